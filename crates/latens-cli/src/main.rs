@@ -1,0 +1,3 @@
+//! `latens`: the command line.
+
+fn main() {}

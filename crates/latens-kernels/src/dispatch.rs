@@ -1,0 +1,83 @@
+//! Which instruction set the kernels use: found once, at run time.
+
+use std::sync::OnceLock;
+
+/// An instruction set that kernels are written for, slowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Simd {
+    /// Portable Rust, always there.
+    Scalar,
+    /// aarch64 with NEON.
+    Neon,
+    /// x86-64 with AVX2, BMI1 and BMI2.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, beside all of [`Simd::Avx2`].
+    Avx512,
+}
+
+impl Simd {
+    /// The name that `LATENS_SIMD` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Simd::Scalar => "scalar",
+            Simd::Neon => "neon",
+            Simd::Avx2 => "avx2",
+            Simd::Avx512 => "avx512",
+        }
+    }
+
+    /// Whether this processor has it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Simd::Scalar => true,
+            Simd::Neon => cfg!(target_arch = "aarch64"),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => {
+                Simd::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vbmi")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Simd::Avx2 | Simd::Avx512 => false,
+        }
+    }
+
+    /// All that this processor has, [`Simd::Scalar`] first.
+    pub fn available() -> Vec<Simd> {
+        let all = [Simd::Scalar, Simd::Neon, Simd::Avx2, Simd::Avx512];
+        all.into_iter().filter(|s| s.is_available()).collect()
+    }
+}
+
+/// The set in use: the best this processor has, or what `LATENS_SIMD` asks for where it has that.
+pub fn simd() -> Simd {
+    static CHOICE: OnceLock<Simd> = OnceLock::new();
+    *CHOICE.get_or_init(|| {
+        let have = Simd::available();
+        let best = have.last().copied().unwrap_or(Simd::Scalar);
+        match std::env::var("LATENS_SIMD") {
+            Ok(name) => have.iter().copied().find(|s| s.name() == name).unwrap_or(best),
+            Err(_) => best,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalar_is_always_there_and_the_choice_is_available() {
+        assert_eq!(Simd::available()[0], Simd::Scalar);
+        assert!(simd().is_available());
+    }
+}

@@ -1,0 +1,167 @@
+//! One error type for the whole library: what is wrong, where, and of which of four kinds.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// What every fallible function of the library returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The four kinds of [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The bytes are not what the format allows.
+    Corrupt,
+    /// The bytes end before what they announce.
+    Truncated,
+    /// The caller asked for something that cannot be: a wrong type, a bad setting, a limit passed.
+    InvalidArgument,
+    /// The reader or writer underneath failed.
+    Io,
+}
+
+impl ErrorKind {
+    /// One word, as it stands in front of a message.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Corrupt => "corrupt",
+            ErrorKind::Truncated => "truncated",
+            ErrorKind::InvalidArgument => "invalid argument",
+            ErrorKind::Io => "I/O",
+        }
+    }
+}
+
+/// What went wrong, and where.
+///
+/// Displays as `corrupt: chunk 3: bin weights sum to 15, the table holds 16 (byte 4711)`.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    at: Option<u64>,
+    /// Outermost first: `chunk 3`, `page 0`.
+    within: Vec<String>,
+    what: Cow<'static, str>,
+    source: Option<std::io::Error>,
+}
+
+impl Error {
+    fn new(kind: ErrorKind, at: Option<u64>, what: impl Into<Cow<'static, str>>) -> Self {
+        Error(Box::new(Inner { kind, at, within: Vec::new(), what: what.into(), source: None }))
+    }
+
+    /// Bytes that the format does not allow; `at` is the offset of the first byte concerned.
+    #[cold]
+    pub fn corrupt(at: u64, what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Corrupt, Some(at), what)
+    }
+
+    /// The input ends at byte `at`, inside of what is named.
+    #[cold]
+    pub fn truncated(at: u64, what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Truncated, Some(at), what)
+    }
+
+    /// A request that cannot be met.
+    #[cold]
+    pub fn invalid(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, None, what)
+    }
+
+    /// The same error with a byte offset where it had none.
+    #[must_use]
+    pub fn at_byte(mut self, at: u64) -> Self {
+        self.0.at.get_or_insert(at);
+        self
+    }
+
+    /// The same error with its byte offset moved by `base`: from within a part to the whole.
+    #[must_use]
+    pub fn offset_by(mut self, base: u64) -> Self {
+        self.0.at = self.0.at.map(|at| at.saturating_add(base));
+        self
+    }
+
+    /// The same error, known to lie inside of `place` (`chunk 3`).
+    #[must_use]
+    pub fn within(mut self, place: impl Into<String>) -> Self {
+        self.0.within.insert(0, place.into());
+        self
+    }
+
+    /// Which of the four kinds.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Offset in bytes from the start of the input, where the error has a place in it.
+    pub fn at(&self) -> Option<u64> {
+        self.0.at
+    }
+
+    /// The sentence without kind, place and offset.
+    pub fn what(&self) -> &str {
+        &self.0.what
+    }
+
+    /// The named places around the error, outermost first.
+    pub fn places(&self) -> &[String] {
+        &self.0.within
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.0.kind.name())?;
+        for place in &self.0.within {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.0.what)?;
+        match self.0.at {
+            Some(at) => write!(f, " (byte {at})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|e| e as _)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        let what = source.to_string();
+        let mut error = Self::new(ErrorKind::Io, None, what);
+        error.0.source = Some(source);
+        error
+    }
+}
+
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.kind() {
+            ErrorKind::Corrupt => std::io::ErrorKind::InvalidData,
+            ErrorKind::Truncated => std::io::ErrorKind::UnexpectedEof,
+            ErrorKind::InvalidArgument => std::io::ErrorKind::InvalidInput,
+            ErrorKind::Io => error.0.source.as_ref().map_or(std::io::ErrorKind::Other, |e| e.kind()),
+        };
+        std::io::Error::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_and_where() {
+        let e = Error::corrupt(11, "bad bin").offset_by(100).within("page 0").within("chunk 3");
+        assert_eq!(e.to_string(), "corrupt: chunk 3: page 0: bad bin (byte 111)");
+        assert_eq!(e.at(), Some(111));
+        assert_eq!(e.kind(), ErrorKind::Corrupt);
+    }
+}
