@@ -147,7 +147,9 @@ impl From<Error> for std::io::Error {
             ErrorKind::Corrupt => std::io::ErrorKind::InvalidData,
             ErrorKind::Truncated => std::io::ErrorKind::UnexpectedEof,
             ErrorKind::InvalidArgument => std::io::ErrorKind::InvalidInput,
-            ErrorKind::Io => error.0.source.as_ref().map_or(std::io::ErrorKind::Other, |e| e.kind()),
+            ErrorKind::Io => {
+                error.0.source.as_ref().map_or(std::io::ErrorKind::Other, |e| e.kind())
+            }
         };
         std::io::Error::new(kind, error)
     }

@@ -1,0 +1,52 @@
+//! What was done, as numbers: the source of the first screen and of `--json`.
+
+use serde::Serialize;
+
+/// `latens compress`, done.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompressReport {
+    /// Path as given, `-` for stdin.
+    pub input: String,
+    /// Path as given, `-` for stdout.
+    pub output: String,
+    /// Size of the input file.
+    pub input_bytes: u64,
+    /// Size of the output file.
+    pub output_bytes: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// Whether the output was read back and compared.
+    pub verified: bool,
+    /// One entry a column, in the table's order.
+    pub columns: Vec<ColumnReport>,
+    /// Sizes of the same data by other means, for the total line; not in `--json`.
+    #[serde(skip)]
+    pub peers: Vec<(String, u64)>,
+}
+
+/// One column of a [`CompressReport`].
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnReport {
+    /// Name in the table; the file's stem for an array.
+    pub name: String,
+    /// `i32`, `f64`, `timestamp[us, UTC]`, `text`, …
+    #[serde(rename = "type")]
+    pub logical_type: String,
+    /// Rows, nulls among them.
+    pub n: u64,
+    /// Rows that are null.
+    pub nulls: u64,
+    /// `pco`, `zstd`, `delta`, `dictionary`, `plain`, …
+    pub encoding: String,
+    /// Pco mode of the largest chunk, `-` where there is none.
+    pub mode: String,
+    /// Pco delta encoding of the largest chunk, `-` where there is none.
+    pub delta: String,
+    /// Bytes in the output.
+    pub bytes: u64,
+    /// `8 × bytes / n`.
+    pub bits_per_value: f64,
+    /// Bytes of the values as they lie in memory, for the ratio; not in `--json`.
+    #[serde(skip)]
+    pub raw_bytes: u64,
+}

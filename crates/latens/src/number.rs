@@ -1,0 +1,155 @@
+//! The eleven number types, and the order-preserving maps onto unsigned latents.
+//!
+//! | numbers | latent of `x` |
+//! |---|---|
+//! | `u8 u16 u32 u64` | `x` |
+//! | `i8 i16 i32 i64` | `x + 2^(k-1) mod 2^k` |
+//! | `f16 f32 f64` | sign bit clear: `bits ^ 2^(k-1)`; set: `!bits` |
+//!
+//! `k` is the width in bits. Source: Pco format, "Processing Formulas".
+
+mod latent;
+mod number_type;
+
+pub use half::f16;
+pub use latent::Latent;
+pub use number_type::NumberType;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// How numbers of a type divide: integers have multiples, floats have decimals and short mantissas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// `u8` to `u64`.
+    Unsigned,
+    /// `i8` to `i64`.
+    Signed,
+    /// `f16` to `f64`.
+    Float,
+}
+
+/// A number that the codecs take: one of eleven types, sealed.
+///
+/// Equality of numbers is equality of [`Number::to_latent`], i.e. of bits: NaN payloads and the
+/// sign of zero count.
+pub trait Number:
+    sealed::Sealed
+    + Copy
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + std::fmt::Display
+    + PartialOrd
+    + Default
+    + 'static
+{
+    /// The unsigned integer of the same width.
+    type L: Latent;
+    /// The run-time name of the type.
+    const TYPE: NumberType;
+
+    /// The order-preserving map to a latent.
+    fn to_latent(self) -> Self::L;
+    /// The inverse of [`Number::to_latent`].
+    fn from_latent(latent: Self::L) -> Self;
+    /// The bits as they stand in memory.
+    fn to_bits(self) -> Self::L;
+    /// The inverse of [`Number::to_bits`].
+    fn from_bits(bits: Self::L) -> Self;
+}
+
+macro_rules! impl_int {
+    ($t:ty, $l:ty, $name:ident, $flip:expr) => {
+        impl sealed::Sealed for $t {}
+        impl Number for $t {
+            type L = $l;
+            const TYPE: NumberType = NumberType::$name;
+
+            #[inline]
+            fn to_latent(self) -> $l {
+                self.to_bits() ^ $flip
+            }
+            #[inline]
+            fn from_latent(latent: $l) -> Self {
+                Self::from_bits(latent ^ $flip)
+            }
+            #[inline]
+            fn to_bits(self) -> $l {
+                <$l>::from_ne_bytes(self.to_ne_bytes())
+            }
+            #[inline]
+            fn from_bits(bits: $l) -> Self {
+                <$t>::from_ne_bytes(bits.to_ne_bytes())
+            }
+        }
+    };
+}
+
+impl_int!(u8, u8, U8, 0);
+impl_int!(u16, u16, U16, 0);
+impl_int!(u32, u32, U32, 0);
+impl_int!(u64, u64, U64, 0);
+impl_int!(i8, u8, I8, 1 << 7);
+impl_int!(i16, u16, I16, 1 << 15);
+impl_int!(i32, u32, I32, 1 << 31);
+impl_int!(i64, u64, I64, 1 << 63);
+
+macro_rules! impl_float {
+    ($t:ty, $l:ty, $name:ident) => {
+        impl sealed::Sealed for $t {}
+        impl Number for $t {
+            type L = $l;
+            const TYPE: NumberType = NumberType::$name;
+
+            #[inline]
+            fn to_latent(self) -> $l {
+                let bits = <$t>::to_bits(self);
+                let top = 1 << (<$l>::BITS - 1);
+                if bits & top == 0 { bits ^ top } else { !bits }
+            }
+            #[inline]
+            fn from_latent(latent: $l) -> Self {
+                let top = 1 << (<$l>::BITS - 1);
+                <$t>::from_bits(if latent & top == 0 { !latent } else { latent ^ top })
+            }
+            #[inline]
+            fn to_bits(self) -> $l {
+                <$t>::to_bits(self)
+            }
+            #[inline]
+            fn from_bits(bits: $l) -> Self {
+                <$t>::from_bits(bits)
+            }
+        }
+    };
+}
+
+impl_float!(f16, u16, F16);
+impl_float!(f32, u32, F32);
+impl_float!(f64, u64, F64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latents_keep_the_order() {
+        let floats =
+            [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, -0.0, 0.0, 1e-300, 2.0, f64::INFINITY];
+        let mapped: Vec<u64> = floats.iter().map(|x| x.to_latent()).collect();
+        assert!(mapped.windows(2).all(|w| w[0] < w[1]));
+        assert!((-3i16).to_latent() < 2i16.to_latent());
+    }
+
+    #[test]
+    fn maps_are_bijections() {
+        for bits in 0..=u16::MAX {
+            assert_eq!(<f16 as Number>::from_latent(bits).to_latent(), bits);
+            assert_eq!(i16::from_latent(bits).to_latent(), bits);
+        }
+        let nan = f32::from_bits(0xffc0_1234);
+        assert_eq!(f32::to_bits(f32::from_latent(nan.to_latent())), 0xffc0_1234);
+    }
+}
