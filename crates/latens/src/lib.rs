@@ -1,6 +1,8 @@
 //! Lossless compression for numbers.
 #![forbid(unsafe_code)]
 
+mod bits;
+pub mod delta_binary_packed;
 pub mod error;
 pub mod limits;
 pub mod number;
