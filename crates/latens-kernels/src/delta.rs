@@ -85,12 +85,43 @@ impl<'a> Iterator for Runs<'a> {
     }
 }
 
+/// The decoding kernels of one instruction set that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel(Simd);
+
+impl Kernel {
+    /// Those of `simd` where this processor has it, the scalar ones elsewhere.
+    pub fn new(simd: Simd) -> Self {
+        Self(if simd.is_available() { simd } else { Simd::Scalar })
+    }
+
+    /// Decodes the first `out.len()` values of a block and returns the last of them, or `last`
+    /// where there are none. `last` is the value before the first one. Fields of more bits than
+    /// the lane has count by their low bits. Bits that `bodies` lacks are read as zeros, and
+    /// values that have no miniblock are left as they are: who calls has checked that none are
+    /// lacking.
+    ///
+    /// # Panics
+    /// Where the width of a miniblock is above [`MAX_WIDTH`].
+    #[inline]
+    pub fn decode_block<L: DeltaLane>(
+        self,
+        bodies: Bodies<'_>,
+        min_delta: L,
+        last: L,
+        out: &mut [L],
+    ) -> L {
+        debug_assert!(bodies.values_per_miniblock.is_multiple_of(MINIBLOCK_STEP));
+        L::decode_block(self, bodies, min_delta, last, out)
+    }
+}
+
 /// A lane that these kernels are written for: `u32` and `u64`.
 pub trait DeltaLane: Lane {
-    /// See [`decode_block`].
+    /// See [`Kernel::decode_block`].
     #[doc(hidden)]
     fn decode_block(
-        simd: Simd,
+        kernel: Kernel,
         bodies: Bodies<'_>,
         min_delta: Self,
         last: Self,
@@ -103,21 +134,21 @@ macro_rules! impl_delta_lane {
         impl DeltaLane for $lane {
             #[inline]
             fn decode_block(
-                simd: Simd,
+                kernel: Kernel,
                 bodies: Bodies<'_>,
                 min_delta: Self,
                 last: Self,
                 out: &mut [Self],
             ) -> Self {
-                match simd {
+                match kernel.0 {
                     #[cfg(target_arch = "x86_64")]
-                    Simd::Avx512 if Simd::Avx512.is_available() => {
-                        // SAFETY: the processor has the instructions, as just asked.
+                    Simd::Avx512 => {
+                        // SAFETY: a `Kernel` is made for what the processor has alone.
                         unsafe { $avx512(bodies, min_delta, last, out) }
                     }
                     #[cfg(target_arch = "x86_64")]
-                    Simd::Avx2 if Simd::Avx2.is_available() => {
-                        // SAFETY: the processor has the instructions, as just asked.
+                    Simd::Avx2 => {
+                        // SAFETY: a `Kernel` is made for what the processor has alone.
                         unsafe { $avx2(bodies, min_delta, last, out) }
                     }
                     _ => scalar::delta::decode_block(bodies, min_delta, last, out),
@@ -129,29 +160,6 @@ macro_rules! impl_delta_lane {
 
 impl_delta_lane!(u32, avx2_delta::decode_block_u32, avx512_delta::decode_block_u32);
 impl_delta_lane!(u64, avx2_delta::decode_block_u64, avx512_delta::decode_block_u64);
-
-/// Decodes the first `out.len()` values of a block and returns the last of them, or `last` where
-/// there are none. `last` is the value before the first one. Fields of more bits than the lane
-/// has count by their low bits. Bits that `bodies` lacks are read as zeros: who calls has checked
-/// that none are lacking.
-///
-/// # Panics
-/// Where a width is above [`MAX_WIDTH`], `values_per_miniblock` is no positive multiple of
-/// [`MINIBLOCK_STEP`], or the miniblocks have fewer than `out.len()` values.
-#[inline]
-pub fn decode_block<L: DeltaLane>(
-    simd: Simd,
-    bodies: Bodies<'_>,
-    min_delta: L,
-    last: L,
-    out: &mut [L],
-) -> L {
-    let step = bodies.values_per_miniblock;
-    assert!(step != 0 && step.is_multiple_of(MINIBLOCK_STEP), "{step} values in a miniblock");
-    assert!(out.len() <= step.saturating_mul(bodies.widths.len()), "too few miniblocks");
-    assert!(bodies.widths.iter().all(|&w| w <= MAX_WIDTH), "a width above {MAX_WIDTH}");
-    L::decode_block(simd, bodies, min_delta, last, out)
-}
 
 /// Decodes `out.len()` values of one miniblock, from its value `first` on, and returns the last
 /// of them, or `last` where there are none. Any `first` will do, at the speed of one field at a

@@ -25,8 +25,7 @@ pub(crate) struct Case {
 impl Case {
     fn decode<L: DeltaLane>(&self, simd: Simd) -> (Vec<L>, L) {
         let mut out = vec![L::default(); self.count];
-        let last = decode_block(
-            simd,
+        let last = Kernel::new(simd).decode_block(
             self.bodies(),
             L::truncate(self.min),
             L::truncate(self.last),

@@ -3,7 +3,7 @@
 use crate::delta::{Bodies, Runs};
 use crate::lane::Lane;
 
-/// See [`crate::delta::decode_block`].
+/// See [`crate::delta::Kernel::decode_block`].
 pub(crate) fn decode_block<L: Lane>(
     bodies: Bodies<'_>,
     min_delta: L,

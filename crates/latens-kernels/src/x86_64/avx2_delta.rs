@@ -129,11 +129,27 @@ unsafe fn windows(src: *const u8, low: usize, high: usize) -> __m256i {
     }
 }
 
-/// In the upper half the last 64 or, doubled before, 32 bits of the lower half; zeros below.
+/// Both halves of 128 bits, exchanged.
+///
+/// In assembly, as LLVM turns the intrinsic and the shuffles around it into three instructions
+/// that cross the halves where this one will do: see `optimizations.md`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn low_half_up(x: __m256i) -> __m256i {
-    _mm256_permute2x128_si256::<0x08>(x, x)
+fn swap_halves(x: __m256i) -> __m256i {
+    let swapped;
+    // SAFETY: AVX2 is enabled; the instruction has no other effect than to set `swapped`.
+    unsafe {
+        std::arch::asm!("vperm2i128 {}, {}, {}, 1", out(ymm_reg) swapped, in(ymm_reg) x,
+            in(ymm_reg) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    swapped
+}
+
+/// All ones in the upper half.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn upper_half() -> __m256i {
+    _mm256_setr_epi64x(0, 0, -1, -1)
 }
 
 /// A run's whole groups that may be read with the overhang of [`REACH`].
@@ -163,7 +179,7 @@ fn padded_group(run: &Run<'_>, group: usize) -> [u8; 64 + REACH] {
 
 // ---------------------------------------------------------------------------------------- 32 bits
 
-/// See [`crate::delta::decode_block`].
+/// See [`crate::delta::Kernel::decode_block`].
 ///
 /// # Safety
 /// None beyond the feature: all reads and writes lie within the slices.
@@ -221,6 +237,15 @@ fn run_u32(run: &Run<'_>, mut next: __m256i, step: __m256i, out: &mut [u32]) -> 
     }
 }
 
+/// Of sums within the halves: for each half the total of the other half, and of both halves.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves_u32(x: __m256i) -> (__m256i, __m256i) {
+    let own = _mm256_shuffle_epi32::<0xff>(x);
+    let other = swap_halves(own);
+    (other, _mm256_add_epi32(own, other))
+}
+
 #[inline]
 #[target_feature(enable = "avx2")]
 fn groups_u32<const WIDE: bool>(
@@ -237,7 +262,7 @@ fn groups_u32<const WIDE: bool>(
     let right = vector(&places.right[0]);
     let left = vector(&places.left[0]);
     let mask = _mm256_set1_epi32((u32::MAX >> (32 - run.width)).cast_signed());
-    let last_lane = _mm256_set1_epi32(7);
+    let upper = upper_half();
     let [low, high] = places.window[0];
     for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
         let padded;
@@ -265,8 +290,9 @@ fn groups_u32<const WIDE: bool>(
         x = _mm256_and_si256(x, mask);
         x = _mm256_add_epi32(x, _mm256_slli_si256::<4>(x));
         x = _mm256_add_epi32(x, _mm256_slli_si256::<8>(x));
-        x = _mm256_add_epi32(x, low_half_up(_mm256_shuffle_epi32::<0xff>(x)));
-        let total = _mm256_add_epi32(_mm256_permutevar8x32_epi32(x, last_lane), step);
+        let (within, total) = halves_u32(x);
+        x = _mm256_add_epi32(x, _mm256_and_si256(within, upper));
+        let total = _mm256_add_epi32(total, step);
         // SAFETY: `group` holds eight values of 4 bytes; the store asks for no alignment.
         unsafe {
             _mm256_storeu_si256(group.as_mut_ptr().cast(), _mm256_add_epi32(x, next));
@@ -278,7 +304,7 @@ fn groups_u32<const WIDE: bool>(
 
 // ---------------------------------------------------------------------------------------- 64 bits
 
-/// See [`crate::delta::decode_block`].
+/// See [`crate::delta::Kernel::decode_block`].
 ///
 /// # Safety
 /// None beyond the feature: all reads and writes lie within the slices.
@@ -366,6 +392,7 @@ fn narrow_u64(
     let shuffle = vector(&places.shuffle[0]);
     let right = vector(&places.right[0]);
     let mask = _mm256_set1_epi32((u32::MAX >> (32 - run.width)).cast_signed());
+    let upper = upper_half();
     let [low, high] = places.window[0];
     for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
         let padded;
@@ -381,10 +408,13 @@ fn narrow_u64(
         x = _mm256_and_si256(x, mask);
         x = _mm256_add_epi32(x, _mm256_slli_si256::<4>(x));
         x = _mm256_add_epi32(x, _mm256_slli_si256::<8>(x));
-        x = _mm256_add_epi32(x, low_half_up(_mm256_shuffle_epi32::<0xff>(x)));
-        let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(x));
-        let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(x));
-        let total = _mm256_add_epi64(_mm256_permute4x64_epi64::<0xff>(high), step);
+        let (within, total) = halves_u32(x);
+        x = _mm256_add_epi32(x, _mm256_and_si256(within, upper));
+        let total = _mm256_add_epi64(_mm256_srli_epi64::<32>(total), step);
+        let even = _mm256_unpacklo_epi32(x, _mm256_setzero_si256());
+        let odd = _mm256_unpackhi_epi32(x, _mm256_setzero_si256());
+        let low = _mm256_permute2x128_si256::<0x20>(even, odd);
+        let high = _mm256_permute2x128_si256::<0x31>(even, odd);
         store_u64(group, [_mm256_add_epi64(low, next[0]), _mm256_add_epi64(high, next[1])]);
         next = [_mm256_add_epi64(next[0], total), _mm256_add_epi64(next[1], total)];
     }
@@ -403,6 +433,7 @@ fn groups_u64<const WIDE: bool>(
     let width = run.width as usize;
     let whole = whole_groups(run, out.len());
     let mask = _mm256_set1_epi64x((u64::MAX >> (64 - run.width)).cast_signed());
+    let upper = upper_half();
     for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
         let padded;
         let src = if index < whole {
@@ -412,7 +443,8 @@ fn groups_u64<const WIDE: bool>(
             padded.as_ptr()
         };
         let mut x = [_mm256_setzero_si256(); 2];
-        for (half, x) in x.iter_mut().enumerate() {
+        let mut totals = x;
+        for (half, (x, total)) in x.iter_mut().zip(&mut totals).enumerate() {
             let [low, high] = places.window[half];
             // SAFETY: as in `groups_u32`, with the ninth bytes 8 further on.
             let fields = unsafe { windows(src, low, high) };
@@ -427,13 +459,13 @@ fn groups_u64<const WIDE: bool>(
             }
             fields = _mm256_and_si256(fields, mask);
             fields = _mm256_add_epi64(fields, _mm256_slli_si256::<8>(fields));
-            let carried = low_half_up(_mm256_shuffle_epi32::<0xee>(fields));
-            *x = _mm256_add_epi64(fields, carried);
+            let own = _mm256_shuffle_epi32::<0xee>(fields);
+            let other = swap_halves(own);
+            *total = _mm256_add_epi64(own, other);
+            *x = _mm256_add_epi64(fields, _mm256_and_si256(other, upper));
         }
-        let total0 = _mm256_permute4x64_epi64::<0xff>(x[0]);
-        let total1 = _mm256_permute4x64_epi64::<0xff>(x[1]);
-        x[1] = _mm256_add_epi64(x[1], total0);
-        let total = _mm256_add_epi64(_mm256_add_epi64(total0, total1), step);
+        x[1] = _mm256_add_epi64(x[1], totals[0]);
+        let total = _mm256_add_epi64(_mm256_add_epi64(totals[0], totals[1]), step);
         store_u64(group, [_mm256_add_epi64(x[0], next[0]), _mm256_add_epi64(x[1], next[1])]);
         next = [_mm256_add_epi64(next[0], total), _mm256_add_epi64(next[1], total)];
     }

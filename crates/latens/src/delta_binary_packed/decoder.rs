@@ -1,8 +1,8 @@
 //! Going through a stream in steps.
 
-use latens_kernels::delta::{Bodies, MAX_WIDTH, MINIBLOCK_STEP, decode_block, decode_from};
+use latens_kernels::delta::{Bodies, Kernel, MAX_WIDTH, MINIBLOCK_STEP, decode_from};
 use latens_kernels::dispatch::{Simd, simd};
-use latens_kernels::lane::{Integer, Lane};
+use latens_kernels::lane::Lane;
 
 use super::layout::{Header, header};
 use super::Element;
@@ -55,7 +55,7 @@ impl Options {
 pub struct Decoder<'a, T: Element> {
     bytes: &'a [u8],
     options: Options,
-    simd: Simd,
+    kernel: Kernel,
     header: Header,
     /// Values not handed out yet.
     remaining: u64,
@@ -128,7 +128,7 @@ impl<'a, T: Element> Decoder<'a, T> {
         Ok(Self {
             bytes,
             options,
-            simd: simd(),
+            kernel: Kernel::new(simd()),
             header,
             remaining: header.total_count,
             last: T::Lane::truncate(header.first_value.cast_unsigned()),
@@ -149,7 +149,7 @@ impl<'a, T: Element> Decoder<'a, T> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_simd(mut self, simd: Simd) -> Self {
-        self.simd = simd;
+        self.kernel = Kernel::new(simd);
         self
     }
 
@@ -281,7 +281,8 @@ impl<'a, T: Element> Decoder<'a, T> {
         };
         let in_block = usize::try_from(self.remaining).unwrap_or(usize::MAX);
         let in_block = in_block.min(layout.block_size());
-        let widths = &widths[..in_block.div_ceil(step)];
+        let whole = in_block == layout.block_size();
+        let widths = if whole { widths } else { &widths[..in_block.div_ceil(step)] };
         let most = if self.options.strict { T::Lane::BITS.to_le_bytes()[0] } else { MAX_WIDTH };
 
         // One pass over sound widths; the search for what is wrong comes after.
@@ -353,7 +354,7 @@ impl<'a, T: Element> Decoder<'a, T> {
                     widths: &block.widths[..1],
                     values_per_miniblock: step - block.inside,
                 };
-                self.last = decode_block(self.simd, bodies, min_delta, self.last, even);
+                self.last = self.kernel.decode_block(bodies, min_delta, self.last, even);
                 block.inside += even.len();
             }
             if block.inside == step {
@@ -366,7 +367,7 @@ impl<'a, T: Element> Decoder<'a, T> {
         }
         let bodies =
             Bodies { bytes: block.bytes, widths: block.widths, values_per_miniblock: step };
-        self.last = decode_block(self.simd, bodies, min_delta, self.last, out);
+        self.last = self.kernel.decode_block(bodies, min_delta, self.last, out);
         if block.left > 0 {
             block.pass_miniblocks(out.len() / step, step);
             block.inside = out.len() % step;

@@ -15,12 +15,17 @@ const BLOCK_STEP: usize = 128;
 pub struct Layout {
     block_size: usize,
     miniblocks: usize,
+    /// `block_size / miniblocks`: asked for in every block, and divisions are slow.
+    step: usize,
 }
 
 impl Layout {
     /// Largest block that [`Layout::new`] takes. Streams with larger ones are read; writing one
     /// would pad its last miniblock with up to gigabytes of zeros.
     pub const MAX_BLOCK_SIZE: usize = 1 << 24;
+
+    const DEFAULT_32: Self = Self { block_size: 128, miniblocks: 4, step: 32 };
+    const DEFAULT_64: Self = Self { block_size: 256, miniblocks: 4, step: 64 };
 
     /// Blocks of `block_size` values in `miniblocks` miniblocks.
     ///
@@ -48,7 +53,7 @@ impl Layout {
     /// What the `parquet` crate and pyarrow write: 128 values in 4 miniblocks for numbers of 32
     /// bits, 256 in 4 for 64 bits.
     pub const fn default_for<T: Element>() -> Self {
-        Self { block_size: if size_of::<T>() == 4 { 128 } else { 256 }, miniblocks: 4 }
+        if size_of::<T>() == 4 { Self::DEFAULT_32 } else { Self::DEFAULT_64 }
     }
 
     /// Values in a full block.
@@ -63,7 +68,7 @@ impl Layout {
 
     /// Values in a full miniblock: a multiple of 32.
     pub fn values_per_miniblock(self) -> usize {
-        self.block_size / self.miniblocks
+        self.step
     }
 
     fn checked(block_size: usize, miniblocks: usize) -> std::result::Result<Self, String> {
@@ -79,7 +84,7 @@ impl Layout {
                  each must have a multiple of 32 values"
             ));
         }
-        Ok(Self { block_size, miniblocks })
+        Ok(Self { block_size, miniblocks, step: block_size / miniblocks })
     }
 }
 
@@ -125,8 +130,7 @@ impl Header {
 /// ```
 pub fn header(bytes: &[u8]) -> Result<Header> {
     if bytes.is_empty() {
-        let layout = Layout { block_size: BLOCK_STEP, miniblocks: 4 };
-        return Ok(Header { layout, total_count: 0, first_value: 0, size: 0 });
+        return Ok(Header { layout: Layout::DEFAULT_32, total_count: 0, first_value: 0, size: 0 });
     }
     let mut at = 0;
     let size = |value: u64, at: usize, what: &str| {
