@@ -124,6 +124,8 @@ example("reject-float-mult-multiplier", "f32", "-0.0", [
          bins=[[(1, M32 + 0x35800000, 0)], [(1, M32, 0)]])], "pco")
 example("reject-float-quant-low", "f32", "0x00000009", [
     dict(mode=FLOAT_QUANT, par=3, latents=([1 << 28], [9]), bins=[[(1, 1 << 28, 0)], [(1, 9, 0)]])], "pco")
+example("reject-float-quant-high", "f16", "0x81b9", [
+    dict(mode=FLOAT_QUANT, par=1, latents=([0x80DC], [1]), bins=[[(1, 0x80DC, 0)], [(1, 1, 0)]])], "pco")
 example("reject-lookback-zero", "u32", "5,5,0", [
     dict(delta=2, dpar=(4,), states=1, lookbacks=[1, 0], latents=([5, 5, 5], None),
          bins=[[(1, 1, 0), (1, 1, 32)], [(1, M32, 0)]])], "pco")

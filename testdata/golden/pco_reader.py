@@ -104,7 +104,7 @@ def join(ty, mode, par, l0, l1):
     if mode == FLOAT_MULT:
         return unordered(ty, (float_product(ty, l0, par) + l1 + mid) & mask)
     if mode == FLOAT_QUANT:
-        need(l1 < 1 << par, "FloatQuant: low part too wide")
+        need(l0 < 1 << (k - par) and l1 < 1 << par, "FloatQuant: a part is too wide")
         low = l1 if l0 >= mid >> par else (1 << par) - 1 - l1
         return unordered(ty, ((l0 << par) + low) & mask)
     if mode == DICT:
