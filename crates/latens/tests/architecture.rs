@@ -26,7 +26,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
 
 /// Inside of a format: structures, modes and deltas do not know the directions built on them.
 const BELOW: [&str; 3] = ["layout", "mode", "delta"];
-const DIRECTIONS: [&str; 4] = ["encode", "decode", "standalone", "wrapped"];
+const DIRECTIONS: [&str; 5] = ["binning", "encode", "decode", "standalone", "wrapped"];
 
 /// A path that starts at the crate's root, as far as it tells: `crate::pco::layout` is
 /// `["pco", "layout"]`.
