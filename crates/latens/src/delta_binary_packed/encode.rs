@@ -30,12 +30,7 @@ pub fn encode_into<T: Element>(values: &[T], layout: Layout, out: &mut Vec<u8>) 
     encode_lanes(T::as_lanes(values), layout, simd(), out);
 }
 
-fn encode_lanes<L: DeltaLane>(
-    values: &[L],
-    layout: Layout,
-    simd: Simd,
-    out: &mut Vec<u8>,
-) {
+fn encode_lanes<L: DeltaLane>(values: &[L], layout: Layout, simd: Simd, out: &mut Vec<u8>) {
     let first = values.first().copied().unwrap_or_default();
     let total_count = values.len() as u64;
     Header { layout, total_count, first_value: first.to_signed(), size: 0 }.write(out);

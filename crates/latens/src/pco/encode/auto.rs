@@ -94,18 +94,20 @@ struct Sample<L> {
     latents: Vec<L>,
     /// Where each stripe lies in `latents`.
     stripes: Vec<Range<usize>>,
+    /// Where each stripe lies in the chunk.
+    ranges: Vec<Range<usize>>,
 }
 
 impl<L: Latent> Sample<L> {
     fn new(all: &[L], ranges: Vec<Range<usize>>) -> Self {
         let mut latents = Vec::new();
         let mut stripes = Vec::new();
-        for range in ranges {
+        for range in &ranges {
             let start = latents.len();
-            latents.extend_from_slice(&all[range]);
+            latents.extend_from_slice(&all[range.clone()]);
             stripes.push(start..latents.len());
         }
-        Self { latents, stripes }
+        Self { latents, stripes, ranges }
     }
 }
 
@@ -186,7 +188,7 @@ impl Search<'_> {
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let bits = whole.mode.written_bits() as f64;
         let Primary::Indices(indices) = whole.primary else { return None };
-        let gathered = Sample::new(&indices, stripes(self.n));
+        let gathered = Sample::new(&indices, sample.ranges.clone());
         Some((
             ModeLatents {
                 mode: whole.mode,
@@ -223,7 +225,7 @@ impl Search<'_> {
         let length = all.len().min(STRETCH);
         let start = (all.len() - length) / 2;
         let stretch = Sample::new(all, vec![start..start + length]);
-        let Some((latents, meta_bits)) = self.split_sample(&stretch.latents, &stretch, mode) else {
+        let Some((latents, meta_bits)) = self.split_sample(all, &stretch, mode) else {
             return best;
         };
         let window_log = lookback_search::window_log(length);

@@ -5,7 +5,7 @@ use crate::bits::checksum::Crc32c;
 use crate::bits::reader::BitReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::number::{AnyNumbers, Latent, Number, NumberType};
+use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::decode::page::{ChunkTables, PageState};
 use crate::pco::layout::chunk_head::ChunkHead;
