@@ -72,9 +72,20 @@ impl<L: Latent> Collector<L> {
         }
     }
 
-    /// Which of the equal parts the `i`-th latent lies in.
+    /// Which part the `i`-th latent lies in: parts of equal size, but for the first and the last,
+    /// which halve towards the ends, since there heavy tails take many bits in few latents.
     fn part(&self, i: u64) -> u64 {
-        i * self.most / self.total
+        const TAIL: u64 = 64;
+        let part = (i * self.most / self.total).min(self.most);
+        let from_end = self.total - i.min(self.total);
+        let tail = if part == 0 {
+            u64::from((i + 1).ilog2())
+        } else if part + 1 >= self.most {
+            TAIL - 1 - u64::from((from_end + 1).ilog2())
+        } else {
+            0
+        };
+        part * TAIL + tail
     }
 
     fn run(&mut self, value: L, count: u32) {
@@ -119,7 +130,7 @@ mod tests {
             prop_assert_eq!(buckets.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());
             prop_assert!(buckets.iter().all(|b| b.lower <= b.upper));
             prop_assert!(buckets.windows(2).all(|w| w[0].upper < w[1].lower));
-            prop_assert!(buckets.len() <= (2 << log) + 1);
+            prop_assert!(buckets.len() <= (2 << log) + 24);
             for x in latents {
                 prop_assert!(buckets.iter().any(|b| (b.lower..=b.upper).contains(&x)));
             }

@@ -18,8 +18,8 @@ use crate::pco::mode::detect;
 use std::ops::Range;
 
 /// Latents of a stripe, and stripes of a sample.
-const STRIPE: usize = 1 << 11;
-const STRIPES: usize = 8;
+const STRIPE: usize = 1 << 9;
+const STRIPES: usize = 32;
 /// A longer stretch, for encodings that look far back.
 const STRETCH: usize = 1 << 15;
 /// What slow encodings must save unless size is all that matters.
