@@ -23,6 +23,9 @@ const MAX_TEXT: u32 = 1 << 16;
 /// a header can be patched in place.
 const GROWTH_DIGITS: usize = 21;
 
+/// Length of the header of a plain column, as [`NpyHeader::to_bytes`] writes it.
+pub const COLUMN_HEADER_BYTES: u64 = 128;
+
 /// What a `.npy` file says of its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyHeader {
@@ -257,6 +260,7 @@ mod tests {
         expected.resize(127, b' ');
         expected.push(b'\n');
         assert_eq!(bytes, expected);
+        assert_eq!(bytes.len() as u64, COLUMN_HEADER_BYTES);
         let long = NpyHeader::column(NumberType::F64, u64::MAX / 8).to_bytes();
         assert_eq!(long.len(), bytes.len());
     }
