@@ -1,0 +1,5 @@
+//! One folder a file format; none of them is parsed by hand where a crate does it.
+
+pub mod guard;
+pub mod parquet;
+pub mod section;
