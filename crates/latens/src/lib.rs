@@ -1,10 +1,13 @@
 //! Lossless compression for numbers.
 #![forbid(unsafe_code)]
 
+mod ans;
+mod bits;
 pub mod error;
 pub mod limits;
 pub mod number;
+pub mod pco;
 
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
-pub use number::{Latent, Number, NumberKind, NumberType, f16};
+pub use number::{AnyNumbers, Latent, Number, NumberKind, NumberType, f16};

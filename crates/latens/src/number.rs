@@ -8,9 +8,12 @@
 //!
 //! `k` is the width in bits. Source: Pco format, "Processing Formulas".
 
+mod any;
+pub(crate) mod float_bits;
 mod latent;
 mod number_type;
 
+pub use any::AnyNumbers;
 pub use half::f16;
 pub use latent::Latent;
 pub use number_type::NumberType;

@@ -1,5 +1,6 @@
 //! Unsigned integers as the codecs see them: four widths, wrapping arithmetic.
 
+use super::float_bits::FloatBits;
 use super::sealed::Sealed;
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
@@ -8,6 +9,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 /// `u8`, `u16`, `u32` or `u64`; sealed. All arithmetic on latents wraps.
 pub trait Latent:
     Sealed
+    + FloatBits
     + Copy
     + Send
     + Sync

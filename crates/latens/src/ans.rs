@@ -1,0 +1,4 @@
+//! Asymmetric numeral systems: the entropy layer, which knows symbols and no format.
+
+pub(crate) mod frequencies;
+pub(crate) mod tans;

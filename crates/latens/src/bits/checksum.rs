@@ -1,0 +1,60 @@
+//! CRC-32C, of stored bytes and of numbers.
+
+use crate::number::{Latent, Number};
+
+/// A running CRC-32C (Castagnoli).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Crc32c(u32);
+
+impl Crc32c {
+    /// The checksum of nothing.
+    pub(crate) fn new() -> Self {
+        Self(0)
+    }
+
+    /// Takes in bytes.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0 = crc32c::crc32c_append(self.0, bytes);
+    }
+
+    /// Takes in numbers as little-endian bytes.
+    pub(crate) fn update_numbers<T: Number>(&mut self, numbers: &[T]) {
+        const BYTES: usize = 4096;
+        let mut buffer = [0u8; BYTES];
+        let width = T::TYPE.bytes();
+        for piece in numbers.chunks(BYTES / 8) {
+            for (bytes, x) in buffer.chunks_exact_mut(width).zip(piece) {
+                bytes.copy_from_slice(&x.to_bits().to_u64().to_le_bytes()[..width]);
+            }
+            self.update(&buffer[..piece.len() * width]);
+        }
+    }
+
+    /// The value.
+    pub(crate) fn value(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_value_of_the_castagnoli_polynomial() {
+        let mut crc = Crc32c::new();
+        crc.update(b"1234");
+        crc.update(b"56789");
+        assert_eq!(crc.value(), 0xe306_9283);
+    }
+
+    #[test]
+    fn numbers_count_as_their_little_endian_bytes() {
+        let numbers: Vec<i16> = (0..5000).map(|i| i * 5 - 3).collect();
+        let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let (mut a, mut b) = (Crc32c::new(), Crc32c::new());
+        a.update_numbers(&numbers);
+        b.update(&bytes);
+        assert_eq!(a, b);
+    }
+}

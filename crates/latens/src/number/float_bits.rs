@@ -1,0 +1,150 @@
+//! Floats as the bits of latents: value, rounding, and a multiplication that leaves nothing to
+//! the processor.
+
+use half::f16;
+
+/// Latents of 16, 32 and 64 bits as f16, f32 and f64. No number type of 8 bits is a float, so
+/// the methods of `u8` are never reached; they exist to let one code serve all widths.
+pub trait FloatBits: Copy {
+    /// Digits of the mantissa, the implicit one included: 11, 24, 53.
+    const MANTISSA_DIGITS: u32;
+
+    /// The value of a float given by its bits, exactly.
+    fn bits_to_f64(self) -> f64;
+    /// The bits of the float nearest to `x`, ties to even.
+    fn bits_from_f64(x: f64) -> Self;
+    /// Bits of the float nearest to the product of two floats given by their bits. If `self` is
+    /// NaN it comes back with its quiet bit set, payload and sign kept, whatever `factor` is.
+    fn mul_bits(self, factor: Self) -> Self;
+
+    /// The ordered latent of a float's bits.
+    fn order(self) -> Self;
+    /// The inverse of [`FloatBits::order`].
+    fn unorder(self) -> Self;
+    /// The value of a float given by its ordered latent.
+    #[inline]
+    fn ordered_to_f64(self) -> f64 {
+        self.unorder().bits_to_f64()
+    }
+}
+
+impl FloatBits for u8 {
+    const MANTISSA_DIGITS: u32 = 1;
+    fn bits_to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn bits_from_f64(_: f64) -> Self {
+        0
+    }
+    fn mul_bits(self, _: Self) -> Self {
+        self
+    }
+    fn order(self) -> Self {
+        self
+    }
+    fn unorder(self) -> Self {
+        self
+    }
+}
+
+impl FloatBits for u16 {
+    const MANTISSA_DIGITS: u32 = 11;
+    #[inline]
+    fn bits_to_f64(self) -> f64 {
+        f16::from_bits(self).to_f64()
+    }
+    #[inline]
+    fn bits_from_f64(x: f64) -> Self {
+        f16::from_f64(x).to_bits()
+    }
+    #[inline]
+    fn mul_bits(self, factor: Self) -> Self {
+        const QUIET: u16 = 1 << 9;
+        let v = f16::from_bits(self);
+        // 11 + 11 digits fit in f32, so only the way back rounds.
+        let product = v.to_f32() * f16::from_bits(factor).to_f32();
+        if v.is_nan() { self | QUIET } else { f16::from_f32(product).to_bits() }
+    }
+    #[inline]
+    fn order(self) -> Self {
+        if self >> (Self::BITS - 1) == 0 { self ^ 1 << (Self::BITS - 1) } else { !self }
+    }
+    #[inline]
+    fn unorder(self) -> Self {
+        if self >> (Self::BITS - 1) == 0 { !self } else { self ^ 1 << (Self::BITS - 1) }
+    }
+}
+
+impl FloatBits for u32 {
+    const MANTISSA_DIGITS: u32 = 24;
+    #[inline]
+    fn bits_to_f64(self) -> f64 {
+        f64::from(f32::from_bits(self))
+    }
+    #[inline]
+    fn bits_from_f64(x: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+        (x as f32).to_bits()
+    }
+    #[inline]
+    fn mul_bits(self, factor: Self) -> Self {
+        const QUIET: u32 = 1 << 22;
+        let v = f32::from_bits(self);
+        let product = v * f32::from_bits(factor);
+        if v.is_nan() { self | QUIET } else { product.to_bits() }
+    }
+    #[inline]
+    fn order(self) -> Self {
+        if self >> (Self::BITS - 1) == 0 { self ^ 1 << (Self::BITS - 1) } else { !self }
+    }
+    #[inline]
+    fn unorder(self) -> Self {
+        if self >> (Self::BITS - 1) == 0 { !self } else { self ^ 1 << (Self::BITS - 1) }
+    }
+}
+
+impl FloatBits for u64 {
+    const MANTISSA_DIGITS: u32 = 53;
+    #[inline]
+    fn bits_to_f64(self) -> f64 {
+        f64::from_bits(self)
+    }
+    #[inline]
+    fn bits_from_f64(x: f64) -> Self {
+        x.to_bits()
+    }
+    #[inline]
+    fn mul_bits(self, factor: Self) -> Self {
+        const QUIET: u64 = 1 << 51;
+        let v = f64::from_bits(self);
+        let product = v * f64::from_bits(factor);
+        if v.is_nan() { self | QUIET } else { product.to_bits() }
+    }
+    #[inline]
+    fn order(self) -> Self {
+        if self >> (Self::BITS - 1) == 0 { self ^ 1 << (Self::BITS - 1) } else { !self }
+    }
+    #[inline]
+    fn unorder(self) -> Self {
+        if self >> (Self::BITS - 1) == 0 { !self } else { self ^ 1 << (Self::BITS - 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_times_base_is_ours_to_define() {
+        assert_eq!(0xff80_0123u32.mul_bits(2f32.to_bits()), 0xffc0_0123);
+        assert_eq!(0x7ff0_0000_0000_0001u64.mul_bits(0.1f64.to_bits()), 0x7ff8_0000_0000_0001);
+        assert_eq!(0x7c01u16.mul_bits(f16::ONE.to_bits()), 0x7e01);
+    }
+
+    #[test]
+    fn products_round_once() {
+        let (a, b) = (f16::from_f64(3.0), f16::from_f64(0.1));
+        assert_eq!(a.to_bits().mul_bits(b.to_bits()), f16::from_f64(3.0 * b.to_f64()).to_bits());
+        assert_eq!(3f64.to_bits().mul_bits(0.1f64.to_bits()), (3.0 * 0.1f64).to_bits());
+    }
+}

@@ -1,0 +1,386 @@
+//! What the caller of an encoder may choose.
+
+use crate::error::{Error, Result};
+use crate::number::{NumberKind, NumberType};
+use crate::pco::layout::MAX_CHUNK_N;
+use crate::pco::layout::delta::{
+    MAX_CONSECUTIVE_ORDER, MAX_CONV1_ORDER, MAX_STATE_LOG, MAX_WINDOW_LOG,
+};
+use std::fmt;
+use std::str::FromStr;
+
+/// The highest level.
+pub const MAX_LEVEL: u32 = 12;
+
+/// The mode that an encoder uses. Spelled `auto`, `classic`, `int-mult@7`, `float-mult@0.01`,
+/// `float-quant@29`, `dict`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ModeSpec {
+    /// The best by measured size.
+    #[default]
+    Auto,
+    /// Any type.
+    Classic,
+    /// Integers; the base is not 0 and fits in the type.
+    IntMult(u64),
+    /// Floats; the base is finite, normal and not 0 in the type.
+    FloatMult(f64),
+    /// Floats; 1 to as many bits as the mantissa stores.
+    FloatQuant(u32),
+    /// Any type; at most 2^25 − 1 distinct values in a chunk.
+    Dict,
+}
+
+/// The delta encoding that an encoder uses. Spelled `auto`, `none`, `consecutive@2`, `lookback`,
+/// `conv1@8`; `+secondary` behind `consecutive@N` and `lookback` covers the secondary latents too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeltaSpec {
+    /// The best by measured size.
+    #[default]
+    Auto,
+    /// Latents as they are.
+    None,
+    /// Differences of neighbours.
+    Consecutive {
+        /// 1 to 7.
+        order: u32,
+        /// The secondary latents too, where there are any.
+        secondary: bool,
+    },
+    /// Differences to an earlier value.
+    Lookback {
+        /// log2 of the window, 1 to 24; `None` lets the encoder choose.
+        window_log: Option<u32>,
+        /// log2 of the states, at most 15 and at most the window's; usually 0.
+        state_log: u32,
+        /// The secondary latents too, where there are any.
+        secondary: bool,
+    },
+    /// Differences to a linear prediction; latents of at most 32 bits.
+    Conv1 {
+        /// 1 to 32.
+        order: usize,
+    },
+}
+
+/// What to give up for what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Favor {
+    /// Only encodings that decode fastest.
+    Speed,
+    /// Slow ones where they save 8 % or more.
+    #[default]
+    Balanced,
+    /// Whatever is smallest.
+    Size,
+}
+
+/// Settings of an encoder; the default is level 8, all chosen by the encoder, checksums on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    pub(crate) level: u32,
+    pub(crate) mode: ModeSpec,
+    pub(crate) delta: DeltaSpec,
+    pub(crate) favor: Favor,
+    pub(crate) chunk_n: usize,
+    pub(crate) checksum: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            level: 8,
+            mode: ModeSpec::Auto,
+            delta: DeltaSpec::Auto,
+            favor: Favor::Balanced,
+            chunk_n: 1 << 18,
+            checksum: true,
+        }
+    }
+}
+
+impl Config {
+    /// 0 (fastest) to 12 (smallest).
+    #[must_use]
+    pub fn level(mut self, level: u32) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// The mode.
+    #[must_use]
+    pub fn mode(mut self, mode: ModeSpec) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// The delta encoding.
+    #[must_use]
+    pub fn delta(mut self, delta: DeltaSpec) -> Self {
+        self.delta = delta;
+        self
+    }
+
+    /// What to give up for what.
+    #[must_use]
+    pub fn favor(mut self, favor: Favor) -> Self {
+        self.favor = favor;
+        self
+    }
+
+    /// Numbers in a chunk, 1 to 2^24. Chunks are the unit of threads and of random access.
+    #[must_use]
+    pub fn chunk_n(mut self, n: usize) -> Self {
+        self.chunk_n = n;
+        self
+    }
+
+    /// Whether a standalone file ends with a checksum trailer, which other readers skip.
+    #[must_use]
+    pub fn checksum(mut self, checksum: bool) -> Self {
+        self.checksum = checksum;
+        self
+    }
+
+    /// Numbers in a chunk.
+    pub fn chunk_len(&self) -> usize {
+        self.chunk_n
+    }
+
+    /// Whether numbers of that type can be encoded so.
+    ///
+    /// # Errors
+    /// Invalid argument, naming the setting.
+    pub fn validate(&self, ty: NumberType) -> Result<()> {
+        let invalid = |what: String| Err(Error::invalid(what));
+        if self.level > MAX_LEVEL {
+            return invalid(format!("level {}; 0 to {MAX_LEVEL} exist", self.level));
+        }
+        if self.chunk_n == 0 || self.chunk_n > MAX_CHUNK_N {
+            return invalid(format!(
+                "chunks of {} numbers; 1 to {MAX_CHUNK_N} are possible",
+                self.chunk_n
+            ));
+        }
+        let float = ty.kind() == NumberKind::Float;
+        match self.mode {
+            ModeSpec::IntMult(_) if float => {
+                return invalid(format!("mode int-mult is for integers, not {ty}"));
+            }
+            ModeSpec::IntMult(base) if base == 0 || (ty.bits() < 64 && base >> ty.bits() != 0) => {
+                return invalid(format!(
+                    "the base {base} of int-mult must be 1 or more and fit in {ty}"
+                ));
+            }
+            ModeSpec::FloatMult(_) | ModeSpec::FloatQuant(_) if !float => {
+                return invalid(format!(
+                    "modes float-mult and float-quant are for floats, not {ty}"
+                ));
+            }
+            ModeSpec::FloatMult(base) if !is_normal(base, ty) => {
+                return invalid(format!("the base {base} of float-mult must be a normal {ty}"));
+            }
+            ModeSpec::FloatQuant(q) if q == 0 || q > ty.mantissa_bits() => {
+                return invalid(format!("float-quant@{q}: {ty} takes 1 to {}", ty.mantissa_bits()));
+            }
+            _ => {}
+        }
+        match self.delta {
+            DeltaSpec::Consecutive { order, .. } if order == 0 || order > MAX_CONSECUTIVE_ORDER => {
+                invalid(format!("consecutive@{order}: 1 to {MAX_CONSECUTIVE_ORDER} exist"))
+            }
+            DeltaSpec::Lookback { window_log, state_log, .. }
+                if state_log > MAX_STATE_LOG
+                    || window_log
+                        .is_some_and(|w| w == 0 || w > MAX_WINDOW_LOG || w < state_log) =>
+            {
+                invalid(
+                    "lookback: windows are 2^1 to 2^24 and hold the states, at most 2^15"
+                        .to_owned(),
+                )
+            }
+            DeltaSpec::Conv1 { order } if order == 0 || order > MAX_CONV1_ORDER => {
+                invalid(format!("conv1@{order}: 1 to {MAX_CONV1_ORDER} exist"))
+            }
+            DeltaSpec::Conv1 { .. } if ty.bits() > 32 && self.mode != ModeSpec::Dict => {
+                invalid(format!("conv1 takes latents of at most 32 bits, not those of {ty}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_normal(base: f64, ty: NumberType) -> bool {
+    use half::f16;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the question is what the type makes of it"
+    )]
+    match ty {
+        NumberType::F16 => f16::from_f64(base).is_normal(),
+        NumberType::F32 => (base as f32).is_normal(),
+        _ => base.is_normal(),
+    }
+}
+
+/// A spelling that is none of the known ones.
+fn unknown(kind: &str, text: &str, known: &str) -> Error {
+    Error::invalid(format!("`{text}` is no {kind}; known are {known}"))
+}
+
+impl FromStr for ModeSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, value) = text.split_once('@').map_or((text, None), |(n, v)| (n, Some(v)));
+        let spec = match (name, value) {
+            ("auto", None) => Some(ModeSpec::Auto),
+            ("classic", None) => Some(ModeSpec::Classic),
+            ("dict", None) => Some(ModeSpec::Dict),
+            ("int-mult", Some(v)) => v.parse().ok().map(ModeSpec::IntMult),
+            ("float-mult", Some(v)) => v.parse().ok().map(ModeSpec::FloatMult),
+            ("float-quant", Some(v)) => v.parse().ok().map(ModeSpec::FloatQuant),
+            _ => None,
+        };
+        spec.ok_or_else(|| {
+            unknown(
+                "mode",
+                text,
+                "auto, classic, int-mult@BASE, float-mult@BASE, float-quant@BITS, dict",
+            )
+        })
+    }
+}
+
+impl fmt::Display for ModeSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModeSpec::Auto => f.write_str("auto"),
+            ModeSpec::Classic => f.write_str("classic"),
+            ModeSpec::IntMult(base) => write!(f, "int-mult@{base}"),
+            ModeSpec::FloatMult(base) => write!(f, "float-mult@{base:?}"),
+            ModeSpec::FloatQuant(q) => write!(f, "float-quant@{q}"),
+            ModeSpec::Dict => f.write_str("dict"),
+        }
+    }
+}
+
+impl FromStr for DeltaSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (head, secondary) =
+            text.strip_suffix("+secondary").map_or((text, false), |h| (h, true));
+        let (name, value) = head.split_once('@').map_or((head, None), |(n, v)| (n, Some(v)));
+        let spec = match (name, value) {
+            ("auto", None) if !secondary => Some(DeltaSpec::Auto),
+            ("none", None) if !secondary => Some(DeltaSpec::None),
+            ("consecutive", Some(v)) => {
+                v.parse().ok().map(|order| DeltaSpec::Consecutive { order, secondary })
+            }
+            ("lookback", None) => {
+                Some(DeltaSpec::Lookback { window_log: None, state_log: 0, secondary })
+            }
+            ("lookback", Some(v)) => v.parse().ok().map(|w| DeltaSpec::Lookback {
+                window_log: Some(w),
+                state_log: 0,
+                secondary,
+            }),
+            ("conv1", Some(v)) if !secondary => {
+                v.parse().ok().map(|order| DeltaSpec::Conv1 { order })
+            }
+            _ => None,
+        };
+        spec.ok_or_else(|| {
+            unknown("delta encoding", text, "auto, none, consecutive@1…7, lookback, conv1@1…32")
+        })
+    }
+}
+
+impl fmt::Display for DeltaSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let both = |secondary: bool| if secondary { "+secondary" } else { "" };
+        match *self {
+            DeltaSpec::Auto => f.write_str("auto"),
+            DeltaSpec::None => f.write_str("none"),
+            DeltaSpec::Consecutive { order, secondary } => {
+                write!(f, "consecutive@{order}{}", both(secondary))
+            }
+            DeltaSpec::Lookback { window_log: None, secondary, .. } => {
+                write!(f, "lookback{}", both(secondary))
+            }
+            DeltaSpec::Lookback { window_log: Some(w), secondary, .. } => {
+                write!(f, "lookback@{w}{}", both(secondary))
+            }
+            DeltaSpec::Conv1 { order } => write!(f, "conv1@{order}"),
+        }
+    }
+}
+
+impl FromStr for Favor {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "speed" => Ok(Favor::Speed),
+            "balanced" => Ok(Favor::Balanced),
+            "size" => Ok(Favor::Size),
+            _ => Err(unknown("preference", text, "speed, balanced, size")),
+        }
+    }
+}
+
+impl fmt::Display for Favor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Favor::Speed => "speed",
+            Favor::Balanced => "balanced",
+            Favor::Size => "size",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_come_back() {
+        for text in ["auto", "classic", "int-mult@7", "float-mult@0.01", "float-quant@29", "dict"] {
+            assert_eq!(text.parse::<ModeSpec>().unwrap().to_string(), text);
+        }
+        let deltas = [
+            "auto",
+            "none",
+            "consecutive@2",
+            "consecutive@1+secondary",
+            "lookback",
+            "lookback@9",
+            "conv1@8",
+        ];
+        for text in deltas {
+            assert_eq!(text.parse::<DeltaSpec>().unwrap().to_string(), text);
+        }
+        for text in ["int-mult", "dict@3", "consecutive", "none+secondary", "conv1@x", ""] {
+            assert!(text.parse::<ModeSpec>().is_err() && text.parse::<DeltaSpec>().is_err());
+        }
+    }
+
+    #[test]
+    fn settings_that_cannot_be_are_named() {
+        let bad = |config: Config, ty| config.validate(ty).unwrap_err().to_string();
+        assert!(bad(Config::default().level(13), NumberType::U8).contains("level 13"));
+        assert!(
+            bad(Config::default().mode(ModeSpec::IntMult(300)), NumberType::U8).contains("300")
+        );
+        assert!(
+            bad(Config::default().mode(ModeSpec::FloatMult(1e-320)), NumberType::F64)
+                .contains("normal")
+        );
+        assert!(
+            bad(Config::default().delta(DeltaSpec::Conv1 { order: 2 }), NumberType::F64)
+                .contains("32 bits")
+        );
+        assert!(Config::default().validate(NumberType::F16).is_ok());
+    }
+}

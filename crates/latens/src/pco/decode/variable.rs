@@ -1,0 +1,87 @@
+//! One latent variable of a page: its lanes, and the undoing of its deltas.
+
+use crate::bits::reader::BitReader;
+use crate::error::{Error, Result};
+use crate::number::Latent;
+use crate::pco::decode::batch;
+use crate::pco::decode::table::Table;
+use crate::pco::delta::{consecutive, conv1, lookback};
+use crate::pco::layout::LANES;
+use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::page_meta::PageVariable;
+
+/// How residuals become latents.
+#[derive(Clone, Debug)]
+enum Undo<L> {
+    None,
+    Consecutive(consecutive::Decoder<L>),
+    Lookback(lookback::Decoder<L>),
+    Conv1(conv1::Decoder<L>),
+}
+
+/// Where the decoding of a variable stands in its page.
+#[derive(Clone, Debug)]
+pub(crate) struct VariableDecoder<L> {
+    slots: [u32; LANES],
+    undo: Undo<L>,
+    /// Latents at the page's end that the state stands for and that are not stored.
+    state_n: usize,
+}
+
+impl<L: Latent> VariableDecoder<L> {
+    /// Reads the variable's part of the page metadata. `delta` is `None` for the lookback
+    /// variable and for a secondary one that is not delta encoded.
+    pub(crate) fn read(
+        r: &mut BitReader<'_>,
+        table: &Table<L>,
+        delta: Option<&DeltaPayload>,
+    ) -> Result<Self> {
+        let state_n = delta.map_or(0, DeltaPayload::state_n);
+        let PageVariable { state, slots } = PageVariable::read(r, state_n, table.log)?;
+        let undo = match delta {
+            None | Some(DeltaPayload::None) => Undo::None,
+            Some(DeltaPayload::Consecutive { .. }) => {
+                Undo::Consecutive(consecutive::Decoder::new(&state))
+            }
+            Some(DeltaPayload::Lookback { window_log, .. }) => {
+                Undo::Lookback(lookback::Decoder::new(*window_log, state))
+            }
+            Some(DeltaPayload::Conv1(_)) => Undo::Conv1(conv1::Decoder::new(state)),
+        };
+        Ok(Self { slots, undo, state_n })
+    }
+
+    /// How many of the next `n` latents are stored when `left` numbers remain in the page.
+    pub(crate) fn stored(&self, n: usize, left: usize) -> usize {
+        n.min(left.saturating_sub(self.state_n))
+    }
+
+    /// Reads the next batch of latents; `left` counts the page's numbers from here on.
+    pub(crate) fn decode(
+        &mut self,
+        table: &Table<L>,
+        delta: &DeltaPayload,
+        lookbacks: &[u32],
+        left: usize,
+        src: &[u8],
+        bit: &mut usize,
+        dst: &mut [L],
+    ) -> Result<()> {
+        let stored = self.stored(dst.len(), left);
+        batch::read(table, &mut self.slots, src, bit, &mut dst[..stored])?;
+        dst[stored..].fill(L::ZERO);
+        match (&mut self.undo, delta) {
+            (Undo::None, _) => {}
+            (Undo::Consecutive(decoder), _) => decoder.decode(dst),
+            (Undo::Lookback(decoder), _) => decoder.decode(lookbacks, dst).map_err(|lookback| {
+                Error::corrupt(
+                    *bit as u64 / 8,
+                    format!("a lookback of {lookback} in the batch that ends here is outside of the window"),
+                )
+            })?,
+            (Undo::Conv1(decoder), DeltaPayload::Conv1(conv)) => decoder.decode(conv, dst),
+            (Undo::Conv1(_), _) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,8 @@
+//! Delta encodings: latents as distances to a prediction from earlier latents of the page.
+//!
+//! One file an encoding, each with `encode` (latents to state and residuals) and a decoder that
+//! goes on from batch to batch. Residuals are stored offset by `MID`; everything wraps.
+
+pub(crate) mod consecutive;
+pub(crate) mod conv1;
+pub(crate) mod lookback;

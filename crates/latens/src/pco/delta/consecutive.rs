@@ -1,0 +1,82 @@
+//! Consecutive: differences of neighbours, up to seven times over.
+
+use crate::number::Latent;
+use crate::pco::layout::delta::MAX_CONSECUTIVE_ORDER;
+
+/// Replaces a page's latents by their differences of that order, offset by `MID`, and returns
+/// the state (first value, first difference, …). `order` latents fewer are left; missing ones
+/// of the state are 0.
+pub(crate) fn encode<L: Latent>(order: u32, latents: &mut Vec<L>) -> Vec<L> {
+    let mut moments = Vec::with_capacity(order as usize);
+    for _ in 0..order {
+        moments.push(latents.first().copied().unwrap_or(L::ZERO));
+        for i in 1..latents.len() {
+            latents[i - 1] = latents[i].sub(latents[i - 1]);
+        }
+        latents.pop();
+    }
+    for x in latents {
+        *x = x.add(L::MID);
+    }
+    moments
+}
+
+/// The running sums of one variable of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Decoder<L> {
+    moments: [L; MAX_CONSECUTIVE_ORDER as usize],
+    order: usize,
+}
+
+impl<L: Latent> Decoder<L> {
+    /// Starts from a page's state, of 1 to 7 latents.
+    pub(crate) fn new(state: &[L]) -> Self {
+        let mut moments = [L::ZERO; MAX_CONSECUTIVE_ORDER as usize];
+        for (moment, &x) in moments.iter_mut().zip(state) {
+            *moment = x;
+        }
+        Self { moments, order: state.len() }
+    }
+
+    /// Stored residuals to latents, in place. At a page's end the last `order` may be anything.
+    #[inline]
+    pub(crate) fn decode(&mut self, latents: &mut [L]) {
+        let mut offset = L::MID;
+        for moment in self.moments[..self.order].iter_mut().rev() {
+            let mut sum = *moment;
+            for x in latents.iter_mut() {
+                let step = x.add(offset);
+                *x = sum;
+                sum = sum.add(step);
+            }
+            *moment = sum;
+            offset = L::ZERO;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn example_of_the_specification() {
+        let mut latents = [0u32, 10, 0, 7, 7].map(|x: u32| x.wrapping_add(u32::MID));
+        Decoder::new(&[1, 2]).decode(&mut latents);
+        assert_eq!(latents, [1, 3, 5, 17, 29]);
+    }
+
+    #[test]
+    fn encode_is_undone_batch_by_batch() {
+        let numbers: Vec<u16> = (0..700u32).map(|i| (i * i * 31 % 65521) as u16).collect();
+        for order in 1..=7 {
+            let mut residuals = numbers.clone();
+            let state = encode(order, &mut residuals);
+            assert_eq!(residuals.len(), numbers.len() - order as usize);
+            residuals.resize(numbers.len(), 12345);
+            let mut decoder = Decoder::new(&state);
+            residuals.chunks_mut(256).for_each(|batch| decoder.decode(batch));
+            assert_eq!(residuals, numbers);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Lookback: the distance to an earlier latent; how much earlier is a latent variable of its own.
+//!
+//! `x_{s+t} = residual_t + x_{s+t−lookback_t}`; the state holds `x_0` to `x_{s−1}`, and positions
+//! before the page read as 0.
+
+use crate::number::Latent;
+
+/// Residuals offset by `MID` for the latents after the first `state_n`, given their lookbacks;
+/// returns the state, filled up with zeros.
+pub(crate) fn encode<L: Latent>(state_n: usize, lookbacks: &[u32], latents: &mut Vec<L>) -> Vec<L> {
+    let mut state: Vec<L> = latents.iter().copied().take(state_n).collect();
+    state.resize(state_n, L::ZERO);
+    let residual = |(t, &lookback): (usize, &u32)| {
+        let i = state_n + t;
+        let earlier = i.checked_sub(lookback as usize).map_or(L::ZERO, |j| latents[j]);
+        latents[i].sub(earlier).add(L::MID)
+    };
+    *latents = lookbacks.iter().enumerate().map(residual).collect();
+    state
+}
+
+/// The window of one variable of a page. It grows with what is decoded, up to twice the window.
+#[derive(Clone, Debug)]
+pub(crate) struct Decoder<L> {
+    window: usize,
+    /// Latents from position `dropped` of the page on.
+    history: Vec<L>,
+    /// Latents no longer in `history`, all of them further back than the window.
+    dropped: usize,
+    /// Position in the page of the next latent to give out.
+    next: usize,
+}
+
+impl<L: Latent> Decoder<L> {
+    /// Starts from a page's state.
+    pub(crate) fn new(window_log: u32, state: Vec<L>) -> Self {
+        Self { window: 1 << window_log, history: state, dropped: 0, next: 0 }
+    }
+
+    /// Stored residuals to latents, in place; `lookbacks` covers those that are stored, at a
+    /// page's end fewer than `latents`.
+    ///
+    /// # Errors
+    /// The first lookback that is 0 or reaches beyond the window.
+    pub(crate) fn decode(&mut self, lookbacks: &[u32], latents: &mut [L]) -> Result<(), u32> {
+        for (&residual, &lookback) in latents.iter().zip(lookbacks) {
+            let back = lookback as usize;
+            if back == 0 || back > self.window {
+                return Err(lookback);
+            }
+            let earlier = self.history.len().checked_sub(back).map_or(L::ZERO, |i| self.history[i]);
+            self.history.push(residual.add(L::MID).add(earlier));
+        }
+        let from = self.next - self.dropped;
+        latents.copy_from_slice(&self.history[from..from + latents.len()]);
+        self.next += latents.len();
+        self.forget();
+        Ok(())
+    }
+
+    /// Drops what lies before the window and has been given out, once that is worth the copy.
+    fn forget(&mut self) {
+        let needed = self.window.max(self.history.len() - (self.next - self.dropped));
+        let superfluous = self.history.len().saturating_sub(needed);
+        if superfluous > self.window.max(4096) {
+            self.history.drain(..superfluous);
+            self.dropped += superfluous;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encode_is_undone_batch_by_batch() {
+        let numbers: Vec<u32> = (0..9000u32).map(|i| i % 37 * 1000 + i / 37).collect();
+        for (state_n, window_log) in [(1, 6), (64, 6), (1024, 13), (16384, 14)] {
+            let lookback =
+                |i: usize| if i % 3 == 0 { 37 } else { 1 + i as u32 % (1 << window_log) };
+            let lookbacks: Vec<u32> = (state_n..numbers.len()).map(lookback).collect();
+            let mut residuals = numbers.clone();
+            let state = encode(state_n, &lookbacks, &mut residuals);
+            let mut decoder = Decoder::new(window_log, state);
+            let mut out = Vec::new();
+            for start in (0..numbers.len()).step_by(256) {
+                let n = 256.min(numbers.len() - start);
+                let stored = start.min(residuals.len())..(start + n).min(residuals.len());
+                let mut batch = residuals[stored.clone()].to_vec();
+                batch.resize(n, 99);
+                decoder.decode(&lookbacks[stored], &mut batch).unwrap();
+                out.extend(batch);
+            }
+            assert_eq!(out, numbers);
+        }
+    }
+
+    #[test]
+    fn lookbacks_outside_of_the_window_are_refused() {
+        let mut decoder = Decoder::new(2, vec![7u8]);
+        assert_eq!(decoder.decode(&[5], &mut [0]), Err(5));
+        assert_eq!(decoder.decode(&[0], &mut [0]), Err(0));
+    }
+}

@@ -1,0 +1,25 @@
+//! FloatQuant: the `q` lowest mantissa bits apart, counted away from zero.
+
+use crate::bits::low_mask;
+use crate::number::Latent;
+
+/// High parts and distances from the value with `q` zero bits.
+pub(crate) fn split<L: Latent>(latents: &[L], q: u32) -> (Vec<L>, Vec<L>) {
+    let low = L::truncate(low_mask(q));
+    let part = |&x: &L| (x >> q, if x >= L::MID { x & low } else { low.sub(x & low) });
+    latents.iter().map(part).unzip()
+}
+
+/// Joins in place; false if a secondary latent has more than `q` bits.
+#[inline]
+pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], q: u32) -> bool {
+    let low = L::truncate(low_mask(q));
+    let zero = L::MID >> q;
+    let mut ok = true;
+    for (x, &rest) in primary.iter_mut().zip(secondary) {
+        ok &= rest <= low;
+        let part = if *x >= zero { rest } else { low.sub(rest) };
+        *x = (*x << q).add(part);
+    }
+    ok
+}

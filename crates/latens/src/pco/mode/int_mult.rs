@@ -1,0 +1,23 @@
+//! IntMult: `latent = primary · base + secondary`, mod 2^k.
+
+use crate::number::Latent;
+
+/// Quotients and remainders of ordered latents; the base is not 0.
+pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
+    let part = |&x: &L| {
+        let quotient = x.div(base).unwrap_or(L::ZERO);
+        (quotient, x.sub(quotient.mul(base)))
+    };
+    latents.iter().map(part).unzip()
+}
+
+/// Joins in place; false if a secondary latent is not below the base.
+#[inline]
+pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
+    let mut ok = true;
+    for (x, &rest) in primary.iter_mut().zip(secondary) {
+        ok &= rest < base;
+        *x = x.mul(base).add(rest);
+    }
+    ok
+}

@@ -1,0 +1,109 @@
+//! Whole files in memory, in one call.
+
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::number::{AnyNumbers, Number};
+use crate::pco::layout::trailer::Trailer;
+use crate::pco::standalone::Decoder;
+
+/// What a decoder may allocate on the word of a file, besides four times the file's size.
+const TRUST: u64 = 16 << 20;
+
+/// What [`decompress_into`] has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decompressed {
+    /// Numbers written to the front of the buffer.
+    pub count: usize,
+    /// Whether that was all of them.
+    pub finished: bool,
+}
+
+/// All numbers of a standalone file.
+///
+/// Bytes behind the end of the file are ignored; a checksum trailer is verified.
+///
+/// # Errors
+/// Invalid argument when the numbers are not of type `T`, else what is wrong and where.
+pub fn decompress<T: Number>(file: &[u8]) -> Result<Vec<T>> {
+    decompress_with(file, &Limits::default())
+}
+
+/// Like [`decompress`], within limits.
+///
+/// # Errors
+/// As [`decompress`], and invalid argument when a limit is passed.
+pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>> {
+    let width = T::TYPE.bytes() as u64;
+    let mut decoder = open(file, limits)?;
+    let earned = TRUST + 4 * file.len() as u64;
+    let mut expected = decoder.n_hint();
+    if expected.saturating_mul(width) > earned {
+        // More than the file has earned: let it prove its count before memory is taken.
+        expected = count::<T>(file, limits)?;
+    }
+    let mut numbers = Vec::new();
+    numbers.reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX / 16));
+    loop {
+        let have = numbers.len();
+        let piece = (numbers.capacity() - have)
+            .clamp(1, 1 << 16)
+            .max(if have < numbers.capacity() { 1 } else { 4096 });
+        numbers.resize(have + piece, T::default());
+        let got = decoder.read(&mut numbers[have..])?;
+        numbers.truncate(have + got);
+        if got == 0 {
+            decoder.finish()?;
+            return Ok(numbers);
+        }
+    }
+}
+
+/// Decodes a whole file into a buffer that may be shorter than its numbers.
+///
+/// # Errors
+/// As [`decompress`]; of `dst` then only a prefix of sound numbers has changed.
+pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompressed> {
+    let mut decoder = open(file, &Limits::default())?;
+    let count = decoder.read(dst)?;
+    let finished = decoder.chunk()?.is_none();
+    if finished {
+        decoder.finish()?;
+    }
+    Ok(Decompressed { count, finished })
+}
+
+/// All numbers of a standalone file whose type the file itself says. An empty file that says
+/// none gives no `u8`.
+///
+/// # Errors
+/// As [`decompress_with`]; a file with chunks of different types is an invalid argument here.
+pub fn decompress_any(file: &[u8], limits: &Limits) -> Result<AnyNumbers> {
+    match open(file, limits)?.number_type()? {
+        Some(ty) => {
+            crate::with_number_type!(ty, T => Ok(decompress_with::<T>(file, limits)?.into()))
+        }
+        None => {
+            open(file, limits)?.finish()?;
+            Ok(AnyNumbers::U8(Vec::new()))
+        }
+    }
+}
+
+fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Decoder<&'a [u8]>> {
+    let decoder = Decoder::new(file, limits)?;
+    Ok(if Trailer::is_at_end_of(file) { decoder } else { decoder.without_checks() })
+}
+
+/// Decodes a file and keeps nothing but the count of its numbers.
+fn count<T: Number>(file: &[u8], limits: &Limits) -> Result<u64> {
+    let mut decoder = Decoder::new(file, limits)?.without_checks();
+    let mut buffer = vec![T::default(); 4096];
+    let mut n = 0;
+    loop {
+        match decoder.read(&mut buffer)? {
+            0 if decoder.chunk()?.is_none() => return Ok(n),
+            0 => return Err(Error::invalid("the file's chunks differ in type")),
+            got => n += got as u64,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Standalone files: a `.pco` that says itself what type and how many its numbers are.
+//!
+//! [`Decoder`] streams from any reader with memory that does not grow with the file. [`Encoder`]
+//! streams to any writer. Chunks can be encoded on several threads by [`encode_chunk`] and are
+//! then written in order.
+
+mod decoder;
+mod source;
+
+pub use decoder::{Checksum, ChunkInfo, Decoder, Ending};

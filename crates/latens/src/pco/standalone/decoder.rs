@@ -1,0 +1,362 @@
+//! Reading a standalone file as a stream.
+
+use super::source::Source;
+use crate::bits::checksum::Crc32c;
+use crate::bits::reader::BitReader;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::number::{AnyNumbers, Latent, Number, NumberType};
+use crate::pco::decode::batch::LOOKAHEAD;
+use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::layout::chunk_head::ChunkHead;
+use crate::pco::layout::chunk_meta::ChunkMeta;
+use crate::pco::layout::header::FormatVersion;
+use crate::pco::layout::preamble::Preamble;
+use crate::pco::layout::trailer::{ChunkEntry, Trailer};
+use crate::pco::{DeltaEncoding, Mode};
+use std::any::Any;
+use std::io::Read;
+
+/// Whether a file carries checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksum {
+    /// It ends with its terminator.
+    Absent,
+    /// Its checksum trailer agrees with all bytes and all numbers.
+    Verified,
+}
+
+/// What stands behind the last chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The checksum trailer.
+    pub checksum: Checksum,
+    /// Bytes of the file, its trailer included.
+    pub consumed: u64,
+    /// Whether other bytes follow.
+    pub trailing: bool,
+}
+
+/// What a chunk says before its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChunkInfo {
+    /// The type of its numbers.
+    pub number_type: NumberType,
+    /// Numbers in the chunk, 1 to 2^24.
+    pub n: usize,
+    /// How numbers split into latents.
+    pub mode: Mode,
+    /// How latents are predicted.
+    pub delta: DeltaEncoding,
+}
+
+/// The chunk that is being read. Its tables are of the type's latent: `Chunk<L>` in `typed`.
+struct Current {
+    info: ChunkInfo,
+    offset: u64,
+    /// Bits of the first byte at hand that are used up.
+    bit: usize,
+    numbers_crc: Crc32c,
+    typed: Box<dyn Any + Send>,
+}
+
+struct Chunk<L> {
+    tables: ChunkTables<L>,
+    page: PageState<L>,
+}
+
+/// Decodes a standalone file from any reader, batch by batch.
+///
+/// Memory: the tables and windows of one chunk and a buffer of 64 KiB, whatever the file's size.
+/// The reader need not be buffered. After an error the decoder must not be used further; numbers
+/// given out before it are sound as far as the format can tell.
+///
+/// ```
+/// # fn main() -> latens::Result<()> {
+/// use latens::{Limits, pco};
+/// let file = pco::compress(&[1i32, 2, 3], &pco::Config::default())?;
+/// let mut decoder = pco::standalone::Decoder::new(&file[..], &Limits::default())?;
+/// assert_eq!(decoder.number_type()?, Some(latens::NumberType::I32));
+/// let mut numbers = [0i32; 10];
+/// assert_eq!(decoder.read(&mut numbers)?, 3);
+/// assert_eq!(decoder.finish()?.checksum, pco::standalone::Checksum::Verified);
+/// # Ok(()) }
+/// ```
+pub struct Decoder<R> {
+    source: Source<R>,
+    limits: Limits,
+    preamble: Preamble,
+    version: FormatVersion,
+    checks: bool,
+    current: Option<Current>,
+    seen: Trailer,
+    emitted_bytes: u64,
+    terminated: bool,
+    ending: Option<Ending>,
+}
+
+impl<R: Read> Decoder<R> {
+    /// Reads the file's header.
+    ///
+    /// # Errors
+    /// When the header is not that of a Pco file, or the reader fails.
+    pub fn new(reader: R, limits: &Limits) -> Result<Self> {
+        let mut source = Source::new(reader);
+        let (preamble, version) = source.parse(|bytes| {
+            let mut r = BitReader::new(bytes, 0);
+            let preamble = Preamble::read(&mut r)?;
+            let version = FormatVersion::read(&mut r)?;
+            Ok(((preamble, version), r.bit() / 8))
+        })?;
+        let seen = Trailer { header_crc: source.take_crc(), chunks: Vec::new() };
+        Ok(Self {
+            source,
+            limits: *limits,
+            preamble,
+            version,
+            checks: true,
+            current: None,
+            seen,
+            emitted_bytes: 0,
+            terminated: false,
+            ending: None,
+        })
+    }
+
+    /// Leaves checksums aside: faster, and [`Decoder::finish`] only looks whether a trailer is there.
+    #[must_use]
+    pub fn without_checks(mut self) -> Self {
+        self.checks = false;
+        self.source.forget_crc();
+        self
+    }
+
+    /// 0 to 3.
+    pub fn standalone_version(&self) -> u8 {
+        self.preamble.standalone_version
+    }
+
+    /// The version of the wrapped format inside.
+    pub fn format_version(&self) -> FormatVersion {
+        self.version
+    }
+
+    /// How many numbers the header announces. A hint: it may be wrong, never allocate by it.
+    pub fn n_hint(&self) -> u64 {
+        self.preamble.n_hint
+    }
+
+    /// Bytes taken from the reader and understood so far.
+    pub fn position(&self) -> u64 {
+        self.source.position()
+    }
+
+    /// The type of the numbers that come next; `None` at the end of the file.
+    ///
+    /// Of an empty file that announces a type for all its chunks, that type.
+    ///
+    /// # Errors
+    /// When the next chunk's head or metadata is not sound.
+    pub fn number_type(&mut self) -> Result<Option<NumberType>> {
+        Ok(self.chunk()?.map(|info| info.number_type).or(self.preamble.uniform_type))
+    }
+
+    /// The chunk of the numbers that come next, `None` at the end of the file.
+    ///
+    /// # Errors
+    /// When its head or metadata is not sound.
+    pub fn chunk(&mut self) -> Result<Option<&ChunkInfo>> {
+        if self.current.is_none() && !self.terminated {
+            self.open_chunk()?;
+        }
+        Ok(self.current.as_ref().map(|current| &current.info))
+    }
+
+    /// Decodes numbers into `dst` and says how many; fewer than `dst` holds only at the end of
+    /// the file or before a chunk of another type, 0 at the end of the file.
+    ///
+    /// # Errors
+    /// Invalid argument when the numbers are not of type `T` or a limit is passed, else what is
+    /// wrong with the file and where. Of `dst` then only a prefix of sound numbers has changed.
+    pub fn read<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < dst.len() {
+            match self.chunk()? {
+                None => break,
+                Some(info) if info.number_type != T::TYPE && filled > 0 => break,
+                Some(info) if info.number_type != T::TYPE => {
+                    let ty = info.number_type;
+                    return Err(Error::invalid(format!("the file holds {ty}, not {}", T::TYPE)));
+                }
+                Some(_) => {}
+            }
+            let index = self.seen.chunks.len();
+            filled += self.read_chunk(&mut dst[filled..]).map_err(|e| {
+                if e.kind() == ErrorKind::Io { e } else { e.within(format!("chunk {index}")) }
+            })?;
+        }
+        Ok(filled)
+    }
+
+    /// Like [`Decoder::read`] for a type known only at run time: at most `most` numbers, `None`
+    /// at the end of the file.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn read_any(&mut self, most: usize) -> Result<Option<AnyNumbers>> {
+        fn typed<R: Read, T: Number>(
+            decoder: &mut Decoder<R>,
+            most: usize,
+        ) -> Result<Option<AnyNumbers>>
+        where
+            AnyNumbers: From<Vec<T>>,
+        {
+            let mut numbers = Vec::new();
+            while numbers.len() < most {
+                let have = numbers.len();
+                numbers.resize(most.min(have + 65536), T::default());
+                let got = decoder.read(&mut numbers[have..])?;
+                numbers.truncate(have + got);
+                if got == 0 || decoder.chunk()?.is_none_or(|info| info.number_type != T::TYPE) {
+                    break;
+                }
+            }
+            Ok(Some(numbers.into()))
+        }
+        match self.chunk()?.map(|info| info.number_type) {
+            Some(ty) => crate::with_number_type!(ty, T => typed::<R, T>(self, most)),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads what stands behind the last chunk and verifies the checksum trailer. Numbers not
+    /// read yet are decoded and dropped.
+    ///
+    /// # Errors
+    /// When a chunk or the trailer is not sound; a failed checksum names its chunk. Other bytes
+    /// behind the end are no error here: see [`Ending::trailing`].
+    pub fn finish(&mut self) -> Result<Ending> {
+        if let Some(ending) = self.ending {
+            return Ok(ending);
+        }
+        while self.read_any(65536)?.is_some() {}
+        let start = self.source.position();
+        // A trailer is at most 24 bytes a chunk and its tail: more need not be kept.
+        let expected = self.seen.len();
+        self.source.fill(expected + 1)?;
+        let rest = self.source.bytes();
+        let trailer = match rest.get(..expected) {
+            Some(bytes) if Trailer::is_at_end_of(bytes) => Some(bytes),
+            _ if rest.len() <= expected && Trailer::is_at_end_of(rest) => Some(rest),
+            _ => None,
+        };
+        let mut ending = Ending { checksum: Checksum::Absent, consumed: start, trailing: false };
+        if let Some(bytes) = trailer {
+            let used = bytes.len();
+            let told = Trailer::read_end(bytes).map_err(|e| e.offset_by(start))?;
+            if let Some(told) = told.filter(|_| self.checks) {
+                told.check(&self.seen, start)?;
+                ending.checksum = Checksum::Verified;
+            }
+            self.source.consume(used);
+            ending.consumed += used as u64;
+        }
+        ending.trailing = !self.source.bytes().is_empty();
+        self.ending = Some(ending);
+        Ok(ending)
+    }
+
+    /// Reads the head, metadata and page metadata of the next chunk, or the terminator.
+    fn open_chunk(&mut self) -> Result<()> {
+        let index = self.seen.chunks.len();
+        let offset = self.source.position();
+        self.source.take_crc();
+        let uniform = self.preamble.uniform_type;
+        let head = self.source.parse(|bytes| {
+            let mut r = BitReader::new(bytes, 0);
+            Ok((ChunkHead::read(&mut r, uniform)?, r.bit() / 8))
+        });
+        let Some(head) = head.map_err(|e| e.within(format!("chunk {index}")))? else {
+            self.terminated = true;
+            return Ok(());
+        };
+        let opened = crate::with_number_type!(head.number_type, T => self.open_typed::<T>(head));
+        let (info, typed) = opened.map_err(|e| e.within(format!("chunk {index}")))?;
+        self.current = Some(Current { info, offset, bit: 0, numbers_crc: Crc32c::new(), typed });
+        Ok(())
+    }
+
+    fn open_typed<T: Number>(
+        &mut self,
+        head: ChunkHead,
+    ) -> Result<(ChunkInfo, Box<dyn Any + Send>)> {
+        let (version, limits) = (self.version, self.limits);
+        let meta = self.source.parse(|bytes| {
+            let mut r = BitReader::new(bytes, 0);
+            let meta = ChunkMeta::<T::L>::read(&mut r, head.number_type, version, &limits)?;
+            Ok((meta, r.bit() / 8))
+        })?;
+        let info = ChunkInfo {
+            number_type: head.number_type,
+            n: head.n,
+            mode: Mode::of(&meta.mode, head.number_type),
+            delta: DeltaEncoding::of(&meta.delta),
+        };
+        let tables = ChunkTables::new(meta, head.n, &limits)?;
+        let page = self.source.parse(|bytes| {
+            let mut r = BitReader::new(bytes, 0);
+            Ok((PageState::read(&mut r, &tables, head.n)?, r.bit() / 8))
+        })?;
+        Ok((info, Box::new(Chunk { tables, page })))
+    }
+
+    /// Numbers of the current chunk.
+    fn read_chunk<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
+        let Some(current) = &mut self.current else { return Ok(0) };
+        let Some(Chunk { tables, page }) = current.typed.downcast_mut::<Chunk<T::L>>() else {
+            return Err(Error::invalid("a chunk of another type"));
+        };
+        let mut filled = 0;
+        loop {
+            let got = page.take(&mut dst[filled..]);
+            if self.checks {
+                current.numbers_crc.update_numbers(&dst[filled..filled + got]);
+            }
+            filled += got;
+            if filled == dst.len() || page.left() == 0 {
+                break;
+            }
+            self.source.fill(LOOKAHEAD)?;
+            let bytes = self.source.bytes();
+            page.next_batch(tables, bytes, &mut current.bit)
+                .map_err(|e| e.offset_by(self.source.position()))?;
+            let used = current.bit / 8;
+            self.source.consume(used);
+            current.bit %= 8;
+            let width = T::TYPE.bytes() as u64;
+            self.emitted_bytes += page.ready() as u64 * width;
+            self.limits.check_output(self.emitted_bytes)?;
+        }
+        if page.is_used_up() {
+            self.close_chunk()?;
+        }
+        Ok(filled)
+    }
+
+    /// Reads the padding of a page that is used up and files the chunk's checksums.
+    fn close_chunk(&mut self) -> Result<()> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        let mut r = BitReader::new(self.source.bytes(), current.bit);
+        r.align("a page").map_err(|e| e.offset_by(self.source.position()))?;
+        let used = r.bit() / 8;
+        self.source.consume(used);
+        #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 numbers at most")]
+        self.seen.chunks.push(ChunkEntry {
+            offset: current.offset,
+            n: current.info.n as u32,
+            stored_crc: self.source.take_crc(),
+            numbers_crc: current.numbers_crc.value(),
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Bytes from a reader, with as many ahead as a structure needs.
+
+use crate::bits::checksum::Crc32c;
+use crate::error::{Error, Result};
+use std::io::Read;
+
+/// Read at once where nothing more is asked for.
+const PIECE: usize = 1 << 16;
+
+/// A reader with a buffer whose bytes are consumed one structure at a time.
+#[derive(Debug)]
+pub(crate) struct Source<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    /// Index in `buffer` of the next byte.
+    start: usize,
+    /// Offset in the file of the next byte.
+    position: u64,
+    ended: bool,
+    /// Of the bytes consumed since [`Source::take_crc`]; `None` where nobody asks.
+    crc: Option<Crc32c>,
+}
+
+impl<R: Read> Source<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self {
+            reader,
+            buffer: Vec::new(),
+            start: 0,
+            position: 0,
+            ended: false,
+            crc: Some(Crc32c::new()),
+        }
+    }
+
+    /// Offset in the file of the next byte.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The bytes that are at hand; all there are once [`Source::is_at_end`].
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Whether the reader has no more than [`Source::bytes`].
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.ended
+    }
+
+    /// Stops computing checksums.
+    pub(crate) fn forget_crc(&mut self) {
+        self.crc = None;
+    }
+
+    /// The CRC-32C of what was consumed since the last call.
+    pub(crate) fn take_crc(&mut self) -> u32 {
+        self.crc.as_mut().map_or(0, |crc| std::mem::take(crc).value())
+    }
+
+    /// Reads until `least` bytes are at hand or the reader ends. Memory grows with bytes that
+    /// have come, never with `least`.
+    pub(crate) fn fill(&mut self, least: usize) -> Result<()> {
+        if self.bytes().len() >= least {
+            return Ok(());
+        }
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        while self.buffer.len() < least && !self.ended {
+            let have = self.buffer.len();
+            let piece = (least - have).clamp(PIECE, PIECE.max(have));
+            self.buffer.resize(have + piece, 0);
+            let got = loop {
+                match self.reader.read(&mut self.buffer[have..]) {
+                    Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                    other => break other,
+                }
+            };
+            self.buffer.truncate(have + *got.as_ref().unwrap_or(&0));
+            self.ended = got? == 0;
+        }
+        Ok(())
+    }
+
+    /// Moves past bytes that are at hand.
+    pub(crate) fn consume(&mut self, n: usize) {
+        if let Some(crc) = &mut self.crc {
+            crc.update(&self.buffer[self.start..self.start + n]);
+        }
+        self.start += n;
+        self.position += n as u64;
+    }
+
+    /// Parses a structure of unknown length: tries with what is at hand and, while that is too
+    /// short, with twice as much. `parse` returns its value and the bytes it used.
+    pub(crate) fn parse<V>(&mut self, parse: impl Fn(&[u8]) -> Result<(V, usize)>) -> Result<V> {
+        let mut least = 64;
+        loop {
+            self.fill(least)?;
+            match parse(self.bytes()) {
+                Ok((value, used)) => {
+                    self.consume(used);
+                    return Ok(value);
+                }
+                Err(e) if e.kind() == crate::ErrorKind::Truncated && !self.ended => {
+                    least = 2 * self.bytes().len().max(least);
+                }
+                Err(e) => return Err(Error::offset_by(e, self.position)),
+            }
+        }
+    }
+}

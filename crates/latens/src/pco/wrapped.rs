@@ -1,0 +1,8 @@
+//! The wrapped format, for containers that store counts, types and places of pages themselves.
+//!
+//! A file has one header, a chunk its metadata, and each chunk one or more pages that can be
+//! decoded independently, on several threads.
+
+mod decoder;
+
+pub use decoder::{ChunkDecoder, FileDecoder, PageDecoder};

@@ -1,0 +1,130 @@
+//! Reading the parts of a wrapped file.
+
+use crate::bits::reader::BitReader;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::number::Number;
+use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::layout::chunk_meta::ChunkMeta;
+use crate::pco::layout::header::FormatVersion;
+use crate::pco::{DeltaEncoding, Mode};
+use std::sync::Arc;
+
+/// Knows the format version of a wrapped file.
+#[derive(Clone, Debug)]
+pub struct FileDecoder {
+    version: FormatVersion,
+    limits: Limits,
+}
+
+impl FileDecoder {
+    /// Reads the wrapped header at the start of `src`; also returns how many bytes it takes.
+    ///
+    /// # Errors
+    /// When the version is newer than any known, or `src` too short.
+    pub fn new(src: &[u8], limits: &Limits) -> Result<(Self, usize)> {
+        let mut r = BitReader::new(src, 0);
+        let version = FormatVersion::read(&mut r)?;
+        Ok((Self { version, limits: *limits }, r.bit() / 8))
+    }
+
+    /// The version of the format.
+    pub fn format_version(&self) -> FormatVersion {
+        self.version
+    }
+
+    /// Reads the metadata of a chunk at the start of `src`; also returns how many bytes it takes.
+    ///
+    /// # Errors
+    /// When the metadata is not sound for numbers of type `T`; offsets count from `src`.
+    pub fn chunk_decoder<T: Number>(&self, src: &[u8]) -> Result<(ChunkDecoder<T>, usize)> {
+        let mut r = BitReader::new(src, 0);
+        let meta = ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, &self.limits)?;
+        let tables = ChunkTables::new(meta, usize::MAX / 2, &self.limits)?;
+        Ok((ChunkDecoder { tables: Arc::new(tables) }, r.bit() / 8))
+    }
+}
+
+/// A chunk's metadata with its tables. Cheap to clone; several threads may decode its pages.
+#[derive(Clone, Debug)]
+pub struct ChunkDecoder<T: Number> {
+    tables: Arc<ChunkTables<T::L>>,
+}
+
+impl<T: Number> ChunkDecoder<T> {
+    /// How numbers split into latents.
+    pub fn mode(&self) -> Mode {
+        Mode::of(&self.tables.meta.mode, T::TYPE)
+    }
+
+    /// How latents are predicted.
+    pub fn delta_encoding(&self) -> DeltaEncoding {
+        DeltaEncoding::of(&self.tables.meta.delta)
+    }
+
+    /// Starts on a page of `n` numbers at the start of `src`. `n` is the container's word; bytes
+    /// behind the page do no harm.
+    ///
+    /// # Errors
+    /// When the page's metadata is not sound; offsets count from `src`.
+    pub fn page_decoder<'a>(&self, src: &'a [u8], n: usize) -> Result<PageDecoder<'a, T>> {
+        let mut r = BitReader::new(src, 0);
+        let state = PageState::read(&mut r, &self.tables, n)?;
+        Ok(PageDecoder { tables: Arc::clone(&self.tables), state, src, bit: r.bit() })
+    }
+
+    /// Decodes a whole page of `dst.len()` numbers; returns how many bytes it takes.
+    ///
+    /// # Errors
+    /// When the page is not sound; of `dst` then only a prefix of sound numbers has changed.
+    pub fn decode_page(&self, src: &[u8], dst: &mut [T]) -> Result<usize> {
+        let mut page = self.page_decoder(src, dst.len())?;
+        page.read(dst)?;
+        page.finish()
+    }
+}
+
+/// Decodes the numbers of a page in order.
+#[derive(Clone, Debug)]
+pub struct PageDecoder<'a, T: Number> {
+    tables: Arc<ChunkTables<T::L>>,
+    state: PageState<T::L>,
+    src: &'a [u8],
+    bit: usize,
+}
+
+impl<T: Number> PageDecoder<'_, T> {
+    /// Numbers that [`PageDecoder::read`] still gives.
+    pub fn left(&self) -> usize {
+        self.state.left() + self.state.ready()
+    }
+
+    /// Decodes the next numbers into `dst`; how many, fewer than `dst` holds only at the end.
+    ///
+    /// # Errors
+    /// When the page is not sound; of `dst` then only a prefix of sound numbers has changed.
+    pub fn read(&mut self, dst: &mut [T]) -> Result<usize> {
+        let mut filled = 0;
+        loop {
+            filled += self.state.take(&mut dst[filled..]);
+            if filled == dst.len() || self.state.left() == 0 {
+                return Ok(filled);
+            }
+            self.state.next_batch(&self.tables, self.src, &mut self.bit)?;
+        }
+    }
+
+    /// Checks the padding of a page that has been read to its end; returns how many bytes the
+    /// page takes.
+    ///
+    /// # Errors
+    /// Invalid argument when numbers are left, corrupt when bits of the padding are set.
+    pub fn finish(self) -> Result<usize> {
+        if !self.state.is_used_up() {
+            return Err(Error::invalid(format!("a page has {} numbers left", self.left())));
+        }
+        let mut r = BitReader::new(self.src, self.bit);
+        r.align("a page")?;
+        Ok(r.bit() / 8)
+    }
+}
