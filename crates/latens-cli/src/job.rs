@@ -68,8 +68,6 @@ pub struct CompressJob {
     pub to: Format,
     /// Level, mode, delta, chunk size, checksum.
     pub config: Config,
-    /// Numbers in a chunk, as in `config`.
-    pub chunk_n: usize,
     /// `--columns`: these and no others.
     pub columns: Option<Vec<String>>,
     /// `--type`, for raw input.

@@ -111,7 +111,7 @@ fn write_all<T: Number>(
     loop {
         let mut batch = Vec::with_capacity(job.threads);
         while batch.len() < job.threads {
-            let bytes = source.next(job.chunk_n).map_err(named)?;
+            let bytes = source.next(job.config.chunk_len()).map_err(named)?;
             if bytes.is_empty() {
                 break;
             }
