@@ -2,4 +2,5 @@
 
 pub mod guard;
 pub mod parquet;
+pub mod pco_zip;
 pub mod section;

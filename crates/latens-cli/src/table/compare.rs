@@ -24,16 +24,26 @@ pub fn compare(source: &dyn Table, copy: &dyn Table) -> Result<()> {
 fn compare_column(source: &dyn Table, copy: &dyn Table, index: usize) -> Result<()> {
     let mut a = source.column(index)?;
     let mut b = copy.column(index)?;
+    let (mut x, mut y) = (a.next(PIECE_ROWS)?, b.next(PIECE_ROWS)?);
     let mut row = 0u64;
-    loop {
-        let (x, y) = (a.next(PIECE_ROWS)?, b.next(PIECE_ROWS)?);
-        if let Some(difference) = x.first_difference(&y) {
+    // The two may come in pieces of different sizes.
+    while x.rows > 0 && y.rows > 0 {
+        let n = x.rows.min(y.rows);
+        let (left, right) = (x.split_front(n), y.split_front(n));
+        if let Some(difference) = left.first_difference(&right) {
             return Err(differs(format!("row {}", row + difference as u64)));
         }
+        row += n as u64;
         if x.rows == 0 {
-            return Ok(());
+            x = a.next(PIECE_ROWS)?;
         }
-        row += x.rows as u64;
+        if y.rows == 0 {
+            y = b.next(PIECE_ROWS)?;
+        }
+    }
+    match x.rows == y.rows {
+        true => Ok(()),
+        false => Err(differs(format!("row {row}"))),
     }
 }
 

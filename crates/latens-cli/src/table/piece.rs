@@ -101,6 +101,38 @@ impl Values {
         }
     }
 
+    /// Cut the first `n` values off.
+    fn split_front(&mut self, n: usize) -> Values {
+        fn cut<T>(values: &mut Vec<T>, n: usize) -> Vec<T> {
+            let rest = values.split_off(n.min(values.len()));
+            std::mem::replace(values, rest)
+        }
+        fn numbers<T: Number>(numbers: &AnyNumbers, n: usize) -> (AnyNumbers, AnyNumbers) {
+            let (front, rest) = numbers
+                .as_slice::<T>()
+                .and_then(|numbers| numbers.split_at_checked(n))
+                .unwrap_or_default();
+            (any_numbers(front.to_vec()), any_numbers(rest.to_vec()))
+        }
+        match self {
+            Values::Numbers(all) => {
+                let (front, rest) =
+                    latens::with_number_type!(all.number_type(), T => numbers::<T>(all, n));
+                *all = rest;
+                Values::Numbers(front)
+            }
+            Values::Pairs(Pairs { high, low }) => {
+                Values::Pairs(Pairs { high: cut(high, n), low: cut(low, n) })
+            }
+            Values::Bytes(ByteValues { ends, data }) => {
+                let front = cut(ends, n);
+                let bytes = front.last().copied().unwrap_or(0);
+                ends.iter_mut().for_each(|end| *end -= bytes);
+                Values::Bytes(ByteValues { ends: front, data: cut(data, bytes) })
+            }
+        }
+    }
+
     /// Whether two runs of values are the same, bit by bit; the index of the first that differs.
     pub fn first_difference(&self, other: &Values) -> Option<usize> {
         fn first<T: PartialEq>(a: &[T], b: &[T]) -> Option<usize> {
@@ -160,6 +192,22 @@ impl Piece {
         self.valid.as_ref().is_none_or(|valid| valid.get(index).copied().unwrap_or(false))
     }
 
+    /// Cut the first `rows` rows off; all of them where there are no more.
+    pub fn split_front(&mut self, rows: usize) -> Piece {
+        let rows = rows.min(self.rows);
+        let (valid, n) = match &mut self.valid {
+            None => (None, rows),
+            Some(valid) => {
+                let rest = valid.split_off(rows);
+                let front = std::mem::replace(valid, rest);
+                let n = front.iter().filter(|&&valid| valid).count();
+                (Some(front), n)
+            }
+        };
+        self.rows -= rows;
+        Piece { rows, valid, values: self.values.split_front(n) }
+    }
+
     /// The first row in which two pieces differ.
     pub fn first_difference(&self, other: &Piece) -> Option<usize> {
         let rows = self.rows.max(other.rows);
@@ -208,6 +256,21 @@ mod tests {
         assert_eq!(piece(nan).first_difference(&piece(nan)), None);
         assert_eq!(piece(nan).first_difference(&piece(f64::NAN)), Some(2));
         assert_eq!(piece(0.0).first_difference(&piece(-0.0)), Some(2));
+    }
+
+    #[test]
+    fn pieces_are_cut() {
+        let mut bytes = ByteValues::default();
+        ["a", "", "bcd"].iter().for_each(|value| bytes.push(value.as_bytes()));
+        let valid = vec![true, false, true, false, true];
+        let mut piece = Piece::with_validity(valid, Values::Bytes(bytes));
+        let front = piece.split_front(3);
+        assert_eq!((front.rows, front.values.len(), piece.rows, piece.values.len()), (3, 2, 2, 1));
+        assert!(matches!(&piece.values, Values::Bytes(rest) if rest.get(0) == b"bcd"));
+        let mut piece = Piece::of(Values::Numbers(any_numbers(vec![1u8, 2, 3])));
+        let front = piece.split_front(2);
+        assert_eq!(front.first_difference(&Piece::of(Values::Numbers(any_numbers(vec![1u8, 2])))), None);
+        assert_eq!(piece.rows, 1);
     }
 
     #[test]

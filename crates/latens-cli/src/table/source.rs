@@ -6,6 +6,8 @@ use crate::table::piece::Piece;
 
 /// Rows that are handled at a time wherever nothing else sets the number.
 pub const PIECE_ROWS: usize = 1 << 16;
+/// Text and binary values of a piece stop growing here, whatever the rows asked for.
+pub const PIECE_BYTES: u64 = 8 << 20;
 
 /// A table: an open file of any format.
 pub trait Table: Sync {
@@ -27,7 +29,8 @@ pub trait Table: Sync {
 
 /// A column being read.
 pub trait Column: Send {
-    /// The next `rows` rows, fewer only at the end; a piece of 0 rows after it.
+    /// The next rows: at most `rows` of them, at least one before the end, none after it. Fewer
+    /// than asked for where their bytes would be more than about [`PIECE_BYTES`].
     ///
     /// # Errors
     /// Bad input or I/O.

@@ -3,6 +3,7 @@
 use crate::message::{Failure, Result};
 use crate::table::model::{Field, Storage};
 use crate::table::piece::{ByteValues, Pairs, Piece, Values, any_numbers};
+use crate::table::source::PIECE_BYTES;
 use bytes::Bytes;
 use half::f16;
 use latens::{AnyNumbers, NumberType};
@@ -49,6 +50,22 @@ impl Gathered {
 
     pub(super) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Rows to ask for at a time: values of unknown length come in small steps.
+    pub(super) fn step(&self) -> usize {
+        match self.values {
+            Raw::Bytes(_) => 256,
+            _ => usize::MAX,
+        }
+    }
+
+    /// Whether a piece should grow no further.
+    pub(super) fn is_large(&self) -> bool {
+        match &self.values {
+            Raw::Bytes(values) | Raw::Fixed(values) => values.data.len() as u64 >= PIECE_BYTES,
+            _ => false,
+        }
     }
 
     /// Read up to `rows` rows; returns how many came.

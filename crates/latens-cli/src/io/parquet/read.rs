@@ -124,8 +124,8 @@ impl Column for ParquetColumn<'_> {
 impl ParquetColumn<'_> {
     fn gather(&mut self, rows: usize) -> Result<Piece> {
         let mut gathered = Gathered::new(self.field);
-        while gathered.rows() < rows {
-            let want = rows - gathered.rows();
+        while gathered.rows() < rows && !gathered.is_large() {
+            let want = (rows - gathered.rows()).min(gathered.step());
             let Some(chunk) = self.chunk()? else { break };
             let want = usize::try_from(chunk.left).map_or(want, |left| want.min(left));
             let got = gathered.read(&mut chunk.reader, want).map_err(foreign)?;
