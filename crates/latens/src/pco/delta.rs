@@ -5,4 +5,6 @@
 
 pub(crate) mod consecutive;
 pub(crate) mod conv1;
+pub(crate) mod conv1_fit;
 pub(crate) mod lookback;
+pub(crate) mod lookback_search;

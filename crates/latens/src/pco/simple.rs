@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number};
+use crate::pco::config::Config;
 use crate::pco::layout::trailer::Trailer;
-use crate::pco::standalone::Decoder;
+use crate::pco::standalone::{Decoder, Encoder};
 
 /// What a decoder may allocate on the word of a file, besides four times the file's size.
 const TRUST: u64 = 16 << 20;
@@ -16,6 +17,28 @@ pub struct Decompressed {
     pub count: usize,
     /// Whether that was all of them.
     pub finished: bool,
+}
+
+/// Encodes numbers as a standalone file, in chunks of [`Config::chunk_n`].
+///
+/// ```
+/// # fn main() -> latens::Result<()> {
+/// use latens::pco;
+/// let numbers: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.25).collect();
+/// let file = pco::compress(&numbers, &pco::Config::default())?;
+/// assert!(file.len() < 200);
+/// assert_eq!(pco::decompress::<f64>(&file)?, numbers);
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// Invalid argument when the configuration does not fit the type.
+pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
+    for chunk in numbers.chunks(config.chunk_n) {
+        encoder.write_chunk(chunk)?;
+    }
+    encoder.finish()
 }
 
 /// All numbers of a standalone file.

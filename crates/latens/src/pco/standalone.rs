@@ -5,6 +5,8 @@
 //! then written in order.
 
 mod decoder;
+mod encoder;
 mod source;
 
 pub use decoder::{Checksum, ChunkInfo, Decoder, Ending};
+pub use encoder::{ChunkSummary, EncodedChunk, Encoder, encode_chunk};

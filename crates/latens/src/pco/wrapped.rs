@@ -4,5 +4,7 @@
 //! decoded independently, on several threads.
 
 mod decoder;
+mod encoder;
 
 pub use decoder::{ChunkDecoder, FileDecoder, PageDecoder};
+pub use encoder::{ChunkEncoder, FileEncoder};

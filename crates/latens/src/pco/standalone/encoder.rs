@@ -1,1 +1,175 @@
 //! Writing a standalone file.
+
+use crate::bits::checksum::Crc32c;
+use crate::bits::writer::BitWriter;
+use crate::error::{Error, Result};
+use crate::number::{Number, NumberType};
+use crate::pco::config::Config;
+use crate::pco::encode::chunk::Chunk;
+use crate::pco::layout::MAX_CHUNK_N;
+use crate::pco::layout::chunk_head::{ChunkHead, TERMINATOR};
+use crate::pco::layout::header::FormatVersion;
+use crate::pco::layout::preamble::Preamble;
+use crate::pco::layout::trailer::{ChunkEntry, Trailer};
+use crate::pco::{DeltaEncoding, Mode};
+use std::io::Write;
+
+/// What became of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChunkSummary {
+    /// Numbers in the chunk.
+    pub n: usize,
+    /// Bytes in the file, from its type byte to the end of its page.
+    pub bytes: u64,
+    /// How numbers split into latents.
+    pub mode: Mode,
+    /// How latents are predicted.
+    pub delta: DeltaEncoding,
+}
+
+/// A chunk ready to be written, by [`Encoder::write_encoded`].
+#[derive(Clone, Debug)]
+pub struct EncodedChunk {
+    number_type: NumberType,
+    summary: ChunkSummary,
+    bytes: Vec<u8>,
+    numbers_crc: u32,
+}
+
+impl EncodedChunk {
+    /// What became of the chunk.
+    pub fn summary(&self) -> &ChunkSummary {
+        &self.summary
+    }
+}
+
+/// Encodes 1 to 2^24 numbers as one chunk. Pure, so that threads can share the work.
+///
+/// # Errors
+/// Invalid argument when the count or the configuration does not fit.
+pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<EncodedChunk> {
+    if numbers.is_empty() || numbers.len() > MAX_CHUNK_N {
+        let n = numbers.len();
+        return Err(Error::invalid(format!(
+            "a chunk of {n} numbers; 1 to {MAX_CHUNK_N} are possible"
+        )));
+    }
+    let chunk = Chunk::new(numbers, &[numbers.len()], config)?;
+    let head = ChunkHead { number_type: T::TYPE, n: numbers.len() };
+    let mut w = BitWriter::append_to(head.bytes().to_vec());
+    chunk.write_meta(&mut w);
+    chunk.write_page(0, &mut w);
+    let bytes = w.finish();
+    let mut crc = Crc32c::new();
+    if config.checksum {
+        crc.update_numbers(numbers);
+    }
+    Ok(EncodedChunk {
+        number_type: T::TYPE,
+        summary: ChunkSummary {
+            n: numbers.len(),
+            bytes: bytes.len() as u64,
+            mode: Mode::of(&chunk.meta.mode, T::TYPE),
+            delta: DeltaEncoding::of(&chunk.meta.delta),
+        },
+        bytes,
+        numbers_crc: crc.value(),
+    })
+}
+
+/// Writes a standalone file of one number type, chunk by chunk.
+///
+/// ```
+/// # fn main() -> latens::Result<()> {
+/// use latens::{NumberType, pco};
+/// let config = pco::Config::default();
+/// let mut encoder = pco::standalone::Encoder::new(Vec::new(), NumberType::F32, 3, &config)?;
+/// encoder.write_chunk(&[1.0f32, 2.0, 3.0])?;
+/// let file = encoder.finish()?;
+/// assert_eq!(pco::decompress::<f32>(&file)?, [1.0, 2.0, 3.0]);
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Encoder<W> {
+    writer: W,
+    number_type: NumberType,
+    config: Config,
+    position: u64,
+    trailer: Trailer,
+}
+
+impl<W: Write> Encoder<W> {
+    /// Writes the header. `n_hint` is the count of numbers to come, 0 where it is not known.
+    ///
+    /// # Errors
+    /// Invalid argument when the configuration does not fit the type; I/O.
+    pub fn new(
+        mut writer: W,
+        number_type: NumberType,
+        n_hint: u64,
+        config: &Config,
+    ) -> Result<Self> {
+        config.validate(number_type)?;
+        let mut header = Preamble::bytes(Some(number_type), n_hint);
+        header.extend(FormatVersion::written_bytes());
+        writer.write_all(&header)?;
+        let mut crc = Crc32c::new();
+        crc.update(&header);
+        Ok(Self {
+            writer,
+            number_type,
+            config: config.clone(),
+            position: header.len() as u64,
+            trailer: Trailer { header_crc: crc.value(), chunks: Vec::new() },
+        })
+    }
+
+    /// Encodes and writes a chunk of 1 to 2^24 numbers.
+    ///
+    /// # Errors
+    /// As [`encode_chunk`] and [`Encoder::write_encoded`].
+    pub fn write_chunk<T: Number>(&mut self, numbers: &[T]) -> Result<ChunkSummary> {
+        let chunk = encode_chunk(numbers, &self.config)?;
+        self.write_encoded(chunk)
+    }
+
+    /// Writes a chunk that [`encode_chunk`] has made.
+    ///
+    /// # Errors
+    /// Invalid argument when the chunk is of another type; I/O.
+    pub fn write_encoded(&mut self, chunk: EncodedChunk) -> Result<ChunkSummary> {
+        if chunk.number_type != self.number_type {
+            return Err(Error::invalid(format!(
+                "a chunk of {} for a file of {}",
+                chunk.number_type, self.number_type
+            )));
+        }
+        self.writer.write_all(&chunk.bytes)?;
+        if self.config.checksum {
+            let mut crc = Crc32c::new();
+            crc.update(&chunk.bytes);
+            #[expect(clippy::cast_possible_truncation, reason = "2^24 numbers at most")]
+            self.trailer.chunks.push(ChunkEntry {
+                offset: self.position,
+                n: chunk.summary.n as u32,
+                stored_crc: crc.value(),
+                numbers_crc: chunk.numbers_crc,
+            });
+        }
+        self.position += chunk.bytes.len() as u64;
+        Ok(chunk.summary)
+    }
+
+    /// Writes the end of the file, flushes, and returns the writer.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn finish(mut self) -> Result<W> {
+        self.writer.write_all(&[TERMINATOR])?;
+        if self.config.checksum {
+            self.writer.write_all(&self.trailer.bytes())?;
+        }
+        self.writer.flush()?;
+        Ok(self.writer)
+    }
+}

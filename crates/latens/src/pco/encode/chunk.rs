@@ -1,0 +1,128 @@
+//! A chunk: its latents, bins and metadata, ready for its pages to be written.
+
+use crate::bits::writer::BitWriter;
+use crate::error::{Error, Result};
+use crate::number::{Latent, Number};
+use crate::pco::binning::{self, Effort};
+use crate::pco::config::Config;
+use crate::pco::encode::page::{self, VariableCoder};
+use crate::pco::encode::plan::Plan;
+use crate::pco::encode::split::{self, PageLatents, Stored};
+use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
+
+/// A chunk with everything chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunk<L> {
+    pub(crate) meta: ChunkMeta<L>,
+    pages: Vec<PageLatents<L>>,
+    delta: Option<VariableCoder<u32>>,
+    primary: Primary<VariableCoder<L>, VariableCoder<u32>>,
+    secondary: Option<VariableCoder<L>>,
+}
+
+impl<L: Latent> Chunk<L> {
+    /// Plans and trains a chunk of `numbers`, cut into pages of the given lengths, which must sum
+    /// to the count of the numbers.
+    pub(crate) fn new<T: Number<L = L>>(
+        numbers: &[T],
+        page_lens: &[usize],
+        config: &Config,
+    ) -> Result<Self> {
+        config.validate(T::TYPE)?;
+        if page_lens.iter().sum::<usize>() != numbers.len() {
+            return Err(Error::invalid("the pages' lengths do not sum to the chunk's"));
+        }
+        let plan = Plan::new(numbers, config)?;
+        let mut start = 0;
+        let to_page = |&n: &usize| {
+            start += n;
+            split::page(&plan.latents, &plan.delta, start - n..start)
+        };
+        let pages: Vec<PageLatents<L>> = page_lens.iter().map(to_page).collect();
+        let effort = Effort::of_level(config.level);
+        let delta = pages
+            .iter()
+            .all(|p| p.delta.is_some())
+            .then(|| train(&pages, effort, |p| p.delta.as_ref()));
+        let delta = delta.filter(|_| !pages.is_empty());
+        let primary = if matches!(plan.latents.primary, Primary::Latents(_)) {
+            Primary::Latents(train(&pages, effort, |p| match &p.primary {
+                Primary::Latents(stored) => Some(stored),
+                Primary::Indices(_) => None,
+            }))
+        } else {
+            Primary::Indices(train(&pages, effort, |p| match &p.primary {
+                Primary::Indices(stored) => Some(stored),
+                Primary::Latents(_) => None,
+            }))
+        };
+        let secondary = plan
+            .latents
+            .secondary
+            .is_some()
+            .then(|| train(&pages, effort, |p| p.secondary.as_ref()));
+        let meta = ChunkMeta {
+            mode: plan.latents.mode,
+            delta: plan.delta,
+            delta_variable: delta.as_ref().map(|coder| coder.variable.clone()),
+            primary: match &primary {
+                Primary::Latents(coder) => Primary::Latents(coder.variable.clone()),
+                Primary::Indices(coder) => Primary::Indices(coder.variable.clone()),
+            },
+            secondary: secondary.as_ref().map(|coder| coder.variable.clone()),
+        };
+        Ok(Self { meta, pages, delta, primary, secondary })
+    }
+
+    /// Pages of the chunk.
+    pub(crate) fn pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Appends the metadata.
+    pub(crate) fn write_meta(&self, w: &mut BitWriter) {
+        self.meta.write(w);
+    }
+
+    /// Appends a page.
+    pub(crate) fn write_page(&self, index: usize, w: &mut BitWriter) {
+        let latents = &self.pages[index];
+        let delta = self.delta.as_ref().zip(latents.delta.as_ref()).map(|(c, s)| c.encode(s));
+        let secondary =
+            self.secondary.as_ref().zip(latents.secondary.as_ref()).map(|(c, s)| c.encode(s));
+        match (&self.primary, &latents.primary) {
+            (Primary::Latents(coder), Primary::Latents(stored)) => {
+                page::write(
+                    w,
+                    latents.n,
+                    delta.as_ref(),
+                    &coder.encode(stored),
+                    secondary.as_ref(),
+                );
+            }
+            (Primary::Indices(coder), Primary::Indices(stored)) => {
+                page::write(
+                    w,
+                    latents.n,
+                    delta.as_ref(),
+                    &coder.encode(stored),
+                    secondary.as_ref(),
+                );
+            }
+            _ => debug_assert!(false, "pages are made by the same plan"),
+        }
+    }
+}
+
+/// Bins for one variable over all pages.
+fn train<'a, L: Latent, V: Latent>(
+    pages: &'a [PageLatents<L>],
+    effort: Effort,
+    pick: impl Fn(&'a PageLatents<L>) -> Option<&'a Stored<V>>,
+) -> VariableCoder<V> {
+    let mut latents = Vec::with_capacity(pages.iter().map(|p| p.n).sum());
+    for stored in pages.iter().filter_map(pick) {
+        latents.extend_from_slice(&stored.latents);
+    }
+    VariableCoder::new(binning::train(&mut latents, effort).variable)
+}

@@ -1,0 +1,124 @@
+//! How a chunk is to be encoded, in full: nothing is left to choose but the bins.
+
+use crate::error::Result;
+use crate::number::{Latent, Number};
+use crate::pco::config::{Config, DeltaSpec, ModeSpec};
+use crate::pco::delta::{conv1_fit, lookback_search};
+use crate::pco::encode::auto;
+use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::mode::{MAX_DICT, ModePayload};
+use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
+
+/// The latents of a chunk after its mode is applied.
+#[derive(Clone, Debug)]
+pub(crate) struct ModeLatents<L> {
+    pub(crate) mode: ModePayload<L>,
+    pub(crate) primary: Primary<Vec<L>, Vec<u32>>,
+    pub(crate) secondary: Option<Vec<L>>,
+}
+
+impl<L: Latent> ModeLatents<L> {
+    /// Splits ordered latents; `None` when there are too many distinct values for a dictionary.
+    pub(crate) fn split(latents: &[L], mode: ModeChoice<L>) -> Option<Self> {
+        let two = |mode, (primary, secondary)| {
+            Some(Self { mode, primary: Primary::Latents(primary), secondary: Some(secondary) })
+        };
+        match mode {
+            ModeChoice::Classic => Some(Self {
+                mode: ModePayload::Classic,
+                primary: Primary::Latents(latents.to_vec()),
+                secondary: None,
+            }),
+            ModeChoice::IntMult(base) => {
+                two(ModePayload::IntMult { base }, int_mult::split(latents, base))
+            }
+            ModeChoice::FloatMult(base) => {
+                two(ModePayload::FloatMult { base }, float_mult::split(latents, base))
+            }
+            ModeChoice::FloatQuant(q) => {
+                two(ModePayload::FloatQuant { q }, float_quant::split(latents, q))
+            }
+            ModeChoice::Dict { most } => {
+                let (values, indices) = dict::split(latents, most)?;
+                Some(Self {
+                    mode: ModePayload::Dict { values },
+                    primary: Primary::Indices(indices),
+                    secondary: None,
+                })
+            }
+        }
+    }
+}
+
+/// A mode without what follows from the numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ModeChoice<L> {
+    Classic,
+    IntMult(L),
+    FloatMult(L),
+    FloatQuant(u32),
+    /// At most so many distinct values.
+    Dict {
+        most: usize,
+    },
+}
+
+impl<L: Latent> ModeChoice<L> {
+    /// What the caller forces; `None` for auto.
+    fn forced(spec: ModeSpec) -> Option<Self> {
+        match spec {
+            ModeSpec::Auto => None,
+            ModeSpec::Classic => Some(ModeChoice::Classic),
+            ModeSpec::IntMult(base) => Some(ModeChoice::IntMult(L::truncate(base))),
+            ModeSpec::FloatMult(base) => {
+                Some(ModeChoice::FloatMult(L::bits_from_f64(base).order()))
+            }
+            ModeSpec::FloatQuant(q) => Some(ModeChoice::FloatQuant(q)),
+            ModeSpec::Dict => Some(ModeChoice::Dict { most: MAX_DICT }),
+        }
+    }
+}
+
+/// The plan for a chunk.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan<L> {
+    pub(crate) latents: ModeLatents<L>,
+    pub(crate) delta: DeltaPayload,
+}
+
+impl<L: Latent> Plan<L> {
+    /// What the configuration forces, and for the rest what `auto` finds best.
+    pub(crate) fn new<T: Number<L = L>>(numbers: &[T], config: &Config) -> Result<Self> {
+        let latents: Vec<L> = numbers.iter().map(|x| x.to_latent()).collect();
+        let mode = ModeChoice::forced(config.mode);
+        if mode.is_none() || config.delta == DeltaSpec::Auto {
+            return auto::plan(&latents, T::TYPE, mode, config);
+        }
+        let latents = mode
+            .and_then(|mode| ModeLatents::split(&latents, mode))
+            .ok_or_else(|| crate::Error::invalid("more distinct values than a dictionary holds"))?;
+        let delta = match &latents.primary {
+            Primary::Latents(primary) => forced_delta(config.delta, primary),
+            Primary::Indices(indices) => forced_delta(config.delta, indices),
+        };
+        Ok(Self { latents, delta })
+    }
+}
+
+/// A forced delta encoding, its parameters fitted to the primary latents.
+pub(crate) fn forced_delta<L: Latent>(spec: DeltaSpec, primary: &[L]) -> DeltaPayload {
+    match spec {
+        DeltaSpec::Auto | DeltaSpec::None => DeltaPayload::None,
+        DeltaSpec::Consecutive { order, secondary } => {
+            DeltaPayload::Consecutive { order, secondary }
+        }
+        DeltaSpec::Lookback { window_log, state_log, secondary } => DeltaPayload::Lookback {
+            window_log: window_log
+                .unwrap_or_else(|| lookback_search::window_log(primary.len()).max(state_log)),
+            state_log,
+            secondary,
+        },
+        DeltaSpec::Conv1 { order } => DeltaPayload::Conv1(conv1_fit::fit(primary, order)),
+    }
+}

@@ -1,0 +1,79 @@
+//! The stored latents of a page: mode latents with the plan's delta encoding applied.
+
+use crate::number::Latent;
+use crate::pco::delta::{consecutive, conv1, lookback, lookback_search};
+use crate::pco::encode::plan::ModeLatents;
+use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::delta::DeltaPayload;
+use std::ops::Range;
+
+/// What a page stores of one variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stored<L> {
+    /// The delta state.
+    pub(crate) state: Vec<L>,
+    /// The latents that are binned and coded.
+    pub(crate) latents: Vec<L>,
+}
+
+/// What a page stores.
+#[derive(Clone, Debug)]
+pub(crate) struct PageLatents<L> {
+    /// Numbers in the page.
+    pub(crate) n: usize,
+    pub(crate) delta: Option<Stored<u32>>,
+    pub(crate) primary: Primary<Stored<L>, Stored<u32>>,
+    pub(crate) secondary: Option<Stored<L>>,
+}
+
+/// Applies the delta encoding to a range of the chunk's latents, which becomes a page.
+pub(crate) fn page<L: Latent>(
+    latents: &ModeLatents<L>,
+    delta: &DeltaPayload,
+    range: Range<usize>,
+) -> PageLatents<L> {
+    let lookbacks = match (&latents.primary, delta) {
+        (Primary::Latents(primary), DeltaPayload::Lookback { window_log, state_log, .. }) => {
+            lookback_search::search(&primary[range.clone()], *window_log, *state_log)
+        }
+        (Primary::Indices(indices), DeltaPayload::Lookback { window_log, state_log, .. }) => {
+            lookback_search::search(&indices[range.clone()], *window_log, *state_log)
+        }
+        _ => Vec::new(),
+    };
+    let secondary_delta = if delta.covers_secondary() { delta } else { &DeltaPayload::None };
+    PageLatents {
+        n: range.len(),
+        primary: match &latents.primary {
+            Primary::Latents(primary) => {
+                Primary::Latents(apply(primary[range.clone()].to_vec(), delta, &lookbacks))
+            }
+            Primary::Indices(indices) => {
+                Primary::Indices(apply(indices[range.clone()].to_vec(), delta, &lookbacks))
+            }
+        },
+        secondary: latents
+            .secondary
+            .as_ref()
+            .map(|secondary| apply(secondary[range].to_vec(), secondary_delta, &lookbacks)),
+        delta: matches!(delta, DeltaPayload::Lookback { .. })
+            .then_some(Stored { state: Vec::new(), latents: lookbacks }),
+    }
+}
+
+/// One variable's state and residuals.
+pub(crate) fn apply<L: Latent>(
+    mut latents: Vec<L>,
+    delta: &DeltaPayload,
+    lookbacks: &[u32],
+) -> Stored<L> {
+    let state = match delta {
+        DeltaPayload::None => Vec::new(),
+        DeltaPayload::Consecutive { order, .. } => consecutive::encode(*order, &mut latents),
+        DeltaPayload::Lookback { state_log, .. } => {
+            lookback::encode(1 << state_log, lookbacks, &mut latents)
+        }
+        DeltaPayload::Conv1(conv) => conv1::encode(conv, &mut latents),
+    };
+    Stored { state, latents }
+}
