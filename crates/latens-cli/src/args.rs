@@ -9,7 +9,8 @@ use crate::format::Format;
 
 /// Lossless compression for numbers.
 #[derive(Debug, Parser)]
-#[command(name = "latens", version, about, max_term_width = 100)]
+#[command(name = "latens", version, about = "Lossless compression for numbers")]
+#[command(max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage.\n\
     `latens VERB --help` says more; `latens man` prints the manual.")]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = true)]

@@ -29,9 +29,10 @@ impl Input {
     pub fn size(&self) -> Option<u64> {
         match self {
             Input::Stdin => None,
-            Input::File(path) => {
-                std::fs::metadata(path).ok().filter(|there| there.is_file()).map(|there| there.len())
-            }
+            Input::File(path) => std::fs::metadata(path)
+                .ok()
+                .filter(|there| there.is_file())
+                .map(|there| there.len()),
         }
     }
 }

@@ -18,7 +18,9 @@ impl Progress {
             return Self::hidden();
         }
         let template = match total {
-            Some(_) => "{prefix:.bold} {bar:40.cyan/dim} {percent:>3}%  {bytes}  {bytes_per_sec}  {eta}",
+            Some(_) => {
+                "{prefix:.bold} {bar:40.cyan/dim} {percent:>3}%  {bytes}  {bytes_per_sec}  {eta}"
+            }
             None => "{prefix:.bold} {spinner} {bytes}  {bytes_per_sec}",
         };
         let style = ProgressStyle::with_template(template)

@@ -140,9 +140,11 @@ impl NpyHeader {
         let mut front = [0u8; 8];
         fill(input, &mut front, 0)?;
         if &front[..6] != MAGIC {
-            return Err(Failure::new("corrupt: this is no .npy file: it does not begin with \\x93NUMPY")
-                .at_byte(0)
-                .hint("name its format with --from, e.g. --from raw --type f64"));
+            return Err(Failure::new(
+                "corrupt: this is no .npy file: it does not begin with \\x93NUMPY",
+            )
+            .at_byte(0)
+            .hint("name its format with --from, e.g. --from raw --type f64"));
         }
         let length = match front[6..] {
             [1, 0] => {
@@ -183,8 +185,10 @@ impl NpyHeader {
 /// `<f8` as a type and whether it is big-endian.
 fn number_type(descr: &str) -> Result<(NumberType, bool)> {
     let refuse = || {
-        Failure::new(format!("the array's type '{descr}' is not one of u8…u64, i8…i64, f16, f32, f64"))
-            .hint("convert it in NumPy first: array.astype('<f8'), or .view('u1') for booleans")
+        Failure::new(format!(
+            "the array's type '{descr}' is not one of u8…u64, i8…i64, f16, f32, f64"
+        ))
+        .hint("convert it in NumPy first: array.astype('<f8'), or .view('u1') for booleans")
     };
     let mut chars = descr.chars();
     let (order, rest) = match chars.next() {
@@ -256,7 +260,9 @@ mod tests {
     #[test]
     fn as_numpy_writes_it() {
         let bytes = NpyHeader::column(NumberType::F64, 3).to_bytes();
-        let mut expected = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".to_vec();
+        let mut expected =
+            b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"
+                .to_vec();
         expected.resize(127, b' ');
         expected.push(b'\n');
         assert_eq!(bytes, expected);
@@ -286,7 +292,10 @@ mod tests {
             bytes.extend(text);
             let (header, length) = parse(&bytes).unwrap();
             assert_eq!(header.shape, [2, 3]);
-            assert_eq!((header.ty, header.fortran, header.big_endian), (NumberType::I16, true, false));
+            assert_eq!(
+                (header.ty, header.fortran, header.big_endian),
+                (NumberType::I16, true, false)
+            );
             assert_eq!(length, bytes.len() as u64);
         }
     }

@@ -42,7 +42,11 @@ pub struct Source {
 
 enum Kind {
     /// Little-endian bytes; `left` of them where that is known, the first to come at `at`.
-    Bytes { reader: Reader, left: Option<u64>, at: u64 },
+    Bytes {
+        reader: Reader,
+        left: Option<u64>,
+        at: u64,
+    },
     Pco(Box<Decoder<Reader>>),
 }
 
@@ -166,4 +170,3 @@ fn next_pco(decoder: &mut Decoder<Reader>, ty: NumberType, max: usize) -> Result
     });
     Ok(bytes)
 }
-

@@ -239,7 +239,12 @@ fn copy_all(file: &File, out: &mut File) -> io::Result<()> {
 fn sync_folder(target: &std::path::Path) -> io::Result<()> {
     match File::open(target::folder_of(target)).and_then(|folder| folder.sync_all()) {
         // Some file systems cannot sync a folder; some folders may be written to but not read.
-        Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied) => {
+        Err(e)
+            if matches!(
+                e.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+            ) =>
+        {
             Ok(())
         }
         other => other,

@@ -44,11 +44,11 @@ pub fn settle(output: &Output, input: &Input, force: bool) -> Result<Target> {
         Ok(there) if there.is_dir() => {
             Err(Failure::new("the output is a folder").in_file(named).hint("name a file in it"))
         }
-        Ok(there) if same_file(&there, input) => Err(Failure::new(
-            "the input and the output are the same file",
-        )
-        .in_file(named)
-        .hint("name another output with -o")),
+        Ok(there) if same_file(&there, input) => {
+            Err(Failure::new("the input and the output are the same file")
+                .in_file(named)
+                .hint("name another output with -o"))
+        }
         Ok(there) if is_direct(&there) => {
             let file = File::options().write(true).open(&path);
             Ok(Target::Direct(file.map_err(|e| Failure::from(e).in_file(named))?))
@@ -94,9 +94,7 @@ fn same_file(there: &Metadata, input: &Input) -> bool {
         }
         Input::File(path) => fs::metadata(path),
     };
-    read.is_ok_and(|read| {
-        there.is_file() && (read.dev(), read.ino()) == (there.dev(), there.ino())
-    })
+    read.is_ok_and(|read| there.is_file() && (read.dev(), read.ino()) == (there.dev(), there.ino()))
 }
 
 /// Follow the last part of a path through symbolic links, to a name that may not exist yet.

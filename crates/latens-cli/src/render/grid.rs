@@ -49,19 +49,14 @@ impl Cell {
 #[derive(Debug, Default)]
 pub struct Grid {
     rows: Vec<Vec<Cell>>,
-    /// Widest that a column may get; missing: any width.
-    most: Vec<usize>,
+    /// Widths that are settled; further columns take what they need.
+    settled: Vec<usize>,
 }
 
 impl Grid {
-    /// No rows; cells of column `i` are cut at `most[i]` characters.
-    pub fn new(most: &[usize]) -> Self {
-        Grid { rows: Vec::new(), most: most.to_vec() }
-    }
-
-    /// Other limits.
-    pub fn limit(&mut self, most: &[usize]) {
-        self.most = most.to_vec();
+    /// Settle the widths of the first columns: longer cells are cut.
+    pub fn settle(&mut self, widths: &[usize]) {
+        self.settled = widths.to_vec();
     }
 
     /// One more cell at the end of a row.
@@ -89,8 +84,8 @@ impl Grid {
                 column += cell.span;
             }
         }
-        for (width, most) in widths.iter_mut().zip(&self.most) {
-            *width = (*width).min(*most);
+        for (width, settled) in widths.iter_mut().zip(&self.settled) {
+            *width = *settled;
         }
         widths
     }
@@ -169,13 +164,14 @@ mod tests {
 
     #[test]
     fn aligned_and_cut() {
-        let mut grid = Grid::new(&[5]);
+        let mut grid = Grid::default();
+        grid.settle(&[5]);
         grid.row(vec![Cell::left("name"), Cell::right("n"), Cell::left("x")]);
         grid.row(vec![Cell::left("a long one"), Cell::right("1234"), Cell::left("")]);
         grid.row(vec![Cell::left("温度"), Cell::right(""), Cell::left("y")]);
         assert_eq!(grid.lines(false), ["name      n  x", "a lo…  1234", "温度         y"]);
         let painted = Cell::left("b").style(Style::Bold);
-        let mut grid = Grid::new(&[]);
+        let mut grid = Grid::default();
         grid.row(vec![painted]);
         assert_eq!(grid.lines(true), ["\x1b[1mb\x1b[0m"]);
     }

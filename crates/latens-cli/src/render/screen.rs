@@ -41,12 +41,7 @@ pub fn decompress(report: &DecompressReport) -> String {
     )) + "\n"
 }
 
-fn lines(
-    report: &CompressReport,
-    next: Option<&str>,
-    columns: usize,
-    colour: bool,
-) -> Vec<String> {
+fn lines(report: &CompressReport, next: Option<&str>, columns: usize, colour: bool) -> Vec<String> {
     let raw: u64 = report.columns.iter().map(|column| column.raw_bytes).sum();
     let (shown, left_out) = selection(report);
     let mut grid = Grid::default();
@@ -62,16 +57,27 @@ fn lines(
         let name = Cell::left(format!("… {count} more")).span(5);
         grid.row(vec![name, size(bytes), Cell::right(units::ratio(raw, bytes))]);
     }
-    let widths = fit(grid.widths(), columns);
-    grid.limit(&widths);
-    let used: usize = widths.iter().map(|width| width + 2).sum();
+    let mut widths = grid.widths();
+    widths[0] = widths[0].max(width("total"));
+    widths[5] = widths[5].max(width(&units::bytes(report.output_bytes)));
+    widths[6] = widths[6].max(width(&units::ratio(raw, report.output_bytes)));
+    let mut widths = fit(widths, columns);
+    // What others make of the data stands between `total` and its size: make room for it.
+    let used = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
+    let others = others(report);
+    let missing = width(&others).saturating_sub(between(&widths));
+    if used(&widths) + missing <= columns {
+        widths[3] += missing;
+    }
+    grid.settle(&widths);
     let largest = shown.iter().map(|column| column.bytes).max().unwrap_or(0).max(1);
-    for (row, column) in shown.iter().enumerate() {
+    // Of a single column there is nothing to compare.
+    for (row, column) in shown.iter().enumerate().filter(|_| shown.len() > 1) {
         let share = column.bytes as f64 / largest as f64;
-        let drawn = bar(share, columns.saturating_sub(used).min(30));
+        let drawn = bar(share, columns.saturating_sub(used(&widths)).min(30));
         grid.push(row + 1, Cell::left(drawn).style(Style::Bar));
     }
-    grid.row(total(report, raw, &widths));
+    grid.row(total(report, raw, others, between(&widths)));
 
     let mut all = vec![title(report, raw, columns, colour)];
     all.append(&mut grid.lines(colour));
@@ -80,27 +86,30 @@ fn lines(
     all
 }
 
-/// The sum, and what others make of the same data: between name and size where there is room.
-fn total(report: &CompressReport, raw: u64, widths: &[usize]) -> Vec<Cell> {
-    let others: Vec<String> = report
-        .peers
-        .iter()
-        .map(|(name, bytes)| format!("{name} {}", units::bytes(*bytes)))
-        .collect();
-    let others = others.join(", ");
+/// Columns of the terminal between the name of a row and its size.
+fn between(widths: &[usize]) -> usize {
+    widths[1..5].iter().sum::<usize>() + 2 * 3
+}
+
+/// `zstd -3 1.93 MB, Parquet+zstd 1.40 MB`
+fn others(report: &CompressReport) -> String {
+    let one = |(name, bytes): &(String, u64)| format!("{name} {}", units::bytes(*bytes));
+    report.peers.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The sum, and what others make of the same data, behind it where there is no room.
+fn total(report: &CompressReport, raw: u64, others: String, room: usize) -> Vec<Cell> {
     let bold = |cell: Cell| cell.style(Style::Bold);
-    let room = widths[1..5].iter().sum::<usize>() + 2 * 3;
-    let between = if width(&others) <= room { others.as_str() } else { "" };
-    let mut row = vec![
-        bold(Cell::left("total")),
-        Cell::left(between).span(4).style(Style::Dim),
-        bold(size(report.output_bytes)),
-        bold(Cell::right(units::ratio(raw, report.output_bytes))),
-    ];
-    if between.is_empty() {
-        row.push(Cell::left(others).style(Style::Dim));
+    let fits = width(&others) <= room;
+    let others = Cell::left(others).style(Style::Dim);
+    let empty = Cell::default().span(4);
+    let size = bold(size(report.output_bytes));
+    let ratio = bold(Cell::right(units::ratio(raw, report.output_bytes)));
+    let name = bold(Cell::left("total"));
+    match fits {
+        true => vec![name, others.span(4), size, ratio],
+        false => vec![name, empty, size, ratio, others],
     }
-    row
 }
 
 fn size(bytes: u64) -> Cell {
@@ -155,7 +164,8 @@ fn title(report: &CompressReport, raw: u64, columns: usize, colour: bool) -> Str
         1 => format!("{} numbers", units::count(rows)),
         n => format!("{} rows × {n} columns", units::count(rows)),
     };
-    let files = format!("{} → {}", one_line(&report.input), one_line(&report.output));
+    let name = |name: &str, dash: &str| if name == "-" { dash.into() } else { one_line(name) };
+    let files = format!("{} → {}", name(&report.input, "stdin"), name(&report.output, "stdout"));
     let about = format!("{shape}, {} in memory", units::bytes(raw));
     let files = cut(&files, columns.saturating_sub(width(&about) + 2).max(20));
     format!("{}  {}", paint(&files, Style::Bold, colour), paint(&about, Style::Dim, colour))
@@ -165,7 +175,7 @@ fn verdict(report: &CompressReport, colour: bool) -> String {
     let time = units::seconds(report.seconds);
     match report.verified {
         true => format!(
-            "{}: read back and compared, {time} in all",
+            "{} (read back and compared; {time} in all)",
             paint("verified: bit-identical", Style::Good, colour)
         ),
         false => format!("not verified (--no-verify), {time}"),

@@ -43,9 +43,10 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// `0.4 s`, `12 s`, `3 min 20 s`.
+/// `3 ms`, `0.4 s`, `12 s`, `3 min 20 s`.
 pub fn seconds(s: f64) -> String {
     match s {
+        s if s < 0.0995 => format!("{:.0} ms", (s * 1000.0).max(1.0)),
         s if s < 10.0 => format!("{s:.1} s"),
         s if s < 120.0 => format!("{s:.0} s"),
         s => format!("{} min {:.0} s", (s / 60.0).floor(), s % 60.0),
@@ -77,6 +78,9 @@ mod tests {
         ] {
             assert_eq!(bytes(n), text);
         }
+        assert_eq!(seconds(0.0004), "1 ms");
+        assert_eq!(seconds(0.0996), "0.1 s");
+        assert_eq!(seconds(200.2), "3 min 20 s");
         assert_eq!(ratio(10, 3), "3.3×");
         assert_eq!(ratio(9999, 100), "100×");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");

@@ -50,12 +50,14 @@ fn job(args: &args::Compress) -> Result<CompressJob> {
     let default = default_format(&input, from).map_err(|e| settle::in_input(e, &input))?;
     let (output, to) = settle::output(&input, files.output.clone(), files.to, default, default)?;
     if matches!(to, Format::Npy | Format::Raw) {
-        return Err(Failure::usage(format!("compress does not write {to}"))
-            .hint("`latens decompress` writes npy and raw; compress writes pco, pco.zip, parquet"));
+        return Err(Failure::usage(format!("compress does not write {to}")).hint(
+            "`latens decompress` writes npy and raw; compress writes pco, pco.zip, parquet",
+        ));
     }
     if args.common.json && output == Output::Stdout {
-        return Err(Failure::usage("--json and -o - both want standard output")
-            .hint("name a file with -o"));
+        return Err(
+            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
+        );
     }
     let chunk_n = usize::try_from(args.chunk_n).unwrap_or(1 << 18);
     let config = Config::default()

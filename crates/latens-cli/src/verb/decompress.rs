@@ -58,8 +58,9 @@ fn job(args: &args::Decompress) -> Result<DecompressJob> {
     let given = files.output.clone();
     let (output, to) = settle::output(&input, given, files.to, default, default_on_stdout)?;
     if args.common.json && output == Output::Stdout {
-        return Err(Failure::usage("--json and -o - both want standard output")
-            .hint("name a file with -o"));
+        return Err(
+            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
+        );
     }
     Ok(DecompressJob {
         progress: Progress::new("decompress", None, args.common.quiet || args.common.json),

@@ -50,7 +50,12 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
             Err(e) => print_out(&format!("{}: FAILED, {}\n", one_line(&name), reason(e)))?,
         }
         let error = outcome.as_ref().err().map(reason);
-        report.files.push(FileReport { file: name, ok: error.is_none(), verified: outcome.ok(), error });
+        report.files.push(FileReport {
+            file: name,
+            ok: error.is_none(),
+            verified: outcome.ok(),
+            error,
+        });
     }
     if args.common.json {
         print_json(&report)?;
