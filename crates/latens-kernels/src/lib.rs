@@ -4,4 +4,23 @@
 //! compiled; which of them runs is decided once, at run time, by [`dispatch`].
 //! `LATENS_SIMD=scalar|avx2|avx512` forces a choice (as far as the processor has it).
 
+pub mod delta;
 pub mod dispatch;
+pub mod lane;
+pub mod testing;
+
+mod scalar {
+    pub(crate) mod delta;
+    pub(crate) mod delta_pack;
+}
+
+/// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
+/// (`vector512`), which have a portable model: their logic is compiled and tested everywhere.
+mod x86_64 {
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_delta;
+    #[cfg(any(target_arch = "x86_64", test))]
+    pub(crate) mod avx512_delta;
+    #[cfg(any(target_arch = "x86_64", test))]
+    pub(crate) mod vector512;
+}

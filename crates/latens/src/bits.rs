@@ -4,7 +4,9 @@
 
 pub(crate) mod checksum;
 pub(crate) mod reader;
+pub(crate) mod varint;
 pub(crate) mod writer;
+pub(crate) mod zigzag;
 
 /// The `count` lowest bits set; `count` is 0 to 64.
 #[inline]

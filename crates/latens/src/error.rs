@@ -44,12 +44,14 @@ struct Inner {
     /// Outermost first: `chunk 3`, `page 0`.
     within: Vec<String>,
     what: Cow<'static, str>,
+    values: Option<u64>,
     source: Option<std::io::Error>,
 }
 
 impl Error {
     fn new(kind: ErrorKind, at: Option<u64>, what: impl Into<Cow<'static, str>>) -> Self {
-        Error(Box::new(Inner { kind, at, within: Vec::new(), what: what.into(), source: None }))
+        let (within, what) = (Vec::new(), what.into());
+        Error(Box::new(Inner { kind, at, within, what, values: None, source: None }))
     }
 
     /// Bytes that the format does not allow; `at` is the offset of the first byte concerned.
@@ -89,6 +91,20 @@ impl Error {
     pub fn within(mut self, place: impl Into<String>) -> Self {
         self.0.within.insert(0, place.into());
         self
+    }
+
+    /// The same error, known to come after `count` values that were decoded and handed out.
+    #[must_use]
+    pub fn after_values(mut self, count: u64) -> Self {
+        self.0.values = Some(count);
+        self
+    }
+
+    /// How many values a function that decodes into the caller's buffer had written before it
+    /// failed: these are right, and nothing behind them was touched. `None` where nothing was
+    /// written.
+    pub fn values_before(&self) -> Option<u64> {
+        self.0.values
     }
 
     /// Which of the four kinds.

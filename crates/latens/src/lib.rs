@@ -3,6 +3,7 @@
 
 mod ans;
 mod bits;
+pub mod delta_binary_packed;
 pub mod error;
 pub mod limits;
 pub mod number;

@@ -43,7 +43,8 @@ pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
 
 /// All numbers of a standalone file.
 ///
-/// Bytes behind the end of the file are ignored; a checksum trailer is verified.
+/// A checksum trailer is verified; other bytes behind the end of the file are an error. Where they
+/// are expected, use [`Decoder`], which says how many bytes it consumed.
 ///
 /// # Errors
 /// Invalid argument when the numbers are not of type `T`, else what is wrong and where.
@@ -75,7 +76,7 @@ pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>
         let got = decoder.read(&mut numbers[have..])?;
         numbers.truncate(have + got);
         if got == 0 {
-            decoder.finish()?;
+            finish(&mut decoder)?;
             return Ok(numbers);
         }
     }
@@ -90,7 +91,7 @@ pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompre
     let count = decoder.read(dst)?;
     let finished = decoder.chunk()?.is_none();
     if finished {
-        decoder.finish()?;
+        finish(&mut decoder)?;
     }
     Ok(Decompressed { count, finished })
 }
@@ -106,7 +107,7 @@ pub fn decompress_any(file: &[u8], limits: &Limits) -> Result<AnyNumbers> {
             crate::with_number_type!(ty, T => Ok(decompress_with::<T>(file, limits)?.into()))
         }
         None => {
-            open(file, limits)?.finish()?;
+            finish(&mut open(file, limits)?)?;
             Ok(AnyNumbers::U8(Vec::new()))
         }
     }
@@ -115,6 +116,18 @@ pub fn decompress_any(file: &[u8], limits: &Limits) -> Result<AnyNumbers> {
 fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Decoder<&'a [u8]>> {
     let decoder = Decoder::new(file, limits)?;
     Ok(if Trailer::is_at_end_of(file) { decoder } else { decoder.without_checks() })
+}
+
+/// Nothing but a checksum trailer may follow.
+fn finish(decoder: &mut Decoder<&[u8]>) -> Result<()> {
+    let ending = decoder.finish()?;
+    if ending.trailing {
+        return Err(Error::corrupt(
+            ending.consumed,
+            "bytes after the end are neither a checksum trailer nor nothing",
+        ));
+    }
+    Ok(())
 }
 
 /// Decodes a file and keeps nothing but the count of its numbers.

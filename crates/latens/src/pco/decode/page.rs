@@ -183,13 +183,13 @@ fn join<L: Latent>(
             true => Ok(()),
             false => Err(format!("a remainder in the batch that ends here is not below the base {base}")),
         },
-        ModePayload::FloatMult { base } => {
-            float_mult::join(primary, secondary, *base);
-            Ok(())
-        }
+        ModePayload::FloatMult { base } => match float_mult::join(primary, secondary, *base) {
+            true => Ok(()),
+            false => Err("a multiple in the batch that ends here is beyond the floats".to_owned()),
+        },
         ModePayload::FloatQuant { q } => match float_quant::join(primary, secondary, *q) {
             true => Ok(()),
-            false => Err(format!("a secondary latent in the batch that ends here has more than {q} bits")),
+            false => Err(format!("a latent in the batch that ends here is too wide for FloatQuant of {q} bits")),
         },
         ModePayload::Dict { values } => dict::join(indices, values, primary).map_err(|index| {
             format!(

@@ -57,13 +57,19 @@ pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
     latents.iter().map(part).unzip()
 }
 
-/// Joins in place. Every pair of latents is some float.
+/// Joins in place; false if a multiple lies beyond the last NaN.
 #[inline]
-pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) {
+pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
     let base_bits = base.unorder();
+    // The last NaN of each sign.
+    let most = multiple_latent(!L::MID);
+    let least = multiple_latent(L::MAX);
+    let mut ok = true;
     for (x, &ulps) in primary.iter_mut().zip(secondary) {
+        ok &= (least <= *x) & (*x <= most);
         *x = multiple_bits(*x).mul_bits(base_bits).order().add(ulps).add(L::MID);
     }
+    ok
 }
 
 #[cfg(test)]
@@ -77,7 +83,7 @@ mod tests {
     {
         let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
         let (mut primary, secondary) = split(&latents, base.to_latent());
-        join(&mut primary, &secondary, base.to_latent());
+        assert!(join(&mut primary, &secondary, base.to_latent()));
         assert_eq!(primary, latents);
     }
 

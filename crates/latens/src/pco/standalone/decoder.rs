@@ -254,12 +254,15 @@ impl<R: Read> Decoder<R> {
         if let Some(bytes) = trailer {
             let used = bytes.len();
             let told = Trailer::read_end(bytes).map_err(|e| e.offset_by(start))?;
-            if let Some(told) = told.filter(|_| self.checks) {
-                told.check(&self.seen, start)?;
-                ending.checksum = Checksum::Verified;
+            // Without a whole tail it is no trailer, whatever its last bytes: trailing bytes then.
+            if let Some(told) = told {
+                if self.checks {
+                    told.check(&self.seen, start)?;
+                    ending.checksum = Checksum::Verified;
+                }
+                self.source.consume(used);
+                ending.consumed += used as u64;
             }
-            self.source.consume(used);
-            ending.consumed += used as u64;
         }
         ending.trailing = !self.source.bytes().is_empty();
         self.ending = Some(ending);

@@ -1,0 +1,182 @@
+//! Sizes of Pco files by latens and by the reference, column by column.
+//!
+//! ```text
+//! python3 ../shared/bench/fetch_corpus.py CORPUS
+//! cargo run --release -p latens-benches --bin pco_sizes -- CORPUS/public [--level 8] [--favor balanced] [--only NAME] [--csv OUT]
+//! ```
+//!
+//! Every file of ours is decoded by the reference and compared. Checksum trailers are off, so
+//! that both sizes are of the format alone.
+
+use latens::pco::{Config, Favor, standalone};
+use latens::{AnyNumbers, with_number_type};
+use latens_benches::corpus;
+use std::path::PathBuf;
+use std::time::Instant;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// One column's figures.
+struct Row {
+    name: String,
+    ty: String,
+    n: usize,
+    raw: usize,
+    ours: usize,
+    theirs: usize,
+    our_choice: String,
+    their_choice: String,
+    our_seconds: f64,
+    their_seconds: f64,
+}
+
+fn main() -> Result<(), Failure> {
+    let mut folder = None;
+    let (mut level, mut favor, mut only, mut csv) = (8, Favor::Balanced, None, None);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} takes a value"));
+        match arg.as_str() {
+            "--level" => level = value()?.parse()?,
+            "--favor" => favor = value()?.parse()?,
+            "--only" => only = Some(value()?),
+            "--csv" => csv = Some(PathBuf::from(value()?)),
+            _ => folder = Some(PathBuf::from(arg)),
+        }
+    }
+    let folder = folder.ok_or("usage: pco_sizes CORPUS/public [--level L] [--csv OUT]")?;
+    let config = Config::default().level(level).favor(favor).checksum(false);
+    let mut rows = Vec::new();
+    for column in corpus::read(&folder, only.as_deref())? {
+        let row = measure(&column, &config, level)?;
+        println!(
+            "{:24} {:4} {:9} ours {:9} theirs {:9} {:+7.2} %  {:.2} s / {:.2} s  {} | {}",
+            row.name,
+            row.ty,
+            row.n,
+            row.ours,
+            row.theirs,
+            100.0 * (row.ours as f64 / row.theirs as f64 - 1.0),
+            row.our_seconds,
+            row.their_seconds,
+            row.our_choice,
+            row.their_choice
+        );
+        rows.push(row);
+    }
+    let mean = |f: &dyn Fn(&Row) -> f64| {
+        (rows.iter().map(|r| f(r).ln()).sum::<f64>() / rows.len() as f64).exp()
+    };
+    println!(
+        "{} columns, level {level}, favor {favor}: geometric mean of ours / theirs {:.4}; ratios {:.4} and {:.4}; seconds {:.1} and {:.1}",
+        rows.len(),
+        mean(&|r| r.ours as f64 / r.theirs as f64),
+        mean(&|r| r.raw as f64 / r.ours as f64),
+        mean(&|r| r.raw as f64 / r.theirs as f64),
+        rows.iter().map(|r| r.our_seconds).sum::<f64>(),
+        rows.iter().map(|r| r.their_seconds).sum::<f64>(),
+    );
+    if let Some(path) = csv {
+        let mut text = String::from(
+            "name,type,n,raw_bytes,latens_bytes,pco_bytes,latens_over_pco,latens_choice,pco_choice\n",
+        );
+        for r in &rows {
+            let over = r.ours as f64 / r.theirs as f64;
+            text += &format!(
+                "{},{},{},{},{},{},{over:.5},{},{}\n",
+                r.name, r.ty, r.n, r.raw, r.ours, r.theirs, r.our_choice, r.their_choice
+            );
+        }
+        std::fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+fn measure(column: &corpus::Column, config: &Config, level: u32) -> Result<Row, Failure> {
+    let numbers = &column.numbers;
+    let started = Instant::now();
+    let (file, our_choice) = compress(numbers, config)?;
+    let our_seconds = started.elapsed().as_secs_f64();
+    let started = Instant::now();
+    let theirs = reference::compress(numbers, level as usize)?;
+    let their_seconds = started.elapsed().as_secs_f64();
+    if reference::decompress(&file, numbers)? != numbers.to_le_bytes() {
+        return Err(format!("{}: the reference decodes other numbers", column.name).into());
+    }
+    let decoder = &mut standalone::Decoder::new(&theirs[..], &latens::Limits::default())?;
+    let their_choice =
+        decoder.chunk()?.map_or(String::new(), |c| format!("{}/{}", c.mode, c.delta));
+    Ok(Row {
+        name: column.name.clone(),
+        ty: numbers.number_type().to_string(),
+        n: numbers.len(),
+        raw: numbers.len() * numbers.number_type().bytes(),
+        ours: file.len(),
+        theirs: theirs.len(),
+        our_choice,
+        their_choice,
+        our_seconds,
+        their_seconds,
+    })
+}
+
+/// The file, and mode and delta encoding of its first chunk.
+fn compress(numbers: &AnyNumbers, config: &Config) -> Result<(Vec<u8>, String), Failure> {
+    fn typed<T: latens::Number>(
+        numbers: &[T],
+        config: &Config,
+    ) -> Result<(Vec<u8>, String), Failure> {
+        let mut encoder =
+            standalone::Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
+        let mut choice = String::new();
+        for chunk in numbers.chunks(config.chunk_len()) {
+            let summary = encoder.write_chunk(chunk)?;
+            if choice.is_empty() {
+                choice = format!("{}/{}", summary.mode, summary.delta);
+            }
+        }
+        Ok((encoder.finish()?, choice))
+    }
+    with_number_type!(numbers.number_type(), T => match numbers.as_slice::<T>() {
+        Some(slice) => typed(slice, config),
+        None => Err("a type that is not its own".into()),
+    })
+}
+
+/// The crate `pco`, typed at run time.
+mod reference {
+    use super::{AnyNumbers, Failure};
+
+    macro_rules! dispatch {
+        ($numbers:expr, $v:ident => $body:expr) => {
+            match $numbers {
+                AnyNumbers::U8($v) => $body,
+                AnyNumbers::U16($v) => $body,
+                AnyNumbers::U32($v) => $body,
+                AnyNumbers::U64($v) => $body,
+                AnyNumbers::I8($v) => $body,
+                AnyNumbers::I16($v) => $body,
+                AnyNumbers::I32($v) => $body,
+                AnyNumbers::I64($v) => $body,
+                AnyNumbers::F16($v) => $body,
+                AnyNumbers::F32($v) => $body,
+                AnyNumbers::F64($v) => $body,
+            }
+        };
+    }
+
+    /// As its users call it, 8-bit types allowed.
+    pub fn compress(numbers: &AnyNumbers, level: usize) -> Result<Vec<u8>, Failure> {
+        let config =
+            pco::ChunkConfig::default().with_compression_level(level).with_enable_8_bit(true);
+        Ok(dispatch!(numbers, v => pco::standalone::simple_compress(v, &config)?))
+    }
+
+    /// The numbers of a file as little-endian bytes; `like` has their type.
+    pub fn decompress(file: &[u8], like: &AnyNumbers) -> Result<Vec<u8>, Failure> {
+        fn of<T: pco::data_types::Number>(_: &[T], file: &[u8]) -> Result<Vec<T>, Failure> {
+            Ok(pco::standalone::simple_decompress::<T>(file)?)
+        }
+        Ok(dispatch!(like, v => AnyNumbers::from(of(v, file)?).to_le_bytes()))
+    }
+}

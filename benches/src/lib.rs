@@ -1,0 +1,3 @@
+//! What the comparison programs share.
+
+pub mod corpus;

@@ -1,0 +1,470 @@
+//! AVX2 kernels of [`crate::delta`].
+//!
+//! Eight fields of width b are exactly b bytes, so where each field lies within a group of eight
+//! depends on b alone. A group is taken apart like this, with constants from a table by width:
+//!
+//! 1. load a window of 16 bytes per 128-bit half (or per pair of fields above 25 bits);
+//! 2. shuffle the bytes of each field to its lane;
+//! 3. shift each lane right by the field's position within its first byte, and mask;
+//! 4. where a field spans one byte more than its lane, bring that byte in from a second shuffle.
+//!
+//! Then sums within the register in log steps. What is carried from group to group is one vector
+//! that holds the last value plus the ramp min_delta · (1, 2, 3, …): the chain from one group to
+//! the next is a single addition.
+
+use std::arch::x86_64::*;
+
+use crate::delta::{Bodies, Run, Runs};
+use crate::scalar::delta::decode_run;
+
+/// Values in a group.
+const GROUP: usize = 8;
+/// Fields of up to this width fit into a lane of 32 bits wherever they begin in a byte, and the
+/// sum of eight of them fits as well.
+const NARROW: u32 = 25;
+/// A group is read by loads that end at most this many bytes behind its first byte, plus its
+/// width: the window of the last pair begins within the group, the ninth bytes lie 8 further.
+const REACH: usize = 24;
+
+/// How fields of one width lie in the windows of a group: `LANE` bytes to a lane, `PER` fields to
+/// a window of 16 bytes.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+struct Places<const VECTORS: usize> {
+    /// For each lane the bytes it takes from its window.
+    shuffle: [[u8; 32]; VECTORS],
+    /// For each lane the one byte more, where it is needed (0x80: not).
+    ninth: [[u8; 32]; VECTORS],
+    /// For each lane, as 4 or 8 bytes: shift right by this.
+    right: [[u8; 32]; VECTORS],
+    /// For each lane: shift the one byte more left by this.
+    left: [[u8; 32]; VECTORS],
+    /// Where the windows begin, in bytes from the start of the group.
+    window: [[usize; 2]; VECTORS],
+    /// Whether any field needs a byte more than its lane.
+    wide: bool,
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "all below 256, and no `try_into` in a const")]
+const fn places<const VECTORS: usize>(width: usize, lane: usize) -> Places<VECTORS> {
+    let zero = [[0u8; 32]; VECTORS];
+    let mut p = Places {
+        shuffle: zero,
+        ninth: [[0x80; 32]; VECTORS],
+        right: zero,
+        left: zero,
+        window: [[0; 2]; VECTORS],
+        wide: false,
+    };
+    let per_window = 16 / lane;
+    let mut field = 0;
+    while field < GROUP {
+        let (window, k) = (field / per_window, field % per_window);
+        let (vector, half) = (window / 2, window % 2);
+        let start = window * per_window * width;
+        let bit = start % 8 + k * width;
+        p.window[vector][half] = start / 8;
+        let at = 16 * half + k * lane;
+        let mut byte = 0;
+        while byte < lane {
+            let from = bit / 8 + byte;
+            p.shuffle[vector][at + byte] = if from < 16 { from as u8 } else { 0x80 };
+            byte += 1;
+        }
+        let shift = bit % 8;
+        p.right[vector][at] = shift as u8;
+        p.left[vector][at] = (8 * lane - shift) as u8;
+        if shift + width > 8 * lane {
+            // The windows of ninth bytes begin one lane further on, so the index is that of the
+            // field's first byte.
+            p.ninth[vector][at] = (bit / 8) as u8;
+            p.wide = true;
+        }
+        field += 1;
+    }
+    p
+}
+
+/// Lanes of 32 bits: all eight fields in one vector. Widths 0 to 32.
+static PLACES_32: [Places<1>; 33] = {
+    let mut table = [places::<1>(0, 4); 33];
+    let mut width = 0;
+    while width <= 32 {
+        table[width] = places::<1>(width, 4);
+        width += 1;
+    }
+    table
+};
+
+/// Lanes of 64 bits: eight fields in two vectors. Widths 0 to 64.
+static PLACES_64: [Places<2>; 65] = {
+    let mut table = [places::<2>(0, 8); 65];
+    let mut width = 0;
+    while width <= 64 {
+        table[width] = places::<2>(width, 8);
+        width += 1;
+    }
+    table
+};
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn vector(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: a load of the 32 bytes behind the reference; it asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// Two windows of 16 bytes, at `low` and at `high`.
+///
+/// # Safety
+/// 16 bytes must be readable from `src + low` and from `src + high` on.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn windows(src: *const u8, low: usize, high: usize) -> __m256i {
+    // SAFETY: what the caller promises.
+    unsafe {
+        let low = _mm_loadu_si128(src.add(low).cast());
+        let high = _mm_loadu_si128(src.add(high).cast());
+        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
+    }
+}
+
+/// Both halves of 128 bits, exchanged.
+///
+/// In assembly, as LLVM turns the intrinsic and the shuffles around it into three instructions
+/// that cross the halves where this one will do: see `optimizations.md`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn swap_halves(x: __m256i) -> __m256i {
+    let swapped;
+    // SAFETY: AVX2 is enabled; the instruction has no other effect than to set `swapped`.
+    unsafe {
+        std::arch::asm!("vperm2i128 {}, {}, {}, 1", out(ymm_reg) swapped, in(ymm_reg) x,
+            in(ymm_reg) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    swapped
+}
+
+/// All ones in the upper half.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn upper_half() -> __m256i {
+    _mm256_setr_epi64x(0, 0, -1, -1)
+}
+
+/// A run's whole groups that may be read with the overhang of [`REACH`].
+#[inline(always)]
+fn whole_groups(run: &Run<'_>, values: usize) -> usize {
+    let width = run.width as usize;
+    let groups = values / GROUP;
+    let need = groups.saturating_mul(width).saturating_add(REACH);
+    if need <= run.bytes.len() {
+        groups
+    } else {
+        // `width` is not 0 here: kernels do not read for width 0.
+        groups.min(run.bytes.len().saturating_sub(REACH) / width)
+    }
+}
+
+/// Copies a group that lies too near to the end of what may be read; what is not there is 0.
+#[inline(never)]
+fn padded_group(run: &Run<'_>, group: usize) -> [u8; 64 + REACH] {
+    let mut padded = [0; 64 + REACH];
+    let width = run.width as usize;
+    let bytes = run.bytes.get(group.saturating_mul(width)..).unwrap_or_default();
+    let have = bytes.len().min(width);
+    padded[..have].copy_from_slice(&bytes[..have]);
+    padded
+}
+
+// ---------------------------------------------------------------------------------------- 32 bits
+
+/// See [`crate::delta::Kernel::decode_block`].
+///
+/// # Safety
+/// None beyond the feature: all reads and writes lie within the slices.
+#[target_feature(enable = "avx2")]
+pub(crate) fn decode_block_u32(bodies: Bodies<'_>, min: u32, last: u32, out: &mut [u32]) -> u32 {
+    let ramp = _mm256_mullo_epi32(
+        _mm256_set1_epi32(min.cast_signed()),
+        _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8),
+    );
+    let mut next = _mm256_add_epi32(_mm256_set1_epi32(last.cast_signed()), ramp);
+    let step = _mm256_set1_epi32(min.wrapping_mul(8).cast_signed());
+    let mut out = out;
+    for run in Runs::new(bodies, out.len()) {
+        let (now, rest) = out.split_at_mut(run.values);
+        let whole = if run.width > 32 { 0 } else { now.len() / GROUP * GROUP };
+        let (groups, tail) = now.split_at_mut(whole);
+        next = run_u32(&run, next, step, groups);
+        if !tail.is_empty() {
+            let last = first_u32(next).wrapping_sub(min);
+            let last = decode_run(run.bytes_from(whole), run.width, min, last, tail);
+            next = _mm256_add_epi32(_mm256_set1_epi32(last.cast_signed()), ramp);
+        }
+        out = rest;
+    }
+    first_u32(next).wrapping_sub(min)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_u32(x: __m256i) -> u32 {
+    _mm256_cvtsi256_si32(x).cast_unsigned()
+}
+
+/// Decodes whole groups. `next` is what the next group would be with all fields 0, `step` is
+/// 8 · min_delta.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn run_u32(run: &Run<'_>, mut next: __m256i, step: __m256i, out: &mut [u32]) -> __m256i {
+    if out.is_empty() {
+        return next;
+    }
+    if run.width == 0 {
+        for group in out.chunks_exact_mut(GROUP) {
+            // SAFETY: `group` holds eight values of 4 bytes; the store asks for no alignment.
+            unsafe { _mm256_storeu_si256(group.as_mut_ptr().cast(), next) };
+            next = _mm256_add_epi32(next, step);
+        }
+        return next;
+    }
+    let places = &PLACES_32[run.width as usize];
+    if places.wide {
+        groups_u32::<true>(run, places, next, step, out)
+    } else {
+        groups_u32::<false>(run, places, next, step, out)
+    }
+}
+
+/// Of sums within the halves: for each half the total of the other half, and of both halves.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves_u32(x: __m256i) -> (__m256i, __m256i) {
+    let own = _mm256_shuffle_epi32::<0xff>(x);
+    let other = swap_halves(own);
+    (other, _mm256_add_epi32(own, other))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn groups_u32<const WIDE: bool>(
+    run: &Run<'_>,
+    places: &Places<1>,
+    mut next: __m256i,
+    step: __m256i,
+    out: &mut [u32],
+) -> __m256i {
+    let width = run.width as usize;
+    let whole = whole_groups(run, out.len());
+    let shuffle = vector(&places.shuffle[0]);
+    let ninth = vector(&places.ninth[0]);
+    let right = vector(&places.right[0]);
+    let left = vector(&places.left[0]);
+    let mask = _mm256_set1_epi32((u32::MAX >> (32 - run.width)).cast_signed());
+    let upper = upper_half();
+    let [low, high] = places.window[0];
+    for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
+        let padded;
+        let src = if index < whole {
+            run.bytes[index * width..].as_ptr()
+        } else {
+            padded = padded_group(run, index);
+            padded.as_ptr()
+        };
+        // SAFETY: the windows begin within the group's `width` bytes and end, with the 4 bytes
+        // that a wide one lies further on, less than REACH behind them; `whole` says where that
+        // much is left of `run.bytes`, and a padded group has it.
+        let mut x = unsafe { windows(src, low, high) };
+        let over = if WIDE {
+            // SAFETY: as above.
+            unsafe { windows(src, low + 4, high + 4) }
+        } else {
+            x
+        };
+        x = _mm256_srlv_epi32(_mm256_shuffle_epi8(x, shuffle), right);
+        if WIDE {
+            let over = _mm256_sllv_epi32(_mm256_shuffle_epi8(over, ninth), left);
+            x = _mm256_or_si256(x, over);
+        }
+        x = _mm256_and_si256(x, mask);
+        x = _mm256_add_epi32(x, _mm256_slli_si256::<4>(x));
+        x = _mm256_add_epi32(x, _mm256_slli_si256::<8>(x));
+        let (within, total) = halves_u32(x);
+        x = _mm256_add_epi32(x, _mm256_and_si256(within, upper));
+        let total = _mm256_add_epi32(total, step);
+        // SAFETY: `group` holds eight values of 4 bytes; the store asks for no alignment.
+        unsafe {
+            _mm256_storeu_si256(group.as_mut_ptr().cast(), _mm256_add_epi32(x, next));
+        }
+        next = _mm256_add_epi32(next, total);
+    }
+    next
+}
+
+// ---------------------------------------------------------------------------------------- 64 bits
+
+/// See [`crate::delta::Kernel::decode_block`].
+///
+/// # Safety
+/// None beyond the feature: all reads and writes lie within the slices.
+#[target_feature(enable = "avx2")]
+pub(crate) fn decode_block_u64(bodies: Bodies<'_>, min: u64, last: u64, out: &mut [u64]) -> u64 {
+    let mut next = next_u64(min, last);
+    let step = _mm256_set1_epi64x(min.wrapping_mul(8).cast_signed());
+    let mut out = out;
+    for run in Runs::new(bodies, out.len()) {
+        let (now, rest) = out.split_at_mut(run.values);
+        let (groups, tail) = now.split_at_mut(now.len() / GROUP * GROUP);
+        next = run_u64(&run, next, step, groups);
+        if !tail.is_empty() {
+            let last = first_u64(next[0]).wrapping_sub(min);
+            let last = decode_run(run.bytes_from(groups.len()), run.width, min, last, tail);
+            next = next_u64(min, last);
+        }
+        out = rest;
+    }
+    first_u64(next[0]).wrapping_sub(min)
+}
+
+/// What the next group would be with all fields 0.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn next_u64(min: u64, last: u64) -> [__m256i; 2] {
+    let at = |k: u64| last.wrapping_add(min.wrapping_mul(k)).cast_signed();
+    [_mm256_setr_epi64x(at(1), at(2), at(3), at(4)), _mm256_setr_epi64x(at(5), at(6), at(7), at(8))]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_u64(x: __m256i) -> u64 {
+    _mm_cvtsi128_si64(_mm256_castsi256_si128(x)).cast_unsigned()
+}
+
+/// Decodes whole groups; see `run_u32`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn run_u64(run: &Run<'_>, mut next: [__m256i; 2], step: __m256i, out: &mut [u64]) -> [__m256i; 2] {
+    if run.width == 0 {
+        for group in out.chunks_exact_mut(GROUP) {
+            store_u64(group, next);
+            next = [_mm256_add_epi64(next[0], step), _mm256_add_epi64(next[1], step)];
+        }
+        return next;
+    }
+    if run.width <= NARROW {
+        return narrow_u64(run, &PLACES_32[run.width as usize], next, step, out);
+    }
+    let places = &PLACES_64[run.width as usize];
+    if places.wide {
+        groups_u64::<true>(run, places, next, step, out)
+    } else {
+        groups_u64::<false>(run, places, next, step, out)
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_u64(group: &mut [u64], values: [__m256i; 2]) {
+    let group = &mut group[..GROUP];
+    // SAFETY: `group` holds eight values of 8 bytes; the stores ask for no alignment.
+    unsafe {
+        _mm256_storeu_si256(group.as_mut_ptr().cast(), values[0]);
+        _mm256_storeu_si256(group.as_mut_ptr().add(4).cast(), values[1]);
+    }
+}
+
+/// Up to [`NARROW`] bits: unpacked and summed up in lanes of 32 bits, all eight in one vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn narrow_u64(
+    run: &Run<'_>,
+    places: &Places<1>,
+    mut next: [__m256i; 2],
+    step: __m256i,
+    out: &mut [u64],
+) -> [__m256i; 2] {
+    let width = run.width as usize;
+    let whole = whole_groups(run, out.len());
+    let shuffle = vector(&places.shuffle[0]);
+    let right = vector(&places.right[0]);
+    let mask = _mm256_set1_epi32((u32::MAX >> (32 - run.width)).cast_signed());
+    let upper = upper_half();
+    let [low, high] = places.window[0];
+    for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
+        let padded;
+        let src = if index < whole {
+            run.bytes[index * width..].as_ptr()
+        } else {
+            padded = padded_group(run, index);
+            padded.as_ptr()
+        };
+        // SAFETY: as in `groups_u32`.
+        let mut x = unsafe { windows(src, low, high) };
+        x = _mm256_srlv_epi32(_mm256_shuffle_epi8(x, shuffle), right);
+        x = _mm256_and_si256(x, mask);
+        x = _mm256_add_epi32(x, _mm256_slli_si256::<4>(x));
+        x = _mm256_add_epi32(x, _mm256_slli_si256::<8>(x));
+        let (within, total) = halves_u32(x);
+        x = _mm256_add_epi32(x, _mm256_and_si256(within, upper));
+        let total = _mm256_add_epi64(_mm256_srli_epi64::<32>(total), step);
+        let even = _mm256_unpacklo_epi32(x, _mm256_setzero_si256());
+        let odd = _mm256_unpackhi_epi32(x, _mm256_setzero_si256());
+        let low = _mm256_permute2x128_si256::<0x20>(even, odd);
+        let high = _mm256_permute2x128_si256::<0x31>(even, odd);
+        store_u64(group, [_mm256_add_epi64(low, next[0]), _mm256_add_epi64(high, next[1])]);
+        next = [_mm256_add_epi64(next[0], total), _mm256_add_epi64(next[1], total)];
+    }
+    next
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn groups_u64<const WIDE: bool>(
+    run: &Run<'_>,
+    places: &Places<2>,
+    mut next: [__m256i; 2],
+    step: __m256i,
+    out: &mut [u64],
+) -> [__m256i; 2] {
+    let width = run.width as usize;
+    let whole = whole_groups(run, out.len());
+    let mask = _mm256_set1_epi64x((u64::MAX >> (64 - run.width)).cast_signed());
+    let upper = upper_half();
+    for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
+        let padded;
+        let src = if index < whole {
+            run.bytes[index * width..].as_ptr()
+        } else {
+            padded = padded_group(run, index);
+            padded.as_ptr()
+        };
+        let mut x = [_mm256_setzero_si256(); 2];
+        let mut totals = x;
+        for (half, (x, total)) in x.iter_mut().zip(&mut totals).enumerate() {
+            let [low, high] = places.window[half];
+            // SAFETY: as in `groups_u32`, with the ninth bytes 8 further on.
+            let fields = unsafe { windows(src, low, high) };
+            let fields = _mm256_shuffle_epi8(fields, vector(&places.shuffle[half]));
+            let mut fields = _mm256_srlv_epi64(fields, vector(&places.right[half]));
+            if WIDE {
+                // SAFETY: as above.
+                let over = unsafe { windows(src, low + 8, high + 8) };
+                let over = _mm256_shuffle_epi8(over, vector(&places.ninth[half]));
+                let over = _mm256_sllv_epi64(over, vector(&places.left[half]));
+                fields = _mm256_or_si256(fields, over);
+            }
+            fields = _mm256_and_si256(fields, mask);
+            fields = _mm256_add_epi64(fields, _mm256_slli_si256::<8>(fields));
+            let own = _mm256_shuffle_epi32::<0xee>(fields);
+            let other = swap_halves(own);
+            *total = _mm256_add_epi64(own, other);
+            *x = _mm256_add_epi64(fields, _mm256_and_si256(other, upper));
+        }
+        x[1] = _mm256_add_epi64(x[1], totals[0]);
+        let total = _mm256_add_epi64(_mm256_add_epi64(totals[0], totals[1]), step);
+        store_u64(group, [_mm256_add_epi64(x[0], next[0]), _mm256_add_epi64(x[1], next[1])]);
+        next = [_mm256_add_epi64(next[0], total), _mm256_add_epi64(next[1], total)];
+    }
+    next
+}

@@ -1,0 +1,392 @@
+//! Going through a stream in steps.
+
+use latens_kernels::delta::{Bodies, Kernel, MAX_WIDTH, MINIBLOCK_STEP, decode_from};
+use latens_kernels::dispatch::{Simd, simd};
+use latens_kernels::lane::Lane;
+
+use super::layout::{Header, header};
+use super::Element;
+use crate::bits::{varint, zigzag};
+use crate::error::{Error, Result};
+
+/// How to read a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Refuse what a writer must not do though its values are plain: fields of more than 32 bits,
+    /// or a first value or minimum beyond 32 bits, in a stream of 32-bit numbers (DuckDB writes
+    /// these; lenient reading takes all mod 2^32), and a last miniblock that is not padded.
+    pub strict: bool,
+    /// The number of values that the stream must announce, where it is known from elsewhere (from
+    /// the page header, in Parquet). `None`: any.
+    pub expect_count: Option<u64>,
+}
+
+impl Options {
+    /// Refuses what a writer must not do.
+    pub const STRICT: Self = Self { strict: true, expect_count: None };
+
+    /// The same options for a stream that must announce `count` values.
+    #[must_use]
+    pub fn expect_count(self, count: u64) -> Self {
+        Self { expect_count: Some(count), ..self }
+    }
+}
+
+/// Goes through one stream: reads or skips as many values as asked for, call after call.
+///
+/// ```
+/// use latens::delta_binary_packed::{Decoder, Layout, Options, encode};
+/// let numbers: Vec<i32> = (0..1000).map(|i| i * i).collect();
+/// let mut page = encode(&numbers, Layout::default_for::<i32>());
+/// let size = page.len();
+/// page.extend(b"what comes next");
+///
+/// let mut decoder = Decoder::<i32>::new(&page, Options::default())?;
+/// let mut some = [0; 100];
+/// assert_eq!(decoder.skip(500)?, 500);
+/// assert_eq!(decoder.read(&mut some)?, 100);
+/// assert_eq!(some, numbers[500..600]);
+/// assert_eq!(decoder.remaining(), 400);
+/// decoder.skip(400)?;
+/// assert_eq!(decoder.consumed(), size);
+/// # Ok::<(), latens::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decoder<'a, T: Element> {
+    bytes: &'a [u8],
+    options: Options,
+    kernel: Kernel,
+    header: Header,
+    /// Values not handed out yet.
+    remaining: u64,
+    /// The value handed out last, or the first one as long as none was.
+    last: T::Lane,
+    /// Where the next block begins.
+    at: usize,
+    block: Block<'a, T::Lane>,
+}
+
+/// The block that is being read.
+#[derive(Clone, Copy, Debug)]
+struct Block<'a, L> {
+    min_delta: L,
+    /// Of the miniblocks not behind us, the current one first, as far as they are sound.
+    widths: &'a [u8],
+    /// Body of the current miniblock and all after it.
+    bytes: &'a [u8],
+    /// Values of the current miniblock behind us.
+    inside: usize,
+    /// Values to come from sound miniblocks.
+    left: usize,
+    defect: Option<Defect>,
+}
+
+/// What is wrong with a miniblock. An [`Error`] is made of it each time it is reported.
+#[derive(Clone, Copy, Debug)]
+enum Defect {
+    Width { at: usize, width: u8, most: u8 },
+    Body { miniblock: usize, need: usize, have: usize, end: usize },
+}
+
+impl Defect {
+    #[cold]
+    fn error(self) -> Error {
+        match self {
+            Defect::Width { at, width, most } => Error::corrupt(
+                at as u64,
+                format!("a miniblock of {width} bits a value; at most {most} are allowed"),
+            ),
+            Defect::Body { miniblock, need, have, end } => Error::truncated(
+                end as u64,
+                format!("the body of miniblock {miniblock} takes {need} bytes, {have} are left"),
+            ),
+        }
+    }
+}
+
+impl<'a, T: Element> Decoder<'a, T> {
+    /// Reads the header of the stream at the start of `bytes`; more may follow the stream.
+    ///
+    /// # Errors
+    /// As [`header`]; invalid argument where the stream announces another count than
+    /// [`Options::expect_count`]; in strict reading corrupt where the first value is beyond `T`.
+    pub fn new(bytes: &'a [u8], options: Options) -> Result<Self> {
+        let header = header(bytes)?;
+        if let Some(count) = options.expect_count
+            && count != header.total_count
+        {
+            let announced = header.total_count;
+            return Err(Error::corrupt(
+                0,
+                format!("the stream announces {announced} values where {count} are expected"),
+            ));
+        }
+        if options.strict && !fits::<T>(header.first_value) {
+            let value = header.first_value;
+            return Err(Error::corrupt(0, format!("a first value of {value} in 32-bit numbers")));
+        }
+        Ok(Self {
+            bytes,
+            options,
+            kernel: Kernel::new(simd()),
+            header,
+            remaining: header.total_count,
+            last: T::Lane::truncate(header.first_value.cast_unsigned()),
+            at: header.size,
+            block: Block {
+                min_delta: T::Lane::default(),
+                widths: &[],
+                bytes: &[],
+                inside: 0,
+                left: 0,
+                defect: None,
+            },
+        })
+    }
+
+    /// The same decoder on another instruction set, where the processor has it: for tests and
+    /// comparisons.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.kernel = Kernel::new(simd);
+        self
+    }
+
+    /// The header of the stream.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Values that the header announced and that were neither read nor skipped yet.
+    pub fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    /// Bytes of the stream up to the end of the block that is being read, computed from the
+    /// widths. Once [`Decoder::remaining`] is 0 this is the size of the stream: what follows it
+    /// begins there.
+    pub fn consumed(&self) -> usize {
+        self.at
+    }
+
+    /// Decodes the next values into `out` and returns how many: all of `out`, or as many as
+    /// remain, or fewer where the next one cannot be had. In that last case the next call reports
+    /// the error, and so does every call after it. `out` beyond the returned count is untouched,
+    /// and all of it where an error is returned.
+    ///
+    /// # Errors
+    /// Truncated where the input ends within a block (at its end), corrupt where a miniblock is
+    /// wider than allowed (at its width byte) or a minimum is no varint of 64 bits (at its first
+    /// byte).
+    pub fn read(&mut self, out: &mut [T]) -> Result<usize> {
+        let want = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(out.len());
+        let out = &mut T::as_lanes_mut(out)[..want];
+        let mut done = 0;
+        if let Some(first) = out.first_mut()
+            && self.at_first()
+        {
+            *first = self.last;
+            self.remaining -= 1;
+            done = 1;
+        }
+        while done < want {
+            if let Err(error) = self.enter_block() {
+                return if done == 0 { Err(error) } else { Ok(done) };
+            }
+            let now = self.block.left.min(want - done);
+            self.decode(&mut out[done..done + now]);
+            done += now;
+        }
+        Ok(done)
+    }
+
+    /// Passes over the next `count` values and returns how many: all, or as many as remain, or
+    /// fewer, exactly as [`Decoder::read`] does.
+    ///
+    /// A value is the sum of all differences before it, so the blocks in between are still added
+    /// up, in cache; but where no value is wanted after them, i.e. `count` reaches the end, only
+    /// their minima and widths are looked at.
+    ///
+    /// # Errors
+    /// As [`Decoder::read`].
+    pub fn skip(&mut self, count: u64) -> Result<u64> {
+        if count >= self.remaining {
+            return self.skip_rest();
+        }
+        let mut scratch = [T::default(); 1024];
+        let mut done = 0;
+        while done < count {
+            let now = usize::try_from(count - done).unwrap_or(usize::MAX).min(scratch.len());
+            match self.read(&mut scratch[..now]) {
+                Ok(n) if n == now => done += n as u64,
+                Ok(n) => return Ok(done + n as u64),
+                Err(error) => return if done == 0 { Err(error) } else { Ok(done) },
+            }
+        }
+        Ok(done)
+    }
+
+    /// Passes over all that remains by minima and widths alone.
+    fn skip_rest(&mut self) -> Result<u64> {
+        let all = self.remaining;
+        if self.at_first() && self.remaining > 0 {
+            self.remaining -= 1;
+        }
+        while self.remaining > 0 {
+            if let Err(error) = self.enter_block() {
+                let done = all - self.remaining;
+                return if done == 0 { Err(error) } else { Ok(done) };
+            }
+            self.remaining -= self.block.left as u64;
+            self.block.left = 0;
+        }
+        Ok(all)
+    }
+
+    fn at_first(&self) -> bool {
+        self.remaining == self.header.total_count
+    }
+
+    /// Makes sure that the current block has values to give.
+    #[inline]
+    fn enter_block(&mut self) -> Result<()> {
+        while self.block.left == 0 {
+            if let Some(defect) = self.block.defect {
+                return Err(defect.error());
+            }
+            self.next_block()?;
+        }
+        Ok(())
+    }
+
+    fn next_block(&mut self) -> Result<()> {
+        let start = self.at;
+        let mut at = start;
+        let min_delta = zigzag::decode(varint::read(self.bytes, &mut at, "a minimum delta")?);
+        if self.options.strict && !fits::<T>(min_delta) {
+            return Err(Error::corrupt(
+                start as u64,
+                format!("a minimum delta of {min_delta} in 32-bit numbers"),
+            ));
+        }
+        let layout = self.header.layout;
+        let (miniblocks, step) = (layout.miniblocks(), layout.values_per_miniblock());
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let Some((widths, bodies)) = rest.split_at_checked(miniblocks) else {
+            return Err(Error::truncated(
+                self.bytes.len() as u64,
+                format!("{miniblocks} bytes of widths are due, {} are left", rest.len()),
+            ));
+        };
+        let in_block = usize::try_from(self.remaining).unwrap_or(usize::MAX);
+        let in_block = in_block.min(layout.block_size());
+        let whole = in_block == layout.block_size();
+        let widths = if whole { widths } else { &widths[..in_block.div_ceil(step)] };
+        let most = if self.options.strict { T::Lane::BITS.to_le_bytes()[0] } else { MAX_WIDTH };
+
+        // One pass over sound widths; the search for what is wrong comes after.
+        let bits: usize = widths.iter().map(|&w| usize::from(w)).sum();
+        let widest = widths.iter().copied().max().unwrap_or(0);
+        let mut end = bits.checked_mul(step / 8).filter(|&size| size <= bodies.len());
+        let (mut sound, mut left, mut defect) = (widths, in_block, None);
+        if widest > most || end.is_none() {
+            let mut size = 0usize;
+            for (i, &width) in widths.iter().enumerate() {
+                let have = bodies.len() - size;
+                let need = (step / 8).saturating_mul(width.into());
+                let last = i + 1 == widths.len() && in_block as u64 == self.remaining;
+                if width > most {
+                    defect = Some(Defect::Width { at: at + i, width, most });
+                } else if need <= have {
+                    size += need;
+                    continue;
+                } else if last && !self.options.strict {
+                    let values = in_block - i * step;
+                    let bits = values % 8 * usize::from(width);
+                    let least = (values / 8).saturating_mul(width.into());
+                    if least.saturating_add(bits.div_ceil(8)) <= have {
+                        size += have;
+                        continue;
+                    }
+                }
+                let end = self.bytes.len();
+                defect = defect.or(Some(Defect::Body { miniblock: i, need, have, end }));
+                sound = &widths[..i];
+                left = i * step;
+                break;
+            }
+            end = Some(size);
+        }
+        self.at = at + miniblocks + end.unwrap_or(0);
+        self.block = Block {
+            min_delta: T::Lane::truncate(min_delta.cast_unsigned()),
+            widths: sound,
+            bytes: bodies,
+            inside: 0,
+            left,
+            defect,
+        };
+        Ok(())
+    }
+
+    /// Decodes values of the current block, no more than it has left.
+    fn decode(&mut self, out: &mut [T::Lane]) {
+        let step = self.header.layout.values_per_miniblock();
+        let block = &mut self.block;
+        let min_delta = block.min_delta;
+        self.remaining -= out.len() as u64;
+        block.left -= out.len();
+        let mut out = out;
+        if block.inside > 0
+            && let Some(&width) = block.widths.first()
+        {
+            let (here, rest) = out.split_at_mut(out.len().min(step - block.inside));
+            // Up to the next multiple of 32 values field by field, from there as ever.
+            let odd = block.inside.next_multiple_of(MINIBLOCK_STEP) - block.inside;
+            let (odd, even) = here.split_at_mut(odd.min(here.len()));
+            self.last = decode_from(block.bytes, width, block.inside, min_delta, self.last, odd);
+            block.inside += odd.len();
+            if !even.is_empty() {
+                let skipped = (block.inside / 8).saturating_mul(width.into());
+                let bodies = Bodies {
+                    bytes: block.bytes.get(skipped..).unwrap_or_default(),
+                    widths: &block.widths[..1],
+                    values_per_miniblock: step - block.inside,
+                };
+                self.last = self.kernel.decode_block(bodies, min_delta, self.last, even);
+                block.inside += even.len();
+            }
+            if block.inside == step {
+                block.pass_miniblocks(1, step);
+            }
+            out = rest;
+        }
+        if out.is_empty() {
+            return;
+        }
+        let bodies =
+            Bodies { bytes: block.bytes, widths: block.widths, values_per_miniblock: step };
+        self.last = self.kernel.decode_block(bodies, min_delta, self.last, out);
+        if block.left > 0 {
+            block.pass_miniblocks(out.len() / step, step);
+            block.inside = out.len() % step;
+        }
+    }
+}
+
+impl<L> Block<'_, L> {
+    /// Moves on by whole miniblocks, to the first value of the one after them.
+    fn pass_miniblocks(&mut self, count: usize, step: usize) {
+        let (passed, widths) = self.widths.split_at(count.min(self.widths.len()));
+        let bits: usize = passed.iter().map(|&w| usize::from(w)).sum();
+        self.widths = widths;
+        self.bytes = self.bytes.get((step / 8).saturating_mul(bits)..).unwrap_or_default();
+        self.inside = 0;
+    }
+}
+
+/// Whether a number of the stream is one that a strict writer may write for `T`.
+fn fits<T: Element>(value: i64) -> bool {
+    T::Lane::BITS == 64 || i32::try_from(value).is_ok()
+}
