@@ -6,6 +6,7 @@ use latens::pco::{DeltaSpec, Favor, ModeSpec};
 use std::path::PathBuf;
 
 use crate::format::Format;
+use crate::io::parquet::{Compression, Encoding};
 
 /// Lossless compression for numbers.
 #[derive(Debug, Parser)]
@@ -112,6 +113,12 @@ pub struct Compress {
     /// Type of bare numbers: u8 u16 u32 u64 i8 i16 i32 i64 f16 f32 f64
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,
+    /// Encoding of values, for Parquet
+    #[arg(long, value_enum, default_value_t)]
+    pub encoding: Encoding,
+    /// Compression of pages, for Parquet
+    #[arg(long, value_enum, default_value_t)]
+    pub compression: Compression,
     /// Leave out nested columns, naming them, in place of an error
     #[arg(long)]
     pub skip_unsupported: bool,

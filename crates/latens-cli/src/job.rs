@@ -69,6 +69,8 @@ pub struct CompressJob {
     pub to: Format,
     /// Level, mode, delta, chunk size, checksum.
     pub config: Config,
+    /// Codec and encoding, for Parquet.
+    pub parquet: crate::io::parquet::Options,
     /// `--columns`: these and no others.
     pub columns: Option<Vec<String>>,
     /// `--type`, for raw input.

@@ -19,6 +19,9 @@ pub struct CompressReport {
     pub verified: bool,
     /// One entry a column, in the table's order.
     pub columns: Vec<ColumnReport>,
+    /// Nested columns that were left out, as asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Sizes of the same data by other means, for the total line; not in `--json`.
     #[serde(skip)]
     pub peers: Vec<(String, u64)>,

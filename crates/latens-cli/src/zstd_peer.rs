@@ -6,7 +6,14 @@ use crate::message::Result;
 
 /// Counts what it is given.
 #[derive(Debug, Default)]
-struct Count(u64);
+pub struct Count(u64);
+
+impl Count {
+    /// Bytes so far.
+    pub fn bytes(&self) -> u64 {
+        self.0
+    }
+}
 
 impl Write for Count {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

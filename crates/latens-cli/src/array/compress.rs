@@ -41,6 +41,7 @@ pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressRepor
         seconds: started.elapsed().as_secs_f64(),
         verified: job.verify,
         columns: vec![done.column(job, ty.name(), out.written(), raw_bytes)],
+        left_out: Vec::new(),
         peers: peer.into_iter().map(|bytes| ("zstd -3".to_string(), bytes)).collect(),
     })
 }

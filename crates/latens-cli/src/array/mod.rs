@@ -1,8 +1,9 @@
 //! One column of numbers: `.npy`, bare little-endian bytes, standalone Pco.
 
-mod bytes;
+pub mod bytes;
 pub mod compress;
 pub mod decompress;
+pub mod inspect;
 pub mod npy;
 mod npy_literal;
 pub mod source;

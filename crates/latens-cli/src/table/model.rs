@@ -1,6 +1,7 @@
 //! What a table is: fields with a storage (how values lie in memory) and a logical type (what
 //! they mean). Together the two give a Parquet column its physical type and annotation back.
 
+use crate::table::piece::Values;
 use latens::NumberType;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -207,6 +208,14 @@ impl Field {
             LogicalType::Integer { bits: 8, .. } => 1,
             LogicalType::Integer { bits: 16, .. } => 2,
             _ => self.storage.width(),
+        }
+    }
+
+    /// Bytes of values of this column in memory, as their type says.
+    pub fn raw_bytes(&self, values: &Values) -> u64 {
+        match self.storage {
+            Storage::Bytes => values.bytes(),
+            _ => (values.len() as u64).saturating_mul(self.width()),
         }
     }
 

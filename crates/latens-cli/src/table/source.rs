@@ -15,6 +15,10 @@ pub trait Table: Sync {
     fn schema(&self) -> &Schema;
     /// Its rows.
     fn rows(&self) -> u64;
+    /// Nested columns that were left out.
+    fn left_out(&self) -> &[String] {
+        &[]
+    }
     /// A reader of one column, from its first row.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use super::{print_json, say, settle, thread_count, with_threads};
 use crate::args;
 use crate::array::{self, npy::NpyHeader, source};
 use crate::format::Format;
+use crate::io::parquet;
 use crate::job::{CompressJob, Input, Output};
 use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
@@ -24,7 +25,11 @@ pub fn run(args: args::Compress) -> Result<()> {
         output: &job.output,
         force: job.force,
         text: job.to.is_text(),
-        need: if job.verify { Need::ReadBack } else { Need::Stream },
+        // A .pco.zip is patched once its members are written.
+        need: match job.verify || job.to == Format::PcoZip {
+            true => Need::ReadBack,
+            false => Need::Stream,
+        },
         max_output: None,
     })?;
     let done = with_threads(job.threads, || match job.to {
@@ -38,6 +43,9 @@ pub fn run(args: args::Compress) -> Result<()> {
         print_json(&report)?;
     } else if !args.common.quiet {
         say(&render::screen::compress(&report, &job));
+        if !report.left_out.is_empty() {
+            say(&format!("left out, for they are nested: {}\n", report.left_out.join(", ")));
+        }
     }
     Ok(())
 }
@@ -62,8 +70,8 @@ fn job(args: &args::Compress) -> Result<CompressJob> {
     let chunk_n = usize::try_from(args.chunk_n).unwrap_or(1 << 18);
     let config = Config::default()
         .level(args.level)
-        .mode(args.mode.clone())
-        .delta(args.delta.clone())
+        .mode(args.mode)
+        .delta(args.delta)
         .favor(args.favor)
         .chunk_n(chunk_n)
         .checksum(!args.no_checksum);
@@ -75,6 +83,7 @@ fn job(args: &args::Compress) -> Result<CompressJob> {
         output,
         to,
         config,
+        parquet: parquet::Options { compression: args.compression, encoding: args.encoding },
         columns: files.columns.clone(),
         number_type: args.number_type,
         skip_unsupported: args.skip_unsupported,

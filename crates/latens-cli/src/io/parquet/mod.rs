@@ -11,5 +11,7 @@ mod read;
 mod schema;
 mod write;
 
+pub(crate) use convert::join;
+
 pub use read::ParquetTable;
-pub use write::{Compression, Encoding, Options, write};
+pub use write::{Compression, Encoding, Options, Written, write};

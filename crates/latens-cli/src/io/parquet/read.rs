@@ -67,10 +67,6 @@ impl ParquetTable {
         })
     }
 
-    /// Names of the nested columns that were left out.
-    pub fn skipped(&self) -> &[String] {
-        &self.nested
-    }
 }
 
 impl Table for ParquetTable {
@@ -80,6 +76,10 @@ impl Table for ParquetTable {
 
     fn rows(&self) -> u64 {
         self.rows
+    }
+
+    fn left_out(&self) -> &[String] {
+        &self.nested
     }
 
     fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {

@@ -1,7 +1,7 @@
 //! Numbers to a `.pco` member, chunk by chunk, several chunks at a time.
 
 use crate::message::Result;
-use latens::pco::Config;
+use latens::pco::{Config, DeltaSpec, ModeSpec};
 use latens::pco::standalone::{ChunkSummary, Encoder, encode_chunk};
 use latens::{AnyNumbers, Number, NumberType, with_number_type};
 use rayon::prelude::*;
@@ -13,9 +13,17 @@ use super::manifest::Member;
 /// How members are made.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    pub(super) config: Config,
-    /// Numbers in a chunk.
-    pub(super) chunk_n: usize,
+    /// For columns of numbers that the mode and delta asked for suit.
+    asked: Config,
+    /// For everything else: mode and delta found.
+    auto: Config,
+}
+
+impl Settings {
+    pub(super) fn new(config: &Config) -> Self {
+        let auto = config.clone().mode(ModeSpec::Auto).delta(DeltaSpec::Auto);
+        Settings { asked: config.clone(), auto }
+    }
 }
 
 /// Members up to this size wait for their turn in memory, larger ones in a temporary file.
@@ -47,7 +55,7 @@ pub(super) fn part(
 
 /// A `.pco` member being made.
 pub(super) struct NumberWriter<T: Number> {
-    settings: Settings,
+    config: Config,
     file: String,
     encoder: Encoder<SpooledTempFile>,
     pending: Vec<T>,
@@ -57,9 +65,13 @@ pub(super) struct NumberWriter<T: Number> {
 impl<T: Number> NumberWriter<T> {
     /// `n` numbers are to come, about.
     pub(super) fn new(file: String, n: u64, settings: &Settings) -> Result<Self> {
-        let encoder = Encoder::new(spool(), T::TYPE, n, &settings.config)?;
+        Self::with(file, n, &settings.auto)
+    }
+
+    fn with(file: String, n: u64, config: &Config) -> Result<Self> {
+        let encoder = Encoder::new(spool(), T::TYPE, n, config)?;
         Ok(NumberWriter {
-            settings: settings.clone(),
+            config: config.clone(),
             file,
             encoder,
             pending: Vec::new(),
@@ -69,9 +81,10 @@ impl<T: Number> NumberWriter<T> {
 
     pub(super) fn push(&mut self, numbers: &[T]) -> Result<()> {
         self.pending.extend_from_slice(numbers);
-        let batch = self.settings.chunk_n.saturating_mul(rayon::current_num_threads().max(1));
+        let chunk_n = self.config.chunk_len().max(1);
+        let batch = chunk_n.saturating_mul(rayon::current_num_threads().max(1));
         if self.pending.len() >= batch {
-            let whole = self.pending.len() - self.pending.len() % self.settings.chunk_n;
+            let whole = self.pending.len() - self.pending.len() % chunk_n;
             self.encode(whole)?;
         }
         Ok(())
@@ -81,9 +94,9 @@ impl<T: Number> NumberWriter<T> {
     fn encode(&mut self, n: usize) -> Result<()> {
         let rest = self.pending.split_off(n);
         let numbers = std::mem::replace(&mut self.pending, rest);
-        let config = &self.settings.config;
+        let config = &self.config;
         let chunks = numbers
-            .par_chunks(self.settings.chunk_n)
+            .par_chunks(config.chunk_len().max(1))
             .map(|chunk| encode_chunk(chunk, config))
             .collect::<latens::Result<Vec<_>>>()?;
         for chunk in chunks {
@@ -121,14 +134,16 @@ impl<T: Number> AnyWriter for NumberWriter<T> {
     }
 }
 
-/// A writer of numbers of a type known at run time.
+/// A writer of numbers of a type known at run time, for a column's own values.
 pub(super) fn any_writer(
     number_type: NumberType,
     file: String,
     n: u64,
     settings: &Settings,
 ) -> Result<Box<dyn AnyWriter>> {
+    let suits = settings.asked.validate(number_type).is_ok();
+    let config = if suits { &settings.asked } else { &settings.auto };
     with_number_type!(number_type, T => {
-        Ok(Box::new(NumberWriter::<T>::new(file, n, settings)?))
+        Ok(Box::new(NumberWriter::<T>::with(file, n, config)?))
     })
 }

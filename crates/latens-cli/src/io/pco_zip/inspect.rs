@@ -52,9 +52,12 @@ pub struct MemberInspection {
     pub file: String,
     /// Its bytes.
     pub bytes: u64,
-    /// Pco: chunks, modes, deltas, bins; absent for `.zst`.
+    /// Where it lies in the archive; what is inside of a `.pco` is told by `latens::pco`.
+    #[serde(skip)]
+    pub start: u64,
+    /// Chunks, modes, deltas and bins of a `.pco`, filled in by the verb.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pco: Option<latens::pco::Inspection>,
+    pub pco: Option<crate::array::inspect::PcoInspection>,
 }
 
 /// Look into an open file.
@@ -82,13 +85,8 @@ fn inspect_column(table: &PcoZipTable, entry: &Entry) -> Result<ColumnInspection
         Layout::Plain { .. } => ("zstd", None),
     };
     let members = entry.members().into_iter().map(|member| {
-        let place = table.places.get(&member.file).filter(|place| place.file.ends_with(".pco"));
-        let pco = place.map(|place| {
-            let reader = table.file.buffered(place.start, place.bytes);
-            latens::pco::inspect(reader, &latens::Limits::default())
-                .map_err(|e| e.offset_by(place.start).within(place.file.clone()))
-        });
-        Ok(MemberInspection { file: member.file.clone(), bytes: member.bytes, pco: pco.transpose()? })
+        let place = table.place(member)?;
+        Ok(MemberInspection { file: member.file.clone(), bytes: member.bytes, start: place.start, pco: None })
     });
     Ok(ColumnInspection {
         name: entry.field.name.clone(),

@@ -27,6 +27,6 @@ mod seal;
 mod validity;
 mod write;
 
-pub use inspect::{Inspection, inspect};
+pub use inspect::{ColumnInspection, Inspection, inspect};
 pub use read::PcoZipTable;
 pub use write::write;

@@ -23,7 +23,7 @@ pub struct PcoZipTable {
     pub(super) file: SharedFile,
     pub(super) manifest: Manifest,
     schema: Schema,
-    pub(super) places: HashMap<String, Place>,
+    places: HashMap<String, Place>,
 }
 
 impl PcoZipTable {
@@ -53,12 +53,12 @@ impl PcoZipTable {
         Ok(PcoZipTable { schema: manifest.schema(), file, manifest, places })
     }
 
-    /// Rows of a column that are null.
-    pub fn nulls(&self, index: usize) -> u64 {
-        self.manifest.columns.get(index).map_or(0, |entry| entry.nulls)
+    /// The file itself, to look into its members.
+    pub fn file(&self) -> &SharedFile {
+        &self.file
     }
 
-    fn place(&self, member: &Member) -> Result<&Place> {
+    pub(super) fn place(&self, member: &Member) -> Result<&Place> {
         self.places.get(&member.file).ok_or_else(|| Failure::new("corrupt: a member is missing"))
     }
 

@@ -31,11 +31,10 @@ const LARGE: u64 = u32::MAX as u64;
 pub fn write(
     table: &dyn Table,
     config: &Config,
-    chunk_n: usize,
     out: &mut OutputFile,
     done: &dyn Fn(u64),
 ) -> Result<Vec<ColumnReport>> {
-    let settings = Settings { config: config.clone(), chunk_n: chunk_n.max(1) };
+    let settings = Settings::new(config);
     let mut stems = Stems::default();
     let stems: Vec<String> =
         table.schema().fields.iter().map(|field| stems.stem(&field.name)).collect();
