@@ -174,7 +174,7 @@ fn bins(latent: &Latent) -> String {
              stroke=\"#8886\" stroke-width=\".5\"/>\
              <rect x=\"{x:.2}\" y=\"{:.1}\" width=\"{width:.2}\" height=\"{code:.1}\" fill=\"{}\" \
              stroke=\"#8886\" stroke-width=\".5\"/></g>",
-            escape(&bin.lower),
+            escape(&bin.reads),
             bin.weight,
             latent.table_size,
             bin.offset_bits,

@@ -46,7 +46,7 @@ pub fn summary(file: &PcoInspection) -> Vec<String> {
         let ratio = units::ratio(file.n * file.width(), file.bytes);
         sizes.push_str(&format!(", {bits:.2} bits a value, {ratio} smaller than in memory"));
     }
-    vec![
+    let mut lines = vec![
         format!(
             "standalone Pco {}, format {}, {} chunk{plural}, {checksum}",
             file.standalone_version,
@@ -54,7 +54,11 @@ pub fn summary(file: &PcoInspection) -> Vec<String> {
             units::count(file.chunks.len() as u64),
         ),
         sizes,
-    ]
+    ];
+    if file.trailing {
+        lines.push(format!("other bytes follow the end, from byte {} on", file.bytes));
+    }
+    lines
 }
 
 /// The chunk with the most bytes.
@@ -135,14 +139,14 @@ fn bins(latent: &Latent, colour: bool) -> Vec<String> {
     let mut grid = Grid::default();
     let dim = |cell: Cell| cell.style(Style::Dim);
     grid.row(
-        ["lower", "offset bits", "weight", "values", "bits a value"]
+        ["from", "offset bits", "weight", "values", "bits a value"]
             .map(|name| dim(Cell::right(name)))
             .into(),
     );
     let most = shown.iter().map(|&i| latent.bins[i].share).fold(0.0, f64::max);
     for bin in shown.iter().map(|&i| &latent.bins[i]) {
         grid.row(vec![
-            Cell::right(&bin.lower),
+            Cell::right(&bin.reads),
             Cell::right(bin.offset_bits.to_string()),
             Cell::right(format!("{}/{}", bin.weight, latent.table_size)),
             Cell::right(format!("{:.1} %", 100.0 * bin.share)),
@@ -172,16 +176,25 @@ pub(crate) mod tests {
     use crate::array::inspect::Bin;
 
     pub(crate) fn example(chunks: usize) -> PcoInspection {
-        let bin = |i: u32| Bin::new((i * 100).to_string(), i % 9, 1 << (i % 4), 64);
+        let bin = |i: u32, bins: u32| Bin {
+            lower: u64::from(i) * 100,
+            reads: format!("{:+}", i * 100),
+            offset_bits: i % 9,
+            weight: 1 << (i % 4),
+            share: 1.0 / f64::from(bins),
+            cost: 6.5,
+        };
         let latent = |name: &str, bins: u32| Latent {
             name: name.into(),
             bits_per_value: 3.25,
+            body_bits: 851_968,
             table_size: 64,
-            bins: (0..bins).map(bin).collect(),
+            bins: (0..bins).map(|i| bin(i, bins)).collect(),
         };
         let chunk = Chunk {
             n: 262_144,
             bytes: 213_600,
+            offset: 4,
             mode: "float-mult@0.01".into(),
             delta: "consecutive@1".into(),
             meta_bytes: 608,
@@ -195,6 +208,7 @@ pub(crate) mod tests {
             n: 262_144 * chunks as u64,
             checksum: true,
             bytes: 213_600 * chunks as u64 + 100,
+            trailing: false,
             chunks: vec![chunk; chunks],
         }
     }
