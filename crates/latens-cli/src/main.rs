@@ -1,6 +1,16 @@
 //! `latens`: the command line.
 #![forbid(unsafe_code)]
 #![allow(unreachable_pub, reason = "in a binary, `pub` means: for the rest of the tool")]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::cast_possible_truncation,
+        reason = "tests"
+    )
+)]
 
 mod args;
 mod array;

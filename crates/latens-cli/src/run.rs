@@ -5,6 +5,7 @@ use std::any::Any;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::args::{Cli, Verb};
 use crate::message::{Exit, Failure, Result};
@@ -56,7 +57,12 @@ fn usage(e: &clap::Error) -> ExitCode {
 
 /// One sentence for what should never happen.
 fn quiet_panics() {
+    static SAID: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|info| {
+        // Several workers may stumble over the same thing.
+        if SAID.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let payload: &dyn Any = info.payload();
         let said = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
             (Some(said), _) => said,

@@ -109,10 +109,13 @@ fn write_all<T: Number>(
     let mut encoder = Encoder::new(&mut *out, T::TYPE, source.n_hint(), &job.config)?;
     let mut peer = if job.peers { Some(ZstdSize::new()?) } else { None };
     let mut done = Done::default();
+    let mut lens = job.config.chunk_lens(usize::try_from(source.n_hint()).unwrap_or(0));
+    // Where nobody says how many numbers there are, chunks are of the largest length.
+    let most = job.config.chunk_lens(1 << 40).next().unwrap_or(1).max(1);
     loop {
         let mut batch = Vec::with_capacity(job.threads);
         while batch.len() < job.threads {
-            let bytes = source.next(job.config.chunk_len()).map_err(named)?;
+            let bytes = source.next(lens.next().unwrap_or(most)).map_err(named)?;
             if bytes.is_empty() {
                 break;
             }

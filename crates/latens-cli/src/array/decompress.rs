@@ -66,7 +66,8 @@ fn write_all<T: Number>(
     decoder: &mut Decoder<Reader>,
     out: &mut OutputFile,
 ) -> Result<u64> {
-    let mut numbers = vec![T::default(); BATCH];
+    let mut numbers = Vec::new();
+    numbers.resize(BATCH, T::default());
     let mut bytes = Vec::new();
     let mut n = 0u64;
     loop {

@@ -27,15 +27,14 @@ pub fn on_signals() {
     let Ok(mut signals) = Signals::new(wanted) else { return };
     // Without the thread signals keep ending the process; only temporary files would stay.
     let _ = std::thread::Builder::new().name("signals".into()).spawn(move || {
-        for signal in signals.forever() {
-            let list = list();
-            for path in list.iter() {
-                let _ = fs::remove_file(path);
-            }
-            // The lock is held on: nothing is created or renamed from here to the end.
-            let _ = emulate_default_handler(signal);
-            std::process::exit(128 + signal);
+        let Some(signal) = signals.forever().next() else { return };
+        let list = list();
+        for path in list.iter() {
+            let _ = fs::remove_file(path);
         }
+        // The lock is held on: nothing is created or renamed from here to the end.
+        let _ = emulate_default_handler(signal);
+        std::process::exit(128 + signal);
     });
 }
 

@@ -1,5 +1,6 @@
 //! What people see: aligned rows, bars, colours, pages.
 
+pub mod archive;
 pub mod bar;
 pub mod grid;
 pub mod html;

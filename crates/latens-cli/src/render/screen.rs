@@ -61,7 +61,7 @@ fn lines(report: &CompressReport, next: Option<&str>, columns: usize, colour: bo
     widths[0] = widths[0].max(width("total"));
     widths[5] = widths[5].max(width(&units::bytes(report.output_bytes)));
     widths[6] = widths[6].max(width(&units::ratio(raw, report.output_bytes)));
-    let mut widths = fit(widths, columns);
+    let mut widths = fit(widths, columns.saturating_sub(if shown.len() > 1 { 8 } else { 0 }));
     // What others make of the data stands between `total` and its size: make room for it.
     let used = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
     let others = others(report);
@@ -145,10 +145,9 @@ fn cells(column: &ColumnReport) -> Vec<Cell> {
     ]
 }
 
-/// Widths with which the columns and a bar of 8 fit in: names, types and modes give way, the
-/// widest first.
+/// Widths with which the columns fit in: names, types and modes give way, the widest first.
 fn fit(mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
-    let used = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>() + 8;
+    let used = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
     while used(&widths) > columns {
         match widths[..4].iter_mut().max() {
             Some(widest) if *widest > 6 => *widest -= 1,
@@ -217,6 +216,7 @@ mod tests {
             seconds: 0.25,
             verified: true,
             columns: (0..n).map(column).collect(),
+            left_out: Vec::new(),
             peers: vec![("zstd -3".into(), 1_930_000), ("Parquet+zstd".into(), 1_400_000)],
         }
     }

@@ -70,3 +70,50 @@ fn decompress() {
     assert_eq!(report["output_bytes"], f.read("a.npy").len());
     assert_eq!(report["checksum"], "verified");
 }
+
+#[test]
+fn inspect() {
+    let f = Folder::new();
+    f.write("a.npy", &column(5000));
+    f.run(&["compress", "a.npy", "--chunk-n", "3000"]).ok();
+    let report = object(&f.run(&["inspect", "a.pco", "--json"]).ok());
+    for key in ["kind", "standalone_version", "format_version", "type", "n", "checksum", "chunks"] {
+        assert!(!report[key].is_null(), "{key}");
+    }
+    assert_eq!((&report["kind"], &report["n"]), (&"pco".into(), &5000.into()));
+    assert_eq!(report["bytes"], f.read("a.pco").len());
+    let chunks = report["chunks"].as_array().unwrap();
+    assert_eq!(chunks.len(), 2);
+    for chunk in chunks {
+        for key in ["n", "bytes", "mode", "delta"] {
+            assert!(!chunk[key].is_null(), "{key}");
+        }
+        for latent in chunk["latents"].as_array().unwrap() {
+            assert!(latent["name"].is_string() && latent["bits_per_value"].is_number());
+            let bins = latent["bins"].as_array().unwrap();
+            let weights: u64 = bins.iter().map(|bin| bin["weight"].as_u64().unwrap()).sum();
+            assert_eq!(weights, latent["table_size"].as_u64().unwrap());
+        }
+    }
+}
+
+#[test]
+fn inspect_as_text_and_as_a_page() {
+    let f = Folder::new();
+    f.write("a.npy", &column(5000));
+    f.run(&["compress", "a.npy"]).ok();
+    let done = f.run(&["inspect", "a.pco", "--html", "a.html"]).ok();
+    for part in ["standalone Pco 3", "checksums hold", "primary", "bits a value"] {
+        assert!(done.text().contains(part), "{part}: {}", done.text());
+    }
+    assert!(!done.text().contains('\u{1b}'), "colours without a terminal");
+    let page = String::from_utf8(f.read("a.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
+    f.run(&["inspect", "a.pco", "--html", "a.html"]).fails(&["exists already"]);
+    f.write("b.npy", &crate::tool::npy("<f8", false, "(2, 3)", &[1; 48]));
+    f.run(&["compress", "b.npy"]).ok();
+    let report = object(&f.run(&["inspect", "b.pco.zip", "--json"]).ok());
+    assert_eq!((&report["kind"], &report["rows"]), (&"pco.zip".into(), &6.into()));
+    assert_eq!(report["columns"][0]["members"][0]["pco"]["n"], 6);
+    assert!(f.run(&["inspect", "b.pco.zip"]).ok().text().contains("shape (2, 3)"));
+}

@@ -4,6 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::cast_possible_truncation,
+    unreachable_pub,
     reason = "tests"
 )]
 

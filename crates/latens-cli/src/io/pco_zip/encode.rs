@@ -6,6 +6,7 @@ use latens::pco::standalone::{ChunkSummary, Encoder, encode_chunk};
 use latens::{AnyNumbers, Number, NumberType, with_number_type};
 use rayon::prelude::*;
 use std::io::{Seek, SeekFrom};
+use std::iter::Peekable;
 use tempfile::SpooledTempFile;
 
 use super::manifest::Member;
@@ -58,9 +59,14 @@ pub(super) struct NumberWriter<T: Number> {
     config: Config,
     file: String,
     encoder: Encoder<SpooledTempFile>,
+    /// Lengths of the chunks to come.
+    lens: Peekable<Box<dyn Iterator<Item = usize> + Send>>,
     pending: Vec<T>,
     largest: Option<ChunkSummary>,
 }
+
+/// Length of chunks where nothing else says it.
+const CHUNK: usize = 1 << 16;
 
 impl<T: Number> NumberWriter<T> {
     /// `n` numbers are to come, about.
@@ -70,10 +76,14 @@ impl<T: Number> NumberWriter<T> {
 
     fn with(file: String, n: u64, config: &Config) -> Result<Self> {
         let encoder = Encoder::new(spool(), T::TYPE, n, config)?;
+        // A count that no file holds is not worth a plan.
+        let n = usize::try_from(n).ok().filter(|&n| n >> 40 == 0).unwrap_or(0);
+        let lens: Box<dyn Iterator<Item = usize> + Send> = Box::new(config.chunk_lens(n));
         Ok(NumberWriter {
             config: config.clone(),
             file,
             encoder,
+            lens: lens.peekable(),
             pending: Vec::new(),
             largest: None,
         })
@@ -81,25 +91,37 @@ impl<T: Number> NumberWriter<T> {
 
     pub(super) fn push(&mut self, numbers: &[T]) -> Result<()> {
         self.pending.extend_from_slice(numbers);
-        let chunk_n = self.config.chunk_len().max(1);
-        let batch = chunk_n.saturating_mul(rayon::current_num_threads().max(1));
-        if self.pending.len() >= batch {
-            let whole = self.pending.len() - self.pending.len() % chunk_n;
-            self.encode(whole)?;
+        let batch = rayon::current_num_threads().max(1);
+        let len = self.lens.peek().copied().unwrap_or(CHUNK).max(1);
+        if self.pending.len() / batch >= len {
+            self.encode(false)?;
         }
         Ok(())
     }
 
-    /// Encode the first `n` pending numbers; chunks are cut alike whatever the threads.
-    fn encode(&mut self, n: usize) -> Result<()> {
-        let rest = self.pending.split_off(n);
-        let numbers = std::mem::replace(&mut self.pending, rest);
+    /// Encode what is pending, the end of it only if it is the `last`; chunks are cut alike
+    /// whatever the threads.
+    fn encode(&mut self, last: bool) -> Result<()> {
+        let mut rest = self.pending.as_slice();
+        let mut chunks = Vec::new();
+        while !rest.is_empty() {
+            let len = self.lens.peek().copied().unwrap_or(CHUNK).max(1);
+            if rest.len() < len && !last {
+                break;
+            }
+            let (chunk, after) = rest.split_at(len.min(rest.len()));
+            chunks.push(chunk);
+            rest = after;
+            self.lens.next();
+        }
         let config = &self.config;
-        let chunks = numbers
-            .par_chunks(config.chunk_len().max(1))
+        let encoded = chunks
+            .par_iter()
             .map(|chunk| encode_chunk(chunk, config))
             .collect::<latens::Result<Vec<_>>>()?;
-        for chunk in chunks {
+        let done = self.pending.len() - rest.len();
+        self.pending.drain(..done);
+        for chunk in encoded {
             let summary = self.encoder.write_encoded(chunk)?;
             if self.largest.as_ref().is_none_or(|largest| summary.n > largest.n) {
                 self.largest = Some(summary);
@@ -109,7 +131,7 @@ impl<T: Number> NumberWriter<T> {
     }
 
     pub(super) fn finish(mut self) -> Result<Part> {
-        self.encode(self.pending.len())?;
+        self.encode(true)?;
         let coding = self.largest.map(|chunk| (chunk.mode.to_string(), chunk.delta.to_string()));
         part(self.file, self.encoder.finish()?, coding)
     }

@@ -146,7 +146,7 @@ impl Manifest {
 
     /// The text of the member.
     pub(super) fn to_json(&self) -> Result<Vec<u8>> {
-        let mut json = serde_json::to_vec_pretty(self).map_err(|e| Failure::new(e.to_string()))?;
+        let mut json = serde_json::to_vec(self).map_err(|e| Failure::new(e.to_string()))?;
         json.push(b'\n');
         Ok(json)
     }
