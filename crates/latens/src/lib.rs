@@ -1,8 +1,8 @@
 //! Lossless compression for numbers.
 //!
-//! Columns, arrays and pages of numbers become much smaller than general compressors make them,
-//! because they are taken for what they are: values with an order, a step, a neighbour. What comes
-//! back is equal bit for bit, NaN payloads and negative zeros included.
+//! For columns, arrays and pages of numbers, taken for what they are: values with an order, a step,
+//! a neighbour. That makes them smaller than a general compressor does, and what comes back is
+//! equal bit for bit, NaN payloads and negative zeros included.
 //!
 //! | module | format | here |
 //! |---|---|---|

@@ -85,7 +85,9 @@ fn unsafe_code_stays_in_the_kernels() {
         })
         .collect();
     assert!(found.is_empty(), "unsafe code outside of the kernels:\n{}", found.join("\n"));
-    assert!(has_unsafe("let x = unsafe { f() };") && !has_unsafe("#![forbid(unsafe_code)] // unsafe"));
+    assert!(
+        has_unsafe("let x = unsafe { f() };") && !has_unsafe("#![forbid(unsafe_code)] // unsafe")
+    );
     assert!(read("crates/latens/src/lib.rs").lines().any(|l| l == "#![forbid(unsafe_code)]"));
 }
 
