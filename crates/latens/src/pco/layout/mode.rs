@@ -141,7 +141,7 @@ fn read_dict<L: Latent>(r: &mut BitReader<'_>, limits: &Limits) -> Result<ModePa
     let bits = n * u64::from(L::BITS);
     if bits > r.bits_left() as u64 {
         return Err(Error::truncated(
-            r.byte() + r.bits_left() as u64 / 8,
+            r.end(),
             format!("the input ends inside of a dictionary of {n} values"),
         ));
     }
