@@ -177,13 +177,22 @@ impl<R: Read> Decoder<R> {
     ///
     /// # Errors
     /// Invalid argument when the numbers are not of type `T` or a limit is passed, else what is
-    /// wrong with the file and where. Of `dst` then only a prefix of sound numbers has changed.
+    /// wrong with the file and where. Of `dst` then only the first [`Error::values_before`]
+    /// numbers have changed, and they are sound.
     pub fn read<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
         let mut filled = 0;
-        while filled < dst.len() {
+        match self.read_into(dst, &mut filled) {
+            Ok(()) => Ok(filled),
+            Err(e) => Err(e.after_values(filled as u64)),
+        }
+    }
+
+    /// [`Decoder::read`], counting in `filled`.
+    fn read_into<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
+        while *filled < dst.len() {
             match self.chunk()? {
                 None => break,
-                Some(info) if info.number_type != T::TYPE && filled > 0 => break,
+                Some(info) if info.number_type != T::TYPE && *filled > 0 => break,
                 Some(info) if info.number_type != T::TYPE => {
                     let ty = info.number_type;
                     return Err(Error::invalid(format!("the file holds {ty}, not {}", T::TYPE)));
@@ -191,11 +200,11 @@ impl<R: Read> Decoder<R> {
                 Some(_) => {}
             }
             let index = self.seen.chunks.len();
-            filled += self.read_chunk(&mut dst[filled..]).map_err(|e| {
+            self.read_chunk(dst, filled).map_err(|e| {
                 if e.kind() == ErrorKind::Io { e } else { e.within(format!("chunk {index}")) }
             })?;
         }
-        Ok(filled)
+        Ok(())
     }
 
     /// Like [`Decoder::read`] for a type known only at run time: at most `most` numbers, `None`
@@ -314,19 +323,18 @@ impl<R: Read> Decoder<R> {
     }
 
     /// Numbers of the current chunk.
-    fn read_chunk<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
-        let Some(current) = &mut self.current else { return Ok(0) };
+    fn read_chunk<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
+        let Some(current) = &mut self.current else { return Ok(()) };
         let Some(Chunk { tables, page }) = current.typed.downcast_mut::<Chunk<T::L>>() else {
             return Err(Error::invalid("a chunk of another type"));
         };
-        let mut filled = 0;
         loop {
-            let got = page.take(&mut dst[filled..]);
+            let got = page.take(&mut dst[*filled..]);
             if self.checks {
-                current.numbers_crc.update_numbers(&dst[filled..filled + got]);
+                current.numbers_crc.update_numbers(&dst[*filled..*filled + got]);
             }
-            filled += got;
-            if filled == dst.len() || page.left() == 0 {
+            *filled += got;
+            if *filled == dst.len() || page.left() == 0 {
                 break;
             }
             self.source.fill(LOOKAHEAD)?;
@@ -343,7 +351,7 @@ impl<R: Read> Decoder<R> {
         if page.is_used_up() {
             self.close_chunk()?;
         }
-        Ok(filled)
+        Ok(())
     }
 
     /// Reads the padding of a page that is used up and files the chunk's checksums.
