@@ -66,9 +66,9 @@ pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>
     // A dictionary of the first chunk has spent what its bytes have earned.
     decoder.chunk()?;
     let earned = TRUST + 4 * (file.len() as u64 - decoder.position());
-    let believed = if hint.saturating_mul(width) <= earned { hint } else { 0 };
-    let most = believed.max(SMALL / width);
-    if let Some(numbers) = collect(decoder, believed, most)? {
+    if hint.saturating_mul(width) <= earned
+        && let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width))?
+    {
         return Ok(numbers);
     }
     // There is more than the file has earned or announced: it must prove its count before memory
