@@ -129,7 +129,7 @@ fn in_pieces<T: Number>(reader: impl Read, seed: u64) -> latens::Result<(Vec<T>,
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whole, in pieces, from a reader that gives a byte at a time, into a shorter buffer.
     #[test]
@@ -250,6 +250,23 @@ proptest! {
                 untouched(&dst, &error);
             }
         });
+    }
+}
+
+/// A chunk of no numbers and no pages has metadata that a reader takes, with every delta encoding.
+#[test]
+fn chunks_without_pages() {
+    for delta in common::deltas() {
+        for mode in modes(NumberType::U32) {
+            let config = Config::default().mode(mode).delta(delta);
+            let chunk = FileEncoder::new(config).chunk_encoder::<u32>(&[], &[]).unwrap();
+            let mut meta = vec![4, 1];
+            let written = chunk.write_meta(&mut meta).unwrap();
+            let (decoder, at) = FileDecoder::new(&meta, &Limits::default()).unwrap();
+            let (decoder, used) = decoder.chunk_decoder::<u32>(&meta[at..]).unwrap();
+            assert_eq!(used, written, "{mode} {delta}");
+            assert_eq!(decoder.delta_encoding(), chunk.delta_encoding());
+        }
     }
 }
 
