@@ -129,7 +129,10 @@ fn compress(numbers: &AnyNumbers, config: &Config) -> Result<(Vec<u8>, String), 
         let mut encoder =
             standalone::Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
         let mut choice = String::new();
-        for chunk in numbers.chunks(config.chunk_len()) {
+        let mut rest = numbers;
+        for len in config.chunk_lens(numbers.len()) {
+            let (chunk, behind) = rest.split_at(len);
+            rest = behind;
             let summary = encoder.write_chunk(chunk)?;
             if choice.is_empty() {
                 choice = format!("{}/{}", summary.mode, summary.delta);

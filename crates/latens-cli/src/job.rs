@@ -5,6 +5,7 @@ use latens::pco::Config;
 use std::path::PathBuf;
 
 use crate::format::Format;
+use crate::progress::Progress;
 
 /// Where bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,27 @@ pub enum Input {
     File(PathBuf),
 }
 
+impl Input {
+    /// As it stands in messages and reports.
+    pub fn name(&self) -> String {
+        match self {
+            Input::Stdin => "-".into(),
+            Input::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Size of the file, where it is one.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Input::Stdin => None,
+            Input::File(path) => std::fs::metadata(path)
+                .ok()
+                .filter(|there| there.is_file())
+                .map(|there| there.len()),
+        }
+    }
+}
+
 /// Where bytes go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
@@ -22,6 +44,16 @@ pub enum Output {
     Stdout,
     /// A file that is replaced only with `--force`.
     File(PathBuf),
+}
+
+impl Output {
+    /// As it stands in messages and reports.
+    pub fn name(&self) -> String {
+        match self {
+            Output::Stdout => "-".into(),
+            Output::File(path) => path.display().to_string(),
+        }
+    }
 }
 
 /// `latens compress`, settled.
@@ -37,6 +69,8 @@ pub struct CompressJob {
     pub to: Format,
     /// Level, mode, delta, chunk size, checksum.
     pub config: Config,
+    /// Codec and encoding, for Parquet.
+    pub parquet: crate::io::parquet::Options,
     /// `--columns`: these and no others.
     pub columns: Option<Vec<String>>,
     /// `--type`, for raw input.
@@ -47,8 +81,12 @@ pub struct CompressJob {
     pub force: bool,
     /// Read the output back and compare.
     pub verify: bool,
-    /// Threads; at least 1.
+    /// Measure what zstd and others make of the same data, for the screen.
+    pub peers: bool,
+    /// Threads; at least 1. The work runs in a rayon pool of that many.
     pub threads: usize,
+    /// To be told of input bytes as they are done.
+    pub progress: Progress,
 }
 
 /// `latens decompress`, settled.
@@ -72,6 +110,8 @@ pub struct DecompressJob {
     pub force: bool,
     /// `--columns`: these and no others.
     pub columns: Option<Vec<String>>,
-    /// Threads; at least 1.
+    /// Threads; at least 1. The work runs in a rayon pool of that many.
     pub threads: usize,
+    /// To be told of input bytes as they are done.
+    pub progress: Progress,
 }

@@ -1,3 +1,32 @@
 //! `latens`: the command line.
+#![forbid(unsafe_code)]
+#![allow(unreachable_pub, reason = "in a binary, `pub` means: for the rest of the tool")]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::cast_possible_truncation,
+        reason = "tests"
+    )
+)]
 
-fn main() {}
+mod args;
+mod array;
+mod format;
+mod io;
+mod job;
+mod message;
+mod output;
+mod progress;
+mod render;
+mod report;
+mod run;
+mod table;
+mod verb;
+mod zstd_peer;
+
+fn main() -> std::process::ExitCode {
+    run::run()
+}

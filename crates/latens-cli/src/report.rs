@@ -19,6 +19,9 @@ pub struct CompressReport {
     pub verified: bool,
     /// One entry a column, in the table's order.
     pub columns: Vec<ColumnReport>,
+    /// Nested columns that were left out, as asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Sizes of the same data by other means, for the total line; not in `--json`.
     #[serde(skip)]
     pub peers: Vec<(String, u64)>,
@@ -49,4 +52,42 @@ pub struct ColumnReport {
     /// Bytes of the values as they lie in memory, for the ratio; not in `--json`.
     #[serde(skip)]
     pub raw_bytes: u64,
+}
+
+/// `8 × bytes / n`, and 0 for no values.
+pub fn bits_per_value(bytes: u64, n: u64) -> f64 {
+    if n == 0 { 0.0 } else { bytes as f64 * 8.0 / n as f64 }
+}
+
+/// `latens decompress`, done.
+#[derive(Clone, Debug, Serialize)]
+pub struct DecompressReport {
+    /// Path as given, `-` for stdin.
+    pub input: String,
+    /// Path as given, `-` for stdout.
+    pub output: String,
+    /// Size of the input file; 0 where it cannot be asked for.
+    pub input_bytes: u64,
+    /// Bytes written.
+    pub output_bytes: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// `1000000 f64`, `336776 rows of 19 columns`.
+    pub what: String,
+    /// `verified`, `absent`, or `not checked` where only a part was read.
+    pub checksum: String,
+}
+
+/// One file of `latens verify` that is whole.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verified {
+    /// `1000000 f64`, `336776 rows of 19 columns`.
+    pub what: String,
+    /// Numbers, or rows of a table.
+    pub n: u64,
+    /// The type of one column; none for a table.
+    #[serde(rename = "type")]
+    pub number_type: Option<String>,
+    /// Whether a checksum stood behind every number.
+    pub checksum: bool,
 }

@@ -182,4 +182,4 @@ pub fn decode_from<L: Lane>(
 pub use crate::scalar::delta_pack::{deltas, pack, subtract};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

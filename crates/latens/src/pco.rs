@@ -5,6 +5,7 @@ pub(crate) mod decode;
 pub(crate) mod delta;
 mod describe;
 pub(crate) mod encode;
+mod inspect;
 pub(crate) mod layout;
 pub(crate) mod mode;
 mod simple;
@@ -12,6 +13,7 @@ pub mod standalone;
 pub mod wrapped;
 pub use config::{Config, DeltaSpec, Favor, MAX_LEVEL, ModeSpec};
 pub use describe::{DeltaEncoding, Mode};
+pub use inspect::{BinInspection, ChunkInspection, Inspection, LatentInspection, inspect};
 pub use layout::header::FormatVersion;
 pub use simple::{
     Decompressed, compress, decompress, decompress_any, decompress_into, decompress_with,

@@ -128,7 +128,7 @@ impl Config {
         self
     }
 
-    /// Numbers in a chunk, 1 to 2^24. Chunks are the unit of threads and of random access.
+    /// Most numbers in a chunk, 1 to 2^24. Chunks are the unit of threads and of random access.
     #[must_use]
     pub fn chunk_n(mut self, n: usize) -> Self {
         self.chunk_n = n;
@@ -142,9 +142,16 @@ impl Config {
         self
     }
 
-    /// Numbers in a chunk.
+    /// Most numbers in a chunk.
     pub fn chunk_len(&self) -> usize {
         self.chunk_n
+    }
+
+    /// How `n` numbers are cut: into as few chunks as [`Config::chunk_n`] allows, of equal length
+    /// but for one number more or less.
+    pub fn chunk_lens(&self, n: usize) -> impl Iterator<Item = usize> + use<> {
+        let chunks = n.div_ceil(self.chunk_n.max(1));
+        (0..chunks).map(move |i| (i + 1) * n / chunks - i * n / chunks)
     }
 
     /// Whether numbers of that type can be encoded so.

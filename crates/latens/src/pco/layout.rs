@@ -18,8 +18,8 @@ pub(crate) mod trailer;
 pub(crate) mod variable;
 
 /// Numbers in a batch, the last one of a page aside.
-pub const BATCH_N: usize = 256;
+pub(crate) const BATCH_N: usize = 256;
 /// Most numbers in a chunk of a standalone file (its count has 24 bits).
-pub const MAX_CHUNK_N: usize = 1 << 24;
+pub(crate) const MAX_CHUNK_N: usize = 1 << 24;
 /// Interleaved tANS states.
 pub(crate) const LANES: usize = 4;

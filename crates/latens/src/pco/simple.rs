@@ -22,7 +22,7 @@ pub struct Decompressed {
     pub finished: bool,
 }
 
-/// Encodes numbers as a standalone file, in chunks of [`Config::chunk_n`].
+/// Encodes numbers as a standalone file, cut by [`Config::chunk_lens`].
 ///
 /// ```
 /// # fn main() -> latens::Result<()> {
@@ -38,8 +38,11 @@ pub struct Decompressed {
 /// Invalid argument when the configuration does not fit the type.
 pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
     let mut encoder = Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
-    for chunk in numbers.chunks(config.chunk_n) {
+    let mut rest = numbers;
+    for len in config.chunk_lens(numbers.len()) {
+        let (chunk, behind) = rest.split_at(len);
         encoder.write_chunk(chunk)?;
+        rest = behind;
     }
     encoder.finish()
 }

@@ -46,7 +46,16 @@ pub(crate) struct PageState<L> {
     delta: Option<VariableDecoder<u32>>,
     primary: Primary<VariableDecoder<L>, VariableDecoder<u32>>,
     secondary: Option<VariableDecoder<L>>,
+    spent: Spent,
     scratch: Box<Scratch<L>>,
+}
+
+/// Bits that the batches of a page took, by variable.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    pub(crate) delta: u64,
+    pub(crate) primary: u64,
+    pub(crate) secondary: u64,
 }
 
 /// Latents of a batch.
@@ -88,12 +97,25 @@ impl<L: Latent> PageState<L> {
             primary: [L::ZERO; BATCH_N],
             secondary: [L::ZERO; BATCH_N],
         });
-        Ok(Self { left: n, ready: 0..0, delta, primary, secondary, scratch })
+        Ok(Self {
+            left: n,
+            ready: 0..0,
+            delta,
+            primary,
+            secondary,
+            spent: Spent::default(),
+            scratch,
+        })
     }
 
     /// Numbers not yet decoded; those that wait to be taken do not count.
     pub(crate) fn left(&self) -> usize {
         self.left
+    }
+
+    /// Bits of the batches so far.
+    pub(crate) fn spent(&self) -> Spent {
+        self.spent
     }
 
     /// Numbers decoded and not yet taken.
@@ -118,10 +140,12 @@ impl<L: Latent> PageState<L> {
         let payload = &tables.meta.delta;
         let Scratch { lookbacks, indices, primary, secondary } = &mut *self.scratch;
         let mut stored = 0;
+        let before = *bit;
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             stored = n.min(self.left.saturating_sub(payload.state_n()));
             decoder.decode(table, payload, &[], self.left, src, bit, &mut lookbacks[..stored])?;
         }
+        let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
@@ -148,9 +172,13 @@ impl<L: Latent> PageState<L> {
             }
             _ => return Err(Error::invalid("a page decoded with another chunk's tables")),
         }
+        let after_primary = *bit;
         if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
             decoder.decode(table, payload, lookbacks, self.left, src, bit, &mut secondary[..n])?;
         }
+        self.spent.delta += (after_delta - before) as u64;
+        self.spent.primary += (after_primary - after_delta) as u64;
+        self.spent.secondary += (*bit - after_primary) as u64;
         join(&tables.meta.mode, &indices[..n], &mut primary[..n], &secondary[..n])
             .map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;

@@ -9,7 +9,9 @@ use crate::number::Latent;
 /// log2 of the entries of each table of last places.
 const TABLE_LOG: u32 = 15;
 /// Lookbacks that were used last.
-const RECENT: usize = 6;
+const RECENT: usize = 4;
+/// Lookbacks that are always looked at.
+const NEAR: [u32; 4] = [1, 2, 3, 4];
 
 /// log2 of the window for pages of `n` latents where the caller leaves it open.
 pub(crate) fn window_log(n: usize) -> u32 {
@@ -31,14 +33,88 @@ pub(crate) fn search<L: Latent>(latents: &[L], window_log: u32, state_log: u32) 
     lookbacks
 }
 
+/// Costs are learnt anew after so many latents.
+const EPOCH: usize = 1 << 10;
+/// Lookbacks up to this are counted one by one, others by their length in bits.
+const SINGLE: usize = 1 << 15;
+
+/// What a lookback and the distance to the latent it leads to cost, in 1/16 bits, as the bins
+/// will have it: learnt from what was chosen so far.
+struct Costs {
+    /// By length in bits of the distance.
+    distance: [u32; 66],
+    distance_cost: [u32; 66],
+    /// By length in bits of the lookback.
+    length: [u32; 26],
+    length_cost: [u32; 26],
+    /// By lookback, as far as counted.
+    single: Vec<u32>,
+    total: u32,
+}
+
+/// 16 times the bits of an event seen `count` times of `total`.
+fn bits16(count: u32, total: u32) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "a small positive number")]
+    #[expect(clippy::cast_sign_loss, reason = "total >= count")]
+    let cost = (16.0 * (f64::from(total) / f64::from(count)).log2()) as u32;
+    cost
+}
+
+impl Costs {
+    fn new(window_log: u32) -> Self {
+        let mut costs = Self {
+            distance: [1; 66],
+            distance_cost: [0; 66],
+            length: [1; 26],
+            length_cost: [0; 26],
+            single: vec![0; SINGLE.min(1 << window_log) + 1],
+            total: 0,
+        };
+        for (bits, cost) in (0u32..).zip(&mut costs.distance_cost) {
+            *cost = 16 * (bits + 2);
+        }
+        for (bits, cost) in (0u32..).zip(&mut costs.length_cost) {
+            *cost = 16 * (bits + 2);
+        }
+        costs
+    }
+
+    fn of(&self, lookback: u32, distance_bits: u32) -> u32 {
+        let by_length = self.length_cost[lookback.bit_length() as usize];
+        let single = self.single.get(lookback as usize).copied().unwrap_or(0);
+        // A lookback seen again and again gets a bin of its own.
+        let by_itself =
+            if single > 8 { 16 * ((self.total + 1).ilog2() - single.ilog2()) } else { u32::MAX };
+        by_length.min(by_itself) + self.distance_cost[distance_bits as usize]
+    }
+
+    fn note(&mut self, lookback: u32, distance_bits: u32) {
+        self.distance[distance_bits as usize] += 1;
+        self.length[lookback.bit_length() as usize] += 1;
+        if let Some(single) = self.single.get_mut(lookback as usize) {
+            *single += 1;
+        }
+        self.total += 1;
+    }
+
+    fn learn(&mut self) {
+        for (bits, (&count, cost)) in
+            (0u32..).zip(self.distance.iter().zip(&mut self.distance_cost))
+        {
+            *cost = bits16(count, self.total) + 16 * bits.saturating_sub(1);
+        }
+        for (bits, (&count, cost)) in (0u32..).zip(self.length.iter().zip(&mut self.length_cost)) {
+            *cost = bits16(count, self.total) + 16 * bits.saturating_sub(1);
+        }
+    }
+}
+
 struct Searcher {
     window_log: u32,
     /// By hash of a key: one more than the last place that had it.
     tables: Vec<Vec<u32>>,
     recent: [u32; RECENT],
-    /// By lookback: how often it was used, halved now and then.
-    used: Vec<u32>,
-    total: u32,
+    costs: Costs,
 }
 
 /// What a latent is known by: itself, its pair, its high bits at some precisions.
@@ -69,37 +145,32 @@ impl Searcher {
             window_log,
             tables: vec![vec![0; 1 << TABLE_LOG]; KEYS],
             recent: [1; RECENT],
-            used: vec![0; (1 << window_log) + 1],
-            total: 1,
+            costs: Costs::new(window_log),
         }
     }
 
     fn choose<L: Latent>(&mut self, latents: &[L], i: usize) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "window_log is at most 24")]
         let window = (1u32 << self.window_log).min(i as u32);
-        let mut best = (u32::MAX, 1u32);
         let x = latents[i];
-        let mut consider = |lookback: u32, used: &[u32], total: u32| {
+        let (mut least, mut best, mut best_bits) = (u32::MAX, 1u32, 0);
+        let mut consider = |lookback: u32| {
             if lookback == 0 || lookback > window {
                 return;
             }
             let distance = x.sub(latents[i - lookback as usize]);
-            let magnitude = distance.bit_length().min(L::ZERO.sub(distance).bit_length());
-            let count = used[lookback as usize];
-            let novelty = if count == 0 {
-                self.window_log + 3
-            } else {
-                (total.ilog2() + 1).saturating_sub(count.ilog2())
-            };
-            let cost = magnitude + novelty;
-            if cost < best.0 {
-                best = (cost, lookback);
+            let distance_bits = distance.bit_length().min(L::ZERO.sub(distance).bit_length());
+            let cost = self.costs.of(lookback, distance_bits);
+            if cost < least {
+                (least, best, best_bits) = (cost, lookback, distance_bits);
             }
         };
         for lookback in self.recent {
-            consider(lookback, &self.used, self.total);
+            consider(lookback);
         }
-        consider(1, &self.used, self.total);
+        for lookback in NEAR {
+            consider(lookback);
+        }
         for kind in 0..KEYS {
             let place = self.tables[kind][slot(key(latents, i, kind), kind)];
             if place > 0 {
@@ -107,23 +178,20 @@ impl Searcher {
                     clippy::cast_possible_truncation,
                     reason = "pages have 2^24 latents at most"
                 )]
-                consider(i as u32 + 1 - place, &self.used, self.total);
+                consider(i as u32 + 1 - place);
             }
         }
-        let lookback = best.1;
-        self.note(lookback);
-        lookback
+        self.note(best, best_bits);
+        best
     }
 
-    fn note(&mut self, lookback: u32) {
+    fn note(&mut self, lookback: u32, distance_bits: u32) {
         let place = self.recent.iter().position(|&l| l == lookback).unwrap_or(RECENT - 1);
         self.recent[place] = lookback;
         self.recent[..=place].rotate_right(1);
-        self.used[lookback as usize] += 1;
-        self.total += 1;
-        if self.total == 1 << 16 {
-            self.used.iter_mut().for_each(|n| *n /= 2);
-            self.total /= 2;
+        self.costs.note(lookback, distance_bits);
+        if (self.costs.total as usize).is_multiple_of(EPOCH) {
+            self.costs.learn();
         }
     }
 

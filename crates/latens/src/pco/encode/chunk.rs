@@ -45,15 +45,9 @@ impl<L: Latent> Chunk<L> {
         let delta = matches!(plan.delta, DeltaPayload::Lookback { .. })
             .then(|| train(&pages, effort, |p| p.delta.as_ref()));
         let primary = if matches!(plan.latents.primary, Primary::Latents(_)) {
-            Primary::Latents(train(&pages, effort, |p| match &p.primary {
-                Primary::Latents(stored) => Some(stored),
-                Primary::Indices(_) => None,
-            }))
+            Primary::Latents(train(&pages, effort, |p| p.primary.latents()))
         } else {
-            Primary::Indices(train(&pages, effort, |p| match &p.primary {
-                Primary::Indices(stored) => Some(stored),
-                Primary::Latents(_) => None,
-            }))
+            Primary::Indices(train(&pages, effort, |p| p.primary.indices()))
         };
         let secondary = plan
             .latents
@@ -123,5 +117,5 @@ fn train<'a, L: Latent, V: Latent>(
     for stored in pages.iter().filter_map(pick) {
         latents.extend_from_slice(&stored.latents);
     }
-    VariableCoder::new(binning::train(&mut latents, effort).variable)
+    VariableCoder::new(binning::train(&mut latents, effort))
 }

@@ -203,8 +203,9 @@ mod tests {
         let sample: Vec<u64> =
             (1..600u64).map(|i| 1_700_000_000_000_000 + i * i % 997 * 60_000_000).collect();
         assert!(int_mult_bases(&sample).contains(&60_000_000));
-        let random: Vec<u32> =
-            (0..999u32).map(|i| i.wrapping_mul(2_654_435_761) ^ i.wrapping_mul(i)).collect();
+        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = |i: u64| mix(mix(mix(i + 1))) >> 24;
+        let random: Vec<u64> = (0..999).map(hash).collect();
         assert!(int_mult_bases(&random).is_empty());
     }
 

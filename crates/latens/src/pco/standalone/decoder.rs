@@ -8,6 +8,7 @@ use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::inspect::{self, ChunkInspection};
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
@@ -172,6 +173,41 @@ impl<R: Read> Decoder<R> {
         Ok(self.current.as_ref().map(|current| &current.info))
     }
 
+    /// Decodes the numbers of the current chunk, drops them, and tells where its bits went.
+    pub(crate) fn inspect_chunk(&mut self) -> Result<Option<ChunkInspection>> {
+        fn typed<R: Read, T: Number>(decoder: &mut Decoder<R>) -> Result<ChunkInspection> {
+            let Some(current) = &decoder.current else {
+                return Err(Error::invalid("no chunk to inspect"));
+            };
+            let (info, offset) = (current.info.clone(), current.offset);
+            let mut buffer = vec![T::default(); 4096];
+            let mut left = info.n;
+            let mut latents = Vec::new();
+            while left > 0 {
+                // The last batch closes the chunk: look at it while it is still open.
+                let next = left.min(buffer.len());
+                let mut got = 0;
+                decoder.read_chunk_keeping_open(&mut buffer[..next], &mut got)?;
+                left -= got;
+            }
+            if let Some(chunk) =
+                decoder.current.as_ref().and_then(|c| c.typed.downcast_ref::<Chunk<T::L>>())
+            {
+                latents = inspect::latents(&chunk.tables.meta, chunk.page.spent(), info.n);
+            }
+            decoder.close_chunk()?;
+            Ok(ChunkInspection { info, offset, bytes: decoder.position() - offset, latents })
+        }
+        match self.chunk()?.map(|info| info.number_type) {
+            Some(ty) => {
+                let index = self.seen.chunks.len();
+                let inspected = crate::with_number_type!(ty, T => typed::<R, T>(self));
+                inspected.map(Some).map_err(|e| e.within(format!("chunk {index}")))
+            }
+            None => Ok(None),
+        }
+    }
+
     /// Decodes numbers into `dst` and says how many; fewer than `dst` holds only at the end of
     /// the file or before a chunk of another type, 0 at the end of the file.
     ///
@@ -322,8 +358,24 @@ impl<R: Read> Decoder<R> {
         Ok((info, Box::new(Chunk { tables, page })))
     }
 
-    /// Numbers of the current chunk.
+    /// Numbers of the current chunk, which is closed behind its last one.
     fn read_chunk<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
+        self.read_chunk_keeping_open(dst, filled)?;
+        let used_up = |current: &Current| {
+            current.typed.downcast_ref::<Chunk<T::L>>().is_some_and(|c| c.page.is_used_up())
+        };
+        if self.current.as_ref().is_some_and(used_up) {
+            self.close_chunk()?;
+        }
+        Ok(())
+    }
+
+    /// Numbers of the current chunk.
+    fn read_chunk_keeping_open<T: Number>(
+        &mut self,
+        dst: &mut [T],
+        filled: &mut usize,
+    ) -> Result<()> {
         let Some(current) = &mut self.current else { return Ok(()) };
         let Some(Chunk { tables, page }) = current.typed.downcast_mut::<Chunk<T::L>>() else {
             return Err(Error::invalid("a chunk of another type"));
@@ -347,9 +399,6 @@ impl<R: Read> Decoder<R> {
             let width = T::TYPE.bytes() as u64;
             self.emitted_bytes += page.ready() as u64 * width;
             self.limits.check_output(self.emitted_bytes)?;
-        }
-        if page.is_used_up() {
-            self.close_chunk()?;
         }
         Ok(())
     }

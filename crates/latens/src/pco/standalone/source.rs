@@ -38,14 +38,9 @@ impl<R: Read> Source<R> {
         self.position
     }
 
-    /// The bytes that are at hand; all there are once [`Source::is_at_end`].
+    /// The bytes that are at hand.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..]
-    }
-
-    /// Whether the reader has no more than [`Source::bytes`].
-    pub(crate) fn is_at_end(&self) -> bool {
-        self.ended
     }
 
     /// Stops computing checksums.

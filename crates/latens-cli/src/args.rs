@@ -1,0 +1,217 @@
+//! The command line, as clap reads it.
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use latens::NumberType;
+use latens::pco::{DeltaSpec, Favor, ModeSpec};
+use std::path::PathBuf;
+
+use crate::format::Format;
+use crate::io::parquet::{Compression, Encoding};
+
+/// Lossless compression for numbers.
+#[derive(Debug, Parser)]
+#[command(name = "latens", version, about = "Lossless compression for numbers")]
+#[command(max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage.\n\
+    `latens VERB --help` says more; `latens man` prints the manual.")]
+#[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+// Verbs of later releases (extract, advise, bench) get a variant here and a file in verb/.
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Compress a column, an array or a table
+    Compress(Compress),
+    /// Bring back what was compressed
+    Decompress(Decompress),
+    /// Decode everything, check every checksum
+    Verify(Verify),
+    /// Show what is inside, and where the bytes go
+    Inspect(Inspect),
+    /// Print the completions of a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// What every verb that works on data takes.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Threads; 0 for all cores. The output does not depend on it
+    #[arg(short = 'T', long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// No words but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print one JSON object on stdout in place of words
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Input, output, and their formats.
+#[derive(Debug, Args)]
+pub struct Files {
+    /// What to read; `-` for stdin
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    pub input: PathBuf,
+    /// What to write; `-` for stdout. Its extension picks the format
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Format of the input, where its extension does not say
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
+    /// Format of the output, where its extension does not say
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub to: Option<Format>,
+    /// Replace an existing output
+    #[arg(short, long)]
+    pub force: bool,
+    /// Only these columns of a table
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+}
+
+/// `latens compress`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Formats, by extension or by --from and --to: npy raw csv parquet pco pco.zip.
+Without -o: a plain column becomes .pco beside the input, a table or n-dimensional array .pco.zip.
+
+Examples:
+  latens compress flights.parquet             flights.pco.zip, read back and compared
+  latens compress prices.npy -l 12            prices.pco, smallest
+  latens compress log.bin --type i64 -o log.pco
+  cat prices.npy | latens compress - --from npy > prices.pco")]
+pub struct Compress {
+    #[command(flatten)]
+    pub files: Files,
+    /// 0 (fastest) to 12 (smallest)
+    #[arg(short, long, value_name = "0..12", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(0..=12))]
+    pub level: u32,
+    /// auto, classic, int-mult@B, float-mult@B, float-quant@K or dict
+    #[arg(long, default_value = "auto", value_parser = parse::<ModeSpec>)]
+    pub mode: ModeSpec,
+    /// auto, none, consecutive@N, lookback or conv1@N
+    #[arg(long, default_value = "auto", value_parser = parse::<DeltaSpec>)]
+    pub delta: DeltaSpec,
+    /// What counts most: speed, balanced or size
+    #[arg(long, default_value = "balanced", value_parser = parse::<Favor>)]
+    pub favor: Favor,
+    /// Numbers in a chunk, 1 to 2^24
+    #[arg(long, value_name = "N", default_value_t = 1 << 18,
+          value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub chunk_n: u32,
+    /// Type of bare numbers: u8 u16 u32 u64 i8 i16 i32 i64 f16 f32 f64
+    #[arg(long = "type", value_name = "T", value_parser = number_type)]
+    pub number_type: Option<NumberType>,
+    /// Encoding of values, for Parquet
+    #[arg(long, value_enum, default_value_t)]
+    pub encoding: Encoding,
+    /// Compression of pages, for Parquet
+    #[arg(long, value_enum, default_value_t)]
+    pub compression: Compression,
+    /// Leave out nested columns, naming them, in place of an error
+    #[arg(long)]
+    pub skip_unsupported: bool,
+    /// No checksums behind the data
+    #[arg(long)]
+    pub no_checksum: bool,
+    /// Do not read the output back and compare
+    #[arg(long)]
+    pub no_verify: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `latens decompress`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without -o: .pco becomes .npy beside the input, .pco.zip .parquet (.npy where it holds one array).
+`-o -` writes bare little-endian numbers for one column, CSV for a table.
+
+Examples:
+  latens decompress prices.pco
+  latens decompress flights.pco.zip -o flights.csv
+  latens decompress prices.pco --limit 1000 -o - | od -t f8")]
+pub struct Decompress {
+    #[command(flatten)]
+    pub files: Files,
+    /// Stop after so many numbers (rows of a table)
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Refuse to write more than so many bytes
+    #[arg(long, value_name = "BYTES")]
+    pub max_output: Option<u64>,
+    /// Bytes after the end of a .pco are no error
+    #[arg(long)]
+    pub allow_trailing: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `latens verify`
+#[derive(Debug, Args)]
+#[command(after_help = "Prints a line a file. Exit 1 if any of them fails.")]
+pub struct Verify {
+    /// Files to check; `-` for stdin
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Format of the files, where the extension does not say
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
+    /// Bytes after the end of a .pco are no error
+    #[arg(long)]
+    pub allow_trailing: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `latens inspect`
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// What to look into; `-` for stdin
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Its format, where the extension does not say
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
+    /// Also write one self-contained page with pictures
+    #[arg(long, value_name = "OUT.html", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Replace an existing page
+    #[arg(short, long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+fn parse<T: std::str::FromStr<Err = latens::Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e: latens::Error| e.what().to_string())
+}
+
+fn number_type(name: &str) -> Result<NumberType, String> {
+    NumberType::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = NumberType::ALL.iter().map(|ty| ty.name()).collect();
+        format!("the types are {}", names.join(" "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn clap_finds_no_fault() {
+        Cli::command().debug_assert();
+    }
+}

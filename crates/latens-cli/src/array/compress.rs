@@ -1,0 +1,179 @@
+//! A column to standalone Pco: chunks encoded side by side, written in order, read back.
+
+use latens::pco::standalone::{ChunkSummary, Decoder, EncodedChunk, Encoder, encode_chunk};
+use latens::{Limits, Number, with_number_type};
+use rayon::prelude::*;
+use std::io::BufReader;
+use std::time::Instant;
+
+use super::bytes::{append_le, fingerprint, from_le};
+use super::source::Source;
+use crate::format::Format;
+use crate::job::{CompressJob, Input};
+use crate::message::{Failure, Result};
+use crate::output::OutputFile;
+use crate::report::{ColumnReport, CompressReport};
+use crate::zstd_peer::ZstdSize;
+
+/// Compress one column to `out`. Memory: a few chunks for each thread.
+///
+/// # Errors
+/// Bad input, I/O, or an output that does not read back as what was written.
+pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressReport> {
+    let started = Instant::now();
+    let named = |e: Failure| match &job.input {
+        Input::Stdin => e.in_file("standard input"),
+        Input::File(path) => e.in_file(path),
+    };
+    let source = Source::open(&job.input, job.from, job.number_type).map_err(named)?;
+    let ty = source.number_type();
+    job.config.validate(ty).map_err(|e| Failure::usage(e.what()))?;
+    let (done, peer) = with_number_type!(ty, T => write_all::<T>(job, source, out))?;
+    if job.verify {
+        with_number_type!(ty, T => read_back::<T>(&done, out))?;
+    }
+    let raw_bytes = done.n * ty.bytes() as u64;
+    Ok(CompressReport {
+        input: job.input.name(),
+        output: job.output.name(),
+        input_bytes: job.input.size().unwrap_or(done.read_bytes(job, raw_bytes)),
+        output_bytes: out.written(),
+        seconds: started.elapsed().as_secs_f64(),
+        verified: job.verify,
+        columns: vec![done.column(job, ty.name(), out.written(), raw_bytes)],
+        left_out: Vec::new(),
+        peers: peer.into_iter().map(|bytes| ("zstd -3".to_string(), bytes)).collect(),
+    })
+}
+
+/// What has been written.
+#[derive(Default)]
+struct Done {
+    n: u64,
+    chunks: Vec<Chunk>,
+    largest: Option<ChunkSummary>,
+}
+
+struct Chunk {
+    n: usize,
+    fingerprint: u64,
+}
+
+impl Done {
+    fn add(&mut self, summary: ChunkSummary, fingerprint: u64) {
+        self.n += summary.n as u64;
+        self.chunks.push(Chunk { n: summary.n, fingerprint });
+        if self.largest.as_ref().is_none_or(|largest| summary.n > largest.n) {
+            self.largest = Some(summary);
+        }
+    }
+
+    /// Bytes of an input whose size cannot be asked for.
+    fn read_bytes(&self, job: &CompressJob, raw_bytes: u64) -> u64 {
+        match job.from {
+            Format::Npy => raw_bytes + super::npy::COLUMN_HEADER_BYTES,
+            _ => raw_bytes,
+        }
+    }
+
+    fn column(&self, job: &CompressJob, ty: &str, bytes: u64, raw_bytes: u64) -> ColumnReport {
+        let name = match &job.input {
+            Input::Stdin => "-".to_string(),
+            Input::File(path) => Format::stem(path),
+        };
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+        ColumnReport {
+            name,
+            logical_type: ty.to_string(),
+            n: self.n,
+            nulls: 0,
+            encoding: "pco".into(),
+            mode: or_dash(self.largest.as_ref().map(|chunk| chunk.mode.to_string())),
+            delta: or_dash(self.largest.as_ref().map(|chunk| chunk.delta.to_string())),
+            bytes,
+            bits_per_value: crate::report::bits_per_value(bytes, self.n),
+            raw_bytes,
+        }
+    }
+}
+
+fn write_all<T: Number>(
+    job: &CompressJob,
+    mut source: Source,
+    out: &mut OutputFile,
+) -> Result<(Done, Option<u64>)> {
+    let named = |e: Failure| match &job.input {
+        Input::Stdin => e.in_file("standard input"),
+        Input::File(path) => e.in_file(path),
+    };
+    let mut encoder = Encoder::new(&mut *out, T::TYPE, source.n_hint(), &job.config)?;
+    let mut peer = if job.peers { Some(ZstdSize::new()?) } else { None };
+    let mut done = Done::default();
+    let mut lens = job.config.chunk_lens(usize::try_from(source.n_hint()).unwrap_or(0));
+    // Where nobody says how many numbers there are, chunks are of the largest length.
+    let most = job.config.chunk_lens(1 << 40).next().unwrap_or(1).max(1);
+    loop {
+        let mut batch = Vec::with_capacity(job.threads);
+        while batch.len() < job.threads {
+            let bytes = source.next(lens.next().unwrap_or(most)).map_err(named)?;
+            if bytes.is_empty() {
+                break;
+            }
+            batch.push(bytes);
+        }
+        if batch.is_empty() {
+            break;
+        }
+        let encode = |bytes: &Vec<u8>| -> Result<(EncodedChunk, u64)> {
+            let encoded = encode_chunk(&from_le::<T>(bytes), &job.config)?;
+            Ok((encoded, fingerprint(bytes)))
+        };
+        let (encoded, measured) = rayon::join(
+            || batch.par_iter().map(encode).collect::<Result<Vec<_>>>(),
+            || peer.as_mut().map_or(Ok(()), |peer| batch.iter().try_for_each(|b| peer.add(b))),
+        );
+        measured?;
+        for ((chunk, fingerprint), bytes) in encoded?.into_iter().zip(&batch) {
+            done.add(encoder.write_encoded(chunk)?, fingerprint);
+            job.progress.add(bytes.len() as u64);
+        }
+    }
+    encoder.finish()?;
+    let peer = peer.map(ZstdSize::finish).transpose()?;
+    Ok((done, peer))
+}
+
+/// Decode what was written and compare it, chunk by chunk, with what was read.
+fn read_back<T: Number>(done: &Done, out: &mut OutputFile) -> Result<()> {
+    let differs = |chunk: usize| {
+        Failure::new("what was written does not read back as what was read; nothing is kept")
+            .within(format!("chunk {chunk}"))
+            .hint("this is a bug of latens, or a fault of the disk or memory: please report it")
+    };
+    let unreadable = |e: latens::Error| {
+        Failure::from(e).hint("what was just written does not read back: please report it")
+    };
+    let written = out.read_back()?;
+    let reader = BufReader::with_capacity(1 << 16, written.section(0, u64::MAX));
+    let mut decoder = Decoder::new(reader, &Limits::default()).map_err(unreadable)?;
+    let mut numbers: Vec<T> = Vec::new();
+    let mut bytes = Vec::new();
+    for (index, chunk) in done.chunks.iter().enumerate() {
+        numbers.resize(chunk.n, T::default());
+        let n = decoder.read(&mut numbers).map_err(unreadable)?;
+        bytes.clear();
+        append_le(&numbers[..n], &mut bytes);
+        if n != chunk.n || fingerprint(&bytes) != chunk.fingerprint {
+            return Err(differs(index));
+        }
+    }
+    numbers.resize(1, T::default());
+    if decoder.read(&mut numbers[..1]).map_err(unreadable)? > 0 {
+        return Err(differs(done.chunks.len()));
+    }
+    let ending = decoder.finish().map_err(unreadable)?;
+    match ending.trailing || ending.consumed != written.len() {
+        true => Err(differs(done.chunks.len())),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,109 @@
+//! Standalone Pco to `.npy` or bare numbers, in batches.
+
+use latens::pco::standalone::{Checksum, Decoder, Ending};
+use latens::{Limits, Number, NumberType, with_number_type};
+use std::io::{Read, Write};
+use std::time::Instant;
+
+use super::bytes::append_le;
+use super::npy::NpyHeader;
+use super::source::{self, Reader};
+use crate::format::Format;
+use crate::job::{DecompressJob, Input};
+use crate::message::{Failure, Result};
+use crate::output::OutputFile;
+use crate::report::DecompressReport;
+
+/// Numbers that are decoded at a time.
+const BATCH: usize = 1 << 16;
+
+/// Decompress one column to `out`.
+///
+/// # Errors
+/// Bad input, I/O, a limit passed.
+pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<DecompressReport> {
+    let started = Instant::now();
+    let named = |e: Failure| match &job.input {
+        Input::Stdin => e.in_file("standard input"),
+        Input::File(path) => e.in_file(path),
+    };
+    let mut decoder = source::open(&job.input)
+        .and_then(|reader| Ok(Decoder::new(reader, &Limits::default())?))
+        .map_err(named)?;
+    let ty = match (decoder.number_type().map_err(|e| named(e.into()))?, job.to) {
+        (Some(ty), _) => ty,
+        // No numbers, no type: no bytes.
+        (None, Format::Raw) => NumberType::U8,
+        (None, _) => return Err(named(no_type())),
+    };
+    if job.to == Format::Npy {
+        out.write_all(&NpyHeader::column(ty, 0).to_bytes())?;
+    }
+    let n = with_number_type!(ty, T => write_all::<T>(job, &mut decoder, out))?;
+    if job.to == Format::Npy {
+        out.patch(0, &NpyHeader::column(ty, n).to_bytes())?;
+    }
+    let checksum = match job.limit.is_some_and(|limit| n >= limit) {
+        true => "not checked",
+        false => match ending(&mut decoder, job.allow_trailing).map_err(named)?.checksum {
+            Checksum::Verified => "verified",
+            _ => "absent",
+        },
+    };
+    Ok(DecompressReport {
+        input: job.input.name(),
+        output: job.output.name(),
+        input_bytes: job.input.size().unwrap_or(0),
+        output_bytes: out.written(),
+        seconds: started.elapsed().as_secs_f64(),
+        what: format!("{n} {ty}"),
+        checksum: checksum.into(),
+    })
+}
+
+fn write_all<T: Number>(
+    job: &DecompressJob,
+    decoder: &mut Decoder<Reader>,
+    out: &mut OutputFile,
+) -> Result<u64> {
+    let mut numbers = Vec::new();
+    numbers.resize(BATCH, T::default());
+    let mut bytes = Vec::new();
+    let mut n = 0u64;
+    loop {
+        let left = job.limit.map_or(u64::MAX, |limit| limit - n);
+        let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
+        let got = decoder.read(&mut numbers[..want]).map_err(|e| match &job.input {
+            Input::Stdin => Failure::from(e).in_file("standard input"),
+            Input::File(path) => Failure::from(e).in_file(path),
+        })?;
+        if got == 0 {
+            return Ok(n);
+        }
+        bytes.clear();
+        append_le(&numbers[..got], &mut bytes);
+        out.write_all(&bytes)?;
+        n += got as u64;
+        job.progress.add(bytes.len() as u64);
+    }
+}
+
+/// Read the end of the file: the checksum, where there is one, and nothing after it.
+///
+/// # Errors
+/// A checksum that does not hold; bytes after the end, unless they are allowed.
+pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result<Ending> {
+    let ending = decoder.finish()?;
+    if ending.trailing && !allow_trailing {
+        return Err(Failure::new("bytes follow the end of the Pco data")
+            .at_byte(ending.consumed)
+            .hint("if that is as it should be, add --allow-trailing"));
+    }
+    Ok(ending)
+}
+
+/// What is said of an old file without chunks, which has nothing that names a type.
+pub fn no_type() -> Failure {
+    Failure::new("the file holds no numbers, and nothing says of which type")
+        .hint("--to raw gives an empty file")
+}

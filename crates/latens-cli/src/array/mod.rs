@@ -1,0 +1,10 @@
+//! One column of numbers: `.npy`, bare little-endian bytes, standalone Pco.
+
+pub mod bytes;
+pub mod compress;
+pub mod decompress;
+pub mod inspect;
+pub mod npy;
+mod npy_literal;
+pub mod source;
+pub mod verify;

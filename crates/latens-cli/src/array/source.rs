@@ -1,0 +1,172 @@
+//! A column being read: `.npy`, bare bytes or `.pco`, as little-endian bytes in bounded pieces.
+
+use latens::pco::standalone::Decoder;
+use latens::{Limits, NumberType, with_number_type};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+use super::bytes::append_le;
+use super::npy::NpyHeader;
+use crate::format::Format;
+use crate::job::Input;
+use crate::message::{Failure, Result};
+
+/// A reader of whatever kind.
+pub type Reader = Box<dyn Read + Send>;
+
+/// Open the bytes of an input.
+///
+/// # Errors
+/// I/O, with the file's name; a folder.
+pub fn open(input: &Input) -> Result<Reader> {
+    Ok(match input {
+        Input::Stdin => Box::new(BufReader::with_capacity(1 << 16, io::stdin())),
+        Input::File(path) => {
+            let named = |e: io::Error| Failure::from(e).in_file(path);
+            let file = File::open(path).map_err(named)?;
+            if file.metadata().map_err(named)?.is_dir() {
+                return Err(Failure::new("the input is a folder").in_file(path));
+            }
+            Box::new(BufReader::with_capacity(1 << 16, file))
+        }
+    })
+}
+
+/// One column, from its first number on.
+pub struct Source {
+    ty: NumberType,
+    /// How many numbers it says there are; only ever a hint.
+    n_hint: u64,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Little-endian bytes; `left` of them where that is known, the first to come at `at`.
+    Bytes {
+        reader: Reader,
+        left: Option<u64>,
+        at: u64,
+    },
+    Pco(Box<Decoder<Reader>>),
+}
+
+impl Source {
+    /// Open a column; `ty` is that of bare numbers.
+    ///
+    /// # Errors
+    /// A bad header; an array that is no plain column; bare numbers without a type.
+    pub fn open(input: &Input, from: Format, ty: Option<NumberType>) -> Result<Self> {
+        let mut reader = open(input)?;
+        match from {
+            Format::Npy => {
+                let (header, at) = NpyHeader::read(&mut reader)?;
+                if !header.is_plain_column() {
+                    return Err(not_plain(&header));
+                }
+                let kind = Kind::Bytes { reader, left: Some(header.data_bytes()?), at };
+                Ok(Source { ty: header.ty, n_hint: header.count()?, kind })
+            }
+            Format::Raw => {
+                let ty = ty.ok_or_else(|| {
+                    Failure::usage("bare numbers need their type")
+                        .hint("add --type u8|u16|u32|u64|i8|i16|i32|i64|f16|f32|f64")
+                })?;
+                let n_hint = input.size().unwrap_or(0) / ty.bytes() as u64;
+                Ok(Source { ty, n_hint, kind: Kind::Bytes { reader, left: None, at: 0 } })
+            }
+            Format::Pco => {
+                let mut decoder = Decoder::new(reader, &Limits::default())?;
+                let n_hint = decoder.n_hint();
+                let ty = decoder.number_type()?.ok_or_else(super::decompress::no_type)?;
+                Ok(Source { ty, n_hint, kind: Kind::Pco(Box::new(decoder)) })
+            }
+            other => Err(Failure::new(format!("{other} is not read as one column"))),
+        }
+    }
+
+    /// Type of the numbers.
+    pub fn number_type(&self) -> NumberType {
+        self.ty
+    }
+
+    /// How many numbers there may be.
+    pub fn n_hint(&self) -> u64 {
+        self.n_hint
+    }
+
+    /// The next `max` numbers as bytes, fewer only at the end; none after it.
+    ///
+    /// # Errors
+    /// I/O; an input that ends early, goes on for too long, or ends inside of a number.
+    pub fn next(&mut self, max: usize) -> Result<Vec<u8>> {
+        let width = self.ty.bytes();
+        match &mut self.kind {
+            Kind::Pco(decoder) => next_pco(decoder, self.ty, max),
+            Kind::Bytes { reader, left, at } => {
+                let most = (max as u64).saturating_mul(width as u64);
+                let want = left.map_or(most, |left| left.min(most));
+                let mut bytes = Vec::new();
+                // `read_to_end` grows the buffer with what is really there.
+                reader.take(want).read_to_end(&mut bytes)?;
+                let have = bytes.len() as u64;
+                *at += have;
+                if let Some(left) = left {
+                    *left -= have;
+                    if have < want {
+                        return Err(Failure::new(format!(
+                            "truncated: the array ends {} bytes before what its shape says",
+                            *left
+                        ))
+                        .at_byte(*at)
+                        .hint("the file ends too early"));
+                    }
+                    if *left == 0 && reader.read(&mut [0])? > 0 {
+                        return Err(Failure::new("corrupt: bytes follow the array")
+                            .at_byte(*at)
+                            .hint("a .npy file holds one array and nothing after it"));
+                    }
+                }
+                let odd = have % width as u64;
+                if odd != 0 {
+                    return Err(Failure::new(format!(
+                        "truncated: {odd} bytes at the end are less than one {}",
+                        self.ty
+                    ))
+                    .at_byte(*at - odd)
+                    .hint("is --type right?"));
+                }
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// What is said of an array that a `.pco` does not describe.
+pub fn not_plain(header: &NpyHeader) -> Failure {
+    Failure::new(format!(
+        "a .pco holds one plain column, this array is {} of shape {}{}",
+        header.descr(),
+        header.shape_text(),
+        if header.fortran { " in Fortran order" } else { "" }
+    ))
+    .hint("a .pco.zip holds it as it is: -o NAME.pco.zip, or --to pco.zip")
+}
+
+fn next_pco(decoder: &mut Decoder<Reader>, ty: NumberType, max: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    with_number_type!(ty, T => {
+        let mut numbers = vec![T::default(); max.min(1 << 16)];
+        let mut left = max;
+        while left > 0 {
+            let want = numbers.len().min(left);
+            let n = decoder.read(&mut numbers[..want])?;
+            append_le::<T>(&numbers[..n], &mut bytes);
+            left -= n;
+            if n == 0 {
+                super::decompress::ending(decoder, false)?;
+                break;
+            }
+        }
+    });
+    Ok(bytes)
+}

@@ -1,0 +1,140 @@
+//! File formats by name and by extension.
+
+use clap::ValueEnum;
+use std::path::Path;
+
+use crate::message::{Failure, Result};
+
+/// A file format that the tool knows by name; not all of them are built in yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// NumPy array.
+    Npy,
+    /// Bare little-endian numbers.
+    Raw,
+    /// Comma-separated values with a header line.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// One column, standalone Pco.
+    Pco,
+    /// Several columns or an n-dimensional array: a ZIP of Pco members.
+    #[value(name = "pco.zip")]
+    PcoZip,
+    /// Safetensors checkpoint (not built in yet).
+    Safetensors,
+    /// GGUF checkpoint (not built in yet).
+    Gguf,
+    /// Bare Parquet DELTA_BINARY_PACKED stream (not built in yet).
+    Dbp,
+    /// Compressed checkpoint (not built in yet).
+    Wcodec,
+}
+
+impl Format {
+    /// The name as it stands after `--from` and `--to`, and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Npy => "npy",
+            Format::Raw => "raw",
+            Format::Csv => "csv",
+            Format::Parquet => "parquet",
+            Format::Pco => "pco",
+            Format::PcoZip => "pco.zip",
+            Format::Safetensors => "safetensors",
+            Format::Gguf => "gguf",
+            Format::Dbp => "dbp",
+            Format::Wcodec => "wcodec",
+        }
+    }
+
+    /// By the end of the file's name, in any case; `None` where that says nothing.
+    pub fn of_path(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        const ENDS: [(&str, Format); 13] = [
+            (".npy", Format::Npy),
+            (".raw", Format::Raw),
+            (".bin", Format::Raw),
+            (".csv", Format::Csv),
+            (".parquet", Format::Parquet),
+            (".pq", Format::Parquet),
+            (".pco", Format::Pco),
+            (".pco.zip", Format::PcoZip),
+            (".safetensors", Format::Safetensors),
+            (".safetensors.index.json", Format::Safetensors),
+            (".gguf", Format::Gguf),
+            (".dbp", Format::Dbp),
+            (".wcodec", Format::Wcodec),
+        ];
+        ENDS.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
+    }
+
+    /// The name of `path` without this format's extension.
+    pub fn stem(path: &Path) -> String {
+        let name =
+            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let lower = name.to_ascii_lowercase();
+        for end in [".pco.zip", ".safetensors.index.json"] {
+            if lower.ends_with(end) && lower.len() > end.len() {
+                return name[..name.len() - end.len()].to_string();
+            }
+        }
+        match name.rfind('.') {
+            Some(dot) if dot > 0 => name[..dot].to_string(),
+            _ => name,
+        }
+    }
+
+    /// Whether the format holds a table or an n-dimensional array rather than one bare column.
+    pub fn is_table(self) -> bool {
+        matches!(self, Format::Csv | Format::Parquet | Format::PcoZip)
+    }
+
+    /// Whether its bytes are text that may go to a terminal.
+    pub fn is_text(self) -> bool {
+        self == Format::Csv
+    }
+
+    /// The format itself, where this build can read and write it.
+    ///
+    /// # Errors
+    /// A sentence that names the formats which are built in.
+    pub fn require_built(self) -> Result<Format> {
+        match self {
+            Format::Safetensors | Format::Gguf | Format::Dbp | Format::Wcodec => {
+                Err(Failure::new(format!("this build does not read or write {} yet", self.name()))
+                    .hint("it knows npy, raw, csv, parquet, pco and pco.zip"))
+            }
+            built => Ok(built),
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_extension() {
+        let of = |name: &str| Format::of_path(Path::new(name));
+        assert_eq!(of("a/b.NPY"), Some(Format::Npy));
+        assert_eq!(of("x.pco.zip"), Some(Format::PcoZip));
+        assert_eq!(of("x.pco"), Some(Format::Pco));
+        assert_eq!(of("x.zip"), None);
+        assert_eq!(of("model.safetensors.index.json"), Some(Format::Safetensors));
+        assert_eq!(of("-"), None);
+    }
+
+    #[test]
+    fn stems() {
+        assert_eq!(Format::stem(Path::new("d/flights.pco.zip")), "flights");
+        assert_eq!(Format::stem(Path::new("a.b.npy")), "a.b");
+        assert_eq!(Format::stem(Path::new(".hidden")), ".hidden");
+    }
+}

@@ -1,0 +1,17 @@
+//! Parquet files as tables, through the `parquet` crate's pages and column chunks.
+//!
+//! Reading goes file → row group → [`pages::open`] → the crate's column reader; writing goes
+//! column → [`chunk::encode`] (one column chunk in memory) → the crate's row group writer. A codec
+//! of our own takes over single pages at these two places.
+
+mod chunk;
+mod convert;
+mod pages;
+mod read;
+mod schema;
+mod write;
+
+pub(crate) use convert::join;
+
+pub use read::ParquetTable;
+pub use write::{Compression, Encoding, Options, Written, write};

@@ -1,0 +1,159 @@
+//! A Parquet file as a table.
+
+use crate::io::guard::guarded;
+use crate::io::section::SharedFile;
+use crate::message::{Failure, Result};
+use crate::table::model::{Field, Schema};
+use crate::table::piece::Piece;
+use crate::table::source::{Column, Table, no_column};
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
+
+use super::convert::Gathered;
+use super::pages;
+use super::schema::{self, foreign};
+
+/// An open Parquet file.
+pub struct ParquetTable {
+    file: SerializedFileReader<SharedFile>,
+    schema: Schema,
+    /// Which leaf column of the file each field is.
+    leaves: Vec<usize>,
+    nested: Vec<String>,
+    rows: u64,
+}
+
+impl ParquetTable {
+    /// Read the footer.
+    ///
+    /// Nested columns are an error that names them, or are left out with `skip_nested`.
+    ///
+    /// # Errors
+    /// No Parquet file, one that is cut short, or nested columns.
+    pub fn open(file: SharedFile, skip_nested: bool) -> Result<Self> {
+        guarded(|| {
+            let file = SerializedFileReader::new(file).map_err(foreign)?;
+            let meta = file.metadata();
+            let flat = schema::read(meta.file_metadata())?;
+            if !skip_nested && !flat.nested.is_empty() {
+                return Err(Failure::new(format!(
+                    "nested columns are not supported: {}",
+                    flat.nested.join(", ")
+                ))
+                .hint("--skip-unsupported leaves them out"));
+            }
+            let mut rows = 0u64;
+            for group in meta.row_groups() {
+                let bad = || Failure::new("corrupt: the row groups do not add up");
+                let n = u64::try_from(group.num_rows()).map_err(|_| bad())?;
+                rows = rows.checked_add(n).ok_or_else(bad)?;
+                if flat.leaves.iter().any(|&leaf| leaf >= group.num_columns()) {
+                    return Err(Failure::new("corrupt: a row group lacks a column"));
+                }
+                for &leaf in &flat.leaves {
+                    if group.column(leaf).num_values() != group.num_rows() {
+                        return Err(bad());
+                    }
+                }
+            }
+            Ok(ParquetTable {
+                schema: flat.schema,
+                leaves: flat.leaves,
+                nested: flat.nested,
+                rows,
+                file,
+            })
+        })
+    }
+
+}
+
+impl Table for ParquetTable {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn left_out(&self) -> &[String] {
+        &self.nested
+    }
+
+    fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {
+        let leaf = self.leaves.get(index).copied().ok_or_else(|| no_column(index))?;
+        let field = self.schema.fields.get(index).ok_or_else(|| no_column(index))?;
+        Ok(Box::new(ParquetColumn { table: self, leaf, field, group: 0, open: None }))
+    }
+
+    fn column_bytes(&self, index: usize) -> u64 {
+        let Some(&leaf) = self.leaves.get(index) else { return 0 };
+        let groups = self.file.metadata().row_groups().iter();
+        let stored: u64 = groups
+            .filter_map(|group| group.columns().get(leaf))
+            .map(|chunk| u64::try_from(chunk.uncompressed_size()).unwrap_or(0))
+            .fold(0, u64::saturating_add);
+        let width = self.schema.fields.get(index).map_or(0, |field| field.storage.width());
+        stored.max(self.rows.saturating_mul(width))
+    }
+}
+
+struct ParquetColumn<'a> {
+    table: &'a ParquetTable,
+    leaf: usize,
+    field: &'a Field,
+    /// The next row group.
+    group: usize,
+    open: Option<OpenChunk>,
+}
+
+/// A column chunk being read.
+struct OpenChunk {
+    reader: ColumnReader,
+    left: u64,
+}
+
+impl Column for ParquetColumn<'_> {
+    fn next(&mut self, rows: usize) -> Result<Piece> {
+        guarded(|| self.gather(rows))
+    }
+}
+
+impl ParquetColumn<'_> {
+    fn gather(&mut self, rows: usize) -> Result<Piece> {
+        let mut gathered = Gathered::new(self.field);
+        while gathered.rows() < rows && !gathered.is_large() {
+            let want = (rows - gathered.rows()).min(gathered.step());
+            let Some(chunk) = self.chunk()? else { break };
+            let want = usize::try_from(chunk.left).map_or(want, |left| want.min(left));
+            let got = gathered.read(&mut chunk.reader, want).map_err(foreign)?;
+            chunk.left -= got as u64;
+            let left = chunk.left;
+            if got < want {
+                let group = self.group - 1;
+                return Err(Failure::new(format!("truncated: {left} rows are missing"))
+                    .within(format!("row group {group}")));
+            }
+        }
+        gathered.into_piece(self.field)
+    }
+
+    /// The chunk that holds the next row, `None` after the last.
+    fn chunk(&mut self) -> Result<Option<&mut OpenChunk>> {
+        while self.open.as_ref().is_none_or(|chunk| chunk.left == 0) {
+            let file = &self.table.file;
+            let Some(meta) = file.metadata().row_groups().get(self.group) else {
+                return Ok(None);
+            };
+            let pages = pages::open(file, self.group, self.leaf)
+                .map_err(|e| e.within(format!("row group {}", self.group)))?;
+            let descr = meta.column(self.leaf).column_descr_ptr();
+            let left = u64::try_from(meta.num_rows()).unwrap_or(0);
+            self.open = Some(OpenChunk { reader: get_column_reader(descr, pages), left });
+            self.group += 1;
+        }
+        Ok(self.open.as_mut())
+    }
+}

@@ -1,0 +1,112 @@
+//! A file that several threads read at once, by position: no shared offset, no memory map.
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::reader::{ChunkReader, Length};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+/// An open file of known length; clones are cheap.
+#[derive(Clone, Debug)]
+pub struct SharedFile {
+    file: Arc<File>,
+    len: u64,
+}
+
+impl SharedFile {
+    /// Take over an open file.
+    ///
+    /// # Errors
+    /// When its length cannot be found out.
+    pub fn new(file: File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        Ok(SharedFile { file: Arc::new(file), len })
+    }
+
+    /// Bytes in the file when it was opened.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// A reader of `len` bytes from `start`, cut at the end of the file.
+    pub fn section(&self, start: u64, len: u64) -> Section {
+        let start = start.min(self.len);
+        let end = start.saturating_add(len).min(self.len);
+        Section { file: self.clone(), start, at: start, end }
+    }
+
+    /// The same, buffered.
+    pub fn buffered(&self, start: u64, len: u64) -> BufReader<Section> {
+        BufReader::with_capacity(1 << 16, self.section(start, len))
+    }
+}
+
+/// A part of a file, as a reader with a position of its own.
+#[derive(Clone, Debug)]
+pub struct Section {
+    file: SharedFile,
+    start: u64,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Section {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let want = buf.len().min(left);
+        let Some(buf) = buf.get_mut(..want) else { return Ok(0) };
+        let n = read_at(&self.file.file, buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl Seek for Section {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(n) => self.start.checked_add(n),
+            SeekFrom::Current(n) => self.at.checked_add_signed(n),
+            SeekFrom::End(n) => self.end.checked_add_signed(n),
+        };
+        // Past the end is as good as the end: nothing can be read from there.
+        let target = target.filter(|&at| at >= self.start).map(|at| at.min(self.end));
+        self.at = target.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.at - self.start)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buf, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buf, at)
+}
+
+impl Length for SharedFile {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for SharedFile {
+    type T = BufReader<Section>;
+
+    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
+        Ok(self.buffered(start, self.len.saturating_sub(start)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        let short = || ParquetError::EOF(format!("{length} bytes were announced at byte {start}"));
+        // Checked against the file before anything is allocated.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
+            return Err(short());
+        }
+        let mut bytes = vec![0; length];
+        self.section(start, length as u64).read_exact(&mut bytes).map_err(|_| short())?;
+        Ok(bytes.into())
+    }
+}

@@ -1,0 +1,54 @@
+//! How far along, on a terminal; nothing elsewhere.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// A bar over bytes, or nothing; clones share it.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A bar on stderr where that is a terminal and words are wanted. It shows after the work has
+    /// gone on for a while. `total` in bytes where it is known.
+    pub fn new(verb: &str, total: Option<u64>, quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self::hidden();
+        }
+        let template = match total {
+            Some(_) => {
+                "{prefix:.bold} {bar:40.cyan/dim} {percent:>3}%  {bytes}  {bytes_per_sec}  {eta}"
+            }
+            None => "{prefix:.bold} {spinner} {bytes}  {bytes_per_sec}",
+        };
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("━╸─");
+        let bar = match total {
+            Some(total) => ProgressBar::new(total),
+            None => ProgressBar::new_spinner(),
+        };
+        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        bar.set_style(style);
+        bar.set_prefix(verb.to_string());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Progress { bar }
+    }
+
+    /// No bar.
+    pub fn hidden() -> Self {
+        Progress { bar: ProgressBar::hidden() }
+    }
+
+    /// So many more bytes are done.
+    pub fn add(&self, bytes: u64) {
+        self.bar.inc(bytes);
+    }
+
+    /// Take the bar off the screen.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

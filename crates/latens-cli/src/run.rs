@@ -1,0 +1,80 @@
+//! From the arguments to the exit code: 0 done, 1 it failed, 2 wrong usage.
+
+use clap::Parser;
+use std::any::Any;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::args::{Cli, Verb};
+use crate::message::{Exit, Failure, Result};
+use crate::output::cleanup;
+use crate::verb;
+
+/// Run the tool.
+pub fn run() -> ExitCode {
+    quiet_panics();
+    cleanup::on_signals();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => return usage(&e),
+    };
+    // A panic anywhere, in a worker thread too, unwinds to here: temporary files are gone by then.
+    match catch_unwind(AssertUnwindSafe(|| dispatch(cli))) {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            failure.print();
+            match failure.exit() {
+                Exit::Failed => ExitCode::from(1),
+                Exit::Usage => ExitCode::from(2),
+                Exit::BrokenPipe => cleanup::end_by_broken_pipe(),
+            }
+        }
+        Err(_) => ExitCode::from(1),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<ExitCode> {
+    let done = |()| ExitCode::SUCCESS;
+    match cli.verb {
+        Verb::Compress(args) => verb::compress::run(args).map(done),
+        Verb::Decompress(args) => verb::decompress::run(args).map(done),
+        Verb::Verify(args) => verb::verify::run(&args),
+        Verb::Inspect(args) => verb::inspect::run(&args).map(done),
+        Verb::Completions { shell } => verb::completions::run(shell).map(done),
+        Verb::Man => verb::man::run().map(done),
+    }
+}
+
+/// clap's own words, with 0 for `--help` and `--version` and 2 for the rest.
+fn usage(e: &clap::Error) -> ExitCode {
+    match e.print() {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => cleanup::end_by_broken_pipe(),
+        _ => ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2)),
+    }
+}
+
+/// One sentence for what should never happen.
+fn quiet_panics() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    std::panic::set_hook(Box::new(|info| {
+        // Several workers may stumble over the same thing.
+        if SAID.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let payload: &dyn Any = info.payload();
+        let said = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+            (Some(said), _) => said,
+            (_, Some(said)) => said.as_str(),
+            _ => "no more is known",
+        };
+        let place = info.location().map_or_else(String::new, |place| {
+            let file = place.file().rsplit('/').next().unwrap_or_default();
+            format!(" ({file}:{})", place.line())
+        });
+        let failure = Failure::new(format!("internal error: {said}{place}"))
+            .hint("this is a bug of latens, your input is untouched: please report it");
+        let _ = writeln!(io::stderr().lock(), "latens: {failure}");
+    }));
+}

@@ -1,0 +1,45 @@
+//! What other means make of the same table, for the line of the total.
+
+use rayon::prelude::*;
+
+use crate::io::parquet::{Options, write};
+use crate::message::Result;
+use crate::table::source::{PIECE_ROWS, Table};
+use crate::zstd_peer::{Count, ZstdSize};
+
+/// Larger tables are not measured: it would take longer than compressing them.
+const MOST: u64 = 256 << 20;
+
+/// Names and sizes; none of a table that is too large.
+///
+/// # Errors
+/// Those of the source.
+pub fn measure(table: &dyn Table) -> Result<Vec<(String, u64)>> {
+    let columns = table.schema().fields.len();
+    let bytes = (0..columns).map(|index| table.column_bytes(index));
+    if columns == 0 || bytes.fold(0, u64::saturating_add) > MOST {
+        return Ok(Vec::new());
+    }
+    let zstd = (0..columns).into_par_iter().map(|index| zstd_column(table, index));
+    let (zstd, parquet) = rayon::join(
+        || zstd.sum::<Result<u64>>(),
+        || write(table, &Options::default(), Count::default()),
+    );
+    Ok(vec![("zstd -3".into(), zstd?), ("Parquet+zstd".into(), parquet?.0.bytes())])
+}
+
+/// A column's values as they lie in memory, a byte a row for its nulls where there are any.
+fn zstd_column(table: &dyn Table, index: usize) -> Result<u64> {
+    let mut column = table.column(index)?;
+    let mut size = ZstdSize::new()?;
+    loop {
+        let piece = column.next(PIECE_ROWS)?;
+        if piece.rows == 0 {
+            return size.finish();
+        }
+        size.add(&piece.values.to_le_bytes())?;
+        if let Some(valid) = &piece.valid {
+            size.add(&valid.iter().map(|&valid| u8::from(valid)).collect::<Vec<u8>>())?;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A table that is read column by column, each column in pieces, by any number of threads.
+
+use crate::message::{Failure, Result};
+use crate::table::model::Schema;
+use crate::table::piece::Piece;
+
+/// Rows that are handled at a time wherever nothing else sets the number.
+pub const PIECE_ROWS: usize = 1 << 16;
+/// Text and binary values of a piece stop growing here, whatever the rows asked for.
+pub const PIECE_BYTES: u64 = 8 << 20;
+
+/// A table: an open file of any format.
+pub trait Table: Sync {
+    /// Its columns.
+    fn schema(&self) -> &Schema;
+    /// Its rows.
+    fn rows(&self) -> u64;
+    /// Nested columns that were left out.
+    fn left_out(&self) -> &[String] {
+        &[]
+    }
+    /// A reader of one column, from its first row.
+    ///
+    /// # Errors
+    /// When the column cannot be opened, or there is none at `index`.
+    fn column(&self, index: usize) -> Result<Box<dyn Column + '_>>;
+    /// About how many bytes the values of a column take, for memory budgets.
+    fn column_bytes(&self, index: usize) -> u64 {
+        let width = self.schema().fields.get(index).map_or(0, |field| field.storage.width());
+        self.rows().saturating_mul(width)
+    }
+}
+
+/// A column being read.
+pub trait Column: Send {
+    /// The next rows: at most `rows` of them, at least one before the end, none after it. Fewer
+    /// than asked for where their bytes would be more than about [`PIECE_BYTES`].
+    ///
+    /// # Errors
+    /// Bad input or I/O.
+    fn next(&mut self, rows: usize) -> Result<Piece>;
+}
+
+/// Some columns of a table, in the order asked for.
+pub struct Projection<'a> {
+    table: &'a dyn Table,
+    schema: Schema,
+    indices: Vec<usize>,
+}
+
+impl<'a> Projection<'a> {
+    /// The columns of these names.
+    ///
+    /// # Errors
+    /// A name that the table does not have, with those it has.
+    pub fn new(table: &'a dyn Table, names: &[String]) -> Result<Self> {
+        let fields = &table.schema().fields;
+        let indices = names
+            .iter()
+            .map(|name| {
+                fields.iter().position(|field| &field.name == name).ok_or_else(|| {
+                    let known: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
+                    Failure::usage(format!("there is no column `{name}`"))
+                        .hint(format!("its columns are: {}", known.join(", ")))
+                })
+            })
+            .collect::<Result<Vec<usize>>>()?;
+        let mut schema = table.schema().clone();
+        schema.fields =
+            indices.iter().filter_map(|&index| fields.get(index)).cloned().collect();
+        // Both describe all columns of the file, by position: wrong for some of them.
+        schema.metadata.retain(|entry| entry.key != "ARROW:schema" && entry.key != "pandas");
+        Ok(Projection { table, schema, indices })
+    }
+
+    fn index(&self, index: usize) -> Result<usize> {
+        self.indices.get(index).copied().ok_or_else(|| no_column(index))
+    }
+}
+
+impl Table for Projection<'_> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+    fn rows(&self) -> u64 {
+        self.table.rows()
+    }
+    fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {
+        self.table.column(self.index(index)?)
+    }
+    fn column_bytes(&self, index: usize) -> u64 {
+        self.indices.get(index).map_or(0, |&index| self.table.column_bytes(index))
+    }
+}
+
+/// The first rows of a table.
+pub struct Head<'a> {
+    table: &'a dyn Table,
+    rows: u64,
+}
+
+impl<'a> Head<'a> {
+    /// At most `rows` of them.
+    pub fn new(table: &'a dyn Table, rows: u64) -> Self {
+        Head { table, rows: rows.min(table.rows()) }
+    }
+}
+
+struct HeadColumn<'a> {
+    column: Box<dyn Column + 'a>,
+    left: u64,
+}
+
+impl Table for Head<'_> {
+    fn schema(&self) -> &Schema {
+        self.table.schema()
+    }
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+    fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {
+        Ok(Box::new(HeadColumn { column: self.table.column(index)?, left: self.rows }))
+    }
+}
+
+impl Column for HeadColumn<'_> {
+    fn next(&mut self, rows: usize) -> Result<Piece> {
+        let rows = usize::try_from(self.left).map_or(rows, |left| rows.min(left));
+        let piece = self.column.next(rows)?;
+        self.left = self.left.saturating_sub(piece.rows as u64);
+        Ok(piece)
+    }
+}
+
+/// No such column.
+#[cold]
+pub fn no_column(index: usize) -> Failure {
+    Failure::new(format!("the table has no column {index}"))
+}

@@ -1,0 +1,108 @@
+//! `latens compress`
+
+use latens::pco::Config;
+
+use super::{print_json, say, settle, thread_count, with_threads};
+use crate::args;
+use crate::array::{self, npy::NpyHeader, source};
+use crate::format::Format;
+use crate::io::parquet;
+use crate::job::{CompressJob, Input, Output};
+use crate::message::{Failure, Result};
+use crate::output::{Need, OutputFile, Request};
+use crate::progress::Progress;
+use crate::render;
+use crate::table;
+
+/// Compress one input.
+///
+/// # Errors
+/// Bad input, I/O, wrong usage, an output that does not read back.
+pub fn run(args: args::Compress) -> Result<()> {
+    let job = job(&args)?;
+    let mut out = OutputFile::open(&Request {
+        input: &job.input,
+        output: &job.output,
+        force: job.force,
+        text: job.to.is_text(),
+        // A .pco.zip is patched once its members are written.
+        need: match job.verify || job.to == Format::PcoZip {
+            true => Need::ReadBack,
+            false => Need::Stream,
+        },
+        max_output: None,
+    })?;
+    let done = with_threads(job.threads, || match job.to {
+        Format::Pco => array::compress::compress(&job, &mut out),
+        _ => table::compress(&job, &mut out),
+    });
+    job.progress.finish();
+    let mut report = done.map_err(|e| out.explain(e))?;
+    report.output_bytes = out.commit()?;
+    if args.common.json {
+        print_json(&report)?;
+    } else if !args.common.quiet {
+        say(&render::screen::compress(&report, &job));
+        if !report.left_out.is_empty() {
+            say(&format!("left out, for they are nested: {}\n", report.left_out.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+/// Everything settled before anything is opened for writing.
+fn job(args: &args::Compress) -> Result<CompressJob> {
+    let files = &args.files;
+    let input = settle::input(&files.input);
+    let from = settle::input_format(&input, files.from)?;
+    let default = default_format(&input, from).map_err(|e| settle::in_input(e, &input))?;
+    let (output, to) = settle::output(&input, files.output.clone(), files.to, default, default)?;
+    if matches!(to, Format::Npy | Format::Raw) {
+        return Err(Failure::usage(format!("compress does not write {to}")).hint(
+            "`latens decompress` writes npy and raw; compress writes pco, pco.zip, parquet",
+        ));
+    }
+    if args.common.json && output == Output::Stdout {
+        return Err(
+            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
+        );
+    }
+    let chunk_n = usize::try_from(args.chunk_n).unwrap_or(1 << 18);
+    let config = Config::default()
+        .level(args.level)
+        .mode(args.mode)
+        .delta(args.delta)
+        .favor(args.favor)
+        .chunk_n(chunk_n)
+        .checksum(!args.no_checksum);
+    let quiet = args.common.quiet || args.common.json;
+    Ok(CompressJob {
+        progress: Progress::new("compress", input.size(), quiet),
+        input,
+        from,
+        output,
+        to,
+        config,
+        parquet: parquet::Options { compression: args.compression, encoding: args.encoding },
+        columns: files.columns.clone(),
+        number_type: args.number_type,
+        skip_unsupported: args.skip_unsupported,
+        force: files.force,
+        verify: !args.no_verify,
+        peers: !quiet,
+        threads: thread_count(args.common.threads),
+    })
+}
+
+/// `.pco` for one plain column, `.pco.zip` for everything else. The header of a `.npy` file is
+/// looked at; of standard input it cannot be, and a plain column is assumed.
+fn default_format(input: &Input, from: Format) -> Result<Format> {
+    match (from, input) {
+        (Format::Npy, Input::File(path)) if std::fs::metadata(path).is_ok_and(|f| f.is_file()) => {
+            let (header, _) = NpyHeader::read(&mut source::open(input)?)?;
+            Ok(if header.is_plain_column() { Format::Pco } else { Format::PcoZip })
+        }
+        (Format::Npy | Format::Raw | Format::Pco, _) => Ok(Format::Pco),
+        _ => Ok(Format::PcoZip),
+    }
+}

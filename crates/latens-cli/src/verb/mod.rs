@@ -1,0 +1,56 @@
+//! One file a verb.
+
+pub mod completions;
+pub mod compress;
+pub mod decompress;
+pub mod inspect;
+pub mod man;
+pub mod settle;
+pub mod verify;
+
+use std::io::Write;
+
+use crate::message::{Failure, Result};
+
+/// Run `work` in a pool of so many threads, 0 for all cores.
+///
+/// # Errors
+/// Those of `work`; threads that cannot be started.
+pub fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|e| Failure::new(format!("no threads can be started: {e}")))?;
+    pool.install(work)
+}
+
+/// The number that `-T 0` stands for.
+pub fn thread_count(asked: usize) -> usize {
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n.min(1024),
+    }
+}
+
+/// Print to stdout, all of it.
+///
+/// # Errors
+/// I/O; a reader that has gone.
+pub fn print_out(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Print one JSON object and a line feed.
+///
+/// # Errors
+/// As [`print_out`].
+pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    let text = serde_json::to_string(value)
+        .map_err(|e| Failure::new(format!("the report is no JSON: {e}")))?;
+    print_out(&format!("{text}\n"))
+}
+
+/// Print words to stderr; a closed stderr is ignored.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}

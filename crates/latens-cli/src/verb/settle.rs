@@ -1,0 +1,94 @@
+//! What the files on the command line mean: formats and default names.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use crate::format::Format;
+use crate::job::{Input, Output};
+use crate::message::{Failure, Result};
+
+/// `-` or a path.
+pub fn input(path: &Path) -> Input {
+    match path.as_os_str() == "-" {
+        true => Input::Stdin,
+        false => Input::File(path.to_path_buf()),
+    }
+}
+
+/// The format of an input: named, or by extension.
+///
+/// # Errors
+/// Neither says it; a format that is not built in.
+pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
+    let format = named.or_else(|| match input {
+        Input::Stdin => None,
+        Input::File(path) => Format::of_path(path),
+    });
+    match (format, input) {
+        (Some(format), _) => format.require_built().map_err(|e| in_input(e, input)),
+        (None, Input::Stdin) => Err(Failure::usage("standard input has no extension to go by")
+            .hint("name its format: --from npy|raw|csv|parquet|pco|pco.zip")),
+        // A file that is not there needs no format.
+        (None, Input::File(path)) => {
+            fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
+            Err(Failure::usage("the input's extension names no format")
+                .in_file(path)
+                .hint("name it: --from npy|raw|csv|parquet|pco|pco.zip"))
+        }
+    }
+}
+
+/// Where output goes and in which format, given what it would be by default.
+///
+/// # Errors
+/// An extension that names no format.
+pub fn output(
+    input: &Input,
+    given: Option<PathBuf>,
+    named: Option<Format>,
+    default: Format,
+    default_on_stdout: Format,
+) -> Result<(Output, Format)> {
+    let built = |format: Format| format.require_built();
+    match (given, input) {
+        (Some(path), _) if path.as_os_str() == "-" => {
+            Ok((Output::Stdout, built(named.unwrap_or(default_on_stdout))?))
+        }
+        (Some(path), _) => {
+            let format = named.or_else(|| Format::of_path(&path));
+            // `-o /dev/null`, a FIFO, `-o out`: nothing that could name another format.
+            let silent = path.extension().is_none() || is_special(&path);
+            match format.or_else(|| silent.then_some(default)) {
+                Some(format) => {
+                    let format = built(format).map_err(|e| e.in_file(&path))?;
+                    Ok((Output::File(path), format))
+                }
+                None => Err(Failure::usage("the output's extension names no format")
+                    .in_file(path)
+                    .hint("name it: --to npy|raw|csv|parquet|pco|pco.zip")),
+            }
+        }
+        (None, Input::Stdin) => Ok((Output::Stdout, built(named.unwrap_or(default_on_stdout))?)),
+        (None, Input::File(path)) => {
+            let format = built(named.unwrap_or(default))?;
+            let name = format!("{}.{}", Format::stem(path), format.name());
+            Ok((Output::File(path.with_file_name(name)), format))
+        }
+    }
+}
+
+/// The failure, with the input's name unless it has one.
+pub fn in_input(failure: Failure, input: &Input) -> Failure {
+    match input {
+        Input::Stdin => failure.in_file("standard input"),
+        Input::File(path) => failure.in_file(path),
+    }
+}
+
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| {
+        let kind = there.file_type();
+        kind.is_fifo() || kind.is_char_device() || kind.is_block_device()
+    })
+}

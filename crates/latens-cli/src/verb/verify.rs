@@ -1,0 +1,93 @@
+//! `latens verify`
+
+use serde::Serialize;
+use std::process::ExitCode;
+
+use super::{print_json, print_out, settle, with_threads};
+use crate::args;
+use crate::array;
+use crate::format::Format;
+use crate::job::Input;
+use crate::message::{Exit, Failure, Result, one_line};
+use crate::progress::Progress;
+use crate::report::Verified;
+use crate::table;
+
+/// One file of the report.
+#[derive(Debug, Serialize)]
+struct FileReport {
+    file: String,
+    ok: bool,
+    #[serde(flatten)]
+    verified: Option<Verified>,
+    /// What is wrong, and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    ok: bool,
+    files: Vec<FileReport>,
+}
+
+/// Check each file; the exit code is 1 if any fails.
+///
+/// # Errors
+/// Only where printing fails: a file that fails is a line of the report.
+pub fn run(args: &args::Verify) -> Result<ExitCode> {
+    let mut report = Report { ok: true, files: Vec::new() };
+    for path in &args.files {
+        let input = settle::input(path);
+        let outcome = one(&input, args);
+        report.ok &= outcome.is_ok();
+        let name = input.name();
+        match &outcome {
+            Err(e) if e.exit() == Exit::BrokenPipe => return outcome.map(|_| ExitCode::FAILURE),
+            _ if args.common.json => {}
+            Ok(_) if args.common.quiet => {}
+            Ok(verified) => print_out(&format!("{}: {}\n", one_line(&name), line(verified)))?,
+            Err(e) => print_out(&format!("{}: FAILED, {}\n", one_line(&name), reason(e)))?,
+        }
+        let error = outcome.as_ref().err().map(reason);
+        report.files.push(FileReport {
+            file: name,
+            ok: error.is_none(),
+            verified: outcome.ok(),
+            error,
+        });
+    }
+    if args.common.json {
+        print_json(&report)?;
+    }
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn one(input: &Input, args: &args::Verify) -> Result<Verified> {
+    let format = settle::input_format(input, args.from)?;
+    let quiet = args.common.quiet || args.common.json;
+    let progress = Progress::new("verify", None, quiet);
+    let done = with_threads(args.common.threads, || match format {
+        Format::Pco => array::verify::verify(input, args.allow_trailing, &progress),
+        Format::PcoZip | Format::Parquet => table::verify(input, format, &progress),
+        other => Err(Failure::new(format!("{other} holds nothing that could be verified"))),
+    });
+    progress.finish();
+    done
+}
+
+fn line(verified: &Verified) -> String {
+    let checksum = match verified.checksum {
+        true => "checksums hold",
+        false => "no checksum in the file: decoded only",
+    };
+    format!("ok, {}, {checksum}", verified.what)
+}
+
+/// What is wrong and where, in one line.
+fn reason(e: &Failure) -> String {
+    match e.place() {
+        place if place.is_empty() => one_line(e.what()),
+        place => one_line(&format!("{} ({place})", e.what())),
+    }
+}

@@ -1,0 +1,107 @@
+//! Bad input gets a message with a place, exit 1, and no file.
+
+use crate::tool::{Folder, column, npy};
+
+#[test]
+fn every_truncation_is_found() {
+    let f = Folder::new();
+    f.write("a.npy", &column(40));
+    f.run(&["compress", "a.npy"]).ok();
+    let whole = f.read("a.pco");
+    let mut accepted = Vec::new();
+    for n in 0..whole.len() {
+        f.write("t.pco", &whole[..n]);
+        let done = f.run(&["decompress", "t.pco"]);
+        if done.code == Some(0) {
+            accepted.push(n);
+            std::fs::remove_file(f.path("t.npy")).unwrap();
+        } else {
+            done.fails(&["in t.pco", "byte "]);
+        }
+        assert_eq!(f.names(), ["a.npy", "a.pco", "t.pco"], "cut at {n}");
+    }
+    // Cut right behind the terminator it is a whole file without a checksum.
+    assert!(accepted.len() <= 1, "{accepted:?}");
+    for n in accepted {
+        f.write("t.pco", &whole[..n]);
+        assert!(f.run(&["verify", "t.pco"]).ok().text().contains("no checksum"));
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_found() {
+    let f = Folder::new();
+    f.write("a.npy", &column(24));
+    f.run(&["compress", "a.npy"]).ok();
+    let mut bytes = f.read("a.pco");
+    for bit in (0..bytes.len() * 8).step_by(3) {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        f.write("t.pco", &bytes);
+        f.run(&["decompress", "t.pco"]).fails(&["in t.pco", "byte "]);
+        assert_eq!(f.names(), ["a.npy", "a.pco", "t.pco"], "bit {bit}");
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+#[test]
+fn bytes_after_the_end() {
+    let f = Folder::new();
+    f.write("a.npy", &column(24));
+    for checksum in [&[][..], &["--no-checksum"]] {
+        f.run(&[&["compress", "a.npy", "-f"], checksum].concat()).ok();
+        let mut bytes = f.read("a.pco");
+        let end = format!("byte {}", bytes.len());
+        bytes.extend(b"more");
+        f.write("t.pco", &bytes);
+        f.run(&["decompress", "t.pco"]).fails(&["bytes follow", &end, "--allow-trailing"]);
+        assert_eq!(f.run(&["verify", "t.pco"]).code, Some(1));
+        f.run(&["decompress", "t.pco", "--allow-trailing", "-f"]).ok();
+        assert_eq!(f.read("t.npy"), column(24));
+        f.run(&["verify", "t.pco", "--allow-trailing"]).ok();
+        std::fs::remove_file(f.path("t.npy")).unwrap();
+    }
+}
+
+#[test]
+fn arrays_that_are_not_what_they_say() {
+    let f = Folder::new();
+    let whole = column(10);
+    for n in (0..whole.len()).step_by(5) {
+        f.write("t.npy", &whole[..n]);
+        f.run(&["compress", "t.npy"]).fails(&["in t.npy", &format!("byte {n}")]);
+    }
+    f.write("t.npy", &[&whole[..], b"x"].concat());
+    f.run(&["compress", "t.npy"]).fails(&["bytes follow the array", "byte 208"]);
+    f.write("t.npy", &npy("|b1", false, "(2,)", &[1, 0]));
+    f.run(&["compress", "t.npy"]).fails(&["'|b1'"]);
+    f.write("t.npy", &npy("<f8", false, "(4611686018427387904,)", &[]));
+    f.run(&["compress", "t.npy"]).fails(&["2^64"]);
+    f.write("t.npy", &npy("<f8", false, "(1000000000000,)", &[1; 80]));
+    f.run(&["compress", "t.npy"]).fails(&["byte 208"]);
+    f.write("t.raw", &[0; 13]);
+    f.run(&["compress", "t.raw", "--type", "i32"]).fails(&["1 bytes at the end", "byte 12"]);
+    f.write("u.pco", b"");
+    f.run(&["decompress", "u.pco"]).fails(&["byte 0"]);
+    f.write("u.pco", b"this is text, not Pco");
+    f.run(&["decompress", "u.pco"]).fails(&["byte "]);
+    assert_eq!(f.names(), ["t.npy", "t.raw", "u.pco"]);
+}
+
+#[test]
+fn verify_names_each_file() {
+    let f = Folder::new();
+    f.write("a.npy", &column(40));
+    f.run(&["compress", "a.npy"]).ok();
+    f.run(&["compress", "a.npy", "--no-checksum", "-o", "b.pco"]).ok();
+    let mut bytes = f.read("a.pco");
+    bytes[40] ^= 1;
+    f.write("c.pco", &bytes);
+    let done = f.run(&["verify", "a.pco", "c.pco", "none.pco", "b.pco"]);
+    assert_eq!(done.code, Some(1));
+    let lines: Vec<&str> = done.text().lines().collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(lines[0].starts_with("a.pco: ok, 40 i64, checksums hold"), "{lines:?}");
+    assert!(lines[1].starts_with("c.pco: FAILED") && lines[1].contains("byte "), "{lines:?}");
+    assert!(lines[2].starts_with("none.pco: FAILED, No such file"), "{lines:?}");
+    assert!(lines[3].starts_with("b.pco: ok, 40 i64, no checksum"), "{lines:?}");
+}

@@ -1,0 +1,17 @@
+//! The tool as its users run it: real processes, real files, exit codes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    unreachable_pub,
+    reason = "tests"
+)]
+
+mod arrays;
+mod damage;
+mod json;
+mod outputs;
+mod signals;
+mod tool;
+mod usage;

@@ -1,0 +1,174 @@
+//! An output is whole or not there; what exists is kept.
+
+use crate::tool::{Folder, column, numbers, system};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Stdio;
+
+#[test]
+fn there_and_back() {
+    let f = Folder::new();
+    f.write("a.npy", &column(5000));
+    let done = f.run(&["compress", "a.npy"]).ok();
+    assert!(done.out.is_empty());
+    assert!(done.err.contains("verified: bit-identical"), "{}", done.err);
+    assert!(done.err.contains("latens inspect a.pco"), "{}", done.err);
+    assert!(done.err.lines().count() <= 24);
+    f.run(&["decompress", "a.pco", "-o", "b.npy"]).ok();
+    assert_eq!(f.read("b.npy"), f.read("a.npy"));
+    assert_eq!(f.names(), ["a.npy", "a.pco", "b.npy"]);
+}
+
+#[test]
+fn existing_outputs_are_kept_unless_forced() {
+    let f = Folder::new();
+    f.write("a.npy", &column(50));
+    f.write("a.pco", b"precious");
+    f.run(&["compress", "a.npy"]).fails(&["exists already", "in a.pco", "-f"]);
+    assert_eq!(f.read("a.pco"), b"precious");
+    f.run(&["compress", "a.npy", "-f"]).ok();
+    f.run(&["decompress", "a.pco"]).fails(&["exists already", "in a.npy"]);
+    f.run(&["decompress", "a.pco", "-f"]).ok();
+    assert_eq!(f.read("a.npy"), column(50));
+    assert_eq!(f.names(), ["a.npy", "a.pco"]);
+}
+
+#[test]
+fn input_and_output_are_never_the_same_file() {
+    let f = Folder::new();
+    f.write("a.pco", &column(50));
+    symlink(f.path("a.pco"), f.path("link.pco")).unwrap();
+    fs::hard_link(f.path("a.pco"), f.path("hard.pco")).unwrap();
+    for out in ["a.pco", "./a.pco", "link.pco", "hard.pco"] {
+        f.run(&["compress", "a.pco", "--from", "npy", "-o", out, "-f"]).fails(&["same file"]);
+    }
+    let stdin = fs::File::open(f.path("a.pco")).unwrap();
+    let mut command = f.latens(&["compress", "-", "--from", "npy", "-o", "a.pco", "-f"]);
+    assert_eq!(command.stdin(stdin).status().unwrap().code(), Some(1));
+    let stdout = fs::File::options().append(true).open(f.path("a.pco")).unwrap();
+    let mut command = f.latens(&["compress", "a.pco", "--from", "npy", "-o", "-"]);
+    assert_eq!(command.stdout(stdout).status().unwrap().code(), Some(1));
+    assert_eq!(f.read("a.pco"), column(50));
+}
+
+#[test]
+fn a_link_stays_and_what_it_names_is_replaced() {
+    let f = Folder::new();
+    f.write("a.npy", &column(50));
+    fs::create_dir(f.path("real")).unwrap();
+    symlink("real/target.pco", f.path("link.pco")).unwrap();
+    // It names nothing yet: nothing is lost.
+    f.run(&["compress", "a.npy", "-o", "link.pco"]).ok();
+    assert!(fs::symlink_metadata(f.path("link.pco")).unwrap().is_symlink());
+    assert!(fs::metadata(f.path("real/target.pco")).unwrap().is_file());
+    f.run(&["compress", "a.npy", "-o", "link.pco"]).fails(&["exists already"]);
+    f.run(&["compress", "a.npy", "-o", "link.pco", "-f"]).ok();
+    assert!(fs::symlink_metadata(f.path("link.pco")).unwrap().is_symlink());
+    assert_eq!(fs::read_dir(f.path("real")).unwrap().count(), 1);
+}
+
+#[test]
+fn permissions_are_those_of_the_umask_or_of_the_file_replaced() {
+    let f = Folder::new();
+    f.write("a.npy", &column(50));
+    let mode = |name: &str| fs::metadata(f.path(name)).unwrap().permissions().mode() & 0o777;
+    let tool = env!("CARGO_BIN_EXE_latens");
+    let script = format!("umask 027; '{tool}' compress -q a.npy");
+    system("sh", &["-c", &script], &f.path(""));
+    assert_eq!(mode("a.pco"), 0o640);
+    fs::set_permissions(f.path("a.pco"), fs::Permissions::from_mode(0o604)).unwrap();
+    f.run(&["compress", "a.npy", "-f"]).ok();
+    assert_eq!(mode("a.pco"), 0o604);
+}
+
+#[test]
+fn stdin_and_stdout() {
+    let f = Folder::new();
+    let packed = f.run_with(&["compress", "-", "--from", "npy"], &column(3000)).ok();
+    let to_stdout = f.run_with(&["compress", "-", "--from", "npy", "-o", "-"], &column(3000)).ok();
+    assert_eq!(packed.out, to_stdout.out);
+    let raw = f.run_with(&["decompress", "-", "--from", "pco"], &packed.out).ok();
+    assert_eq!(raw.out, numbers(3000));
+    let args = ["decompress", "-", "--from", "pco", "--to", "npy", "-o", "-"];
+    assert_eq!(f.run_with(&args, &packed.out).ok().out, column(3000));
+    assert_eq!(f.names(), [""; 0]);
+}
+
+#[test]
+fn fifos_and_devices_are_written_directly() {
+    let f = Folder::new();
+    f.write("a.npy", &column(300));
+    f.run(&["compress", "a.npy", "-o", "/dev/null"]).ok();
+    system("mkfifo", &["pipe"], &f.path(""));
+    let path = f.path("pipe");
+    let reader = std::thread::spawn(move || fs::read(path).unwrap());
+    f.run(&["compress", "a.npy", "-o", "pipe"]).ok();
+    f.write("b.pco", &reader.join().unwrap());
+    let path = f.path("pipe");
+    let reader = std::thread::spawn(move || fs::read(path).unwrap());
+    f.run(&["decompress", "b.pco", "--to", "npy", "-o", "pipe"]).ok();
+    assert_eq!(reader.join().unwrap(), column(300));
+    // And read from.
+    let (path, bytes) = (f.path("pipe"), column(300));
+    let writer = std::thread::spawn(move || fs::write(path, bytes).unwrap());
+    f.run(&["compress", "pipe", "--from", "npy", "-o", "c.pco"]).ok();
+    writer.join().unwrap();
+    assert_eq!(f.read("c.pco"), f.read("b.pco"));
+    assert_eq!(f.names(), ["a.npy", "b.pco", "c.pco", "pipe"]);
+}
+
+#[test]
+fn binary_never_goes_to_a_terminal() {
+    let f = Folder::new();
+    f.write("a.npy", &column(300));
+    let tool = env!("CARGO_BIN_EXE_latens");
+    let command = format!("'{tool}' compress a.npy -o -");
+    let done = std::process::Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .current_dir(f.path(""))
+        .stdin(Stdio::null())
+        .output();
+    // util-linux's `script` gives a terminal; where there is none there is nothing to test.
+    let Ok(done) = done else { return };
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(text.contains("does not go to a terminal"), "{text}");
+    assert_eq!(done.status.code(), Some(2));
+}
+
+#[test]
+fn outputs_that_cannot_be() {
+    let f = Folder::new();
+    f.write("a.npy", &column(300));
+    fs::create_dir(f.path("folder.pco")).unwrap();
+    f.run(&["compress", "a.npy", "-o", "folder.pco", "-f"]).fails(&["is a folder"]);
+    f.run(&["compress", "a.npy", "-o", "no/such.pco"]).fails(&["no folder no"]);
+    f.run(&["compress", "none.npy"]).fails(&["No such file", "in none.npy"]);
+    f.run(&["compress", "folder.pco"]).fails(&["folder"]);
+    f.run(&["compress", "a.npy", "-o", "/dev/full"]).fails(&["No space left"]);
+    assert_eq!(f.names(), ["a.npy", "folder.pco"]);
+}
+
+#[test]
+fn max_output_is_kept_and_leaves_nothing() {
+    let f = Folder::new();
+    f.write("a.npy", &column(1000));
+    f.run(&["compress", "a.npy"]).ok();
+    let args = ["decompress", "a.pco", "-o", "b.npy", "--max-output"];
+    f.run(&[&args[..], &["8127"]].concat()).fails(&["--max-output 8127"]);
+    assert_eq!(f.names(), ["a.npy", "a.pco"]);
+    f.run(&[&args[..], &["8128"]].concat()).ok();
+    let raw = ["decompress", "a.pco", "-o", "-", "--max-output", "100"];
+    assert!(f.run(&raw).fails(&["--max-output 100"]).out.len() <= 100);
+}
+
+#[test]
+fn silence_where_it_is_asked_for() {
+    let f = Folder::new();
+    f.write("a.npy", &column(1000));
+    let done = f.run(&["compress", "-q", "a.npy"]).ok();
+    assert_eq!((done.err.as_str(), done.out.len()), ("", 0));
+    let done = f.run(&["decompress", "-q", "-f", "a.pco"]).ok();
+    assert_eq!((done.err.as_str(), done.out.len()), ("", 0));
+    let done = f.run(&["verify", "-q", "a.pco"]).ok();
+    assert_eq!((done.err.as_str(), done.out.len()), ("", 0));
+}

@@ -1,0 +1,15 @@
+//! Tables through the tool, as processes: Parquet, CSV, `.pco.zip`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
+
+mod archive;
+mod arrays;
+mod csv_files;
+mod logical_types;
+mod parquet_files;
+mod support;
