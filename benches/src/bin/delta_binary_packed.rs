@@ -78,10 +78,8 @@ impl Bench {
         let n = values.len();
         let mut outs = vec![vec![T::default(); n]; 6];
         let [o1, o2, o3, o4, o5, o6] = &mut outs[..] else { unreachable!() };
-        let mut contenders: Vec<Contender<'_>> = vec![(
-            "parquet".into(),
-            Box::new(|| assert_eq!(T::decode(&page, black_box(o1)), n)),
-        )];
+        let mut contenders: Vec<Contender<'_>> =
+            vec![("parquet".into(), Box::new(|| assert_eq!(T::decode(&page, black_box(o1)), n)))];
         for (simd, out) in Simd::available().into_iter().zip([o2, o3, o4]) {
             let page = &page;
             contenders.push((
@@ -99,9 +97,12 @@ impl Bench {
                 assert_eq!(done.count, n);
             }),
         ));
-        contenders.push(("memcpy".into(), Box::new(|| black_box(&mut *o5).copy_from_slice(values))));
+        contenders
+            .push(("memcpy".into(), Box::new(|| black_box(&mut *o5).copy_from_slice(values))));
         self.compare::<T>("decode", data, n, page.len(), contenders);
-        assert!(outs.iter().all(|out| out[..] == values[..] || out.iter().all(|&x| x == T::default())));
+        assert!(
+            outs.iter().all(|out| out[..] == values[..] || out.iter().all(|&x| x == T::default()))
+        );
 
         let mut out = Vec::with_capacity(2 * ours.len() + 100);
         let contenders: Vec<Contender<'_>> = vec![

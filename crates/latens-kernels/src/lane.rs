@@ -83,7 +83,9 @@ impl_lane!(u32);
 impl_lane!(u64);
 
 /// An integer of 32 or 64 bits, signed or not: in memory the same bits as its [`Lane`].
-pub trait Integer: sealed::Sealed + Copy + Default + Eq + std::fmt::Debug + Send + Sync + 'static {
+pub trait Integer:
+    sealed::Sealed + Copy + Default + Eq + std::fmt::Debug + Send + Sync + 'static
+{
     /// The unsigned integer of the same width.
     type Lane: crate::delta::DeltaLane;
     /// Whether the type is signed.

@@ -227,8 +227,18 @@ fn varints_of_more_than_ten_bytes_or_64_bits_are_errors() {
 #[test]
 fn illegal_shapes_are_errors() {
     for (size, miniblocks) in [
-        (0, 0), (0, 4), (128, 0), (128, 3), (64, 2), (128, 16), (100, 1), (129, 1), (256, 16),
-        (u64::MAX, 1), (128, u64::MAX), (8, 1),
+        (0, 0),
+        (0, 4),
+        (128, 0),
+        (128, 3),
+        (64, 2),
+        (128, 16),
+        (100, 1),
+        (129, 1),
+        (256, 16),
+        (u64::MAX, 1),
+        (128, u64::MAX),
+        (8, 1),
     ] {
         let page = Page::new(size, miniblocks, 5, 1).block(1, &[0; 16], &[]).bytes;
         let error = lenient::<i64>(&page).unwrap_err();

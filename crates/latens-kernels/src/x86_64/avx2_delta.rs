@@ -75,7 +75,8 @@ const fn places<const VECTORS: usize>(width: usize, lane: usize) -> Places<VECTO
         let (window, k) = (field / per_window, field % per_window);
         let (vector, half) = (window / 2, window % 2);
         // A group that fits into one window has its upper half there as well.
-        let start = if width <= SINGLE as usize && lane == 4 { 0 } else { window * per_window * width / 8 };
+        let start =
+            if width <= SINGLE as usize && lane == 4 { 0 } else { window * per_window * width / 8 };
         let bit = field * width - 8 * start;
         p.window[vector][half] = start;
         let at = 16 * half + k * lane;
@@ -345,10 +346,7 @@ pub(crate) fn decode_block_u64(bodies: Bodies<'_>, min: u64, last: u64, out: &mu
 #[target_feature(enable = "avx2")]
 fn next_u64(min: u64, last: u64) -> [__m256i; 2] {
     let at = |k: u64| last.wrapping_add(min.wrapping_mul(k)).cast_signed();
-    [
-        _mm256_setr_epi64x(at(1), at(2), at(3), at(4)),
-        _mm256_setr_epi64x(at(5), at(6), at(7), at(8)),
-    ]
+    [_mm256_setr_epi64x(at(1), at(2), at(3), at(4)), _mm256_setr_epi64x(at(5), at(6), at(7), at(8))]
 }
 
 #[inline]

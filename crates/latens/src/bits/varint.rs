@@ -67,7 +67,10 @@ mod tests {
                 for end in 1..bytes.len() {
                     let mut at = 1;
                     let error = read(&bytes[..end], &mut at, "x").unwrap_err();
-                    assert_eq!((error.kind(), error.at()), (ErrorKind::Truncated, Some(end as u64)));
+                    assert_eq!(
+                        (error.kind(), error.at()),
+                        (ErrorKind::Truncated, Some(end as u64))
+                    );
                     assert_eq!(at, 1);
                 }
             }

@@ -75,9 +75,9 @@ pub fn decode<T: Element>(
         return Err(walk.skip(1).map_or_else(|error| error, |_| never(sound, total)));
     }
     let mut values = Vec::new();
-    usize::try_from(total).ok().and_then(|n| values.try_reserve_exact(n).ok()).ok_or_else(|| {
-        Error::invalid(format!("there is no memory for the {total} values of the stream"))
-    })?;
+    usize::try_from(total).ok().and_then(|n| values.try_reserve_exact(n).ok()).ok_or_else(
+        || Error::invalid(format!("there is no memory for the {total} values of the stream")),
+    )?;
     while decoder.remaining() > 0 {
         let start = values.len();
         let now = usize::try_from(decoder.remaining()).unwrap_or(CHUNK).min(CHUNK);

@@ -4,8 +4,8 @@ use latens_kernels::delta::{Bodies, Kernel, MAX_WIDTH, MINIBLOCK_STEP, decode_fr
 use latens_kernels::dispatch::{Simd, simd};
 use latens_kernels::lane::Lane;
 
-use super::layout::{Header, header};
 use super::Element;
+use super::layout::{Header, header};
 use crate::bits::{varint, zigzag};
 use crate::error::{Error, Result};
 
