@@ -1,5 +1,5 @@
 //! The worked examples of `specs/delta-binary-packed.md` are legal and mean what is said there.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::fmt::Debug;
 use std::str::FromStr;

@@ -71,10 +71,14 @@ pub(crate) mod real {
         }
         #[inline(always)]
         unsafe fn store<L: Lane>(self, out: &mut [L]) {
-            let mask = lowest(size_of_val(out));
+            let size = size_of_val(out);
+            if size >= 64 {
+                // SAFETY: the caller vouches for the instruction; `out` has the 64 bytes.
+                return unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), self) };
+            }
             // SAFETY: the caller vouches for the instruction; it writes the bytes of the mask
             // alone, and these are within `out`.
-            unsafe { _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), mask, self) }
+            unsafe { _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), lowest(size), self) }
         }
         #[inline(always)]
         unsafe fn splat<L: Lane>(x: L) -> Self {
