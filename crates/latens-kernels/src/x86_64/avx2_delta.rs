@@ -22,8 +22,6 @@ const GROUP: usize = 8;
 /// Fields of up to this width fit into a lane of 32 bits wherever they begin in a byte, and the
 /// sum of eight of them fits as well.
 const NARROW: u32 = 25;
-/// Fields of up to this width fit into a lane of 16 bits, and the sum of 16 of them does too.
-const TINY: u32 = 8;
 /// A group of fields of up to this width lies in a single window.
 const SINGLE: u32 = 16;
 
@@ -368,14 +366,6 @@ fn run_u64(run: &Run<'_>, mut next: [__m256i; 2], step: __m256i, out: &mut [u64]
         }
         return next;
     }
-    if run.width <= TINY {
-        // Sixteen values at a time; an odd group of eight follows the way of the wider ones.
-        let (pairs, odd) = out.split_at_mut(out.len() / 16 * 16);
-        next = tiny_u64(run, next, step, pairs);
-        let rest = Run { bytes: run.bytes_from(pairs.len()), width: run.width, values: odd.len() };
-        let places = &PLACES_32[run.width as usize];
-        return narrow_u64::<IN_ONE_WINDOW>(&rest, places, next, step, odd);
-    }
     if run.width <= NARROW {
         let places = &PLACES_32[run.width as usize];
         return if run.width <= SINGLE {
@@ -401,87 +391,6 @@ fn store_u64(group: &mut [u64], values: [__m256i; 2]) {
         _mm256_storeu_si256(group.as_mut_ptr().cast(), values[0]);
         _mm256_storeu_si256(group.as_mut_ptr().add(4).cast(), values[1]);
     }
-}
-
-/// For [`tiny_u64`] by width: the two bytes of each field, and what to multiply by so that the
-/// field ends at bit 15.
-#[repr(C, align(32))]
-struct TinyPlaces {
-    shuffle: [[u8; 16]; TINY as usize + 1],
-    factor: [[u8; 16]; TINY as usize + 1],
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "all below 256, and no `try_into` in a const")]
-static TINY_PLACES: TinyPlaces = {
-    let mut p = TinyPlaces { shuffle: [[0; 16]; 9], factor: [[0; 16]; 9] };
-    let mut width = 1;
-    while width <= TINY as usize {
-        let mut field = 0;
-        while field < GROUP {
-            let bit = field * width;
-            p.shuffle[width][2 * field] = (bit / 8) as u8;
-            p.shuffle[width][2 * field + 1] = (bit / 8 + 1) as u8;
-            let factor = 1u32 << (16 - width - bit % 8);
-            p.factor[width][2 * field] = factor as u8;
-            p.factor[width][2 * field + 1] = (factor >> 8) as u8;
-            field += 1;
-        }
-        width += 1;
-    }
-    p
-};
-
-/// Up to [`TINY`] bits: unpacked and summed up in lanes of 16 bits, a group of eight to a half.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn tiny_u64(run: &Run<'_>, next: [__m256i; 2], step: __m256i, out: &mut [u64]) -> [__m256i; 2] {
-    let width = run.width as usize;
-    let double = |x: &[u8; 16]| {
-        // SAFETY: a load of the 16 bytes behind the reference; it asks for no alignment.
-        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(x.as_ptr().cast()) })
-    };
-    let shuffle = double(&TINY_PLACES.shuffle[width]);
-    let factor = double(&TINY_PLACES.factor[width]);
-    let down = _mm_cvtsi32_si128(16 - run.width.cast_signed());
-    let last = _mm256_set1_epi16(0x0f0e);
-    let (upper, zero) = (upper_half(), _mm256_setzero_si256());
-    let [mut a, mut b] = next;
-    let mut c = _mm256_add_epi64(a, step);
-    let mut d = _mm256_add_epi64(b, step);
-    let step = _mm256_add_epi64(step, step);
-    let mut src = run.bytes.as_ptr();
-    for group in out.chunks_exact_mut(16) {
-        // SAFETY: both windows begin within the 2 `width` bytes of the two groups and end at most
-        // 16 behind the start of the second, which `readable_values` found to be there.
-        let mut x = unsafe { windows(src, 0, width) };
-        x = _mm256_mullo_epi16(_mm256_shuffle_epi8(x, shuffle), factor);
-        x = _mm256_srl_epi16(x, down);
-        x = _mm256_add_epi16(x, _mm256_slli_si256::<2>(x));
-        x = _mm256_add_epi16(x, _mm256_slli_si256::<4>(x));
-        x = _mm256_add_epi16(x, _mm256_slli_si256::<8>(x));
-        let own = _mm256_shuffle_epi8(x, last);
-        let other = swap_halves(own);
-        x = _mm256_add_epi16(x, _mm256_and_si256(other, upper));
-        let total = _mm256_srli_epi64::<48>(_mm256_add_epi16(own, other));
-        let total = _mm256_add_epi64(total, step);
-        // Values 0-3 and 8-11, 4-7 and 12-15; then two and two of them.
-        let (even, odd) = (_mm256_unpacklo_epi16(x, zero), _mm256_unpackhi_epi16(x, zero));
-        let (v01, v23) = (_mm256_unpacklo_epi32(even, zero), _mm256_unpackhi_epi32(even, zero));
-        let (v45, v67) = (_mm256_unpacklo_epi32(odd, zero), _mm256_unpackhi_epi32(odd, zero));
-        let (low, high) = group.split_at_mut(8);
-        let join = |x, y| _mm256_permute2x128_si256::<0x20>(x, y);
-        let join_high = |x, y| _mm256_permute2x128_si256::<0x31>(x, y);
-        let first = [_mm256_add_epi64(join(v01, v23), a), _mm256_add_epi64(join(v45, v67), b)];
-        store_u64(low, first);
-        let (x, y) = (join_high(v01, v23), join_high(v45, v67));
-        store_u64(high, [_mm256_add_epi64(x, c), _mm256_add_epi64(y, d)]);
-        a = _mm256_add_epi64(a, total);
-        b = _mm256_add_epi64(b, total);
-        c = _mm256_add_epi64(c, total);
-        d = _mm256_add_epi64(d, total);
-        src = src.wrapping_add(2 * width);
-    }
-    [a, b]
 }
 
 /// Up to [`NARROW`] bits: unpacked and summed up in lanes of 32 bits, all eight in one vector.
