@@ -9,6 +9,7 @@ use crate::pco::encode::page::{self, VariableCoder};
 use crate::pco::encode::plan::Plan;
 use crate::pco::encode::split::{self, PageLatents, Stored};
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
+use crate::pco::layout::delta::DeltaPayload;
 
 /// A chunk with everything chosen.
 #[derive(Clone, Debug)]
@@ -40,11 +41,9 @@ impl<L: Latent> Chunk<L> {
         };
         let pages: Vec<PageLatents<L>> = page_lens.iter().map(to_page).collect();
         let effort = Effort::of_level(config.level);
-        let delta = pages
-            .iter()
-            .all(|p| p.delta.is_some())
+        // A chunk without pages has the variable too.
+        let delta = matches!(plan.delta, DeltaPayload::Lookback { .. })
             .then(|| train(&pages, effort, |p| p.delta.as_ref()));
-        let delta = delta.filter(|_| !pages.is_empty());
         let primary = if matches!(plan.latents.primary, Primary::Latents(_)) {
             Primary::Latents(train(&pages, effort, |p| p.primary.latents()))
         } else {
