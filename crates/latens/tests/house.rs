@@ -1,7 +1,7 @@
 //! The house's own rules: what README and ARCHITECTURE name exists, files stay small, unsafe code
 //! stays where it belongs.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,8 @@
 //! reference's own repository are third-party: they are read where they lie, outside of this
 //! repository (`../shared/vectors`, or `LATENS_VECTORS`), when they are there.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation, reason = "a test")]
+
 use latens::{AnyNumbers, Limits, NumberType, pco, with_number_type};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

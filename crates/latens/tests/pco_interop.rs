@@ -265,7 +265,7 @@ fn large_files_of_pco() {
             let config = pco::ChunkConfig::default()
                 .with_compression_level([8, 12, 4][turn % 3])
                 .with_mode_spec(modes[turn % modes.len()].clone())
-                .with_delta_spec(if turn % 2 == 0 {
+                .with_delta_spec(if turn.is_multiple_of(2) {
                     pco::DeltaSpec::Auto
                 } else {
                     pco::DeltaSpec::TryLookback
@@ -320,8 +320,8 @@ fn pco_does_not_see_the_checksum_trailer() {
     assert_eq!(pco_decode::<i32>(&with).unwrap(), numbers);
     assert_eq!(pco_decode::<i32>(&without).unwrap(), numbers);
     let mut damaged = with.clone();
-    for at in without.len()..with.len() {
-        damaged[at] ^= 0x55;
+    for byte in &mut damaged[without.len()..] {
+        *byte ^= 0x55;
     }
     assert_eq!(pco_decode::<i32>(&damaged).unwrap(), numbers);
     assert!(latens::pco::decompress::<i32>(&damaged).is_err());
