@@ -30,6 +30,8 @@ const LOOKBACK_MUST_SAVE: f64 = 0.01;
 const PROMISING: f64 = 1.15;
 /// Orders of linear predictions that are tried.
 const CONV1_ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
+/// The order that a glance tries.
+const CONV1_GLANCE: usize = 8;
 /// Largest dictionary that is tried.
 const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
 
@@ -116,6 +118,47 @@ impl<L> Candidate<L> {
     fn take(&mut self, delta: DeltaPayload, bits: f64) {
         self.delta = delta;
         self.bits = bits;
+    }
+}
+
+/// A stretch of the chunk, split by a candidate's mode.
+struct Stretch<L> {
+    sample: Sample<L>,
+    latents: ModeLatents<L>,
+    /// Bits with the candidate's delta encoding.
+    bits: f64,
+}
+
+impl<L: Latent> Stretch<L> {
+    /// The `length` numbers in the middle of the chunk.
+    fn new(
+        search: &Search<'_>,
+        all: &[L],
+        candidate: &Candidate<L>,
+        length: usize,
+    ) -> Option<Self> {
+        let length = all.len().min(length);
+        let start = (all.len() - length) / 2;
+        let sample = Sample::new(all, std::iter::once(start..start + length).collect());
+        let latents = match &candidate.whole {
+            Some(whole) => whole.gather(&sample.ranges),
+            None => ModeLatents::split(&sample.latents, candidate.mode)?,
+        };
+        let bits = candidate.mode_bits + search.split_bits(&latents, &sample, &candidate.delta);
+        Some(Self { sample, latents, bits })
+    }
+
+    /// A linear prediction for the stretch.
+    fn fit(&self, order: usize) -> DeltaPayload {
+        DeltaPayload::Conv1(match &self.latents.primary {
+            Primary::Latents(primary) => conv1_fit::fit(primary, order),
+            Primary::Indices(indices) => conv1_fit::fit(indices, order),
+        })
+    }
+
+    /// Bits with another delta encoding over bits with the candidate's.
+    fn gain(&self, search: &Search<'_>, candidate: &Candidate<L>, delta: &DeltaPayload) -> f64 {
+        (candidate.mode_bits + search.split_bits(&self.latents, &self.sample, delta)) / self.bits
     }
 }
 
@@ -237,57 +280,48 @@ impl Search<'_> {
             }
         }
         if self.config.level >= 2 {
-            self.try_conv1(sample, best);
+            self.try_conv1(all, best);
             self.try_lookback(all, best);
         }
     }
 
-    fn try_conv1<L: Latent>(&self, sample: &Sample<L>, best: &mut Candidate<L>) {
-        let Primary::Latents(primary) = &best.sample.primary else { return };
-        if L::BITS > 32 || self.config.favor == Favor::Speed {
+    /// Linear predictions against the best so far, both on one stretch of the chunk.
+    fn try_conv1<L: Latent>(&self, all: &[L], best: &mut Candidate<L>) {
+        let is_wide = best.sample.primary.latents().is_some() && L::BITS > 32;
+        if is_wide || self.config.favor == Favor::Speed {
+            return;
+        }
+        let Some(glance) = Stretch::new(self, all, best, GLANCE) else { return };
+        if glance.gain(self, best, &glance.fit(CONV1_GLANCE)) > PROMISING {
             return;
         }
         let must_save = if self.config.favor == Favor::Size { 0.0 } else { SLOW_MUST_SAVE };
-        let bar = best.bits * (1.0 - must_save);
-        let fits = CONV1_ORDERS.map(|order| {
-            let delta = DeltaPayload::Conv1(conv1_fit::fit(primary, order));
-            (self.bits(best, sample, &delta), delta)
-        });
-        for (bits, delta) in fits {
-            if bits < bar && bits < best.bits {
-                best.take(delta, bits);
-            }
+        let Some(stretch) = Stretch::new(self, all, best, STRETCH) else { return };
+        let (gain, delta) = CONV1_ORDERS
+            .map(|order| stretch.fit(order))
+            .map(|delta| (stretch.gain(self, best, &delta), delta))
+            .into_iter()
+            .fold((f64::INFINITY, DeltaPayload::None), |a, b| if b.0 < a.0 { b } else { a });
+        if gain < 1.0 - must_save {
+            best.take(delta, best.bits * gain);
         }
     }
 
-    /// Lookbacks against the best so far, both on one long stretch of the chunk.
+    /// Lookbacks against the best so far, both on one stretch of the chunk.
     fn try_lookback<L: Latent>(&self, all: &[L], best: &mut Candidate<L>) {
+        let lookback = |n: usize| {
+            let window_log = lookback_search::window_log(n);
+            DeltaPayload::Lookback { window_log, state_log: 0, secondary: false }
+        };
+        let Some(glance) = Stretch::new(self, all, best, GLANCE) else { return };
+        if glance.gain(self, best, &lookback(GLANCE)) > PROMISING {
+            return;
+        }
         let must_save = if self.config.favor == Favor::Size { 0.0 } else { LOOKBACK_MUST_SAVE };
-        for (length, bar) in [(GLANCE, PROMISING), (STRETCH, 1.0 - must_save)] {
-            let length = all.len().min(length);
-            let start = (all.len() - length) / 2;
-            let stretch = Sample::new(all, std::iter::once(start..start + length).collect());
-            let split = match &best.whole {
-                Some(whole) => Some(whole.gather(&stretch.ranges)),
-                None => ModeLatents::split(&stretch.latents, best.mode),
-            };
-            let Some(split) = split else { return };
-            let window_log = lookback_search::window_log(length);
-            let delta = DeltaPayload::Lookback { window_log, state_log: 0, secondary: false };
-            let with = best.mode_bits + self.split_bits(&split, &stretch, &delta);
-            let without = best.mode_bits + self.split_bits(&split, &stretch, &best.delta);
-            if with >= without * bar {
-                return;
-            }
-            if length == all.len() || bar < 1.0 {
-                let bits = best.bits * with / without;
-                let window_log = lookback_search::window_log(all.len());
-                let delta = DeltaPayload::Lookback { window_log, state_log: 0, secondary: false };
-                if with < without * (1.0 - must_save) {
-                    best.take(delta, bits);
-                }
-                return;
-            }
+        let Some(stretch) = Stretch::new(self, all, best, STRETCH) else { return };
+        let gain = stretch.gain(self, best, &lookback(STRETCH));
+        if gain < 1.0 - must_save {
+            best.take(lookback(all.len()), best.bits * gain);
         }
     }
 
