@@ -1,5 +1,5 @@
 //! Pages that pyarrow, DuckDB and polars wrote: `testdata/golden/dbp`.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::path::Path;
 

@@ -138,7 +138,9 @@ fn reads(latent: u64, variable: &LatentInspection, chunk: &ChunkInspection) -> S
     };
     let middle = 1u64 << (variable.latent_bits - 1);
     let from_middle = i128::from(latent) - i128::from(middle);
-    if delta {
+    // The second latents of float-mult are distances too: in units in the last place.
+    let distance = variable.name == "secondary" && matches!(chunk.info.mode, Mode::FloatMult(_));
+    if delta || distance {
         return format!("{from_middle:+}");
     }
     if variable.name != "primary" {

@@ -15,11 +15,12 @@ const MOST_ROWS: usize = 24 - 5;
 
 /// The screen after `latens compress`.
 pub fn compress(report: &CompressReport, job: &CompressJob) -> String {
+    let columns = style::width();
     let next = match &job.output {
         Output::Stdout => None,
-        Output::File(_) => Some(next(report, job)),
+        Output::File(_) => Some(next(report, job, columns)),
     };
-    let lines = lines(report, next.as_deref(), style::width(), style::wanted(&stderr()));
+    let lines = lines(report, next.as_deref(), columns, style::wanted(&stderr()));
     lines.join("\n") + "\n"
 }
 
@@ -44,18 +45,25 @@ pub fn decompress(report: &DecompressReport) -> String {
 fn lines(report: &CompressReport, next: Option<&str>, columns: usize, colour: bool) -> Vec<String> {
     let raw: u64 = report.columns.iter().map(|column| column.raw_bytes).sum();
     let (shown, left_out) = selection(report);
-    let mut grid = Grid::default();
-    let dim = |cell: Cell| cell.style(Style::Dim);
-    let mut head: Vec<Cell> =
-        ["column", "type", "mode", "delta"].map(|name| dim(Cell::left(name))).into();
-    head.extend(["bits", "size", "ratio"].map(|name| dim(Cell::right(name))));
-    grid.row(head);
-    for column in &shown {
-        grid.row(cells(column));
-    }
-    if let Some((count, bytes, raw)) = left_out {
-        let name = Cell::left(format!("… {count} more")).span(5);
-        grid.row(vec![name, size(bytes), Cell::right(units::ratio(raw, bytes))]);
+    let rows = |short: bool| {
+        let mut grid = Grid::default();
+        let dim = |cell: Cell| cell.style(Style::Dim);
+        let mut head: Vec<Cell> =
+            ["column", "type", "mode", "delta"].map(|name| dim(Cell::left(name))).into();
+        head.extend(["bits", "size", "ratio"].map(|name| dim(Cell::right(name))));
+        grid.row(head);
+        for column in &shown {
+            grid.row(cells(column, short));
+        }
+        if let Some((count, bytes, raw)) = left_out {
+            let name = Cell::left(format!("… {count} more")).span(5);
+            grid.row(vec![name, size(bytes), Cell::right(units::ratio(raw, bytes))]);
+        }
+        grid
+    };
+    let mut grid = rows(false);
+    if grid.widths().iter().map(|width| width + 2).sum::<usize>() + 6 > columns {
+        grid = rows(true);
     }
     let mut widths = grid.widths();
     widths[0] = widths[0].max(width("total"));
@@ -131,9 +139,11 @@ fn selection(report: &CompressReport) -> (Vec<&ColumnReport>, Option<(usize, u64
     (shown, Some((sizes.len() - kept.len(), bytes, raw)))
 }
 
-fn cells(column: &ColumnReport) -> Vec<Cell> {
+/// The cells of a row; `short` where room is scarce.
+fn cells(column: &ColumnReport, short: bool) -> Vec<Cell> {
     let mode = if column.mode == "-" { &column.encoding } else { &column.mode };
     let delta = if matches!(column.delta.as_str(), "-" | "none") { "" } else { &column.delta };
+    let delta = if short { delta.replace("consecutive", "consec") } else { delta.to_string() };
     vec![
         Cell::left(&column.name),
         Cell::left(&column.logical_type).style(Style::Dim),
@@ -145,10 +155,17 @@ fn cells(column: &ColumnReport) -> Vec<Cell> {
     ]
 }
 
-/// Widths with which the columns fit in: names, types and modes give way, the widest first.
+/// Widths with which the columns fit in: types, modes and names give way, each down to where it
+/// still says something, then the widest first.
 fn fit(mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
-    let used = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
-    while used(&widths) > columns {
+    let over = |widths: &[usize]| {
+        widths.iter().map(|width| width + 2).sum::<usize>().saturating_sub(columns)
+    };
+    for (column, least) in [(1, 10), (2, 10), (0, 12)] {
+        let spare = widths[column].saturating_sub(least);
+        widths[column] -= spare.min(over(&widths));
+    }
+    while over(&widths) > 0 {
         match widths[..4].iter_mut().max() {
             Some(widest) if *widest > 6 => *widest -= 1,
             _ => break,
@@ -165,7 +182,9 @@ fn title(report: &CompressReport, raw: u64, columns: usize, colour: bool) -> Str
     };
     let name = |name: &str, dash: &str| if name == "-" { dash.into() } else { one_line(name) };
     let files = format!("{} → {}", name(&report.input, "stdin"), name(&report.output, "stdout"));
-    let about = format!("{shape}, {} in memory", units::bytes(raw));
+    let memory = format!(", {} in memory", units::bytes(raw));
+    let room = columns.saturating_sub(width(&files) + width(&shape) + 2);
+    let about = if width(&memory) <= room { shape + &memory } else { shape };
     let files = cut(&files, columns.saturating_sub(width(&about) + 2).max(20));
     format!("{}  {}", paint(&files, Style::Bold, colour), paint(&about, Style::Dim, colour))
 }
@@ -181,14 +200,16 @@ fn verdict(report: &CompressReport, colour: bool) -> String {
     }
 }
 
-/// One thing to look at and one to do.
-fn next(report: &CompressReport, job: &CompressJob) -> String {
+/// One thing to look at and, where there is room for it, one to do.
+fn next(report: &CompressReport, job: &CompressJob, columns: usize) -> String {
     let out = one_line(&report.output);
+    let look = format!("next: latens inspect {out}");
     let back = match job.to.is_table() {
         true => format!("latens decompress {out} -o - | head"),
         false => format!("latens decompress {out}"),
     };
-    format!("next: latens inspect {out}  ·  {back}")
+    let both = format!("{look}  ·  {back}");
+    if width(&both) <= columns { both } else { look }
 }
 
 #[cfg(test)]

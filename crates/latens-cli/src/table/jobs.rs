@@ -165,7 +165,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
         Format::Raw => npy::write(table, false, &mut *out),
         other => Err(Failure::usage(format!("a table is not written as {other}"))),
     };
-    written.map_err(|e| named(e, &job.input))?;
+    written?;
     job.progress.add(job.input.size().unwrap_or(0));
     let whole = table.rows() == all.rows();
     let checksum = match job.from {
@@ -202,8 +202,7 @@ fn what(table: &dyn Table) -> String {
 /// # Errors
 /// What is wrong with the file.
 pub fn verify(input: &Input, format: Format, progress: &Progress) -> Result<Verified> {
-    let reading =
-        Reading { input, format, number_type: None, skip_nested: true, progress };
+    let reading = Reading { input, format, number_type: None, skip_nested: true, progress };
     let table = open(&reading)?;
     let fields = &table.schema().fields;
     let read = |index: usize| -> Result<()> {
@@ -216,7 +215,7 @@ pub fn verify(input: &Input, format: Format, progress: &Progress) -> Result<Veri
             progress.add(piece.values.bytes());
         }
     };
-    (0..fields.len()).into_par_iter().try_for_each(read).map_err(|e| named(e, input))?;
+    (0..fields.len()).into_par_iter().try_for_each(read)?;
     Ok(Verified {
         what: what(&*table),
         n: table.rows(),

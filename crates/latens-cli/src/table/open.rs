@@ -13,7 +13,9 @@ use crate::job::Input;
 use crate::message::{Failure, Result};
 use crate::progress::Progress;
 use crate::table::array::ArrayTable;
-use crate::table::source::Table;
+use crate::table::model::Schema;
+use crate::table::piece::Piece;
+use crate::table::source::{Column, Table};
 
 /// How an input is read.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +55,44 @@ pub fn open(reading: &Reading<'_>) -> Result<Box<dyn Table>> {
             .map(|table| Box::new(table) as _),
         other => Err(Failure::usage(format!("{other} is not read as a table"))),
     };
-    table.map_err(|e| named(e, reading.input))
+    let table = table.map_err(|e| named(e, reading.input))?;
+    Ok(Box::new(Named { table, input: reading.input.clone() }))
+}
+
+/// A table whose errors name their file.
+struct Named {
+    table: Box<dyn Table>,
+    input: Input,
+}
+
+struct NamedColumn<'a> {
+    column: Box<dyn Column + 'a>,
+    input: &'a Input,
+}
+
+impl Table for Named {
+    fn schema(&self) -> &Schema {
+        self.table.schema()
+    }
+    fn rows(&self) -> u64 {
+        self.table.rows()
+    }
+    fn left_out(&self) -> &[String] {
+        self.table.left_out()
+    }
+    fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {
+        let column = self.table.column(index).map_err(|e| named(e, &self.input))?;
+        Ok(Box::new(NamedColumn { column, input: &self.input }))
+    }
+    fn column_bytes(&self, index: usize) -> u64 {
+        self.table.column_bytes(index)
+    }
+}
+
+impl Column for NamedColumn<'_> {
+    fn next(&mut self, rows: usize) -> Result<Piece> {
+        self.column.next(rows).map_err(|e| named(e, self.input))
+    }
 }
 
 /// A file that can be read at any position: a pipe is put into a temporary file first.

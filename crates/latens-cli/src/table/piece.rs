@@ -269,7 +269,10 @@ mod tests {
         assert!(matches!(&piece.values, Values::Bytes(rest) if rest.get(0) == b"bcd"));
         let mut piece = Piece::of(Values::Numbers(any_numbers(vec![1u8, 2, 3])));
         let front = piece.split_front(2);
-        assert_eq!(front.first_difference(&Piece::of(Values::Numbers(any_numbers(vec![1u8, 2])))), None);
+        assert_eq!(
+            front.first_difference(&Piece::of(Values::Numbers(any_numbers(vec![1u8, 2])))),
+            None
+        );
         assert_eq!(piece.rows, 1);
     }
 

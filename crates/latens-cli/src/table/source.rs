@@ -66,8 +66,7 @@ impl<'a> Projection<'a> {
             })
             .collect::<Result<Vec<usize>>>()?;
         let mut schema = table.schema().clone();
-        schema.fields =
-            indices.iter().filter_map(|&index| fields.get(index)).cloned().collect();
+        schema.fields = indices.iter().filter_map(|&index| fields.get(index)).cloned().collect();
         // Both describe all columns of the file, by position: wrong for some of them.
         schema.metadata.retain(|entry| entry.key != "ARROW:schema" && entry.key != "pandas");
         Ok(Projection { table, schema, indices })

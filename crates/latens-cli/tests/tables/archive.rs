@@ -187,8 +187,14 @@ fn hostile_archives_are_refused() {
     no_schema.retain(|(name, _)| name != "schema.json");
     let mut longer = good.clone();
     longer[0].1.push(0);
-    let cases = [("extra", extra), ("missing", missing), ("swapped", swapped),
-        ("no schema", no_schema), ("longer", longer), ("empty", Vec::new())];
+    let cases = [
+        ("extra", extra),
+        ("missing", missing),
+        ("swapped", swapped),
+        ("no schema", no_schema),
+        ("longer", longer),
+        ("empty", Vec::new()),
+    ];
     for (name, members) in cases {
         bench.write("bad.pco.zip", sealed(&members));
         let said = bench.fails(1, &["decompress", "bad.pco.zip", "-f", "-o", "bad.csv"]);

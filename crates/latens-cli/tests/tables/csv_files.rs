@@ -81,7 +81,10 @@ fn types_reach_parquet() {
     ];
     assert_eq!(types, expected);
     let columns = dump(&bench.path("t.parquet"));
-    assert_eq!(columns[0].1, [Some((-1i64).to_le_bytes().to_vec()), Some(2i64.to_le_bytes().into())]);
+    assert_eq!(
+        columns[0].1,
+        [Some((-1i64).to_le_bytes().to_vec()), Some(2i64.to_le_bytes().into())]
+    );
     assert_eq!(columns[2].1, [Some(0.5f64.to_le_bytes().to_vec()), None]);
     assert_eq!(columns[4].1, [None, None]);
 }
@@ -100,7 +103,11 @@ fn a_table_of_many_blocks() {
     let bench = Bench::new();
     let mut text = "i,word,long\n".to_string();
     for i in 0..150_000u64 {
-        let long = if i % 3 == 0 { String::new() } else { format!("{:x}", i.wrapping_mul(0x9e3779b97f4a7c15)) };
+        let long = if i % 3 == 0 {
+            String::new()
+        } else {
+            format!("{:x}", i.wrapping_mul(0x9e3779b97f4a7c15))
+        };
         text += &format!("{i},w{},l{long}\n", i % 11);
     }
     bench.write("big.csv", &text);

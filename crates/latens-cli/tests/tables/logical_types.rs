@@ -134,8 +134,7 @@ pub(crate) fn write_all_types(path: &Path, groups: usize, rows: usize) {
                     let length = w.get_descriptor().type_length() as usize;
                     put!(
                         w,
-                        rows.iter()
-                            .map(|&row| FixedLenByteArray::from(bytes(row, column, length)))
+                        rows.iter().map(|&row| FixedLenByteArray::from(bytes(row, column, length)))
                     )
                 }
             }

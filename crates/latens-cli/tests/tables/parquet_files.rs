@@ -22,7 +22,8 @@ fn nested(path: &Path) {
     let mut group = writer.next_row_group().unwrap();
     let mut leaf = 0;
     while let Some(mut column) = group.next_column().unwrap() {
-        let (levels, repetitions): (&[i16], &[i16]) = ([&[1, 1, 1][..], &[1, 1, 1]][leaf % 2], &[0; 3]);
+        let (levels, repetitions): (&[i16], &[i16]) =
+            ([&[1, 1, 1][..], &[1, 1, 1]][leaf % 2], &[0; 3]);
         match column.untyped() {
             ColumnWriter::Int32ColumnWriter(w) => {
                 w.write_batch(&[1, 2, 3], Some(levels), Some(repetitions)).unwrap();

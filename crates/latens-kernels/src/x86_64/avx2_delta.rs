@@ -75,7 +75,8 @@ const fn places<const VECTORS: usize>(width: usize, lane: usize) -> Places<VECTO
         let (window, k) = (field / per_window, field % per_window);
         let (vector, half) = (window / 2, window % 2);
         // A group that fits into one window has its upper half there as well.
-        let start = if width <= SINGLE as usize && lane == 4 { 0 } else { window * per_window * width / 8 };
+        let start =
+            if width <= SINGLE as usize && lane == 4 { 0 } else { window * per_window * width / 8 };
         let bit = field * width - 8 * start;
         p.window[vector][half] = start;
         let at = 16 * half + k * lane;

@@ -50,6 +50,12 @@ pub(crate) mod real {
         };
     }
 
+    /// The lowest `count` bits, all for 64 and more.
+    #[inline(always)]
+    fn lowest(count: usize) -> u64 {
+        if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+    }
+
     impl Vector for __m512i {
         #[inline(always)]
         unsafe fn load(bytes: &[u8; 64]) -> Self {
@@ -58,23 +64,31 @@ pub(crate) mod real {
         }
         #[inline(always)]
         unsafe fn load_part(bytes: &[u8]) -> Self {
-            let mask = u64::MAX.checked_shr(64 - bytes.len().min(64) as u32).unwrap_or(0);
+            let mask = lowest(bytes.len());
             // SAFETY: the caller vouches for the instruction; it reads the bytes of the mask
             // alone, and these are there.
             unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
         }
         #[inline(always)]
         unsafe fn store<L: Lane>(self, out: &mut [L]) {
-            let bytes = size_of_val(out).min(64) as u32;
-            let mask = u64::MAX.checked_shr(64 - bytes).unwrap_or(0);
+            let size = size_of_val(out);
+            if size >= 64 {
+                // SAFETY: the caller vouches for the instruction; `out` has the 64 bytes.
+                return unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), self) };
+            }
             // SAFETY: the caller vouches for the instruction; it writes the bytes of the mask
             // alone, and these are within `out`.
-            unsafe { _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), mask, self) }
+            unsafe { _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), lowest(size), self) }
         }
         #[inline(always)]
         unsafe fn splat<L: Lane>(x: L) -> Self {
-            let x = x.widen().cast_signed();
-            by_lane!(L, _mm512_set1_epi32(x as i32), _mm512_set1_epi64(x))
+            let x = x.to_signed();
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a lane of 32 bits, widened before"
+            )]
+            let low = x as i32;
+            by_lane!(L, _mm512_set1_epi32(low), _mm512_set1_epi64(x))
         }
         #[inline(always)]
         unsafe fn permute_bytes(self, index: Self) -> Self {

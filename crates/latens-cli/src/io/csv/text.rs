@@ -53,12 +53,12 @@ fn values(field: &Field, values: &Values) -> Result<ByteValues> {
         }
         Values::Bytes(bytes) => match (field.storage, &field.logical) {
             (Storage::Fixed(16), LogicalType::Uuid) => strings(bytes, uuid),
-            (_, &LogicalType::Decimal { scale, .. }) => strings(bytes, |out, value| {
-                match wide(value) {
+            (_, &LogicalType::Decimal { scale, .. }) => {
+                strings(bytes, |out, value| match wide(value) {
                     Some(integer) => decimal(out, integer, scale),
                     None => hex(out, value),
-                }
-            }),
+                })
+            }
             (Storage::Fixed(_), _) => strings(bytes, hex),
             _ => bytes.clone(),
         },
@@ -70,10 +70,7 @@ fn values(field: &Field, values: &Values) -> Result<ByteValues> {
 }
 
 /// The text of each value; a value that cannot be written ends it.
-fn each<T>(
-    values: &[T],
-    mut write: impl FnMut(&mut String, &T) -> std::fmt::Result,
-) -> ByteValues {
+fn each<T>(values: &[T], mut write: impl FnMut(&mut String, &T) -> std::fmt::Result) -> ByteValues {
     let mut texts = ByteValues::default();
     let mut text = String::new();
     for value in values {

@@ -64,9 +64,7 @@ fn write_piece(writer: &mut ColumnWriter<'_>, field: &Field, piece: Piece) -> Re
         (ColumnWriter::Int64ColumnWriter(w), Cooked::Int64(v)) => w.write_batch(&v, levels, None),
         (ColumnWriter::Int96ColumnWriter(w), Cooked::Int96(v)) => w.write_batch(&v, levels, None),
         (ColumnWriter::FloatColumnWriter(w), Cooked::Float(v)) => w.write_batch(&v, levels, None),
-        (ColumnWriter::DoubleColumnWriter(w), Cooked::Double(v)) => {
-            w.write_batch(&v, levels, None)
-        }
+        (ColumnWriter::DoubleColumnWriter(w), Cooked::Double(v)) => w.write_batch(&v, levels, None),
         (ColumnWriter::ByteArrayColumnWriter(w), Cooked::Bytes(v)) => {
             w.write_batch(&v, levels, None)
         }

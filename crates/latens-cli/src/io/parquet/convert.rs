@@ -110,12 +110,12 @@ impl Gathered {
             (Raw::Bool(values), _) => {
                 Values::Numbers(any_numbers(values.into_iter().map(u8::from).collect()))
             }
-            (Raw::Int32(values), Storage::Number(NumberType::U32)) => Values::Numbers(any_numbers(
-                values.into_iter().map(i32::cast_unsigned).collect(),
-            )),
-            (Raw::Int64(values), Storage::Number(NumberType::U64)) => Values::Numbers(any_numbers(
-                values.into_iter().map(i64::cast_unsigned).collect(),
-            )),
+            (Raw::Int32(values), Storage::Number(NumberType::U32)) => {
+                Values::Numbers(any_numbers(values.into_iter().map(i32::cast_unsigned).collect()))
+            }
+            (Raw::Int64(values), Storage::Number(NumberType::U64)) => {
+                Values::Numbers(any_numbers(values.into_iter().map(i64::cast_unsigned).collect()))
+            }
             (Raw::Int32(values), _) => Values::Numbers(any_numbers(values)),
             (Raw::Int64(values), _) => Values::Numbers(any_numbers(values)),
             (Raw::Float(values), _) => Values::Numbers(any_numbers(values)),

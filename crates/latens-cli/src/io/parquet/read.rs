@@ -32,6 +32,7 @@ impl ParquetTable {
     /// # Errors
     /// No Parquet file, one that is cut short, or nested columns.
     pub fn open(file: SharedFile, skip_nested: bool) -> Result<Self> {
+        let len = file.len();
         guarded(|| {
             let file = SerializedFileReader::new(file).map_err(foreign)?;
             let meta = file.metadata();
@@ -65,8 +66,8 @@ impl ParquetTable {
                 file,
             })
         })
+        .map_err(|e| e.at_byte(len))
     }
-
 }
 
 impl Table for ParquetTable {
@@ -117,7 +118,7 @@ struct OpenChunk {
 
 impl Column for ParquetColumn<'_> {
     fn next(&mut self, rows: usize) -> Result<Piece> {
-        guarded(|| self.gather(rows))
+        guarded(|| self.gather(rows)).map_err(|e| self.placed(e))
     }
 }
 
@@ -130,11 +131,8 @@ impl ParquetColumn<'_> {
             let want = usize::try_from(chunk.left).map_or(want, |left| want.min(left));
             let got = gathered.read(&mut chunk.reader, want).map_err(foreign)?;
             chunk.left -= got as u64;
-            let left = chunk.left;
             if got < want {
-                let group = self.group - 1;
-                return Err(Failure::new(format!("truncated: {left} rows are missing"))
-                    .within(format!("row group {group}")));
+                return Err(Failure::new(format!("truncated: {} rows are missing", chunk.left)));
             }
         }
         gathered.into_piece(self.field)
@@ -147,13 +145,25 @@ impl ParquetColumn<'_> {
             let Some(meta) = file.metadata().row_groups().get(self.group) else {
                 return Ok(None);
             };
-            let pages = pages::open(file, self.group, self.leaf)
-                .map_err(|e| e.within(format!("row group {}", self.group)))?;
+            self.group += 1;
+            let pages = pages::open(file, self.group - 1, self.leaf)?;
             let descr = meta.column(self.leaf).column_descr_ptr();
             let left = u64::try_from(meta.num_rows()).unwrap_or(0);
             self.open = Some(OpenChunk { reader: get_column_reader(descr, pages), left });
-            self.group += 1;
         }
         Ok(self.open.as_mut())
+    }
+
+    /// An error in the column chunk that was read last.
+    fn placed(&self, e: Failure) -> Failure {
+        let group = self.group.saturating_sub(1);
+        let meta = self.table.file.metadata().row_groups().get(group);
+        let chunk = meta.and_then(|meta| meta.columns().get(self.leaf));
+        let start = chunk.map(|c| c.dictionary_page_offset().unwrap_or(c.data_page_offset()));
+        let e = e.within(format!("row group {group}"));
+        match start.and_then(|start| u64::try_from(start).ok()) {
+            Some(start) => e.at_byte(start),
+            None => e,
+        }
     }
 }

@@ -126,10 +126,9 @@ fn read_converted(column: &ColumnDescriptor) -> LogicalType {
         ConvertedType::TIME_MICROS => LogicalType::Time { unit: Micros, utc: true },
         ConvertedType::TIMESTAMP_MILLIS => LogicalType::Timestamp { unit: Millis, utc: true },
         ConvertedType::TIMESTAMP_MICROS => LogicalType::Timestamp { unit: Micros, utc: true },
-        ConvertedType::DECIMAL => LogicalType::Decimal {
-            precision: column.type_precision(),
-            scale: column.type_scale(),
-        },
+        ConvertedType::DECIMAL => {
+            LogicalType::Decimal { precision: column.type_precision(), scale: column.type_scale() }
+        }
         ConvertedType::UINT_8 => int(8, false),
         ConvertedType::UINT_16 => int(16, false),
         ConvertedType::UINT_32 => int(32, false),
@@ -138,7 +137,9 @@ fn read_converted(column: &ColumnDescriptor) -> LogicalType {
         ConvertedType::INT_16 => int(16, true),
         ConvertedType::INT_32 => int(32, true),
         ConvertedType::INT_64 => int(64, true),
-        ConvertedType::NONE | ConvertedType::LIST | ConvertedType::MAP
+        ConvertedType::NONE
+        | ConvertedType::LIST
+        | ConvertedType::MAP
         | ConvertedType::MAP_KEY_VALUE => LogicalType::None,
     }
 }

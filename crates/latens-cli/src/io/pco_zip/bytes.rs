@@ -106,7 +106,7 @@ impl StoreWriter {
 /// Where the lengths of values come from.
 enum Lengths {
     Fixed(u32),
-    Stored { reader: NumberReader<u32>, ahead: VecDeque<u32> },
+    Stored { reader: Box<NumberReader<u32>>, ahead: VecDeque<u32> },
 }
 
 /// Byte strings being read.
@@ -133,7 +133,7 @@ impl StoreReader {
         let lengths = match (storage, lengths) {
             (Storage::Fixed(n), _) => Lengths::Fixed(n),
             (_, Some(place)) => Lengths::Stored {
-                reader: NumberReader::open(file, place)?,
+                reader: Box::new(NumberReader::open(file, place)?),
                 ahead: VecDeque::new(),
             },
             (_, None) => return Err(Failure::new("corrupt: no lengths")),

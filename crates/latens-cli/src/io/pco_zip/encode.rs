@@ -1,8 +1,8 @@
 //! Numbers to a `.pco` member, chunk by chunk, several chunks at a time.
 
 use crate::message::Result;
-use latens::pco::{Config, DeltaSpec, ModeSpec};
 use latens::pco::standalone::{ChunkSummary, Encoder, encode_chunk};
+use latens::pco::{Config, DeltaSpec, ModeSpec};
 use latens::{AnyNumbers, Number, NumberType, with_number_type};
 use rayon::prelude::*;
 use std::io::{Seek, SeekFrom};

@@ -86,7 +86,12 @@ fn inspect_column(table: &PcoZipTable, entry: &Entry) -> Result<ColumnInspection
     };
     let members = entry.members().into_iter().map(|member| {
         let place = table.place(member)?;
-        Ok(MemberInspection { file: member.file.clone(), bytes: member.bytes, start: place.start, pco: None })
+        Ok(MemberInspection {
+            file: member.file.clone(),
+            bytes: member.bytes,
+            start: place.start,
+            pco: None,
+        })
     });
     Ok(ColumnInspection {
         name: entry.field.name.clone(),

@@ -45,7 +45,16 @@ mod tests {
         let names = ["a", "A", "a", "a-2", "../../etc/passwd", "", "", "é.b", "con", "LPT1", "-x"];
         let stems: Vec<String> = names.iter().map(|name| stems.stem(name)).collect();
         let expected = [
-            "a", "A-2", "a-3", "a-2-2", "______etc_passwd", "_", "_-2", "__b", "_con", "_LPT1",
+            "a",
+            "A-2",
+            "a-3",
+            "a-2-2",
+            "______etc_passwd",
+            "_",
+            "_-2",
+            "__b",
+            "_con",
+            "_LPT1",
             "_-x",
         ];
         assert_eq!(stems, expected);

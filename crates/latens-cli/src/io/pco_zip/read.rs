@@ -14,9 +14,9 @@ use zip::{CompressionMethod, ZipArchive};
 use super::bytes::{DICTIONARY_BYTES, DICTIONARY_VALUES, StoreReader};
 use super::decode::{AnyReader, NumberReader, Place, any_reader};
 use super::manifest::{self, ByteStore, Entry, Layout, Manifest, Member};
+use super::seal;
 use super::validity::ValidityReader;
 use super::write::foreign;
-use super::seal;
 
 /// An open `.pco.zip` whose seal holds and whose members are those that `schema.json` names.
 pub struct PcoZipTable {
@@ -48,7 +48,9 @@ impl PcoZipTable {
         }
         let named: usize = manifest.columns.iter().map(|entry| entry.members().len()).sum();
         if named != places.len() {
-            return Err(Failure::new("corrupt: the archive holds members that schema.json does not name"));
+            return Err(Failure::new(
+                "corrupt: the archive holds members that schema.json does not name",
+            ));
         }
         Ok(PcoZipTable { schema: manifest.schema(), file, manifest, places })
     }
@@ -78,12 +80,13 @@ impl PcoZipTable {
                 Reader::Numbers(any_reader(number_type, &self.file, self.place(values)?)?)
             }
             Layout::Words { high, low } => Reader::Words {
-                high: NumberReader::open(&self.file, self.place(high)?)?,
-                low: NumberReader::open(&self.file, self.place(low)?)?,
+                high: Box::new(NumberReader::open(&self.file, self.place(high)?)?),
+                low: Box::new(NumberReader::open(&self.file, self.place(low)?)?),
             },
             Layout::Plain { values } => Reader::Plain(Box::new(self.store(values, storage)?)),
             Layout::Dictionary { codes, distinct, values } => {
-                let too_large = || Failure::new("corrupt: a dictionary larger than any that is written");
+                let too_large =
+                    || Failure::new("corrupt: a dictionary larger than any that is written");
                 let count = usize::try_from(*distinct).ok().filter(|&n| n <= DICTIONARY_VALUES);
                 let count = count.ok_or_else(too_large)?;
                 if values.total > DICTIONARY_BYTES as u64 {
@@ -95,7 +98,7 @@ impl PcoZipTable {
                     store.next(count - distinct.len())?.iter().for_each(|v| distinct.push(v));
                 }
                 store.finish()?;
-                let codes = NumberReader::open(&self.file, self.place(codes)?)?;
+                let codes = Box::new(NumberReader::open(&self.file, self.place(codes)?)?);
                 Reader::Dictionary { codes, ahead: VecDeque::new(), distinct }
             }
         })
@@ -173,9 +176,9 @@ impl Table for PcoZipTable {
 /// Readers of the values of one column.
 enum Reader {
     Numbers(Box<dyn AnyReader>),
-    Words { high: NumberReader<i64>, low: NumberReader<u64> },
+    Words { high: Box<NumberReader<i64>>, low: Box<NumberReader<u64>> },
     Plain(Box<StoreReader>),
-    Dictionary { codes: NumberReader<u32>, ahead: VecDeque<u32>, distinct: ByteValues },
+    Dictionary { codes: Box<NumberReader<u32>>, ahead: VecDeque<u32>, distinct: ByteValues },
 }
 
 impl Reader {
