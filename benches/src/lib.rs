@@ -1,3 +1,5 @@
 //! What the comparison programs share.
 
 pub mod corpus;
+pub mod reference;
+pub mod timing;

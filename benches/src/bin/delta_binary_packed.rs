@@ -7,6 +7,8 @@
 //! printed are medians over the rounds, in GB of numbers (10^9 bytes) a second, and the median's
 //! ratio to the `parquet` crate's. `LATENS_BENCH_ROUNDS` sets the rounds (default 15).
 
+#![allow(clippy::expect_used, reason = "a comparison that fails had better stop")]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -10,7 +10,7 @@
 
 use latens::pco::{Config, Favor, standalone};
 use latens::{AnyNumbers, with_number_type};
-use latens_benches::corpus;
+use latens_benches::{corpus, reference};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -144,42 +144,4 @@ fn compress(numbers: &AnyNumbers, config: &Config) -> Result<(Vec<u8>, String), 
         Some(slice) => typed(slice, config),
         None => Err("a type that is not its own".into()),
     })
-}
-
-/// The crate `pco`, typed at run time.
-mod reference {
-    use super::{AnyNumbers, Failure};
-
-    macro_rules! dispatch {
-        ($numbers:expr, $v:ident => $body:expr) => {
-            match $numbers {
-                AnyNumbers::U8($v) => $body,
-                AnyNumbers::U16($v) => $body,
-                AnyNumbers::U32($v) => $body,
-                AnyNumbers::U64($v) => $body,
-                AnyNumbers::I8($v) => $body,
-                AnyNumbers::I16($v) => $body,
-                AnyNumbers::I32($v) => $body,
-                AnyNumbers::I64($v) => $body,
-                AnyNumbers::F16($v) => $body,
-                AnyNumbers::F32($v) => $body,
-                AnyNumbers::F64($v) => $body,
-            }
-        };
-    }
-
-    /// As its users call it, 8-bit types allowed.
-    pub fn compress(numbers: &AnyNumbers, level: usize) -> Result<Vec<u8>, Failure> {
-        let config =
-            pco::ChunkConfig::default().with_compression_level(level).with_enable_8_bit(true);
-        Ok(dispatch!(numbers, v => pco::standalone::simple_compress(v, &config)?))
-    }
-
-    /// The numbers of a file as little-endian bytes; `like` has their type.
-    pub fn decompress(file: &[u8], like: &AnyNumbers) -> Result<Vec<u8>, Failure> {
-        fn of<T: pco::data_types::Number>(_: &[T], file: &[u8]) -> Result<Vec<T>, Failure> {
-            Ok(pco::standalone::simple_decompress::<T>(file)?)
-        }
-        Ok(dispatch!(like, v => AnyNumbers::from(of(v, file)?).to_le_bytes()))
-    }
 }

@@ -95,6 +95,12 @@ impl Kernel {
         Self(if simd.is_available() { simd } else { Simd::Scalar })
     }
 
+    /// Whether AVX2 may be used.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn has_avx2(self) -> bool {
+        matches!(self.0, Simd::Avx2 | Simd::Avx512)
+    }
+
     /// Decodes the first `out.len()` values of a block and returns the last of them, or `last`
     /// where there are none. `last` is the value before the first one. Fields of more bits than
     /// the lane has count by their low bits. Bits that `bodies` lacks are read as zeros, and
@@ -182,4 +188,4 @@ pub fn decode_from<L: Lane>(
 pub use crate::scalar::delta_pack::{deltas, pack, subtract};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

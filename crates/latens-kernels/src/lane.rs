@@ -42,8 +42,11 @@ macro_rules! impl_lane {
         impl Lane for $t {
             const BITS: u32 = <$t>::BITS;
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, reason = "truncation is what is asked for")]
-            #[allow(clippy::unnecessary_cast, reason = "u64 to u64 in one of two expansions")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::unnecessary_cast,
+                reason = "truncation is what is asked for; u64 to u64 in one of two expansions"
+            )]
             fn truncate(x: u64) -> Self {
                 x as $t
             }

@@ -95,10 +95,11 @@ fn scalar_agrees_with_one_field_at_a_time() {
 fn packed<L: DeltaLane>(simd: Simd, values: &[u64]) -> (Vec<u8>, u8, L, Vec<L>) {
     let values: Vec<L> = values.iter().map(|&v| L::truncate(v)).collect();
     let mut fields = vec![L::default(); values.len()];
-    let min = deltas(simd, L::truncate(7), &values, &mut fields);
-    let width = subtract(simd, min, &mut fields);
+    let kernel = Kernel::new(simd);
+    let min = deltas(kernel, L::truncate(7), &values, &mut fields);
+    let width = subtract(kernel, min, &mut fields);
     let mut bytes = vec![0xaa];
-    pack(simd, &fields, width, &mut bytes);
+    pack(&fields, width, &mut bytes);
     (bytes, width, min, fields)
 }
 

@@ -1,21 +1,20 @@
 //! The writing side of [`crate::delta`]: portable loops, which the compiler vectorises; where the
 //! processor has AVX2 the same loops run compiled for it.
 
-use crate::delta::MAX_WIDTH;
-use crate::dispatch::Simd;
+use crate::delta::Kernel;
 use crate::lane::Lane;
 
-/// Compiles the body once as it is and once for AVX2, and picks by `simd`.
+/// Compiles the body once as it is and once for AVX2, and picks by the kernel.
 macro_rules! also_for_avx2 {
-    ($simd:expr, $lane:ident, fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty) => {{
+    ($kernel:expr, $lane:ident, fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty) => {{
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx2,bmi1,bmi2")]
             fn with_avx2<$lane: Lane>($($arg: $ty),*) -> $out {
                 $name($($arg),*)
             }
-            if $simd >= Simd::Avx2 && Simd::Avx2.is_available() {
-                // SAFETY: the processor has the instructions, as just asked.
+            if $kernel.has_avx2() {
+                // SAFETY: a `Kernel` is made for what the processor has alone.
                 return unsafe { with_avx2($($arg),*) };
             }
         }
@@ -28,9 +27,9 @@ macro_rules! also_for_avx2 {
 ///
 /// # Panics
 /// Where the slices differ in length.
-pub fn deltas<L: Lane>(simd: Simd, previous: L, values: &[L], out: &mut [L]) -> L {
+pub fn deltas<L: Lane>(kernel: Kernel, previous: L, values: &[L], out: &mut [L]) -> L {
     assert_eq!(values.len(), out.len(), "one delta for each value");
-    also_for_avx2!(simd, L, fn deltas_loop(previous: L, values: &[L], out: &mut [L]) -> L)
+    also_for_avx2!(kernel, L, fn deltas_loop(previous: L, values: &[L], out: &mut [L]) -> L)
 }
 
 #[inline(always)]
@@ -49,8 +48,8 @@ fn deltas_loop<L: Lane>(previous: L, values: &[L], out: &mut [L]) -> L {
 }
 
 /// Subtracts `min` from every delta and returns the bits that the widest result needs.
-pub fn subtract<L: Lane>(simd: Simd, min: L, deltas: &mut [L]) -> u8 {
-    also_for_avx2!(simd, L, fn subtract_loop(min: L, deltas: &mut [L]) -> u8)
+pub fn subtract<L: Lane>(kernel: Kernel, min: L, deltas: &mut [L]) -> u8 {
+    also_for_avx2!(kernel, L, fn subtract_loop(min: L, deltas: &mut [L]) -> u8)
 }
 
 #[inline(always)]
@@ -68,15 +67,10 @@ fn subtract_loop<L: Lane>(min: L, deltas: &mut [L]) -> u8 {
 /// with zeros.
 ///
 /// # Panics
-/// Where `width` is above [`MAX_WIDTH`]. Bits of a value above `width` are an error of the
+/// Where `width` is above [`Lane::BITS`]. Bits of a value above `width` are an error of the
 /// caller's and spoil its neighbours.
-pub fn pack<L: Lane>(simd: Simd, values: &[L], width: u8, out: &mut Vec<u8>) {
-    assert!(width <= MAX_WIDTH, "a width above {MAX_WIDTH}");
-    also_for_avx2!(simd, L, fn pack_loop(values: &[L], width: u8, out: &mut Vec<u8>) -> ())
-}
-
-#[inline(always)]
-fn pack_loop<L: Lane>(values: &[L], width: u8, out: &mut Vec<u8>) {
+pub fn pack<L: Lane>(values: &[L], width: u8, out: &mut Vec<u8>) {
+    assert!(u32::from(width) <= L::BITS, "a width above {}", L::BITS);
     macro_rules! by_width {
         ($($w:literal)*) => {
             match width {
@@ -91,8 +85,11 @@ fn pack_loop<L: Lane>(values: &[L], width: u8, out: &mut Vec<u8>) {
 }
 
 /// 32 values fill `4 W` bytes.
-#[inline(always)]
+#[inline]
 fn pack_width<L: Lane, const W: usize>(values: &[L], out: &mut Vec<u8>) {
+    if W > L::BITS as usize {
+        return;
+    }
     let start = out.len();
     out.resize(start + (values.len() * W).div_ceil(8), 0);
     let mut dst = &mut out[start..];
@@ -112,21 +109,24 @@ fn pack_width<L: Lane, const W: usize>(values: &[L], out: &mut Vec<u8>) {
     }
 }
 
+/// Unrolled by hand: word and shift of each value are constants then, which the compiler does not
+/// see to by itself (`optimizations.md`).
 #[inline(always)]
 fn pack_group<L: Lane, const W: usize>(group: &[L], dst: &mut [u8]) {
     let (group, dst) = (&group[..32], &mut dst[..4 * W]);
     let mut word = 0u64;
-    let mut at = 0;
-    for (i, value) in group.iter().enumerate() {
-        let shift = i * W % 64;
-        let x = value.widen();
-        word |= x << shift;
-        if shift + W >= 64 {
-            dst[at..at + 8].copy_from_slice(&word.to_le_bytes());
-            at += 8;
-            word = if shift + W > 64 { x >> (64 - shift) } else { 0 };
-        }
+    macro_rules! put {
+        ($($i:literal)*) => {$(
+            let x = group[$i].widen();
+            let (at, shift) = ($i * W / 64 * 8, $i * W % 64);
+            word |= x << shift;
+            if shift + W >= 64 {
+                dst[at..at + 8].copy_from_slice(&word.to_le_bytes());
+                word = if shift + W > 64 { x >> (64 - shift) } else { 0 };
+            }
+        )*};
     }
+    put!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
     if W % 2 == 1 {
         dst[4 * W - 4..].copy_from_slice(&word.to_le_bytes()[..4]);
     }

@@ -22,6 +22,19 @@ const GROUP: usize = 8;
 /// Fields of up to this width fit into a lane of 32 bits wherever they begin in a byte, and the
 /// sum of eight of them fits as well.
 const NARROW: u32 = 25;
+/// A group of fields of up to this width lies in a single window.
+const SINGLE: u32 = 16;
+
+// How the fields of a group lie: what the loops are compiled for.
+/// A group in one window.
+const IN_ONE_WINDOW: u8 = 0;
+/// Each field in the bytes of its lane.
+const IN_LANES: u8 = 1;
+/// Some fields in one byte more than their lane has.
+const WIDE: u8 = 2;
+/// Each field is a whole lane.
+const PLAIN: u8 = 3;
+
 /// A group is read by loads that end at most this many bytes behind its first byte, plus its
 /// width: the window of the last pair begins within the group, the ninth bytes lie 8 further.
 const REACH: usize = 24;
@@ -61,9 +74,11 @@ const fn places<const VECTORS: usize>(width: usize, lane: usize) -> Places<VECTO
     while field < GROUP {
         let (window, k) = (field / per_window, field % per_window);
         let (vector, half) = (window / 2, window % 2);
-        let start = window * per_window * width;
-        let bit = start % 8 + k * width;
-        p.window[vector][half] = start / 8;
+        // A group that fits into one window has its upper half there as well.
+        let start =
+            if width <= SINGLE as usize && lane == 4 { 0 } else { window * per_window * width / 8 };
+        let bit = field * width - 8 * start;
+        p.window[vector][half] = start;
         let at = 16 * half + k * lane;
         let mut byte = 0;
         while byte < lane {
@@ -114,6 +129,17 @@ fn vector(bytes: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
+/// One window of 16 bytes, in both halves.
+///
+/// # Safety
+/// 16 bytes must be readable from `src` on.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn one_window(src: *const u8) -> __m256i {
+    // SAFETY: what the caller promises.
+    unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(src.cast())) }
+}
+
 /// Two windows of 16 bytes, at `low` and at `high`.
 ///
 /// # Safety
@@ -152,29 +178,17 @@ fn upper_half() -> __m256i {
     _mm256_setr_epi64x(0, 0, -1, -1)
 }
 
-/// A run's whole groups that may be read with the overhang of [`REACH`].
+/// How many of a run's values lie in whole groups that may be read with the overhang of [`REACH`].
 #[inline(always)]
-fn whole_groups(run: &Run<'_>, values: usize) -> usize {
+fn readable_values(run: &Run<'_>) -> usize {
     let width = run.width as usize;
-    let groups = values / GROUP;
+    let groups = run.values / GROUP;
     let need = groups.saturating_mul(width).saturating_add(REACH);
-    if need <= run.bytes.len() {
-        groups
+    if need <= run.bytes.len() || width == 0 {
+        groups * GROUP
     } else {
-        // `width` is not 0 here: kernels do not read for width 0.
-        groups.min(run.bytes.len().saturating_sub(REACH) / width)
+        groups.min(run.bytes.len().saturating_sub(REACH) / width) * GROUP
     }
-}
-
-/// Copies a group that lies too near to the end of what may be read; what is not there is 0.
-#[inline(never)]
-fn padded_group(run: &Run<'_>, group: usize) -> [u8; 64 + REACH] {
-    let mut padded = [0; 64 + REACH];
-    let width = run.width as usize;
-    let bytes = run.bytes.get(group.saturating_mul(width)..).unwrap_or_default();
-    let have = bytes.len().min(width);
-    padded[..have].copy_from_slice(&bytes[..have]);
-    padded
 }
 
 // ---------------------------------------------------------------------------------------- 32 bits
@@ -194,7 +208,7 @@ pub(crate) fn decode_block_u32(bodies: Bodies<'_>, min: u32, last: u32, out: &mu
     let mut out = out;
     for run in Runs::new(bodies, out.len()) {
         let (now, rest) = out.split_at_mut(run.values);
-        let whole = if run.width > 32 { 0 } else { now.len() / GROUP * GROUP };
+        let whole = if run.width > 32 { 0 } else { readable_values(&run) };
         let (groups, tail) = now.split_at_mut(whole);
         next = run_u32(&run, next, step, groups);
         if !tail.is_empty() {
@@ -230,10 +244,11 @@ fn run_u32(run: &Run<'_>, mut next: __m256i, step: __m256i, out: &mut [u32]) -> 
         return next;
     }
     let places = &PLACES_32[run.width as usize];
-    if places.wide {
-        groups_u32::<true>(run, places, next, step, out)
-    } else {
-        groups_u32::<false>(run, places, next, step, out)
+    match run.width {
+        ..=SINGLE => groups_u32::<IN_ONE_WINDOW>(run, places, next, step, out),
+        32 => groups_u32::<PLAIN>(run, places, next, step, out),
+        _ if places.wide => groups_u32::<WIDE>(run, places, next, step, out),
+        _ => groups_u32::<IN_LANES>(run, places, next, step, out),
     }
 }
 
@@ -248,7 +263,7 @@ fn halves_u32(x: __m256i) -> (__m256i, __m256i) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn groups_u32<const WIDE: bool>(
+fn groups_u32<const FORM: u8>(
     run: &Run<'_>,
     places: &Places<1>,
     mut next: __m256i,
@@ -256,7 +271,7 @@ fn groups_u32<const WIDE: bool>(
     out: &mut [u32],
 ) -> __m256i {
     let width = run.width as usize;
-    let whole = whole_groups(run, out.len());
+    debug_assert!(out.len() <= readable_values(run));
     let shuffle = vector(&places.shuffle[0]);
     let ninth = vector(&places.ninth[0]);
     let right = vector(&places.right[0]);
@@ -264,30 +279,28 @@ fn groups_u32<const WIDE: bool>(
     let mask = _mm256_set1_epi32((u32::MAX >> (32 - run.width)).cast_signed());
     let upper = upper_half();
     let [low, high] = places.window[0];
-    for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
-        let padded;
-        let src = if index < whole {
-            run.bytes[index * width..].as_ptr()
-        } else {
-            padded = padded_group(run, index);
-            padded.as_ptr()
-        };
+    let mut src = run.bytes.as_ptr();
+    for group in out.chunks_exact_mut(GROUP) {
         // SAFETY: the windows begin within the group's `width` bytes and end, with the 4 bytes
-        // that a wide one lies further on, less than REACH behind them; `whole` says where that
-        // much is left of `run.bytes`, and a padded group has it.
-        let mut x = unsafe { windows(src, low, high) };
-        let over = if WIDE {
-            // SAFETY: as above.
-            unsafe { windows(src, low + 4, high + 4) }
-        } else {
-            x
+        // that a wide one lies further on, less than REACH behind them; `out` has no more groups
+        // than `readable_values` found to have that much left of `run.bytes`.
+        let mut x = unsafe {
+            match FORM {
+                PLAIN => _mm256_loadu_si256(src.cast()),
+                IN_ONE_WINDOW => one_window(src),
+                _ => windows(src, low, high),
+            }
         };
-        x = _mm256_srlv_epi32(_mm256_shuffle_epi8(x, shuffle), right);
-        if WIDE {
-            let over = _mm256_sllv_epi32(_mm256_shuffle_epi8(over, ninth), left);
-            x = _mm256_or_si256(x, over);
+        if FORM != PLAIN {
+            x = _mm256_srlv_epi32(_mm256_shuffle_epi8(x, shuffle), right);
+            if FORM == WIDE {
+                // SAFETY: as above.
+                let over = unsafe { windows(src, low + 4, high + 4) };
+                let over = _mm256_sllv_epi32(_mm256_shuffle_epi8(over, ninth), left);
+                x = _mm256_or_si256(x, over);
+            }
+            x = _mm256_and_si256(x, mask);
         }
-        x = _mm256_and_si256(x, mask);
         x = _mm256_add_epi32(x, _mm256_slli_si256::<4>(x));
         x = _mm256_add_epi32(x, _mm256_slli_si256::<8>(x));
         let (within, total) = halves_u32(x);
@@ -298,6 +311,7 @@ fn groups_u32<const WIDE: bool>(
             _mm256_storeu_si256(group.as_mut_ptr().cast(), _mm256_add_epi32(x, next));
         }
         next = _mm256_add_epi32(next, total);
+        src = src.wrapping_add(width);
     }
     next
 }
@@ -315,7 +329,7 @@ pub(crate) fn decode_block_u64(bodies: Bodies<'_>, min: u64, last: u64, out: &mu
     let mut out = out;
     for run in Runs::new(bodies, out.len()) {
         let (now, rest) = out.split_at_mut(run.values);
-        let (groups, tail) = now.split_at_mut(now.len() / GROUP * GROUP);
+        let (groups, tail) = now.split_at_mut(readable_values(&run));
         next = run_u64(&run, next, step, groups);
         if !tail.is_empty() {
             let last = first_u64(next[0]).wrapping_sub(min);
@@ -353,13 +367,18 @@ fn run_u64(run: &Run<'_>, mut next: [__m256i; 2], step: __m256i, out: &mut [u64]
         return next;
     }
     if run.width <= NARROW {
-        return narrow_u64(run, &PLACES_32[run.width as usize], next, step, out);
+        let places = &PLACES_32[run.width as usize];
+        return if run.width <= SINGLE {
+            narrow_u64::<IN_ONE_WINDOW>(run, places, next, step, out)
+        } else {
+            narrow_u64::<IN_LANES>(run, places, next, step, out)
+        };
     }
     let places = &PLACES_64[run.width as usize];
-    if places.wide {
-        groups_u64::<true>(run, places, next, step, out)
-    } else {
-        groups_u64::<false>(run, places, next, step, out)
+    match run.width {
+        64 => groups_u64::<PLAIN>(run, places, next, step, out),
+        _ if places.wide => groups_u64::<WIDE>(run, places, next, step, out),
+        _ => groups_u64::<IN_LANES>(run, places, next, step, out),
     }
 }
 
@@ -377,7 +396,7 @@ fn store_u64(group: &mut [u64], values: [__m256i; 2]) {
 /// Up to [`NARROW`] bits: unpacked and summed up in lanes of 32 bits, all eight in one vector.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn narrow_u64(
+fn narrow_u64<const FORM: u8>(
     run: &Run<'_>,
     places: &Places<1>,
     mut next: [__m256i; 2],
@@ -385,22 +404,18 @@ fn narrow_u64(
     out: &mut [u64],
 ) -> [__m256i; 2] {
     let width = run.width as usize;
-    let whole = whole_groups(run, out.len());
+    debug_assert!(out.len() <= readable_values(run));
     let shuffle = vector(&places.shuffle[0]);
     let right = vector(&places.right[0]);
     let mask = _mm256_set1_epi32((u32::MAX >> (32 - run.width)).cast_signed());
     let upper = upper_half();
     let [low, high] = places.window[0];
-    for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
-        let padded;
-        let src = if index < whole {
-            run.bytes[index * width..].as_ptr()
-        } else {
-            padded = padded_group(run, index);
-            padded.as_ptr()
-        };
+    let mut src = run.bytes.as_ptr();
+    for group in out.chunks_exact_mut(GROUP) {
         // SAFETY: as in `groups_u32`.
-        let mut x = unsafe { windows(src, low, high) };
+        let mut x = unsafe {
+            if FORM == IN_ONE_WINDOW { one_window(src) } else { windows(src, low, high) }
+        };
         x = _mm256_srlv_epi32(_mm256_shuffle_epi8(x, shuffle), right);
         x = _mm256_and_si256(x, mask);
         x = _mm256_add_epi32(x, _mm256_slli_si256::<4>(x));
@@ -414,13 +429,14 @@ fn narrow_u64(
         let high = _mm256_permute2x128_si256::<0x31>(even, odd);
         store_u64(group, [_mm256_add_epi64(low, next[0]), _mm256_add_epi64(high, next[1])]);
         next = [_mm256_add_epi64(next[0], total), _mm256_add_epi64(next[1], total)];
+        src = src.wrapping_add(width);
     }
     next
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn groups_u64<const WIDE: bool>(
+fn groups_u64<const FORM: u8>(
     run: &Run<'_>,
     places: &Places<2>,
     mut next: [__m256i; 2],
@@ -428,33 +444,34 @@ fn groups_u64<const WIDE: bool>(
     out: &mut [u64],
 ) -> [__m256i; 2] {
     let width = run.width as usize;
-    let whole = whole_groups(run, out.len());
+    debug_assert!(out.len() <= readable_values(run));
     let mask = _mm256_set1_epi64x((u64::MAX >> (64 - run.width)).cast_signed());
     let upper = upper_half();
-    for (index, group) in out.chunks_exact_mut(GROUP).enumerate() {
-        let padded;
-        let src = if index < whole {
-            run.bytes[index * width..].as_ptr()
-        } else {
-            padded = padded_group(run, index);
-            padded.as_ptr()
-        };
+    let mut src = run.bytes.as_ptr();
+    for group in out.chunks_exact_mut(GROUP) {
         let mut x = [_mm256_setzero_si256(); 2];
         let mut totals = x;
         for (half, (x, total)) in x.iter_mut().zip(&mut totals).enumerate() {
             let [low, high] = places.window[half];
             // SAFETY: as in `groups_u32`, with the ninth bytes 8 further on.
-            let fields = unsafe { windows(src, low, high) };
-            let fields = _mm256_shuffle_epi8(fields, vector(&places.shuffle[half]));
-            let mut fields = _mm256_srlv_epi64(fields, vector(&places.right[half]));
-            if WIDE {
-                // SAFETY: as above.
-                let over = unsafe { windows(src, low + 8, high + 8) };
-                let over = _mm256_shuffle_epi8(over, vector(&places.ninth[half]));
-                let over = _mm256_sllv_epi64(over, vector(&places.left[half]));
-                fields = _mm256_or_si256(fields, over);
+            let mut fields = unsafe {
+                match FORM {
+                    PLAIN => _mm256_loadu_si256(src.add(32 * half).cast()),
+                    _ => windows(src, low, high),
+                }
+            };
+            if FORM != PLAIN {
+                fields = _mm256_shuffle_epi8(fields, vector(&places.shuffle[half]));
+                fields = _mm256_srlv_epi64(fields, vector(&places.right[half]));
+                if FORM == WIDE {
+                    // SAFETY: as above.
+                    let over = unsafe { windows(src, low + 8, high + 8) };
+                    let over = _mm256_shuffle_epi8(over, vector(&places.ninth[half]));
+                    let over = _mm256_sllv_epi64(over, vector(&places.left[half]));
+                    fields = _mm256_or_si256(fields, over);
+                }
+                fields = _mm256_and_si256(fields, mask);
             }
-            fields = _mm256_and_si256(fields, mask);
             fields = _mm256_add_epi64(fields, _mm256_slli_si256::<8>(fields));
             let own = _mm256_shuffle_epi32::<0xee>(fields);
             let other = swap_halves(own);
@@ -465,6 +482,7 @@ fn groups_u64<const WIDE: bool>(
         let total = _mm256_add_epi64(_mm256_add_epi64(totals[0], totals[1]), step);
         store_u64(group, [_mm256_add_epi64(x[0], next[0]), _mm256_add_epi64(x[1], next[1])]);
         next = [_mm256_add_epi64(next[0], total), _mm256_add_epi64(next[1], total)];
+        src = src.wrapping_add(width);
     }
     next
 }

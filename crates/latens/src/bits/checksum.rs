@@ -19,14 +19,25 @@ impl Crc32c {
 
     /// Takes in numbers as little-endian bytes.
     pub(crate) fn update_numbers<T: Number>(&mut self, numbers: &[T]) {
-        const BYTES: usize = 4096;
+        match T::TYPE.bytes() {
+            1 => self.update_words::<T, 1>(numbers),
+            2 => self.update_words::<T, 2>(numbers),
+            4 => self.update_words::<T, 4>(numbers),
+            _ => self.update_words::<T, 8>(numbers),
+        }
+    }
+
+    /// [`Crc32c::update_numbers`] with a width that the compiler knows.
+    fn update_words<T: Number, const WIDTH: usize>(&mut self, numbers: &[T]) {
+        const BYTES: usize = 2048;
         let mut buffer = [0u8; BYTES];
-        let width = T::TYPE.bytes();
-        for piece in numbers.chunks(BYTES / 8) {
-            for (bytes, x) in buffer.chunks_exact_mut(width).zip(piece) {
-                bytes.copy_from_slice(&x.to_bits().to_u64().to_le_bytes()[..width]);
+        for piece in numbers.chunks(BYTES / WIDTH) {
+            let words = buffer.as_chunks_mut::<WIDTH>().0;
+            for (bytes, x) in words.iter_mut().zip(piece) {
+                let word = x.to_bits().to_u64().to_le_bytes();
+                *bytes = std::array::from_fn(|i| word[i]);
             }
-            self.update(&buffer[..piece.len() * width]);
+            self.update(&buffer[..piece.len() * WIDTH]);
         }
     }
 

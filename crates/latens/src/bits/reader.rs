@@ -29,6 +29,11 @@ impl<'a> BitReader<'a> {
         self.bit as u64 / 8
     }
 
+    /// The byte where the input ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.src.len() as u64
+    }
+
     /// Bits that are left.
     pub(crate) fn bits_left(&self) -> usize {
         (self.src.len() * 8).saturating_sub(self.bit)

@@ -51,6 +51,7 @@ fn read_long(bytes: &[u8], at: &mut usize, what: &'static str) -> Result<u64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::error::ErrorKind;

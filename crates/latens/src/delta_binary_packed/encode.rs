@@ -1,7 +1,7 @@
 //! Writing a stream.
 
-use latens_kernels::delta::{DeltaLane, deltas, pack, subtract};
-use latens_kernels::dispatch::{Simd, simd};
+use latens_kernels::delta::{DeltaLane, Kernel, deltas, pack, subtract};
+use latens_kernels::dispatch::simd;
 
 use super::{Element, Header, Layout};
 use crate::bits::{varint, zigzag};
@@ -27,10 +27,10 @@ pub fn encode<T: Element>(values: &[T], layout: Layout) -> Vec<u8> {
 
 /// Appends the stream of `values` to `out`; see [`encode`].
 pub fn encode_into<T: Element>(values: &[T], layout: Layout, out: &mut Vec<u8>) {
-    encode_lanes(T::as_lanes(values), layout, simd(), out);
+    encode_lanes(T::as_lanes(values), layout, Kernel::new(simd()), out);
 }
 
-fn encode_lanes<L: DeltaLane>(values: &[L], layout: Layout, simd: Simd, out: &mut Vec<u8>) {
+fn encode_lanes<L: DeltaLane>(values: &[L], layout: Layout, kernel: Kernel, out: &mut Vec<u8>) {
     let first = values.first().copied().unwrap_or_default();
     let total_count = values.len() as u64;
     Header { layout, total_count, first_value: first.to_signed(), size: 0 }.write(out);
@@ -39,9 +39,9 @@ fn encode_lanes<L: DeltaLane>(values: &[L], layout: Layout, simd: Simd, out: &mu
     let mut previous = first;
     for block in rest.chunks(layout.block_size()) {
         let fields = &mut fields[..block.len()];
-        let min_delta = deltas(simd, previous, block, fields);
+        let min_delta = deltas(kernel, previous, block, fields);
         previous = block.last().copied().unwrap_or_default();
-        encode_block(fields, min_delta, layout, simd, out);
+        encode_block(fields, min_delta, layout, kernel, out);
     }
 }
 
@@ -49,7 +49,7 @@ fn encode_block<L: DeltaLane>(
     deltas: &mut [L],
     min_delta: L,
     layout: Layout,
-    simd: Simd,
+    kernel: Kernel,
     out: &mut Vec<u8>,
 ) {
     varint::write(zigzag::encode(min_delta.to_signed()), out);
@@ -57,10 +57,10 @@ fn encode_block<L: DeltaLane>(
     out.resize(widths + layout.miniblocks(), 0);
     let step = layout.values_per_miniblock();
     for (i, miniblock) in deltas.chunks_mut(step).enumerate() {
-        let width = subtract(simd, min_delta, miniblock);
+        let width = subtract(kernel, min_delta, miniblock);
         out[widths + i] = width;
         let body = out.len();
-        pack(simd, miniblock, width, out);
+        pack(miniblock, width, out);
         out.resize(body + step / 8 * usize::from(width), 0);
     }
 }

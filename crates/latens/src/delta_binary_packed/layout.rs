@@ -149,6 +149,7 @@ pub fn header(bytes: &[u8]) -> Result<Header> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -13,17 +13,6 @@ use crate::ans::frequencies;
 use crate::number::Latent;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 
-/// Bins of a variable, and about how many bits its latents take with them.
-#[derive(Clone, Debug)]
-pub(crate) struct Trained<L> {
-    /// What goes into the chunk metadata; bins are sorted and do not overlap.
-    pub(crate) variable: Variable<L>,
-    /// Bits of metadata.
-    pub(crate) meta_bits: f64,
-    /// Bits of codes and offsets.
-    pub(crate) body_bits: f64,
-}
-
 /// How finely a variable is binned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
@@ -41,44 +30,58 @@ impl Effort {
     }
 }
 
-/// The best bins for the latents of a whole chunk. The latents are left in another order.
-pub(crate) fn train<L: Latent>(latents: &mut [L], effort: Effort) -> Trained<L> {
+/// The best bins for the latents of a whole chunk, sorted and disjoint. The latents are left in
+/// another order.
+pub(crate) fn train<L: Latent>(latents: &mut [L], effort: Effort) -> Variable<L> {
     let buckets = histogram::histogram(latents, effort.buckets);
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
     let ranges = optimize::partition(&buckets, per_bin);
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
-    let (log, weights, code_bits) = best_table(&counts, effort.max_log);
+    let (log, weights) = best_table(&counts, effort.max_log);
     let to_bin = |(range, &weight): (&histogram::Bucket<L>, &u32)| Bin {
         weight,
         lower: range.lower,
         offset_bits: range.upper.sub(range.lower).bit_length(),
     };
-    let bins: Vec<Bin<L>> = ranges.iter().zip(&weights).map(to_bin).collect();
-    let offsets: f64 =
-        bins.iter().zip(&counts).map(|(b, &c)| f64::from(b.offset_bits) * f64::from(c)).sum();
-    let variable = Variable { log, bins };
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    let meta_bits = variable.written_bits() as f64;
-    Trained { meta_bits, body_bits: code_bits + offsets, variable }
+    Variable { log, bins: ranges.iter().zip(&weights).map(to_bin).collect() }
 }
 
-/// The table size whose codes and metadata take the fewest bits, its weights and code bits.
-fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>, f64) {
+/// About how many bits `n` latents of which these are a sample take, bins included. The latents
+/// are left in another order.
+pub(crate) fn estimate_bits<L: Latent>(sample: &mut [L], n: usize, effort: Effort) -> f64 {
+    if sample.is_empty() {
+        return 0.0;
+    }
+    let buckets = histogram::histogram(sample, effort.buckets);
+    let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
+    let ranges = optimize::partition(&buckets, per_bin);
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let (total, n) = (sample.len() as f64, n as f64);
+    let bits_of = |range: &histogram::Bucket<L>| {
+        let count = f64::from(range.count);
+        let offset_bits = f64::from(range.upper.sub(range.lower).bit_length());
+        per_bin + 8.0 + count / total * n * ((total / count).log2() + offset_bits)
+    };
+    19.0 + ranges.iter().map(bits_of).sum::<f64>()
+}
+
+/// The table size whose codes and metadata take the fewest bits, and its weights.
+fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>) {
     if counts.len() <= 1 {
-        return (0, vec![1; counts.len()], 0.0);
+        return (0, vec![1; counts.len()]);
     }
     let least = (counts.len() - 1).ilog2() + 1;
-    let mut best: Option<(f64, u32, Vec<u32>, f64)> = None;
+    let mut best: Option<(f64, u32, Vec<u32>)> = None;
     for log in least..=max_log.max(least) {
         let weights = frequencies::normalize(log, counts);
-        let code_bits = frequencies::cost_bits(log, counts, &weights);
         #[expect(clippy::cast_precision_loss, reason = "at most 2^14 bins")]
-        let cost = code_bits + f64::from(log) * counts.len() as f64;
+        let cost =
+            frequencies::cost_bits(log, counts, &weights) + f64::from(log) * counts.len() as f64;
         // A larger table is slower to build and to walk: it must pay.
         match &best {
             Some((least_cost, ..)) if cost >= least_cost * 0.9998 => {}
-            _ => best = Some((cost, log, weights, code_bits)),
+            _ => best = Some((cost, log, weights)),
         }
     }
-    best.map_or((0, Vec::new(), 0.0), |(_, log, weights, code_bits)| (log, weights, code_bits))
+    best.map_or((0, Vec::new()), |(_, log, weights)| (log, weights))
 }

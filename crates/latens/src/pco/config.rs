@@ -142,6 +142,11 @@ impl Config {
         self
     }
 
+    /// Most numbers in a chunk.
+    pub fn chunk_len(&self) -> usize {
+        self.chunk_n
+    }
+
     /// How `n` numbers are cut: into as few chunks as [`Config::chunk_n`] allows, of equal length
     /// but for one number more or less.
     pub fn chunk_lens(&self, n: usize) -> impl Iterator<Item = usize> + use<> {

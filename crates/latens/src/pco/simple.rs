@@ -7,8 +7,11 @@ use crate::pco::config::Config;
 use crate::pco::layout::trailer::Trailer;
 use crate::pco::standalone::{Decoder, Encoder};
 
-/// What a decoder may allocate on the word of a file, besides four times the file's size.
-const TRUST: u64 = 16 << 20;
+/// Bytes of numbers that are reserved on the word of a file, besides four times the file's size.
+/// Tables take at most about half as much.
+const TRUST: u64 = 12 << 20;
+/// Bytes of numbers that are collected where the file has announced fewer.
+const SMALL: u64 = 4 << 20;
 
 /// What [`decompress_into`] has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,40 +65,66 @@ pub fn decompress<T: Number>(file: &[u8]) -> Result<Vec<T>> {
 pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>> {
     let width = T::TYPE.bytes() as u64;
     let mut decoder = open(file, limits)?;
-    let earned = TRUST + 4 * file.len() as u64;
-    let mut expected = decoder.n_hint();
-    if expected.saturating_mul(width) > earned {
-        // More than the file has earned: let it prove its count before memory is taken.
-        expected = count::<T>(file, limits)?;
+    let hint = decoder.n_hint();
+    // A dictionary of the first chunk has spent what its bytes have earned.
+    decoder.chunk()?;
+    let earned = TRUST + 4 * (file.len() as u64 - decoder.position());
+    if hint.saturating_mul(width) <= earned
+        && let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width))?
+    {
+        return Ok(numbers);
     }
+    // There is more than the file has earned or announced: it must prove its count before memory
+    // is taken.
+    let n = count::<T>(file, limits)?;
+    match collect(open(file, limits)?, n, n)? {
+        Some(numbers) => Ok(numbers),
+        None => Err(Error::invalid("the file's count of numbers has changed")),
+    }
+}
+
+/// All numbers, with room for `reserved` of them at once; `None` if there are more than `most`.
+fn collect<T: Number>(
+    mut decoder: Decoder<&[u8]>,
+    reserved: u64,
+    most: u64,
+) -> Result<Option<Vec<T>>> {
+    const PIECE: usize = 1 << 16;
+    let most = usize::try_from(most).unwrap_or(usize::MAX / 16);
     let mut numbers = Vec::new();
-    numbers.reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX / 16));
-    loop {
+    numbers.reserve_exact(usize::try_from(reserved).unwrap_or(usize::MAX / 16));
+    while numbers.len() < most {
         let have = numbers.len();
-        let piece = (numbers.capacity() - have)
-            .clamp(1, 1 << 16)
-            .max(if have < numbers.capacity() { 1 } else { 4096 });
-        numbers.resize(have + piece, T::default());
+        let room = numbers.capacity().max(2 * have).max(4096) - have;
+        numbers.resize(have + room.min(most - have).clamp(1, PIECE), T::default());
         let got = decoder.read(&mut numbers[have..])?;
         numbers.truncate(have + got);
         if got == 0 {
-            finish(&mut decoder)?;
-            return Ok(numbers);
+            break;
         }
     }
+    if decoder.read(&mut [T::default()])? > 0 {
+        return Ok(None);
+    }
+    finish(&mut decoder)?;
+    Ok(Some(numbers))
 }
 
 /// Decodes a whole file into a buffer that may be shorter than its numbers.
 ///
 /// # Errors
-/// As [`decompress`]; of `dst` then only a prefix of sound numbers has changed.
+/// As [`decompress`]; of `dst` then only the first [`Error::values_before`] numbers have changed.
 pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompressed> {
     let mut decoder = open(file, &Limits::default())?;
     let count = decoder.read(dst)?;
-    let finished = decoder.chunk()?.is_none();
-    if finished {
-        finish(&mut decoder)?;
-    }
+    let mut end = || {
+        let finished = decoder.chunk()?.is_none();
+        if finished {
+            finish(&mut decoder)?;
+        }
+        Ok(finished)
+    };
+    let finished = end().map_err(|e: Error| e.after_values(count as u64))?;
     Ok(Decompressed { count, finished })
 }
 
@@ -105,7 +134,9 @@ pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompre
 /// # Errors
 /// As [`decompress_with`]; a file with chunks of different types is an invalid argument here.
 pub fn decompress_any(file: &[u8], limits: &Limits) -> Result<AnyNumbers> {
-    match open(file, limits)?.number_type()? {
+    // The first decoder is gone, with its tables, before the second one begins.
+    let number_type = open(file, limits)?.number_type()?;
+    match number_type {
         Some(ty) => {
             crate::with_number_type!(ty, T => Ok(decompress_with::<T>(file, limits)?.into()))
         }

@@ -1,6 +1,8 @@
 //! Latents reduced to buckets of about equal count that no value straddles.
 
 use crate::number::Latent;
+use crate::pco::binning::lookup::Lookup;
+use crate::pco::layout::variable::Bin;
 
 /// A range of latents and how many fall in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,40 +17,113 @@ pub(crate) struct Bucket<L> {
 
 /// Values are counted directly when they span no more than this.
 const DENSE: u64 = 1 << 16;
+/// More latents than this are not sorted: a sample of as many tells where to cut.
+const SAMPLE: usize = 1 << 14;
 
 /// At most about `most` buckets, in ascending order. The latents may be left in another order.
 ///
 /// A value that alone fills a bucket gets one of its own.
 pub(crate) fn histogram<L: Latent>(latents: &mut [L], most: usize) -> Vec<Bucket<L>> {
-    let mut buckets = Collector::new(latents.len(), most);
-    let (Some(&min), Some(&max)) = (latents.iter().min(), latents.iter().max()) else {
-        return Vec::new();
-    };
+    let Some((min, max)) = bounds(latents) else { return Vec::new() };
     let span = max.sub(min).to_u64();
     if span < DENSE && span / 4 < latents.len() as u64 {
-        #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
-        let mut counts = vec![0u32; span as usize + 1];
-        for &x in &*latents {
-            #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
-            let at = x.sub(min).to_u64() as usize;
-            counts[at] += 1;
-        }
-        for (value, &count) in (0u64..).zip(&counts) {
-            if count > 0 {
-                buckets.run(min.add(L::truncate(value)), count);
-            }
-        }
-    } else {
+        dense(latents, min, span, most)
+    } else if latents.len() < 2 * SAMPLE || most > SAMPLE / 16 {
         latents.sort_unstable();
-        for run in latents.chunk_by(|a, b| a == b) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "a chunk has 2^24 latents at most"
-            )]
-            buckets.run(run[0], run.len() as u32);
+        of_sorted(latents, most)
+    } else {
+        sampled(latents, most)
+    }
+}
+
+fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
+    let first = *latents.first()?;
+    Some(latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x))))
+}
+
+/// Counts each value of `min..=min + span`.
+fn dense<L: Latent>(latents: &[L], min: L, span: u64, most: usize) -> Vec<Bucket<L>> {
+    #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
+    let mut counts = vec![0u32; span as usize + 1];
+    for &x in latents {
+        #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
+        let at = x.sub(min).to_u64() as usize;
+        counts[at] += 1;
+    }
+    let mut buckets = Collector::new(latents.len(), most);
+    for (value, &count) in (0u64..).zip(&counts) {
+        if count > 0 {
+            buckets.run(min.add(L::truncate(value)), count);
         }
     }
     buckets.finish()
+}
+
+fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
+    let mut buckets = Collector::new(latents.len(), most);
+    for run in latents.chunk_by(|a, b| a == b) {
+        #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+        buckets.run(run[0], run.len() as u32);
+    }
+    buckets.finish()
+}
+
+/// Cuts where a sample says, counts all latents, and takes the two ends apart exactly.
+fn sampled<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
+    let gap = latents.len() / SAMPLE;
+    // Places that no period of the data keeps step with.
+    let mut jump = 0usize;
+    let mut pick = |i: usize| {
+        jump = jump.wrapping_mul(5).wrapping_add(i | 1);
+        latents[i * gap + (jump >> 3) % gap]
+    };
+    let mut sample: Vec<L> = (0..SAMPLE).map(&mut pick).collect();
+    sample.sort_unstable();
+    let cuts = of_sorted(&sample, most);
+    // A bucket reaches from its lower cut to the next one.
+    let bins: Vec<Bin<L>> = cuts
+        .iter()
+        .flat_map(|c| {
+            // A value of its own is kept apart from what follows it.
+            let behind = (c.lower == c.upper && c.upper != L::MAX).then(|| c.upper.add(L::ONE));
+            std::iter::once(c.lower).chain(behind)
+        })
+        .map(|lower| Bin { weight: 1, lower, offset_bits: 0 })
+        .collect();
+    let mut lowers: Vec<Bin<L>> = bins;
+    lowers.dedup_by(|b, a| a.lower == b.lower);
+    if let Some(first) = lowers.first_mut() {
+        first.lower = L::ZERO;
+    }
+    let lookup = Lookup::new(&lowers);
+    let empty = Bucket { lower: L::MAX, upper: L::ZERO, count: 0 };
+    let mut buckets = vec![empty; lowers.len()];
+    let last = lowers.len() - 1;
+    let (mut low_end, mut high_end) = (Vec::new(), Vec::new());
+    for &x in latents {
+        let at = lookup.find(x);
+        let bucket = &mut buckets[at];
+        bucket.lower = bucket.lower.min(x);
+        bucket.upper = bucket.upper.max(x);
+        bucket.count += 1;
+        if at == 0 {
+            low_end.push(x);
+        } else if at == last {
+            high_end.push(x);
+        }
+    }
+    let mut all = Vec::with_capacity(buckets.len() + 64);
+    let ends = |end: &mut Vec<L>| {
+        end.sort_unstable();
+        // As fine as the tails of a small set are cut.
+        of_sorted(end, 2)
+    };
+    all.extend(ends(&mut low_end));
+    if last > 0 {
+        all.extend(buckets[1..last].iter().filter(|b| b.count > 0));
+        all.extend(ends(&mut high_end));
+    }
+    all
 }
 
 /// Takes runs of equal values in ascending order.
@@ -135,5 +210,21 @@ mod tests {
                 prop_assert!(buckets.iter().any(|b| (b.lower..=b.upper).contains(&x)));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod sampled_tests {
+    use super::*;
+
+    #[test]
+    fn many_latents_are_all_counted() {
+        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let heavy = |i: u64| if i % 3 == 0 { 1 << 40 } else { mix(mix(i)) >> (mix(i + 7) % 60) };
+        let latents: Vec<u64> = (0..100_000).map(heavy).collect();
+        let buckets = histogram(&mut latents.clone(), 256);
+        assert_eq!(buckets.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());
+        assert!(buckets.windows(2).all(|w| w[0].upper < w[1].lower));
+        assert!(buckets.contains(&Bucket { lower: 1 << 40, upper: 1 << 40, count: 33_334 }));
     }
 }

@@ -9,6 +9,7 @@ use crate::pco::encode::page::{self, VariableCoder};
 use crate::pco::encode::plan::Plan;
 use crate::pco::encode::split::{self, PageLatents, Stored};
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
+use crate::pco::layout::delta::DeltaPayload;
 
 /// A chunk with everything chosen.
 #[derive(Clone, Debug)]
@@ -40,21 +41,13 @@ impl<L: Latent> Chunk<L> {
         };
         let pages: Vec<PageLatents<L>> = page_lens.iter().map(to_page).collect();
         let effort = Effort::of_level(config.level);
-        let delta = pages
-            .iter()
-            .all(|p| p.delta.is_some())
+        // A chunk without pages has the variable too.
+        let delta = matches!(plan.delta, DeltaPayload::Lookback { .. })
             .then(|| train(&pages, effort, |p| p.delta.as_ref()));
-        let delta = delta.filter(|_| !pages.is_empty());
         let primary = if matches!(plan.latents.primary, Primary::Latents(_)) {
-            Primary::Latents(train(&pages, effort, |p| match &p.primary {
-                Primary::Latents(stored) => Some(stored),
-                Primary::Indices(_) => None,
-            }))
+            Primary::Latents(train(&pages, effort, |p| p.primary.latents()))
         } else {
-            Primary::Indices(train(&pages, effort, |p| match &p.primary {
-                Primary::Indices(stored) => Some(stored),
-                Primary::Latents(_) => None,
-            }))
+            Primary::Indices(train(&pages, effort, |p| p.primary.indices()))
         };
         let secondary = plan
             .latents
@@ -124,5 +117,5 @@ fn train<'a, L: Latent, V: Latent>(
     for stored in pages.iter().filter_map(pick) {
         latents.extend_from_slice(&stored.latents);
     }
-    VariableCoder::new(binning::train(&mut latents, effort).variable)
+    VariableCoder::new(binning::train(&mut latents, effort))
 }

@@ -9,6 +9,7 @@ use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::{MAX_DICT, ModePayload};
 use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
+use std::ops::Range;
 
 /// The latents of a chunk after its mode is applied.
 #[derive(Clone, Debug)]
@@ -47,6 +48,26 @@ impl<L: Latent> ModeLatents<L> {
                     secondary: None,
                 })
             }
+        }
+    }
+}
+
+impl<L: Latent> ModeLatents<L> {
+    /// The latents of some ranges, end to end. A dictionary is not taken along.
+    pub(crate) fn gather(&self, ranges: &[Range<usize>]) -> Self {
+        fn of<V: Copy>(all: &[V], ranges: &[Range<usize>]) -> Vec<V> {
+            ranges.iter().flat_map(|range| all[range.clone()].iter().copied()).collect()
+        }
+        Self {
+            mode: match &self.mode {
+                ModePayload::Dict { .. } => ModePayload::Dict { values: Vec::new() },
+                other => other.clone(),
+            },
+            primary: match &self.primary {
+                Primary::Latents(primary) => Primary::Latents(of(primary, ranges)),
+                Primary::Indices(indices) => Primary::Indices(of(indices, ranges)),
+            },
+            secondary: self.secondary.as_ref().map(|secondary| of(secondary, ranges)),
         }
     }
 }

@@ -23,6 +23,24 @@ pub(crate) enum Primary<V, I> {
     Indices(I),
 }
 
+impl<V, I> Primary<V, I> {
+    /// What belongs to latents of the number type.
+    pub(crate) fn latents(&self) -> Option<&V> {
+        match self {
+            Primary::Latents(v) => Some(v),
+            Primary::Indices(_) => None,
+        }
+    }
+
+    /// What belongs to dictionary indices.
+    pub(crate) fn indices(&self) -> Option<&I> {
+        match self {
+            Primary::Indices(i) => Some(i),
+            Primary::Latents(_) => None,
+        }
+    }
+}
+
 /// All that a chunk says before its pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkMeta<L> {

@@ -141,11 +141,15 @@ fn read_dict<L: Latent>(r: &mut BitReader<'_>, limits: &Limits) -> Result<ModePa
     let bits = n * u64::from(L::BITS);
     if bits > r.bits_left() as u64 {
         return Err(Error::truncated(
-            r.byte() + r.bits_left() as u64 / 8,
+            r.end(),
             format!("the input ends inside of a dictionary of {n} values"),
         ));
     }
     limits.check_alloc(bits / 8, "a dictionary")?;
-    let value = |_| r.read(L::BITS, "a dictionary value").map(L::truncate);
-    Ok(ModePayload::Dict { values: (0..n).map(value).collect::<Result<_>>()? })
+    // As many bytes are there: no more than those is reserved.
+    let mut values = Vec::with_capacity(usize::try_from(n).unwrap_or(0));
+    for _ in 0..n {
+        values.push(L::truncate(r.read(L::BITS, "a dictionary value")?));
+    }
+    Ok(ModePayload::Dict { values })
 }

@@ -20,7 +20,7 @@ impl<L: Latent> PageVariable<L> {
     pub(crate) fn read(r: &mut BitReader<'_>, state_n: usize, log: u32) -> Result<Self> {
         if r.bits_left() < state_n * L::BITS as usize {
             return Err(Error::truncated(
-                r.byte() + r.bits_left() as u64 / 8,
+                r.end(),
                 "the input ends inside of the delta state of a page",
             ));
         }

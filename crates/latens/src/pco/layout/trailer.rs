@@ -107,13 +107,27 @@ impl Trailer {
                 format!("version {version} of the checksum trailer; {VERSION} is known"),
             ));
         }
+        let rows = &file[start..file.len() - TAIL];
+        if let Some(row) = rows.chunks_exact(ENTRY).position(|e| u32_at(e, 20) != 0) {
+            return Err(Error::corrupt(
+                (start + row * ENTRY + 20) as u64,
+                "a reserved field of the checksum trailer is not 0",
+            ));
+        }
+        let total: u64 = rows.chunks_exact(ENTRY).map(|e| u64::from(u32_at(e, 8))).sum();
+        if total != u64_at(tail, 12) {
+            return Err(Error::corrupt(
+                (file.len() - TAIL + 12) as u64,
+                "the checksum trailer's count of numbers is not that of its chunks",
+            ));
+        }
         let entry = |e: &[u8]| ChunkEntry {
             offset: u64_at(e, 0),
             n: u32_at(e, 8),
             stored_crc: u32_at(e, 12),
             numbers_crc: u32_at(e, 16),
         };
-        let chunks = file[start..file.len() - TAIL].chunks_exact(ENTRY).map(entry).collect();
+        let chunks = rows.chunks_exact(ENTRY).map(entry).collect();
         Ok(Some(Self { header_crc: u32_at(tail, 0), chunks }))
     }
 

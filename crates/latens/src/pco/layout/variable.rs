@@ -60,7 +60,7 @@ impl<L: Latent> Variable<L> {
         let bits = u64::from(n) * u64::from(log + L::BITS + offset_field_bits(L::BITS));
         if bits > r.bits_left() as u64 {
             return Err(Error::truncated(
-                r.byte() + r.bits_left() as u64 / 8,
+                r.end(),
                 format!("the input ends inside of the {n} bins of the {name} variable"),
             ));
         }

@@ -1,7 +1,6 @@
 //! Dict: an index into the chunk's distinct values.
 
 use crate::number::Latent;
-use std::collections::HashMap;
 
 /// Values for indices; the first index without a value, if there is one.
 #[inline]
@@ -18,18 +17,98 @@ pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) -> R
 /// Distinct values, the most frequent first, and the index of each latent; `None` when there are
 /// more than `most`.
 pub(crate) fn split<L: Latent>(latents: &[L], most: usize) -> Option<(Vec<L>, Vec<u32>)> {
-    let mut counts: HashMap<L, u32> = HashMap::new();
+    let mut values = Distinct::new();
+    let mut indices = Vec::with_capacity(latents.len());
     for &x in latents {
-        *counts.entry(x).or_default() += 1;
-        if counts.len() > most {
+        indices.push(values.index(x));
+        if values.values.len() > most {
             return None;
         }
     }
-    let mut by_count: Vec<(L, u32)> = counts.iter().map(|(&x, &n)| (x, n)).collect();
-    by_count.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    for (index, (x, _)) in (0u32..).zip(&by_count) {
-        counts.insert(*x, index);
+    let mut by_count: Vec<u32> = (0..).take(values.values.len()).collect();
+    let key = |&i: &u32| (std::cmp::Reverse(values.counts[i as usize]), values.values[i as usize]);
+    by_count.sort_unstable_by_key(key);
+    let mut rank = vec![0u32; by_count.len()];
+    for (new, &old) in (0u32..).zip(&by_count) {
+        rank[old as usize] = new;
     }
-    let indices = latents.iter().map(|x| counts[x]).collect();
-    Some((by_count.into_iter().map(|(x, _)| x).collect(), indices))
+    for index in &mut indices {
+        *index = rank[*index as usize];
+    }
+    Some((by_count.into_iter().map(|i| values.values[i as usize]).collect(), indices))
+}
+
+/// Values in the order of their first appearance, found by hash.
+struct Distinct<L> {
+    values: Vec<L>,
+    counts: Vec<u32>,
+    /// One more than an index, 0 for free; open addressing, at most half full.
+    table: Vec<u32>,
+    shift: u32,
+}
+
+impl<L: Latent> Distinct<L> {
+    fn new() -> Self {
+        Self { values: Vec::new(), counts: Vec::new(), table: vec![0; 1 << 10], shift: 64 - 10 }
+    }
+
+    fn slot(&self, x: L) -> usize {
+        let mixed = x.to_u64() ^ x.to_u64() >> 32;
+        #[expect(clippy::cast_possible_truncation, reason = "as many bits as the table has")]
+        let mut at = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        while self.table[at] != 0 && self.values[self.table[at] as usize - 1] != x {
+            at = (at + 1) & (self.table.len() - 1);
+        }
+        at
+    }
+
+    fn index(&mut self, x: L) -> u32 {
+        let mut slot = self.slot(x);
+        if self.table[slot] == 0 {
+            if self.values.len() * 2 >= self.table.len() {
+                self.grow();
+                slot = self.slot(x);
+            }
+            self.values.push(x);
+            self.counts.push(0);
+            #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+            let index = self.values.len() as u32;
+            self.table[slot] = index;
+        }
+        let index = self.table[slot] - 1;
+        self.counts[index as usize] += 1;
+        index
+    }
+
+    fn grow(&mut self) {
+        self.shift -= 1;
+        self.table = vec![0; self.table.len() * 2];
+        for i in 0..self.values.len() {
+            let slot = self.slot(self.values[i]);
+            #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+            let index = i as u32 + 1;
+            self.table[slot] = index;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_frequent_come_first() {
+        let (values, indices) = split(&[7u64, 9, 7, 1 << 60, 7, 9], 3).unwrap();
+        assert_eq!((values, indices), (vec![7, 9, 1 << 60], vec![0, 1, 0, 2, 0, 1]));
+        assert!(split(&[1u8, 2, 3], 2).is_none());
+    }
+
+    #[test]
+    fn many_values_come_back() {
+        let latents: Vec<u32> = (0..50_000u32).map(|i| i.wrapping_mul(i) % 9973 * 4321).collect();
+        let (values, indices) = split(&latents, 1 << 20).unwrap();
+        let mut joined = vec![0; latents.len()];
+        join(&indices, &values, &mut joined).unwrap();
+        assert_eq!(joined, latents);
+    }
 }

@@ -186,7 +186,8 @@ impl<R: Read> Decoder<R> {
             while left > 0 {
                 // The last batch closes the chunk: look at it while it is still open.
                 let next = left.min(buffer.len());
-                let got = decoder.read_chunk_keeping_open(&mut buffer[..next])?;
+                let mut got = 0;
+                decoder.read_chunk_keeping_open(&mut buffer[..next], &mut got)?;
                 left -= got;
             }
             if let Some(chunk) =
@@ -212,13 +213,22 @@ impl<R: Read> Decoder<R> {
     ///
     /// # Errors
     /// Invalid argument when the numbers are not of type `T` or a limit is passed, else what is
-    /// wrong with the file and where. Of `dst` then only a prefix of sound numbers has changed.
+    /// wrong with the file and where. Of `dst` then only the first [`Error::values_before`]
+    /// numbers have changed, and they are sound.
     pub fn read<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
         let mut filled = 0;
-        while filled < dst.len() {
+        match self.read_into(dst, &mut filled) {
+            Ok(()) => Ok(filled),
+            Err(e) => Err(e.after_values(filled as u64)),
+        }
+    }
+
+    /// [`Decoder::read`], counting in `filled`.
+    fn read_into<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
+        while *filled < dst.len() {
             match self.chunk()? {
                 None => break,
-                Some(info) if info.number_type != T::TYPE && filled > 0 => break,
+                Some(info) if info.number_type != T::TYPE && *filled > 0 => break,
                 Some(info) if info.number_type != T::TYPE => {
                     let ty = info.number_type;
                     return Err(Error::invalid(format!("the file holds {ty}, not {}", T::TYPE)));
@@ -226,11 +236,11 @@ impl<R: Read> Decoder<R> {
                 Some(_) => {}
             }
             let index = self.seen.chunks.len();
-            filled += self.read_chunk(&mut dst[filled..]).map_err(|e| {
+            self.read_chunk(dst, filled).map_err(|e| {
                 if e.kind() == ErrorKind::Io { e } else { e.within(format!("chunk {index}")) }
             })?;
         }
-        Ok(filled)
+        Ok(())
     }
 
     /// Like [`Decoder::read`] for a type known only at run time: at most `most` numbers, `None`
@@ -349,31 +359,34 @@ impl<R: Read> Decoder<R> {
     }
 
     /// Numbers of the current chunk, which is closed behind its last one.
-    fn read_chunk<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
-        let filled = self.read_chunk_keeping_open(dst)?;
+    fn read_chunk<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
+        self.read_chunk_keeping_open(dst, filled)?;
         let used_up = |current: &Current| {
             current.typed.downcast_ref::<Chunk<T::L>>().is_some_and(|c| c.page.is_used_up())
         };
         if self.current.as_ref().is_some_and(used_up) {
             self.close_chunk()?;
         }
-        Ok(filled)
+        Ok(())
     }
 
     /// Numbers of the current chunk.
-    fn read_chunk_keeping_open<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
-        let Some(current) = &mut self.current else { return Ok(0) };
+    fn read_chunk_keeping_open<T: Number>(
+        &mut self,
+        dst: &mut [T],
+        filled: &mut usize,
+    ) -> Result<()> {
+        let Some(current) = &mut self.current else { return Ok(()) };
         let Some(Chunk { tables, page }) = current.typed.downcast_mut::<Chunk<T::L>>() else {
             return Err(Error::invalid("a chunk of another type"));
         };
-        let mut filled = 0;
         loop {
-            let got = page.take(&mut dst[filled..]);
+            let got = page.take(&mut dst[*filled..]);
             if self.checks {
-                current.numbers_crc.update_numbers(&dst[filled..filled + got]);
+                current.numbers_crc.update_numbers(&dst[*filled..*filled + got]);
             }
-            filled += got;
-            if filled == dst.len() || page.left() == 0 {
+            *filled += got;
+            if *filled == dst.len() || page.left() == 0 {
                 break;
             }
             self.source.fill(LOOKAHEAD)?;
@@ -387,7 +400,7 @@ impl<R: Read> Decoder<R> {
             self.emitted_bytes += page.ready() as u64 * width;
             self.limits.check_output(self.emitted_bytes)?;
         }
-        Ok(filled)
+        Ok(())
     }
 
     /// Reads the padding of a page that is used up and files the chunk's checksums.

@@ -76,11 +76,12 @@ impl<T: Number> ChunkDecoder<T> {
     /// Decodes a whole page of `dst.len()` numbers; returns how many bytes it takes.
     ///
     /// # Errors
-    /// When the page is not sound; of `dst` then only a prefix of sound numbers has changed.
+    /// When the page is not sound; of `dst` then only the first [`Error::values_before`] numbers
+    /// have changed.
     pub fn decode_page(&self, src: &[u8], dst: &mut [T]) -> Result<usize> {
         let mut page = self.page_decoder(src, dst.len())?;
         page.read(dst)?;
-        page.finish()
+        page.finish().map_err(|e| e.after_values(dst.len() as u64))
     }
 }
 
@@ -102,7 +103,8 @@ impl<T: Number> PageDecoder<'_, T> {
     /// Decodes the next numbers into `dst`; how many, fewer than `dst` holds only at the end.
     ///
     /// # Errors
-    /// When the page is not sound; of `dst` then only a prefix of sound numbers has changed.
+    /// When the page is not sound; of `dst` then only the first [`Error::values_before`] numbers
+    /// have changed.
     pub fn read(&mut self, dst: &mut [T]) -> Result<usize> {
         let mut filled = 0;
         loop {
@@ -110,7 +112,9 @@ impl<T: Number> PageDecoder<'_, T> {
             if filled == dst.len() || self.state.left() == 0 {
                 return Ok(filled);
             }
-            self.state.next_batch(&self.tables, self.src, &mut self.bit)?;
+            self.state
+                .next_batch(&self.tables, self.src, &mut self.bit)
+                .map_err(|e| e.after_values(filled as u64))?;
         }
     }
 

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Writes the README's table of sizes from the files in benches/results.
+
+    python3 benches/readme_sizes.py
+
+pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
+zstd and of whichever other codec was smallest on each column. The table goes between the two marks in README.md.
+"""
+import csv
+import math
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MARK = "<!-- sizes -->"
+# Where each mode and delta shows, where nothing does, and where others are far ahead.
+SHOWN = [
+    "photo_rgb_u8", "ephemeris_cheb_f64", "flight_distance_i32", "seismo_counts_i32", "coast_lat_f32",
+    "flight_time_us", "hip_ra_rad_f64", "watch_accel_x_f64", "air_temp_f32_as_f64", "flight_delay_i16",
+    "ip_asn_u32", "piano_pcm_i16", "landmask_u8", "seismo_array_f32",
+]
+
+
+def read(name):
+    with open(ROOT / "benches/results" / name, newline="") as f:
+        return {row["name"]: row for row in csv.DictReader(f)}
+
+
+def mean(ratios):
+    ratios = list(ratios)
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def percent(x):
+    return f"{x:+.2f} %" if abs(x) < 0.1 else f"{x:+.1f} %"
+
+
+def main():
+    sizes, peers = read("pco_sizes_level8.csv"), read("peers.csv")
+    ours = {name: int(row["latens_bytes"]) for name, row in sizes.items()}
+    pco = {name: int(row["pco_bytes"]) for name, row in sizes.items()}
+    peer = {name: round(int(sizes[name]["raw_bytes"]) / float(peers[name]["best_ratio"])) for name in sizes}
+    change = {name: 100 * (ours[name] / pco[name] - 1) for name in sizes}
+
+    lines = [MARK, "| column | raw | latens | pco 1.1.0 | | latens chose | best other codec |",
+             "|---|---:|---:|---:|---:|---|---:|"]
+    for name in SHOWN:
+        row = sizes[name]
+        other = f"{peers[name]['best_codec']} {peer[name]:,}"
+        if peer[name] < ours[name]:
+            other = f"**{other}**"
+        choice = row["latens_choice"].removesuffix("/none").replace("/", ", ")
+        lines.append(f"| `{name}` | {int(row['raw_bytes']):,} | {ours[name]:,} | {pco[name]:,} "
+                     f"| {percent(change[name])} | {choice} | {other} |")
+    best, worst = min(change, key=change.get), max(change, key=change.get)
+    behind = sum(peer[n] < ours[n] for n in sizes)
+    far = sum(peer[n] * 1.02 < ours[n] for n in sizes)
+    raw = {name: int(row["raw_bytes"]) for name, row in sizes.items()}
+    lines += [
+        "",
+        f"Geometric mean of the ratios over all {len(sizes)} columns: latens "
+        f"{mean(raw[n] / ours[n] for n in sizes):.3f}, pco 1.1.0 {mean(raw[n] / pco[n] for n in sizes):.3f}, "
+        f"zstd -3 {mean(float(peers[n]['zstd3']) for n in sizes):.3f}, "
+        f"zstd -19 {mean(float(peers[n]['zstd19']) for n in sizes):.3f}, "
+        f"the best other codec of each column {mean(raw[n] / peer[n] for n in sizes):.3f}. "
+        f"Against pco the files are {100 * (1 - mean(ours[n] / pco[n] for n in sizes)):.1f} % smaller, "
+        f"{percent(change[best])} (`{best}`) to {percent(change[worst])} (`{worst}`).",
+        "",
+        f"**Where others are better** (bold): on {behind} of the {len(sizes)} columns the best of about "
+        f"fifteen other codecs and filters is smaller, on {far} of them by more than 2 %: OpenZL and shuffle "
+        "or delta with zstd on what repeats exactly, FLAC on sampled signals.",
+        MARK,
+    ]
+    readme = ROOT / "README.md"
+    before, _, after = readme.read_text().split(MARK)
+    readme.write_text(before + "\n".join(lines) + after)
+
+
+main()

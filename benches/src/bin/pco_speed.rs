@@ -1,0 +1,97 @@
+//! Speed of latens against the reference in one process, one thread, column by column.
+//!
+//! ```text
+//! cargo run --release -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5]
+//! ```
+//!
+//! Decoding: both decode the file that the reference writes, into a ready buffer. Compressing:
+//! both from memory to memory. The reference is built with the flags of this program, i.e. none.
+
+use latens::pco::{self as ours, Config};
+use latens::{Number, with_number_type};
+use latens_benches::{corpus, reference, timing, with_numbers};
+use std::hint::black_box;
+use std::path::PathBuf;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let mut folder = None;
+    let (mut level, mut only, mut rounds) = (8, None, 5);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} takes a value"));
+        match arg.as_str() {
+            "--level" => level = value()?.parse()?,
+            "--only" => only = Some(value()?),
+            "--rounds" => rounds = value()?.parse()?,
+            _ => folder = Some(PathBuf::from(arg)),
+        }
+    }
+    let folder =
+        folder.ok_or("usage: pco_speed CORPUS/public [--level L] [--only NAME] [--rounds N]")?;
+    let (mut decode, mut encode) = (Vec::new(), Vec::new());
+    for column in corpus::read(&folder, only.as_deref())? {
+        let numbers = &column.numbers;
+        let megabytes = (numbers.len() * numbers.number_type().bytes()) as f64 / 1e6;
+        let file = reference::compress(numbers, level as usize)?;
+        let d = with_numbers!(numbers, v => decode_times(v, &file, rounds)?);
+        let config = Config::default().level(level);
+        let mut compress_ours = || {
+            let file = with_number_type!(numbers.number_type(), T => match numbers.as_slice::<T>() {
+                Some(slice) => ours::compress(slice, &config),
+                None => Ok(Vec::new()),
+            });
+            black_box(file.map(|f| f.len()).unwrap_or_default());
+        };
+        let mut compress_theirs = || {
+            black_box(
+                reference::compress(numbers, level as usize).map(|f| f.len()).unwrap_or_default(),
+            );
+        };
+        let e = timing::medians(rounds.min(3), &mut [&mut compress_ours, &mut compress_theirs]);
+        println!(
+            "{:24} decode {:7.0} / {:7.0} MB/s {:5.2} ×   compress {:6.0} / {:6.0} MB/s {:5.2} ×",
+            column.name,
+            megabytes / d[0],
+            megabytes / d[1],
+            d[1] / d[0],
+            megabytes / e[0],
+            megabytes / e[1],
+            e[1] / e[0]
+        );
+        decode.push(d[1] / d[0]);
+        encode.push(e[1] / e[0]);
+    }
+    let mean = |v: &[f64]| (v.iter().map(|x| x.ln()).sum::<f64>() / v.len() as f64).exp();
+    println!("geometric means: decode {:.3} ×, compress {:.3} ×", mean(&decode), mean(&encode));
+    Ok(())
+}
+
+/// Median seconds of ours and theirs.
+fn decode_times<T: Number + ::pco::data_types::Number>(
+    numbers: &[T],
+    file: &[u8],
+    rounds: usize,
+) -> Result<Vec<f64>, Failure> {
+    let mut a = vec![T::default(); numbers.len()];
+    let mut b = a.clone();
+    if ours::decompress_into(file, &mut a)?.count != numbers.len() {
+        return Err("the count differs".into());
+    }
+    let mut run_ours = || {
+        black_box(ours::decompress_into(file, &mut a).map(|d| d.count).unwrap_or_default());
+    };
+    let mut run_theirs = || {
+        black_box(
+            ::pco::standalone::simple_decompress_into(file, &mut b)
+                .map(|p| p.n_processed)
+                .unwrap_or_default(),
+        );
+    };
+    let times = timing::medians(rounds, &mut [&mut run_ours, &mut run_theirs]);
+    if a.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent()) {
+        return Err("the numbers differ".into());
+    }
+    Ok(times)
+}
