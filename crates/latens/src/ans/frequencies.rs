@@ -82,7 +82,7 @@ mod tests {
     proptest! {
         #[test]
         fn sums_and_presence(log in 0u32..=12, counts in prop::collection::vec(1u32..1_000_000, 1..200)) {
-            let log = log.max((counts.len() as u32).next_power_of_two().ilog2());
+            let log = log.max(counts.len().next_power_of_two().ilog2());
             let weights = normalize(log, &counts);
             prop_assert_eq!(weights.iter().sum::<u32>(), 1 << log);
             prop_assert!(weights.iter().all(|&w| w >= 1));

@@ -66,6 +66,12 @@ impl<'a> BitReader<'a> {
         self.read(count, field).map(|x| x as u32)
     }
 
+    /// The next 8 bits.
+    pub(crate) fn read_u8(&mut self, field: &'static str) -> Result<u8> {
+        #[expect(clippy::cast_possible_truncation, reason = "8 bits are asked for")]
+        self.read(8, field).map(|x| x as u8)
+    }
+
     /// Skips to the next byte; bits that are not zero are corruption.
     pub(crate) fn align(&mut self, what: &'static str) -> Result<()> {
         let pad = (8 - self.bit % 8) % 8;

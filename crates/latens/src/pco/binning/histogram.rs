@@ -220,7 +220,8 @@ mod sampled_tests {
     #[test]
     fn many_latents_are_all_counted() {
         let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let heavy = |i: u64| if i % 3 == 0 { 1 << 40 } else { mix(mix(i)) >> (mix(i + 7) % 60) };
+        let heavy =
+            |i: u64| if i.is_multiple_of(3) { 1 << 40 } else { mix(mix(i)) >> (mix(i + 7) % 60) };
         let latents: Vec<u64> = (0..100_000).map(heavy).collect();
         let buckets = histogram(&mut latents.clone(), 256);
         assert_eq!(buckets.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());

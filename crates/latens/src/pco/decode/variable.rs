@@ -57,6 +57,7 @@ impl<L: Latent> VariableDecoder<L> {
     }
 
     /// Reads the next batch of latents; `left` counts the page's numbers from here on.
+    #[expect(clippy::too_many_arguments, reason = "what is read, by what, from where, to where")]
     pub(crate) fn decode(
         &mut self,
         table: &Table<L>,

@@ -126,6 +126,7 @@ mod tests {
 
     #[test]
     fn a_sine_is_predicted() {
+        #[expect(clippy::cast_possible_truncation, reason = "11,000 to 29,000")]
         let wave = |i: u32| (20_000.0 + 9_000.0 * (f64::from(i) * 0.05).sin()) as u16;
         let mut latents: Vec<u16> = (0..4000).map(wave).collect();
         let conv = fit(&latents, 4);

@@ -78,8 +78,8 @@ mod tests {
         let numbers: Vec<u32> = (0..9000u32).map(|i| i % 37 * 1000 + i / 37).collect();
         for (state_n, window_log) in [(1, 6), (64, 6), (1024, 13), (16384, 14)] {
             let lookback =
-                |i: usize| if i % 3 == 0 { 37 } else { 1 + i as u32 % (1 << window_log) };
-            let lookbacks: Vec<u32> = (state_n..numbers.len()).map(lookback).collect();
+                |i: u32| if i.is_multiple_of(3) { 37 } else { 1 + i % (1 << window_log) };
+            let lookbacks: Vec<u32> = (0..9000).skip(state_n).map(lookback).collect();
             let mut residuals = numbers.clone();
             let state = encode(state_n, &lookbacks, &mut residuals);
             let mut decoder = Decoder::new(window_log, state);

@@ -134,9 +134,7 @@ fn key<L: Latent>(latents: &[L], i: usize, kind: usize) -> u64 {
 
 fn slot(key: u64, kind: usize) -> usize {
     let hash = (key ^ kind as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    #[expect(clippy::cast_possible_truncation, reason = "TABLE_LOG bits are left")]
-    let slot = (hash >> (64 - TABLE_LOG)) as usize;
-    slot
+    (hash >> (64 - TABLE_LOG)) as usize
 }
 
 impl Searcher {

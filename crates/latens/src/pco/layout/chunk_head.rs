@@ -27,7 +27,7 @@ impl ChunkHead {
     /// Reads a head, or `None` at the terminator.
     pub(crate) fn read(r: &mut BitReader<'_>, uniform: Option<NumberType>) -> Result<Option<Self>> {
         let at = r.byte();
-        let byte = r.read_u32(8, "the number type of a chunk, or the end of the file")? as u8;
+        let byte = r.read_u8("the number type of a chunk, or the end of the file")?;
         if byte == TERMINATOR {
             return Ok(None);
         }

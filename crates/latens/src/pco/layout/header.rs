@@ -24,7 +24,7 @@ impl FormatVersion {
     /// Reads one or two bytes.
     pub(crate) fn read(r: &mut BitReader<'_>) -> Result<Self> {
         let at = r.byte();
-        let major = r.read_u32(8, "the format version")? as u8;
+        let major = r.read_u8("the format version")?;
         if major > Self::WRITTEN.major {
             return Err(Error::corrupt(
                 at,
@@ -34,7 +34,7 @@ impl FormatVersion {
                 ),
             ));
         }
-        let minor = if major >= 4 { r.read_u32(8, "the minor format version")? as u8 } else { 0 };
+        let minor = if major >= 4 { r.read_u8("the minor format version")? } else { 0 };
         Ok(Self { major, minor })
     }
 

@@ -33,7 +33,7 @@ impl Preamble {
     pub(crate) fn read(r: &mut BitReader<'_>) -> Result<Self> {
         let mut magic = [0u8; 4];
         for byte in &mut magic {
-            *byte = r.read_u32(8, "the magic bytes")? as u8;
+            *byte = r.read_u8("the magic bytes")?;
         }
         if magic != *MAGIC {
             return Err(Error::corrupt(
@@ -43,7 +43,7 @@ impl Preamble {
         }
         let at = r.byte();
         let mut ahead = r.clone();
-        let standalone_version = ahead.read_u32(8, "the standalone version")? as u8;
+        let standalone_version = ahead.read_u8("the standalone version")?;
         if standalone_version < 2 {
             return Ok(Self { standalone_version, uniform_type: None, n_hint: 0 });
         }
@@ -77,7 +77,7 @@ impl Preamble {
 
 fn read_uniform_type(r: &mut BitReader<'_>) -> Result<Option<NumberType>> {
     let at = r.byte();
-    let byte = r.read_u32(8, "the uniform number type")? as u8;
+    let byte = r.read_u8("the uniform number type")?;
     if byte == 0 {
         return Ok(None);
     }

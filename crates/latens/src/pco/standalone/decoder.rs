@@ -180,7 +180,7 @@ impl<R: Read> Decoder<R> {
                 return Err(Error::invalid("no chunk to inspect"));
             };
             let (info, offset) = (current.info.clone(), current.offset);
-            let mut buffer = vec![T::default(); 4096];
+            let mut buffer = [T::default(); 4096];
             let mut left = info.n;
             let mut latents = Vec::new();
             while left > 0 {
