@@ -133,6 +133,8 @@ impl fmt::Display for Failure {
     }
 }
 
+impl std::error::Error for Failure {}
+
 /// Names from files may hold line breaks and terminal escapes: shown, never sent.
 pub fn one_line(text: &str) -> String {
     text.chars()
@@ -145,6 +147,10 @@ pub fn one_line(text: &str) -> String {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
+        if error.get_ref().is_some_and(|inner| inner.is::<Failure>()) {
+            let inner = error.into_inner().and_then(|inner| inner.downcast::<Failure>().ok());
+            return inner.map_or_else(|| Failure::new("an I/O error"), |inner| *inner);
+        }
         if error.get_ref().is_some_and(|inner| inner.is::<latens::Error>()) {
             let inner = error.into_inner().and_then(|inner| inner.downcast::<latens::Error>().ok());
             return inner.map_or_else(|| Failure::new("an I/O error"), |inner| (*inner).into());
@@ -214,5 +220,7 @@ mod tests {
     fn an_error_inside_an_io_error_comes_out_whole() {
         let e: io::Error = latens::Error::truncated(9, "a page").into();
         assert!(Failure::from(e).to_string().contains("byte 9"));
+        let e = io::Error::other(Failure::new("a").hint("b").at_byte(9));
+        assert_eq!(Failure::from(e).to_string(), "a\n  at byte 9\n  b");
     }
 }

@@ -7,6 +7,7 @@
 pub mod delta;
 pub mod dispatch;
 pub mod lane;
+pub mod tans;
 pub mod testing;
 
 mod scalar {

@@ -4,16 +4,20 @@
 //! reference's own repository are third-party: they are read where they lie, outside of this
 //! repository (`../shared/vectors`, or `LATENS_VECTORS`), when they are there.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test"
+)]
 
+mod common;
+
+use common::{repository, vectors};
 use latens::{AnyNumbers, Limits, NumberType, pco, with_number_type};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
@@ -71,13 +75,8 @@ fn files_of_old_releases() {
 
 #[test]
 fn files_of_the_reference() {
-    let vectors = std::env::var_os("LATENS_VECTORS")
-        .map_or(repository().join("../shared/vectors"), PathBuf::from);
-    let folder = vectors.join("pco");
-    let Ok(manifest) = std::fs::read_to_string(folder.join("manifest.json")) else {
-        eprintln!("skipped: {} is missing; set LATENS_VECTORS to where it lies", folder.display());
-        return;
-    };
+    let Some(folder) = vectors("pco") else { return };
+    let manifest = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     let entries = manifest.as_array().or_else(|| manifest["files"].as_array()).unwrap();
     assert_eq!(entries.len(), 13);

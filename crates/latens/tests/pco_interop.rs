@@ -49,7 +49,7 @@ fn theirs_to_ours<T: Both>(numbers: &[T], config: &pco::ChunkConfig, what: &str)
 }
 
 fn cross_ours<T: Both>() -> usize {
-    let mut count = 0;
+    let mut count = 0usize;
     for mode in modes(T::TYPE) {
         for delta in deltas() {
             let turn = count;
@@ -57,7 +57,7 @@ fn cross_ours<T: Both>() -> usize {
                 .mode(mode)
                 .delta(delta)
                 .level(turn as u32 % 13)
-                .checksum(turn % 3 == 0)
+                .checksum(turn.is_multiple_of(3))
                 .chunk_n(if turn % 11 == 5 { 500 } else { 1 << 18 });
             if !is_possible(T::TYPE, &config) {
                 continue;
@@ -320,9 +320,7 @@ fn pco_does_not_see_the_checksum_trailer() {
     assert_eq!(pco_decode::<i32>(&with).unwrap(), numbers);
     assert_eq!(pco_decode::<i32>(&without).unwrap(), numbers);
     let mut damaged = with.clone();
-    for byte in &mut damaged[without.len()..] {
-        *byte ^= 0x55;
-    }
+    damaged[without.len()..].iter_mut().for_each(|byte| *byte ^= 0x55);
     assert_eq!(pco_decode::<i32>(&damaged).unwrap(), numbers);
     assert!(latens::pco::decompress::<i32>(&damaged).is_err());
 }

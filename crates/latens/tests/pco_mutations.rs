@@ -354,6 +354,60 @@ fn grounds() -> Vec<Small> {
     grounds
 }
 
+/// A reader that gives a few bytes at a time.
+struct Few<'a>(&'a [u8]);
+
+impl std::io::Read for Few<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = buffer.len().min(3);
+        self.0.read(&mut buffer[..n])
+    }
+}
+
+/// Numbers up to the error, if there is one, and the error's text.
+fn streamed<T: Both>(reader: impl std::io::Read) -> (Vec<T>, Option<String>) {
+    let mut numbers = Vec::new();
+    let stream = || -> latens::Result<()> {
+        let limits = Limits::default().max_output(MAX_OUTPUT);
+        let mut decoder = latens::pco::standalone::Decoder::new(reader, &limits)?;
+        let mut piece = [T::default(); 77];
+        loop {
+            let read = decoder.read(&mut piece);
+            let count = match &read {
+                Ok(count) => *count,
+                Err(error) => error.values_before().unwrap_or(0) as usize,
+            };
+            numbers.extend_from_slice(&piece[..count]);
+            if read? == 0 {
+                return decoder.finish().map(|_| ());
+            }
+        }
+    };
+    let error = stream().err().map(|error| error.to_string());
+    (numbers, error)
+}
+
+/// How the bytes come makes no difference: neither to the numbers nor to the error and its place.
+#[test]
+fn damaged_streams_read_alike_however_they_come() {
+    let grounds = grounds();
+    let mut errors = 0;
+    for index in 0..6000 {
+        let mut random = Random(0x5eed << 32 | index);
+        let (base, other) = (random.pick(&grounds), random.pick(&grounds));
+        let strategy = *random.pick(&[Strategy::Havoc, Strategy::Splice, Strategy::BlowUp]);
+        let file = mutate(strategy, &base.file, &other.file, &mut random);
+        with_number_type!(base.ty, T => {
+            let (whole, error) = streamed::<T>(&file[..]);
+            let (few, few_error) = streamed::<T>(Few(&file));
+            assert_eq!(error, few_error, "case {index}: {}", hex(&file));
+            assert_eq!(difference(&whole, &few), None, "case {index}: {}", hex(&file));
+            errors += usize::from(error.is_some());
+        });
+    }
+    assert!(errors > 3000, "{errors}");
+}
+
 /// `LATENS_MUTATIONS` sets the count of cases, `LATENS_SEED` the first seed.
 #[test]
 fn seeded_mutations() {

@@ -76,7 +76,8 @@ enum End {
 /// Why writing stopped: remembered here, for libraries in between wrap errors beyond recognition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    BrokenPipe,
+    /// What the system said, and its number.
+    System(io::ErrorKind, Option<i32>),
     Limit(u64),
 }
 
@@ -149,7 +150,8 @@ impl OutputFile {
             return Err(Failure::new("this output cannot be patched"));
         }
         self.flush()?;
-        Ok(self.file.write_all_at(bytes, at)?)
+        let outcome = self.file.write_all_at(bytes, at);
+        Ok(outcome.inspect_err(|e| self.trouble = trouble_of(e))?)
     }
 
     /// Bring the bytes to their place; returns how many they are.
@@ -157,10 +159,10 @@ impl OutputFile {
     /// # Errors
     /// I/O; a file that has appeared under the final name meanwhile.
     pub fn commit(mut self) -> Result<u64> {
-        let name = self.name.clone();
-        self.commit_unnamed().map_err(|e| match (self.trouble, &name) {
-            (Some(Trouble::BrokenPipe), _) | (_, None) => self.explain(e),
-            (_, Some(path)) => e.in_file(path),
+        let outcome = self.commit_unnamed();
+        outcome.map_err(|e| match (self.trouble, &self.name) {
+            (None, Some(path)) => e.in_file(path),
+            _ => self.explain(e),
         })
     }
 
@@ -186,10 +188,15 @@ impl OutputFile {
 
     /// What made writing fail, where a library in between has wrapped it.
     pub fn explain(&self, failure: Failure) -> Failure {
-        match self.trouble {
-            Some(Trouble::BrokenPipe) => io::Error::from(io::ErrorKind::BrokenPipe).into(),
+        let error = match self.trouble {
+            Some(Trouble::System(_, Some(code))) => io::Error::from_raw_os_error(code),
+            Some(Trouble::System(kind, None)) => io::Error::from(kind),
             Some(Trouble::Limit(bytes)) => past_limit(bytes).into(),
-            None => failure,
+            None => return failure,
+        };
+        match &self.name {
+            Some(path) => Failure::from(error).in_file(path),
+            None => Failure::from(error),
         }
     }
 }
@@ -218,7 +225,7 @@ impl Write for OutputFile {
 }
 
 fn trouble_of(e: &io::Error) -> Option<Trouble> {
-    (e.kind() == io::ErrorKind::BrokenPipe).then_some(Trouble::BrokenPipe)
+    Some(Trouble::System(e.kind(), e.raw_os_error()))
 }
 
 fn past_limit(max: u64) -> latens::Error {

@@ -10,6 +10,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 pub trait Latent:
     Sealed
     + FloatBits
+    + latens_kernels::tans::Latent
     + Copy
     + Send
     + Sync

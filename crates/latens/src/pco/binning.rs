@@ -37,13 +37,35 @@ pub(crate) fn train<L: Latent>(latents: &mut [L], effort: Effort) -> Variable<L>
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
     let ranges = optimize::partition(&buckets, per_bin);
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
-    let (log, weights) = best_table(&counts, effort.max_log);
+    let (log, weights, code_bits) = best_table(&counts, effort.max_log);
+    if let Some(bin) = one_bin(&ranges, per_bin, code_bits) {
+        return Variable { log: 0, bins: vec![bin] };
+    }
     let to_bin = |(range, &weight): (&histogram::Bucket<L>, &u32)| Bin {
         weight,
         lower: range.lower,
         offset_bits: range.upper.sub(range.lower).bit_length(),
     };
     Variable { log, bins: ranges.iter().zip(&weights).map(to_bin).collect() }
+}
+
+/// One bin over everything, if it is cheaper than several with codes of `code_bits` in all. The
+/// partition was chosen by ideal codes; those of a small table cost more.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn one_bin<L: Latent>(
+    ranges: &[histogram::Bucket<L>],
+    per_bin: f64,
+    code_bits: f64,
+) -> Option<Bin<L>> {
+    let [first, .., last] = ranges else { return None };
+    let bits =
+        |lower: L, upper: L, count: u64| count as f64 * f64::from(upper.sub(lower).bit_length());
+    let offsets: f64 = ranges.iter().map(|r| bits(r.lower, r.upper, u64::from(r.count))).sum();
+    let n = ranges.iter().map(|r| u64::from(r.count)).sum();
+    let several = code_bits + offsets + per_bin * ranges.len() as f64;
+    let one = bits(first.lower, last.upper, n) + per_bin;
+    let offset_bits = last.upper.sub(first.lower).bit_length();
+    (one <= several).then_some(Bin { weight: 1, lower: first.lower, offset_bits })
 }
 
 /// About how many bits `n` latents of which these are a sample take, bins included. The latents
@@ -65,10 +87,10 @@ pub(crate) fn estimate_bits<L: Latent>(sample: &mut [L], n: usize, effort: Effor
     19.0 + ranges.iter().map(bits_of).sum::<f64>()
 }
 
-/// The table size whose codes and metadata take the fewest bits, and its weights.
-fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>) {
+/// The table size whose codes and metadata take the fewest bits, its weights, and those bits.
+fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>, f64) {
     if counts.len() <= 1 {
-        return (0, vec![1; counts.len()]);
+        return (0, vec![1; counts.len()], 0.0);
     }
     let least = (counts.len() - 1).ilog2() + 1;
     let mut best: Option<(f64, u32, Vec<u32>)> = None;
@@ -83,5 +105,5 @@ fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>) {
             _ => best = Some((cost, log, weights)),
         }
     }
-    best.map_or((0, Vec::new()), |(_, log, weights)| (log, weights))
+    best.map_or((0, Vec::new(), 0.0), |(cost, log, weights)| (log, weights, cost))
 }

@@ -151,7 +151,8 @@ impl Config {
     /// but for one number more or less.
     pub fn chunk_lens(&self, n: usize) -> impl Iterator<Item = usize> + use<> {
         let chunks = n.div_ceil(self.chunk_n.max(1));
-        (0..chunks).map(move |i| (i + 1) * n / chunks - i * n / chunks)
+        let (least, longer) = (n / chunks.max(1), n % chunks.max(1));
+        (0..chunks).map(move |i| least + usize::from(i < longer))
     }
 
     /// Whether numbers of that type can be encoded so.

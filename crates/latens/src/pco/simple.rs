@@ -69,10 +69,13 @@ pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>
     // A dictionary of the first chunk has spent what its bytes have earned.
     decoder.chunk()?;
     let earned = TRUST + 4 * (file.len() as u64 - decoder.position());
-    if hint.saturating_mul(width) <= earned
-        && let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width))?
-    {
-        return Ok(numbers);
+    if hint.saturating_mul(width) <= earned {
+        if let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width))? {
+            return Ok(numbers);
+        }
+    } else {
+        // Its tables are to be gone before another decoder makes them again.
+        drop(decoder);
     }
     // There is more than the file has earned or announced: it must prove its count before memory
     // is taken.

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn floats_printed_at_any_number_of_digits_are_floats() {
-        for value in [0.1f64, 1.0 / 3.0, 1e22, 123_456.789e-30, f64::MAX, 2.2e-310] {
+        for value in [0.1f64, 1.0 / 3.0, 1e22, 123_456.789e-30, 1.5e308, 2.2e-310] {
             for digits in [5, 15, 16, 17, 18, 25] {
                 assert_eq!(settled(&[&format!("{value:.digits$e}")]), "f64", "{value} {digits}");
             }

@@ -55,11 +55,6 @@ impl PcoZipTable {
         Ok(PcoZipTable { schema: manifest.schema(), file, manifest, places })
     }
 
-    /// The file itself, to look into its members.
-    pub fn file(&self) -> &SharedFile {
-        &self.file
-    }
-
     pub(super) fn place(&self, member: &Member) -> Result<&Place> {
         self.places.get(&member.file).ok_or_else(|| Failure::new("corrupt: a member is missing"))
     }
