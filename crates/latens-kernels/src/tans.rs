@@ -231,6 +231,7 @@ fn add_constant<L: Latent, const WIDE: bool>(stream: &mut Stream<'_>, dst: &mut 
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "low bits of random numbers are wanted")]
 mod tests {
     use super::*;
 
