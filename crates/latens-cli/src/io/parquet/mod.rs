@@ -6,6 +6,8 @@
 
 mod chunk;
 mod convert;
+mod delta_pages;
+mod page_writer;
 mod pages;
 mod read;
 mod schema;
