@@ -19,7 +19,7 @@ use super::write::{Compression, Encoding, Options};
 
 /// Values of a row group up to which its encodings are compared; above it is a dictionary for as
 /// long as that pays, as the `parquet` crate sees it.
-const MEASURED_BYTES: u64 = 128 << 20;
+pub(super) const MEASURED_BYTES: u64 = 128 << 20;
 
 /// A finished column chunk, to be appended to a row group.
 pub(super) struct Chunk {
@@ -38,7 +38,7 @@ pub(super) enum Way {
 
 impl Way {
     /// Of these a chunk is the smallest one; the first of equals.
-    fn all(encoding: Encoding, ty: Type) -> &'static [Way] {
+    pub(super) fn all(encoding: Encoding, ty: Type) -> &'static [Way] {
         let integer = matches!(ty, Type::INT32 | Type::INT64);
         match encoding {
             Encoding::Delta if integer => &[Way::Delta],
@@ -104,7 +104,7 @@ pub(super) fn encode(
     best.ok_or_else(|| Failure::new("there is no encoding to write with"))
 }
 
-/// The sizes of a column in some ways, for `latens advise`.
+/// What rows of a column take in some way, page headers included.
 pub(super) fn size(
     descr: &ColumnDescPtr,
     compression: Compression,
@@ -120,7 +120,8 @@ pub(super) fn size(
 pub(super) struct Run {
     levels: Option<Vec<i16>>,
     values: Cooked,
-    bytes: u64,
+    /// About what they take in memory.
+    pub(super) bytes: u64,
 }
 
 impl Run {

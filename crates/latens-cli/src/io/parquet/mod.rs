@@ -7,6 +7,7 @@
 mod chunk;
 mod convert;
 mod delta_pages;
+mod measure;
 mod page_writer;
 mod pages;
 mod read;
@@ -15,5 +16,6 @@ mod write;
 
 pub(crate) use convert::join;
 
+pub use measure::{Size, measure};
 pub use read::ParquetTable;
 pub use write::{Compression, Encoding, Options, Written, write};

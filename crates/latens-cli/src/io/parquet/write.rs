@@ -15,7 +15,7 @@ use super::chunk;
 use super::schema::{self, foreign};
 
 /// Rows of one row group.
-const GROUP_ROWS: u64 = 1 << 20;
+pub(super) const GROUP_ROWS: u64 = 1 << 20;
 
 /// `--compression`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
