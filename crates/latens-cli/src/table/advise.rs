@@ -102,9 +102,7 @@ fn snippet(columns: &[ColumnAdvice]) -> String {
         let _ = writeln!(text, "    column_encoding={{{}}},", encodings.join(", "));
     }
     let compression = match codecs.split_first() {
-        Some(((_, first), rest)) if rest.iter().all(|(_, codec)| codec == first) => {
-            literal(first)
-        }
+        Some(((_, first), rest)) if rest.iter().all(|(_, codec)| codec == first) => literal(first),
         _ => {
             let all: Vec<String> =
                 codecs.iter().map(|(name, codec)| format!("{name}: \"{codec}\"")).collect();

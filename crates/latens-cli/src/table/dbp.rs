@@ -186,11 +186,8 @@ impl DbpTable {
                     .hint("--type is one of i32 i64 u32 u64"));
             }
         };
-        let schema = Schema {
-            fields: vec![Field::numbers(name, ty)],
-            metadata: Vec::new(),
-            array: None,
-        };
+        let schema =
+            Schema { fields: vec![Field::numbers(name, ty)], metadata: Vec::new(), array: None };
         Ok(DbpTable { bytes, ty, rows, schema })
     }
 }

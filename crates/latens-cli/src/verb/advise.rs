@@ -42,7 +42,8 @@ pub fn run(args: &args::Advise) -> Result<()> {
             }
             _ => open(&reading)?,
         };
-        let chosen = args.columns.as_ref().map(|names| Projection::new(&*all, names)).transpose()?;
+        let chosen =
+            args.columns.as_ref().map(|names| Projection::new(&*all, names)).transpose()?;
         advise(chosen.as_ref().map_or(&*all, |chosen| chosen as &dyn Table))
     });
     progress.finish();
@@ -50,10 +51,6 @@ pub fn run(args: &args::Advise) -> Result<()> {
     match args.common.json {
         true => print_json(&advice),
         false if args.common.quiet => Ok(()),
-        false => print_out(&render::advise::text(
-            &input.name(),
-            &advice,
-            style::wanted(&stdout()),
-        )),
+        false => print_out(&render::advise::text(&input.name(), &advice, style::wanted(&stdout()))),
     }
 }

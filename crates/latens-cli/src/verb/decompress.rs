@@ -47,8 +47,9 @@ fn job(args: &args::Decompress) -> Result<DecompressJob> {
     let input = settle::input(&files.input);
     let from = settle::input_format(&input, files.from)?;
     if matches!(from, Format::Npy | Format::Raw | Format::Csv) {
-        return Err(Failure::usage(format!("{from} is not compressed"))
-            .hint("decompress reads pco, pco.zip, dbp and parquet; did you mean `latens compress`?"));
+        return Err(Failure::usage(format!("{from} is not compressed")).hint(
+            "decompress reads pco, pco.zip, dbp and parquet; did you mean `latens compress`?",
+        ));
     }
     let (default, default_on_stdout) = match from {
         Format::Pco | Format::Dbp => (Format::Npy, Format::Raw),

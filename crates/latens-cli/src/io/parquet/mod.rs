@@ -16,6 +16,6 @@ mod write;
 
 pub(crate) use convert::join;
 
-pub use measure::{Size, measure};
+pub use measure::measure;
 pub use read::ParquetTable;
 pub use write::{Compression, Encoding, Options, Written, write};
