@@ -6,6 +6,7 @@
 
 mod decoder;
 mod encoder;
+mod open_chunk;
 mod source;
 
 pub use decoder::{Checksum, ChunkInfo, Decoder, Ending};

@@ -22,14 +22,14 @@ pub(crate) fn read<L: Latent>(
     if dst.is_empty() {
         return Ok(());
     }
-    if table.entries.is_empty() {
+    if table.is_empty() {
         return Err(Error::corrupt(*bit as u64 / 8, "latents of a variable that has no bins"));
     }
     let start = *bit / 8;
     let rest = src.get(start..).unwrap_or(&[]);
     let mut read = |window: &[u8; WINDOW]| {
         let mut stream = Stream { window, bit: *bit % 8 };
-        read_batch(simd(), &table.entries, table.max_offset_bits, slots, &mut stream, dst);
+        read_batch(simd(), table.view(), slots, &mut stream, dst);
         stream.bit
     };
     let used = if let Some(window) = rest.first_chunk() {

@@ -2,7 +2,7 @@
 
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
-use crate::number::{Latent, Number};
+use crate::number::{Latent, NumberType};
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::Config;
 use crate::pco::encode::page::{self, VariableCoder};
@@ -22,18 +22,19 @@ pub(crate) struct Chunk<L> {
 }
 
 impl<L: Latent> Chunk<L> {
-    /// Plans and trains a chunk of `numbers`, cut into pages of the given lengths, which must sum
-    /// to the count of the numbers.
-    pub(crate) fn new<T: Number<L = L>>(
-        numbers: &[T],
+    /// Plans and trains a chunk of numbers of type `ty`, given as ordered latents and cut into
+    /// pages of the given lengths, which must sum to the count of the numbers.
+    pub(crate) fn new(
+        latents: &[L],
+        ty: NumberType,
         page_lens: &[usize],
         config: &Config,
     ) -> Result<Self> {
-        config.validate(T::TYPE)?;
-        if page_lens.iter().sum::<usize>() != numbers.len() {
+        config.validate(ty)?;
+        if page_lens.iter().sum::<usize>() != latents.len() {
             return Err(Error::invalid("the pages' lengths do not sum to the chunk's"));
         }
-        let plan = Plan::new(numbers, config)?;
+        let plan = Plan::new(latents, ty, config)?;
         let mut start = 0;
         let to_page = |&n: &usize| {
             start += n;

@@ -1,7 +1,7 @@
 //! How a chunk is to be encoded, in full: nothing is left to choose but the bins.
 
 use crate::error::Result;
-use crate::number::{Latent, Number};
+use crate::number::{Latent, NumberType};
 use crate::pco::config::{Config, DeltaSpec, ModeSpec};
 use crate::pco::delta::{conv1_fit, lookback_search};
 use crate::pco::encode::auto;
@@ -110,14 +110,13 @@ pub(crate) struct Plan<L> {
 
 impl<L: Latent> Plan<L> {
     /// What the configuration forces, and for the rest what `auto` finds best.
-    pub(crate) fn new<T: Number<L = L>>(numbers: &[T], config: &Config) -> Result<Self> {
-        let latents: Vec<L> = numbers.iter().map(|x| x.to_latent()).collect();
+    pub(crate) fn new(latents: &[L], ty: NumberType, config: &Config) -> Result<Self> {
         let mode = ModeChoice::forced(config.mode);
         if mode.is_none() || config.delta == DeltaSpec::Auto {
-            return auto::plan(&latents, T::TYPE, mode, config);
+            return auto::plan(latents, ty, mode, config);
         }
         let latents = mode
-            .and_then(|mode| ModeLatents::split(&latents, mode))
+            .and_then(|mode| ModeLatents::split(latents, mode))
             .ok_or_else(|| crate::Error::invalid("more distinct values than a dictionary holds"))?;
         let delta = match &latents.primary {
             Primary::Latents(primary) => forced_delta(config.delta, primary),

@@ -1,5 +1,6 @@
 //! Reading a standalone file as a stream.
 
+use super::open_chunk::{self, Chunk, OpenChunk};
 use super::source::Source;
 use crate::bits::checksum::Crc32c;
 use crate::bits::reader::BitReader;
@@ -7,15 +8,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
-use crate::pco::decode::page::{ChunkTables, PageState};
-use crate::pco::inspect::{self, ChunkInspection};
+use crate::pco::inspect::ChunkInspection;
 use crate::pco::layout::chunk_head::ChunkHead;
-use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::{DeltaEncoding, Mode};
-use std::any::Any;
 use std::io::Read;
 
 /// Whether a file carries checksums.
@@ -51,19 +49,14 @@ pub struct ChunkInfo {
     pub delta: DeltaEncoding,
 }
 
-/// The chunk that is being read. Its tables are of the type's latent: `Chunk<L>` in `typed`.
+/// The chunk that is being read.
 struct Current {
     info: ChunkInfo,
     offset: u64,
     /// Bits of the first byte at hand that are used up.
     bit: usize,
     numbers_crc: Crc32c,
-    typed: Box<dyn Any + Send>,
-}
-
-struct Chunk<L> {
-    tables: ChunkTables<L>,
-    page: PageState<L>,
+    chunk: Box<dyn OpenChunk>,
 }
 
 /// Decodes a standalone file from any reader, batch by batch.
@@ -190,10 +183,8 @@ impl<R: Read> Decoder<R> {
                 decoder.read_chunk_keeping_open(&mut buffer[..next], &mut got)?;
                 left -= got;
             }
-            if let Some(chunk) =
-                decoder.current.as_ref().and_then(|c| c.typed.downcast_ref::<Chunk<T::L>>())
-            {
-                latents = inspect::latents(&chunk.tables.meta, chunk.page.spent(), info.n);
+            if let Some(current) = &decoder.current {
+                latents = current.chunk.inspect();
             }
             decoder.close_chunk()?;
             Ok(ChunkInspection { info, offset, bytes: decoder.position() - offset, latents })
@@ -328,42 +319,26 @@ impl<R: Read> Decoder<R> {
             self.terminated = true;
             return Ok(());
         };
-        let opened = crate::with_number_type!(head.number_type, T => self.open_typed::<T>(head));
-        let (info, typed) = opened.map_err(|e| e.within(format!("chunk {index}")))?;
-        self.current = Some(Current { info, offset, bit: 0, numbers_crc: Crc32c::new(), typed });
+        let (info, chunk) = self.open(head).map_err(|e| e.within(format!("chunk {index}")))?;
+        self.current = Some(Current { info, offset, bit: 0, numbers_crc: Crc32c::new(), chunk });
         Ok(())
     }
 
-    fn open_typed<T: Number>(
-        &mut self,
-        head: ChunkHead,
-    ) -> Result<(ChunkInfo, Box<dyn Any + Send>)> {
+    /// Reads the metadata of a chunk and of its page.
+    fn open(&mut self, head: ChunkHead) -> Result<(ChunkInfo, Box<dyn OpenChunk>)> {
         let (version, limits) = (self.version, self.limits);
-        let meta = self.source.parse(|bytes| {
-            let mut r = BitReader::new(bytes, 0);
-            let meta = ChunkMeta::<T::L>::read(&mut r, head.number_type, version, &limits)?;
-            Ok((meta, r.bit() / 8))
+        let (info, mut chunk) = self.source.parse(|bytes| {
+            let (info, chunk, used) = open_chunk::read(bytes, head, version, &limits)?;
+            Ok(((info, chunk), used))
         })?;
-        let info = ChunkInfo {
-            number_type: head.number_type,
-            n: head.n,
-            mode: Mode::of(&meta.mode, head.number_type),
-            delta: DeltaEncoding::of(&meta.delta),
-        };
-        let tables = ChunkTables::new(meta, head.n, &limits)?;
-        let page = self.source.parse(|bytes| {
-            let mut r = BitReader::new(bytes, 0);
-            Ok((PageState::read(&mut r, &tables, head.n)?, r.bit() / 8))
-        })?;
-        Ok((info, Box::new(Chunk { tables, page })))
+        self.source.parse(|bytes| Ok(((), chunk.start(bytes)?)))?;
+        Ok((info, chunk))
     }
 
     /// Numbers of the current chunk, which is closed behind its last one.
     fn read_chunk<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
         self.read_chunk_keeping_open(dst, filled)?;
-        let used_up = |current: &Current| {
-            current.typed.downcast_ref::<Chunk<T::L>>().is_some_and(|c| c.page.is_used_up())
-        };
+        let used_up = |current: &Current| current.chunk.left() + current.chunk.ready() == 0;
         if self.current.as_ref().is_some_and(used_up) {
             self.close_chunk()?;
         }
@@ -377,27 +352,30 @@ impl<R: Read> Decoder<R> {
         filled: &mut usize,
     ) -> Result<()> {
         let Some(current) = &mut self.current else { return Ok(()) };
-        let Some(Chunk { tables, page }) = current.typed.downcast_mut::<Chunk<T::L>>() else {
-            return Err(Error::invalid("a chunk of another type"));
-        };
+        let chunk = &mut current.chunk;
         loop {
+            let Some(page) = chunk.as_any().downcast_mut::<Chunk<T::L>>().and_then(Chunk::page)
+            else {
+                return Err(Error::invalid("a chunk of another type"));
+            };
             let got = page.take(&mut dst[*filled..]);
             if self.checks {
                 current.numbers_crc.update_numbers(&dst[*filled..*filled + got]);
             }
             *filled += got;
-            if *filled == dst.len() || page.left() == 0 {
+            if *filled == dst.len() || chunk.left() == 0 {
                 break;
             }
             self.source.fill(LOOKAHEAD)?;
             let bytes = self.source.bytes();
-            page.next_batch(tables, bytes, &mut current.bit)
+            chunk
+                .next_batch(bytes, &mut current.bit)
                 .map_err(|e| e.offset_by(self.source.position()))?;
             let used = current.bit / 8;
             self.source.consume(used);
             current.bit %= 8;
             let width = T::TYPE.bytes() as u64;
-            self.emitted_bytes += page.ready() as u64 * width;
+            self.emitted_bytes += chunk.ready() as u64 * width;
             self.limits.check_output(self.emitted_bytes)?;
         }
         Ok(())

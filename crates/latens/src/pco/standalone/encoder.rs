@@ -3,7 +3,7 @@
 use crate::bits::checksum::Crc32c;
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
-use crate::number::{Number, NumberType};
+use crate::number::{Latent, Number, NumberType};
 use crate::pco::config::Config;
 use crate::pco::encode::chunk::Chunk;
 use crate::pco::layout::MAX_CHUNK_N;
@@ -12,6 +12,7 @@ use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::{DeltaEncoding, Mode};
+use std::any::Any;
 use std::io::Write;
 
 /// What became of a chunk.
@@ -54,27 +55,51 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
             "a chunk of {n} numbers; 1 to {MAX_CHUNK_N} are possible"
         )));
     }
-    let chunk = Chunk::new(numbers, &[numbers.len()], config)?;
-    let head = ChunkHead { number_type: T::TYPE, n: numbers.len() };
-    let mut w = BitWriter::append_to(head.bytes().to_vec());
-    chunk.write_meta(&mut w);
-    chunk.write_page(0, &mut w);
-    let bytes = w.finish();
+    let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
     let mut crc = Crc32c::new();
     if config.checksum {
         crc.update_numbers(numbers);
     }
-    Ok(EncodedChunk {
-        number_type: T::TYPE,
-        summary: ChunkSummary {
-            n: numbers.len(),
+    encode_latents(&latents, T::TYPE, crc.value(), config)
+}
+
+/// The widths are told apart at run time, so that the encoder is compiled in this crate, four
+/// times and not again for each type that a caller uses.
+fn encode_latents(
+    latents: &dyn Any,
+    ty: NumberType,
+    numbers_crc: u32,
+    config: &Config,
+) -> Result<EncodedChunk> {
+    fn typed<L: Latent>(
+        latents: &dyn Any,
+        ty: NumberType,
+        numbers_crc: u32,
+        config: &Config,
+    ) -> Result<EncodedChunk> {
+        let Some(latents) = latents.downcast_ref::<Vec<L>>() else {
+            return Err(Error::invalid("latents of another width"));
+        };
+        let chunk = Chunk::new(latents, ty, &[latents.len()], config)?;
+        let head = ChunkHead { number_type: ty, n: latents.len() };
+        let mut w = BitWriter::append_to(head.bytes().to_vec());
+        chunk.write_meta(&mut w);
+        chunk.write_page(0, &mut w);
+        let bytes = w.finish();
+        let summary = ChunkSummary {
+            n: latents.len(),
             bytes: bytes.len() as u64,
-            mode: Mode::of(&chunk.meta.mode, T::TYPE),
+            mode: Mode::of(&chunk.meta.mode, ty),
             delta: DeltaEncoding::of(&chunk.meta.delta),
-        },
-        bytes,
-        numbers_crc: crc.value(),
-    })
+        };
+        Ok(EncodedChunk { number_type: ty, summary, bytes, numbers_crc })
+    }
+    match ty.bits() {
+        8 => typed::<u8>(latents, ty, numbers_crc, config),
+        16 => typed::<u16>(latents, ty, numbers_crc, config),
+        32 => typed::<u32>(latents, ty, numbers_crc, config),
+        _ => typed::<u64>(latents, ty, numbers_crc, config),
+    }
 }
 
 /// Writes a standalone file of one number type, chunk by chunk.

@@ -88,7 +88,10 @@ impl<R: Read> Source<R> {
 
     /// Parses a structure of unknown length: tries with what is at hand and, while that is too
     /// short, with twice as much. `parse` returns its value and the bytes it used.
-    pub(crate) fn parse<V>(&mut self, parse: impl Fn(&[u8]) -> Result<(V, usize)>) -> Result<V> {
+    pub(crate) fn parse<V>(
+        &mut self,
+        mut parse: impl FnMut(&[u8]) -> Result<(V, usize)>,
+    ) -> Result<V> {
         let mut least = 64;
         loop {
             self.fill(least)?;

@@ -44,7 +44,8 @@ impl FileEncoder {
         if page_lens.contains(&0) {
             return Err(Error::invalid("a page without numbers"));
         }
-        Ok(ChunkEncoder { chunk: Chunk::new(numbers, page_lens, &self.config)? })
+        let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
+        Ok(ChunkEncoder { chunk: Chunk::new(&latents, T::TYPE, page_lens, &self.config)? })
     }
 }
 

@@ -1,0 +1,112 @@
+//! The chunk that a decoder stands in, whatever the width of its latents.
+//!
+//! Behind one trait, so that the four widths are compiled in this crate once and not again
+//! wherever a [`Decoder`](super::Decoder) is used with some reader.
+
+use crate::bits::reader::BitReader;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::number::{Latent, NumberType};
+use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::inspect::{self, LatentInspection};
+use crate::pco::layout::chunk_head::ChunkHead;
+use crate::pco::layout::chunk_meta::ChunkMeta;
+use crate::pco::layout::header::FormatVersion;
+use crate::pco::standalone::decoder::ChunkInfo;
+use crate::pco::{DeltaEncoding, Mode};
+use std::any::Any;
+
+/// A chunk of any latent width.
+pub(super) trait OpenChunk: Send {
+    /// Reads the page's metadata; returns its bytes.
+    fn start(&mut self, bytes: &[u8]) -> Result<usize>;
+    /// Decodes the next batch.
+    fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()>;
+    /// Numbers not yet decoded.
+    fn left(&self) -> usize;
+    /// Numbers decoded and not yet taken.
+    fn ready(&self) -> usize;
+    /// Where the chunk's bits went so far.
+    fn inspect(&self) -> Vec<LatentInspection>;
+    /// The [`Chunk`] itself.
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// A chunk with latents of one width.
+pub(super) struct Chunk<L> {
+    n: usize,
+    tables: ChunkTables<L>,
+    page: Option<PageState<L>>,
+}
+
+impl<L: Latent> Chunk<L> {
+    /// The page, once it is started.
+    pub(super) fn page(&mut self) -> Option<&mut PageState<L>> {
+        self.page.as_mut()
+    }
+}
+
+impl<L: Latent> OpenChunk for Chunk<L> {
+    fn start(&mut self, bytes: &[u8]) -> Result<usize> {
+        let mut r = BitReader::new(bytes, 0);
+        self.page = Some(PageState::read(&mut r, &self.tables, self.n)?);
+        Ok(r.bit() / 8)
+    }
+
+    fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()> {
+        match &mut self.page {
+            Some(page) => page.next_batch(&self.tables, bytes, bit),
+            None => Ok(()),
+        }
+    }
+
+    fn left(&self) -> usize {
+        self.page.as_ref().map_or(0, PageState::left)
+    }
+
+    fn ready(&self) -> usize {
+        self.page.as_ref().map_or(0, PageState::ready)
+    }
+
+    fn inspect(&self) -> Vec<LatentInspection> {
+        let spent = self.page.as_ref().map(PageState::spent).unwrap_or_default();
+        inspect::latents(&self.tables.meta, spent, self.n)
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// Reads the metadata of a chunk; also returns its bytes.
+pub(super) fn read(
+    bytes: &[u8],
+    head: ChunkHead,
+    version: FormatVersion,
+    limits: &Limits,
+) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
+    fn typed<L: Latent>(
+        bytes: &[u8],
+        head: ChunkHead,
+        version: FormatVersion,
+        limits: &Limits,
+    ) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
+        let ChunkHead { number_type, n } = head;
+        let mut r = BitReader::new(bytes, 0);
+        let meta = ChunkMeta::<L>::read(&mut r, number_type, version, limits)?;
+        let info = ChunkInfo {
+            number_type,
+            n,
+            mode: Mode::of(&meta.mode, number_type),
+            delta: DeltaEncoding::of(&meta.delta),
+        };
+        let tables = ChunkTables::new(meta, n, limits)?;
+        Ok((info, Box::new(Chunk { n, tables, page: None }), r.bit() / 8))
+    }
+    match NumberType::bits(head.number_type) {
+        8 => typed::<u8>(bytes, head, version, limits),
+        16 => typed::<u16>(bytes, head, version, limits),
+        32 => typed::<u32>(bytes, head, version, limits),
+        _ => typed::<u64>(bytes, head, version, limits),
+    }
+}
