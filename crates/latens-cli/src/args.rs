@@ -21,7 +21,7 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-// Verbs of later releases (extract, advise, bench) get a variant here and a file in verb/.
+// Verbs of later releases (extract, bench) get a variant here and a file in verb/.
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -33,6 +33,8 @@ pub enum Verb {
     Verify(Verify),
     /// Show what is inside, and where the bytes go
     Inspect(Inspect),
+    /// Say what each encoding would cost for each column of a table
+    Advise(Advise),
     /// Print the completions of a shell
     Completions {
         /// Which shell
@@ -82,7 +84,7 @@ pub struct Files {
 /// `latens compress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Formats, by extension or by --from and --to: npy raw csv parquet pco pco.zip.
+Formats, by extension or by --from and --to: npy raw csv parquet pco pco.zip dbp.
 Without -o: a plain column becomes .pco beside the input, a table or n-dimensional array .pco.zip.
 
 Examples:
@@ -135,7 +137,7 @@ pub struct Compress {
 /// `latens decompress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without -o: .pco becomes .npy beside the input, .pco.zip .parquet (.npy where it holds one array).
+Without -o: .pco and .dbp become .npy beside the input, .pco.zip .parquet (.npy where it holds one array).
 `-o -` writes bare little-endian numbers for one column, CSV for a table.
 
 Examples:
@@ -145,6 +147,9 @@ Examples:
 pub struct Decompress {
     #[command(flatten)]
     pub files: Files,
+    /// Type of the numbers of a .dbp: i32 i64 u32 u64
+    #[arg(long = "type", value_name = "T", value_parser = number_type)]
+    pub number_type: Option<NumberType>,
     /// Stop after so many numbers (rows of a table)
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
@@ -184,12 +189,39 @@ pub struct Inspect {
     /// Its format, where the extension does not say
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub from: Option<Format>,
+    /// Type of the numbers of a .dbp, for the report
+    #[arg(long = "type", value_name = "T", value_parser = number_type)]
+    pub number_type: Option<NumberType>,
     /// Also write one self-contained page with pictures
     #[arg(long, value_name = "OUT.html", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Replace an existing page
     #[arg(short, long)]
     pub force: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `latens advise`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Sizes are measured, not estimated: every column is encoded in every way.
+
+Example:
+  latens advise flights.parquet          a table, and what to tell pyarrow")]
+pub struct Advise {
+    /// A table: parquet, csv, pco.zip, or an array; `-` for stdin
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    pub table: PathBuf,
+    /// Its format, where the extension does not say
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
+    /// Type of bare numbers, or of those of a .dbp
+    #[arg(long = "type", value_name = "T", value_parser = number_type)]
+    pub number_type: Option<NumberType>,
+    /// Only these columns
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
     #[command(flatten)]
     pub common: Common,
 }

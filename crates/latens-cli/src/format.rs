@@ -25,7 +25,7 @@ pub enum Format {
     Safetensors,
     /// GGUF checkpoint (not built in yet).
     Gguf,
-    /// Bare Parquet DELTA_BINARY_PACKED stream (not built in yet).
+    /// Bare Parquet DELTA_BINARY_PACKED stream.
     Dbp,
     /// Compressed checkpoint (not built in yet).
     Wcodec,
@@ -101,9 +101,9 @@ impl Format {
     /// A sentence that names the formats which are built in.
     pub fn require_built(self) -> Result<Format> {
         match self {
-            Format::Safetensors | Format::Gguf | Format::Dbp | Format::Wcodec => {
+            Format::Safetensors | Format::Gguf | Format::Wcodec => {
                 Err(Failure::new(format!("this build does not read or write {} yet", self.name()))
-                    .hint("it knows npy, raw, csv, parquet, pco and pco.zip"))
+                    .hint("it knows npy, raw, csv, parquet, pco, pco.zip and dbp"))
             }
             built => Ok(built),
         }

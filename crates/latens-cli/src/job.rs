@@ -102,6 +102,8 @@ pub struct DecompressJob {
     pub to: Format,
     /// `--limit`: stop after so many numbers (rows of a table).
     pub limit: Option<u64>,
+    /// `--type`, for a stream that does not say it.
+    pub number_type: Option<NumberType>,
     /// `--max-output`: refuse to write more bytes.
     pub max_output: Option<u64>,
     /// Bytes after the end of the file are no error.

@@ -63,10 +63,14 @@ impl Failure {
         self
     }
 
-    /// The same failure, known to lie inside of `place` (`column price`, `chunk 3`).
+    /// The same failure, known to lie inside of `place` (`column price`, `chunk 3`), unless it is
+    /// known already.
     #[must_use]
     pub fn within(mut self, place: impl Into<String>) -> Self {
-        self.places.insert(0, place.into());
+        let place = place.into();
+        if self.places.first() != Some(&place) {
+            self.places.insert(0, place);
+        }
         self
     }
 

@@ -4,6 +4,7 @@ pub mod bytes;
 pub mod compress;
 pub mod decompress;
 pub mod inspect;
+pub mod inspect_dbp;
 pub mod npy;
 mod npy_literal;
 pub mod source;

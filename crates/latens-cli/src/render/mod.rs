@@ -1,7 +1,9 @@
 //! What people see: aligned rows, bars, colours, pages.
 
+pub mod advise;
 pub mod archive;
 pub mod bar;
+pub mod dbp;
 pub mod grid;
 pub mod html;
 pub mod inspect;

@@ -148,7 +148,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     let all = open(&Reading {
         input: &job.input,
         format: job.from,
-        number_type: None,
+        number_type: job.number_type,
         skip_nested: false,
         progress: &job.progress,
     })?;
@@ -202,7 +202,9 @@ fn what(table: &dyn Table) -> String {
 /// # Errors
 /// What is wrong with the file.
 pub fn verify(input: &Input, format: Format, progress: &Progress) -> Result<Verified> {
-    let reading = Reading { input, format, number_type: None, skip_nested: true, progress };
+    // All widths are legal for numbers of 64 bits: any stream is one of these.
+    let number_type = (format == Format::Dbp).then_some(latens::NumberType::I64);
+    let reading = Reading { input, format, number_type, skip_nested: true, progress };
     let table = open(&reading)?;
     let fields = &table.schema().fields;
     let read = |index: usize| -> Result<()> {

@@ -3,8 +3,10 @@
 //! A [`source::Table`] is read column by column in pieces, whatever its format; each output format
 //! pulls what it needs from it. [`jobs`] joins the two for the verbs.
 
+pub mod advise;
 pub mod array;
 pub mod compare;
+pub mod dbp;
 pub mod jobs;
 pub mod model;
 pub mod npy;

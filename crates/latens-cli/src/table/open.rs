@@ -13,6 +13,7 @@ use crate::job::Input;
 use crate::message::{Failure, Result};
 use crate::progress::Progress;
 use crate::table::array::ArrayTable;
+use crate::table::dbp::DbpTable;
 use crate::table::model::Schema;
 use crate::table::piece::Piece;
 use crate::table::source::{Column, Table};
@@ -53,6 +54,19 @@ pub fn open(reading: &Reading<'_>) -> Result<Box<dyn Table>> {
         Format::Npy | Format::Raw => shared(reading.input)
             .and_then(|file| ArrayTable::open(file, reading))
             .map(|table| Box::new(table) as _),
+        Format::Dbp => {
+            let ty = reading.number_type.ok_or_else(|| {
+                Failure::usage("a .dbp does not say of which type its numbers are")
+                    .hint("add --type i32|i64|u32|u64")
+            })?;
+            let name = match reading.input {
+                Input::Stdin => "values".to_string(),
+                Input::File(path) => Format::stem(path),
+            };
+            shared(reading.input)
+                .and_then(|file| DbpTable::open(&file, ty, name))
+                .map(|table| Box::new(table) as _)
+        }
         other => Err(Failure::usage(format!("{other} is not read as a table"))),
     };
     let table = table.map_err(|e| named(e, reading.input))?;

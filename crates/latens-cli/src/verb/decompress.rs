@@ -47,11 +47,12 @@ fn job(args: &args::Decompress) -> Result<DecompressJob> {
     let input = settle::input(&files.input);
     let from = settle::input_format(&input, files.from)?;
     if matches!(from, Format::Npy | Format::Raw | Format::Csv) {
-        return Err(Failure::usage(format!("{from} is not compressed"))
-            .hint("decompress reads pco, pco.zip and parquet; did you mean `latens compress`?"));
+        return Err(Failure::usage(format!("{from} is not compressed")).hint(
+            "decompress reads pco, pco.zip, dbp and parquet; did you mean `latens compress`?",
+        ));
     }
     let (default, default_on_stdout) = match from {
-        Format::Pco => (Format::Npy, Format::Raw),
+        Format::Pco | Format::Dbp => (Format::Npy, Format::Raw),
         Format::PcoZip => table::default_output(&input)?,
         _ => (Format::Csv, Format::Csv),
     };
@@ -70,6 +71,7 @@ fn job(args: &args::Decompress) -> Result<DecompressJob> {
         to,
         limit: args.limit,
         max_output: args.max_output,
+        number_type: args.number_type,
         allow_trailing: args.allow_trailing,
         force: files.force,
         columns: files.columns.clone(),

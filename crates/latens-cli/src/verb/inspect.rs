@@ -11,6 +11,7 @@ use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
 use crate::render::{self, style};
+use crate::table::dbp::read_all;
 use crate::table::open::shared;
 
 /// Show what is inside.
@@ -42,8 +43,21 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             }
             render::archive::html(&file)
         }
+        Format::Dbp => {
+            let file = shared(&input)
+                .and_then(|file| read_all(&file))
+                .and_then(|bytes| array::inspect_dbp::read(&bytes, args.number_type))
+                .map_err(|e| settle::in_input(e, &input))?;
+            match args.common.json {
+                true => print_json(&file)?,
+                false if args.common.quiet => {}
+                false => print_out(&render::dbp::text(&name, &file, colour))?,
+            }
+            render::dbp::html(&file)
+        }
         other => {
-            return Err(Failure::new(format!("inspect looks into pco and pco.zip, not {other}")));
+            let what = format!("inspect looks into pco, pco.zip and dbp, not {other}");
+            return Err(Failure::new(what));
         }
     };
     match &args.html {

@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod advise;
 pub mod completions;
 pub mod compress;
 pub mod decompress;

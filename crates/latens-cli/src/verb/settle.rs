@@ -28,13 +28,13 @@ pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
     match (format, input) {
         (Some(format), _) => format.require_built().map_err(|e| in_input(e, input)),
         (None, Input::Stdin) => Err(Failure::usage("standard input has no extension to go by")
-            .hint("name its format: --from npy|raw|csv|parquet|pco|pco.zip")),
+            .hint("name its format: --from npy|raw|csv|parquet|pco|pco.zip|dbp")),
         // A file that is not there needs no format.
         (None, Input::File(path)) => {
             fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
             Err(Failure::usage("the input's extension names no format")
                 .in_file(path)
-                .hint("name it: --from npy|raw|csv|parquet|pco|pco.zip"))
+                .hint("name it: --from npy|raw|csv|parquet|pco|pco.zip|dbp"))
         }
     }
 }
@@ -66,7 +66,7 @@ pub fn output(
                 }
                 None => Err(Failure::usage("the output's extension names no format")
                     .in_file(path)
-                    .hint("name it: --to npy|raw|csv|parquet|pco|pco.zip")),
+                    .hint("name it: --to npy|raw|csv|parquet|pco|pco.zip|dbp")),
             }
         }
         (None, Input::Stdin) => Ok((Output::Stdout, built(named.unwrap_or(default_on_stdout))?)),

@@ -69,7 +69,7 @@ fn one(input: &Input, args: &args::Verify) -> Result<Verified> {
     let progress = Progress::new("verify", None, quiet);
     let done = with_threads(args.common.threads, || match format {
         Format::Pco => array::verify::verify(input, args.allow_trailing, &progress),
-        Format::PcoZip | Format::Parquet => table::verify(input, format, &progress),
+        Format::PcoZip | Format::Parquet | Format::Dbp => table::verify(input, format, &progress),
         other => Err(Failure::new(format!("{other} holds nothing that could be verified"))),
     });
     progress.finish();

@@ -150,6 +150,29 @@ def main(tool_path):
                 assert back.equals(decoded(pq.read_table(source))), (encoding, compression)
                 assert duckdb.sql(f"SELECT * FROM '{out}'").fetchall() == expected
                 assert pl.read_parquet(out).equals(pl.read_parquet(source), null_equal=True)
+                checked = pq.read_table(out, page_checksum_verification=True)
+                assert decoded(checked).equals(back)
+                for i in range(pq.read_metadata(out).num_columns):
+                    chunk = pq.read_metadata(out).row_group(0).column(i)
+                    integer = chunk.physical_type in ("INT32", "INT64")
+                    delta = "DELTA_BINARY_PACKED" in chunk.encodings
+                    assert encoding == "auto" or delta == (integer and encoding == "delta"), chunk
+        broken = bytearray(out.read_bytes())
+        broken[pq.read_metadata(out).row_group(0).column(0).data_page_offset + 200] ^= 1
+        out.write_bytes(broken)
+        try:
+            pq.read_table(out, page_checksum_verification=True)
+            raise AssertionError("pyarrow found no checksum")
+        except OSError as e:
+            assert "checksum" in str(e).lower() or "crc" in str(e).lower(), e
+        advice = json.loads(subprocess.check_output([tool_path, "advise", source, "--json"]))
+        assert [c["name"] for c in advice["columns"]] == plain.column_names
+        exec(advice["pyarrow"].replace('"out.parquet"', "out"), {"pq": pq, "table": plain, "out": out})
+        assert decoded(pq.read_table(out)).equals(decoded(pq.read_table(source)))
+        for i, column in enumerate(advice["columns"]):
+            used = pq.read_metadata(out).row_group(0).column(i).encodings
+            expected = {"dict": "RLE_DICTIONARY", "delt": "DELTA_BINARY_PACKED"}.get(column["parquet"][:4])
+            assert expected is None or expected in used, (column, used)
         print("readers: pyarrow, DuckDB", duckdb.__version__, "polars", pl.__version__, "ok")
 
         theirs = folder / "duckdb.parquet"

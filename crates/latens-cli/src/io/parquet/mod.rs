@@ -6,6 +6,9 @@
 
 mod chunk;
 mod convert;
+mod delta_pages;
+mod measure;
+mod page_writer;
 mod pages;
 mod read;
 mod schema;
@@ -13,5 +16,6 @@ mod write;
 
 pub(crate) use convert::join;
 
+pub use measure::measure;
 pub use read::ParquetTable;
 pub use write::{Compression, Encoding, Options, Written, write};

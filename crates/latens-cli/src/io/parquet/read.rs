@@ -160,7 +160,8 @@ impl ParquetColumn<'_> {
         let meta = self.table.file.metadata().row_groups().get(group);
         let chunk = meta.and_then(|meta| meta.columns().get(self.leaf));
         let start = chunk.map(|c| c.dictionary_page_offset().unwrap_or(c.data_page_offset()));
-        let e = e.within(format!("row group {group}"));
+        let e =
+            e.within(format!("row group {group}")).within(format!("column {}", self.field.name));
         match start.and_then(|start| u64::try_from(start).ok()) {
             Some(start) => e.at_byte(start),
             None => e,

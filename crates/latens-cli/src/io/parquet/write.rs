@@ -2,13 +2,11 @@
 
 use crate::io::guard::guarded;
 use crate::message::{Failure, Result};
-use crate::table::model::{Field, Storage};
+use crate::table::model::Field;
 use crate::table::source::{Column, Table};
-use latens::NumberType;
 use parquet::basic::{Compression as Codec, Encoding as PageEncoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::ColumnPath;
 use rayon::prelude::*;
 use std::io::Write;
 use std::sync::Arc;
@@ -17,7 +15,7 @@ use super::chunk;
 use super::schema::{self, foreign};
 
 /// Rows of one row group.
-const GROUP_ROWS: u64 = 1 << 20;
+pub(super) const GROUP_ROWS: u64 = 1 << 20;
 
 /// `--compression`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -31,10 +29,21 @@ pub enum Compression {
     Zstd,
 }
 
+impl Compression {
+    /// As the `parquet` crate names it.
+    pub(super) fn codec(self) -> Codec {
+        match self {
+            Compression::None => Codec::UNCOMPRESSED,
+            Compression::Snappy => Codec::SNAPPY,
+            Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()),
+        }
+    }
+}
+
 /// `--encoding`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Encoding {
-    /// A dictionary where values repeat, PLAIN where they do not.
+    /// For each column the smallest: PLAIN, a dictionary, or DELTA_BINARY_PACKED for integers.
     #[default]
     Auto,
     /// DELTA_BINARY_PACKED for integers, PLAIN for the rest.
@@ -80,8 +89,8 @@ fn write_file<W: Write + Send>(
 ) -> Result<(W, Vec<Written>)> {
     let fields = &table.schema().fields;
     let root = schema::write(table.schema())?;
-    let props = properties(table, options);
-    let mut writer = SerializedFileWriter::new(out, root, props.clone()).map_err(foreign)?;
+    let props = properties(table);
+    let mut writer = SerializedFileWriter::new(out, root, props).map_err(foreign)?;
     let descrs = writer.schema_descr().columns().to_vec();
     let mut columns =
         (0..fields.len()).map(|index| table.column(index)).collect::<Result<Vec<_>>>()?;
@@ -102,13 +111,18 @@ fn write_file<W: Write + Send>(
                     else {
                         return Err(Failure::new("a column is missing"));
                     };
-                    encode(descr, &props, field, column.as_mut(), rows)
+                    encode(descr, options, field, column.as_mut(), rows)
                 })
                 .collect::<Result<Vec<_>>>()?;
             for chunk in chunks {
                 if let Some(written) = written.get_mut(start) {
                     written.bytes += chunk.close.bytes_written;
-                    written.encoding = encoding_name(&chunk.close.metadata);
+                    let name = encoding_name(&chunk.close.metadata);
+                    if written.encoding.is_empty() {
+                        written.encoding = name.to_string();
+                    } else if !written.encoding.split('+').any(|known| known == name) {
+                        written.encoding = format!("{}+{name}", written.encoding);
+                    }
                 }
                 group.append_column(&chunk.bytes, chunk.close).map_err(foreign)?;
                 start += 1;
@@ -123,51 +137,32 @@ fn write_file<W: Write + Send>(
 
 fn encode(
     descr: &parquet::schema::types::ColumnDescPtr,
-    props: &WriterPropertiesPtr,
+    options: &Options,
     field: &Field,
     column: &mut dyn Column,
     rows: usize,
 ) -> Result<chunk::Chunk> {
-    guarded(|| chunk::encode(descr, props, field, column, rows))
+    guarded(|| chunk::encode(descr, options, field, column, rows))
         .map_err(|e| e.within(format!("column {}", field.name)))
 }
 
-fn properties(table: &dyn Table, options: &Options) -> WriterPropertiesPtr {
-    let codec = match options.compression {
-        Compression::None => Codec::UNCOMPRESSED,
-        Compression::Snappy => Codec::SNAPPY,
-        Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()),
-    };
-    let mut builder = WriterProperties::builder()
+/// What concerns the whole file; pages have properties of their own.
+fn properties(table: &dyn Table) -> WriterPropertiesPtr {
+    let builder = WriterProperties::builder()
         .set_created_by(concat!("latens ", env!("CARGO_PKG_VERSION")).to_string())
-        .set_compression(codec)
-        .set_dictionary_enabled(options.encoding == Encoding::Auto)
         .set_key_value_metadata(schema::write_metadata(table.schema()));
-    if options.encoding == Encoding::Delta {
-        for field in table.schema().fields.iter().filter(|field| is_integer(field)) {
-            let path = ColumnPath::new(vec![field.name.clone()]);
-            builder = builder.set_column_encoding(path, PageEncoding::DELTA_BINARY_PACKED);
-        }
-    }
     Arc::new(builder.build())
 }
 
-/// Whether Parquet holds it as INT32 or INT64.
-fn is_integer(field: &Field) -> bool {
-    use NumberType::{F16, F32, F64};
-    matches!(field.storage, Storage::Number(t) if !matches!(t, F16 | F32 | F64))
-}
-
 /// `dictionary`, `delta`, `plain` of what a chunk's data pages hold.
-fn encoding_name(meta: &parquet::file::metadata::ColumnChunkMetaData) -> String {
+fn encoding_name(meta: &parquet::file::metadata::ColumnChunkMetaData) -> &'static str {
     let encodings: Vec<PageEncoding> = meta.encodings().collect();
     let has = |encoding| encodings.contains(&encoding);
-    let name = if has(PageEncoding::RLE_DICTIONARY) || has(PageEncoding::PLAIN_DICTIONARY) {
+    if has(PageEncoding::RLE_DICTIONARY) || has(PageEncoding::PLAIN_DICTIONARY) {
         "dictionary"
     } else if has(PageEncoding::DELTA_BINARY_PACKED) {
         "delta"
     } else {
         "plain"
-    };
-    name.to_string()
+    }
 }

@@ -50,6 +50,15 @@ pub(super) fn encode(
     done.finish(field, table.rows())
 }
 
+/// What a column takes, its validity and, of text, its distinct values included.
+///
+/// # Errors
+/// As [`encode`].
+pub fn size(table: &dyn Table, index: usize, config: &latens::pco::Config) -> Result<u64> {
+    let done = encode(table, index, "column", &Settings::new(config))?;
+    Ok(done.parts.iter().map(|part| part.member.bytes).sum())
+}
+
 /// Values encoded, validity not yet.
 struct Coded {
     layout: Layout,

@@ -27,6 +27,7 @@ mod seal;
 mod validity;
 mod write;
 
+pub use column::size;
 pub use inspect::{ColumnInspection, Inspection, inspect};
 pub use read::PcoZipTable;
 pub use write::write;

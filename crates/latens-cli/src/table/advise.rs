@@ -1,0 +1,114 @@
+//! What each encoding would cost for each column of a table, and which to use.
+
+use latens::pco::Config;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::io::{parquet, pco_zip};
+use crate::message::Result;
+use crate::table::source::Table;
+
+/// What `latens advise` found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Advice {
+    /// In the table's order.
+    pub columns: Vec<ColumnAdvice>,
+    /// Python that writes the table so with pyarrow.
+    pub pyarrow: String,
+}
+
+/// One column of an [`Advice`].
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnAdvice {
+    /// Name in the table.
+    pub name: String,
+    /// `i32`, `timestamp[us, UTC]`, `text`, …
+    #[serde(rename = "type")]
+    pub logical_type: String,
+    /// Rows, nulls among them.
+    pub n: u64,
+    /// Bytes by encoding: `pco`, `plain`, `dictionary`, `delta_binary_packed`, and the last three
+    /// with `_zstd`; what does not suit the column is absent.
+    pub sizes: BTreeMap<String, u64>,
+    /// The smallest of them all.
+    pub recommended: String,
+    /// The smallest of those that Parquet has.
+    pub parquet: String,
+}
+
+/// Measure every column, columns in parallel.
+///
+/// # Errors
+/// Those of the source.
+pub fn advise(table: &dyn Table) -> Result<Advice> {
+    let fields = &table.schema().fields;
+    let columns = fields.par_iter().enumerate().map(|(index, field)| {
+        let measured = parquet::measure(table, index)?;
+        let named = measured.into_iter().map(|size| {
+            let suffix = if size.zstd { "_zstd" } else { "" };
+            (format!("{}{suffix}", size.encoding), size.bytes)
+        });
+        let mut all: Vec<(String, u64)> = named.collect();
+        let parquet = smallest(&all);
+        all.push(("pco".into(), pco_zip::size(table, index, &Config::default())?));
+        Ok(ColumnAdvice {
+            name: field.name.clone(),
+            logical_type: field.type_name(),
+            n: table.rows(),
+            recommended: smallest(&all),
+            parquet,
+            sizes: all.into_iter().collect(),
+        })
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    Ok(Advice { pyarrow: snippet(&columns), columns })
+}
+
+/// The first of the smallest: simpler ones come first.
+fn smallest(sizes: &[(String, u64)]) -> String {
+    sizes.iter().min_by_key(|(_, bytes)| *bytes).map(|(name, _)| name.clone()).unwrap_or_default()
+}
+
+/// A string literal of Python: that of JSON is one.
+fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// `pq.write_table` with the encodings and codecs of all columns.
+fn snippet(columns: &[ColumnAdvice]) -> String {
+    let mut dictionary = Vec::new();
+    let (mut encodings, mut codecs) = (Vec::new(), Vec::new());
+    for column in columns {
+        let name = literal(&column.name);
+        let encoding = column.parquet.trim_end_matches("_zstd");
+        match encoding {
+            "dictionary" => dictionary.push(name.clone()),
+            // PLAIN needs no word where there is no dictionary.
+            "plain" => {}
+            _ => encodings.push(format!("{name}: \"{}\"", encoding.to_uppercase())),
+        }
+        let codec = if column.parquet.ends_with("_zstd") { "zstd" } else { "none" };
+        codecs.push((name, codec));
+    }
+    let mut text = String::from("pq.write_table(\n    table,\n    \"out.parquet\",\n");
+    let dictionary = match dictionary.is_empty() {
+        true => "False".to_string(),
+        false => format!("[{}]", dictionary.join(", ")),
+    };
+    let _ = writeln!(text, "    use_dictionary={dictionary},");
+    if !encodings.is_empty() {
+        let _ = writeln!(text, "    column_encoding={{{}}},", encodings.join(", "));
+    }
+    let compression = match codecs.split_first() {
+        Some(((_, first), rest)) if rest.iter().all(|(_, codec)| codec == first) => literal(first),
+        _ => {
+            let all: Vec<String> =
+                codecs.iter().map(|(name, codec)| format!("{name}: \"{codec}\"")).collect();
+            format!("{{{}}}", all.join(", "))
+        }
+    };
+    let _ = writeln!(text, "    compression={compression},\n)");
+    text
+}
