@@ -39,7 +39,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::panic, reason = "what is tested")]
     fn a_panic_is_an_error() {
         let e = guarded::<()>(|| panic!("inside")).unwrap_err();
         assert!(e.to_string().contains("cannot be decoded"));
