@@ -82,7 +82,7 @@ pub fn write(table: &dyn Table, out: impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file that [`write`] made holds the table, field by field.
+/// Whether a file that [`write()`] made holds the table, field by field.
 ///
 /// # Errors
 /// The first difference.
