@@ -107,6 +107,7 @@ pub mod error;
 pub mod limits;
 pub mod number;
 pub mod pco;
+pub mod wcodec;
 
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
