@@ -19,6 +19,7 @@ mod io;
 mod job;
 mod message;
 mod output;
+mod parallel;
 mod progress;
 mod render;
 mod report;

@@ -133,12 +133,21 @@ pub trait DeltaLane: Lane {
         last: Self,
         out: &mut [Self],
     ) -> Self;
+    /// See [`pack`].
+    #[doc(hidden)]
+    fn pack(values: &[Self], width: u8, out: &mut Vec<u8>);
 }
 
+// Not inlined: the code for all widths is compiled once, here, and not in every crate above.
 macro_rules! impl_delta_lane {
     ($lane:ty, $avx2:path, $avx512:path) => {
         impl DeltaLane for $lane {
-            #[inline]
+            #[inline(never)]
+            fn pack(values: &[Self], width: u8, out: &mut Vec<u8>) {
+                scalar::delta_pack::pack(values, width, out);
+            }
+
+            #[inline(never)]
             fn decode_block(
                 kernel: Kernel,
                 bodies: Bodies<'_>,
@@ -185,7 +194,17 @@ pub fn decode_from<L: Lane>(
     scalar::delta::decode_from(body, width.into(), first, min_delta, last, out)
 }
 
-pub use crate::scalar::delta_pack::{deltas, pack, subtract};
+/// Appends `values`, each in `width` bits, least significant first. The last byte is filled up
+/// with zeros.
+///
+/// # Panics
+/// Where `width` is above [`Lane::BITS`]. Bits of a value above `width` are an error of the
+/// caller's and spoil its neighbours.
+pub fn pack<L: DeltaLane>(values: &[L], width: u8, out: &mut Vec<u8>) {
+    L::pack(values, width, out);
+}
+
+pub use crate::scalar::delta_pack::{deltas, subtract};
 
 #[cfg(test)]
 pub(crate) mod tests;

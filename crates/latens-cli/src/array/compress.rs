@@ -2,7 +2,6 @@
 
 use latens::pco::standalone::{ChunkSummary, Decoder, EncodedChunk, Encoder, encode_chunk};
 use latens::{Limits, Number, with_number_type};
-use rayon::prelude::*;
 use std::io::BufReader;
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use crate::format::Format;
 use crate::job::{CompressJob, Input};
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
+use crate::parallel;
 use crate::report::{ColumnReport, CompressReport};
 use crate::zstd_peer::ZstdSize;
 
@@ -124,16 +124,19 @@ fn write_all<T: Number>(
         if batch.is_empty() {
             break;
         }
-        let encode = |bytes: &Vec<u8>| -> Result<(EncodedChunk, u64)> {
-            let encoded = encode_chunk(&from_le::<T>(bytes), &job.config)?;
-            Ok((encoded, fingerprint(bytes)))
+        let encode = |index: usize| -> Result<(EncodedChunk, u64)> {
+            let bytes = &batch[index];
+            Ok((encode_chunk(&from_le::<T>(bytes), &job.config)?, fingerprint(bytes)))
         };
-        let (encoded, measured) = rayon::join(
-            || batch.par_iter().map(encode).collect::<Result<Vec<_>>>(),
-            || peer.as_mut().map_or(Ok(()), |peer| batch.iter().try_for_each(|b| peer.add(b))),
-        );
-        measured?;
-        for ((chunk, fingerprint), bytes) in encoded?.into_iter().zip(&batch) {
+        let mut encoded = Vec::new();
+        parallel::both(
+            &mut || {
+                encoded = parallel::map(batch.len(), &encode)?;
+                Ok(())
+            },
+            &mut || peer.as_mut().map_or(Ok(()), |peer| batch.iter().try_for_each(|b| peer.add(b))),
+        )?;
+        for ((chunk, fingerprint), bytes) in encoded.into_iter().zip(&batch) {
             done.add(encoder.write_encoded(chunk)?, fingerprint);
             job.progress.add(bytes.len() as u64);
         }

@@ -1,13 +1,13 @@
 //! What each encoding would cost for each column of a table, and which to use.
 
 use latens::pco::Config;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::io::{parquet, pco_zip};
 use crate::message::Result;
+use crate::parallel;
 use crate::table::source::Table;
 
 /// What `latens advise` found.
@@ -44,7 +44,8 @@ pub struct ColumnAdvice {
 /// Those of the source.
 pub fn advise(table: &dyn Table) -> Result<Advice> {
     let fields = &table.schema().fields;
-    let columns = fields.par_iter().enumerate().map(|(index, field)| {
+    let columns = parallel::map(fields.len(), &|index| {
+        let field = &fields[index];
         let measured = parquet::measure(table, index)?;
         let named = measured.into_iter().map(|size| {
             let suffix = if size.zstd { "_zstd" } else { "" };
@@ -61,8 +62,7 @@ pub fn advise(table: &dyn Table) -> Result<Advice> {
             parquet,
             sizes: all.into_iter().collect(),
         })
-    });
-    let columns = columns.collect::<Result<Vec<_>>>()?;
+    })?;
     Ok(Advice { pyarrow: snippet(&columns), columns })
 }
 

@@ -1,8 +1,8 @@
 //! Whether two tables hold the same: the check before an output gets its name.
 
 use crate::message::{Failure, Result};
+use crate::parallel;
 use crate::table::source::{PIECE_ROWS, Table};
-use rayon::prelude::*;
 
 /// Compare schema, validity and values, bit by bit, columns in parallel.
 ///
@@ -15,10 +15,11 @@ pub fn compare(source: &dyn Table, copy: &dyn Table) -> Result<()> {
     if source.schema() != copy.schema() {
         return Err(differs("the schema".into()));
     }
-    (0..source.schema().fields.len()).into_par_iter().try_for_each(|index| {
+    parallel::map(source.schema().fields.len(), &|index| {
         let name = source.schema().fields.get(index).map_or("", |field| field.name.as_str());
         compare_column(source, copy, index).map_err(|e| e.within(format!("column {name}")))
-    })
+    })?;
+    Ok(())
 }
 
 fn compare_column(source: &dyn Table, copy: &dyn Table, index: usize) -> Result<()> {

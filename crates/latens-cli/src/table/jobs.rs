@@ -8,6 +8,7 @@ use crate::io::{csv, parquet, pco_zip};
 use crate::job::{CompressJob, DecompressJob, Input};
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{ColumnReport, CompressReport, DecompressReport, Verified, bits_per_value};
 use crate::table::array::ArrayTable;
@@ -15,7 +16,6 @@ use crate::table::compare::compare;
 use crate::table::open::{Reading, named, open, shared};
 use crate::table::source::{Head, PIECE_ROWS, Projection, Table};
 use crate::table::{npy, peers};
-use rayon::prelude::*;
 
 /// Compress a table, or an array of any shape, to `.pco.zip`, Parquet or CSV.
 ///
@@ -112,7 +112,8 @@ fn parquet_columns(table: &dyn Table, written: &[parquet::Written]) -> Result<Ve
 /// Reports of columns of which only the source is known.
 fn plain_columns(table: &dyn Table, encoding: &str) -> Result<Vec<ColumnReport>> {
     let fields = &table.schema().fields;
-    let columns = fields.par_iter().enumerate().map(|(index, field)| {
+    parallel::map(fields.len(), &|index| {
+        let field = &fields[index];
         let mut column = table.column(index)?;
         let (mut nulls, mut raw_bytes) = (0u64, 0u64);
         loop {
@@ -135,8 +136,7 @@ fn plain_columns(table: &dyn Table, encoding: &str) -> Result<Vec<ColumnReport>>
             bits_per_value: 0.0,
             raw_bytes,
         })
-    });
-    columns.collect()
+    })
 }
 
 /// Decompress `.pco.zip` or Parquet to Parquet, CSV, `.npy`, or bare numbers.
@@ -217,7 +217,7 @@ pub fn verify(input: &Input, format: Format, progress: &Progress) -> Result<Veri
             progress.add(piece.values.bytes());
         }
     };
-    (0..fields.len()).into_par_iter().try_for_each(read)?;
+    parallel::map(fields.len(), &read)?;
     Ok(Verified {
         what: what(&*table),
         n: table.rows(),

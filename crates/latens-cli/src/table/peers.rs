@@ -1,9 +1,8 @@
 //! What other means make of the same table, for the line of the total.
 
-use rayon::prelude::*;
-
 use crate::io::parquet::{Options, write};
 use crate::message::Result;
+use crate::parallel;
 use crate::table::source::{PIECE_ROWS, Table};
 use crate::zstd_peer::{Count, ZstdSize};
 
@@ -20,12 +19,18 @@ pub fn measure(table: &dyn Table) -> Result<Vec<(String, u64)>> {
     if columns == 0 || bytes.fold(0, u64::saturating_add) > MOST {
         return Ok(Vec::new());
     }
-    let zstd = (0..columns).into_par_iter().map(|index| zstd_column(table, index));
-    let (zstd, parquet) = rayon::join(
-        || zstd.sum::<Result<u64>>(),
-        || write(table, &Options::default(), Count::default()),
-    );
-    Ok(vec![("zstd -3".into(), zstd?), ("Parquet+zstd".into(), parquet?.0.bytes())])
+    let (mut zstd, mut parquet) = (Vec::new(), 0);
+    parallel::both(
+        &mut || {
+            zstd = parallel::map(columns, &|index| zstd_column(table, index))?;
+            Ok(())
+        },
+        &mut || {
+            parquet = write(table, &Options::default(), Count::default())?.0.bytes();
+            Ok(())
+        },
+    )?;
+    Ok(vec![("zstd -3".into(), zstd.iter().sum()), ("Parquet+zstd".into(), parquet)])
 }
 
 /// A column's values as they lie in memory, a byte a row for its nulls where there are any.

@@ -63,13 +63,8 @@ fn subtract_loop<L: Lane>(min: L, deltas: &mut [L]) -> u8 {
     bits.to_le_bytes()[0]
 }
 
-/// Appends `values`, each in `width` bits, least significant first. The last byte is filled up
-/// with zeros.
-///
-/// # Panics
-/// Where `width` is above [`Lane::BITS`]. Bits of a value above `width` are an error of the
-/// caller's and spoil its neighbours.
-pub fn pack<L: Lane>(values: &[L], width: u8, out: &mut Vec<u8>) {
+/// See [`crate::delta::pack`].
+pub(crate) fn pack<L: Lane>(values: &[L], width: u8, out: &mut Vec<u8>) {
     assert!(u32::from(width) <= L::BITS, "a width above {}", L::BITS);
     macro_rules! by_width {
         ($($w:literal)*) => {

@@ -1,10 +1,10 @@
 //! Numbers to a `.pco` member, chunk by chunk, several chunks at a time.
 
 use crate::message::Result;
+use crate::parallel;
 use latens::pco::standalone::{ChunkSummary, Encoder, encode_chunk};
 use latens::pco::{Config, DeltaSpec, ModeSpec};
 use latens::{AnyNumbers, Number, NumberType, with_number_type};
-use rayon::prelude::*;
 use std::io::{Seek, SeekFrom};
 use std::iter::Peekable;
 use tempfile::SpooledTempFile;
@@ -115,10 +115,8 @@ impl<T: Number> NumberWriter<T> {
             self.lens.next();
         }
         let config = &self.config;
-        let encoded = chunks
-            .par_iter()
-            .map(|chunk| encode_chunk(chunk, config))
-            .collect::<latens::Result<Vec<_>>>()?;
+        let encode = |index: usize| Ok(encode_chunk(chunks[index], config)?);
+        let encoded = parallel::map(chunks.len(), &encode)?;
         let done = self.pending.len() - rest.len();
         self.pending.drain(..done);
         for chunk in encoded {

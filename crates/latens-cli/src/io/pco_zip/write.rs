@@ -3,10 +3,10 @@
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
+use crate::parallel;
 use crate::report::{ColumnReport, bits_per_value};
 use crate::table::source::Table;
 use latens::pco::Config;
-use rayon::prelude::*;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::mem::ManuallyDrop;
 use zip::write::SimpleFileOptions;
@@ -43,13 +43,11 @@ pub fn write(
     let mut entries: Vec<Entry> = Vec::new();
     let mut reports = Vec::new();
     for group in groups(table) {
-        let encoded = group
-            .into_par_iter()
-            .map(|index| {
-                let stem = stems.get(index).map_or("", String::as_str);
-                column::encode(table, index, stem, &settings)
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let encoded = parallel::map(group.len(), &|at| {
+            let index = group[at];
+            let stem = stems.get(index).map_or("", String::as_str);
+            column::encode(table, index, stem, &settings)
+        })?;
         for mut column in encoded {
             for part in &mut column.parts {
                 append(&mut zip, part)?;
