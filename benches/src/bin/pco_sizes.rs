@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! python3 ../shared/bench/fetch_corpus.py CORPUS
-//! cargo run --release -p latens-benches --bin pco_sizes -- CORPUS/public [--level 8] [--favor balanced] [--only NAME] [--csv OUT]
+//! cargo run --profile compare -p latens-benches --bin pco_sizes -- CORPUS/public [--level 8] [--favor balanced] [--only NAME] [--csv OUT]
 //! ```
 //!
 //! Every file of ours is decoded by the reference and compared. Checksum trailers are off, so

@@ -1,7 +1,7 @@
 //! Speed of latens against the reference in one process, one thread, column by column.
 //!
 //! ```text
-//! cargo run --release -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5]
 //! ```
 //!
 //! Decoding: both decode the file that the reference writes, into a ready buffer. Compressing:
