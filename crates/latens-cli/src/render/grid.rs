@@ -1,5 +1,7 @@
 //! Rows of cells, aligned.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 use super::style::{Style, paint};
 use crate::message::one_line;
 
@@ -126,7 +128,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     }
     let mut kept = String::new();
     for c in text.chars() {
-        if width(&kept) + char_width(c) + 1 > columns {
+        if width(&kept) + c.width().unwrap_or(0) + 1 > columns {
             break;
         }
         kept.push(c);
@@ -139,23 +141,7 @@ pub fn cut(text: &str, columns: usize) -> String {
 
 /// Columns that a text takes on a terminal.
 pub fn width(text: &str) -> usize {
-    text.chars().map(char_width).sum()
-}
-
-/// 2 for the wide scripts of East Asia and pictures, 0 for marks that combine.
-fn char_width(c: char) -> usize {
-    match u32::from(c) {
-        0x300..=0x36f | 0x200b..=0x200f | 0xfe00..=0xfe0f => 0,
-        0x1100..=0x115f
-        | 0x2e80..=0xa4cf
-        | 0xac00..=0xd7a3
-        | 0xf900..=0xfaff
-        | 0xfe30..=0xfe6f
-        | 0xff00..=0xff60
-        | 0x1f300..=0x1faff
-        | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+    UnicodeWidthStr::width(text)
 }
 
 #[cfg(test)]
