@@ -48,21 +48,17 @@ def example(name, ty, values, chunks=(), reader="both", header=None, after=None,
         at += len(part)
         write_chunk(w, header["major"], ty, part, chunk.pop("bins"), **chunk)
         raw = b"".join(x.to_bytes(width(ty) // 8, "little") for x in part)
-        table.append((start, len(part), crc32c(w.bytes()[start:]), crc32c(raw)))
+        table.append((w.pos // 8 - start, len(part), crc32c(w.bytes()[start:]), crc32c(raw)))
     w.put(0, 8, "end")
     if trailer:
         begin, data = w.pos // 8, w.bytes()
         for row in table:
-            for value, nbits, name_ in zip(row, (64, 32, 32, 32), ("offset", "count", "stored_crc", "number_crc")):
-                w.put(value ^ (trailer == 1 and name_ == "number_crc"), nbits, name_)
-            w.put(0, 32, "reserved")
+            for value, name_ in zip(row, ("bytes", "count", "stored_crc", "number_crc")):
+                w.put(value ^ (trailer == 1 and name_ == "number_crc"), 32, name_)
         w.put(crc32c(data[:header_end]), 32, "header_crc")
-        w.put(len(table), 64, "chunk_count")
-        w.put(at, 64, "total_count")
-        w.put(1, 8, "version")
-        w.put(0, 24, "zero")
+        w.put(len(table), 32, "chunk_count")
         w.put(crc32c(w.bytes()[begin:]), 32, "table_crc")
-        w.put(int.from_bytes(b"LATENSCK", "little"), 64, "magic")
+        w.put(int.from_bytes(b"LATENSC1", "little"), 64, "magic")
     for value, nbits, name_ in after or []:
         w.put(value, nbits, name_)
     lines = f"# type={ty or 'none'} values={values} reader={reader}\n" + w.annotated()

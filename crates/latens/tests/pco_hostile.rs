@@ -96,22 +96,20 @@ fn three_sevens() -> Fields {
 }
 
 /// A whole file with a checksum trailer whose fields are as given, its own checksum right.
-fn with_trailer(reserved: u32, total: u64, zeros: u8) -> Vec<u8> {
+fn with_trailer(bytes: u32, n: u32, version: u8) -> Vec<u8> {
     let file = three_sevens().end();
     let chunk = &file[9..file.len() - 1];
     let numbers: Vec<u8> = [7u32; 3].iter().flat_map(|x| x.to_le_bytes()).collect();
     let mut trailer = Vec::new();
-    trailer.extend(9u64.to_le_bytes());
-    trailer.extend(3u32.to_le_bytes());
+    trailer.extend(bytes.to_le_bytes());
+    trailer.extend(n.to_le_bytes());
     trailer.extend(crc32c::crc32c(chunk).to_le_bytes());
     trailer.extend(crc32c::crc32c(&numbers).to_le_bytes());
-    trailer.extend(reserved.to_le_bytes());
     trailer.extend(crc32c::crc32c(&file[..9]).to_le_bytes());
-    trailer.extend(1u64.to_le_bytes());
-    trailer.extend(total.to_le_bytes());
-    trailer.extend([1, zeros, 0, 0]);
+    trailer.extend(1u32.to_le_bytes());
     trailer.extend(crc32c::crc32c(&trailer).to_le_bytes());
-    trailer.extend(b"LATENSCK");
+    trailer.extend(b"LATENSC");
+    trailer.push(version);
     [file, trailer].concat()
 }
 
@@ -632,7 +630,7 @@ fn hostile() -> Vec<Hostile> {
     add(
         "ok-trailer",
         "nothing: a sound checksum trailer, to compare the forged ones with",
-        with_trailer(0, 3, 0),
+        with_trailer(13, 3, b'1'),
         sevens_of(3),
     );
 
@@ -719,7 +717,7 @@ fn hostile() -> Vec<Hostile> {
         [three_sevens().end(), vec![42]].concat(),
         Refused(CORRUPT, 23, "bytes after the end are neither a checksum trailer nor nothing"),
     );
-    let mut damaged = with_trailer(0, 3, 0);
+    let mut damaged = with_trailer(13, 3, b'1');
     damaged[18] ^= 0x40; // the lower bound of the bin: other numbers
     add(
         "trailer-stored-bytes",
@@ -728,22 +726,22 @@ fn hostile() -> Vec<Hostile> {
         Refused(CORRUPT, 9, "its stored bytes fail their checksum"),
     );
     add(
-        "trailer-total",
-        "a trailer, right by its own checksum, whose count of numbers is not that of its chunks",
-        with_trailer(0, 4, 0),
-        Refused(CORRUPT, 59, "count of numbers"),
+        "trailer-count",
+        "a trailer, right by its own checksum, with another count of numbers",
+        with_trailer(13, 4, b'1'),
+        Refused(CORRUPT, 9, "at another place or of another size"),
     );
     add(
-        "trailer-reserved",
-        "a trailer, right by its own checksum, with a reserved field in use",
-        with_trailer(1, 3, 0),
-        Refused(CORRUPT, 43, "reserved"),
+        "trailer-bytes",
+        "a trailer, right by its own checksum, whose chunk is longer than the file",
+        with_trailer(u32::MAX, 3, b'1'),
+        Refused(CORRUPT, 23, "longer than the file before it"),
     );
     add(
         "trailer-version",
         "a trailer, right by its own checksum, of an unknown version",
-        with_trailer(0, 3, 1),
-        Refused(CORRUPT, 67, "version 257 of the checksum trailer"),
+        with_trailer(13, 3, b'2'),
+        Refused(CORRUPT, 58, "version 2 of the checksum trailer"),
     );
     out
 }

@@ -71,7 +71,7 @@ pub fn pco_decode<T: Both>(file: &[u8]) -> Result<Vec<T>, String> {
 
 /// The bits of a file up to its terminator, the trailer cut off.
 pub fn without_trailer(file: &[u8], chunks: usize) -> &[u8] {
-    &file[..file.len() - 36 - 24 * chunks]
+    &file[..file.len() - 20 - 16 * chunks]
 }
 
 /// The modes of a type, one setting of each.

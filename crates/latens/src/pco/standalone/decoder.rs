@@ -277,7 +277,7 @@ impl<R: Read> Decoder<R> {
         }
         while self.read_any(65536)?.is_some() {}
         let start = self.source.position();
-        // A trailer is at most 24 bytes a chunk and its tail: more need not be kept.
+        // A trailer is as long as its chunks make it: more need not be kept.
         let expected = self.seen.len();
         self.source.fill(expected + 1)?;
         let rest = self.source.bytes();
@@ -289,7 +289,7 @@ impl<R: Read> Decoder<R> {
         let mut ending = Ending { checksum: Checksum::Absent, consumed: start, trailing: false };
         if let Some(bytes) = trailer {
             let used = bytes.len();
-            let told = Trailer::read_end(bytes).map_err(|e| e.offset_by(start))?;
+            let told = Trailer::read_end(bytes, start)?;
             // Without a whole tail it is no trailer, whatever its last bytes: trailing bytes then.
             if let Some(told) = told {
                 if self.checks {
@@ -391,6 +391,8 @@ impl<R: Read> Decoder<R> {
         #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 numbers at most")]
         self.seen.chunks.push(ChunkEntry {
             offset: current.offset,
+            // A longer chunk has no trailer that knows it.
+            bytes: u32::try_from(self.source.position() - current.offset).unwrap_or(u32::MAX),
             n: current.info.n as u32,
             stored_crc: self.source.take_crc(),
             numbers_crc: current.numbers_crc.value(),

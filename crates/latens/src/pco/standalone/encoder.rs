@@ -173,9 +173,10 @@ impl<W: Write> Encoder<W> {
         if self.config.checksum {
             let mut crc = Crc32c::new();
             crc.update(&chunk.bytes);
-            #[expect(clippy::cast_possible_truncation, reason = "2^24 numbers at most")]
+            #[expect(clippy::cast_possible_truncation, reason = "2^24 numbers of 8 bytes at most")]
             self.trailer.chunks.push(ChunkEntry {
                 offset: self.position,
+                bytes: chunk.bytes.len() as u32,
                 n: chunk.summary.n as u32,
                 stored_crc: crc.value(),
                 numbers_crc: chunk.numbers_crc,
