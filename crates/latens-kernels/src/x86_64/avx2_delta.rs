@@ -345,8 +345,14 @@ pub(crate) fn decode_block_u64(bodies: Bodies<'_>, min: u64, last: u64, out: &mu
 #[inline]
 #[target_feature(enable = "avx2")]
 fn next_u64(min: u64, last: u64) -> [__m256i; 2] {
-    let at = |k: u64| last.wrapping_add(min.wrapping_mul(k)).cast_signed();
-    [_mm256_setr_epi64x(at(1), at(2), at(3), at(4)), _mm256_setr_epi64x(at(5), at(6), at(7), at(8))]
+    // The ramp does not wait for the value before it, which comes in last and in one step.
+    let at = |k: u64| min.wrapping_mul(k).cast_signed();
+    let ramp = [
+        _mm256_setr_epi64x(at(1), at(2), at(3), at(4)),
+        _mm256_setr_epi64x(at(5), at(6), at(7), at(8)),
+    ];
+    let last = _mm256_set1_epi64x(last.cast_signed());
+    [_mm256_add_epi64(ramp[0], last), _mm256_add_epi64(ramp[1], last)]
 }
 
 #[inline]

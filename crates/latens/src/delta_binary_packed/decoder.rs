@@ -191,6 +191,12 @@ impl<'a, T: Element> Decoder<'a, T> {
             done = 1;
         }
         while done < want {
+            if self.block.left == 0 {
+                done += self.read_whole_blocks(&mut out[done..]);
+                if done == want {
+                    break;
+                }
+            }
             if let Err(error) = self.enter_block() {
                 return if done == 0 { Err(error) } else { Ok(done) };
             }
@@ -199,6 +205,41 @@ impl<'a, T: Element> Decoder<'a, T> {
             done += now;
         }
         Ok(done)
+    }
+
+    /// Decodes blocks that are whole and sound straight into `out`, as many as come first, and
+    /// returns how many values that were. What is not so is left to [`Decoder::next_block`].
+    fn read_whole_blocks(&mut self, out: &mut [T::Lane]) -> usize {
+        let layout = self.header.layout;
+        let (miniblocks, step) = (layout.miniblocks(), layout.values_per_miniblock());
+        let mut done = 0;
+        if self.options.strict || self.block.defect.is_some() {
+            return done;
+        }
+        let (mut at, mut last) = (self.at, self.last);
+        for block in out.chunks_exact_mut(layout.block_size()) {
+            let mut next = at;
+            let Ok(min_delta) = varint::read(self.bytes, &mut next, "a minimum delta") else {
+                break;
+            };
+            let rest = self.bytes.get(next..).unwrap_or_default();
+            let Some((widths, bodies)) = rest.split_at_checked(miniblocks) else { break };
+            let (mut bits, mut sound) = (0usize, true);
+            for &width in widths {
+                bits += usize::from(width);
+                sound &= width <= MAX_WIDTH;
+            }
+            let size = bits.checked_mul(step / 8).filter(|&size| size <= bodies.len());
+            let (true, Some(size)) = (sound, size) else { break };
+            let min_delta = T::Lane::truncate(zigzag::decode(min_delta).cast_unsigned());
+            let bodies = Bodies { bytes: bodies, widths, values_per_miniblock: step };
+            last = self.kernel.decode_block(bodies, min_delta, last, block);
+            at = next + miniblocks + size;
+            done += block.len();
+        }
+        (self.at, self.last) = (at, last);
+        self.remaining -= done as u64;
+        done
     }
 
     /// Passes over the next `count` values and returns how many: all, or as many as remain, or
