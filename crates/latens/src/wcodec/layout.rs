@@ -7,7 +7,16 @@
 //! part         shape | codec | groups
 //! ```
 
+pub(crate) mod class_rule;
+pub(crate) mod descriptor;
+pub(crate) mod entry;
 pub(crate) mod fields;
+pub(crate) mod file;
 pub(crate) mod golomb;
+pub(crate) mod header;
+pub(crate) mod index;
+pub(crate) mod part;
 pub(crate) mod short_stream;
+pub(crate) mod source;
+pub(crate) mod symbols;
 pub(crate) mod table;

@@ -116,8 +116,9 @@ impl<'a> Fields<'a> {
         let length = self.varint_up_to(most, field)?;
         let at = self.at();
         let bytes = self.bytes(length, field)?;
-        std::str::from_utf8(bytes)
-            .map_err(|e| Error::corrupt(at + e.valid_up_to() as u64, format!("{field} is not UTF-8")))
+        std::str::from_utf8(bytes).map_err(|e| {
+            Error::corrupt(at + e.valid_up_to() as u64, format!("{field} is not UTF-8"))
+        })
     }
 
     /// Nothing may be left.

@@ -74,7 +74,11 @@ impl Memory {
     }
 
     /// Reads a number written by zigzag.
-    pub(crate) fn read_signed(&mut self, r: &mut BitReader<'_>, field: &'static str) -> Result<i64> {
+    pub(crate) fn read_signed(
+        &mut self,
+        r: &mut BitReader<'_>,
+        field: &'static str,
+    ) -> Result<i64> {
         self.read(r, field).map(zigzag::decode)
     }
 }

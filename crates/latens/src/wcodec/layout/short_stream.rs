@@ -43,7 +43,8 @@ pub(crate) fn write(values: &[u8], out: &mut Vec<u8>) {
 /// Bytes that [`write`] appends.
 pub(crate) fn cost(values: &[u8]) -> usize {
     let (base, mut memory) = (i32::from(base(values)), Memory::new());
-    let bits: u64 = values.iter().map(|&v| u64::from(memory.cost_signed(i32::from(v) - base))).sum();
+    let bits: u64 =
+        values.iter().map(|&v| u64::from(memory.cost_signed(i32::from(v) - base))).sum();
     usize::try_from(bits / 8).unwrap_or(usize::MAX - 4) + 4
 }
 
@@ -53,7 +54,10 @@ pub(crate) fn read(fields: &mut Fields<'_>, count: usize, what: &'static str) ->
     let start = fields.at();
     let bytes = fields.bytes(length, what)?;
     if count > bytes.len() * 8 {
-        return Err(Error::corrupt(start, format!("{what}: {count} values do not fit in {length} bytes")));
+        return Err(Error::corrupt(
+            start,
+            format!("{what}: {count} values do not fit in {length} bytes"),
+        ));
     }
     let mut r = BitReader::new(bytes, 0);
     let mut go = || {

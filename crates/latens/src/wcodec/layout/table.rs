@@ -186,7 +186,12 @@ impl Table {
     }
 
     /// The product of two tables of 4 bits, for pairs of symbols.
-    pub(crate) fn of_product(table_bits: u32, bank: &[Table], low: usize, high: usize) -> Option<Self> {
+    pub(crate) fn of_product(
+        table_bits: u32,
+        bank: &[Table],
+        low: usize,
+        high: usize,
+    ) -> Option<Self> {
         let of = |i: usize| bank.get(i).filter(|t| t.bits == 4).map(|t| &t.frequencies);
         let weights = product_weights(of(low)?, of(high)?);
         let fits = weights.len() <= 1 << table_bits;
@@ -211,7 +216,8 @@ impl Table {
         out.write(u64::from(self.table_bits - 1), 4);
         match &self.shape {
             Shape::Explicit => {
-                let (mut memory, mut before, mut left) = (Memory::new(), 0, 1i32 << self.table_bits);
+                let (mut memory, mut before, mut left) =
+                    (Memory::new(), 0, 1i32 << self.table_bits);
                 for &f in &self.frequencies {
                     let f = i32::from(f);
                     memory.write_signed(f - before, &mut out);
@@ -228,7 +234,9 @@ impl Table {
                 }
                 out.write(u64::from(curve.logs_below.is_none()), 1);
                 let mut memory = Memory::new();
-                for logs in [Some(&curve.logs_above), curve.logs_below.as_ref()].into_iter().flatten() {
+                for logs in
+                    [Some(&curve.logs_above), curve.logs_below.as_ref()].into_iter().flatten()
+                {
                     let mut before = TOP_LOG;
                     for &log in logs {
                         memory.write_signed((log - before) / LOG_STEP, &mut out);
@@ -251,7 +259,10 @@ impl Table {
         let bits = r.read_u32(3, "a table's alphabet")? + 1;
         let table_bits = r.read_u32(4, "a table's size")? + 1;
         if table_bits > MAX_TABLE_BITS {
-            return Err(Error::corrupt(at, format!("a table of 2^{table_bits} slots; 2^14 is the most")));
+            return Err(Error::corrupt(
+                at,
+                format!("a table of 2^{table_bits} slots; 2^14 is the most"),
+            ));
         }
         let table = match kind {
             0 => Self {
@@ -262,14 +273,17 @@ impl Table {
             },
             1 => {
                 let curve = read_curve(r, bits)?;
-                Self::of_curve(bits, table_bits, curve)
-                    .ok_or_else(|| Error::corrupt(at, "a curve has more symbols than its table slots"))?
+                Self::of_curve(bits, table_bits, curve).ok_or_else(|| {
+                    Error::corrupt(at, "a curve has more symbols than its table slots")
+                })?
             }
             2 => {
                 let low = r.read_u32(12, "a table's factors")? as usize;
                 let high = r.read_u32(12, "a table's factors")? as usize;
                 let table = Self::of_product(table_bits, bank, low, high).filter(|_| bits == 8);
-                table.ok_or_else(|| Error::corrupt(at, "the factors of a table of pairs do not fit"))?
+                table.ok_or_else(|| {
+                    Error::corrupt(at, "the factors of a table of pairs do not fit")
+                })?
             }
             _ => return Err(Error::corrupt(at, format!("{kind} is not a kind of table"))),
         };
