@@ -1,5 +1,6 @@
 //! WCodec: checkpoints of quantised weights, exact and readable by the slice.
 
+pub mod checkpoint;
 pub mod dtype;
 mod plane;
 pub mod view;
