@@ -8,4 +8,5 @@ pub(crate) mod merge;
 pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod symbols;
+pub(crate) mod tensor;
 pub(crate) mod words;

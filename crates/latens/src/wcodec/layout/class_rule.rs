@@ -119,7 +119,7 @@ fn read_map(fields: &mut Fields<'_>, classes: usize) -> Result<Map> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wcodec::layout::source::{EntryRef, Form, PartOf};
+    use crate::wcodec::layout::source::{Form, PartOf};
 
     #[test]
     fn rules_come_back() {
@@ -127,7 +127,7 @@ mod tests {
         map[100..].fill(1);
         map[200..].fill(2);
         let source = Source {
-            of: PartOf { entry: EntryRef::Own, part: 0 },
+            of: PartOf::Own(0),
             form: Form::F16,
             block_rows: 1,
             block_cols: 32,

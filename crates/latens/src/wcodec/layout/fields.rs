@@ -40,7 +40,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N]> {
+    /// The next `N` bytes.
+    pub(crate) fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N]> {
         let bytes = self.bytes(N as u64, field)?;
         Ok(std::array::from_fn(|i| bytes[i]))
     }

@@ -50,8 +50,6 @@ pub(crate) enum Codec {
     Raw { per_group: usize },
     /// Words as Pco, so many a group.
     Pco { per_group: usize },
-    /// Words as planes of bytes, the most significant one first.
-    Planes { rotated: bool, planes: Vec<PartRecord> },
     /// Symbols (or bytes) by static tables.
     Direct(Symbols),
     /// Symbols by bit planes.
@@ -100,7 +98,6 @@ impl Codec {
         match self {
             Codec::Raw { .. } => 0,
             Codec::Pco { .. } => 1,
-            Codec::Planes { .. } => 2,
             Codec::Direct(_) => 3,
             Codec::Bitplane(_) => 4,
             Codec::Lz { .. } => 5,
@@ -112,7 +109,6 @@ impl Codec {
         match self {
             Codec::Raw { .. } => "raw",
             Codec::Pco { .. } => "pco",
-            Codec::Planes { .. } => "planes",
             Codec::Direct(_) => "direct",
             Codec::Bitplane(_) => "bitplane",
             Codec::Lz { .. } => "lz",
@@ -121,16 +117,6 @@ impl Codec {
 }
 
 impl PartRecord {
-    /// The part itself, or its planes.
-    pub(crate) fn coded(&self) -> impl Iterator<Item = &PartRecord> {
-        let planes = match &self.codec {
-            Codec::Planes { planes, .. } => Some(planes.iter()),
-            _ => None,
-        };
-        let own = planes.is_none().then_some(self);
-        own.into_iter().chain(planes.into_iter().flatten())
-    }
-
     pub(crate) fn write(&self, inline: bool, out: &mut Vec<u8>) {
         let role = (0u8..).zip(ROLES).find(|(_, role)| *role == self.role);
         out.push(role.map_or(9, |(id, _)| id));
@@ -154,11 +140,6 @@ impl PartRecord {
             Codec::Raw { per_group } | Codec::Pco { per_group } | Codec::Lz { per_group } => {
                 varint::write(*per_group as u64, out);
             }
-            Codec::Planes { rotated, planes } => {
-                out.push(u8::from(*rotated));
-                planes.iter().for_each(|plane| plane.write(inline, out));
-                return;
-            }
             Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.write(out),
         }
         self.groups.iter().for_each(|group| varint::write(group.length as u64, out));
@@ -168,10 +149,6 @@ impl PartRecord {
     }
 
     pub(crate) fn read(fields: &mut Fields<'_>, inline: bool) -> Result<Self> {
-        Self::read_at(fields, inline, true)
-    }
-
-    fn read_at(fields: &mut Fields<'_>, inline: bool, outermost: bool) -> Result<Self> {
         let at = fields.at();
         let role = ROLES.get(usize::from(fields.u8("a part's role")?)).copied();
         let role = role.ok_or_else(|| Error::corrupt(at, "a part of an unknown role"))?;
@@ -183,28 +160,6 @@ impl PartRecord {
             (0, _) => Codec::Raw { per_group: per_group(fields)? },
             (1, PartShape::Words { width, float, .. }) if width > 1 || !float => {
                 Codec::Pco { per_group: per_group(fields)? }
-            }
-            (2, PartShape::Words { width, count, .. }) if outermost => {
-                let rotated = match fields.u8("the rotation of words")? {
-                    0 => false,
-                    1 => true,
-                    _ => return Err(misfit()),
-                };
-                let read = |_| Self::read_at(fields, inline, false);
-                let planes = (0..width).map(read).collect::<Result<Vec<_>>>()?;
-                let fits = |plane: &PartRecord| {
-                    matches!(plane.shape, PartShape::Symbols { bits: 8, .. })
-                        && plane.shape.count() == count
-                };
-                if !planes.iter().all(fits) {
-                    return Err(misfit());
-                }
-                return Ok(Self {
-                    role,
-                    shape,
-                    codec: Codec::Planes { rotated, planes },
-                    groups: Vec::new(),
-                });
             }
             (3, PartShape::Symbols { bits, rows, cols }) => {
                 Codec::Direct(Symbols::read(fields, bits, rows, cols)?)
@@ -221,7 +176,6 @@ impl PartRecord {
             Codec::Raw { per_group } | Codec::Pco { per_group } | Codec::Lz { per_group } => {
                 shape.count().div_ceil(*per_group)
             }
-            Codec::Planes { .. } => 0,
         };
         let groups = read_groups(fields, count, inline)?;
         Ok(Self { role, shape, codec, groups })

@@ -3,6 +3,7 @@
 //! | field | form |
 //! |---|---|
 //! | entry | varint: 0 this tensor, 1 a tensor of the base (its name, a string), n + 2 entry n |
+//! | view | 8 bytes, of another tensor only |
 //! | part | varint |
 //!
 //! A source of levels or zero points goes on with
@@ -17,23 +18,23 @@
 use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::{Fields, write_string};
+use crate::wcodec::view::View;
 
 /// Most bytes of a tensor's name.
 pub(crate) const MAX_NAME: u64 = 1024;
 
 /// A part of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PartOf {
-    pub(crate) entry: EntryRef,
-    /// Its number in the descriptor.
-    pub(crate) part: usize,
+pub(crate) enum PartOf {
+    /// An earlier part of the tensor itself, by number.
+    Own(usize),
+    /// Of another tensor: its bytes are taken apart by `view`, however they are stored.
+    Other { entry: EntryRef, view: View, part: usize },
 }
 
-/// A tensor, as seen from another one.
+/// Another tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum EntryRef {
-    /// The tensor itself.
-    Own,
     /// Of that name in the base.
     Base(String),
     /// By number in this file.
@@ -42,24 +43,36 @@ pub(crate) enum EntryRef {
 
 impl PartOf {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        match &self.entry {
-            EntryRef::Own => varint::write(0, out),
-            EntryRef::Base(name) => {
-                varint::write(1, out);
-                write_string(name, out);
+        let part = match self {
+            PartOf::Own(part) => {
+                varint::write(0, out);
+                part
             }
-            EntryRef::Entry(n) => varint::write(*n as u64 + 2, out),
-        }
-        varint::write(self.part as u64, out);
+            PartOf::Other { entry, view, part } => {
+                match entry {
+                    EntryRef::Base(name) => {
+                        varint::write(1, out);
+                        write_string(name, out);
+                    }
+                    EntryRef::Entry(n) => varint::write(*n as u64 + 2, out),
+                }
+                out.extend_from_slice(&view.to_bytes());
+                part
+            }
+        };
+        varint::write(*part as u64, out);
     }
 
     pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Self> {
         let entry = match fields.size("a source's entry")? {
-            0 => EntryRef::Own,
+            0 => return Ok(PartOf::Own(fields.size("a source's part")?)),
             1 => EntryRef::Base(fields.string(MAX_NAME, "a source's name")?.to_owned()),
             n => EntryRef::Entry(n - 2),
         };
-        Ok(Self { entry, part: fields.size("a source's part")? })
+        let at = fields.at();
+        let view =
+            View::from_bytes(fields.array("a source's view")?).map_err(|e| e.offset_by(at))?;
+        Ok(PartOf::Other { entry, view, part: fields.size("a source's part")? })
     }
 }
 
@@ -129,6 +142,15 @@ impl Source {
         Ok(Self { of, form, block_rows, block_cols, fraction, row_map })
     }
 
+    /// Bytes of a number, where its part is bytes.
+    pub(crate) fn width(&self) -> usize {
+        match self.form {
+            Form::Unsigned | Form::Signed => 1,
+            Form::F16 | Form::Bf16 => 2,
+            Form::F32 => 4,
+        }
+    }
+
     /// The level of a number: its logarithm in steps of 2^-fraction octaves, piecewise linear.
     /// `bits` is the number of bits of an integer.
     pub(crate) fn level(&self, value: u32, bits: u32) -> i32 {
@@ -163,8 +185,9 @@ mod tests {
     use super::*;
 
     fn source(form: Form, fraction: u32) -> Source {
-        let of = PartOf { entry: EntryRef::Base("a.b".to_owned()), part: 3 };
-        let row_map = Some(PartOf { entry: EntryRef::Entry(4), part: 0 });
+        let of =
+            PartOf::Other { entry: EntryRef::Base("a.b".to_owned()), view: View::Raw, part: 3 };
+        let row_map = Some(PartOf::Own(4));
         Source { of, form, block_rows: 1, block_cols: 128, fraction, row_map }
     }
 

@@ -221,6 +221,7 @@ impl Prediction {
 mod tests {
     use super::*;
     use crate::wcodec::layout::source::EntryRef;
+    use crate::wcodec::view::View;
 
     #[test]
     fn symbols_come_back() {
@@ -230,7 +231,7 @@ mod tests {
             predictor: BY_TILE,
             transform: true,
             means: Some(vec![1, 2, 3, 4, 5, 6]),
-            reference: Some(PartOf { entry: EntryRef::Entry(9), part: 0 }),
+            reference: Some(PartOf::Other { entry: EntryRef::Entry(9), view: View::Raw, part: 0 }),
         };
         let classes = ClassRule { rows: vec![1; 5], maps: vec![[0; 256]], ..ClassRule::default() };
         let plain = Symbols {
