@@ -1,0 +1,191 @@
+//! Checkpoint files: which tensors they hold, where their bytes are, and how those are packed.
+//!
+//! A file is a list of [`Segment`]s that leave out no byte: headers and gaps as they are, and
+//! tensors. Nothing but headers is ever held in memory; bytes are read by position.
+//!
+//! | module | reads |
+//! |---|---|
+//! | `safetensors` | one `.safetensors` file |
+//! | `sharded` | a `*.safetensors.index.json` and its shards |
+//! | `gguf` | a GGUF file, version 2 or 3 |
+//! | `detect` | the packing of each tensor, from names, types, shapes and metadata |
+
+mod detect;
+mod gguf;
+mod json;
+mod quantization;
+mod safetensors;
+mod segments;
+mod sharded;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use detect::{Siblings, scale_block};
+pub use quantization::Quantization;
+pub use segments::Segment;
+pub use source::ReadAt;
+
+use std::fs::File;
+use std::path::Path;
+
+use super::dtype::Dtype;
+use super::view::{Layout, View};
+use crate::error::{Error, Result};
+
+/// Longest name of a tensor, in bytes. Tensors with longer names are kept as bytes of their file.
+pub const LONGEST_NAME: usize = 1024;
+
+/// Which kind of file a checkpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One safetensors file.
+    Safetensors,
+    /// Several safetensors files and their index.
+    Sharded,
+    /// GGUF.
+    Gguf,
+}
+
+/// A checkpoint: one file, or several that belong together.
+pub struct Checkpoint {
+    /// The kind of its files.
+    pub format: Format,
+    /// Its files: of a sharded checkpoint the index first, then the shards as it names them.
+    pub files: Vec<SourceFile>,
+    /// Its tensors, by file and place.
+    pub tensors: Vec<TensorInfo>,
+    /// What the metadata says of the quantisation.
+    pub quantization: Quantization,
+    sources: Vec<Box<dyn ReadAt>>,
+}
+
+/// One file of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its name, without folders.
+    pub name: String,
+    /// Its bytes.
+    pub len: u64,
+    /// What it is made of: concatenated they are the file.
+    pub segments: Vec<Segment>,
+}
+
+/// What is known of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorInfo {
+    /// Its name, unique in the checkpoint, at most [`LONGEST_NAME`] bytes.
+    pub name: String,
+    /// Type of its elements, as the file says.
+    pub dtype: Dtype,
+    /// Its shape as the file says, the dimension that varies fastest last.
+    pub shape: Vec<u64>,
+    /// The file that holds it.
+    pub file: usize,
+    /// Byte of that file where it begins.
+    pub offset: u64,
+    /// Its bytes.
+    pub len: u64,
+    /// How its bytes are best taken apart, as far as names and types tell. It fits.
+    pub view: View,
+    /// Tensors that belong to it.
+    pub siblings: Siblings,
+}
+
+impl TensorInfo {
+    /// The layout of the tensor under its view.
+    pub fn layout(&self) -> Option<Layout> {
+        self.view.layout(self.dtype, &self.shape, self.len)
+    }
+
+    /// Views that are worth trying where size counts, the likeliest first. All of them fit.
+    pub fn candidates(&self) -> Vec<View> {
+        let others = detect::alternatives(self.dtype, self.view).into_iter();
+        let fits = |view: &View| view.layout(self.dtype, &self.shape, self.len).is_some();
+        std::iter::once(self.view).chain(others.filter(fits)).collect()
+    }
+}
+
+impl Checkpoint {
+    /// Opens a `.safetensors` or `.gguf` file, or the `*.safetensors.index.json` of several. Reads
+    /// headers, and `config.json` or `quantize_config.json` beside the file where there is one.
+    ///
+    /// # Errors
+    /// I/O where a file cannot be read; corrupt or truncated, with the tensor's name and the byte,
+    /// where it is not what it should be.
+    pub fn open(path: &Path) -> Result<Self> {
+        let named = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned());
+        let name = named(path).ok_or_else(|| Error::invalid("this is not the name of a file"))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let open = |path: &Path| -> Result<Box<dyn ReadAt>> { Ok(Box::new(File::open(path)?)) };
+        let hints = |name: &str| {
+            let source = open(&folder.join(name)).ok()?;
+            source::read_all(&*source, quantization::LONGEST_CONFIG).ok()
+        };
+        let quantization =
+            Quantization::from_files(hints("config.json"), hints("quantize_config.json"));
+        Self::read(name, open(path)?, quantization, &|name| open(&folder.join(name)))
+    }
+
+    /// A checkpoint from a source of bytes; `shard` opens the files that an index names.
+    ///
+    /// # Errors
+    /// Those of [`Checkpoint::open`].
+    pub fn read(
+        name: String,
+        source: Box<dyn ReadAt>,
+        quantization: Quantization,
+        shard: &dyn Fn(&str) -> Result<Box<dyn ReadAt>>,
+    ) -> Result<Self> {
+        let mut magic = [0; 4];
+        let is_gguf = source.size()? >= 4 && {
+            source.read_exact_at(&mut magic, 0)?;
+            magic == *b"GGUF"
+        };
+        let mut listing = if is_gguf {
+            gguf::read(name, source)?
+        } else if Path::new(&name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+            sharded::read(name, source, shard)?
+        } else {
+            safetensors::read(name, source)?
+        };
+        listing.quantization.or(quantization);
+        detect::detect(&mut listing);
+        Ok(listing)
+    }
+
+    /// Reads `buf.len()` bytes of a file from `offset` on.
+    ///
+    /// # Errors
+    /// I/O, also where the file has become shorter than it was; invalid argument where there is
+    /// no such file.
+    pub fn read_at(&self, file: usize, offset: u64, buf: &mut [u8]) -> Result<()> {
+        let source = self.sources.get(file).ok_or_else(|| Error::invalid("no such file"))?;
+        source.read_exact_at(buf, offset).map_err(|e| Error::from(e).at_byte(offset))
+    }
+
+    /// Reads the bytes `from .. from + buf.len()` of a tensor.
+    ///
+    /// # Errors
+    /// Those of [`Checkpoint::read_at`]; invalid argument beyond the tensor's end.
+    pub fn read_tensor(&self, tensor: usize, from: u64, buf: &mut [u8]) -> Result<()> {
+        let t = self.tensors.get(tensor).ok_or_else(|| Error::invalid("no such tensor"))?;
+        let end = u64::try_from(buf.len()).ok().and_then(|n| n.checked_add(from));
+        if end.is_none_or(|end| end > t.len) {
+            return Err(
+                Error::invalid("these bytes are beyond the tensor's end").within(quoted(&t.name))
+            );
+        }
+        self.read_at(t.file, t.offset + from, buf).map_err(|e| e.within(quoted(&t.name)))
+    }
+}
+
+/// How an error names a tensor: escaped, and not at any length.
+fn quoted(name: &str) -> String {
+    let mut end = name.len().min(200);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let more = if end < name.len() { "…" } else { "" };
+    format!("tensor {:?}{more}", &name[..end])
+}

@@ -1,0 +1,120 @@
+//! How the bytes of each tensor are packed: guessed from names, types, shapes, siblings and
+//! metadata. A wrong guess costs size, never correctness: every view gives back the bytes.
+//!
+//! | module | packing | told by |
+//! |---|---|---|
+//! | `gptq` | GPTQ, AWQ | `.qweight` with `.scales`, `.qzeros`, `.g_idx` |
+//! | `compressed_tensors` | compressed-tensors, NVFP4, MXFP4 | `.weight_packed`, `.weight_scale`; `_blocks`, `_scales` |
+//! | `bitsandbytes` | NF4, FP4, INT8 | `.absmax`, `.quant_state…`; `.SCB` |
+
+mod bitsandbytes;
+mod compressed_tensors;
+mod gptq;
+mod scales;
+
+pub use scales::{Siblings, scale_block};
+
+use std::collections::HashMap;
+
+use super::{Checkpoint, TensorInfo};
+use crate::wcodec::dtype::Dtype;
+use crate::wcodec::view::{Axis, BitOrder, BlockKind, Packing, Sign, View, WordOrder};
+
+/// The tensors of a checkpoint by name.
+struct Names<'a> {
+    checkpoint: &'a Checkpoint,
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    fn index(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    fn get(&self, name: &str) -> Option<&'a TensorInfo> {
+        self.checkpoint.tensors.get(self.index(name)?)
+    }
+
+    /// The bytes of a small tensor.
+    fn bytes(&self, name: &str, most: usize) -> Option<Vec<u8>> {
+        let index = self.index(name)?;
+        let len = usize::try_from(self.checkpoint.tensors.get(index)?.len).ok()?;
+        let mut bytes = vec![0; (len <= most).then_some(len)?];
+        self.checkpoint.read_tensor(index, 0, &mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+/// Fills in the views and siblings of all tensors.
+pub(super) fn detect(checkpoint: &mut Checkpoint) {
+    let by_name =
+        checkpoint.tensors.iter().enumerate().map(|(i, t)| (t.name.as_str(), i)).collect();
+    let names = Names { checkpoint, by_name };
+    let found: Vec<(View, Siblings)> = checkpoint
+        .tensors
+        .iter()
+        .map(|t| {
+            let view = [packing(&names, t), Some(plain(t.dtype))].into_iter().flatten();
+            let fits = |view: &View| view.layout(t.dtype, &t.shape, t.len).is_some();
+            (
+                view.filter(|v| v != &View::Raw).find(fits).unwrap_or(View::Raw),
+                scales::siblings(&names, t),
+            )
+        })
+        .collect();
+    for (tensor, (view, siblings)) in checkpoint.tensors.iter_mut().zip(found) {
+        (tensor.view, tensor.siblings) = (view, siblings);
+    }
+}
+
+/// A packing that a convention tells of.
+fn packing(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
+    gptq::view(names, t)
+        .or_else(|| bitsandbytes::view(names, t))
+        .or_else(|| compressed_tensors::view(names, t))
+}
+
+/// The view of a type on its own.
+fn plain(dtype: Dtype) -> View {
+    let words = |width, order| View::Words { width, order };
+    match dtype {
+        Dtype::I8 => View::Bytes(Sign::Signed),
+        Dtype::U8 | Dtype::BOOL | Dtype::F8_E8M0 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => {
+            View::Bytes(Sign::Unsigned)
+        }
+        Dtype::F8_E4M3 | Dtype::F8_E5M2 | Dtype::F8_E4M3FNUZ | Dtype::F8_E5M2FNUZ => {
+            words(1, WordOrder::SignMagnitude)
+        }
+        Dtype::F4 => View::Packed(Packing::nibbles(BitOrder::LowFirst, Sign::Unsigned)),
+        Dtype::BF16 => words(2, WordOrder::SignMagnitude),
+        Dtype::F16 => words(2, WordOrder::Float),
+        Dtype::F32 | Dtype::C64 => words(4, WordOrder::Float),
+        Dtype::F64 => words(8, WordOrder::Float),
+        Dtype::I16 => words(2, WordOrder::Signed),
+        Dtype::I32 => words(4, WordOrder::Signed),
+        Dtype::I64 => words(8, WordOrder::Signed),
+        Dtype::U16 => words(2, WordOrder::Unsigned),
+        Dtype::U32 => words(4, WordOrder::Unsigned),
+        Dtype::U64 => words(8, WordOrder::Unsigned),
+        _ => BlockKind::of(dtype).map_or(View::Raw, View::Blocks),
+    }
+}
+
+/// Other views of a tensor that may be smaller than `view`. Not all of them need fit.
+pub(super) fn alternatives(dtype: Dtype, view: View) -> Vec<View> {
+    let ordered = |width| View::Words { width, order: WordOrder::SignMagnitude };
+    let nibbles = View::Packed(Packing::nibbles(BitOrder::LowFirst, Sign::Unsigned));
+    let bytes = View::Bytes(Sign::Unsigned);
+    let rows = View::Packed(Packing::words(BitOrder::LowFirst, Axis::Rows, Sign::Unsigned));
+    let all = match dtype {
+        Dtype::BF16 => vec![View::FloatBytes { width: 2 }, ordered(2)],
+        Dtype::F16 => vec![View::FloatBytes { width: 2 }, plain(dtype), ordered(2)],
+        Dtype::F32 | Dtype::C64 => vec![View::FloatBytes { width: 4 }, plain(dtype), ordered(4)],
+        Dtype::F64 => vec![View::FloatBytes { width: 8 }, plain(dtype), ordered(8)],
+        Dtype::U8 | Dtype::I8 => vec![plain(dtype), nibbles],
+        Dtype::I32 | Dtype::U32 => vec![plain(dtype), nibbles, rows],
+        Dtype::Unknown => Vec::new(),
+        _ => vec![plain(dtype), bytes],
+    };
+    all.into_iter().filter(|v| *v != view).collect()
+}

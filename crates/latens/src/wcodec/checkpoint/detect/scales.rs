@@ -1,0 +1,120 @@
+//! Which tensors belong together, and which weights share a scale.
+
+use super::{Names, TensorInfo};
+
+/// The tensors that belong to a tensor of weights, by their places in the checkpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Siblings {
+    /// Its scales.
+    pub scale: Option<usize>,
+    /// Its zero points.
+    pub zero: Option<usize>,
+    /// GPTQ's group of each input.
+    pub g_idx: Option<usize>,
+}
+
+/// Names of siblings for a name that ends so: the ending, then those of scales, zero points and
+/// indices that replace it. The first that is there is taken.
+type Family =
+    (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+const FAMILIES: [Family; 5] = [
+    (".qweight", &[".scales"], &[".qzeros"], &[".g_idx"]),
+    (".weight_packed", &[".weight_scale"], &[".weight_zero_point"], &[".weight_g_idx"]),
+    ("_blocks", &["_scales"], &[], &[]),
+    (
+        ".weight",
+        &[
+            ".weight_scale",
+            ".weight_scale_inv",
+            ".SCB",
+            ".weight.absmax",
+            ".scales",
+            ".scale",
+            ".weight_scales",
+        ],
+        &[".weight_zero_point", ".zeros", ".zero_point", ".qzeros"],
+        &[".weight_g_idx", ".g_idx"],
+    ),
+    (
+        "",
+        &["_scale", "_scales", ".scale", ".absmax", "_scale_inv"],
+        &["_zero_point", ".zero_point"],
+        &[],
+    ),
+];
+
+pub(super) fn siblings(names: &Names<'_>, t: &TensorInfo) -> Siblings {
+    let mut found = Siblings::default();
+    for (ending, scales, zeros, indices) in FAMILIES {
+        let Some(base) = t.name.strip_suffix(ending) else { continue };
+        let first =
+            |endings: &[&str]| endings.iter().find_map(|e| names.index(&format!("{base}{e}")));
+        found = Siblings { scale: first(scales), zero: first(zeros), g_idx: first(indices) };
+        if found != Siblings::default() {
+            break;
+        }
+    }
+    found
+}
+
+/// How many rows and columns of a matrix of weights share each element of a scale of shape
+/// `scale`; `None` where the shapes do not tell.
+///
+/// | scale | rows × columns |
+/// |---|---|
+/// | `[]`, `[1]`, `[1, 1]` | all |
+/// | `[rows]`, `[rows, 1, …]` | 1 × all |
+/// | `[1, cols]` | all × 1 |
+/// | `[rows, groups]` | 1 × group |
+/// | `[groups, cols]` | group × 1 |
+/// | `[a, b]` | blocks |
+/// | `[n]`, n a divisor | runs of a row, as of flattened weights |
+pub fn scale_block(rows: u64, cols: u64, scale: &[u64]) -> Option<(u64, u64)> {
+    if rows == 0 || cols == 0 || scale.contains(&0) {
+        return None;
+    }
+    let (a, b) = match scale {
+        [] => (1, 1),
+        [n] if *n == 1 || *n == rows => (*n, 1),
+        [n] => {
+            let all = rows.checked_mul(cols)?;
+            let run = (all % n == 0).then_some(all / n)?;
+            return (cols % run == 0).then_some((1, run));
+        }
+        [first, rest @ ..] => (*first, rest.iter().try_fold(1u64, |p, &d| p.checked_mul(d))?),
+    };
+    Some((share(rows, a)?, share(cols, b)?))
+}
+
+/// How many of `n` share each of `groups`: a divisor, or a power of two with the last group short.
+fn share(n: u64, groups: u64) -> Option<u64> {
+    if groups <= n && n % groups == 0 {
+        return Some(n / groups);
+    }
+    (0..63).map(|bit| 1u64 << bit).find(|size| n.div_ceil(*size) == groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_scales() {
+        for (rows, cols, scale, want) in [
+            (384, 1536, &[384, 1][..], Some((1, 1536))),
+            (384, 1536, &[384, 12], Some((1, 128))),
+            (1536, 384, &[12, 384], Some((128, 1))),
+            (384, 1536, &[1], Some((384, 1536))),
+            (384, 1536, &[384], Some((1, 1536))),
+            (64, 27, &[64, 1, 1, 1], Some((1, 27))),
+            (576, 7168, &[5, 56], Some((128, 128))),
+            (100, 128, &[200], Some((1, 64))),
+            (100, 128, &[7], None),
+            (100, 128, &[101, 1], None),
+            (0, 128, &[1], None),
+        ] {
+            assert_eq!(scale_block(rows, cols, scale), want, "{rows} × {cols}, {scale:?}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! safetensors: a JSON header, then the tensors.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | N, length of the header, at most 100 MB |
+//! | N | `{"NAME": {"dtype": …, "shape": […], "data_offsets": [BEGIN, END]}, …, "__metadata__": {…}}` |
+//! | rest | tensors; offsets count from here |
+//!
+//! The library `safetensors` itself takes whole files in memory, keeps the last of two tensors of
+//! one name, and says no byte where something is wrong; so the header is read here. Gaps between
+//! tensors, which it refuses, are kept; a type that is not known is too, its size is in the
+//! offsets.
+
+use super::json::Json;
+use super::quantization::Quantization;
+use super::segments::{self, Listed};
+use super::source::{self, ReadAt};
+use super::{Checkpoint, Format, LONGEST_NAME, SourceFile, TensorInfo, quoted};
+use crate::error::{Error, Result};
+use crate::wcodec::dtype::{Dtype, elements};
+
+/// Longest header, the library's own limit.
+const LONGEST_HEADER: u64 = 100_000_000;
+/// Most dimensions of a tensor.
+const MOST_DIMENSIONS: usize = 64;
+
+pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> {
+    let mut checkpoint = Checkpoint {
+        format: Format::Safetensors,
+        files: Vec::new(),
+        tensors: Vec::new(),
+        quantization: Quantization::default(),
+        sources: Vec::new(),
+    };
+    add(&mut checkpoint, name, source)?;
+    Ok(checkpoint)
+}
+
+/// Adds one file to a checkpoint. Tensors that an earlier file has too stay bytes of this one.
+pub(super) fn add(to: &mut Checkpoint, name: String, source: Box<dyn ReadAt>) -> Result<()> {
+    let len = source.size()?;
+    let mut length = [0; 8];
+    if len < 8 {
+        return Err(Error::truncated(
+            len,
+            "a safetensors file begins with 8 bytes of header length",
+        ));
+    }
+    source.read_exact_at(&mut length, 0)?;
+    let header_len = u64::from_le_bytes(length);
+    if header_len > LONGEST_HEADER {
+        let what = format!(
+            "a safetensors header has at most {LONGEST_HEADER} bytes, this one {header_len}; \
+             is this a safetensors file?"
+        );
+        return Err(Error::corrupt(0, what));
+    }
+    let data = 8 + header_len;
+    if data > len {
+        let what = format!("the header of {header_len} bytes goes on behind the end of the file");
+        return Err(Error::truncated(len, what));
+    }
+    let header = source::read(&*source, 8, header_len)?;
+    let file = to.files.len();
+    let (mut listed, quantization) =
+        parse(&header, file, data).map_err(|e| e.within("safetensors header"))?;
+    drop(header);
+    unique(&listed)?;
+    if !to.tensors.is_empty() {
+        let known: std::collections::HashSet<&str> =
+            to.tensors.iter().map(|t| t.name.as_str()).collect();
+        listed.retain(|t| !known.contains(t.info.name.as_str()));
+    }
+    let (segments, tensors) = segments::build(&*source, listed, (data, len), to.tensors.len())?;
+    to.files.push(SourceFile { name, len, segments });
+    to.tensors.extend(tensors);
+    to.quantization.or(quantization);
+    to.sources.push(source);
+    Ok(())
+}
+
+/// No two tensors of a file have one name.
+pub(super) fn unique(listed: &[Listed]) -> Result<()> {
+    let mut names = std::collections::HashSet::with_capacity(listed.len());
+    for t in listed {
+        if !names.insert(t.info.name.as_str()) {
+            let what = "two tensors have this name";
+            return Err(Error::corrupt(t.at, what).within(quoted(&t.info.name)));
+        }
+    }
+    Ok(())
+}
+
+/// The tensors of a header; bytes are those of the file, of which it is the ninth and on.
+fn parse(header: &[u8], file: usize, data: u64) -> Result<(Vec<Listed>, Quantization)> {
+    let (mut listed, mut quantization) = (Vec::new(), Quantization::default());
+    let mut json = Json::new(header);
+    let read = json.object(|json, name, at| {
+        if name == "__metadata__" {
+            return metadata(json, &mut quantization);
+        }
+        let info = tensor(json, name, file, data, at)?;
+        if info.name.len() <= LONGEST_NAME {
+            listed.push(Listed { info, at: at + 8, open_end: false });
+        }
+        Ok(())
+    });
+    read.and_then(|()| json.end()).map_err(|e| e.offset_by(8))?;
+    Ok((listed, quantization))
+}
+
+fn metadata(json: &mut Json<'_>, quantization: &mut Quantization) -> Result<()> {
+    if json.peek() != Some(b'{') {
+        return json.skip();
+    }
+    json.object(|json, key, _| {
+        if key == "quantization_config" && json.peek() == Some(b'"') {
+            let config = json.string()?;
+            quantization.or(Quantization::from_json(config.as_bytes()));
+            return Ok(());
+        }
+        json.skip()
+    })
+}
+
+fn tensor(
+    json: &mut Json<'_>,
+    name: String,
+    file: usize,
+    data: u64,
+    at: u64,
+) -> Result<TensorInfo> {
+    let place = quoted(&name);
+    let (mut dtype, mut shape, mut offsets) = (None, None, None);
+    let read = json.object(|json, key, _| {
+        match key.as_str() {
+            "dtype" => {
+                dtype = Some(Dtype::from_safetensors(&json.string()?).unwrap_or(Dtype::Unknown))
+            }
+            "shape" => shape = Some(numbers(json, MOST_DIMENSIONS)?),
+            "data_offsets" => offsets = Some(numbers(json, 2)?),
+            _ => json.skip()?,
+        }
+        Ok(())
+    });
+    read.map_err(|e| e.within(place.clone()))?;
+    let wrong = |what: String| Error::corrupt(at, what).within(place.clone());
+    let missing = |field: &str| wrong(format!("it has no {field}"));
+    let dtype = dtype.ok_or_else(|| missing("dtype"))?;
+    let shape = shape.ok_or_else(|| missing("shape"))?;
+    let offsets = offsets.ok_or_else(|| missing("data_offsets"))?;
+    let &[begin, end] = offsets.as_slice() else {
+        return Err(wrong("data_offsets are not two numbers".to_owned()));
+    };
+    let len = end
+        .checked_sub(begin)
+        .ok_or_else(|| wrong(format!("data_offsets {begin} to {end} run backwards")))?;
+    let want = elements(&shape).and_then(|n| dtype.bytes(n));
+    if dtype != Dtype::Unknown && want != Some(len) {
+        let want =
+            want.map_or("more than 2^64 or broken bytes".to_owned(), |n| format!("{n} bytes"));
+        let what = format!(
+            "{} of shape {shape:?} has {want}, data_offsets {begin} to {end} are {len}",
+            dtype.name()
+        );
+        return Err(wrong(what));
+    }
+    let offset =
+        data.checked_add(begin).ok_or_else(|| wrong("data_offsets pass 2^64".to_owned()))?;
+    let (view, siblings) = Default::default();
+    Ok(TensorInfo { name, dtype, shape, file, offset, len, view, siblings })
+}
+
+fn numbers(json: &mut Json<'_>, most: usize) -> Result<Vec<u64>> {
+    let mut out = Vec::new();
+    json.array(|json| {
+        let at = json.at();
+        if out.len() == most {
+            return Err(Error::corrupt(at, format!("more than {most} numbers stand here")));
+        }
+        out.push(json.number()?);
+        Ok(())
+    })?;
+    Ok(out)
+}

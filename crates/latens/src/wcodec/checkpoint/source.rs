@@ -1,0 +1,91 @@
+//! Bytes that are read by position.
+
+use std::fs::File;
+use std::io;
+
+use crate::error::{Error, Result};
+
+/// A source of bytes that threads can read from at any place.
+pub trait ReadAt: Send + Sync {
+    /// Its bytes.
+    ///
+    /// # Errors
+    /// Those of the source.
+    fn size(&self) -> io::Result<u64>;
+
+    /// Fills `buf` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// Those of the source; unexpected end where it has not so many bytes.
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+}
+
+impl ReadAt for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self, buf, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
+        while !buf.is_empty() {
+            match std::os::windows::fs::FileExt::seek_read(self, buf, offset) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => {
+                    buf = &mut buf[n..];
+                    offset += u64::try_from(n).map_err(io::Error::other)?;
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _held = ONE_AT_A_TIME.lock();
+        let mut file = self;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(buf)
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn size(&self) -> io::Result<u64> {
+        u64::try_from(self.len()).map_err(io::Error::other)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let from = usize::try_from(offset).ok();
+        let bytes = from.and_then(|from| self.get(from..from.checked_add(buf.len())?));
+        buf.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+/// All bytes of a source, which must not have more than `most`.
+pub(super) fn read_all(source: &dyn ReadAt, most: u64) -> Result<Vec<u8>> {
+    let len = source.size()?;
+    if len > most {
+        return Err(Error::invalid(format!(
+            "{len} bytes are more than the {most} that such a file may have"
+        )));
+    }
+    read(source, 0, len)
+}
+
+/// `len` bytes from `offset` on, which the caller knows to be there.
+pub(super) fn read(source: &dyn ReadAt, offset: u64, len: u64) -> Result<Vec<u8>> {
+    let len =
+        usize::try_from(len).map_err(|_| Error::invalid("the file is too large for memory"))?;
+    let mut bytes = vec![0; len];
+    source.read_exact_at(&mut bytes, offset).map_err(|e| Error::from(e).at_byte(offset))?;
+    Ok(bytes)
+}

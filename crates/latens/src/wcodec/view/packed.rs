@@ -1,0 +1,232 @@
+//! Small integers packed in words: plain INT4, GPTQ, AWQ, compressed-tensors, bitsandbytes.
+//!
+//! | where | bits | word | order | axis | sign |
+//! |---|---|---|---|---|---|
+//! | GPTQ `qweight` `[in/8, out]` | 4 (2, 8) | 4 bytes | low first | rows | unsigned |
+//! | GPTQ `qzeros` `[groups, out/8]` | 4 (2, 8) | 4 bytes | low first | columns | unsigned |
+//! | AWQ `qweight` `[in, out/8]`, `qzeros` | 4 | 4 bytes | AWQ's | columns | unsigned |
+//! | compressed-tensors `weight_packed` `[out, in/8]` | 4 (8) | 4 bytes | low first | columns | offset |
+//! | bitsandbytes NF4, FP4 `[n/2, 1]` | 4 | 1 byte | high first | columns | unsigned |
+
+use super::super::dtype::Dtype;
+use super::matrix;
+use super::nibbles::{self, NibbleOrder};
+use super::parts::Sign;
+
+/// Which symbol of a word comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitOrder {
+    /// The one in the lowest bits.
+    LowFirst,
+    /// The one in the highest bits.
+    HighFirst,
+    /// AWQ's order of eight nibbles in four bytes: from the lowest bits up 0, 2, 4, 6, 1, 3, 5, 7.
+    Awq,
+}
+
+/// Along which axis of the matrix the symbols of a word lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Side by side in a row.
+    Columns,
+    /// Below each other in a column: a row of words is several rows of symbols.
+    Rows,
+}
+
+/// How symbols are packed in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Packing {
+    /// Bits a symbol: 2, 4 or 8.
+    pub bits: u8,
+    /// Bytes a word: 1, 2, 4 or 8, little-endian.
+    pub word: u8,
+    /// Order of the symbols in a word.
+    pub order: BitOrder,
+    /// Axis of the symbols of a word.
+    pub axis: Axis,
+    /// What the symbols stand for.
+    pub sign: Sign,
+    /// Symbols a row, where the tensor's own shape does not tell: bytes that were flattened. 0
+    /// leaves it to the shape. Only for [`Axis::Columns`].
+    pub cols: u32,
+}
+
+impl Packing {
+    /// Nibbles two a byte, side by side, as the shape has the bytes.
+    pub fn nibbles(order: BitOrder, sign: Sign) -> Self {
+        Packing { bits: 4, word: 1, order, axis: Axis::Columns, sign, cols: 0 }
+    }
+
+    /// Nibbles eight to a word of four bytes.
+    pub fn words(order: BitOrder, axis: Axis, sign: Sign) -> Self {
+        Packing { bits: 4, word: 4, order, axis, sign, cols: 0 }
+    }
+
+    /// Whether the fields go together.
+    pub fn is_valid(self) -> bool {
+        matches!(self.bits, 2 | 4 | 8)
+            && matches!(self.word, 1 | 2 | 4 | 8)
+            && (self.order != BitOrder::Awq || (self.bits, self.word) == (4, 4))
+            && (self.cols == 0 || self.axis == Axis::Columns)
+    }
+
+    /// Symbols a word.
+    fn each(self) -> u64 {
+        8 * u64::from(self.word) / u64::from(self.bits.max(1))
+    }
+
+    /// Rows and columns of symbols, rows a unit.
+    pub(super) fn matrix(self, dtype: Dtype, shape: &[u64], len: u64) -> Option<(u64, u64, u64)> {
+        self.is_valid().then_some(())?;
+        let each = self.each();
+        let (rows, cols) = matrix::of_words(dtype, shape, len, u64::from(self.word))?;
+        match (self.axis, u64::from(self.cols)) {
+            (Axis::Rows, _) => Some((rows.checked_mul(each)?, cols, each)),
+            (Axis::Columns, 0) => Some((rows, cols.checked_mul(each)?, 1)),
+            (Axis::Columns, cols) => {
+                let all = (len / u64::from(self.word)).checked_mul(each)?;
+                (cols % each == 0 && all % cols == 0).then_some((all / cols, cols, 1))
+            }
+        }
+    }
+
+    /// Byte of a word and bit of that byte where symbol `k` begins.
+    fn place(self, k: usize) -> (usize, u32) {
+        let (bits, word) = (usize::from(self.bits), usize::from(self.word));
+        let bit = match self.order {
+            BitOrder::LowFirst => bits * k,
+            BitOrder::HighFirst => 8 * word - bits * (k + 1),
+            BitOrder::Awq => 4 * (k / 2 + 4 * (k % 2)),
+        };
+        (bit / 8, u32::try_from(bit % 8).unwrap_or(0))
+    }
+
+    fn mask(self) -> u8 {
+        u8::MAX >> (8 - self.bits.clamp(1, 8))
+    }
+
+    /// The order of nibbles where four bytes can be taken at once.
+    fn nibble_order(self) -> Option<NibbleOrder> {
+        match (self.bits, self.word, self.order) {
+            (4, _, BitOrder::LowFirst) => Some(NibbleOrder::Low),
+            (4, 1, BitOrder::HighFirst) => Some(NibbleOrder::HighInByte),
+            (4, 4, BitOrder::HighFirst) => Some(NibbleOrder::High),
+            (4, 4, BitOrder::Awq) => Some(NibbleOrder::Awq),
+            _ => None,
+        }
+    }
+
+    /// The symbols of `bytes`, row by row, `cols` a row.
+    pub(super) fn unpack(self, bytes: &[u8], cols: usize) -> Vec<u8> {
+        let mut out = vec![0; bytes.len() * 8 / usize::from(self.bits)];
+        match self.axis {
+            Axis::Rows => {
+                let unit = cols * usize::from(self.word);
+                let rows = bytes.chunks_exact(unit.max(1));
+                for (words, out) in rows.zip(out.chunks_exact_mut((unit * self.per_byte()).max(1)))
+                {
+                    self.unpack_rows(words, cols, out);
+                }
+            }
+            Axis::Columns => {
+                let fast = self.nibble_order().map_or(0, |order| {
+                    let fast = bytes.len() / 4 * 4;
+                    nibbles::unpack(&bytes[..fast], order, &mut out[..2 * fast]);
+                    fast
+                });
+                let (words, out) = (&bytes[fast..], &mut out[fast * self.per_byte()..]);
+                self.unpack_words(words, out);
+            }
+        }
+        out
+    }
+
+    /// The bytes that hold `symbols`: the inverse of [`Packing::unpack`].
+    pub(super) fn pack(self, symbols: &[u8], cols: usize) -> Vec<u8> {
+        let mut out = vec![0; symbols.len() * usize::from(self.bits) / 8];
+        match self.axis {
+            Axis::Rows => {
+                let unit = cols * usize::from(self.word);
+                let units = symbols.chunks_exact((unit * self.per_byte()).max(1));
+                for (symbols, words) in units.zip(out.chunks_exact_mut(unit.max(1))) {
+                    self.pack_rows(symbols, cols, words);
+                }
+            }
+            Axis::Columns => {
+                let fast = self.nibble_order().map_or(0, |order| {
+                    let fast = out.len() / 4 * 4;
+                    nibbles::pack(&symbols[..2 * fast], order, &mut out[..fast]);
+                    fast
+                });
+                let (symbols, words) = (&symbols[fast * self.per_byte()..], &mut out[fast..]);
+                self.pack_words(symbols, words);
+            }
+        }
+        out
+    }
+
+    fn per_byte(self) -> usize {
+        8 / usize::from(self.bits)
+    }
+
+    fn unpack_words(self, words: &[u8], out: &mut [u8]) {
+        let (word, mask) = (usize::from(self.word), self.mask());
+        let words = words.chunks_exact(word);
+        for (word, out) in words.zip(out.chunks_exact_mut(word * self.per_byte())) {
+            for (k, out) in out.iter_mut().enumerate() {
+                let (byte, bit) = self.place(k);
+                *out = (word[byte] >> bit) & mask;
+            }
+        }
+    }
+
+    fn pack_words(self, symbols: &[u8], out: &mut [u8]) {
+        let (word, mask) = (usize::from(self.word), self.mask());
+        let symbols = symbols.chunks_exact(word * self.per_byte());
+        for (symbols, word) in symbols.zip(out.chunks_exact_mut(word)) {
+            for (k, symbol) in symbols.iter().enumerate() {
+                let (byte, bit) = self.place(k);
+                word[byte] |= (symbol & mask) << bit;
+            }
+        }
+    }
+
+    fn unpack_rows(self, words: &[u8], cols: usize, out: &mut [u8]) {
+        let (word, mask) = (usize::from(self.word), self.mask());
+        for (k, row) in out.chunks_exact_mut(cols).enumerate() {
+            let (byte, bit) = self.place(k);
+            for (out, word) in row.iter_mut().zip(words.chunks_exact(word)) {
+                *out = (word[byte] >> bit) & mask;
+            }
+        }
+    }
+
+    fn pack_rows(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
+        let (word, mask) = (usize::from(self.word), self.mask());
+        for (k, row) in symbols.chunks_exact(cols).enumerate() {
+            let (byte, bit) = self.place(k);
+            for (symbol, word) in row.iter().zip(out.chunks_exact_mut(word)) {
+                word[byte] |= (symbol & mask) << bit;
+            }
+        }
+    }
+
+    /// A word for the packing, for people.
+    pub(super) fn name(self) -> String {
+        let sign = match self.sign {
+            Sign::Signed => "int",
+            Sign::Unsigned => "uint",
+            Sign::Offset => "offset int",
+        };
+        let order = match self.order {
+            BitOrder::LowFirst => "low first",
+            BitOrder::HighFirst => "high first",
+            BitOrder::Awq => "awq",
+        };
+        let axis = match self.axis {
+            Axis::Columns => "columns",
+            Axis::Rows => "rows",
+        };
+        format!("{sign}{} in {} bits, {order}, {axis}", self.bits, 8 * u32::from(self.word))
+    }
+}

@@ -1,0 +1,26 @@
+//! Blocks Q8_0: an F16 scale and 32 signed bytes.
+
+use super::super::plane::{Part, Role};
+use super::parts;
+
+pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
+    let blocks = bytes.as_chunks::<34>().0;
+    let mut scales = Vec::with_capacity(blocks.len() * 2);
+    let mut weights = Vec::with_capacity(blocks.len() * 32);
+    for block in blocks {
+        scales.extend_from_slice(&block[..2]);
+        weights.extend_from_slice(&block[2..]);
+    }
+    vec![parts::halves(Role::Scale, scales), parts::weights(rows, cols, 8, weights)]
+}
+
+pub(super) fn join(parts: &[Part]) -> Vec<u8> {
+    let scales = parts::at(parts, 0).as_chunks::<2>().0;
+    let weights = parts::at(parts, 1).as_chunks::<32>().0;
+    let mut out = Vec::with_capacity(weights.len() * 34);
+    for (scale, weights) in scales.iter().zip(weights) {
+        out.extend_from_slice(scale);
+        out.extend_from_slice(weights);
+    }
+    out
+}

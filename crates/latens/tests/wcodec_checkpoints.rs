@@ -1,0 +1,151 @@
+//! Real checkpoints: every tensor's view is reversible, every byte of every file is accounted for.
+//!
+//! Wants a folder of `.safetensors`, `.gguf` and sharded checkpoints in `LATENS_CHECKPOINTS`, and
+//! passes where there is none; run with `--nocapture` it prints how many tensors got which view,
+//! and the order-0 entropy of their symbols.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use latens::wcodec::checkpoint::{Checkpoint, Segment, scale_block};
+use latens::wcodec::view::View;
+use latens::wcodec::{Content, Role};
+
+fn checkpoints(folder: &Path, out: &mut Vec<PathBuf>) {
+    let mut inside: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    inside.sort();
+    if let Some(index) = inside.iter().find(|p| p.to_string_lossy().ends_with(".index.json")) {
+        out.push(index.clone());
+        return;
+    }
+    for path in inside {
+        let hidden = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));
+        if path.is_dir() && !hidden {
+            checkpoints(&path, out);
+        } else if path.extension().is_some_and(|e| e == "safetensors" || e == "gguf") {
+            out.push(path);
+        }
+    }
+}
+
+/// Bits of all symbols, each at the entropy of their histogram.
+fn order0(symbols: &[u8]) -> f64 {
+    let mut counts = [0u64; 256];
+    for &s in symbols {
+        counts[usize::from(s)] += 1;
+    }
+    let n = symbols.len() as f64;
+    counts.iter().filter(|&&c| c > 0).map(|&c| c as f64 * (n / c as f64).log2()).sum()
+}
+
+#[derive(Default)]
+struct Tally {
+    tensors: usize,
+    bytes: u64,
+    symbols: f64,
+    bits: f64,
+    scaled: usize,
+    blocks: BTreeMap<(u64, u64), usize>,
+}
+
+#[test]
+fn views_of_real_checkpoints_are_reversible() {
+    let Some(folder) = std::env::var_os("LATENS_CHECKPOINTS") else { return };
+    let mut paths = Vec::new();
+    checkpoints(Path::new(&folder), &mut paths);
+    assert!(!paths.is_empty(), "no checkpoints in {}", folder.display());
+    for path in paths {
+        let opened = std::time::Instant::now();
+        let checkpoint = Checkpoint::open(&path).unwrap();
+        let opened = opened.elapsed();
+        println!(
+            "{}: {:?}, {} tensors, opened in {:.1} ms, {:?}",
+            path.file_name().unwrap().to_string_lossy(),
+            checkpoint.format,
+            checkpoint.tensors.len(),
+            opened.as_secs_f64() * 1e3,
+            checkpoint.quantization,
+        );
+        let mut next_tensor = 0;
+        for (i, file) in checkpoint.files.iter().enumerate() {
+            let mut at = 0;
+            for segment in &file.segments {
+                at += match *segment {
+                    Segment::Bytes { offset, len } => {
+                        assert_eq!(offset, at);
+                        len
+                    }
+                    Segment::Zeros { len } => len,
+                    Segment::Tensor(t) => {
+                        assert_eq!(t, next_tensor);
+                        next_tensor += 1;
+                        let tensor = &checkpoint.tensors[t];
+                        assert_eq!((tensor.file, tensor.offset), (i, at));
+                        tensor.len
+                    }
+                };
+            }
+            assert_eq!(at, file.len, "{}", file.name);
+        }
+        assert_eq!(next_tensor, checkpoint.tensors.len());
+
+        let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+        for (i, t) in checkpoint.tensors.iter().enumerate() {
+            let mut bytes = vec![0; usize::try_from(t.len).unwrap()];
+            checkpoint.read_tensor(i, 0, &mut bytes).unwrap();
+            for view in t.candidates() {
+                let layout = view.layout(t.dtype, &t.shape, t.len).unwrap();
+                let parts = layout.split(&bytes).unwrap();
+                let back = layout.join(parts).unwrap();
+                assert!(back == bytes, "{}: {view:?}", t.name);
+            }
+            let layout = t.layout().unwrap();
+            let tally =
+                tallies.entry(format!("{} as {}", t.dtype.name(), t.view.name())).or_default();
+            tally.tensors += 1;
+            tally.bytes += t.len;
+            if let Some(scale) = t.siblings.scale {
+                tally.scaled += 1;
+                let scale = &checkpoint.tensors[scale].shape;
+                if let Some(block) = scale_block(layout.rows, layout.cols, scale) {
+                    *tally.blocks.entry(block).or_default() += 1;
+                }
+            }
+            let parts = match t.view {
+                View::Words { width: w @ 2.., .. } => View::FloatBytes { width: w }
+                    .layout(t.dtype, &t.shape, t.len)
+                    .unwrap()
+                    .split(&bytes),
+                _ => layout.split(&bytes),
+            };
+            for part in parts.unwrap() {
+                match part.content {
+                    Content::Symbols(plane) => {
+                        tally.bits += order0(&plane.data);
+                        if matches!(part.role, Role::Weights | Role::Exponent) {
+                            tally.symbols += plane.data.len() as f64;
+                        }
+                    }
+                    Content::Words { data, .. } | Content::Raw(data) => {
+                        tally.bits += 8.0 * data.len() as f64;
+                    }
+                }
+            }
+        }
+        for (view, t) in tallies {
+            println!(
+                "  {:44} {:4} tensors {:11} bytes {:6.3} bits a symbol at order 0, side parts in ({:5.1} % of flat); {} with scales, of {:?}",
+                view,
+                t.tensors,
+                t.bytes,
+                t.bits / t.symbols.max(1.0),
+                100.0 * t.bits / (8.0 * t.bytes as f64),
+                t.scaled,
+                t.blocks,
+            );
+        }
+    }
+}
