@@ -3,9 +3,7 @@
 use clap::ValueEnum;
 use std::path::Path;
 
-use crate::message::{Failure, Result};
-
-/// A file format that the tool knows by name; not all of them are built in yet.
+/// A file format that the tool knows by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// NumPy array.
@@ -21,13 +19,13 @@ pub enum Format {
     /// Several columns or an n-dimensional array: a ZIP of Pco members.
     #[value(name = "pco.zip")]
     PcoZip,
-    /// Safetensors checkpoint (not built in yet).
+    /// Safetensors checkpoint.
     Safetensors,
-    /// GGUF checkpoint (not built in yet).
+    /// GGUF checkpoint.
     Gguf,
     /// Bare Parquet DELTA_BINARY_PACKED stream.
     Dbp,
-    /// Compressed checkpoint (not built in yet).
+    /// Compressed checkpoint.
     Wcodec,
 }
 
@@ -93,20 +91,6 @@ impl Format {
     /// Whether its bytes are text that may go to a terminal.
     pub fn is_text(self) -> bool {
         self == Format::Csv
-    }
-
-    /// The format itself, where this build can read and write it.
-    ///
-    /// # Errors
-    /// A sentence that names the formats which are built in.
-    pub fn require_built(self) -> Result<Format> {
-        match self {
-            Format::Safetensors | Format::Gguf | Format::Wcodec => {
-                Err(Failure::new(format!("this build does not read or write {} yet", self.name()))
-                    .hint("it knows npy, raw, csv, parquet, pco, pco.zip and dbp"))
-            }
-            built => Ok(built),
-        }
     }
 }
 

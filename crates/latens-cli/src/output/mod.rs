@@ -9,6 +9,7 @@
 //! Whatever is not committed is removed: by `Drop`, and on INT, TERM and HUP by [`cleanup`].
 
 pub mod cleanup;
+pub mod patched;
 mod target;
 
 use std::fs::{File, Permissions};

@@ -5,6 +5,7 @@ use latens::pco::Config;
 use super::{print_json, say, settle, thread_count, with_threads};
 use crate::args;
 use crate::array::{self, npy::NpyHeader, source};
+use crate::checkpoint;
 use crate::format::Format;
 use crate::io::parquet;
 use crate::job::{CompressJob, Input, Output};
@@ -19,7 +20,12 @@ use crate::table;
 /// # Errors
 /// Bad input, I/O, wrong usage, an output that does not read back.
 pub fn run(args: args::Compress) -> Result<()> {
-    let job = job(&args)?;
+    let input = settle::input(&args.files.input);
+    let from = settle::input_format(&input, args.files.from)?;
+    if checkpoint::is_checkpoint(from) {
+        return checkpoint::compress::run(&args, &input);
+    }
+    let job = job(&args, input, from)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
         output: &job.output,
@@ -52,12 +58,16 @@ pub fn run(args: args::Compress) -> Result<()> {
 }
 
 /// Everything settled before anything is opened for writing.
-fn job(args: &args::Compress) -> Result<CompressJob> {
+fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob> {
     let files = &args.files;
-    let input = settle::input(&files.input);
-    let from = settle::input_format(&input, files.from)?;
     let default = default_format(&input, from).map_err(|e| settle::in_input(e, &input))?;
     let (output, to) = settle::output(&input, files.output.clone(), files.to, default, default)?;
+    if checkpoint::is_checkpoint(to) {
+        return Err(Failure::usage(format!(
+            "{from} is no checkpoint, and {to} holds nothing else"
+        ))
+        .hint("columns and arrays go to pco, tables to pco.zip or parquet"));
+    }
     if matches!(to, Format::Npy | Format::Raw) {
         return Err(Failure::usage(format!("compress does not write {to}")).hint(
             "`latens decompress` writes npy and raw; compress writes pco, pco.zip, parquet",

@@ -3,8 +3,9 @@
 use super::{print_json, say, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
+use crate::checkpoint;
 use crate::format::Format;
-use crate::job::{DecompressJob, Output};
+use crate::job::{DecompressJob, Input, Output};
 use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
@@ -16,7 +17,12 @@ use crate::table;
 /// # Errors
 /// Bad input, I/O, wrong usage, a limit passed.
 pub fn run(args: args::Decompress) -> Result<()> {
-    let job = job(&args)?;
+    let input = settle::input(&args.files.input);
+    let from = settle::input_format(&input, args.files.from)?;
+    if from == Format::Wcodec {
+        return checkpoint::decompress::run(&args, &input);
+    }
+    let job = job(&args, input, from)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
         output: &job.output,
@@ -42,13 +48,12 @@ pub fn run(args: args::Decompress) -> Result<()> {
     Ok(())
 }
 
-fn job(args: &args::Decompress) -> Result<DecompressJob> {
+fn job(args: &args::Decompress, input: Input, from: Format) -> Result<DecompressJob> {
     let files = &args.files;
-    let input = settle::input(&files.input);
-    let from = settle::input_format(&input, files.from)?;
-    if matches!(from, Format::Npy | Format::Raw | Format::Csv) {
+    if matches!(from, Format::Npy | Format::Raw | Format::Csv | Format::Safetensors | Format::Gguf)
+    {
         return Err(Failure::usage(format!("{from} is not compressed")).hint(
-            "decompress reads pco, pco.zip, dbp and parquet; did you mean `latens compress`?",
+            "decompress reads pco, pco.zip, dbp, parquet and wcodec; did you mean `latens compress`?",
         ));
     }
     let (default, default_on_stdout) = match from {
@@ -58,6 +63,11 @@ fn job(args: &args::Decompress) -> Result<DecompressJob> {
     };
     let given = files.output.clone();
     let (output, to) = settle::output(&input, given, files.to, default, default_on_stdout)?;
+    if checkpoint::is_checkpoint(to) {
+        return Err(Failure::usage(format!(
+            "{from} is no checkpoint, and {to} holds nothing else"
+        )));
+    }
     if args.common.json && output == Output::Stdout {
         return Err(
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")

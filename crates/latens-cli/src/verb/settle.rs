@@ -19,22 +19,22 @@ pub fn input(path: &Path) -> Input {
 /// The format of an input: named, or by extension.
 ///
 /// # Errors
-/// Neither says it; a format that is not built in.
+/// Neither says it.
 pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
     let format = named.or_else(|| match input {
         Input::Stdin => None,
         Input::File(path) => Format::of_path(path),
     });
     match (format, input) {
-        (Some(format), _) => format.require_built().map_err(|e| in_input(e, input)),
+        (Some(format), _) => Ok(format),
         (None, Input::Stdin) => Err(Failure::usage("standard input has no extension to go by")
-            .hint("name its format: --from npy|raw|csv|parquet|pco|pco.zip|dbp")),
+            .hint("name its format: --from npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec")),
         // A file that is not there needs no format.
         (None, Input::File(path)) => {
             fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
             Err(Failure::usage("the input's extension names no format")
                 .in_file(path)
-                .hint("name it: --from npy|raw|csv|parquet|pco|pco.zip|dbp"))
+                .hint("name it: --from npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec"))
         }
     }
 }
@@ -50,31 +50,42 @@ pub fn output(
     default: Format,
     default_on_stdout: Format,
 ) -> Result<(Output, Format)> {
-    let built = |format: Format| format.require_built();
     match (given, input) {
         (Some(path), _) if path.as_os_str() == "-" => {
-            Ok((Output::Stdout, built(named.unwrap_or(default_on_stdout))?))
+            Ok((Output::Stdout, named.unwrap_or(default_on_stdout)))
         }
         (Some(path), _) => {
             let format = named.or_else(|| Format::of_path(&path));
             // `-o /dev/null`, a FIFO, `-o out`: nothing that could name another format.
             let silent = path.extension().is_none() || is_special(&path);
             match format.or_else(|| silent.then_some(default)) {
-                Some(format) => {
-                    let format = built(format).map_err(|e| e.in_file(&path))?;
-                    Ok((Output::File(path), format))
-                }
+                Some(format) => Ok((Output::File(path), format)),
                 None => Err(Failure::usage("the output's extension names no format")
                     .in_file(path)
-                    .hint("name it: --to npy|raw|csv|parquet|pco|pco.zip|dbp")),
+                    .hint(
+                        "name it: --to npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec",
+                    )),
             }
         }
-        (None, Input::Stdin) => Ok((Output::Stdout, built(named.unwrap_or(default_on_stdout))?)),
+        (None, Input::Stdin) => Ok((Output::Stdout, named.unwrap_or(default_on_stdout))),
         (None, Input::File(path)) => {
-            let format = built(named.unwrap_or(default))?;
+            let format = named.unwrap_or(default);
             let name = format!("{}.{}", Format::stem(path), format.name());
             Ok((Output::File(path.with_file_name(name)), format))
         }
+    }
+}
+
+/// Wrong usage where the format named by `--to` is none of these.
+///
+/// # Errors
+/// That one.
+pub fn only(named: Option<Format>, formats: &[Format]) -> Result<()> {
+    match named {
+        Some(format) if !formats.contains(&format) => {
+            Err(Failure::usage(format!("what comes out is not {format}")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use std::process::ExitCode;
 
-use super::{print_json, print_out, settle, with_threads};
+use super::{print_json, print_out, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
+use crate::checkpoint;
 use crate::format::Format;
 use crate::job::Input;
 use crate::message::{Exit, Failure, Result, one_line};
@@ -70,6 +71,9 @@ fn one(input: &Input, args: &args::Verify) -> Result<Verified> {
     let done = with_threads(args.common.threads, || match format {
         Format::Pco => array::verify::verify(input, args.allow_trailing, &progress),
         Format::PcoZip | Format::Parquet | Format::Dbp => table::verify(input, format, &progress),
+        Format::Safetensors | Format::Gguf | Format::Wcodec => {
+            checkpoint::verify(input, format, thread_count(args.common.threads))
+        }
         other => Err(Failure::new(format!("{other} holds nothing that could be verified"))),
     });
     progress.finish();

@@ -3,11 +3,12 @@
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
+use crate::output::patched::Patched;
 use crate::parallel;
 use crate::report::{ColumnReport, bits_per_value};
 use crate::table::source::Table;
 use latens::pco::Config;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Seek, Write};
 use std::mem::ManuallyDrop;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, System, ZipWriter};
@@ -39,7 +40,7 @@ pub fn write(
     let stems: Vec<String> =
         table.schema().fields.iter().map(|field| stems.stem(&field.name)).collect();
     // An archive that is dropped after an error would write its directory, and complain.
-    let mut zip = ManuallyDrop::new(ZipWriter::new(Patched { out: &mut *out, at: 0 }));
+    let mut zip = ManuallyDrop::new(ZipWriter::new(Patched::new(&mut *out)));
     let mut entries: Vec<Entry> = Vec::new();
     let mut reports = Vec::new();
     for group in groups(table) {
@@ -125,45 +126,5 @@ pub(super) fn foreign(error: zip::result::ZipError) -> Failure {
     match error {
         zip::result::ZipError::Io(e) => e.into(),
         other => Failure::new(format!("corrupt: {other}")),
-    }
-}
-
-/// An output with a position: the archive goes back to fill in the sizes of its members.
-struct Patched<'a> {
-    out: &'a mut OutputFile,
-    at: u64,
-}
-
-impl Write for Patched<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let end = self.out.written();
-        let n = match end.saturating_sub(self.at) {
-            0 => self.out.write(bytes)?,
-            room => {
-                let n = usize::try_from(room).map_or(bytes.len(), |room| bytes.len().min(room));
-                let bytes = bytes.get(..n).unwrap_or_default();
-                self.out.patch(self.at, bytes).map_err(|e| io::Error::other(e.to_string()))?;
-                n
-            }
-        };
-        self.at += n as u64;
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for Patched<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let target = match to {
-            SeekFrom::Start(n) => Some(n),
-            SeekFrom::Current(n) => self.at.checked_add_signed(n),
-            SeekFrom::End(n) => self.out.written().checked_add_signed(n),
-        };
-        let inside = target.filter(|&at| at <= self.out.written());
-        self.at = inside.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(self.at)
     }
 }

@@ -1,0 +1,142 @@
+//! A checkpoint to `.wcodec`, read back and compared byte for byte.
+
+use latens::Limits;
+use latens::wcodec::checkpoint::Checkpoint;
+use latens::wcodec::{Config, Reader, compress_checkpoint_to_file};
+use std::io::{self, Write};
+use std::time::Instant;
+
+use super::report::{CheckpointReport, TensorReport};
+use crate::args;
+use crate::format::Format;
+use crate::job::{Input, Output};
+use crate::message::{Failure, Result};
+use crate::output::patched::Patched;
+use crate::output::{Need, OutputFile, Request};
+use crate::progress::Progress;
+use crate::render;
+use crate::verb::{print_json, say, settle, thread_count};
+
+/// Compress one checkpoint.
+///
+/// # Errors
+/// Bad input, I/O, wrong usage, an output that does not read back.
+pub fn run(args: &args::Compress, input: &Input) -> Result<()> {
+    let files = &args.files;
+    let (given, to) = (files.output.clone(), files.to);
+    let (output, to) = settle::output(input, given, to, Format::Wcodec, Format::Wcodec)?;
+    if to != Format::Wcodec {
+        return Err(Failure::usage(format!("a checkpoint is not compressed to {to}"))
+            .hint("name the output .wcodec"));
+    }
+    if args.common.json && output == Output::Stdout {
+        return Err(
+            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
+        );
+    }
+    let quiet = args.common.quiet || args.common.json;
+    let started = Instant::now();
+    let checkpoint = super::open(input)?;
+    let total: u64 = checkpoint.files.iter().map(|file| file.len).sum();
+    let mut out = OutputFile::open(&Request {
+        input,
+        output: &output,
+        force: files.force,
+        text: false,
+        need: Need::ReadBack,
+        max_output: None,
+    })?;
+    let threads = thread_count(args.common.threads);
+    let config = Config::default().level(args.level).threads(threads);
+    let progress = Progress::new("compress", Some(total), quiet);
+    let written =
+        compress_checkpoint_to_file(&checkpoint, &config, Patched::new(&mut out)).map(|_| ());
+    written.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
+    let reader = Reader::open(out.read_back()?, Limits::default())?.threads(threads);
+    if !args.no_verify {
+        compare(&checkpoint, &reader)?;
+    }
+    let tensors = tensors(&reader);
+    progress.finish();
+    let report = CheckpointReport {
+        input: input.name(),
+        output: output.name(),
+        input_bytes: total,
+        output_bytes: out.commit()?,
+        seconds: started.elapsed().as_secs_f64(),
+        verified: !args.no_verify,
+        tensors,
+    };
+    match (args.common.json, args.common.quiet) {
+        (true, _) => print_json(&report)?,
+        (false, false) => say(&render::checkpoint::compress(&report)),
+        (false, true) => {}
+    }
+    Ok(())
+}
+
+fn tensors<S: latens::wcodec::checkpoint::ReadAt>(reader: &Reader<S>) -> Vec<TensorReport> {
+    reader
+        .tensors()
+        .map(|(_, tensor)| {
+            let weights: u64 = tensor.shape.iter().product();
+            TensorReport {
+                name: tensor.name.into(),
+                dtype: tensor.dtype.into(),
+                shape: tensor.shape.to_vec(),
+                packing: String::new(),
+                codec: String::new(),
+                bytes: tensor.stored as u64,
+                bits_per_weight: crate::report::bits_per_value(tensor.stored as u64, weights),
+                raw_bytes: tensor.length as u64,
+            }
+        })
+        .collect()
+}
+
+/// Every file of the checkpoint, from what was written, against the one that was read.
+fn compare<S: latens::wcodec::checkpoint::ReadAt>(
+    checkpoint: &Checkpoint,
+    reader: &Reader<S>,
+) -> Result<()> {
+    let hint = "this is a bug of latens, or a fault of the disk or memory: please report it";
+    reader.verify().map_err(|e| Failure::from(e).hint(hint))?;
+    for (number, file) in checkpoint.files.iter().enumerate() {
+        let mut against = Against { checkpoint, file: number, at: 0, same: true };
+        reader.write_file(number, &mut against).map_err(|e| Failure::from(e).hint(hint))?;
+        if !against.same || against.at != file.len {
+            return Err(Failure::new(
+                "what was written does not read back as what was read; nothing is kept",
+            )
+            .within(format!("file {}", file.name))
+            .hint(hint));
+        }
+    }
+    match reader.files().count() == checkpoint.files.len() {
+        true => Ok(()),
+        false => Err(Failure::new("not all files were written").hint(hint)),
+    }
+}
+
+/// Compares what is written to it with a file of the checkpoint.
+struct Against<'a> {
+    checkpoint: &'a Checkpoint,
+    file: usize,
+    at: u64,
+    same: bool,
+}
+
+impl Write for Against<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let now = &bytes[..bytes.len().min(1 << 20)];
+        let mut there = vec![0; now.len()];
+        let read = self.checkpoint.read_at(self.file, self.at, &mut there);
+        self.same &= read.is_ok() && there == now;
+        self.at += now.len() as u64;
+        Ok(now.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

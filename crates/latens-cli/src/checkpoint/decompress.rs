@@ -1,0 +1,86 @@
+//! `.wcodec` back to the file or files that it was made from.
+
+use latens::Limits;
+use std::time::Instant;
+
+use super::target;
+use crate::args;
+use crate::format::Format;
+use crate::job::{Input, Output};
+use crate::message::{Failure, Result};
+use crate::output::{Need, OutputFile, Request};
+use crate::progress::Progress;
+use crate::render;
+use crate::report::DecompressReport;
+use crate::verb::{print_json, say, settle, thread_count};
+
+/// Decompress one checkpoint.
+///
+/// # Errors
+/// Bad input, I/O, wrong usage, a limit passed.
+pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
+    if args.limit.is_some() || args.files.columns.is_some() {
+        return Err(Failure::usage("--limit and --columns are for columns and tables")
+            .hint("`latens extract` gives a part of a tensor"));
+    }
+    let started = Instant::now();
+    let limits = args.max_output.map_or(Limits::default(), |max| Limits::default().max_output(max));
+    let reader = super::reader(input, limits, thread_count(args.common.threads))?;
+    let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
+    let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
+    if args.max_output.is_some_and(|max| total > max) {
+        let max = args.max_output.unwrap_or_default();
+        return Err(Failure::new(format!("the output is larger than --max-output {max}"))
+            .in_file(super::path(input)?));
+    }
+    settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
+    let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;
+    if args.common.json && outputs.contains(&Output::Stdout) {
+        return Err(
+            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
+        );
+    }
+    target::make_folder(args.files.output.as_deref())?;
+    let quiet = args.common.quiet || args.common.json;
+    let progress = Progress::new("decompress", Some(total), quiet);
+    // All are written before the first one gets its name.
+    let mut written = Vec::new();
+    for (number, output) in outputs.iter().enumerate() {
+        let mut out = OutputFile::open(&Request {
+            input,
+            output,
+            force: args.files.force,
+            text: false,
+            need: Need::Stream,
+            max_output: args.max_output,
+        })?;
+        let done = reader.write_file(number, &mut out);
+        done.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
+        progress.add(out.written());
+        written.push(out);
+    }
+    let mut output_bytes = 0;
+    for out in written {
+        output_bytes += out.commit()?;
+    }
+    progress.finish();
+    let report = DecompressReport {
+        input: input.name(),
+        output: match (&outputs[..], &args.files.output) {
+            ([one], _) => one.name(),
+            (_, Some(folder)) => folder.display().to_string(),
+            _ => String::new(),
+        },
+        input_bytes: input.size().unwrap_or(0),
+        output_bytes,
+        seconds: started.elapsed().as_secs_f64(),
+        what: format!("{} tensors in {} files", reader.tensors().count(), files.len()),
+        checksum: "verified".into(),
+    };
+    if args.common.json {
+        print_json(&report)?;
+    } else if !args.common.quiet && !outputs.contains(&Output::Stdout) {
+        say(&render::screen::decompress(&report));
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Checkpoints: `.safetensors` (one file, or shards and their index) and `.gguf` to `.wcodec`, and
+//! back.
+
+pub mod compress;
+pub mod decompress;
+mod report;
+mod target;
+
+use latens::Limits;
+use latens::wcodec::Reader;
+use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::format::Format;
+use crate::io::section::SharedFile;
+use crate::job::Input;
+use crate::message::{Failure, Result};
+use crate::report::Verified;
+
+pub use report::{CheckpointReport, TensorReport};
+
+/// Whether a format is that of checkpoints, packed or not.
+pub fn is_checkpoint(format: Format) -> bool {
+    matches!(format, Format::Safetensors | Format::Gguf | Format::Wcodec)
+}
+
+/// The file of an input: checkpoints are read by position.
+///
+/// # Errors
+/// Wrong usage where it is standard input.
+pub fn path(input: &Input) -> Result<&Path> {
+    match input {
+        Input::File(path) => Ok(path),
+        Input::Stdin => Err(Failure::usage("a checkpoint is read by position, not from a stream")
+            .hint("save it to a file and name that")),
+    }
+}
+
+/// Open a checkpoint as people ship it.
+///
+/// # Errors
+/// Bad input, I/O.
+pub fn open(input: &Input) -> Result<Checkpoint> {
+    let path = path(input)?;
+    // What is no file (a folder, a FIFO) is said so before anything reads it.
+    let there = std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
+    if !there.is_file() {
+        return Err(Failure::new("a checkpoint is a regular file").in_file(path));
+    }
+    Checkpoint::open(path).map_err(|e| Failure::from(e).in_file(path))
+}
+
+/// Open a `.wcodec` file.
+///
+/// # Errors
+/// Bad input, I/O.
+pub fn reader(input: &Input, limits: Limits, threads: usize) -> Result<Reader<SharedFile>> {
+    let path = path(input)?;
+    let file = crate::table::open::shared(input)?;
+    let reader = Reader::open(file, limits).map_err(|e| Failure::from(e).in_file(path))?;
+    Ok(reader.threads(threads))
+}
+
+/// Decode everything and check every checksum.
+///
+/// # Errors
+/// Bad input, I/O.
+pub fn verify(input: &Input, format: Format, threads: usize) -> Result<Verified> {
+    let (tensors, checksum) = match format {
+        Format::Wcodec => {
+            let reader = reader(input, Limits::default(), threads)?;
+            reader.verify().map_err(|e| Failure::from(e).in_file(input.name()))?;
+            (reader.tensors().count(), true)
+        }
+        _ => (open(input)?.tensors.len(), false),
+    };
+    Ok(Verified {
+        what: format!("{tensors} tensors"),
+        n: tensors as u64,
+        number_type: None,
+        checksum,
+    })
+}
+
+impl ReadAt for SharedFile {
+    fn size(&self) -> io::Result<u64> {
+        Ok(SharedFile::len(self))
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.section(offset, buf.len() as u64).read_exact(buf)
+    }
+}

@@ -1,0 +1,92 @@
+//! Where the files of a checkpoint go.
+
+use std::path::{Path, PathBuf};
+
+use crate::job::{Input, Output};
+use crate::message::{Failure, Result};
+
+/// A name that a file was stored under, if it can be one in a folder: names in a container come
+/// from strangers and are never paths.
+///
+/// # Errors
+/// A name with separators, or of a folder.
+pub fn plain(name: &str) -> Result<&str> {
+    let bad = name.is_empty()
+        || name == "."
+        || name == ".."
+        || name.chars().any(|c| matches!(c, '/' | '\\' | ':' | '\0') || c.is_control());
+    match bad {
+        true => Err(Failure::new(format!("a file is stored under the name {name:?}, a path"))
+            .hint("name the output with -o")),
+        false => Ok(name),
+    }
+}
+
+/// One output a file: `given`, or beside the input, or a folder.
+///
+/// # Errors
+/// Several files and no folder to put them into.
+pub fn outputs(
+    input: &Input,
+    given: Option<&Path>,
+    files: &[(String, u64)],
+) -> Result<Vec<Output>> {
+    let folder = |path: &Path| path.is_dir() || ends_with_separator(path);
+    match (files, given) {
+        ([_], Some(path)) if path.as_os_str() == "-" => Ok(vec![Output::Stdout]),
+        (_, Some(path)) if folder(path) => {
+            files.iter().map(|(name, _)| Ok(Output::File(path.join(plain(name)?)))).collect()
+        }
+        ([_], Some(path)) => Ok(vec![Output::File(path.to_path_buf())]),
+        ([(name, _)], None) => {
+            let extension = Path::new(plain(name)?).extension();
+            let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
+            let stem = crate::format::Format::stem(super::path(input)?);
+            let path = super::path(input)?.with_file_name(format!("{stem}.{extension}"));
+            Ok(vec![Output::File(path)])
+        }
+        _ => Err(Failure::usage(format!("the checkpoint has {} files", files.len()))
+            .hint("name a folder for them: -o FOLDER/")),
+    }
+}
+
+/// Make the folder that several files go into.
+///
+/// # Errors
+/// I/O.
+pub fn make_folder(given: Option<&Path>) -> Result<()> {
+    match given {
+        Some(path) if ends_with_separator(path) => {
+            std::fs::create_dir_all(path).map_err(|e| Failure::from(e).in_file(path))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn ends_with_separator(path: &Path) -> bool {
+    PathBuf::from(path).to_string_lossy().ends_with(std::path::MAIN_SEPARATOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_paths() {
+        assert!(plain("model-00001-of-00002.safetensors").is_ok());
+        for name in ["", ".", "..", "a/b", "/etc/passwd", "..\\x", "c:x", "a\nb"] {
+            assert!(plain(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn one_file_goes_beside_and_several_into_a_folder() {
+        let input = Input::File("d/model.wcodec".into());
+        let one = [("orig.gguf".to_string(), 1)];
+        let two = [("a.safetensors".to_string(), 1), ("b.json".to_string(), 1)];
+        assert_eq!(outputs(&input, None, &one).unwrap(), [Output::File("d/model.gguf".into())]);
+        assert!(outputs(&input, None, &two).is_err());
+        let there = outputs(&input, Some(Path::new("out/")), &two).unwrap();
+        assert_eq!(there[1], Output::File("out/b.json".into()));
+    }
+}

@@ -1,0 +1,131 @@
+//! What `compress` says of a checkpoint: 24 lines at most.
+
+use std::io::stderr;
+
+use super::bar::bar;
+use super::grid::{Cell, Grid, cut, width};
+use super::style::{self, Style, paint};
+use super::units;
+use crate::checkpoint::{CheckpointReport, TensorReport};
+use crate::message::one_line;
+
+/// Title, head, two rows of sums, verdict and advice stand around the tensors.
+const MOST_ROWS: usize = 24 - 6;
+/// Columns of a name at most: the end of it, which tells tensors of a layer apart, is kept.
+const NAME: usize = 44;
+
+/// The screen after `latens compress`.
+pub fn compress(report: &CheckpointReport) -> String {
+    lines(report, style::width(), style::wanted(&stderr())).join("\n") + "\n"
+}
+
+fn lines(report: &CheckpointReport, columns: usize, colour: bool) -> Vec<String> {
+    let mut order: Vec<&TensorReport> = report.tensors.iter().collect();
+    order.sort_by_key(|tensor| std::cmp::Reverse(tensor.bytes));
+    let shown = order.len().min(MOST_ROWS);
+    let dim = |cell: Cell| cell.style(Style::Dim);
+    let mut grid = Grid::default();
+    let mut head: Vec<Cell> = ["tensor", "type", "shape"].map(|t| dim(Cell::left(t))).into();
+    head.extend(["bits", "size", "ratio"].map(|t| dim(Cell::right(t))));
+    grid.row(head);
+    let most = order.first().map_or(1, |tensor| tensor.bytes).max(1) as f64;
+    for tensor in &order[..shown] {
+        grid.row(vec![
+            Cell::left(end_of(&tensor.name, NAME)),
+            dim(Cell::left(kind(tensor))),
+            dim(Cell::left(shape(&tensor.shape))),
+            Cell::right(format!("{:.2}", tensor.bits_per_weight)),
+            Cell::right(units::bytes(tensor.bytes)),
+            Cell::right(units::ratio(tensor.raw_bytes, tensor.bytes)),
+            Cell::left(bar(tensor.bytes as f64 / most, 12)).style(Style::Bar),
+        ]);
+    }
+    let sums = |name: String, raw: u64, bytes: u64| {
+        let (size, ratio) = (units::bytes(bytes), units::ratio(raw, bytes));
+        vec![Cell::left(name).span(4), Cell::right(size), Cell::right(ratio)]
+    };
+    let rest = &order[shown..];
+    let sum = |f: fn(&TensorReport) -> u64| rest.iter().map(|t| f(t)).sum::<u64>();
+    if !rest.is_empty() {
+        let name = format!("… {} more, smaller", units::count(rest.len() as u64));
+        grid.row(sums(name, sum(|t| t.raw_bytes), sum(|t| t.bytes)));
+    }
+    let total = sums("total".into(), report.input_bytes, report.output_bytes);
+    grid.row(total.into_iter().map(|cell| cell.style(Style::Bold)).collect());
+    let about = format!("{} tensors", units::count(report.tensors.len() as u64));
+    let output = if report.output == "-" { "stdout" } else { &report.output };
+    let files = format!("{} → {}", one_line(&report.input), one_line(output));
+    let files = cut(&files, columns.saturating_sub(width(&about) + 2).max(20));
+    let (files, about) = (paint(&files, Style::Bold, colour), paint(&about, Style::Dim, colour));
+    let mut all = vec![format!("{files}  {about}")];
+    all.append(&mut grid.lines(colour));
+    let time = units::seconds(report.seconds);
+    all.push(match report.verified {
+        true => format!(
+            "{} (read back and compared; {time} in all)",
+            paint("verified: bit-identical", Style::Good, colour)
+        ),
+        false => format!("not verified (--no-verify), {time}"),
+    });
+    if report.output != "-" {
+        let out = one_line(&report.output);
+        let next = format!("next: latens inspect {out}  ·  latens decompress {out}");
+        all.push(paint(&cut(&next, columns), Style::Dim, colour));
+    }
+    all
+}
+
+fn kind(tensor: &TensorReport) -> String {
+    match tensor.packing.is_empty() {
+        true => tensor.dtype.clone(),
+        false => format!("{} {}", tensor.dtype, tensor.packing),
+    }
+}
+
+fn shape(shape: &[u64]) -> String {
+    shape.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
+}
+
+/// The last `columns` of a name, with `…` before them where something is missing.
+fn end_of(name: &str, columns: usize) -> String {
+    let name = one_line(name);
+    if width(&name) <= columns {
+        return name;
+    }
+    let mut kept: String = name.chars().rev().take(columns.saturating_sub(1)).collect();
+    kept = kept.chars().rev().collect();
+    format!("…{kept}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fits_24_lines() {
+        for n in [0, 1, 18, 19, 500] {
+            let tensor = |i: usize| TensorReport {
+                name: format!("model.layers.{i}.self_attn.q_proj.weight_packed.and.so.on"),
+                dtype: "I8".into(),
+                shape: vec![4096, 4096],
+                packing: "int8".into(),
+                codec: "direct".into(),
+                bytes: 1000 * i as u64,
+                bits_per_weight: 7.1,
+                raw_bytes: 1 << 24,
+            };
+            let report = CheckpointReport {
+                input: "m.safetensors".into(),
+                output: "m.wcodec".into(),
+                input_bytes: 1 << 30,
+                output_bytes: 1 << 29,
+                seconds: 1.0,
+                verified: true,
+                tensors: (0..n).map(tensor).collect(),
+            };
+            let lines = lines(&report, 100, false);
+            assert!(lines.len() <= 24, "{n}: {}", lines.len());
+            assert!(lines.iter().all(|line| width(line) <= 100), "{lines:#?}");
+        }
+    }
+}
