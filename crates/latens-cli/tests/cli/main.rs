@@ -9,6 +9,7 @@
 )]
 
 mod arrays;
+mod checkpoints;
 mod damage;
 mod json;
 mod outputs;

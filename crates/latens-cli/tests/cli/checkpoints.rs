@@ -1,0 +1,142 @@
+//! Checkpoints: there and back, damage, names that are no paths.
+
+use crate::tool::Folder;
+use serde_json::{Value, json};
+
+/// Numbers that crowd around zero, the same every time.
+fn weights(n: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as i64 % 41 - 20
+    };
+    (0..n).map(|_| ((next() + next() + next()) as i8).cast_unsigned()).collect()
+}
+
+/// A safetensors file of these tensors, in this order.
+fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
+    let mut header = serde_json::Map::new();
+    header.insert("__metadata__".into(), json!({"format": "pt"}));
+    let mut data = Vec::new();
+    for (name, dtype, shape, bytes) in tensors {
+        let from = data.len();
+        data.extend(bytes);
+        let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": [from, data.len()]});
+        header.insert((*name).into(), entry);
+    }
+    let mut header = serde_json::to_vec(&header).unwrap();
+    header.resize(header.len().next_multiple_of(8), b' ');
+    [&(header.len() as u64).to_le_bytes(), header.as_slice(), &data].concat()
+}
+
+fn model(seed: u64) -> Vec<u8> {
+    safetensors(&[
+        ("layer.weight", "I8", &[300, 256], weights(300 * 256, seed)),
+        ("layer.weight_scale", "BF16", &[300, 1], weights(600, seed + 1)),
+        ("norm", "F32", &[64], weights(256, seed + 2)),
+        ("empty", "F16", &[0, 4], Vec::new()),
+        ("step", "I64", &[], vec![7, 0, 0, 0, 0, 0, 0, 0]),
+    ])
+}
+
+#[test]
+fn there_and_back() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(1));
+    let done = f.run(&["compress", "m.safetensors"]).ok();
+    assert!(done.err.contains("verified: bit-identical"), "{}", done.err);
+    assert!(done.err.lines().count() <= 24);
+    assert!(f.read("m.wcodec").len() < model(1).len() * 9 / 10);
+    assert!(f.run(&["verify", "m.wcodec"]).ok().text().contains("ok, 5 tensors, checksums hold"));
+    f.run(&["decompress", "m.wcodec"]).fails(&["exists already", "in m.safetensors"]);
+    f.run(&["decompress", "m.wcodec", "-o", "n.safetensors"]).ok();
+    assert_eq!(f.read("n.safetensors"), model(1));
+    let done = f.run(&["decompress", "m.wcodec", "-o", "-"]).ok();
+    assert_eq!(done.out, model(1));
+    let done = f.run(&["compress", "m.safetensors", "-o", "-", "-T", "1"]).ok();
+    assert_eq!(done.out, f.read("m.wcodec"), "the same whatever the threads");
+}
+
+#[test]
+fn the_report_is_json() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(2));
+    let done = f.run(&["compress", "m.safetensors", "--json"]).ok();
+    let report: Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!(report["verified"], true);
+    assert_eq!(report["input_bytes"], model(2).len());
+    assert_eq!(report["output_bytes"], f.read("m.wcodec").len());
+    assert_eq!(report["tensors"].as_array().unwrap().len(), 5);
+    assert_eq!(report["tensors"][0]["name"], "layer.weight");
+    assert_eq!(report["tensors"][0]["shape"], json!([300, 256]));
+    let bits = report["tensors"][0]["bits_per_weight"].as_f64().unwrap();
+    assert!((4.0..7.5).contains(&bits), "{bits}");
+}
+
+#[test]
+fn shards_and_their_index_come_back_in_a_folder() {
+    let f = Folder::new();
+    let a = safetensors(&[("a", "I8", &[256, 256], weights(65_536, 3))]);
+    let b = safetensors(&[("b", "U8", &[100, 100], weights(10_000, 4))]);
+    let index = json!({"metadata": {"total_size": 75_536},
+        "weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}});
+    let index = serde_json::to_vec_pretty(&index).unwrap();
+    f.write("m-1.safetensors", &a);
+    f.write("m-2.safetensors", &b);
+    f.write("m.safetensors.index.json", &index);
+    f.run(&["compress", "m.safetensors.index.json"]).ok();
+    f.run(&["decompress", "m.wcodec"]).ends_with(2, &["3 files", "-o FOLDER/"]);
+    f.run(&["decompress", "m.wcodec", "-o", "out/"]).ok();
+    assert_eq!(f.read("out/m-1.safetensors"), a);
+    assert_eq!(f.read("out/m-2.safetensors"), b);
+    assert_eq!(f.read("out/m.safetensors.index.json"), index);
+}
+
+#[test]
+fn damage_is_named_and_leaves_nothing() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(5));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let whole = f.read("m.wcodec");
+    for at in [200, whole.len() / 2, whole.len() - 40] {
+        let mut bad = whole.clone();
+        bad[at] ^= 0x10;
+        f.write("bad.wcodec", &bad);
+        f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors"]).fails(&["bad.wcodec", "byte "]);
+        assert!(!f.names().contains(&"x.safetensors".to_string()));
+        assert_eq!(f.run(&["verify", "bad.wcodec"]).code, Some(1));
+    }
+    for len in [0, 5, 127, 128, 200, whole.len() / 2, whole.len() - 1] {
+        f.write("bad.wcodec", &whole[..len]);
+        f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors"]).fails(&["bad.wcodec", "byte "]);
+    }
+    assert_eq!(f.names(), ["bad.wcodec", "m.safetensors", "m.wcodec"]);
+}
+
+#[test]
+fn an_unreadable_checkpoint_is_named_with_its_byte() {
+    let f = Folder::new();
+    let mut bytes = model(6);
+    bytes.truncate(2000);
+    f.write("m.safetensors", &bytes);
+    f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "layer.weight", "byte "]);
+    f.write("m.safetensors", b"");
+    f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "byte 0"]);
+    f.write("g.gguf", b"GGUF\x03\0\0\0");
+    f.run(&["compress", "g.gguf"]).fails(&["g.gguf", "byte 8"]);
+    assert_eq!(f.names(), ["g.gguf", "m.safetensors"]);
+}
+
+#[test]
+fn checkpoints_and_columns_do_not_mix() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(7));
+    f.run(&["compress", "m.safetensors", "-o", "m.pco"]).ends_with(2, &["not compressed to pco"]);
+    f.run(&["decompress", "m.safetensors"]).ends_with(2, &["not compressed"]);
+    f.run(&["compress", "-", "--from", "safetensors"]).ends_with(2, &["by position"]);
+    f.run(&["compress", "m.safetensors"]).ok();
+    f.run(&["decompress", "m.wcodec", "--to", "npy"]).ends_with(2, &["not npy"]);
+    f.run(&["decompress", "m.wcodec", "-f", "--max-output", "1000"]).fails(&["--max-output 1000"]);
+}
