@@ -326,3 +326,27 @@ fn advise_measures_every_encoding() {
         1
     );
 }
+
+#[test]
+fn inspect_shows_the_blocks_of_delta_pages() {
+    let bench = Bench::new();
+    table(&bench, 1000);
+    bench.ok(&["compress", "t.csv", "-o", "t.parquet", "--encoding", "delta"]);
+    let out = bench.ok(&["inspect", "t.parquet", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&report["kind"], &report["rows"]), (&"parquet".into(), &1000.into()));
+    let with_blocks = |column: &&serde_json::Value| column["delta"].is_array();
+    let columns = report["columns"].as_array().unwrap();
+    let delta: Vec<_> = columns.iter().filter(with_blocks).collect();
+    assert!(!delta.is_empty(), "{report}");
+    for column in delta {
+        let page = &column["delta"][0];
+        let blocks = page["blocks"].as_array().unwrap().len() as u64;
+        let size = page["block_size"].as_u64().unwrap();
+        assert_eq!(blocks, (page["n"].as_u64().unwrap() - 1).div_ceil(size));
+        assert!(page["blocks"][0]["widths"].as_array().unwrap().len() <= 4);
+    }
+    let text = String::from_utf8(bench.ok(&["inspect", "t.parquet"]).stdout).unwrap();
+    assert!(text.contains("delta pages") && text.contains("DELTA_BINARY_PACKED"), "{text}");
+    bench.ok(&["inspect", "t.parquet", "-q", "--html", "t.html"]);
+}

@@ -8,6 +8,7 @@ pub mod dbp;
 pub mod grid;
 pub mod html;
 pub mod inspect;
+pub mod parquet;
 pub mod screen;
 pub mod style;
 pub mod units;

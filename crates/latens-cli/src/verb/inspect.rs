@@ -6,6 +6,7 @@ use super::{print_json, print_out, settle};
 use crate::args;
 use crate::array;
 use crate::format::Format;
+use crate::io::parquet;
 use crate::io::pco_zip::{Inspection, PcoZipTable, inspect};
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
@@ -55,8 +56,19 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             }
             render::dbp::html(&file)
         }
+        Format::Parquet => {
+            let file = shared(&input)
+                .and_then(parquet::inspect)
+                .map_err(|e| settle::in_input(e, &input))?;
+            match args.common.json {
+                true => print_json(&file)?,
+                false if args.common.quiet => {}
+                false => print_out(&render::parquet::text(&name, &file, colour))?,
+            }
+            render::parquet::html(&file)
+        }
         other => {
-            let what = format!("inspect looks into pco, pco.zip and dbp, not {other}");
+            let what = format!("inspect looks into pco, pco.zip, dbp and parquet, not {other}");
             return Err(Failure::new(what));
         }
     };

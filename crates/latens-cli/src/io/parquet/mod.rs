@@ -7,6 +7,7 @@
 mod chunk;
 mod convert;
 mod delta_pages;
+mod inspect;
 mod measure;
 mod page_writer;
 mod pages;
@@ -16,6 +17,7 @@ mod write;
 
 pub(crate) use convert::join;
 
+pub use inspect::{ColumnInspection, ParquetInspection, inspect};
 pub use measure::measure;
 pub use read::ParquetTable;
 pub use write::{Compression, Encoding, Options, Written, write};

@@ -1,0 +1,206 @@
+//! What is inside of a Parquet file: encodings of its pages, and the blocks of its delta pages.
+
+use latens::delta_binary_packed::inspect as inspect_stream;
+use parquet::basic::Compression;
+use parquet::column::page::Page;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::schema::types::ColumnDescPtr;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use super::delta_pages::{is_ours, values_at};
+use super::schema::foreign;
+use crate::io::guard::guarded;
+use crate::io::section::SharedFile;
+use crate::message::{Failure, Result};
+
+/// A file.
+#[derive(Clone, Debug, Serialize)]
+pub struct ParquetInspection {
+    /// `parquet`
+    pub kind: &'static str,
+    /// Of the file.
+    pub rows: u64,
+    /// Of the file.
+    pub bytes: u64,
+    /// How many.
+    pub row_groups: usize,
+    /// The program that wrote it, as it says.
+    pub created_by: Option<String>,
+    /// Leaf columns in order.
+    pub columns: Vec<ColumnInspection>,
+}
+
+/// A leaf column.
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnInspection {
+    /// Its path, with dots.
+    pub name: String,
+    /// Physical type.
+    #[serde(rename = "type")]
+    pub physical_type: String,
+    /// Values and nulls of all row groups.
+    pub n: u64,
+    /// Bytes of its column chunks as stored.
+    pub bytes: u64,
+    /// Codecs of its column chunks.
+    pub compression: Vec<String>,
+    /// Data pages by encoding.
+    pub pages: BTreeMap<String, u64>,
+    /// Of DELTA_BINARY_PACKED pages, and of the lengths of the other two delta encodings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delta: Vec<DeltaPage>,
+}
+
+/// One page that begins with a DELTA_BINARY_PACKED stream.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeltaPage {
+    /// Which row group it is in.
+    pub row_group: usize,
+    /// Which of the column chunk's data pages it is.
+    pub page: usize,
+    /// Of the page.
+    pub encoding: String,
+    /// Values of the stream.
+    pub n: u64,
+    /// Bytes of the stream.
+    pub bytes: usize,
+    /// Values of a full block.
+    pub block_size: usize,
+    /// Of a block.
+    pub miniblocks: usize,
+    /// In order.
+    pub blocks: Vec<Block>,
+}
+
+/// A block of a [`DeltaPage`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Block {
+    /// As written.
+    pub min_delta: i64,
+    /// Bits of a field in each miniblock that holds values.
+    pub widths: Vec<u8>,
+}
+
+/// Look into a file; every page is decompressed.
+///
+/// # Errors
+/// No Parquet file, or one that is damaged: column and page are named.
+pub fn inspect(file: SharedFile) -> Result<ParquetInspection> {
+    let bytes = file.len();
+    guarded(|| {
+        let file = SerializedFileReader::new(file).map_err(foreign)?;
+        let meta = file.metadata();
+        let about = meta.file_metadata();
+        let leaves = about.schema_descr().num_columns();
+        let column = |leaf| {
+            let descr = about.schema_descr().column(leaf);
+            let name = descr.path().string();
+            column(&file, leaf, &descr).map_err(|e| e.within(format!("column {name}")))
+        };
+        Ok(ParquetInspection {
+            kind: "parquet",
+            rows: u64::try_from(about.num_rows()).unwrap_or(0),
+            bytes,
+            row_groups: meta.num_row_groups(),
+            created_by: about.created_by().map(Into::into),
+            columns: (0..leaves).map(column).collect::<Result<_>>()?,
+        })
+    })
+}
+
+fn column(
+    file: &SerializedFileReader<SharedFile>,
+    leaf: usize,
+    descr: &ColumnDescPtr,
+) -> Result<ColumnInspection> {
+    let mut found = ColumnInspection {
+        name: descr.path().string(),
+        physical_type: format!("{:?}", descr.physical_type()),
+        n: 0,
+        bytes: 0,
+        compression: Vec::new(),
+        pages: BTreeMap::new(),
+        delta: Vec::new(),
+    };
+    for group in 0..file.metadata().num_row_groups() {
+        let meta = file.metadata().row_group(group);
+        if leaf >= meta.num_columns() {
+            return Err(Failure::new("corrupt: a row group lacks a column"));
+        }
+        let chunk = meta.column(leaf);
+        found.n += u64::try_from(chunk.num_values()).unwrap_or(0);
+        found.bytes += u64::try_from(chunk.compressed_size()).unwrap_or(0);
+        let codec = codec_name(chunk.compression());
+        if !found.compression.contains(&codec) {
+            found.compression.push(codec);
+        }
+        let start = chunk.byte_range().0;
+        let reader = file.get_row_group(group).map_err(foreign)?;
+        let pages = reader.get_column_page_reader(leaf).map_err(foreign)?;
+        let mut index = 0;
+        for page in pages {
+            let page = page.map_err(foreign).map_err(|e| e.at_byte(start))?;
+            if !page.is_data_page() {
+                continue;
+            }
+            let encoding = page.encoding();
+            *found.pages.entry(encoding.to_string()).or_insert(0) += 1;
+            if is_ours(encoding, descr.physical_type()) {
+                let place = |e: Failure| e.within(format!("row group {group}: page {index}"));
+                found.delta.push(delta_page(&page, descr, (group, index)).map_err(place)?);
+            }
+            index += 1;
+        }
+    }
+    Ok(found)
+}
+
+/// `zstd`, `snappy`, `uncompressed`: without the level, which files do not store.
+fn codec_name(codec: Compression) -> String {
+    let name = format!("{codec:?}").to_lowercase();
+    name.split('(').next().unwrap_or_default().to_string()
+}
+
+fn delta_page(page: &Page, descr: &ColumnDescPtr, at: (usize, usize)) -> Result<DeltaPage> {
+    let start = values_at(page, descr)?;
+    let values = page.buffer().get(start..).unwrap_or_default();
+    let report = inspect_stream(values).map_err(|e| {
+        let byte = e.at().unwrap_or(0).saturating_add(start as u64);
+        Failure::new(format!("{} (byte {byte} of the page, decompressed)", e.what()))
+            .hint("the file is damaged")
+    })?;
+    let block = |(index, block): (usize, &latens::delta_binary_packed::BlockSummary)| Block {
+        min_delta: block.min_delta,
+        widths: report.block_widths(index).to_vec(),
+    };
+    Ok(DeltaPage {
+        row_group: at.0,
+        page: at.1,
+        encoding: page.encoding().to_string(),
+        n: report.header.total_count,
+        bytes: report.consumed,
+        block_size: report.header.layout.block_size(),
+        miniblocks: report.header.layout.miniblocks(),
+        blocks: report.blocks.iter().enumerate().map(block).collect(),
+    })
+}
+
+impl ColumnInspection {
+    /// How many miniblocks have which width, over all delta pages.
+    pub fn widths(&self) -> BTreeMap<u8, u64> {
+        let mut counts = BTreeMap::new();
+        let blocks = self.delta.iter().flat_map(|page| &page.blocks);
+        for &width in blocks.flat_map(|block| &block.widths) {
+            *counts.entry(width).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// Least and greatest of the blocks' minima.
+    pub fn min_deltas(&self) -> Option<(i64, i64)> {
+        let all = self.delta.iter().flat_map(|page| &page.blocks).map(|block| block.min_delta);
+        all.clone().min().zip(all.max())
+    }
+}
