@@ -21,7 +21,7 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-// Verbs of later releases (extract, bench) get a variant here and a file in verb/.
+// Each verb has a variant here and a file in verb/.
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -35,6 +35,8 @@ pub enum Verb {
     Inspect(Inspect),
     /// Say what each encoding would cost for each column of a table
     Advise(Advise),
+    /// Measure sizes and speeds of codecs on a file
+    Bench(Bench),
     /// Print the completions of a shell
     Completions {
         /// Which shell
@@ -222,6 +224,40 @@ pub struct Advise {
     /// Only these columns
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `latens bench`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+In memory, on one thread, codecs by turns, medians; every result is compared with what went in.
+Codecs: latens-0 to latens-12, dbp, zstd-1 to zstd-22, lz4, parquet-zstd.
+
+Example:
+  latens bench flights.parquet --codecs latens-8,zstd-3 --csv speeds.csv")]
+pub struct Bench {
+    /// A table, a column or a checkpoint
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    pub input: PathBuf,
+    /// Its format, where the extension does not say
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
+    /// Type of bare numbers, or of those of a .dbp
+    #[arg(long = "type", value_name = "T", value_parser = number_type)]
+    pub number_type: Option<NumberType>,
+    /// These codecs and no others
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub codecs: Option<Vec<String>>,
+    /// Also write the figures
+    #[arg(long, value_name = "OUT.csv", value_hint = ValueHint::FilePath)]
+    pub csv: Option<PathBuf>,
+    /// Also write one self-contained page with a picture
+    #[arg(long, value_name = "OUT.html", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Replace existing outputs
+    #[arg(short, long)]
+    pub force: bool,
     #[command(flatten)]
     pub common: Common,
 }

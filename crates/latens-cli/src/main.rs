@@ -14,6 +14,7 @@
 
 mod args;
 mod array;
+mod bench;
 mod checkpoint;
 mod format;
 mod io;

@@ -3,6 +3,7 @@
 pub mod advise;
 pub mod archive;
 pub mod bar;
+pub mod bench;
 pub mod checkpoint;
 pub mod dbp;
 pub mod grid;

@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub mod advise;
+pub mod bench;
 pub mod completions;
 pub mod compress;
 pub mod decompress;

@@ -9,6 +9,7 @@
 )]
 
 mod arrays;
+mod bench;
 mod checkpoints;
 mod damage;
 mod json;

@@ -1,0 +1,168 @@
+//! What is measured: columns of numbers, or the files of a checkpoint, held in memory.
+
+use latens::AnyNumbers;
+
+use super::held::Held;
+use crate::message::{Failure, Result};
+use crate::table::model::Field;
+use crate::table::piece::Values;
+use crate::table::source::{PIECE_ROWS, Table};
+
+/// Values of a column beyond this many bytes are left out.
+const MOST: u64 = 256 << 20;
+
+/// What is measured.
+pub struct Data {
+    pub(super) kind: Kind,
+    /// Columns that no codec here is for.
+    pub left_out: Vec<String>,
+    /// Whether only the first part of a large input was taken.
+    pub only_a_part: bool,
+}
+
+pub(super) enum Kind {
+    Columns(Vec<Column>),
+    Checkpoint(Box<Model>),
+}
+
+/// A column: its values that are not null.
+pub(super) struct Column {
+    pub(super) numbers: AnyNumbers,
+    pub(super) bytes: Vec<u8>,
+    pub(super) table: Held,
+}
+
+/// A checkpoint, one file.
+pub(super) struct Model {
+    pub(super) path: std::path::PathBuf,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What a codec gives back.
+pub(super) enum Back {
+    Numbers(AnyNumbers),
+    Bytes(Vec<u8>),
+    /// Values of a table's column.
+    Values(Vec<Values>),
+}
+
+impl Data {
+    /// Parts that are compressed on their own.
+    pub(super) fn items(&self) -> usize {
+        match &self.kind {
+            Kind::Columns(columns) => columns.len(),
+            Kind::Checkpoint(_) => 1,
+        }
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        match &self.kind {
+            Kind::Columns(columns) => columns.len(),
+            Kind::Checkpoint(_) => 0,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.kind {
+            Kind::Columns(columns) => columns.iter().map(|c| c.bytes.len() as u64).sum(),
+            Kind::Checkpoint(model) => model.bytes.len() as u64,
+        }
+    }
+
+    pub(super) fn name(&self, index: usize) -> String {
+        match &self.kind {
+            Kind::Columns(columns) => columns
+                .get(index)
+                .map_or_else(String::new, |c| format!("column {}", c.table.name())),
+            Kind::Checkpoint(model) => model.path.display().to_string(),
+        }
+    }
+
+    pub(super) fn same(&self, index: usize, back: &Back) -> bool {
+        let (bytes, numbers) = match &self.kind {
+            Kind::Columns(columns) => match columns.get(index) {
+                Some(column) => (&column.bytes, Some(&column.numbers)),
+                None => return false,
+            },
+            Kind::Checkpoint(model) => (&model.bytes, None),
+        };
+        match back {
+            Back::Bytes(back) => back == bytes,
+            Back::Numbers(back) => {
+                numbers.is_some_and(|n| n.number_type() == back.number_type())
+                    && back.to_le_bytes() == *bytes
+            }
+            Back::Values(values) => {
+                let back: Vec<u8> = values.iter().flat_map(Values::to_le_bytes).collect();
+                back == *bytes
+            }
+        }
+    }
+}
+
+/// The columns of numbers of a table; others are named.
+///
+/// # Errors
+/// Those of the table; no columns at all.
+pub fn columns(table: &dyn Table) -> Result<Data> {
+    let mut data =
+        Data { kind: Kind::Columns(Vec::new()), left_out: Vec::new(), only_a_part: false };
+    let mut columns = Vec::new();
+    for (index, field) in table.schema().fields.iter().enumerate() {
+        match column(table, index, field, &mut data.only_a_part)? {
+            Some(column) => columns.push(column),
+            None => data.left_out.push(field.name.clone()),
+        }
+    }
+    if columns.is_empty() {
+        return Err(Failure::new("there is no column of numbers to measure"));
+    }
+    data.kind = Kind::Columns(columns);
+    Ok(data)
+}
+
+fn column(
+    table: &dyn Table,
+    index: usize,
+    field: &Field,
+    cut: &mut bool,
+) -> Result<Option<Column>> {
+    let mut reader = table.column(index)?;
+    let mut numbers: Option<AnyNumbers> = None;
+    let mut pieces = Vec::new();
+    let mut bytes = Vec::new();
+    loop {
+        let piece = reader.next(PIECE_ROWS)?;
+        if piece.rows == 0 {
+            break;
+        }
+        let Values::Numbers(now) = &piece.values else { return Ok(None) };
+        bytes.extend(now.to_le_bytes());
+        numbers.get_or_insert_with(|| AnyNumbers::new(now.number_type()));
+        pieces.push(piece);
+        if bytes.len() as u64 >= MOST {
+            *cut = true;
+            break;
+        }
+    }
+    let Some(numbers) = numbers else { return Ok(None) };
+    let numbers = AnyNumbers::from_le_bytes(numbers.number_type(), &bytes)?;
+    Ok(Some(Column { numbers, bytes, table: Held::new(field.clone(), pieces) }))
+}
+
+/// A checkpoint of one file.
+///
+/// # Errors
+/// I/O; several files, or one too large for memory.
+pub fn checkpoint(path: &std::path::Path) -> Result<Data> {
+    let named = |e: std::io::Error| Failure::from(e).in_file(path);
+    let len = std::fs::metadata(path).map_err(named)?.len();
+    if len > MOST * 16 {
+        return Err(Failure::new("a checkpoint of more than 4 GiB is not held in memory")
+            .in_file(path)
+            .hint("measure one of its shards"));
+    }
+    let bytes = std::fs::read(path).map_err(named)?;
+    let model = Model { path: path.to_path_buf(), bytes };
+    Ok(Data { kind: Kind::Checkpoint(Box::new(model)), left_out: Vec::new(), only_a_part: false })
+}

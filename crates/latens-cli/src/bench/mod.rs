@@ -1,0 +1,133 @@
+//! `latens bench`: sizes and speeds of codecs on the user's own file, in memory, on one thread.
+
+mod codec;
+mod data;
+mod held;
+
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+use crate::message::{Failure, Result};
+use codec::Codec;
+
+pub use codec::NAMES;
+pub use data::{Data, checkpoint, columns};
+
+/// Rounds go on until a codec has taken so long, but at least three of them.
+const ENOUGH: Duration = Duration::from_secs(3);
+const ROUNDS: usize = 9;
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct BenchReport {
+    /// Path as given.
+    pub input: String,
+    /// Bytes of the values in memory.
+    pub bytes: u64,
+    /// How many columns, or 0 for a checkpoint.
+    pub columns: usize,
+    /// Columns that no codec here is for.
+    pub left_out: Vec<String>,
+    /// Whether only the first part of a large input was measured.
+    pub only_a_part: bool,
+    /// In the order asked for.
+    pub codecs: Vec<CodecReport>,
+}
+
+/// One codec.
+#[derive(Clone, Debug, Serialize)]
+pub struct CodecReport {
+    /// `latens-8`, `zstd-3`, …
+    pub codec: String,
+    /// Sum of all columns.
+    pub bytes: u64,
+    /// Raw bytes to these.
+    pub ratio: f64,
+    /// Median over the rounds, in 10^6 bytes of values a second of wall time, on one thread.
+    pub compress_mb_s: f64,
+    /// The same, back.
+    pub decompress_mb_s: f64,
+    /// Rounds taken.
+    pub rounds: usize,
+}
+
+/// Measures these codecs by turns; every result is compared with what went in.
+///
+/// # Errors
+/// A codec that does not give back what went in.
+pub fn run(input: String, data: &Data, names: &[String]) -> Result<BenchReport> {
+    let codecs: Vec<Box<dyn Codec>> =
+        names.iter().map(|name| codec::by_name(name, data)).collect::<Result<_>>()?;
+    let mut measured: Vec<Measured> = codecs.iter().map(|_| Measured::default()).collect();
+    for round in 0..ROUNDS {
+        let mut any = false;
+        for (codec, measured) in codecs.iter().zip(&mut measured) {
+            if round < 3 || measured.spent < ENOUGH {
+                measured.round(&**codec, data)?;
+                any = true;
+            }
+        }
+        if !any {
+            break;
+        }
+    }
+    let raw = data.bytes();
+    let report = |(codec, measured): (&Box<dyn Codec>, &Measured)| CodecReport {
+        codec: codec.name(),
+        bytes: measured.bytes,
+        ratio: raw as f64 / measured.bytes.max(1) as f64,
+        compress_mb_s: megabytes(raw, &measured.compress),
+        decompress_mb_s: megabytes(raw, &measured.decompress),
+        rounds: measured.compress.len(),
+    };
+    Ok(BenchReport {
+        input,
+        bytes: raw,
+        columns: data.columns(),
+        left_out: data.left_out.clone(),
+        only_a_part: data.only_a_part,
+        codecs: codecs.iter().zip(&measured).map(report).collect(),
+    })
+}
+
+/// Times of one codec.
+#[derive(Default)]
+struct Measured {
+    bytes: u64,
+    spent: Duration,
+    compress: Vec<Duration>,
+    decompress: Vec<Duration>,
+}
+
+impl Measured {
+    fn round(&mut self, codec: &dyn Codec, data: &Data) -> Result<()> {
+        let mut packed = Vec::new();
+        let started = Instant::now();
+        for index in 0..data.items() {
+            packed.push(codec.compress(index)?);
+        }
+        let compress = started.elapsed();
+        let mut decompress = Duration::ZERO;
+        for (index, packed) in packed.iter().enumerate() {
+            let started = Instant::now();
+            let back = codec.decompress(index, packed)?;
+            decompress += started.elapsed();
+            if !data.same(index, &back) {
+                let what = format!("{} does not give back what went in", codec.name());
+                return Err(Failure::new(what).within(data.name(index)));
+            }
+        }
+        self.bytes = packed.iter().map(|packed| packed.len() as u64).sum();
+        self.spent += compress + decompress;
+        self.compress.push(compress);
+        self.decompress.push(decompress);
+        Ok(())
+    }
+}
+
+fn megabytes(bytes: u64, times: &[Duration]) -> f64 {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    let median = times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64);
+    if median > 0.0 { bytes as f64 / 1e6 / median } else { 0.0 }
+}

@@ -1,0 +1,98 @@
+//! `latens bench`
+
+use std::io::{Write, stdout};
+
+use super::{print_json, print_out, settle};
+use crate::args;
+use crate::bench;
+use crate::checkpoint;
+use crate::format::Format;
+use crate::job::{Input, Output};
+use crate::message::{Failure, Result};
+use crate::output::{Need, OutputFile, Request};
+use crate::progress::Progress;
+use crate::render::{self, style};
+use crate::table::array::ArrayTable;
+use crate::table::open::{Reading, named, open, shared};
+use crate::table::source::Table;
+
+/// Measure codecs on one file.
+///
+/// # Errors
+/// Bad input, I/O, wrong usage.
+pub fn run(args: &args::Bench) -> Result<()> {
+    let input = settle::input(&args.input);
+    let format = settle::input_format(&input, args.from)?;
+    let progress = Progress::new("bench", None, args.common.quiet || args.common.json);
+    let data = match format {
+        Format::Wcodec => {
+            return Err(Failure::usage("bench measures what is not compressed yet")
+                .hint("latens decompress brings the checkpoint back"));
+        }
+        _ if checkpoint::is_checkpoint(format) => bench::checkpoint(checkpoint::path(&input)?)?,
+        _ => bench::columns(&*table(args, &input, format, &progress)?)?,
+    };
+    let mut names: Vec<String> = match &args.codecs {
+        Some(names) => names.clone(),
+        None => bench::NAMES.iter().map(ToString::to_string).collect(),
+    };
+    if args.codecs.is_none() && checkpoint::is_checkpoint(format) {
+        names.retain(|name| !matches!(name.as_str(), "dbp" | "parquet-zstd"));
+    }
+    let report = bench::run(input.name(), &data, &names);
+    progress.finish();
+    let report = report?;
+    match (args.common.json, args.common.quiet) {
+        (true, _) => print_json(&report)?,
+        (false, false) => print_out(&render::bench::text(&report, style::wanted(&stdout())))?,
+        (false, true) => {}
+    }
+    if let Some(path) = &args.csv {
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let fault = |e: csv::Error| Failure::new(format!("the table is no CSV: {e}"));
+        for codec in &report.codecs {
+            out.serialize(codec).map_err(fault)?;
+        }
+        let bytes = out.into_inner().map_err(|e| Failure::new(e.to_string()))?;
+        write(&input, path, args.force, &bytes)?;
+    }
+    if let Some(path) = &args.html {
+        let page = render::html::page(&input.name(), &render::bench::html(&report));
+        write(&input, path, args.force, page.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn table(
+    args: &args::Bench,
+    input: &Input,
+    format: Format,
+    progress: &Progress,
+) -> Result<Box<dyn Table>> {
+    let number_type = args.number_type;
+    let reading = Reading { input, format, number_type, skip_nested: true, progress };
+    match format {
+        Format::Npy | Format::Raw => {
+            let table = shared(input)
+                .and_then(|file| ArrayTable::open(file, &reading))
+                .and_then(ArrayTable::flat);
+            Ok(Box::new(table.map_err(|e| named(e, input))?))
+        }
+        Format::Pco => Err(Failure::usage("bench measures what is not compressed yet")
+            .hint("latens decompress makes a .npy of it")),
+        _ => open(&reading),
+    }
+}
+
+fn write(input: &Input, path: &std::path::Path, force: bool, bytes: &[u8]) -> Result<()> {
+    let mut out = OutputFile::open(&Request {
+        input,
+        output: &Output::File(path.to_path_buf()),
+        force,
+        text: true,
+        need: Need::Stream,
+        max_output: None,
+    })?;
+    out.write_all(bytes).map_err(|e| out.explain(e.into()))?;
+    out.commit().map(|_| ())
+}

@@ -1,0 +1,37 @@
+//! `latens bench`: every codec, every kind of input, reports that other programs read.
+
+use crate::tool::{Folder, column};
+
+#[test]
+fn every_codec_is_measured_and_reported() {
+    let f = Folder::new();
+    f.write("a.npy", &column(3000));
+    let done = f.run(&["bench", "a.npy", "--json", "--csv", "s.csv", "--html", "s.html"]).ok();
+    let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!(report["bytes"], 24_000);
+    let codecs = report["codecs"].as_array().unwrap();
+    assert_eq!(codecs.len(), 8);
+    for codec in codecs {
+        assert!(codec["ratio"].as_f64().unwrap() > 0.5, "{codec}");
+        assert!(codec["compress_mb_s"].as_f64().unwrap() > 0.0, "{codec}");
+        assert!(codec["rounds"].as_u64().unwrap() >= 3, "{codec}");
+    }
+    let csv = String::from_utf8(f.read("s.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 9);
+    assert!(csv.starts_with("codec,bytes,ratio,compress_mb_s,decompress_mb_s,rounds"), "{csv}");
+    assert!(String::from_utf8(f.read("s.html")).unwrap().contains("<svg"));
+    let text = f.run(&["bench", "a.npy", "--codecs", "lz4,latens-8"]).ok();
+    assert!(text.text().contains("latens-8") && !text.text().contains("zstd"), "{}", text.text());
+}
+
+#[test]
+fn tables_leave_text_out_and_unknown_codecs_are_usage() {
+    let f = Folder::new();
+    f.write("t.csv", b"id,word\n1,a\n2,b\n3,c\n");
+    let done = f.run(&["bench", "t.csv", "--json", "--codecs", "latens-0,parquet-zstd"]).ok();
+    let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!(report["left_out"], serde_json::json!(["word"]));
+    f.run(&["bench", "t.csv", "--codecs", "lzma"]).ends_with(2, &["no codec", "lzma"]);
+    f.write("w.csv", b"word\na\nb\n");
+    f.run(&["bench", "w.csv"]).fails(&["no column of numbers"]);
+}
