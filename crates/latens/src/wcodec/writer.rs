@@ -187,7 +187,7 @@ impl<W: Write> Writer<W> {
         let bank = self.bank.bytes();
         self.put(&bank)?;
         self.index.bank =
-            BankRecord { tables: self.bank.tables.len(), bytes: bank.len(), crc: crc32(&bank) };
+            BankRecord { tables: self.bank.len(), bytes: bank.len(), crc: crc32(&bank) };
         self.pad(ALIGN)?;
         let index_offset = self.at;
         self.index.model_hash = self.hash.clone().finish();

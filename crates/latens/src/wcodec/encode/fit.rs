@@ -1,9 +1,7 @@
 //! From a histogram to a table.
 
 use crate::wcodec::encode::cost::{self, Histogram};
-use crate::wcodec::layout::table::{
-    Curve, LOG_STEP, Shape, TOP_LOG, Table, from_weights, knots, log_of,
-};
+use crate::wcodec::layout::table::{Curve, LOG_STEP, Shape, TOP_LOG, Table, knots, log_of};
 
 /// The table of the histogram's own frequencies.
 pub(crate) fn explicit(histogram: &Histogram, bits: u32, table_bits: u32) -> Table {

@@ -43,13 +43,13 @@ pub(crate) fn direct(
     let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
     let hints = if recut { &none } else { hints };
     let matrix = Matrix { symbols: &plane.data, cols, bits: plane.bits };
-    let before = bank.tables.len();
+    let before = bank.len();
     let mut chosen = plan(matrix, hints, config.table_bits, bank)?;
     let mut means = None;
     let mut residuals = None;
     if let Some(columns) = column_means(matrix).filter(|_| hints.side) {
         let data = subtract(&plane.data, &columns, plane.bits);
-        let kept = bank.tables.split_off(before);
+        let kept = bank.take_from(before);
         let residual = Matrix { symbols: &data, ..matrix };
         let other = plan(residual, hints, config.table_bits, bank)?;
         let side = 8.0 * short_stream::cost(&columns) as f64;
@@ -58,8 +58,8 @@ pub(crate) fn direct(
             means = Some(columns);
             residuals = Some(data);
         } else {
-            bank.tables.truncate(before);
-            bank.tables.extend(kept);
+            bank.take_from(before);
+            bank.give_back(kept);
         }
     }
     let Plan { tables, classes, .. } = chosen;
@@ -157,7 +157,7 @@ fn encode_groups(
     bank: &Bank,
     threads: usize,
 ) -> Result<Vec<Vec<u8>>> {
-    let tables = symbols.tables.iter().filter_map(|&t| bank.tables.get(t));
+    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
     let tables = EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()));
     let terms = match &symbols.classes {
         None => None,

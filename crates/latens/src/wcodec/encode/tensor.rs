@@ -79,17 +79,17 @@ pub(crate) fn tensor(
         views = vec![choose(tensor, &views, config, bank)?];
     }
     let mut best = flat(tensor);
-    let before = bank.tables.len();
+    let before = bank.len();
     let mut kept = Vec::new();
     for view in views {
         let Some(encoded) = under(tensor, view, family, config, bank)? else { continue };
-        let tables = bank.tables.split_off(before);
+        let tables = bank.take_from(before);
         if encoded.bytes() < best.bytes() {
             best = encoded;
             kept = tables;
         }
     }
-    bank.tables.extend(kept);
+    bank.give_back(kept);
     Ok(best)
 }
 
@@ -107,7 +107,7 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> R
         let mut trial = bank.clone();
         let family = Family::default();
         let encoded = encode_parts(view, parts, &layout, &family, config, &mut trial)?;
-        let added = Bank { tables: trial.tables.split_off(bank.tables.len()) }.bytes().len();
+        let added = trial.bytes_from(bank.len());
         // Tables weigh less in the whole tensor than in the sample.
         let share = added * (end - first * unit) / tensor.bytes.len().max(1);
         if encoded.bytes() + share < best.0 {
@@ -168,7 +168,7 @@ fn encode_part(
     config: &Config,
     bank: &mut Bank,
 ) -> Result<EncodedPart> {
-    let before = bank.tables.len();
+    let before = bank.len();
     let (raw, coded) = match &part.content {
         Content::Symbols(plane) => {
             let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
@@ -191,11 +191,11 @@ fn encode_part(
             (EncodedPart::raw(part.role, shape, data, RAW_GROUP), coded)
         }
     };
-    let tables = bank.tables[before..].iter().map(|t| t.write(Vec::new()).len()).sum::<usize>();
+    let tables = bank.bytes_from(before);
     if coded.bytes() + tables < raw.bytes() {
         return Ok(coded);
     }
-    bank.tables.truncate(before);
+    bank.take_from(before);
     Ok(raw)
 }
 
