@@ -122,7 +122,7 @@ impl Dtype {
     /// there are too many for 64 bits, or when the type's size is unknown.
     pub fn bytes(self, elements: u64) -> Option<u64> {
         let (block, bytes) = self.block()?;
-        (elements % block == 0).then_some(())?;
+        (elements.is_multiple_of(block)).then_some(())?;
         (elements / block).checked_mul(bytes)
     }
 
