@@ -4,15 +4,28 @@ use crate::rans::{Classes, Cursor, LANES, LOWER, ROW_BYTES, Tables, WideTables};
 
 /// Whole rows as long as words do not run out.
 pub(crate) fn rows(tables: Tables<'_>, cursor: &mut Cursor<'_>) {
-    let (slots, bits) = (tables.slots(), tables.bits());
+    // A loop for each size: shifts by constants, and no check of what the mask makes sure of.
+    macro_rules! by_bits {
+        ($($bits:literal)*) => {
+            match tables.bits() {
+                $($bits => rows_of::<$bits, { 1 << $bits }>(tables.slots(), cursor),)*
+                _ => {}
+            }
+        };
+    }
+    by_bits!(1 2 3 4 5 6 7 8 9 10 11 12);
+}
+
+fn rows_of<const BITS: u32, const SIZE: usize>(slots: &[u32], cursor: &mut Cursor<'_>) {
+    let (tables, _) = slots.as_chunks::<SIZE>();
     match cursor.classes {
         Classes::One(class) => {
-            let table = &slots[usize::from(class) << bits..][..1 << bits];
-            rows_by(cursor, bits, |_, slot| unpack(table[slot]));
+            let table = &tables[usize::from(class)];
+            rows_by(cursor, BITS, |_, slot| unpack(table[slot & (SIZE - 1)]));
         }
-        Classes::PerSymbol(classes) => {
-            rows_by(cursor, bits, |i, slot| unpack(slots[usize::from(classes[i]) << bits | slot]));
-        }
+        Classes::PerSymbol(classes) => rows_by(cursor, BITS, |i, slot| {
+            unpack(tables[usize::from(classes[i])][slot & (SIZE - 1)])
+        }),
     }
 }
 
