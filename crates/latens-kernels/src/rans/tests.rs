@@ -133,7 +133,7 @@ pub(crate) fn cases() -> Vec<Case> {
 fn case(tables: &[Vec<u32>], bits: u32, count: usize, next: &mut impl FnMut() -> u64) -> Case {
     let classes: Vec<u8> = match tables.len() {
         1 => vec![0],
-        many if count != 1 && next() % 4 == 0 => vec![(next() % many as u64) as u8],
+        many if count != 1 && next().is_multiple_of(4) => vec![(next() % many as u64) as u8],
         many => (0..count).map(|_| (next() % many as u64) as u8).collect(),
     };
     let class_of = |i: usize| usize::from(if classes.len() == 1 { classes[0] } else { classes[i] });

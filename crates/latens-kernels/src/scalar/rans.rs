@@ -21,10 +21,13 @@ fn rows_of<const BITS: u32, const SIZE: usize>(slots: &[u32], cursor: &mut Curso
     match cursor.classes {
         Classes::One(class) => {
             let table = &tables[usize::from(class)];
-            rows_by(cursor, BITS, |_, slot| unpack(table[slot & (SIZE - 1)]));
+            rows_by(cursor, BITS, |_| |_, slot: usize| unpack(table[slot & (SIZE - 1)]));
         }
-        Classes::PerSymbol(classes) => rows_by(cursor, BITS, |i, slot| {
-            unpack(tables[usize::from(classes[i])][slot & (SIZE - 1)])
+        Classes::PerSymbol(classes) => rows_by(cursor, BITS, |first| {
+            let row: &[u8; LANES] = classes[first..].first_chunk().unwrap_or(&[0; LANES]);
+            move |lane: usize, slot: usize| {
+                unpack(tables[usize::from(row[lane])][slot & (SIZE - 1)])
+            }
         }),
     }
 }
@@ -46,7 +49,7 @@ pub(crate) fn decode_wide(tables: WideTables<'_>, mut cursor: Cursor<'_>) -> Opt
         let (g, low) = ((e >> 32) as u32, e as u32);
         Slot { g, cumulative: low >> 8, symbol: low.to_le_bytes()[0] }
     };
-    rows_by(&mut cursor, bits, look_up);
+    rows_by(&mut cursor, bits, |first| move |lane: usize, slot: usize| look_up(first + lane, slot));
     finish_by(cursor, bits, look_up)
 }
 
@@ -73,9 +76,14 @@ fn unpack(e: u32) -> Slot {
 }
 
 /// Whole rows. There is no branch on whether a lane takes a word: all load the next one, and only
-/// those that take it move on.
+/// those that take it move on. `row` gives, for the row that begins with this symbol, what looks up a
+/// slot for a lane.
 #[inline(always)]
-fn rows_by(cursor: &mut Cursor<'_>, bits: u32, look_up: impl Fn(usize, usize) -> Slot) {
+fn rows_by<R: Fn(usize, usize) -> Slot>(
+    cursor: &mut Cursor<'_>,
+    bits: u32,
+    row: impl Fn(usize) -> R,
+) {
     let mask = (1u32 << bits) - 1;
     loop {
         let rows = cursor.safe_rows();
@@ -86,9 +94,10 @@ fn rows_by(cursor: &mut Cursor<'_>, bits: u32, look_up: impl Fn(usize, usize) ->
             let (at, first) = (cursor.read, cursor.written);
             let Some(window) = cursor.words[at..].first_chunk::<ROW_BYTES>() else { return };
             let Some(out) = cursor.out[first..].first_chunk_mut::<LANES>() else { return };
+            let look_up = row(first);
             let mut taken = 0usize;
             for (lane, (x, out)) in cursor.states.iter_mut().zip(out).enumerate() {
-                let slot = look_up(first + lane, (*x & mask) as usize);
+                let slot = look_up(lane, (*x & mask) as usize);
                 *out = slot.symbol;
                 // Wraps for no state that a table leads to; in states made up it may.
                 let step = slot.g.wrapping_mul(*x >> bits).wrapping_add(slot.cumulative);

@@ -10,15 +10,18 @@ fn bell(next: &mut impl FnMut() -> u64, scale: i16) -> i16 {
     ((sum as i32 - 1020) * i32::from(scale) / 209) as i16
 }
 
+/// Rows, columns, kinds, order, values.
+type Case = (usize, usize, Vec<u8>, Order, Vec<i16>);
+
 /// Bands of many shapes, with and without transforms.
-fn cases() -> Vec<(usize, usize, Vec<u8>, Order, Vec<i16>)> {
+fn cases() -> Vec<Case> {
     let mut next = noise(31);
     let mut cases = Vec::new();
     for (rows, cols) in [(0, 0), (0, 5), (1, 1), (1, 70), (70, 1), (16, 16), (41, 37)] {
         let len = rows * cols;
         for scale in [0, 1, 3, 40, 2000] {
             let data: Vec<i16> = (0..len).map(|_| bell(&mut next, scale)).collect();
-            let classes: Vec<u8> = (0..len).map(|i| (i % 5) as u8).collect();
+            let classes: Vec<u8> = (0..5).cycle().take(len).collect();
             cases.push((rows, cols, vec![3], Order::Raster, data.clone()));
             cases.push((rows, cols, classes.clone(), Order::Raster, data.clone()));
             for (tile_rows, tile_cols) in [(16, 16), (8, 32), (11, 5), (20, 9)] {
