@@ -1,9 +1,11 @@
 //! WCodec: checkpoints of quantised weights, exact and readable by the slice.
 
+pub mod bitplane;
 pub mod checkpoint;
 pub(crate) mod class;
 mod compress;
 mod config;
+pub mod context;
 pub(crate) mod decode;
 pub mod dtype;
 pub(crate) mod encode;
@@ -11,8 +13,12 @@ mod hash;
 pub(crate) mod layout;
 mod open_tensor;
 mod plane;
+pub mod predictor;
 mod reader;
+pub mod scan;
 pub(crate) mod threads;
+pub mod tile;
+pub mod transform;
 pub mod view;
 mod writer;
 
