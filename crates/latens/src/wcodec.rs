@@ -18,12 +18,13 @@ mod reader;
 pub mod scan;
 pub(crate) mod threads;
 pub mod tile;
+pub(crate) mod tiled;
 pub mod transform;
 pub mod view;
 mod writer;
 
 pub use compress::{compress_checkpoint, compress_checkpoint_to_file};
-pub use config::{Config, MAX_LEVEL};
+pub use config::{Coder, Config, MAX_LEVEL, Tools};
 pub use layout::header::BaseQuantisation;
 pub use plane::{Content, Part, Plane, Role};
 pub use reader::{Base, Reader, TensorEntry};

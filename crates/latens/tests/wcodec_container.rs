@@ -12,7 +12,8 @@ struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
     }
 
@@ -61,10 +62,12 @@ fn open(file: Vec<u8>) -> Checkpoint {
 fn mixed(rows: usize, cols: usize) -> Vec<u8> {
     let mut random = Random(7);
     let int8 = |random: &mut Random| -> Vec<u8> {
-        (0..rows).flat_map(|r| {
-            let width = [3.0, 9.0, 27.0][r % 3];
-            (0..cols).map(|_| random.int8(width)).collect::<Vec<_>>()
-        }).collect()
+        (0..rows)
+            .flat_map(|r| {
+                let width = [3.0, 9.0, 27.0][r % 3];
+                (0..cols).map(|_| random.int8(width)).collect::<Vec<_>>()
+            })
+            .collect()
     };
     let weights = int8(&mut random);
     let more = int8(&mut random);
@@ -72,8 +75,7 @@ fn mixed(rows: usize, cols: usize) -> Vec<u8> {
     let bf16: Vec<u8> = (0..rows * cols)
         .flat_map(|_| ((random.normal(0.02) as f32).to_bits() >> 16).to_le_bytes()[..2].to_vec())
         .collect();
-    let f32s: Vec<u8> =
-        (0..rows).flat_map(|_| (random.normal(1.0) as f32).to_le_bytes()).collect();
+    let f32s: Vec<u8> = (0..rows).flat_map(|_| (random.normal(1.0) as f32).to_le_bytes()).collect();
     let (r, c) = (rows as u64, cols as u64);
     safetensors(&[
         ("a.weight", "I8", &[r, c], weights.clone()),
@@ -103,7 +105,8 @@ fn checkpoints_come_back_byte_for_byte() {
     for (rows, cols) in [(1, 8), (3, 16), (64, 32), (100, 64), (300, 512)] {
         let source = mixed(rows, cols);
         for level in [0, 8, 12] {
-            let config = Config::default().level(level).group_symbols(if rows == 300 { 1 << 12 } else { 0 });
+            let config =
+                Config::default().level(level).group_symbols(if rows == 300 { 1 << 12 } else { 0 });
             let file = compress_checkpoint(&open(source.clone()), &config, Vec::new()).unwrap();
             assert!(back(&file).unwrap() == source, "{rows} × {cols}, level {level}");
             let reader = Reader::open(file, Limits::default()).unwrap();
@@ -111,7 +114,10 @@ fn checkpoints_come_back_byte_for_byte() {
             assert_eq!(names.len(), 11);
             let number = reader.find("one").unwrap();
             assert_eq!(reader.tensor(number).unwrap(), 42i64.to_le_bytes());
-            assert_eq!(reader.tensors().find(|(_, t)| t.name == "tied").unwrap().1.copy_of.is_some(), rows > 8);
+            assert_eq!(
+                reader.tensors().find(|(_, t)| t.name == "tied").unwrap().1.copy_of.is_some(),
+                rows > 8
+            );
         }
     }
 }

@@ -56,11 +56,13 @@ pub(crate) struct Plan {
     pub(crate) bits: f64,
 }
 
-/// Chooses classes and tables of `2^table_bits` slots.
+/// Chooses classes and tables of `2^table_bits` slots. With `most` there are at most so many
+/// classes, each a step of the sum, whatever their tables: kinds of the bitplane coder.
 pub(crate) fn plan(
     matrix: Matrix<'_>,
     hints: &Hints<'_>,
     table_bits: u32,
+    most: Option<usize>,
     bank: &mut Bank,
 ) -> Result<Plan> {
     let whole = cost::count(matrix.symbols);
@@ -84,6 +86,15 @@ pub(crate) fn plan(
         return Ok(Plan { tables: vec![table], classes: None, bits });
     };
     let sums = by_sum(matrix, hints, &rule, 1)?;
+    if let Some(most) = most {
+        if sums.maps.len() > 1 {
+            // Kinds are too few for zero points.
+            let none = Plan { tables: Vec::new(), classes: None, bits: best.0 };
+            return Ok(none);
+        }
+        rule.maps = sums.maps.iter().map(|sums| merge(sums, most, false).0).collect();
+        return Ok(Plan { tables: Vec::new(), classes: Some(rule), bits: best.0 });
+    }
     let (tables, bits) = assign(&sums.maps, &mut rule, matrix.bits, table_bits, bank);
     let bits = bits + side_bits(&rule);
     Ok(Plan { tables, classes: Some(rule), bits })
@@ -254,7 +265,7 @@ fn distances(matrix: Matrix<'_>, zero: Option<&Blocks>) -> Vec<[i16; 256]> {
 }
 
 /// The mean symbol of a histogram on a circle of `size` symbols: about the most common one.
-fn circular_mean(histogram: &Histogram, size: i32) -> i32 {
+pub(crate) fn circular_mean(histogram: &Histogram, size: i32) -> i32 {
     let mode = (0..).zip(histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
     let (mut sum, mut n) = (0i64, 0i64);
     for (s, &count) in (0..size).zip(histogram) {

@@ -2,18 +2,21 @@
 
 use crate::error::Result;
 use crate::wcodec::class::SourceBytes;
-use crate::wcodec::config::Config;
+use crate::wcodec::config::{Coder, Config, Tools};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Candidate, Hints};
 use crate::wcodec::encode::symbols::direct;
+use crate::wcodec::encode::tiled::{Reference, tiled};
 use crate::wcodec::encode::words::words;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::source::{Form, PartOf, Source};
 use crate::wcodec::plane::{Content, Part, Plane, Role};
+use crate::wcodec::predictor::Predictor;
+use crate::wcodec::transform::Transform;
 use crate::wcodec::view::View;
 
 /// Bytes a group of raw bytes holds.
@@ -48,6 +51,8 @@ pub(crate) struct Family<'a> {
     pub(crate) scale: Option<Sibling<'a>>,
     pub(crate) zero: Option<Sibling<'a>>,
     pub(crate) row_map: Option<(PartOf, SourceBytes<'a>)>,
+    /// Symbols that the weights may be like.
+    pub(crate) reference: Option<(PartOf, Vec<u8>)>,
 }
 
 /// An encoded tensor.
@@ -84,7 +89,8 @@ pub(crate) fn tensor(
     for view in views {
         let Some(encoded) = under(tensor, view, family, config, bank)? else { continue };
         let tables = bank.take_from(before);
-        if encoded.bytes() < best.bytes() {
+        let forced = config.tools.is_some() && !tensor.bytes.is_empty();
+        if encoded.bytes() < best.bytes() || (forced && best.descriptor.view == View::Raw) {
             best = encoded;
             kept = tables;
         }
@@ -173,7 +179,10 @@ fn encode_part(
         Content::Symbols(plane) => {
             let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
             let hints = hints(part.role, plane, earlier, family);
-            let coded = direct(part.role, plane, shape, &hints, config.direct(plane.bits), bank)?;
+            let coded = symbols(part.role, plane, shape, &hints, family, config, bank)?;
+            if config.tools.is_some() && plane.rows * plane.cols > 0 {
+                return Ok(coded);
+            }
             (EncodedPart::raw(part.role, shape, &plane.data, RAW_GROUP), coded)
         }
         Content::Words { width, float, data } => {
@@ -187,7 +196,7 @@ fn encode_part(
             let plane = Plane { rows: 1, cols: data.len(), bits: 8, data: data.clone() };
             let hints =
                 Hints { measure: Measure::Place, levels: Vec::new(), zero: None, side: false };
-            let coded = direct(part.role, &plane, shape, &hints, config.direct(8), bank)?;
+            let coded = direct(part.role, &plane, shape, &hints, None, config.direct(8), bank)?;
             (EncodedPart::raw(part.role, shape, data, RAW_GROUP), coded)
         }
     };
@@ -197,6 +206,58 @@ fn encode_part(
     }
     bank.take_from(before);
     Ok(raw)
+}
+
+/// Symbols by the tools that are forced; else by the direct coder, and at the highest levels by
+/// whatever is smaller.
+fn symbols(
+    role: Role,
+    plane: &Plane,
+    shape: PartShape,
+    hints: &Hints<'_>,
+    family: &Family<'_>,
+    config: &Config,
+    bank: &mut Bank,
+) -> Result<EncodedPart> {
+    let settings = config.direct(plane.bits);
+    let reference = family.reference.as_ref().filter(|_| role == Role::Weights);
+    let reference = reference.map(|(of, symbols)| Reference { of, symbols });
+    let reference = reference.filter(|r| r.symbols.len() == plane.data.len());
+    if let Some(tools) = &config.tools {
+        return tiled(role, plane, shape, hints, reference, settings, tools, bank);
+    }
+    let mut best = direct(role, plane, shape, hints, reference, settings, bank)?;
+    let large = plane.data.len() >= 1 << 12 && plane.cols <= 1 << 20;
+    if config.level <= 10 || !large {
+        return Ok(best);
+    }
+    let all = Predictor::ALL.to_vec();
+    let both = vec![Transform::Dct, Transform::Adst];
+    let tools = |predictors: Vec<Predictor>, transforms: Vec<Transform>, coder| Tools {
+        predictors,
+        transforms,
+        coder,
+        ..Tools::default()
+    };
+    let mut candidates = vec![
+        tools(vec![Predictor::None], Vec::new(), Coder::Bitplane),
+        tools(all.clone(), Vec::new(), Coder::Direct),
+    ];
+    if config.level >= 12 {
+        candidates.push(tools(vec![Predictor::Column], Vec::new(), Coder::Bitplane));
+        candidates.push(tools(all.clone(), Vec::new(), Coder::Bitplane));
+        candidates.push(tools(all, both, Coder::Bitplane));
+    }
+    for tools in candidates {
+        let before = bank.len();
+        let other = tiled(role, plane, shape, hints, reference, settings, &tools, bank)?;
+        if other.bytes() + bank.bytes_from(before) < best.bytes() {
+            best = other;
+        } else {
+            bank.take_from(before);
+        }
+    }
+    Ok(best)
 }
 
 /// What might explain the symbols of a part: its siblings.
