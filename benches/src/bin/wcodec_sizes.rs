@@ -20,7 +20,7 @@ fn main() -> latens::Result<()> {
         let checkpoint = Checkpoint::open(path)?;
         let bytes: u64 = checkpoint.files.iter().map(|f| f.len).sum();
         let start = Instant::now();
-        let out = compress_checkpoint(&checkpoint, &config, Vec::new())?;
+        let out = compress_checkpoint(&checkpoint, None, &config, Vec::new())?;
         let seconds = start.elapsed().as_secs_f64();
         check(&checkpoint, out.clone())?;
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! WCodec: checkpoints of quantised weights, exact and readable by the slice.
 
+mod base;
 pub mod bitplane;
 pub mod checkpoint;
 pub(crate) mod class;
@@ -23,8 +24,9 @@ pub mod transform;
 pub mod view;
 mod writer;
 
-pub use compress::{compress_checkpoint, compress_checkpoint_to_file};
+pub use base::{Base, BaseCheckpoint};
+pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};
 pub use layout::header::BaseQuantisation;
 pub use plane::{Content, Part, Plane, Role};
-pub use reader::{Base, Reader, TensorEntry};
+pub use reader::{Reader, TensorEntry};

@@ -309,7 +309,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
 
 fn layout(entry: &Entry, view: View) -> Result<Layout> {
     let name = entry.dtype.as_deref().unwrap_or("U8");
-    let dtype = Dtype::ALL.iter().copied().find(|d| d.name() == name).unwrap_or(Dtype::Unknown);
+    let dtype = Dtype::named(name);
     let len = [entry.length as u64];
     let shape: &[u64] = if entry.is_blob() { &len } else { &entry.shape };
     let layout = view.layout(dtype, shape, entry.length as u64);

@@ -4,8 +4,8 @@ use crate::bits::checksum::crc32;
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::dtype::Dtype;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::MAX_SIZE;
@@ -34,17 +34,6 @@ pub struct Reader<S: ReadAt> {
     bank: OnceLock<Vec<Table>>,
     base: Option<Box<dyn Base>>,
     index_offset: u64,
-}
-
-/// Another checkpoint, against which this one was coded.
-pub trait Base: Send + Sync {
-    /// Its model hash.
-    fn model_hash(&self) -> [u8; 32];
-    /// Type, shape and bytes of a tensor.
-    ///
-    /// # Errors
-    /// When there is no such tensor, or it cannot be read.
-    fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)>;
 }
 
 /// What the index says of a tensor.

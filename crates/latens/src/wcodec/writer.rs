@@ -76,11 +76,6 @@ impl<W: Write> Writer<W> {
         self.put(zeros.get(..count).unwrap_or_default())
     }
 
-    /// Number of the entry that comes next.
-    pub(crate) fn next_entry(&self) -> usize {
-        self.index.entries.len()
-    }
-
     /// Writes a tensor under the best of `views`; its bytes in the file.
     pub(crate) fn tensor(
         &mut self,

@@ -76,14 +76,6 @@ impl PartShape {
         }
     }
 
-    /// Bytes of the decoded part: one a symbol.
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            PartShape::Words { width, count, .. } => count * usize::from(width),
-            other => other.count(),
-        }
-    }
-
     /// Decoded bytes of an element.
     pub(crate) fn width(self) -> usize {
         match self {
