@@ -118,7 +118,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// The stored bytes of a group, compared with their checksum, padding included.
-    fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
+    pub(crate) fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
         let none = || Error::corrupt(0, format!("there is no group {group}"));
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
