@@ -4,7 +4,7 @@
 //! by lane; a writer goes backwards through all of it. Both ends of every lane are [`START`], which
 //! a reader checks.
 //!
-//! The decoder here is the readable one; `latens-kernels` has fast ones, compared with it.
+//! The decoder here is the readable one, for tests; `latens-kernels` has fast ones.
 
 /// States that share a stream.
 pub(crate) const LANES: usize = 32;
@@ -122,12 +122,14 @@ pub(crate) fn encode(symbols: &[u8], classes: Classes<'_>, tables: &EncodeTables
 
 /// Tables for decoding: for each slot its symbol, the symbol's frequency and the slot's distance
 /// from the symbol's first one.
+#[cfg(test)]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DecodeTables {
     bits: u32,
     slots: Vec<Slot>,
 }
 
+#[cfg(test)]
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     symbol: u8,
@@ -135,6 +137,7 @@ struct Slot {
     bias: u16,
 }
 
+#[cfg(test)]
 impl DecodeTables {
     /// Each of `tables` has at most 256 frequencies that sum to `2^bits`.
     pub(crate) fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]>) -> Self {
@@ -150,6 +153,7 @@ impl DecodeTables {
 
 /// Decodes `out.len()` symbols; `classes` name existing tables. How many of `words` were read, or
 /// `None` where they ran out. The lanes' last states are left in `states`.
+#[cfg(test)]
 pub(crate) fn decode(
     words: &[[u8; 2]],
     states: &mut [u32; LANES],

@@ -2,6 +2,7 @@
 
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
+use crate::wcodec::base::{Base, bytes as read};
 use crate::wcodec::checkpoint::{Checkpoint, Segment, TensorInfo, scale_block};
 use crate::wcodec::class::SourceBytes;
 use crate::wcodec::config::Config;
@@ -10,11 +11,20 @@ use crate::wcodec::encode::tensor::{Family, Sibling, Tensor};
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::BaseQuantisation;
 use crate::wcodec::layout::source::{EntryRef, Form, PartOf};
-use crate::wcodec::plane::{Content, Part};
+use crate::wcodec::plane::{Content, Part, Role};
 use crate::wcodec::view::View;
 use crate::wcodec::writer::Writer;
 use std::collections::HashMap;
 use std::io::{Seek, Write};
+
+/// Another checkpoint to code against, and its name, a hint for people.
+#[derive(Clone, Copy)]
+pub struct BaseFile<'a> {
+    /// The checkpoint.
+    pub base: &'a dyn Base,
+    /// Its name.
+    pub name: &'a str,
+}
 
 /// Bytes of a source file that one blob holds at most.
 const BLOB: u64 = 1 << 24;
@@ -26,10 +36,11 @@ const BLOB: u64 = 1 << 24;
 /// I/O; invalid argument where the checkpoint holds what the format cannot.
 pub fn compress_checkpoint<W: Write>(
     checkpoint: &Checkpoint,
+    base: Option<BaseFile<'_>>,
     config: &Config,
     out: W,
 ) -> Result<W> {
-    write(checkpoint, config, out)?.finish()
+    write(checkpoint, base, config, out)?.finish()
 }
 
 /// Like [`compress_checkpoint`], from the start of a file that can seek: its header is complete.
@@ -38,14 +49,23 @@ pub fn compress_checkpoint<W: Write>(
 /// Those of [`compress_checkpoint`].
 pub fn compress_checkpoint_to_file<W: Write + Seek>(
     checkpoint: &Checkpoint,
+    base: Option<BaseFile<'_>>,
     config: &Config,
     out: W,
 ) -> Result<W> {
-    write(checkpoint, config, out)?.finish_header(0)
+    write(checkpoint, base, config, out)?.finish_header(0)
 }
 
-fn write<W: Write>(checkpoint: &Checkpoint, config: &Config, out: W) -> Result<Writer<W>> {
+fn write<W: Write>(
+    checkpoint: &Checkpoint,
+    base: Option<BaseFile<'_>>,
+    config: &Config,
+    out: W,
+) -> Result<Writer<W>> {
     let mut writer = Writer::new(out, config, base_quantisation(checkpoint))?;
+    if let Some(base) = base {
+        writer.base(base.base.model_hash(), base.name.to_owned());
+    }
     // By length and checksum: tensors that might be the same.
     let mut seen: HashMap<(u64, u32), Vec<usize>> = HashMap::new();
     for (number, info) in checkpoint.tensors.iter().enumerate() {
@@ -64,7 +84,8 @@ fn write<W: Write>(checkpoint: &Checkpoint, config: &Config, out: W) -> Result<W
         } else {
             alike.push(number);
             let held = Held::read(checkpoint, info)?;
-            let family = held.family(checkpoint, info);
+            let mut family = held.family(checkpoint, info);
+            family.reference = base.map_or(Ok(None), |base| namesake(base.base, info))?;
             writer.tensor(&info.name, tensor, &views(info, config), &family)
         };
         done.map_err(|e| e.within(format!("tensor {:?}", info.name)))?;
@@ -91,16 +112,29 @@ fn write<W: Write>(checkpoint: &Checkpoint, config: &Config, out: W) -> Result<W
     Ok(writer)
 }
 
+/// The weights of the base's tensor of the same name, type and shape.
+fn namesake(base: &dyn Base, info: &TensorInfo) -> Result<Option<(PartOf, Vec<u8>)>> {
+    let Some(layout) = info.layout().filter(|l| l.meaning().is_some() && base.has(&info.name))
+    else {
+        return Ok(None);
+    };
+    let (dtype, shape, bytes) = base.tensor(&info.name)?;
+    if dtype != info.dtype || shape != info.shape || bytes.len() as u64 != info.len {
+        return Ok(None);
+    }
+    let parts = layout.split(&bytes).unwrap_or_default();
+    Ok(parts.into_iter().enumerate().find_map(|(part, p)| match (p.role, p.content) {
+        (Role::Weights, Content::Symbols(plane)) => {
+            let entry = EntryRef::Base(info.name.clone());
+            Some((PartOf::Other { entry, view: info.view, part }, plane.data))
+        }
+        _ => None,
+    }))
+}
+
 fn buffer(len: u64) -> Result<Vec<u8>> {
     let len = usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
     Ok(vec![0; len])
-}
-
-fn read(checkpoint: &Checkpoint, number: usize) -> Result<Vec<u8>> {
-    let len = checkpoint.tensors.get(number).map_or(0, |t| t.len);
-    let mut bytes = buffer(len)?;
-    checkpoint.read_tensor(number, 0, &mut bytes)?;
-    Ok(bytes)
 }
 
 /// What most bytes of quantised weights are.

@@ -3,6 +3,9 @@
 use crate::error::{Error, Result};
 use crate::pco;
 use crate::wcodec::encode::symbols::DirectConfig;
+use crate::wcodec::predictor::Predictor;
+use crate::wcodec::tile::TileSize;
+use crate::wcodec::transform::Transform;
 
 /// The highest level.
 pub const MAX_LEVEL: u32 = 12;
@@ -14,11 +17,52 @@ pub struct Config {
     pub(crate) level: u32,
     pub(crate) threads: usize,
     pub(crate) group_symbols: usize,
+    pub(crate) tools: Option<Tools>,
+}
+
+/// How symbols are coded where the caller forces it: every plane of symbols with rows that are
+/// whole, whether that pays or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tools {
+    /// Size of tiles.
+    pub tile: TileSize,
+    /// One predictor for all tiles, or several from which each tile gets its own. REFERENCE is left
+    /// out where there is none.
+    pub predictors: Vec<Predictor>,
+    /// Transforms besides NONE: one for all sub-blocks, or several from which each gets its own.
+    pub transforms: Vec<Transform>,
+    /// The coder.
+    pub coder: Coder,
+    /// Whether symbols have classes.
+    pub contexts: bool,
+}
+
+impl Default for Tools {
+    /// No prediction, no transform, classes and the direct coder.
+    fn default() -> Self {
+        Self {
+            tile: TileSize::SQUARE,
+            predictors: vec![Predictor::None],
+            transforms: Vec::new(),
+            coder: Coder::Direct,
+            contexts: true,
+        }
+    }
+}
+
+/// The coder of symbols.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coder {
+    /// Static tables.
+    #[default]
+    Direct,
+    /// Bitplanes with adaptive contexts.
+    Bitplane,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { level: 8, threads: 0, group_symbols: 0 }
+        Self { level: 8, threads: 0, group_symbols: 0, tools: None }
     }
 }
 
@@ -42,6 +86,14 @@ impl Config {
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;
+        self
+    }
+
+    /// Codes all symbols with these tools, or (`None`) with what is smallest as far as the level
+    /// looks.
+    #[must_use]
+    pub fn tools(mut self, tools: Option<Tools>) -> Self {
+        self.tools = tools;
         self
     }
 

@@ -9,4 +9,5 @@ pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod symbols;
 pub(crate) mod tensor;
+pub(crate) mod tiled;
 pub(crate) mod words;

@@ -6,7 +6,7 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::class::{Blocks, SourceBytes, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::part::PartDecoder;
-use crate::wcodec::decode::tables::tables;
+use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{Entry, Storage};
@@ -16,7 +16,7 @@ use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::{Content, Part};
 use crate::wcodec::reader::{Reader, read};
-use crate::wcodec::view::{Layout, View};
+use crate::wcodec::view::{Layout, Values, View};
 use std::ops::Range;
 
 /// An entry whose descriptor has been read.
@@ -118,7 +118,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// The stored bytes of a group, compared with their checksum, padding included.
-    fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
+    pub(crate) fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
         let none = || Error::corrupt(0, format!("there is no group {group}"));
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
@@ -149,13 +149,13 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
         let places = self.places.get(number).ok_or_else(none)?;
         let held = self.sources(number, record)?;
-        let symbols = match (&record.codec, record.shape) {
-            (Codec::Direct(symbols), PartShape::Symbols { bits, .. }) => {
-                Some(self.symbols(symbols, bits, &held)?)
-            }
-            (Codec::Direct(symbols), PartShape::Bytes { .. }) => {
-                Some(self.symbols(symbols, 8, &held)?)
-            }
+        let bits = match record.shape {
+            PartShape::Symbols { bits, .. } => bits,
+            _ => 8,
+        };
+        let symbols = match &record.codec {
+            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, &held)?),
+            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, &held)?),
             _ => None,
         };
         let decoder = PartDecoder {
@@ -179,7 +179,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// All numbers that the classes of a part need: levels, zero point, row maps, in this order.
     fn sources(&self, number: usize, record: &PartRecord) -> Result<Vec<Numbers>> {
         let rule = match &record.codec {
-            Codec::Direct(symbols) => symbols.classes.as_ref(),
+            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.classes.as_ref(),
             _ => None,
         };
         let Some(rule) = rule else { return Ok(Vec::new()) };
@@ -218,11 +218,30 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
 
     fn symbols<'b>(
         &self,
+        number: usize,
         symbols: &'b Symbols,
         bits: u32,
+        bitplane: bool,
         held: &[Numbers],
     ) -> Result<SymbolDecoder<'b>> {
-        let tables = tables(symbols, bits, self.reader.bank()?)?;
+        let slots = if bitplane {
+            Slots::Narrow(Vec::new())
+        } else {
+            Slots::new(symbols, bits, self.reader.bank()?)?
+        };
+        let reference = match symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) {
+            None => Vec::new(),
+            Some(of) => {
+                let numbers = self.numbers(of, number)?;
+                let fits = numbers.width == 1
+                    && numbers.bits == bits
+                    && numbers.bytes.len() == symbols.count;
+                if !fits {
+                    return Err(Error::corrupt(0, "the reference is of another size"));
+                }
+                numbers.bytes
+            }
+        };
         let terms = match &symbols.classes {
             None => None,
             Some(rule) => {
@@ -246,7 +265,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 Some(Terms { rule, levels, zero })
             }
         };
-        Ok(SymbolDecoder { symbols, bits, tables, terms })
+        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, reference })
     }
 
     /// All bytes of the tensor.
@@ -265,20 +284,32 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         Ok(bytes)
     }
 
-    /// The parts of rows `rows` of the layout, whole units of it.
-    pub(crate) fn rows(&self, layout: &Layout, rows: Range<usize>) -> Result<Vec<Part>> {
-        let all = usize::try_from(layout.rows).unwrap_or(usize::MAX).max(1);
-        let parts = self.descriptor.parts.iter().enumerate().map(|(i, p)| {
-            let a_row = p.shape.count() / all;
-            self.part(i, rows.start * a_row..rows.end * a_row)
-        });
-        parts.collect()
+    /// The numbers of rows of the logical weights.
+    pub(crate) fn values(&self, rows: Range<u64>) -> Result<Values> {
+        let layout = self.layout()?;
+        if rows.start > rows.end || rows.end > layout.rows {
+            let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
+            return Err(Error::invalid(what));
+        }
+        let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let all = of(layout.rows).max(1);
+        let mut parts = Vec::new();
+        for (i, part) in self.descriptor.parts.iter().enumerate() {
+            let count = part.shape.count();
+            if !count.is_multiple_of(all) {
+                let what = format!("{count} elements of part {i} are not those of {all} rows");
+                return Err(Error::corrupt(0, what));
+            }
+            let a_row = count / all;
+            parts.push(self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)?);
+        }
+        layout.logical(parts)
     }
 }
 
 fn layout(entry: &Entry, view: View) -> Result<Layout> {
     let name = entry.dtype.as_deref().unwrap_or("U8");
-    let dtype = Dtype::ALL.iter().copied().find(|d| d.name() == name).unwrap_or(Dtype::Unknown);
+    let dtype = Dtype::named(name);
     let len = [entry.length as u64];
     let shape: &[u64] = if entry.is_blob() { &len } else { &entry.shape };
     let layout = view.layout(dtype, shape, entry.length as u64);

@@ -4,8 +4,8 @@ use crate::bits::checksum::crc32;
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::dtype::Dtype;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::MAX_SIZE;
@@ -16,7 +16,9 @@ use crate::wcodec::layout::header::{
 use crate::wcodec::layout::index::Index;
 use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::view::{Layout, Values};
 use std::io::Write;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// An open `.wcodec` file. Its index is in memory, nothing else is; every function may be called
@@ -32,17 +34,6 @@ pub struct Reader<S: ReadAt> {
     bank: OnceLock<Vec<Table>>,
     base: Option<Box<dyn Base>>,
     index_offset: u64,
-}
-
-/// Another checkpoint, against which this one was coded.
-pub trait Base: Send + Sync {
-    /// Its model hash.
-    fn model_hash(&self) -> [u8; 32];
-    /// Type, shape and bytes of a tensor.
-    ///
-    /// # Errors
-    /// When there is no such tensor, or it cannot be read.
-    fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)>;
 }
 
 /// What the index says of a tensor.
@@ -244,6 +235,62 @@ impl<S: ReadAt> Reader<S> {
     pub fn tensor(&self, number: usize) -> Result<Vec<u8>> {
         let open = OpenTensor::open(self, number)?;
         open.bytes().map_err(|e| e.within(self.place(number)))
+    }
+
+    /// The layout of tensor `number` as it is stored: rows and columns of its logical weights, and
+    /// what they mean.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`].
+    pub fn layout(&self, number: usize) -> Result<Layout> {
+        OpenTensor::open(self, number)?.layout()
+    }
+
+    /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the
+    /// packing means them, or words of its own type. Only the groups that hold them are decoded.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`]; invalid argument where there are no such rows.
+    pub fn rows(&self, number: usize, rows: Range<u64>) -> Result<Values> {
+        let open = OpenTensor::open(self, number)?;
+        open.values(rows).map_err(|e| e.within(self.place(number)))
+    }
+
+    /// Columns `cols` of rows `rows`, as [`Reader::rows`].
+    ///
+    /// # Errors
+    /// Those of [`Reader::rows`]; invalid argument where there are no such columns.
+    pub fn slice(&self, number: usize, rows: Range<u64>, cols: Range<u64>) -> Result<Values> {
+        let open = OpenTensor::open(self, number)?;
+        let layout = open.layout()?;
+        if cols.start > cols.end || cols.end > layout.cols {
+            return Err(Error::invalid(format!(
+                "columns {} to {} of {}",
+                cols.start, cols.end, layout.cols
+            )));
+        }
+        let count = rows.end.saturating_sub(rows.start);
+        let values = open.values(rows).map_err(|e| e.within(self.place(number)))?;
+        let cut = |bytes: Vec<u8>| -> Vec<u8> {
+            let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+            let all = of(count).saturating_mul(of(layout.cols)).max(1);
+            let width = (bytes.len() / all).max(1);
+            let row = of(layout.cols) * width;
+            let rows = bytes.chunks(row.max(1));
+            rows.flat_map(|r| {
+                r.get(of(cols.start) * width..of(cols.end) * width).unwrap_or_default()
+            })
+            .copied()
+            .collect()
+        };
+        Ok(match values {
+            Values::Unsigned(bytes) => Values::Unsigned(cut(bytes)),
+            Values::Words(bytes) => Values::Words(cut(bytes)),
+            Values::Signed(bytes) => {
+                let bytes = bytes.into_iter().map(i8::cast_unsigned).collect();
+                Values::Signed(cut(bytes).into_iter().map(u8::cast_signed).collect())
+            }
+        })
     }
 
     /// How errors name an entry.

@@ -108,7 +108,7 @@ impl View {
             }
         };
         let units = rows.checked_div(unit_rows)?;
-        (units > 0 && rows % unit_rows == 0 && len % units == 0).then_some(())?;
+        (units > 0 && rows.is_multiple_of(unit_rows) && len.is_multiple_of(units)).then_some(())?;
         // Symbols must be countable in memory, eight to a byte at most.
         usize::try_from(rows.checked_mul(cols)?).ok()?;
         Some(Layout { view: self, rows, cols, unit_rows, unit_bytes: len / units })
@@ -140,7 +140,7 @@ fn raw_matrix(dtype: Dtype, shape: &[u64], len: u64) -> (u64, u64, u64) {
         return whole;
     }
     match matrix::of(shape) {
-        Some((rows, _)) if rows > 0 && len % rows == 0 => (rows, len / rows, 1),
+        Some((rows, _)) if rows > 0 && len.is_multiple_of(rows) => (rows, len / rows, 1),
         _ => whole,
     }
 }

@@ -71,14 +71,9 @@ impl<W: Write> Writer<W> {
     }
 
     fn pad(&mut self, to: u64) -> Result<()> {
-        let zeros = [0; ALIGN as usize];
+        let zeros = [0; HEADER_BYTES];
         let count = usize::try_from(align(self.at, to) - self.at).unwrap_or(0);
         self.put(zeros.get(..count).unwrap_or_default())
-    }
-
-    /// Number of the entry that comes next.
-    pub(crate) fn next_entry(&self) -> usize {
-        self.index.entries.len()
     }
 
     /// Writes a tensor under the best of `views`; its bytes in the file.
@@ -187,7 +182,7 @@ impl<W: Write> Writer<W> {
         let bank = self.bank.bytes();
         self.put(&bank)?;
         self.index.bank =
-            BankRecord { tables: self.bank.tables.len(), bytes: bank.len(), crc: crc32(&bank) };
+            BankRecord { tables: self.bank.len(), bytes: bank.len(), crc: crc32(&bank) };
         self.pad(ALIGN)?;
         let index_offset = self.at;
         self.index.model_hash = self.hash.clone().finish();

@@ -129,7 +129,8 @@ fn tensor(cursor: &mut Cursor<'_>, index: u64) -> Result<Option<Listed>> {
     let open_end = dtype == Dtype::Unknown;
     let len = elements(&shape).and_then(|n| dtype.bytes(n));
     // Blocks lie along the last dimension, they do not go over its end.
-    let broken = dtype.block().zip(shape.last()).is_some_and(|((block, _), n)| n % block != 0);
+    let broken =
+        dtype.block().zip(shape.last()).is_some_and(|((block, _), n)| !n.is_multiple_of(block));
     if !open_end && (len.is_none() || broken) {
         let what = format!("{} of shape {shape:?} is no whole number of blocks", dtype.name());
         return Err(wrong(what));

@@ -158,7 +158,7 @@ fn tensor(
     let want = elements(&shape).and_then(|n| dtype.bytes(n));
     if dtype != Dtype::Unknown && want != Some(len) {
         let want =
-            want.map_or("more than 2^64 or broken bytes".to_owned(), |n| format!("{n} bytes"));
+            want.map_or("no whole number of bytes below 2^64".to_owned(), |n| format!("{n} bytes"));
         let what = format!(
             "{} of shape {shape:?} has {want}, data_offsets {begin} to {end} are {len}",
             dtype.name()

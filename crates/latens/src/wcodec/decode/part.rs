@@ -9,6 +9,7 @@ use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::plane::{Content, Part, Plane};
 use crate::wcodec::threads;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Where the stored bytes of a group come from; they are checked against their CRC there.
 pub(crate) type Fetch<'a> = dyn Fn(usize) -> Result<Vec<u8>> + Sync + 'a;
@@ -46,6 +47,7 @@ impl PartDecoder<'_> {
         }
         // As many groups at a time as keep the threads busy: memory is earned by what was decoded.
         let batch = 4 * self.threads.max(1);
+        let start = groups.start * per_group * width;
         let mut next = groups.start;
         while next < groups.end {
             let now = next..groups.end.min(next + batch);
@@ -53,34 +55,51 @@ impl PartDecoder<'_> {
                 let stored = self.record.groups.get(group).map_or(0, |g| g.length);
                 let bytes = self.group_range(group).len().saturating_mul(width);
                 if bytes > stored.saturating_mul(MOST_EXPANSION) {
-                    return Err(Error::corrupt(
-                        0,
-                        format!("group {group} of {stored} bytes claims to hold {bytes}"),
-                    ));
+                    let what = format!("group {group} of {stored} bytes claims to hold {bytes}");
+                    return Err(Error::corrupt(0, what));
                 }
             }
-            let decode = |i: usize| -> Result<Vec<u8>> {
-                let group = now.start + i;
-                let stored = fetch(group)?;
-                let mut bytes = vec![0; self.group_range(group).len() * width];
-                self.group(group, &stored, &mut bytes)
-                    .map_err(|e| e.within(format!("group {group}")))?;
-                Ok(bytes)
+            let have = out.len();
+            let end = self.group_range(now.end - 1).end * width - start;
+            self.limits.check_output(end as u64)?;
+            out.resize(end, 0);
+            // Two groups are decoded side by side.
+            let pieces = out[have..].chunks_mut(2 * per_group * width).map(Mutex::new);
+            let pieces: Vec<Mutex<&mut [u8]>> = pieces.collect();
+            let decode = |i: usize| -> Result<()> {
+                let Some(piece) = pieces.get(i) else { return Ok(()) };
+                let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
+                let group = now.start + 2 * i;
+                self.two(group, &mut piece, per_group * width, fetch)
             };
-            for (i, bytes) in threads::map(now.len(), self.threads, decode).into_iter().enumerate()
-            {
-                let bytes = bytes?;
-                let all = self.group_range(now.start + i);
-                let from = range.start.max(all.start) - all.start;
-                let to = range.end.min(all.end) - all.start;
-                if groups.len() == 1 && from == 0 && to == all.len() {
-                    return Ok(bytes);
-                }
-                out.extend_from_slice(&bytes[from * width..to * width]);
+            for result in threads::map(pieces.len(), self.threads, decode) {
+                result?;
             }
             next = now.end;
         }
+        let (from, to) = (range.start * width - start, range.end * width - start);
+        out.truncate(to);
+        out.drain(..from);
         Ok(out)
+    }
+
+    /// Decodes group `group` and, where `out` is longer than one, the next one too.
+    fn two(&self, group: usize, out: &mut [u8], one: usize, fetch: &Fetch<'_>) -> Result<()> {
+        let stored = fetch(group)?;
+        let (first, second) = out.split_at_mut(one.min(out.len()));
+        let place = |e: Error, group: usize| e.within(format!("group {group}"));
+        if second.is_empty() {
+            return self.group(group, &stored, first).map_err(|e| place(e, group));
+        }
+        let after = fetch(group + 1)?;
+        if let (Codec::Direct(_), Some(symbols)) = (&self.record.codec, &self.symbols)
+            && symbols.decode_two(group, [&stored, &after], [&mut *first, &mut *second]).is_ok()
+        {
+            return Ok(());
+        }
+        // One by one, also to tell which of the two is wrong.
+        self.group(group, &stored, first).map_err(|e| place(e, group))?;
+        self.group(group + 1, &after, second).map_err(|e| place(e, group + 1))
     }
 
     /// Decodes one group into `out`.
@@ -97,7 +116,9 @@ impl PartDecoder<'_> {
                 self.check_symbols(out)
             }
             (Codec::Pco { .. }, _) => self.pco(stored, out),
-            (Codec::Direct(_), Some(symbols)) => symbols.decode(group, stored, out),
+            (Codec::Direct(_) | Codec::Bitplane(_), Some(symbols)) => {
+                symbols.decode(group, stored, out)
+            }
             _ => Err(Error::corrupt(
                 0,
                 format!("codec {} is not known to this reader", self.record.codec.name()),

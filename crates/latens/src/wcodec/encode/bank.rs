@@ -13,7 +13,9 @@ const MOST: usize = 4096;
 /// All tables so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bank {
-    pub(crate) tables: Vec<Table>,
+    tables: Vec<Table>,
+    /// Bits of each symbol, by table.
+    prices: Vec<[f32; 256]>,
 }
 
 impl Bank {
@@ -57,16 +59,48 @@ impl Bank {
         }
         match (best.0, new) {
             (_, Some(table)) => {
-                self.tables.push(table);
+                self.push(table);
                 (self.tables.len() - 1, best.1)
             }
             (Some(i), None) => (i, best.1),
             // Only where the bank is full of tables that do not fit.
             (None, None) => {
-                self.tables.push(fit::explicit(histogram, bits, table_bits));
+                self.push(fit::explicit(histogram, bits, table_bits));
                 (self.tables.len() - 1, f64::INFINITY)
             }
         }
+    }
+
+    /// How many tables there are.
+    pub(crate) fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// All tables, by number.
+    pub(crate) fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn push(&mut self, table: Table) {
+        self.prices.push(cost::prices(&table.frequencies, table.table_bits));
+        self.tables.push(table);
+    }
+
+    /// Forgets all but the first `len` tables, which are given back.
+    pub(crate) fn take_from(&mut self, len: usize) -> Vec<Table> {
+        self.prices.truncate(len);
+        self.tables.split_off(len.min(self.tables.len()))
+    }
+
+    /// Adds tables that [`Bank::take_from`] gave back, with the same number of tables before.
+    pub(crate) fn give_back(&mut self, tables: Vec<Table>) {
+        tables.into_iter().for_each(|table| self.push(table));
+    }
+
+    /// Bytes of the tables from number `first` on.
+    pub(crate) fn bytes_from(&self, first: usize) -> usize {
+        let tables = self.tables.iter().skip(first);
+        tables.map(|table| table.write(Vec::new()).len()).sum()
     }
 
     /// All tables as they are stored.

@@ -18,18 +18,34 @@ struct Run {
 }
 
 /// Merges neighbours while that costs fewer bits than a class does, and until there are at most
-/// `most`. The map with classes from `first` on, the classes' histograms, and the bits of all.
-pub(crate) fn merge(sums: &BySum, first: usize, most: usize) -> (Map, Vec<Histogram>, f64) {
+/// `most`. The map, the classes' histograms, and the bits of all; of a `sample` as if its symbols
+/// had been drawn from what the classes are in the whole.
+pub(crate) fn merge(sums: &BySum, most: usize, sample: bool) -> (Map, Vec<Histogram>, f64) {
+    let price = if sample { cost::learned } else { cost::entropy };
     let mut runs: Vec<Run> = Vec::new();
-    for (sum, histogram) in sums.iter().enumerate() {
-        if histogram.iter().any(|&n| n > 0) {
-            runs.push(Run { last: sum, histogram: *histogram, bits: cost::entropy(histogram) });
+    let count = |h: &Histogram| h.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let counts: Vec<u64> = sums.iter().map(count).collect();
+    // Neighbours that are few are joined without a look.
+    let few = counts.iter().sum::<u64>() / 48;
+    let mut last = 0;
+    for (sum, histogram) in sums.iter().enumerate().filter(|(sum, _)| counts[*sum] > 0) {
+        match runs.last_mut() {
+            Some(run) if last + counts[sum] <= few => {
+                run.last = sum;
+                cost::add(&mut run.histogram, histogram);
+                last += counts[sum];
+            }
+            _ => {
+                runs.push(Run { last: sum, histogram: *histogram, bits: 0.0 });
+                last = counts[sum];
+            }
         }
     }
+    runs.iter_mut().for_each(|run| run.bits = price(&run.histogram));
     let joined = |a: &Run, b: &Run| {
         let mut histogram = a.histogram;
         cost::add(&mut histogram, &b.histogram);
-        (cost::entropy(&histogram) - a.bits - b.bits, histogram)
+        (price(&histogram) - a.bits - b.bits, histogram)
     };
     let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1]).0).collect();
     while let Some((i, &least)) =
@@ -52,7 +68,7 @@ pub(crate) fn merge(sums: &BySum, first: usize, most: usize) -> (Map, Vec<Histog
     }
     let mut map = [0u8; 256];
     let mut from = 0;
-    let class = |i: usize| u8::try_from(first + i).unwrap_or(u8::MAX);
+    let class = |i: usize| u8::try_from(i).unwrap_or(u8::MAX);
     for (i, run) in runs.iter().enumerate() {
         map[from..=run.last].fill(class(i));
         from = run.last + 1;
@@ -75,9 +91,9 @@ mod tests {
                 *n = if narrow { u32::from(s < 4) * 1000 } else { 16 };
             }
         }
-        let (map, classes, _) = merge(&sums, 3, 64);
+        let (map, classes, _) = merge(&sums, 64, false);
         assert_eq!(classes.len(), 2);
-        assert_eq!((map[0], map[119], map[120], map[255]), (3, 3, 4, 4));
-        assert_eq!(merge(&sums, 0, 1).1.len(), 1);
+        assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));
+        assert_eq!(merge(&sums, 1, true).1.len(), 1);
     }
 }

@@ -12,8 +12,9 @@ use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::source::Source;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 
-/// Symbols that are looked at to choose terms.
-const SAMPLE: usize = 1 << 19;
+/// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
+const SAMPLE: usize = 1 << 16;
+const SHARE: usize = 8;
 
 /// Symbols to be coded, in whole rows but for the last one.
 #[derive(Clone, Copy, Debug)]
@@ -55,43 +56,45 @@ pub(crate) struct Plan {
     pub(crate) bits: f64,
 }
 
-/// A combination of terms that is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Choice {
-    rows: bool,
-    cols: bool,
-    blocks: bool,
-    zero: bool,
-}
-
-/// Chooses classes and tables of `2^table_bits` slots.
+/// Chooses classes and tables of `2^table_bits` slots. With `most` there are at most so many
+/// classes, each a step of the sum, whatever their tables: kinds of the bitplane coder.
 pub(crate) fn plan(
     matrix: Matrix<'_>,
     hints: &Hints<'_>,
     table_bits: u32,
+    most: Option<usize>,
     bank: &mut Bank,
 ) -> Result<Plan> {
     let whole = cost::count(matrix.symbols);
     let mut best = (cost::entropy(&whole) + 110.0, None);
-    for (choice, rule) in candidates(matrix, hints)? {
+    for rule in candidates(matrix, hints)? {
         let sums = by_sum(matrix, hints, &rule, sample_step(matrix))?;
         let scale = sums.scale;
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
-            bits += merge(map, 0, most.max(4)).2;
+            bits += merge(map, most.max(4), sample_step(matrix) > 1).2;
         }
         let classes_bits = 110.0 * sums.maps.len() as f64;
         let bits = (bits - classes_bits) * scale + classes_bits + side_bits(&rule);
         if bits < best.0 {
-            best = (bits, Some((choice, rule)));
+            best = (bits, Some(rule));
         }
     }
-    let Some((_, mut rule)) = best.1 else {
+    let Some(mut rule) = best.1 else {
         let (table, bits) = bank.choose(&whole, matrix.bits, table_bits);
         return Ok(Plan { tables: vec![table], classes: None, bits });
     };
     let sums = by_sum(matrix, hints, &rule, 1)?;
+    if let Some(most) = most {
+        if sums.maps.len() > 1 {
+            // Kinds are too few for zero points.
+            let none = Plan { tables: Vec::new(), classes: None, bits: best.0 };
+            return Ok(none);
+        }
+        rule.maps = sums.maps.iter().map(|sums| merge(sums, most, false).0).collect();
+        return Ok(Plan { tables: Vec::new(), classes: Some(rule), bits: best.0 });
+    }
     let (tables, bits) = assign(&sums.maps, &mut rule, matrix.bits, table_bits, bank);
     let bits = bits + side_bits(&rule);
     Ok(Plan { tables, classes: Some(rule), bits })
@@ -110,7 +113,7 @@ fn assign(
     let used = maps.iter().filter(|m| m.iter().any(|h| h.iter().any(|&n| n > 0))).count();
     let most = (MAX_CLASSES / used.max(1)).max(1);
     for sums in maps {
-        let (mut map, histograms, _) = merge(sums, 0, most);
+        let (mut map, histograms, _) = merge(sums, most, false);
         let mut classes = Vec::new();
         for histogram in &histograms {
             let (table, bits) = bank.choose(histogram, bits, table_bits);
@@ -141,11 +144,11 @@ fn side_bits(rule: &ClassRule) -> f64 {
 
 /// Every so manieth row is in the sample.
 fn sample_step(matrix: Matrix<'_>) -> usize {
-    (matrix.symbols.len() / SAMPLE).max(1)
+    (matrix.symbols.len() / SAMPLE).clamp(1, SHARE)
 }
 
 /// Rules worth measuring, without maps.
-fn candidates(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Vec<(Choice, ClassRule)>> {
+fn candidates(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Vec<ClassRule>> {
     let rows = matrix.rows();
     if matrix.symbols.len() < 512 || matrix.cols == 0 {
         return Ok(Vec::new());
@@ -162,11 +165,14 @@ fn candidates(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Vec<(Choice, Clas
     let zero = hints.zero.as_ref().map(|c| zeros(c, matrix.cols)).transpose()?;
     let mut out = Vec::new();
     let many = |n: usize| n >= 2;
+    // What is known of blocks is taken whole or not at all.
+    let informed = !blocks.is_empty() || zero.is_some();
     for with_blocks in [false, true] {
-        for with_zero in [false, true] {
-            if (with_blocks && blocks.is_empty()) || (with_zero && zero.is_none()) {
-                continue;
-            }
+        if with_blocks && !informed {
+            continue;
+        }
+        {
+            let with_zero = with_blocks && zero.is_some();
             let used: &[Blocks] = if with_blocks { &blocks } else { &[] };
             let zero = zero.as_ref().filter(|_| with_zero);
             let distances = Distances {
@@ -187,15 +193,9 @@ fn candidates(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Vec<(Choice, Clas
             };
             for with_rows in [false, true] {
                 for with_cols in [false, true] {
-                    let choice = Choice {
-                        rows: with_rows,
-                        cols: with_cols,
-                        blocks: with_blocks,
-                        zero: with_zero,
-                    };
                     let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
                         || (with_cols && (fitted.cols.is_empty() || !many(matrix.cols)))
-                        || !(with_rows || with_cols || with_blocks || with_zero);
+                        || !(with_rows || with_cols || with_blocks);
                     if lacks {
                         continue;
                     }
@@ -216,7 +216,7 @@ fn candidates(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Vec<(Choice, Clas
                             .collect();
                     }
                     rule.bias = 128 - mean_sum(&rule, used);
-                    out.push((choice, rule));
+                    out.push(rule);
                 }
             }
         }
@@ -265,7 +265,7 @@ fn distances(matrix: Matrix<'_>, zero: Option<&Blocks>) -> Vec<[i16; 256]> {
 }
 
 /// The mean symbol of a histogram on a circle of `size` symbols: about the most common one.
-fn circular_mean(histogram: &Histogram, size: i32) -> i32 {
+pub(crate) fn circular_mean(histogram: &Histogram, size: i32) -> i32 {
     let mode = (0..).zip(histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
     let (mut sum, mut n) = (0i64, 0i64);
     for (s, &count) in (0..size).zip(histogram) {

@@ -1,21 +1,23 @@
 //! Symbols by the direct coder.
 
-use crate::ans::rans::{self, Classes, EncodeTables};
+use crate::ans::rans::{self, Classes, EncodeTables, Encoded, MAX_TABLE_BITS};
 use crate::error::Result;
 use crate::wcodec::class::{Blocks, RowSums, Terms};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost;
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Hints, Matrix, Plan, plan};
+use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::layout::short_stream;
-use crate::wcodec::layout::symbols::{Prediction, Symbols};
+use crate::wcodec::layout::symbols::{COLUMN, Prediction, REFERENCE, Symbols};
 use crate::wcodec::plane::{Plane, Role};
 
-/// The predictor that subtracts the column's mean.
-const COLUMN: u8 = 6;
 /// Symbols of a row where they are recut.
 const RECUT_COLS: usize = 1 << 16;
+/// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose.
+const FINE: usize = 1 << 19;
+const LOSS: f64 = 0.008;
 /// Rows longer than this are recut.
 const MAX_COLS: usize = 1 << 20;
 
@@ -29,38 +31,74 @@ pub(crate) struct DirectConfig {
     pub(crate) threads: usize,
 }
 
+/// Symbols to be encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) role: Role,
+    pub(crate) plane: &'a Plane,
+    pub(crate) shape: PartShape,
+    pub(crate) hints: &'a Hints<'a>,
+    /// A plane that this one may be predicted by.
+    pub(crate) reference: Option<Reference<'a>>,
+    pub(crate) config: DirectConfig,
+}
+
 /// Encodes a part of symbols.
-pub(crate) fn direct(
-    role: Role,
-    plane: &Plane,
-    shape: PartShape,
-    hints: &Hints<'_>,
-    config: DirectConfig,
-    bank: &mut Bank,
-) -> Result<EncodedPart> {
+pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
+    let Job { role, plane, shape, hints, reference, mut config } = *job;
     let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
     let cols = if recut { RECUT_COLS } else { plane.cols };
     let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
     let hints = if recut { &none } else { hints };
     let matrix = Matrix { symbols: &plane.data, cols, bits: plane.bits };
-    let before = bank.tables.len();
-    let mut chosen = plan(matrix, hints, config.table_bits, bank)?;
-    let mut means = None;
+    let before = bank.len();
+    let mut chosen = plan(matrix, hints, config.table_bits, None, bank)?;
+    let n = plane.data.len();
+    if n >= FINE && chosen.bits > cost::entropy(&cost::count(&plane.data)) + LOSS * n as f64 {
+        // Rare symbols take a slot each of a table, and are less than that.
+        let kept = bank.take_from(before);
+        config.table_bits = MAX_TABLE_BITS;
+        let finer = plan(matrix, hints, config.table_bits, None, bank)?;
+        if finer.bits < chosen.bits {
+            chosen = finer;
+        } else {
+            config = job.config;
+            bank.take_from(before);
+            bank.give_back(kept);
+        }
+    }
+    let mut prediction = None;
     let mut residuals = None;
+    let mut consider = |data: Vec<u8>, candidate: Prediction, bank: &mut Bank| -> Result<()> {
+        let kept = bank.take_from(before);
+        let residual = Matrix { symbols: &data, ..matrix };
+        let other = plan(residual, hints, config.table_bits, None, bank)?;
+        let stream = candidate.means.as_deref().map_or(0, short_stream::cost);
+        if other.bits + 8.0 * (stream + 24) as f64 <= chosen.bits {
+            (chosen, prediction, residuals) = (other, Some(candidate), Some(data));
+        } else {
+            bank.take_from(before);
+            bank.give_back(kept);
+        }
+        Ok(())
+    };
+    let uniform = |predictor: u8| Prediction {
+        tile_rows: 16,
+        tile_cols: 16,
+        predictor,
+        centre: 0,
+        transform: false,
+        means: None,
+        reference: None,
+    };
     if let Some(columns) = column_means(matrix).filter(|_| hints.side) {
         let data = subtract(&plane.data, &columns, plane.bits);
-        let kept = bank.tables.split_off(before);
-        let residual = Matrix { symbols: &data, ..matrix };
-        let other = plan(residual, hints, config.table_bits, bank)?;
-        let side = 8.0 * short_stream::cost(&columns) as f64;
-        if other.bits + side < chosen.bits {
-            chosen = other;
-            means = Some(columns);
-            residuals = Some(data);
-        } else {
-            bank.tables.truncate(before);
-            bank.tables.extend(kept);
-        }
+        consider(data, Prediction { means: Some(columns), ..uniform(COLUMN) }, bank)?;
+    }
+    if let Some(reference) = reference.filter(|r| r.symbols.len() == plane.data.len() && !recut) {
+        let data = subtract(&plane.data, reference.symbols, plane.bits);
+        let of = Some(reference.of.clone());
+        consider(data, Prediction { reference: of, ..uniform(REFERENCE) }, bank)?;
     }
     let Plan { tables, classes, .. } = chosen;
     let rows = plane.data.len().div_ceil(cols.max(1));
@@ -71,14 +109,7 @@ pub(crate) fn direct(
         cols,
         pairs: false,
         group_rows: rows.div_ceil(groups).max(1),
-        prediction: means.map(|means| Prediction {
-            tile_rows: 16,
-            tile_cols: 16,
-            predictor: COLUMN,
-            transform: false,
-            means: Some(means),
-            reference: None,
-        }),
+        prediction,
         table_bits: config.table_bits,
         tables,
         classes,
@@ -88,7 +119,7 @@ pub(crate) fn direct(
     Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
 }
 
-/// Symbols less the mean of their column, around the circle.
+/// Symbols less those of `means`, which repeat (a row of them, or a whole plane), around the circle.
 fn subtract(symbols: &[u8], means: &[u8], bits: u32) -> Vec<u8> {
     let mask = u8::MAX >> (8 - bits);
     let mut out = symbols.to_vec();
@@ -136,17 +167,32 @@ fn column_means(matrix: Matrix<'_>) -> Option<Vec<u8>> {
     }
     let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * n;
     let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
-    (gain > side + 300.0).then(|| {
-        let stored = |&sum: &i64| {
-            let rows = i64::try_from(rows).unwrap_or(1);
-            let mean = (2 * sum + rows).div_euclid(2 * rows);
-            u8::try_from((i64::from(mode) + mean).rem_euclid(i64::from(size))).unwrap_or(0)
-        };
-        // What is subtracted is the distance from the common centre, so that residuals keep it.
-        let centre = u8::try_from(mode).unwrap_or(0);
-        let mask = u8::MAX >> (8 - matrix.bits);
-        sums.iter().map(|sum| stored(sum).wrapping_sub(centre) & mask).collect()
-    })
+    (gain > side + 300.0).then(|| rounded(&sums, rows, mode, size))
+}
+
+/// The mean symbols of columns from the sums of their distances from `mode`.
+fn rounded(sums: &[i64], rows: usize, mode: i32, size: i32) -> Vec<u8> {
+    let rows = i64::try_from(rows.max(1)).unwrap_or(1);
+    let mean = |&sum: &i64| {
+        let mean = i64::from(mode) + (2 * sum + rows).div_euclid(2 * rows);
+        u8::try_from(mean.rem_euclid(i64::from(size))).unwrap_or(0)
+    };
+    sums.iter().map(mean).collect()
+}
+
+/// The mean symbol of each column, whatever it is worth.
+pub(crate) fn means(matrix: Matrix<'_>) -> Vec<u8> {
+    let size = 1i32 << matrix.bits;
+    let histogram = cost::count(matrix.symbols);
+    let mode = (0..).zip(&histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
+    let mut sums = vec![0i64; matrix.cols];
+    for row in matrix.symbols.chunks(matrix.cols.max(1)) {
+        for (sum, &s) in sums.iter_mut().zip(row) {
+            let d = (i32::from(s) - mode + size / 2).rem_euclid(size) - size / 2;
+            *sum += i64::from(d);
+        }
+    }
+    rounded(&sums, matrix.symbols.len().checked_div(matrix.cols).unwrap_or(0), mode, size)
 }
 
 /// The stored bytes of all groups.
@@ -157,24 +203,9 @@ fn encode_groups(
     bank: &Bank,
     threads: usize,
 ) -> Result<Vec<Vec<u8>>> {
-    let tables = symbols.tables.iter().filter_map(|&t| bank.tables.get(t));
+    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
     let tables = EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()));
-    let terms = match &symbols.classes {
-        None => None,
-        Some(rule) => {
-            let levels = hints
-                .levels
-                .iter()
-                .take(rule.levels.len())
-                .map(|c| Blocks::levels(&c.source, c.numbers, c.row_map, symbols.cols));
-            let zero = hints
-                .zero
-                .as_ref()
-                .filter(|_| rule.zero.is_some())
-                .map(|c| Blocks::zeros(&c.source, c.numbers, c.row_map, symbols.cols));
-            Some(Terms { rule, levels: levels.collect::<Result<_>>()?, zero: zero.transpose()? })
-        }
-    };
+    let terms = terms(symbols, hints)?;
     let encode = |group: usize| -> Vec<u8> {
         let part = &data[symbols.group_range(group)];
         let mut classes = Vec::new();
@@ -187,10 +218,31 @@ fn encode_groups(
         }
         let by = if terms.is_some() { Classes::Each(&classes) } else { Classes::One(0) };
         let encoded = rans::encode(part, by, &tables);
-        let mut out = Vec::with_capacity(128 + 2 * encoded.words.len());
-        encoded.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
-        encoded.words.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
-        out
+        write_stream(&encoded, Vec::new())
     };
     Ok(crate::wcodec::threads::map(symbols.groups(), threads, encode))
+}
+
+/// The rule of classes with its sources, which `hints` holds.
+pub(crate) fn terms<'a>(symbols: &'a Symbols, hints: &Hints<'_>) -> Result<Option<Terms<'a>>> {
+    let Some(rule) = &symbols.classes else { return Ok(None) };
+    let levels = hints
+        .levels
+        .iter()
+        .take(rule.levels.len())
+        .map(|c| Blocks::levels(&c.source, c.numbers, c.row_map, symbols.cols));
+    let zero = hints
+        .zero
+        .as_ref()
+        .filter(|_| rule.zero.is_some())
+        .map(|c| Blocks::zeros(&c.source, c.numbers, c.row_map, symbols.cols));
+    Ok(Some(Terms { rule, levels: levels.collect::<Result<_>>()?, zero: zero.transpose()? }))
+}
+
+/// Appends states and words to `out`.
+pub(crate) fn write_stream(encoded: &Encoded, mut out: Vec<u8>) -> Vec<u8> {
+    out.reserve(4 * encoded.states.len() + 2 * encoded.words.len());
+    encoded.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+    encoded.words.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+    out
 }

@@ -2,18 +2,21 @@
 
 use crate::error::Result;
 use crate::wcodec::class::SourceBytes;
-use crate::wcodec::config::Config;
+use crate::wcodec::config::{Coder, Config, Tools};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Candidate, Hints};
-use crate::wcodec::encode::symbols::direct;
+use crate::wcodec::encode::symbols::{Job, direct};
+use crate::wcodec::encode::tiled::{Reference, tiled};
 use crate::wcodec::encode::words::words;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::source::{Form, PartOf, Source};
 use crate::wcodec::plane::{Content, Part, Plane, Role};
+use crate::wcodec::predictor::Predictor;
+use crate::wcodec::transform::Transform;
 use crate::wcodec::view::View;
 
 /// Bytes a group of raw bytes holds.
@@ -48,6 +51,8 @@ pub(crate) struct Family<'a> {
     pub(crate) scale: Option<Sibling<'a>>,
     pub(crate) zero: Option<Sibling<'a>>,
     pub(crate) row_map: Option<(PartOf, SourceBytes<'a>)>,
+    /// Symbols that the weights may be like.
+    pub(crate) reference: Option<(PartOf, Vec<u8>)>,
 }
 
 /// An encoded tensor.
@@ -79,17 +84,18 @@ pub(crate) fn tensor(
         views = vec![choose(tensor, &views, config, bank)?];
     }
     let mut best = flat(tensor);
-    let before = bank.tables.len();
+    let before = bank.len();
     let mut kept = Vec::new();
     for view in views {
         let Some(encoded) = under(tensor, view, family, config, bank)? else { continue };
-        let tables = bank.tables.split_off(before);
-        if encoded.bytes() < best.bytes() {
+        let tables = bank.take_from(before);
+        let forced = config.tools.is_some() && !tensor.bytes.is_empty();
+        if encoded.bytes() < best.bytes() || (forced && best.descriptor.view == View::Raw) {
             best = encoded;
             kept = tables;
         }
     }
-    bank.tables.extend(kept);
+    bank.give_back(kept);
     Ok(best)
 }
 
@@ -106,8 +112,8 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> R
         let Some(parts) = layout.split(&tensor.bytes[first * unit..end]) else { continue };
         let mut trial = bank.clone();
         let family = Family::default();
-        let encoded = encode_parts(view, parts, &layout, &family, config, &mut trial)?;
-        let added = Bank { tables: trial.tables.split_off(bank.tables.len()) }.bytes().len();
+        let encoded = encode_parts(view, parts, &family, config, &mut trial)?;
+        let added = trial.bytes_from(bank.len());
         // Tables weigh less in the whole tensor than in the sample.
         let share = added * (end - first * unit) / tensor.bytes.len().max(1);
         if encoded.bytes() + share < best.0 {
@@ -140,13 +146,12 @@ fn under(
     if layout.join(parts.clone())? != tensor.bytes {
         return Ok(None);
     }
-    encode_parts(view, parts, &layout, family, config, bank).map(Some)
+    encode_parts(view, parts, family, config, bank).map(Some)
 }
 
 fn encode_parts(
     view: View,
     parts: Vec<Part>,
-    layout: &crate::wcodec::view::Layout,
     family: &Family<'_>,
     config: &Config,
     bank: &mut Bank,
@@ -157,7 +162,6 @@ fn encode_parts(
         records.push(encoded.record);
         groups.extend(encoded.groups);
     }
-    let _ = layout;
     Ok(EncodedTensor { descriptor: Descriptor { view, parts: records }, groups })
 }
 
@@ -168,12 +172,15 @@ fn encode_part(
     config: &Config,
     bank: &mut Bank,
 ) -> Result<EncodedPart> {
-    let before = bank.tables.len();
+    let before = bank.len();
     let (raw, coded) = match &part.content {
         Content::Symbols(plane) => {
             let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
             let hints = hints(part.role, plane, earlier, family);
-            let coded = direct(part.role, plane, shape, &hints, config.direct(plane.bits), bank)?;
+            let coded = symbols(part.role, plane, shape, &hints, family, config, bank)?;
+            if config.tools.is_some() && plane.rows * plane.cols > 0 {
+                return Ok(coded);
+            }
             (EncodedPart::raw(part.role, shape, &plane.data, RAW_GROUP), coded)
         }
         Content::Words { width, float, data } => {
@@ -187,16 +194,78 @@ fn encode_part(
             let plane = Plane { rows: 1, cols: data.len(), bits: 8, data: data.clone() };
             let hints =
                 Hints { measure: Measure::Place, levels: Vec::new(), zero: None, side: false };
-            let coded = direct(part.role, &plane, shape, &hints, config.direct(8), bank)?;
+            let coded = direct(&job(part.role, &plane, shape, &hints, config), bank)?;
             (EncodedPart::raw(part.role, shape, data, RAW_GROUP), coded)
         }
     };
-    let tables = bank.tables[before..].iter().map(|t| t.write(Vec::new()).len()).sum::<usize>();
+    let tables = bank.bytes_from(before);
     if coded.bytes() + tables < raw.bytes() {
         return Ok(coded);
     }
-    bank.tables.truncate(before);
+    bank.take_from(before);
     Ok(raw)
+}
+
+/// Symbols by the tools that are forced; else by the direct coder, and at the highest levels by
+/// whatever is smaller.
+fn symbols(
+    role: Role,
+    plane: &Plane,
+    shape: PartShape,
+    hints: &Hints<'_>,
+    family: &Family<'_>,
+    config: &Config,
+    bank: &mut Bank,
+) -> Result<EncodedPart> {
+    let mut job = job(role, plane, shape, hints, config);
+    let reference = family.reference.as_ref().filter(|_| role == Role::Weights);
+    let reference = reference.map(|(of, symbols)| Reference { of, symbols });
+    job.reference = reference.filter(|r| r.symbols.len() == plane.data.len());
+    if let Some(tools) = &config.tools {
+        return tiled(&job, tools, bank);
+    }
+    let mut best = direct(&job, bank)?;
+    let large = plane.data.len() >= 1 << 12 && plane.cols <= 1 << 20;
+    if config.level <= 10 || !large {
+        return Ok(best);
+    }
+    let all = Predictor::ALL.to_vec();
+    let both = vec![Transform::Dct, Transform::Adst];
+    let tools = |predictors: Vec<Predictor>, transforms: Vec<Transform>, coder| Tools {
+        predictors,
+        transforms,
+        coder,
+        ..Tools::default()
+    };
+    let mut candidates = vec![
+        tools(vec![Predictor::None], Vec::new(), Coder::Bitplane),
+        tools(all.clone(), Vec::new(), Coder::Direct),
+    ];
+    if config.level >= 12 {
+        candidates.push(tools(vec![Predictor::Column], Vec::new(), Coder::Bitplane));
+        candidates.push(tools(all.clone(), Vec::new(), Coder::Bitplane));
+        candidates.push(tools(all, both, Coder::Bitplane));
+    }
+    for tools in candidates {
+        let before = bank.len();
+        let other = tiled(&job, &tools, bank)?;
+        if other.bytes() + bank.bytes_from(before) < best.bytes() {
+            best = other;
+        } else {
+            bank.take_from(before);
+        }
+    }
+    Ok(best)
+}
+
+fn job<'a>(
+    role: Role,
+    plane: &'a Plane,
+    shape: PartShape,
+    hints: &'a Hints<'a>,
+    config: &Config,
+) -> Job<'a> {
+    Job { role, plane, shape, hints, reference: None, config: config.direct(plane.bits) }
 }
 
 /// What might explain the symbols of a part: its siblings.
@@ -210,7 +279,7 @@ fn hints<'a>(role: Role, plane: &Plane, earlier: &'a [Part], family: &Family<'a>
         let own = |form, numbers: SourceBytes<'a>| {
             let n = numbers.bytes.len() / numbers.width.max(1);
             let a_row = n.checked_div(plane.rows).filter(|a| *a > 0 && a * plane.rows == n)?;
-            (plane.cols % a_row == 0).then(|| Candidate {
+            plane.cols.is_multiple_of(a_row).then(|| Candidate {
                 source: Source {
                     of: PartOf::Own(i),
                     form,

@@ -76,14 +76,6 @@ impl PartShape {
         }
     }
 
-    /// Bytes of the decoded part: one a symbol.
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            PartShape::Words { width, count, .. } => count * usize::from(width),
-            other => other.count(),
-        }
-    }
-
     /// Decoded bytes of an element.
     pub(crate) fn width(self) -> usize {
         match self {
@@ -162,11 +154,13 @@ impl PartRecord {
                 Codec::Pco { per_group: per_group(fields)? }
             }
             (3, PartShape::Symbols { bits, rows, cols }) => {
-                Codec::Direct(Symbols::read(fields, bits, rows, cols)?)
+                Codec::Direct(Symbols::read(fields, bits, rows, cols, false)?)
             }
-            (3, PartShape::Bytes { count }) => Codec::Direct(Symbols::read(fields, 8, 1, count)?),
+            (3, PartShape::Bytes { count }) => {
+                Codec::Direct(Symbols::read(fields, 8, 1, count, false)?)
+            }
             (4, PartShape::Symbols { bits, rows, cols }) => {
-                Codec::Bitplane(Symbols::read(fields, bits, rows, cols)?)
+                Codec::Bitplane(Symbols::read(fields, bits, rows, cols, true)?)
             }
             (5, PartShape::Bytes { .. }) => Codec::Lz { per_group: per_group(fields)? },
             _ => return Err(misfit()),

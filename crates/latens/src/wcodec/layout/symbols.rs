@@ -30,6 +30,13 @@ pub(crate) const MAX_CLASSES: usize = 64;
 pub(crate) const MAX_TILE: u64 = 4096;
 /// The predictor byte where each tile has its own.
 pub(crate) const BY_TILE: u8 = 255;
+/// The predictor that subtracts the column's mean.
+pub(crate) const COLUMN: u8 = 6;
+/// The predictor that subtracts another plane.
+pub(crate) const REFERENCE: u8 = 7;
+/// Kinds of the bitplane coder, and of coefficients; plain values have the first half where there
+/// are coefficients.
+pub(crate) const KINDS: usize = 16;
 /// Predictors that exist.
 pub(crate) const PREDICTORS: u8 = 8;
 
@@ -60,6 +67,8 @@ pub(crate) struct Prediction {
     pub(crate) tile_cols: u16,
     /// 0 to 7, or [`BY_TILE`].
     pub(crate) predictor: u8,
+    /// The symbol whose value is 0.
+    pub(crate) centre: u8,
     /// Whether blocks may be transformed.
     pub(crate) transform: bool,
     /// By column, for COLUMN.
@@ -69,6 +78,11 @@ pub(crate) struct Prediction {
 }
 
 impl Symbols {
+    /// Whether sub-blocks may be transformed: then what is coded are signed numbers.
+    pub(crate) fn has_transform(&self) -> bool {
+        self.prediction.as_ref().is_some_and(|p| p.transform)
+    }
+
     /// Rows as coded; the last one may be short.
     pub(crate) fn rows(&self) -> usize {
         self.count.div_ceil(self.cols.max(1))
@@ -117,12 +131,14 @@ impl Symbols {
         }
     }
 
-    /// Reads what belongs to a part of `rows` × `cols` symbols of `bits` bits.
+    /// Reads what belongs to a part of `rows` × `cols` symbols of `bits` bits, for the bitplane
+    /// coder or the direct one.
     pub(crate) fn read(
         fields: &mut Fields<'_>,
         bits: u32,
         rows: usize,
         cols: usize,
+        bitplane: bool,
     ) -> Result<Self> {
         let count = rows * cols;
         let at = fields.at();
@@ -142,7 +158,7 @@ impl Symbols {
         let coded = recut.unwrap_or(cols);
         let whole_rows = coded != 0 && count.is_multiple_of(coded);
         if (coded == 0 && count > 0)
-            || (has(PAIRS) && (coded % 2 != 0 || count % 2 != 0))
+            || (has(PAIRS) && !(coded.is_multiple_of(2) && count.is_multiple_of(2)))
             || (has(PREDICT) && count > 0 && !whole_rows)
         {
             return Err(Error::corrupt(at, format!("{count} symbols in rows of {coded}")));
@@ -154,9 +170,18 @@ impl Symbols {
         let mut symbols =
             Self { count, recut, cols: coded, pairs: has(PAIRS), group_rows, ..Self::default() };
         if has(PREDICT) {
-            symbols.prediction = Some(Prediction::read(fields, coded, has(TRANSFORM))?);
+            symbols.prediction = Some(Prediction::read(fields, bits, coded, has(TRANSFORM))?);
         }
         let at = fields.at();
+        if bitplane && (!has(PREDICT) || has(PAIRS)) {
+            return Err(Error::corrupt(at, "bitplanes need values, and a prediction gives them"));
+        }
+        if !bitplane && has(TRANSFORM) && has(CLASSES) {
+            return Err(Error::corrupt(
+                at,
+                "the direct coder has coefficients by kind, not by class",
+            ));
+        }
         symbols.table_bits = u32::from(fields.u8("the size of tables")?);
         let tables = fields.varint("the number of tables")?;
         if symbols.table_bits == 0
@@ -172,9 +197,22 @@ impl Symbols {
             let table = fields.varint_up_to(MAX_TABLES as u64, "the number of a table")?;
             symbols.tables.push(usize::try_from(table).unwrap_or(usize::MAX));
         }
+        let classes = match (bitplane, has(TRANSFORM)) {
+            (true, true) => KINDS / 2,
+            (true, false) => KINDS,
+            (false, _) => symbols.tables.len(),
+        };
+        if (bitplane && !symbols.tables.is_empty())
+            || (!bitplane && has(TRANSFORM) && symbols.tables.len() != KINDS && count > 0)
+        {
+            return Err(Error::corrupt(
+                at,
+                format!("{} tables for this coder", symbols.tables.len()),
+            ));
+        }
         if has(CLASSES) {
             let (rows, cols) = (symbols.rows(), symbols.coded_cols());
-            symbols.classes = Some(ClassRule::read(fields, rows, cols, symbols.tables.len())?);
+            symbols.classes = Some(ClassRule::read(fields, rows, cols, classes)?);
         }
         Ok(symbols)
     }
@@ -185,6 +223,7 @@ impl Prediction {
         varint::write(u64::from(self.tile_rows), out);
         varint::write(u64::from(self.tile_cols), out);
         out.push(self.predictor);
+        out.push(self.centre);
         out.push(u8::from(self.means.is_some()) | u8::from(self.reference.is_some()) << 1);
         if let Some(means) = &self.means {
             short_stream::write(means, out);
@@ -194,14 +233,16 @@ impl Prediction {
         }
     }
 
-    fn read(fields: &mut Fields<'_>, cols: usize, transform: bool) -> Result<Self> {
+    fn read(fields: &mut Fields<'_>, bits: u32, cols: usize, transform: bool) -> Result<Self> {
         let at = fields.at();
         let mut side = || fields.varint("a tile's side");
         let (tile_rows, tile_cols) = (side()?, side()?);
         let predictor = fields.u8("the predictor")?;
+        let centre = fields.u8("the centre")?;
         let sides = fields.u8("what predictors need")?;
         let bad = [tile_rows, tile_cols].iter().any(|s| *s == 0 || *s > MAX_TILE)
             || (predictor >= PREDICTORS && predictor != BY_TILE)
+            || u32::from(centre) >> bits != 0
             || sides > 3;
         if bad {
             return Err(Error::corrupt(at, "tiles or predictors that do not exist"));
@@ -213,7 +254,11 @@ impl Prediction {
         let reference = if sides & 2 == 0 { None } else { Some(PartOf::read(fields)?) };
         let side = |side: u64| u16::try_from(side).unwrap_or(u16::MAX);
         let (tile_rows, tile_cols) = (side(tile_rows), side(tile_cols));
-        Ok(Self { tile_rows, tile_cols, predictor, transform, means, reference })
+        let needs = |id: u8| predictor == id;
+        if (needs(COLUMN) && means.is_none()) || (needs(REFERENCE) && reference.is_none()) {
+            return Err(Error::corrupt(at, "a predictor without what it needs"));
+        }
+        Ok(Self { tile_rows, tile_cols, predictor, centre, transform, means, reference })
     }
 }
 
@@ -229,7 +274,8 @@ mod tests {
             tile_rows: 8,
             tile_cols: 4096,
             predictor: BY_TILE,
-            transform: true,
+            centre: 3,
+            transform: false,
             means: Some(vec![1, 2, 3, 4, 5, 6]),
             reference: Some(PartOf::Other { entry: EntryRef::Entry(9), view: View::Raw, part: 0 }),
         };
@@ -250,7 +296,7 @@ mod tests {
             let mut out = Vec::new();
             symbols.write(&mut out);
             let mut fields = Fields::new(&out);
-            assert_eq!(Symbols::read(&mut fields, 4, 5, 6).unwrap(), symbols);
+            assert_eq!(Symbols::read(&mut fields, 4, 5, 6, false).unwrap(), symbols);
             assert_eq!(fields.left(), 0);
         }
     }

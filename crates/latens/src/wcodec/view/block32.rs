@@ -80,10 +80,10 @@ pub(super) fn join<const N: usize>(parts: &[Part], fields: Fields) -> Vec<u8> {
     for ((block, weights), scale) in out.as_chunks_mut::<N>().0.iter_mut().zip(weights).zip(scales)
     {
         block[..min_at].copy_from_slice(scale);
-        if fields.min {
-            if let Some(min) = mins.next() {
-                block[min_at..fifth_at].copy_from_slice(min);
-            }
+        if fields.min
+            && let Some(min) = mins.next()
+        {
+            block[min_at..fifth_at].copy_from_slice(min);
         }
         let (low, high) = weights.split_at(16);
         for ((byte, low), high) in block[nibbles_at..].iter_mut().zip(low).zip(high) {

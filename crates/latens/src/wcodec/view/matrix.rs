@@ -53,9 +53,9 @@ pub(super) fn of_words(dtype: Dtype, shape: &[u64], len: u64, width: u64) -> Opt
     let row_bytes = if dtype.width().is_some() {
         cols.checked_mul(u64::from(dtype.width()?))?
     } else {
-        (len % rows == 0).then_some(len / rows)?
+        (len.is_multiple_of(rows)).then_some(len / rows)?
     };
-    (row_bytes % width == 0).then_some((rows, row_bytes / width))
+    (row_bytes.is_multiple_of(width)).then_some((rows, row_bytes / width))
 }
 
 #[cfg(test)]

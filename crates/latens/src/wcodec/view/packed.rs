@@ -85,7 +85,11 @@ impl Packing {
             (Axis::Columns, 0) => Some((rows, cols.checked_mul(each)?, 1)),
             (Axis::Columns, cols) => {
                 let all = (len / u64::from(self.word)).checked_mul(each)?;
-                (cols % each == 0 && all % cols == 0).then_some((all / cols, cols, 1))
+                (cols.is_multiple_of(each) && all.is_multiple_of(cols)).then_some((
+                    all / cols,
+                    cols,
+                    1,
+                ))
             }
         }
     }

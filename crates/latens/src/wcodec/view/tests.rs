@@ -1,6 +1,8 @@
 //! Every view on random and on extreme bytes, whole and by bands of units, and against a second
 //! reading of each packing, bit by bit.
 
+#![allow(clippy::cast_possible_truncation, reason = "a test")]
+
 use super::super::dtype::Dtype;
 use super::super::plane::{Content, Role};
 use super::*;
@@ -25,7 +27,8 @@ fn every_view() -> Vec<View> {
         for word in [1, 2, 4, 8] {
             for order in [BitOrder::LowFirst, BitOrder::HighFirst, BitOrder::Awq] {
                 for axis in [Axis::Columns, Axis::Rows] {
-                    for sign in signs {
+                    // The sign changes what symbols mean, not where they are.
+                    for sign in signs.into_iter().take(if word == 4 { 3 } else { 1 }) {
                         for cols in [0, 32, 96] {
                             let packing = Packing { bits, word, order, axis, sign, cols };
                             views.extend(packing.is_valid().then_some(View::Packed(packing)));
@@ -133,7 +136,7 @@ fn empty_tensors_and_unknown_types() {
     for view in every_view() {
         let layout = view.layout(Dtype::F32, &[3, 0], 0).unwrap();
         let parts = layout.split(&[]).unwrap();
-        assert_eq!(layout.join(parts).unwrap(), []);
+        assert!(layout.join(parts).unwrap().is_empty());
     }
     let layout = View::Raw.layout(Dtype::Unknown, &[u64::MAX, 9], 77).unwrap();
     round_trip(&layout, &noise(77, 3));

@@ -79,8 +79,8 @@ pub fn scale_block(rows: u64, cols: u64, scale: &[u64]) -> Option<(u64, u64)> {
         [n] if *n == 1 || *n == rows => (*n, 1),
         [n] => {
             let all = rows.checked_mul(cols)?;
-            let run = (all % n == 0).then_some(all / n)?;
-            return (cols % run == 0).then_some((1, run));
+            let run = (all.is_multiple_of(*n)).then_some(all / n)?;
+            return (cols.is_multiple_of(run)).then_some((1, run));
         }
         [first, rest @ ..] => (*first, rest.iter().try_fold(1u64, |p, &d| p.checked_mul(d))?),
     };
@@ -89,7 +89,7 @@ pub fn scale_block(rows: u64, cols: u64, scale: &[u64]) -> Option<(u64, u64)> {
 
 /// How many of `n` share each of `groups`: a divisor, or a power of two with the last group short.
 fn share(n: u64, groups: u64) -> Option<u64> {
-    if groups <= n && n % groups == 0 {
+    if groups <= n && n.is_multiple_of(groups) {
         return Some(n / groups);
     }
     (0..63).map(|bit| 1u64 << bit).find(|size| n.div_ceil(*size) == groups)

@@ -1,0 +1,190 @@
+//! Which packing is guessed for which names, types and shapes.
+
+use super::safetensors_files::model;
+use super::*;
+use crate::wcodec::view::{Axis, BitOrder, Packing, Sign, WordOrder};
+
+fn open(metadata: &str, tensors: &[(&str, Dtype, &[u64])]) -> Checkpoint {
+    let bytes = model(metadata, tensors);
+    let checkpoint = open_bytes("a.safetensors", &bytes).unwrap();
+    assert_eq!(assemble(&checkpoint, 0), bytes);
+    checkpoint
+}
+
+fn words(order: BitOrder, axis: Axis, sign: Sign) -> Packing {
+    Packing::words(order, axis, sign)
+}
+
+#[test]
+fn gptq() {
+    let checkpoint = open(
+        "",
+        &[
+            ("l.qweight", Dtype::I32, &[32, 64]),
+            ("l.qzeros", Dtype::I32, &[2, 8]),
+            ("l.scales", Dtype::F16, &[2, 64]),
+            ("l.g_idx", Dtype::I32, &[256]),
+            ("l8.qweight", Dtype::I32, &[64, 64]),
+            ("l8.qzeros", Dtype::I32, &[2, 16]),
+            ("l8.scales", Dtype::F16, &[2, 64]),
+            ("l3.qweight", Dtype::I32, &[24, 64]),
+            ("l3.qzeros", Dtype::I32, &[2, 6]),
+            ("l3.scales", Dtype::F16, &[2, 64]),
+        ],
+    );
+    let rows = words(BitOrder::LowFirst, Axis::Rows, Sign::Unsigned);
+    let columns = words(BitOrder::LowFirst, Axis::Columns, Sign::Unsigned);
+    assert_eq!(view_of(&checkpoint, "l.qweight"), View::Packed(rows));
+    assert_eq!(view_of(&checkpoint, "l.qzeros"), View::Packed(columns));
+    let eight = Packing { bits: 8, ..rows };
+    assert_eq!(view_of(&checkpoint, "l8.qweight"), View::Packed(eight));
+    let word = View::Words { width: 4, order: WordOrder::Signed };
+    assert_eq!(view_of(&checkpoint, "l3.qweight"), word, "3 bits go over the words' ends");
+    let weight = tensor_of(&checkpoint, "l.qweight");
+    let layout = weight.layout().unwrap();
+    assert_eq!((layout.rows, layout.cols), (256, 64));
+    let named = |i: Option<usize>| i.map(|i| checkpoint.tensors[i].name.as_str());
+    assert_eq!(named(weight.siblings.scale), Some("l.scales"));
+    assert_eq!(named(weight.siblings.zero), Some("l.qzeros"));
+    assert_eq!(named(weight.siblings.g_idx), Some("l.g_idx"));
+    assert_eq!(scale_block(layout.rows, layout.cols, &[2, 64]), Some((128, 1)));
+}
+
+#[test]
+fn awq() {
+    let metadata = r#""quantization_config":"{\"quant_method\":\"awq\",\"bits\":4}""#;
+    let checkpoint = open(
+        metadata,
+        &[
+            ("l.qweight", Dtype::I32, &[256, 8]),
+            ("l.qzeros", Dtype::I32, &[2, 8]),
+            ("l.scales", Dtype::F16, &[2, 64]),
+            ("alone.qweight", Dtype::I32, &[256, 8]),
+        ],
+    );
+    let awq = View::Packed(words(BitOrder::Awq, Axis::Columns, Sign::Unsigned));
+    for name in ["l.qweight", "l.qzeros", "alone.qweight"] {
+        assert_eq!(view_of(&checkpoint, name), awq, "{name}");
+    }
+}
+
+#[test]
+fn compressed_tensors() {
+    let bytes = model(
+        "",
+        &[
+            ("l.weight_packed", Dtype::I32, &[64, 13]),
+            ("l.weight_scale", Dtype::BF16, &[64, 4]),
+            ("l.weight_zero_point", Dtype::I32, &[8, 4]),
+            ("l.weight_shape", Dtype::I64, &[2]),
+            ("i.weight", Dtype::I8, &[64, 100]),
+            ("i.weight_scale", Dtype::BF16, &[64, 1]),
+        ],
+    );
+    // 64 × 100: the last word of a row holds four nibbles, or all of 13 words are 4 bytes each.
+    let shape_at = |bytes: &[u8]| {
+        let checkpoint = open_bytes("a.safetensors", bytes).unwrap();
+        usize::try_from(tensor_of(&checkpoint, "l.weight_shape").offset).unwrap()
+    };
+    let at = shape_at(&bytes);
+    for (columns, bits) in [(100u64, 4), (52, 8), (208, 2), (104, 4)] {
+        let mut bytes = bytes.clone();
+        bytes[at..at + 8].copy_from_slice(&64u64.to_le_bytes());
+        bytes[at + 8..at + 16].copy_from_slice(&columns.to_le_bytes());
+        let checkpoint = open_bytes("a.safetensors", &bytes).unwrap();
+        let packed = Packing { bits, ..words(BitOrder::LowFirst, Axis::Columns, Sign::Offset) };
+        assert_eq!(view_of(&checkpoint, "l.weight_packed"), View::Packed(packed), "{columns}");
+        assert_eq!(assemble(&checkpoint, 0), bytes);
+        let zero = Packing { axis: Axis::Rows, ..packed };
+        assert_eq!(view_of(&checkpoint, "l.weight_zero_point"), View::Packed(zero), "{columns}");
+        assert_eq!(view_of(&checkpoint, "i.weight"), View::Bytes(Sign::Signed));
+        assert_eq!(checkpoint.tensors[4].siblings.scale, Some(5));
+    }
+}
+
+#[test]
+fn nibbles_in_bytes() {
+    let metadata = r#""quantization_config":"{\"bits\":4,\"group_size\":32}""#;
+    let checkpoint = open(
+        metadata,
+        &[
+            ("nv.weight", Dtype::U8, &[64, 32]),
+            ("nv.weight_scale", Dtype::F8_E4M3, &[64, 4]),
+            ("mx_blocks", Dtype::U8, &[4, 8, 3, 16]),
+            ("mx_scales", Dtype::U8, &[4, 8, 3]),
+            ("s.weight", Dtype::I8, &[64, 32]),
+            ("s.weight_scale", Dtype::F16, &[64, 2]),
+            ("u.weight", Dtype::U8, &[64, 32]),
+            ("u.weight_scale", Dtype::F16, &[64, 2]),
+            ("u.weight_zero_point", Dtype::U8, &[64, 2]),
+            ("o.weight", Dtype::U8, &[64, 32]),
+            ("o.weight_scale", Dtype::F16, &[64, 2]),
+            ("whole.weight", Dtype::I8, &[64, 64]),
+            ("whole.weight_scale", Dtype::F16, &[64, 2]),
+        ],
+    );
+    let low = |sign| View::Packed(Packing::nibbles(BitOrder::LowFirst, sign));
+    assert_eq!(view_of(&checkpoint, "nv.weight"), low(Sign::Unsigned));
+    assert_eq!(view_of(&checkpoint, "mx_blocks"), low(Sign::Unsigned));
+    assert_eq!(view_of(&checkpoint, "s.weight"), low(Sign::Signed));
+    assert_eq!(view_of(&checkpoint, "u.weight"), low(Sign::Unsigned));
+    assert_eq!(view_of(&checkpoint, "o.weight"), low(Sign::Offset));
+    assert_eq!(view_of(&checkpoint, "mx_scales"), View::Bytes(Sign::Unsigned));
+    assert_eq!(view_of(&checkpoint, "whole.weight"), View::Bytes(Sign::Signed));
+}
+
+#[test]
+fn bitsandbytes() {
+    let state = br#"{"quant_type": "nf4", "blocksize": 64, "shape": [32, 128]}"#;
+    let name = "l.weight.quant_state.bitsandbytes__nf4";
+    let mut bytes = model(
+        "",
+        &[
+            ("l.weight", Dtype::U8, &[2048, 1]),
+            ("l.weight.absmax", Dtype::U8, &[64]),
+            ("l.weight.quant_map", Dtype::F32, &[16]),
+            (name, Dtype::U8, &[state.len() as u64]),
+            ("e.weight", Dtype::I8, &[8, 16]),
+            ("e.SCB", Dtype::F32, &[8]),
+            ("p.weight", Dtype::U8, &[2048, 1]),
+            ("p.weight.absmax", Dtype::F32, &[64]),
+        ],
+    );
+    let opened = open_bytes("a.safetensors", &bytes).unwrap();
+    let at = usize::try_from(tensor_of(&opened, name).offset).unwrap();
+    let nibbles = Packing::nibbles(BitOrder::HighFirst, Sign::Unsigned);
+    // The state is noise here: the packing is still told by its name.
+    assert_eq!(view_of(&opened, "l.weight"), View::Packed(nibbles));
+    bytes[at..at + state.len()].copy_from_slice(state);
+    let checkpoint = open_bytes("a.safetensors", &bytes).unwrap();
+    assert_eq!(assemble(&checkpoint, 0), bytes);
+    let shaped = View::Packed(Packing { cols: 128, ..nibbles });
+    assert_eq!(view_of(&checkpoint, "l.weight"), shaped);
+    let weight = tensor_of(&checkpoint, "l.weight");
+    let layout = weight.layout().unwrap();
+    assert_eq!((layout.rows, layout.cols), (32, 128));
+    assert_eq!(
+        scale_block(32, 128, &checkpoint.tensors[weight.siblings.scale.unwrap()].shape),
+        Some((1, 64))
+    );
+    assert_eq!(view_of(&checkpoint, "p.weight"), View::Packed(nibbles));
+    assert_eq!(view_of(&checkpoint, "e.weight"), View::Bytes(Sign::Signed));
+    assert_eq!(tensor_of(&checkpoint, "e.weight").siblings.scale, Some(5));
+}
+
+#[test]
+fn plain_types() {
+    let shape = &[4, 4][..];
+    let all: Vec<Dtype> =
+        Dtype::ALL.iter().copied().filter(|d| d.id() < 256 && d.bytes(16).is_some()).collect();
+    let tensors: Vec<(&str, Dtype, &[u64])> = all.iter().map(|d| (d.name(), *d, shape)).collect();
+    let checkpoint = open("", &tensors);
+    for t in &checkpoint.tensors {
+        assert_ne!(t.view, View::Raw, "{}", t.name);
+        assert!(
+            t.candidates().len() > 1 || t.dtype == Dtype::BOOL || t.view.name().contains("int"),
+            "{}",
+            t.name
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Against the library `safetensors`: files that it writes are read as it reads them, and of
+//! broken headers nothing is refused that it accepts.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+
+fn open(bytes: &[u8]) -> latens::Result<Checkpoint> {
+    let none = |_: &str| Err(latens::Error::invalid("no shards"));
+    let source = Box::new(bytes.to_vec());
+    Checkpoint::read("m.safetensors".to_owned(), source, Quantization::default(), &none)
+}
+
+/// What both say of the tensors of a file is the same.
+fn compare(bytes: &[u8], theirs: &SafeTensors<'_>) {
+    let ours = open(bytes).unwrap_or_else(|e| panic!("refused: {e}"));
+    assert_eq!(ours.tensors.len(), theirs.len());
+    for (i, t) in ours.tensors.iter().enumerate() {
+        let theirs = theirs.tensor(&t.name).unwrap();
+        let shape: Vec<u64> = theirs.shape().iter().map(|&d| d as u64).collect();
+        assert_eq!(t.shape, shape, "{}", t.name);
+        assert_eq!(t.dtype.name(), theirs.dtype().to_string(), "{}", t.name);
+        let mut data = vec![0; usize::try_from(t.len).unwrap()];
+        ours.read_tensor(i, 0, &mut data).unwrap();
+        assert_eq!(data, theirs.data(), "{}", t.name);
+    }
+}
+
+fn sample() -> Vec<u8> {
+    let data: Vec<u8> = (0..=255).cycle().take(4096).map(|b: u8| b.wrapping_mul(37)).collect();
+    let kinds = [
+        ("a.weight", Dtype::I8, vec![4, 6]),
+        ("a.weight_scale", Dtype::BF16, vec![4, 1]),
+        ("scalar", Dtype::F32, vec![]),
+        ("empty", Dtype::F64, vec![0, 3]),
+        ("bool", Dtype::BOOL, vec![3]),
+        ("u8", Dtype::U8, vec![5]),
+        ("i16", Dtype::I16, vec![2]),
+        ("u16", Dtype::U16, vec![2]),
+        ("f16", Dtype::F16, vec![2, 1, 3, 3]),
+        ("i32", Dtype::I32, vec![3]),
+        ("u32", Dtype::U32, vec![3]),
+        ("i64", Dtype::I64, vec![3]),
+        ("u64", Dtype::U64, vec![3]),
+        ("e4m3", Dtype::F8_E4M3, vec![3]),
+        ("e5m2", Dtype::F8_E5M2, vec![3]),
+        ("e8m0", Dtype::F8_E8M0, vec![3]),
+        ("f4", Dtype::F4, vec![3, 4]),
+        ("e2m3", Dtype::F6_E2M3, vec![4]),
+        ("e3m2", Dtype::F6_E3M2, vec![4]),
+        ("c64", Dtype::C64, vec![2]),
+        ("\u{e9}\"\\\n\u{1F600}", Dtype::U8, vec![1]),
+    ];
+    let mut at = 0;
+    let views = kinds.map(|(name, dtype, shape)| {
+        let len = shape.iter().product::<usize>() * dtype.bitsize() / 8;
+        let view = TensorView::new(dtype, shape, &data[at..at + len]).unwrap();
+        at += len;
+        (name, view)
+    });
+    let metadata = [("format".to_owned(), "pt".to_owned())].into_iter().collect();
+    serialize(views, Some(metadata)).unwrap()
+}
+
+#[test]
+fn what_the_library_writes_is_read_alike() {
+    let bytes = sample();
+    compare(&bytes, &SafeTensors::deserialize(&bytes).unwrap());
+}
+
+#[test]
+fn what_the_library_accepts_is_accepted() {
+    let bytes = sample();
+    let header = 8 + usize::try_from(u64::from_le_bytes(*bytes.first_chunk().unwrap())).unwrap();
+    let (mut both, mut more) = (0, 0);
+    for at in 0..header {
+        for flip in [1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80] {
+            let mut broken = bytes.clone();
+            broken[at] ^= flip;
+            match SafeTensors::deserialize(&broken) {
+                Ok(theirs) => {
+                    compare(&broken, &theirs);
+                    both += 1;
+                }
+                Err(_) => more += usize::from(open(&broken).is_ok()),
+            }
+        }
+    }
+    assert!(both > 500, "{both} read by both, {more} by latens alone");
+}
