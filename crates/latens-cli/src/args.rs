@@ -33,6 +33,8 @@ pub enum Verb {
     Verify(Verify),
     /// Show what is inside, and where the bytes go
     Inspect(Inspect),
+    /// One tensor of a .wcodec, or a slice of one, as .npy
+    Extract(Extract),
     /// Say what each encoding would cost for each column of a table
     Advise(Advise),
     /// Measure sizes and speeds of codecs on a file
@@ -126,6 +128,9 @@ pub struct Compress {
     /// Leave out nested columns, naming them, in place of an error
     #[arg(long)]
     pub skip_unsupported: bool,
+    /// Code a checkpoint against this one; it is needed again to decompress
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub base: Option<PathBuf>,
     /// No checksums behind the data
     #[arg(long)]
     pub no_checksum: bool,
@@ -161,6 +166,12 @@ pub struct Decompress {
     /// Bytes after the end of a .pco are no error
     #[arg(long)]
     pub allow_trailing: bool,
+    /// The checkpoint that a .wcodec was made against
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub base: Option<PathBuf>,
+    /// Write the tensors of a damaged .wcodec that are whole, and name the others
+    #[arg(long)]
+    pub salvage: bool,
     #[command(flatten)]
     pub common: Common,
 }
@@ -194,10 +205,50 @@ pub struct Inspect {
     /// Type of the numbers of a .dbp, for the report
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,
+    /// What each tool of WCodec gains or costs on a checkpoint
+    #[arg(long)]
+    pub ablate: bool,
+    /// The checkpoint that a .wcodec was made against
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub base: Option<PathBuf>,
     /// Also write one self-contained page with pictures
     #[arg(long, value_name = "OUT.html", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Replace an existing page
+    #[arg(short, long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `latens extract`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Only what holds the slice is decoded. INT4 comes out one value per i8, as the packing means it;
+BF16, which NumPy does not have, as f32 of the same value.
+
+Example:
+  latens extract model.wcodec layers.0.q_proj.weight --rows 0:64 -o rows.npy")]
+pub struct Extract {
+    /// A .wcodec file
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The tensor's name
+    #[arg(value_name = "TENSOR")]
+    pub tensor: String,
+    /// Rows A to B, B not among them
+    #[arg(long, value_name = "A:B")]
+    pub rows: Option<String>,
+    /// Columns C to D, D not among them
+    #[arg(long, value_name = "C:D")]
+    pub cols: Option<String>,
+    /// What to write; `-` for stdout. TENSOR.npy where it is not given
+    #[arg(short, long, value_name = "OUT.npy", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The checkpoint that the file was made against
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub base: Option<PathBuf>,
+    /// Replace an existing output
     #[arg(short, long)]
     pub force: bool,
     #[command(flatten)]

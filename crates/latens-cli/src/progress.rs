@@ -19,9 +19,9 @@ impl Progress {
         }
         let template = match total {
             Some(_) => {
-                "{prefix:.bold} {bar:40.cyan/dim} {percent:>3}%  {bytes}  {bytes_per_sec}  {eta}"
+                "{prefix:.bold} {bar:40.cyan/dim} {percent:>3}%  {bytes}  {bytes_per_sec}  {eta}  {msg}"
             }
-            None => "{prefix:.bold} {spinner} {bytes}  {bytes_per_sec}",
+            None => "{prefix:.bold} {spinner} {bytes}  {bytes_per_sec}  {msg}",
         };
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
@@ -45,6 +45,11 @@ impl Progress {
     /// So many more bytes are done.
     pub fn add(&self, bytes: u64) {
         self.bar.inc(bytes);
+    }
+
+    /// What is being worked on.
+    pub fn say(&self, what: &str) {
+        self.bar.set_message(what.to_string());
     }
 
     /// Take the bar off the screen.

@@ -42,6 +42,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Verb::Decompress(args) => verb::decompress::run(args).map(done),
         Verb::Verify(args) => verb::verify::run(&args),
         Verb::Inspect(args) => verb::inspect::run(&args).map(done),
+        Verb::Extract(args) => verb::extract::run(&args).map(done),
         Verb::Advise(args) => verb::advise::run(&args).map(done),
         Verb::Bench(args) => verb::bench::run(&args).map(done),
         Verb::Completions { shell } => verb::completions::run(shell).map(done),

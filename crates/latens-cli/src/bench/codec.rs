@@ -104,7 +104,7 @@ impl Codec for WCodec<'_> {
     fn compress(&self, _: usize) -> Result<Vec<u8>> {
         let Kind::Checkpoint(model) = &self.data.kind else { return Ok(Vec::new()) };
         let checkpoint = Checkpoint::open(&model.path)?;
-        Ok(wcodec::compress_checkpoint(&checkpoint, &self.config, Vec::new())?)
+        Ok(wcodec::compress_checkpoint(&checkpoint, None, &self.config, Vec::new())?)
     }
 
     fn decompress(&self, index: usize, packed: &[u8]) -> Result<Back> {

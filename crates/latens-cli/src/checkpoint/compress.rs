@@ -1,11 +1,12 @@
 //! A checkpoint to `.wcodec`, read back and compared byte for byte.
 
 use latens::Limits;
-use latens::wcodec::checkpoint::Checkpoint;
-use latens::wcodec::{Config, Reader, compress_checkpoint_to_file};
+use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_to_file};
 use std::io::{self, Write};
 use std::time::Instant;
 
+use super::base;
 use super::report::{CheckpointReport, TensorReport};
 use crate::args;
 use crate::format::Format;
@@ -15,7 +16,7 @@ use crate::output::patched::Patched;
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
-use crate::verb::{print_json, say, settle, thread_count};
+use crate::verb::{print_json, say, settle, thread_count, with_threads};
 
 /// Compress one checkpoint.
 ///
@@ -49,14 +50,22 @@ pub fn run(args: &args::Compress, input: &Input) -> Result<()> {
     let threads = thread_count(args.common.threads);
     let config = Config::default().level(args.level).threads(threads);
     let progress = Progress::new("compress", Some(total), quiet);
-    let written =
-        compress_checkpoint_to_file(&checkpoint, &config, Patched::new(&mut out)).map(|_| ());
+    let base: Option<(Box<dyn Base>, String)> = match &args.base {
+        Some(path) => Some((base::open(path)?, base::name(path))),
+        None => None,
+    };
+    let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
+    let to = Patched::new(&mut out);
+    let written = compress_checkpoint_to_file(&checkpoint, against, &config, to).map(|_| ());
     written.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
-    let reader = Reader::open(out.read_back()?, Limits::default())?.threads(threads);
+    let mut reader = Reader::open(out.read_back()?, Limits::default())?.threads(threads);
+    if let Some((base, _)) = base {
+        reader = reader.with_base(base)?;
+    }
     if !args.no_verify {
         compare(&checkpoint, &reader)?;
     }
-    let tensors = tensors(&reader);
+    let tensors = with_threads(threads, || tensors(&reader))?;
     progress.finish();
     let report = CheckpointReport {
         input: input.name(),
@@ -75,32 +84,13 @@ pub fn run(args: &args::Compress, input: &Input) -> Result<()> {
     Ok(())
 }
 
-fn tensors<S: latens::wcodec::checkpoint::ReadAt>(reader: &Reader<S>) -> Vec<TensorReport> {
-    reader
-        .tensors()
-        .map(|(_, tensor)| {
-            let weights: u64 = tensor.shape.iter().product();
-            TensorReport {
-                name: tensor.name.into(),
-                dtype: tensor.dtype.into(),
-                shape: tensor.shape.to_vec(),
-                packing: String::new(),
-                codec: String::new(),
-                bytes: tensor.stored as u64,
-                bits_per_weight: crate::report::bits_per_value(tensor.stored as u64, weights),
-                raw_bytes: tensor.length as u64,
-            }
-        })
-        .collect()
+fn tensors<S: ReadAt>(reader: &Reader<S>) -> Result<Vec<TensorReport>> {
+    super::inspect::tensors(reader).map(|all| all.iter().map(TensorReport::of).collect())
 }
 
 /// Every file of the checkpoint, from what was written, against the one that was read.
-fn compare<S: latens::wcodec::checkpoint::ReadAt>(
-    checkpoint: &Checkpoint,
-    reader: &Reader<S>,
-) -> Result<()> {
+fn compare<S: ReadAt>(checkpoint: &Checkpoint, reader: &Reader<S>) -> Result<()> {
     let hint = "this is a bug of latens, or a fault of the disk or memory: please report it";
-    reader.verify().map_err(|e| Failure::from(e).hint(hint))?;
     for (number, file) in checkpoint.files.iter().enumerate() {
         let mut against = Against { checkpoint, file: number, at: 0, same: true };
         reader.write_file(number, &mut against).map_err(|e| Failure::from(e).hint(hint))?;

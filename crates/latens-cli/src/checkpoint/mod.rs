@@ -1,16 +1,22 @@
 //! Checkpoints: `.safetensors` (one file, or shards and their index) and `.gguf` to `.wcodec`, and
 //! back.
 
+pub mod ablate;
+pub mod base;
 pub mod compress;
 pub mod decompress;
+pub mod extract;
+pub mod inspect;
 mod report;
-mod target;
+mod salvage;
+pub mod target;
 
 use latens::Limits;
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::format::Format;
 use crate::io::section::SharedFile;
@@ -60,6 +66,25 @@ pub fn reader(input: &Input, limits: Limits, threads: usize) -> Result<Reader<Sh
     let file = crate::table::open::shared(input)?;
     let reader = Reader::open(file, limits).map_err(|e| Failure::from(e).in_file(path))?;
     Ok(reader.threads(threads))
+}
+
+/// The checkpoint of a `.wcodec`, as files in a folder; returns the one to open.
+///
+/// # Errors
+/// Bad input, I/O.
+pub fn unpack(input: &Input, base: Option<&Path>, folder: &Path) -> Result<PathBuf> {
+    let mut reader = reader(input, Limits::default(), 0)?;
+    if let Some(path) = base {
+        reader = reader.with_base(base::open(path)?)?;
+    }
+    let files: Vec<String> = reader.files().map(|(name, _)| name.to_string()).collect();
+    for (number, name) in files.iter().enumerate() {
+        let mut file = File::create_new(folder.join(target::plain(name)?))?;
+        reader.write_file(number, &mut file).map_err(|e| Failure::from(e).in_file(input.name()))?;
+    }
+    let index = files.iter().find(|name| name.ends_with(".index.json")).or(files.first());
+    let index = index.ok_or_else(|| Failure::new("the file holds no checkpoint"))?;
+    Ok(folder.join(index))
 }
 
 /// Decode everything and check every checksum.

@@ -1,5 +1,6 @@
 //! What is said of a checkpoint that was compressed.
 
+use latens::wcodec::TensorInspection;
 use serde::Serialize;
 
 /// `latens compress` of a checkpoint, done.
@@ -41,4 +42,20 @@ pub struct TensorReport {
     /// Bytes in the checkpoint, for the ratio; not in `--json`.
     #[serde(skip)]
     pub raw_bytes: u64,
+}
+
+impl TensorReport {
+    /// Of a tensor that was written.
+    pub fn of(tensor: &TensorInspection) -> Self {
+        TensorReport {
+            name: tensor.name.clone(),
+            dtype: tensor.dtype.clone(),
+            shape: tensor.shape.clone(),
+            packing: tensor.packing.clone(),
+            codec: super::inspect::codec(tensor),
+            bytes: tensor.bytes as u64,
+            bits_per_weight: tensor.bits_per_weight(),
+            raw_bytes: tensor.flat_bytes as u64,
+        }
+    }
 }

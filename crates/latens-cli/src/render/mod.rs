@@ -12,4 +12,5 @@ pub mod inspect;
 pub mod parquet;
 pub mod screen;
 pub mod style;
+pub mod tensors;
 pub mod units;

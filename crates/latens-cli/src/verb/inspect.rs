@@ -2,15 +2,20 @@
 
 use std::io::{Write, stdout};
 
-use super::{print_json, print_out, settle};
+use latens::Limits;
+use latens::wcodec::{BaseFile, Config};
+
+use super::{print_json, print_out, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
+use crate::checkpoint;
 use crate::format::Format;
 use crate::io::parquet;
 use crate::io::pco_zip::{Inspection, PcoZipTable, inspect};
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
+use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::dbp::read_all;
 use crate::table::open::shared;
@@ -67,8 +72,28 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             }
             render::parquet::html(&file)
         }
+        Format::Wcodec | Format::Safetensors | Format::Gguf if args.ablate => {
+            return ablate(args, &input, format, &name, colour);
+        }
+        Format::Wcodec => {
+            let mut reader = checkpoint::reader(&input, Limits::default(), 0)?;
+            if let Some(path) = &args.base {
+                reader = reader.with_base(checkpoint::base::open(path)?)?;
+            }
+            let bytes = input.size().unwrap_or(0);
+            let file =
+                with_threads(args.common.threads, || checkpoint::inspect::read(&reader, bytes));
+            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            match args.common.json {
+                true => print_json(&file)?,
+                false if args.common.quiet => {}
+                false => print_out(&render::tensors::text(&name, &file, colour))?,
+            }
+            render::tensors::html(&file)
+        }
         other => {
-            let what = format!("inspect looks into pco, pco.zip, dbp and parquet, not {other}");
+            let what =
+                format!("inspect looks into pco, pco.zip, dbp, parquet and wcodec, not {other}");
             return Err(Failure::new(what));
         }
     };
@@ -77,6 +102,38 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             write_page(&input, path.clone(), args.force, &render::html::page(&name, &page))
         }
         None => Ok(()),
+    }
+}
+
+/// What each tool gains or costs. Of a `.wcodec` the checkpoint in it is brought back first.
+fn ablate(
+    args: &args::Inspect,
+    input: &Input,
+    format: Format,
+    name: &str,
+    colour: bool,
+) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = match format {
+        Format::Wcodec => checkpoint::unpack(input, args.base.as_deref(), folder.path())?,
+        _ => checkpoint::path(input)?.to_path_buf(),
+    };
+    let there = checkpoint::open(&Input::File(path))?;
+    let base = match &args.base {
+        Some(path) => Some((checkpoint::base::open(path)?, checkpoint::base::name(path))),
+        None => None,
+    };
+    let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
+    let quiet = args.common.quiet || args.common.json;
+    let progress = Progress::new("ablate", None, quiet);
+    let config = Config::default().threads(thread_count(args.common.threads));
+    let found = checkpoint::ablate::ablate(&there, against, &config, &|tool| progress.say(tool));
+    progress.finish();
+    let found = found?;
+    match args.common.json {
+        true => print_json(&found),
+        false if args.common.quiet => Ok(()),
+        false => print_out(&render::tensors::ablation(name, &found, colour)),
     }
 }
 

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod completions;
 pub mod compress;
 pub mod decompress;
+pub mod extract;
 pub mod inspect;
 pub mod man;
 pub mod settle;

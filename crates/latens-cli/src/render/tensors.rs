@@ -1,0 +1,162 @@
+//! What `inspect` shows of a `.wcodec`: a line a tensor, and what its tools are worth.
+
+use super::bar::bar;
+use super::grid::{Cell, Grid};
+use super::html;
+use super::style::{Style, paint};
+use super::units;
+use crate::checkpoint::ablate::Ablation;
+use crate::checkpoint::inspect::{CheckpointInspection, Tensor};
+use crate::message::one_line;
+
+const BAR: usize = 12;
+
+/// As text.
+pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {
+    let dim = |cell: Cell| cell.style(Style::Dim);
+    let mut grid = Grid::default();
+    let mut head: Vec<Cell> =
+        ["tensor", "shape", "packing", "codec"].map(|t| dim(Cell::left(t))).into();
+    head.extend(["bits", "flat", "order 0", "size"].map(|t| dim(Cell::right(t))));
+    head.push(dim(Cell::left("")));
+    head.push(dim(Cell::left("tools")));
+    grid.row(head);
+    let most = file.tensors.iter().map(|t| t.bytes).max().unwrap_or(0).max(1) as f64;
+    for tensor in &file.tensors {
+        let flat = crate::report::bits_per_value(tensor.flat_bytes, tensor.weights);
+        grid.row(vec![
+            Cell::left(&tensor.name),
+            dim(Cell::left(shape(&tensor.shape))),
+            dim(Cell::left(&tensor.packing)),
+            Cell::left(&tensor.codec),
+            Cell::right(format!("{:.3}", tensor.bits_per_weight)),
+            dim(Cell::right(format!("{flat:.2}"))),
+            dim(Cell::right(format!("{:.3}", tensor.order0_entropy))),
+            Cell::right(units::bytes(tensor.bytes)),
+            Cell::left(bar(tensor.bytes as f64 / most, BAR)).style(Style::Bar),
+            dim(Cell::left(tools(tensor))),
+        ]);
+    }
+    let mut lines = vec![paint(&one_line(name), Style::Bold, colour)];
+    lines.extend(summary(file).into_iter().map(|line| format!("  {line}")));
+    lines.push(String::new());
+    lines.extend(grid.lines(colour));
+    lines.push(paint(&footer(file), Style::Dim, colour));
+    lines.join("\n") + "\n"
+}
+
+/// As the body of a page.
+pub fn html(file: &CheckpointInspection) -> String {
+    let rows: Vec<(String, u64, String)> = file
+        .tensors
+        .iter()
+        .map(|t| {
+            let note =
+                format!("{}, {}, {:.2} bits a weight", t.packing, t.codec, t.bits_per_weight);
+            (t.name.clone(), t.bytes, note)
+        })
+        .collect();
+    let mut page = String::new();
+    for line in summary(file) {
+        page.push_str(&format!("<p>{}</p>\n", html::escape(&line)));
+    }
+    page.push_str("<h2>Where the bytes go</h2>\n");
+    page.push_str(&html::bars(&rows));
+    page.push_str(&format!("<p>{}</p>\n", html::escape(&footer(file))));
+    page
+}
+
+/// What each tool gains or costs.
+pub fn ablation(name: &str, found: &Ablation, colour: bool) -> String {
+    let dim = |cell: Cell| cell.style(Style::Dim);
+    let mut grid = Grid::default();
+    let mut head = vec![dim(Cell::left("tool"))];
+    head.extend(["file", "of flat", "bits a weight"].map(|t| dim(Cell::right(t))));
+    head.push(dim(Cell::left("forced")));
+    grid.row(head);
+    let share =
+        |bytes: u64| format!("{:.2} %", 100.0 * bytes as f64 / found.flat_bytes.max(1) as f64);
+    for row in &found.rows {
+        let gains = row.bits_per_weight < -0.0005;
+        grid.row(vec![
+            Cell::left(row.tool),
+            Cell::right(units::bytes(row.bytes)),
+            Cell::right(share(row.bytes)),
+            Cell::right(format!("{:+.4}", row.bits_per_weight)).style(if gains {
+                Style::Good
+            } else {
+                Style::Plain
+            }),
+            dim(Cell::left(&row.what)),
+        ]);
+    }
+    let (chosen, plain) = (found.chosen_bytes, found.plain_bytes);
+    let mut lines = vec![
+        paint(&one_line(name), Style::Bold, colour),
+        format!(
+            "  {} flat, {} quantised weights; the encoder's own choice: {} ({})",
+            units::bytes(found.flat_bytes),
+            units::count(found.weights),
+            units::bytes(chosen),
+            share(chosen)
+        ),
+        format!(
+            "  each tool forced on every plane of symbols, against none but classes: {} ({})",
+            units::bytes(plain),
+            share(plain)
+        ),
+        String::new(),
+    ];
+    lines.extend(grid.lines(colour));
+    lines.join("\n") + "\n"
+}
+
+fn summary(file: &CheckpointInspection) -> Vec<String> {
+    let ratio = units::ratio(file.flat_bytes, file.bytes);
+    let mut lines = vec![format!(
+        "wcodec: {} tensors, {} of {} flat ({ratio})",
+        units::count(file.tensors.len() as u64),
+        units::bytes(file.bytes),
+        units::bytes(file.flat_bytes),
+    )];
+    for (name, len) in &file.files {
+        lines.push(one_line(&format!("holds {name}, {}", units::bytes(*len))));
+    }
+    lines.extend(file.base.as_ref().map(|base| one_line(&format!("made against {base}"))));
+    lines.push(format!("model hash {}", file.model_hash));
+    lines
+}
+
+/// What no codec made smaller.
+fn footer(file: &CheckpointInspection) -> String {
+    let raw = file.tensors.iter().filter(|tensor| tensor.raw);
+    let (count, bytes) = raw.fold((0u64, 0u64), |(n, sum), t| (n + 1, sum + t.bytes));
+    let parts: u64 = file.tensors.iter().map(|tensor| tensor.bytes).sum();
+    let rest = units::bytes(file.bytes.saturating_sub(parts));
+    let raw = match count {
+        0 => "nothing stayed raw".to_string(),
+        n => format!("{n} tensors stayed raw, {}", units::bytes(bytes)),
+    };
+    format!("{raw}; {rest} besides: tables, headers, index")
+}
+
+fn shape(shape: &[u64]) -> String {
+    shape.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
+}
+
+/// Predictors and transforms that are used, with their shares, and contexts.
+fn tools(tensor: &Tensor) -> String {
+    let mut words = Vec::new();
+    for uses in [&tensor.predictors, &tensor.transforms] {
+        let all: u64 = uses.values().sum();
+        for (name, &count) in uses.iter().filter(|(name, _)| *name != "NONE") {
+            if count > 0 {
+                words.push(format!("{name} {:.0} %", 100.0 * count as f64 / all.max(1) as f64));
+            }
+        }
+    }
+    if !tensor.contexts.is_empty() {
+        words.push(format!("classes by {}", tensor.contexts.join(", ")));
+    }
+    words.join(", ")
+}

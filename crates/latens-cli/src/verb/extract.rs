@@ -1,0 +1,92 @@
+//! `latens extract`
+
+use latens::Limits;
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::{print_json, say, thread_count};
+use crate::args;
+use crate::checkpoint::{self, base, extract, target};
+use crate::job::{Input, Output};
+use crate::message::{Failure, Result, one_line};
+use crate::output::{Need, OutputFile, Request};
+
+/// What was extracted.
+#[derive(Debug, Serialize)]
+struct Report {
+    input: String,
+    output: String,
+    tensor: String,
+    #[serde(rename = "type")]
+    number_type: String,
+    shape: Vec<u64>,
+}
+
+/// Write one tensor, or a slice of one.
+///
+/// # Errors
+/// Bad input, I/O, wrong usage.
+pub fn run(args: &args::Extract) -> Result<()> {
+    let input = Input::File(args.model.clone());
+    let mut reader =
+        checkpoint::reader(&input, Limits::default(), thread_count(args.common.threads))?;
+    if let Some(path) = &args.base {
+        reader = reader.with_base(base::open(path)?)?;
+    }
+    let named = |e: Failure| e.in_file(&args.model);
+    let found = reader.tensors().find(|(_, entry)| entry.name == args.tensor);
+    let Some((number, entry)) = found else {
+        let close = reader.tensors().map(|(_, entry)| entry.name);
+        let close = close.filter(|name| name.contains(&args.tensor)).take(3);
+        let close: Vec<&str> = close.collect();
+        let hint = match close.is_empty() {
+            true => "latens inspect names all of them".to_string(),
+            false => format!("did you mean {}?", close.join(", ")),
+        };
+        return Err(named(Failure::usage(format!("no tensor {:?}", args.tensor)).hint(hint)));
+    };
+    let slice = extract::slice(&reader, number, &entry, args.rows.as_deref(), args.cols.as_deref());
+    let slice = slice.map_err(named)?;
+    let output = match &args.output {
+        Some(path) if path.as_os_str() == "-" => Output::Stdout,
+        Some(path) => Output::File(path.clone()),
+        None => Output::File(PathBuf::from(format!("{}.npy", target::plain(&args.tensor)?))),
+    };
+    if args.common.json && output == Output::Stdout {
+        return Err(
+            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
+        );
+    }
+    let mut out = OutputFile::open(&Request {
+        input: &input,
+        output: &output,
+        force: args.force,
+        text: false,
+        need: Need::Stream,
+        max_output: None,
+    })?;
+    out.write_all(&slice.to_npy()).map_err(|e| out.explain(e.into()))?;
+    out.commit()?;
+    let report = Report {
+        input: input.name(),
+        output: output.name(),
+        tensor: args.tensor.clone(),
+        number_type: slice.ty.to_string(),
+        shape: slice.shape.clone(),
+    };
+    if args.common.json {
+        print_json(&report)?;
+    } else if !args.common.quiet && output != Output::Stdout {
+        let note = if slice.widened { " (BF16 as f32)" } else { "" };
+        let shape: Vec<String> = slice.shape.iter().map(u64::to_string).collect();
+        say(&format!(
+            "{} → {}: {} of shape ({}){note}\n",
+            one_line(&args.tensor),
+            one_line(&report.output),
+            report.number_type,
+            shape.join(", ")
+        ));
+    }
+    Ok(())
+}
