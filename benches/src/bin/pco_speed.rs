@@ -1,11 +1,11 @@
 //! Speed of latens against the reference in one process, one thread, column by column.
 //!
 //! ```text
-//! cargo run --release -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5]
+//! cargo run --release -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5] [--decode]
 //! ```
 //!
 //! Decoding: both decode the file that the reference writes, into a ready buffer. Compressing:
-//! both from memory to memory. The reference is built with the flags of this program, i.e. none.
+//! both from memory to memory, unless `--decode` leaves it out. The reference is built with the flags of this program, i.e. none.
 
 use latens::pco::{self as ours, Config};
 use latens::{Number, with_number_type};
@@ -17,7 +17,7 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let mut folder = None;
-    let (mut level, mut only, mut rounds) = (8, None, 5);
+    let (mut level, mut only, mut rounds, mut decode_only) = (8, None, 5, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
@@ -25,6 +25,7 @@ fn main() -> Result<(), Failure> {
             "--level" => level = value()?.parse()?,
             "--only" => only = Some(value()?),
             "--rounds" => rounds = value()?.parse()?,
+            "--decode" => decode_only = true,
             _ => folder = Some(PathBuf::from(arg)),
         }
     }
@@ -36,6 +37,18 @@ fn main() -> Result<(), Failure> {
         let megabytes = (numbers.len() * numbers.number_type().bytes()) as f64 / 1e6;
         let file = reference::compress(numbers, level as usize)?;
         let d = with_numbers!(numbers, v => decode_times(v, &file, rounds)?);
+        if decode_only {
+            println!(
+                "{:24} decode {:7.0} / {:7.0} MB/s {:5.2} ×   {}",
+                column.name,
+                megabytes / d[0],
+                megabytes / d[1],
+                d[1] / d[0],
+                describe(&file)?
+            );
+            decode.push(d[1] / d[0]);
+            continue;
+        }
         let config = Config::default().level(level);
         let mut compress_ours = || {
             let file = with_number_type!(numbers.number_type(), T => match numbers.as_slice::<T>() {
@@ -66,6 +79,15 @@ fn main() -> Result<(), Failure> {
     let mean = |v: &[f64]| (v.iter().map(|x| x.ln()).sum::<f64>() / v.len() as f64).exp();
     println!("geometric means: decode {:.3} ×, compress {:.3} ×", mean(&decode), mean(&encode));
     Ok(())
+}
+
+/// Mode, delta encoding and counts of bins of a file's first chunk.
+fn describe(file: &[u8]) -> Result<String, Failure> {
+    let inspection = ours::inspect(file, &latens::Limits::default())?;
+    let Some(chunk) = inspection.chunks.first() else { return Ok(String::new()) };
+    let bins: Vec<String> =
+        chunk.latents.iter().map(|l| format!("{}/{}", l.bins.len(), l.table_log)).collect();
+    Ok(format!("{} {} bins {}", chunk.info.mode, chunk.info.delta, bins.join("+")))
 }
 
 /// Median seconds of ours and theirs.

@@ -13,6 +13,7 @@ pub mod testing;
 mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
+    pub(crate) mod tans;
 }
 
 /// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
@@ -22,6 +23,8 @@ mod x86_64 {
     pub(crate) mod avx2_delta;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod bmi2_tans;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

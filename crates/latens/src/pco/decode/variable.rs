@@ -9,6 +9,7 @@ use crate::pco::delta::{consecutive, conv1, lookback};
 use crate::pco::layout::LANES;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::page_meta::PageVariable;
+use latens_kernels::tans::Codes;
 
 /// How residuals become latents.
 #[derive(Clone, Debug)]
@@ -66,10 +67,11 @@ impl<L: Latent> VariableDecoder<L> {
         left: usize,
         src: &[u8],
         bit: &mut usize,
+        codes: &mut Codes,
         dst: &mut [L],
     ) -> Result<()> {
         let stored = self.stored(dst.len(), left);
-        batch::read(table, &mut self.slots, src, bit, &mut dst[..stored])?;
+        batch::read(table, &mut self.slots, src, bit, codes, &mut dst[..stored])?;
         dst[stored..].fill(L::ZERO);
         match (&mut self.undo, delta) {
             (Undo::None, _) => {}

@@ -43,11 +43,11 @@ impl<L: Latent> Decoder<L> {
         Self { history: state }
     }
 
-    /// Stored residuals to latents, in place. At a page's end the last `order` may be anything.
+    /// Residuals (without `MID`) to latents, in place. At a page's end the last `order` may be anything.
     pub(crate) fn decode(&mut self, conv: &Conv1, latents: &mut [L]) {
         let order = conv.weights.len();
         for (i, &residual) in latents.iter().enumerate() {
-            let x = residual.add(L::MID).add(conv.predict(&self.history[i..]));
+            let x = residual.add(conv.predict(&self.history[i..]));
             self.history.push(x);
         }
         latents.copy_from_slice(&self.history[..latents.len()]);
@@ -67,6 +67,7 @@ mod tests {
         let mut residuals = numbers.clone();
         let state = encode(&conv, &mut residuals);
         residuals.resize(numbers.len(), 12345);
+        residuals.iter_mut().for_each(|x| *x = x.sub(u32::MID));
         let mut decoder = Decoder::new(state);
         residuals.chunks_mut(256).for_each(|batch| decoder.decode(&conv, batch));
         assert_eq!(residuals, numbers);

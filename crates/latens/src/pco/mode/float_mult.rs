@@ -7,7 +7,7 @@
 use crate::number::Latent;
 
 /// The whole number (bits of a float) that a primary latent stands for.
-#[inline]
+#[inline(always)]
 fn multiple_bits<L: Latent>(latent: L) -> L {
     let greatest = L::ONE << L::MANTISSA_DIGITS;
     let negative = latent < L::MID;
@@ -58,7 +58,7 @@ pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
 }
 
 /// Joins in place; false if a multiple lies beyond the last NaN.
-#[inline]
+#[inline(always)]
 pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
     let base_bits = base.unorder();
     // The last NaN of each sign.

@@ -12,7 +12,7 @@ pub(crate) fn split<L: Latent>(latents: &[L], q: u32) -> (Vec<L>, Vec<L>) {
 
 /// Joins in place; false if a primary latent has more than `k − q` bits or a secondary one more
 /// than `q`.
-#[inline]
+#[inline(always)]
 pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], q: u32) -> bool {
     let low = L::truncate(low_mask(q));
     let zero = L::MID >> q;
