@@ -81,13 +81,18 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Mode, delta encoding and counts of bins of a file's first chunk.
+/// Mode, delta encoding and bins of a file's first chunk.
 fn describe(file: &[u8]) -> Result<String, Failure> {
     let inspection = ours::inspect(file, &latens::Limits::default())?;
     let Some(chunk) = inspection.chunks.first() else { return Ok(String::new()) };
-    let bins: Vec<String> =
-        chunk.latents.iter().map(|l| format!("{}/{}", l.bins.len(), l.table_log)).collect();
-    Ok(format!("{} {} bins {}", chunk.info.mode, chunk.info.delta, bins.join("+")))
+    let bins = chunk.latents.iter().map(|latent| {
+        let share = |weight: u32| f64::from(weight) / f64::from(latent.table_log).exp2();
+        let bits: f64 = latent.bins.iter().map(|b| share(b.weight) * f64::from(b.offset_bits)).sum();
+        let most = latent.bins.iter().map(|b| b.offset_bits).max().unwrap_or(0);
+        format!("{} of 2^{}, offsets {bits:.1} to {most}", latent.bins.len(), latent.table_log)
+    });
+    let bins: Vec<String> = bins.collect();
+    Ok(format!("{} {} [{}]", chunk.info.mode, chunk.info.delta, bins.join("; ")))
 }
 
 /// Median seconds of ours and theirs.

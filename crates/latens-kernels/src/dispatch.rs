@@ -9,7 +9,7 @@ pub enum Simd {
     Scalar,
     /// aarch64 with NEON.
     Neon,
-    /// x86-64 with AVX2, BMI1 and BMI2.
+    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, beside all of [`Simd::Avx2`].
     Avx512,
@@ -36,6 +36,7 @@ impl Simd {
                 is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("bmi1")
                     && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("popcnt")
             }
             #[cfg(target_arch = "x86_64")]
             Simd::Avx512 => {
@@ -98,7 +99,7 @@ impl Present {
     pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx2,bmi1,bmi2")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
             fn with_avx2<W: Work>(work: W) -> W::Output {
                 work.run()
             }

@@ -21,6 +21,8 @@ mod scalar {
 mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_delta;
+    #[cfg(target_arch = "x86_64")]
+    mod avx2_offsets;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(target_arch = "x86_64")]

@@ -10,6 +10,7 @@ use crate::dispatch::Simd;
 use crate::scalar::tans as scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::bmi2_tans as bmi2;
+use std::marker::PhantomData;
 
 /// Latents of a batch, at most.
 pub const BATCH: usize = 256;
@@ -34,19 +35,35 @@ mod sealed {
 pub trait Latent:
     sealed::Sealed + Copy + Default + std::fmt::Debug + Eq + Send + Sync + 'static
 {
+    /// Bits of the type.
+    const WIDTH: u32;
     /// `self` plus the low bits of `offset`, wrapping.
     #[must_use]
     fn plus_low(self, offset: u64) -> Self;
+    /// As a 64-bit number.
+    fn widen(self) -> u64;
+    /// The low bits of `x`.
+    fn from_low(x: u64) -> Self;
 }
 
 macro_rules! impl_latent {
     ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
+        #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "low bits")]
+        #[allow(clippy::cast_lossless, reason = "one code for all widths")]
         impl Latent for $t {
+            const WIDTH: u32 = <$t>::BITS;
             #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "low bits")]
             fn plus_low(self, offset: u64) -> Self {
                 self.wrapping_add(offset as $t)
+            }
+            #[inline(always)]
+            fn widen(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn from_low(x: u64) -> Self {
+                x as $t
             }
         }
     )*};
@@ -66,69 +83,121 @@ pub struct Slot<L> {
     pub lower: L,
 }
 
-/// What a walk needs of a slot, in four bytes: bits 0 to 7 say how many bits of the stream lead to
-/// the next slot, 8 to 15 how many the offset has, 16 to 31 the next slot if all bits are zero.
+/// A slot in eight bytes: bits 0 to 7 say how many bits of the stream lead to the next slot, 8 to
+/// 15 how many the offset has, 16 to 31 the next slot if all bits are zero, and 32 to 63 which
+/// [`Lowers`] says the lower bound is.
 /// Shifts and masks by a register look at its low bits only, so that they take the whole node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Node(pub(crate) u32);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Node(pub(crate) u64);
 
+#[expect(clippy::cast_possible_truncation, reason = "fields of 8 to 32 bits")]
 impl Node {
     #[inline(always)]
     pub(crate) fn bits(self) -> u32 {
-        self.0 & 0xff
+        self.0 as u32 & 0xff
     }
     #[inline(always)]
     pub(crate) fn offset_bits(self) -> u32 {
-        self.0 >> 8 & 0xff
+        self.0 as u32 >> 8 & 0xff
     }
     #[inline(always)]
     pub(crate) fn base(self) -> u32 {
-        self.0 >> 16
+        self.0 as u32 >> 16
+    }
+    #[inline(always)]
+    pub(crate) fn payload(self) -> u32 {
+        (self.0 >> 32) as u32
     }
 }
+
+/// Lower bounds, by the upper half of a node.
+#[derive(Clone, Debug)]
+pub(crate) enum Lowers<L> {
+    /// It is added to this one, the smallest of all.
+    Near(L),
+    /// They are too far from each other for that: it says which of these.
+    Far(Vec<L>),
+}
+
+/// How offsets are best read, by what the slots of a table say of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offsets {
+    /// There are none.
+    None,
+    /// Four at a time: hardly any has more than [`SHORT`] bits.
+    Short,
+    /// Two at a time: hardly any has more than [`MEDIUM`].
+    Medium,
+    /// One at a time.
+    Long,
+    /// Some have more bits than one load gives.
+    Wide,
+}
+
+/// Four offsets of so many bits lie in the eight bytes that begin with the byte of the first bit.
+pub(crate) const SHORT: u8 = NARROW / 4;
+/// Two of so many.
+pub(crate) const MEDIUM: u8 = NARROW / 2;
 
 /// A table that is closed in itself: no bits lead from one of its slots to one that it lacks.
 #[derive(Clone, Debug)]
 pub struct Table<L> {
     pub(crate) nodes: Vec<Node>,
-    /// By slot; as many as nodes.
-    pub(crate) lowers: Vec<L>,
+    pub(crate) lowers: Lowers<L>,
+    single: Option<(L, u8)>,
     max_bits: u8,
-    pub(crate) max_offset_bits: u8,
+    max_offset_bits: u8,
+    offsets: Offsets,
 }
 
 impl<L: Latent> Table<L> {
     /// A table of one slot or more, `None` where it is not closed in itself or a count of bits
     /// passes its limit.
-    pub fn new(slots: impl Iterator<Item = Slot<L>>) -> Option<Self> {
-        let mut table = Self {
-            nodes: Vec::with_capacity(slots.size_hint().0),
-            lowers: Vec::with_capacity(slots.size_hint().0),
-            max_bits: 0,
-            max_offset_bits: 0,
-        };
-        let mut end = 1;
-        for Slot { base, bits, offset_bits, lower } in slots {
-            if u32::from(bits) > MAX_LOG || offset_bits > MAX_OFFSET_BITS {
-                return None;
-            }
-            end = end.max(usize::from(base) + (1 << bits));
-            table.max_bits = table.max_bits.max(bits);
-            table.max_offset_bits = table.max_offset_bits.max(offset_bits);
-            let node = u32::from(bits) | u32::from(offset_bits) << 8 | u32::from(base) << 16;
-            table.nodes.push(Node(node));
-            table.lowers.push(lower);
+    pub fn new(slots: &[Slot<L>]) -> Option<Self> {
+        let most = |f: fn(&Slot<L>) -> u8| slots.iter().map(f).max();
+        let (max_bits, max_offset_bits) = (most(|s| s.bits)?, most(|s| s.offset_bits)?);
+        let is_open = |s: &Slot<L>| usize::from(s.base) + (1 << s.bits) > slots.len();
+        if u32::from(max_bits) > MAX_LOG
+            || max_offset_bits > MAX_OFFSET_BITS
+            || slots.iter().any(is_open)
+        {
+            return None;
         }
-        (end <= table.nodes.len()).then_some(table)
+        let lower = || slots.iter().map(|s| s.lower.widen());
+        let (least, greatest) = (lower().min()?, lower().max()?);
+        let is_near = greatest - least <= u32::MAX.into();
+        let node = |(i, s): (u64, &Slot<L>)| {
+            let head = u32::from(s.bits) | u32::from(s.offset_bits) << 8 | u32::from(s.base) << 16;
+            Node(u64::from(head) | if is_near { s.lower.widen() - least } else { i } << 32)
+        };
+        // Slots are visited about equally often. Where one in a hundred is longer it pays still to
+        // take them for short.
+        let hardly_any_above =
+            |most: u8| slots.iter().filter(|s| s.offset_bits > most).count() * 100 <= slots.len();
+        let offsets = match max_offset_bits {
+            0 => Offsets::None,
+            1..=NARROW if hardly_any_above(SHORT) => Offsets::Short,
+            1..=NARROW if hardly_any_above(MEDIUM) => Offsets::Medium,
+            1..=NARROW => Offsets::Long,
+            _ => Offsets::Wide,
+        };
+        Some(Self {
+            nodes: (0..).zip(slots).map(node).collect(),
+            lowers: match is_near {
+                true => Lowers::Near(L::from_low(least)),
+                false => Lowers::Far(slots.iter().map(|s| s.lower).collect()),
+            },
+            single: if let [s] = slots { Some((s.lower, s.offset_bits)) } else { None },
+            max_bits,
+            max_offset_bits,
+            offsets,
+        })
     }
 
     /// The one slot's lower bound and offset bits, where there is but one: such a table has no
     /// codes.
     pub fn single(&self) -> Option<(L, u8)> {
-        match (&*self.nodes, &*self.lowers) {
-            ([_], [lower]) => Some((*lower, self.max_offset_bits)),
-            _ => None,
-        }
+        self.single
     }
 
     /// Bytes that a walk of `n` codes may touch, from that of its first bit on.
@@ -144,16 +213,19 @@ impl<L: Latent> Table<L> {
 
 /// The slots that a walk has visited: a batch's codes.
 #[derive(Clone, Debug)]
-pub struct Codes {
-    pub(crate) slots: [u16; BATCH],
+pub struct Codes<L> {
+    pub(crate) nodes: [Node; BATCH],
     n: usize,
-    /// All slots are below.
+    /// Where they point into a table of lower bounds, its length.
     end: usize,
+    max_offset_bits: u8,
+    latents: PhantomData<L>,
 }
 
-impl Default for Codes {
+impl<L> Default for Codes<L> {
     fn default() -> Self {
-        Self { slots: [0; BATCH], n: 0, end: 0 }
+        let nodes = [Node::default(); BATCH];
+        Self { nodes, n: 0, end: 0, max_offset_bits: 0, latents: PhantomData }
     }
 }
 
@@ -175,9 +247,9 @@ impl Stream<'_> {
 
 /// A batch of codes to read.
 #[derive(Debug)]
-pub struct Walk<'a, W> {
+pub struct Walk<'a, L> {
     /// Where the states go.
-    pub table: &'a Table<W>,
+    pub table: &'a Table<L>,
     /// The states, slots of the table.
     pub states: &'a mut [u32; LANES],
     /// From where.
@@ -185,10 +257,10 @@ pub struct Walk<'a, W> {
     /// How many, at most [`BATCH`].
     pub n: usize,
     /// Where to.
-    pub codes: &'a mut Codes,
+    pub codes: &'a mut Codes<L>,
 }
 
-impl<W: Latent> Walk<'_, W> {
+impl<L: Latent> Walk<'_, L> {
     /// What the kernels rely on.
     #[inline(always)]
     fn check(&self) {
@@ -204,7 +276,7 @@ pub struct Unpack<'a, L> {
     /// What the codes stand for.
     pub table: &'a Table<L>,
     /// From a walk over the same table.
-    pub codes: &'a Codes,
+    pub codes: &'a Codes<L>,
     /// From where.
     pub stream: Stream<'a>,
     /// Where to, as many as codes.
@@ -215,9 +287,12 @@ impl<L: Latent> Unpack<'_, L> {
     /// What the kernels rely on.
     #[inline(always)]
     fn check(&self) {
-        let Table { nodes, lowers, .. } = self.table;
-        assert!(self.codes.end <= nodes.len() && self.codes.end <= lowers.len(), "other codes");
-        assert!(self.dst.len() == self.codes.n, "as many latents as codes");
+        let Codes { n, end, max_offset_bits, .. } = self.codes;
+        assert!(*max_offset_bits <= self.table.max_offset_bits, "other codes");
+        if let Lowers::Far(lowers) = &self.table.lowers {
+            assert!(*end <= lowers.len(), "other codes");
+        }
+        assert!(self.dst.len() == *n, "as many latents as codes");
         self.stream.check(self.table.offsets_window(self.codes.n));
     }
 }
@@ -231,16 +306,20 @@ pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
     walk.check();
     let Walk { table, states, stream, n, codes } = walk;
     codes.n = n;
-    codes.end = table.nodes.len();
-    let slots = &mut codes.slots[..n];
+    codes.end = match &table.lowers {
+        Lowers::Near(_) => usize::MAX,
+        Lowers::Far(lowers) => lowers.len(),
+    };
+    codes.max_offset_bits = table.max_offset_bits;
+    let visited = &mut codes.nodes[..n];
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Walk::check` has found states inside of the table,
             // which is closed, and bytes enough.
-            unsafe { bmi2::walk(&table.nodes, states, stream, slots) }
+            unsafe { bmi2::walk(&table.nodes, states, stream, visited) }
         }
-        _ => scalar::walk(&table.nodes, states, stream, slots),
+        _ => scalar::walk(&table.nodes, states, stream, visited),
     }
 }
 
@@ -252,15 +331,15 @@ pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
 pub fn unpack<L: Latent>(present: Present, unpack: Unpack<'_, L>) -> usize {
     unpack.check();
     let Unpack { table, codes, stream, dst } = unpack;
-    let slots = &codes.slots[..codes.n];
+    let visited = &codes.nodes[..codes.n];
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Unpack::check` has found all codes inside of the
             // table, as many latents, and bytes enough.
-            unsafe { bmi2::unpack(table, slots, stream, dst) }
+            unsafe { bmi2::unpack(&table.lowers, table.offsets, visited, stream, dst) }
         }
-        _ => scalar::unpack(table, slots, stream, dst),
+        _ => scalar::unpack(&table.lowers, table.offsets, visited, stream, dst),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Walking and unpacking in portable code.
 
-use crate::tans::{LANES, Latent, NARROW, Node, Stream, Table};
+use crate::tans::{LANES, Latent, Lowers, NARROW, Node, Offsets, Stream};
 
 /// The eight bytes from `byte` on, little endian; zeros where there are none.
 #[inline(always)]
@@ -23,27 +23,34 @@ fn field<const WIDE: bool>(bytes: &[u8], at: usize, width: u32) -> u64 {
     word & ((1 << (width & 63)) - 1)
 }
 
+/// The lower bound that a node stands for.
+#[inline(always)]
+fn lower<L: Latent>(lowers: &Lowers<L>, node: Node) -> L {
+    match lowers {
+        Lowers::Near(least) => least.plus_low(node.payload().into()),
+        Lowers::Far(lowers) => lowers[node.payload() as usize],
+    }
+}
+
 /// Returns the bits that were read.
 pub(crate) fn walk(
     nodes: &[Node],
     states: &mut [u32; LANES],
     stream: Stream<'_>,
-    slots: &mut [u16],
+    visited: &mut [Node],
 ) -> usize {
     let mut at = stream.bit;
     let [mut s0, mut s1, mut s2, mut s3] = *states;
-    let step = |state: &mut u32, word: &mut u64, slot: &mut u16| {
+    let step = |state: &mut u32, word: &mut u64, here: &mut Node| {
         let node = nodes[*state as usize];
-        #[expect(clippy::cast_possible_truncation, reason = "slots are below 2^14")]
-        let here = *state as u16;
-        *slot = here;
+        *here = node;
         #[expect(clippy::cast_possible_truncation, reason = "at most 14 bits")]
         let low = (*word & ((1 << node.bits()) - 1)) as u32;
         *state = node.base() + low;
         *word >>= node.bits();
         node.bits() as usize
     };
-    let mut groups = slots.chunks_exact_mut(LANES);
+    let mut groups = visited.chunks_exact_mut(LANES);
     for group in &mut groups {
         let mut word = load(stream.bytes, at / 8) >> (at % 8);
         let [p0, p1, p2, p3] = group else { break };
@@ -54,44 +61,44 @@ pub(crate) fn walk(
     }
     *states = [s0, s1, s2, s3];
     let mut word = load(stream.bytes, at / 8) >> (at % 8);
-    for (slot, state) in groups.into_remainder().iter_mut().zip(states) {
-        at += step(state, &mut word, slot);
+    for (here, state) in groups.into_remainder().iter_mut().zip(states) {
+        at += step(state, &mut word, here);
     }
     at - stream.bit
 }
 
-/// From slots to latents; returns the bits that were read.
+/// From nodes to latents; returns the bits that were read.
 pub(crate) fn unpack<L: Latent>(
-    table: &Table<L>,
-    slots: &[u16],
+    lowers: &Lowers<L>,
+    offsets: Offsets,
+    visited: &[Node],
     stream: Stream<'_>,
     dst: &mut [L],
 ) -> usize {
-    if table.max_offset_bits == 0 {
-        for (x, &slot) in dst.iter_mut().zip(slots) {
-            *x = table.lowers[usize::from(slot)];
+    match offsets {
+        Offsets::None => {
+            for (x, &node) in dst.iter_mut().zip(visited) {
+                *x = lower(lowers, node);
+            }
+            0
         }
-        0
-    } else if table.max_offset_bits <= NARROW {
-        add_offsets::<L, false>(table, slots, stream, dst)
-    } else {
-        add_offsets::<L, true>(table, slots, stream, dst)
+        Offsets::Wide => add_offsets::<L, true>(lowers, visited, stream, dst),
+        _ => add_offsets::<L, false>(lowers, visited, stream, dst),
     }
 }
 
 #[inline(always)]
 fn add_offsets<L: Latent, const WIDE: bool>(
-    table: &Table<L>,
-    slots: &[u16],
+    lowers: &Lowers<L>,
+    visited: &[Node],
     stream: Stream<'_>,
     dst: &mut [L],
 ) -> usize {
     let mut at = stream.bit;
-    for (x, &slot) in dst.iter_mut().zip(slots) {
-        let width = table.nodes[usize::from(slot)].offset_bits();
-        let offset = field::<WIDE>(stream.bytes, at, width);
-        *x = table.lowers[usize::from(slot)].plus_low(offset);
-        at += width as usize;
+    for (x, &node) in dst.iter_mut().zip(visited) {
+        let offset = field::<WIDE>(stream.bytes, at, node.offset_bits());
+        *x = lower(lowers, node).plus_low(offset);
+        at += node.offset_bits() as usize;
     }
     at - stream.bit
 }

@@ -5,7 +5,8 @@
 //! possible: the next slot comes by a load of its own and not out of the node, and one load and
 //! shift of the stream serve four codes, or as many offsets as fit into it.
 
-use crate::tans::{LANES, Latent, NARROW, Node, Stream, Table};
+use crate::tans::{LANES, Latent, Lowers, NARROW, Node, Offsets, Stream};
+use crate::x86_64::avx2_offsets::{self, Eight};
 use std::arch::asm;
 use std::arch::x86_64::_bzhi_u64;
 
@@ -56,46 +57,45 @@ impl Walker {
     #[inline(always)]
     unsafe fn node(&self, state: u64) -> u64 {
         // SAFETY: the caller's promise.
-        unsafe { u64::from((*self.nodes.add(state as usize)).0) }
+        unsafe { (*self.nodes.add(state as usize)).0 }
     }
 
-    /// The upper half of a state's node.
+    /// The second pair of bytes of a state's node.
     ///
     /// # Safety
     /// The state is a slot of the table.
     #[inline(always)]
     unsafe fn base(&self, state: u64) -> u64 {
-        // SAFETY: the caller's promise; a node has two halves.
-        unsafe { u64::from(*self.nodes.cast::<u16>().add(2 * state as usize + 1)) }
+        // SAFETY: the caller's promise; a node has four pairs.
+        unsafe { u64::from(*self.nodes.cast::<u16>().add(4 * state as usize + 1)) }
     }
 
     /// A code of each lane.
     ///
     /// # Safety
-    /// The states are slots of the table, which is closed; `slots` has room for four; the stream
-    /// goes on for eight bytes.
-    #[expect(clippy::cast_possible_truncation, reason = "states are below 2^14")]
+    /// The states are slots of the table, which is closed; `visited` has room for four; the
+    /// stream goes on for eight bytes.
     #[inline(always)]
-    unsafe fn four(&mut self, slots: *mut u16) {
+    unsafe fn four(&mut self, visited: *mut Node) {
         let [s0, s1, s2, s3] = self.states;
         // SAFETY: the caller's promise; four codes have 56 bits at most.
         unsafe {
             let word = word(self.bytes, self.at);
             let (n0, n1, n2, n3) = (self.node(s0), self.node(s1), self.node(s2), self.node(s3));
-            *slots = s0 as u16;
-            *slots.add(1) = s1 as u16;
-            *slots.add(2) = s2 as u16;
-            *slots.add(3) = s3 as u16;
-            // Only the low byte of these sums counts here.
-            let n01 = n0 + n1;
-            let n012 = n01 + n2;
+            *visited = Node(n0);
+            *visited.add(1) = Node(n1);
+            *visited.add(2) = Node(n2);
+            *visited.add(3) = Node(n3);
+            // Only the low byte of these sums counts.
+            let n01 = n0.wrapping_add(n1);
+            let n012 = n01.wrapping_add(n2);
             self.states = [
                 scalar(self.base(s0) + low(word, n0)),
                 scalar(self.base(s1) + low(word >> (n0 & 63), n1)),
                 scalar(self.base(s2) + low(word >> (n01 & 63), n2)),
                 scalar(self.base(s3) + low(word >> (n012 & 63), n3)),
             ];
-            self.at += (n012 + n3) & 0xff;
+            self.at += n012.wrapping_add(n3) & 0xff;
         }
     }
 
@@ -103,14 +103,13 @@ impl Walker {
     ///
     /// # Safety
     /// As [`Walker::four`], for one.
-    #[expect(clippy::cast_possible_truncation, reason = "states are below 2^14")]
     #[inline(always)]
-    unsafe fn one(&mut self, lane: usize, slot: &mut u16) {
+    unsafe fn one(&mut self, lane: usize, visited: &mut Node) {
         let state = self.states[lane];
         // SAFETY: the caller's promise.
         unsafe {
             let node = self.node(state);
-            *slot = state as u16;
+            *visited = Node(node);
             self.states[lane] = self.base(state) + low(word(self.bytes, self.at), node);
             self.at += node & 0xff;
         }
@@ -121,13 +120,13 @@ impl Walker {
 ///
 /// # Safety
 /// The states are slots of the table, which is closed; the stream is as long as the table's
-/// window for as many codes as `slots` has room for.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+/// window for as many codes as `visited` has room for.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn walk(
     nodes: &[Node],
     states: &mut [u32; LANES],
     stream: Stream<'_>,
-    slots: &mut [u16],
+    visited: &mut [Node],
 ) -> usize {
     let mut walker = Walker {
         nodes: nodes.as_ptr(),
@@ -135,14 +134,14 @@ pub(crate) unsafe fn walk(
         bytes: stream.bytes.as_ptr(),
         at: stream.bit as u64,
     };
-    let mut groups = slots.chunks_exact_mut(LANES);
+    let mut groups = visited.chunks_exact_mut(LANES);
     for group in &mut groups {
         // SAFETY: the caller's promise, which every step keeps, as the table is closed.
         unsafe { walker.four(group.as_mut_ptr()) };
     }
-    for (lane, slot) in groups.into_remainder().iter_mut().enumerate() {
+    for (lane, node) in groups.into_remainder().iter_mut().enumerate() {
         // SAFETY: likewise.
-        unsafe { walker.one(lane, slot) };
+        unsafe { walker.one(lane, node) };
     }
     #[expect(clippy::cast_possible_truncation, reason = "states are below 2^14")]
     let after = walker.states.map(|s| s as u32);
@@ -150,41 +149,111 @@ pub(crate) unsafe fn walk(
     walker.at as usize - stream.bit
 }
 
-struct Unpacker<L> {
-    nodes: *const Node,
-    lowers: *const L,
+/// [`Lowers`], whose kind the compiler knows.
+trait Lower<L: Latent>: Copy {
+    /// The lower bound that a node stands for.
+    ///
+    /// # Safety
+    /// The node is of the same table.
+    unsafe fn of(self, node: Node) -> L;
+    /// Adds eight offsets to the nodes' lower bounds.
+    ///
+    /// # Safety
+    /// There are eight nodes, of the same table, and room for eight latents; callers are compiled
+    /// with AVX2.
+    unsafe fn add<O: Eight>(self, nodes: *const Node, offsets: O, dst: *mut L);
+}
+
+#[derive(Clone, Copy)]
+struct Near<L>(L);
+
+impl<L: Latent> Lower<L> for Near<L> {
+    #[inline(always)]
+    unsafe fn of(self, node: Node) -> L {
+        self.0.plus_low(node.payload().into())
+    }
+    #[inline(always)]
+    unsafe fn add<O: Eight>(self, nodes: *const Node, offsets: O, dst: *mut L) {
+        // SAFETY: the caller's promise.
+        unsafe { avx2_offsets::add_near(self.0, nodes, offsets, dst) }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Far<L>(*const L);
+
+impl<L: Latent> Lower<L> for Far<L> {
+    #[inline(always)]
+    unsafe fn of(self, node: Node) -> L {
+        // SAFETY: the caller's promise: the node says which one.
+        unsafe { *self.0.add(node.payload() as usize) }
+    }
+    #[inline(always)]
+    unsafe fn add<O: Eight>(self, nodes: *const Node, offsets: O, dst: *mut L) {
+        for i in 0..8 {
+            // SAFETY: the caller's promise.
+            unsafe { *dst.add(i) = self.of(*nodes.add(i)).plus_low(offsets.get(i)) };
+        }
+    }
+}
+
+struct Unpacker<W> {
+    lowers: W,
     bytes: *const u8,
     at: u64,
 }
 
-impl<L: Latent> Unpacker<L> {
-    #[inline(always)]
-    fn new(table: &Table<L>, stream: Stream<'_>) -> Self {
-        Self {
-            nodes: table.nodes.as_ptr(),
-            lowers: table.lowers.as_ptr(),
-            bytes: stream.bytes.as_ptr(),
-            at: stream.bit as u64,
-        }
-    }
-
-    /// `N` latents out of one load of the stream.
+impl<W> Unpacker<W> {
+    /// One latent of up to 57 offset bits.
     ///
     /// # Safety
-    /// The slots are of the table; there are `N` of them and room for as many latents; `N` of the
-    /// table's offsets have 57 bits at most; the stream goes on for eight bytes.
+    /// The node is of the table; the stream goes on for eight bytes.
     #[inline(always)]
-    unsafe fn some<const N: usize>(&mut self, slots: *const u16, dst: *mut L) {
+    unsafe fn one<L: Latent>(&mut self, node: Node, dst: &mut L)
+    where
+        W: Lower<L>,
+    {
+        let width = node.offset_bits().into();
         // SAFETY: the caller's promise.
-        unsafe {
-            let mut rest = word(self.bytes, self.at);
-            for i in 0..N {
-                let slot = usize::from(*slots.add(i));
-                let width = u64::from(*self.nodes.add(slot).cast::<u8>().add(1));
-                *dst.add(i) = (*self.lowers.add(slot)).plus_low(scalar(low(rest, width)));
-                rest >>= width & 63;
-                self.at += width;
+        let offset = scalar(low(unsafe { word(self.bytes, self.at) }, width));
+        // SAFETY: the caller's promise.
+        *dst = unsafe { self.lowers.of(node) }.plus_low(offset);
+        self.at += width;
+    }
+
+    /// Eight at a time where `O` has room for their offsets.
+    ///
+    /// # Safety
+    /// The nodes are of the table, whose offsets have 57 bits at most, and as many as latents; the
+    /// stream goes on for eight bytes behind the first bit of each; callers are compiled with
+    /// AVX2, BMI2 and POPCNT.
+    #[inline(always)]
+    unsafe fn eights<L: Latent, O: Eight>(&mut self, nodes: &[Node], dst: &mut [L])
+    where
+        W: Lower<L>,
+    {
+        let (nodes, tail) = nodes.as_chunks::<8>();
+        let (dst, rest) = dst.as_chunks_mut::<8>();
+        for (xs, nodes) in dst.iter_mut().zip(nodes) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if let Some(masks) = O::masks(nodes.as_ptr()) {
+                    let offsets = masks.fill(|bits| {
+                        let word = word(self.bytes, self.at);
+                        self.at += u64::from(bits);
+                        word
+                    });
+                    self.lowers.add(nodes.as_ptr(), offsets, xs.as_mut_ptr());
+                } else {
+                    for (x, &node) in xs.iter_mut().zip(nodes) {
+                        self.one(node, x);
+                    }
+                }
             }
+        }
+        for (x, &node) in rest.iter_mut().zip(tail) {
+            // SAFETY: the caller's promise.
+            unsafe { self.one(node, x) };
         }
     }
 
@@ -193,78 +262,82 @@ impl<L: Latent> Unpacker<L> {
     /// # Safety
     /// As [`Unpacker::some`], but the stream goes on for sixteen bytes.
     #[inline(always)]
-    unsafe fn wide(&mut self, slot: u16, dst: &mut L) {
-        let slot = usize::from(slot);
+    unsafe fn wide<L: Latent>(&mut self, node: Node, dst: &mut L)
+    where
+        W: Lower<L>,
+    {
         // SAFETY: the caller's promise.
         unsafe {
-            let width = u64::from(*self.nodes.add(slot).cast::<u8>().add(1));
             // In two shifts, so that one by 64 comes out as zero.
             let above = (word(self.bytes, (self.at & !7) + 64) << 1) << (63 - (self.at & 7));
-            *dst = (*self.lowers.add(slot)).plus_low(low(word(self.bytes, self.at) | above, width));
+            let width = node.offset_bits().into();
+            *dst = self.lowers.of(node).plus_low(low(word(self.bytes, self.at) | above, width));
             self.at += width;
         }
     }
 }
 
-/// From slots to latents; returns the bits that were read.
+/// From nodes to latents; returns the bits that were read.
 ///
 /// # Safety
-/// The slots are of the table; there are as many as latents; the stream is as long as the table's
-/// window for so many.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+/// The nodes are of the table of `lowers` and `offsets`; there are as many as latents; the stream
+/// is as long as the table's window for so many.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn unpack<L: Latent>(
-    table: &Table<L>,
-    slots: &[u16],
+    lowers: &Lowers<L>,
+    offsets: Offsets,
+    visited: &[Node],
     stream: Stream<'_>,
     dst: &mut [L],
 ) -> usize {
-    // SAFETY: the caller's promise in all arms; products with the table's most offset bits are
-    // 57 at most.
+    // SAFETY: the caller's promise.
     unsafe {
-        match table.max_offset_bits {
-            0 => {
-                for (x, &slot) in dst.iter_mut().zip(slots) {
-                    *x = *table.lowers.get_unchecked(usize::from(slot));
-                }
-                0
-            }
-            1..=14 => unpack_by::<L, 4, 1>(table, slots, stream, dst),
-            15..=28 => unpack_by::<L, 2, 2>(table, slots, stream, dst),
-            29..=NARROW => unpack_by::<L, 1, 4>(table, slots, stream, dst),
-            _ => {
-                let mut unpacker = Unpacker::new(table, stream);
-                for (x, &slot) in dst.iter_mut().zip(slots) {
-                    unpacker.wide(slot, x);
-                }
-                unpacker.at as usize - stream.bit
-            }
+        match lowers {
+            Lowers::Near(least) => unpack_with(Near(*least), offsets, visited, stream, dst),
+            Lowers::Far(lowers) => unpack_with(Far(lowers.as_ptr()), offsets, visited, stream, dst),
         }
     }
 }
 
-/// `N` latents out of each load of the stream, `TIMES` of them in one turn.
-///
 /// # Safety
-/// As [`unpack`], and `N` of the table's offsets have 57 bits at most.
+/// As [`unpack`].
 #[inline(always)]
-unsafe fn unpack_by<L: Latent, const N: usize, const TIMES: usize>(
-    table: &Table<L>,
-    slots: &[u16],
+unsafe fn unpack_with<L: Latent>(
+    lowers: impl Lower<L>,
+    offsets: Offsets,
+    visited: &[Node],
     stream: Stream<'_>,
     dst: &mut [L],
 ) -> usize {
-    let mut unpacker = Unpacker::new(table, stream);
-    let mut groups = dst.chunks_exact_mut(N * TIMES);
-    let mut slots = slots.chunks_exact(N * TIMES);
-    for (xs, slots) in (&mut groups).zip(&mut slots) {
-        for i in 0..TIMES {
-            // SAFETY: the caller's promise.
-            unsafe { unpacker.some::<N>(slots.as_ptr().add(N * i), xs.as_mut_ptr().add(N * i)) };
+    let mut unpacker = Unpacker { lowers, bytes: stream.bytes.as_ptr(), at: stream.bit as u64 };
+    // SAFETY: the caller's promise in all arms; but in the last one offsets have 57 bits at most.
+    unsafe {
+        match offsets {
+            Offsets::None => {
+                for (x, &node) in dst.iter_mut().zip(visited) {
+                    *x = lowers.of(node);
+                }
+            }
+            Offsets::Short => unpacker.eights::<L, avx2_offsets::Short>(visited, dst),
+            Offsets::Medium => unpacker.eights::<L, avx2_offsets::Medium>(visited, dst),
+            Offsets::Long => {
+                let (nodes, tail) = visited.as_chunks::<4>();
+                let (dst, rest) = dst.as_chunks_mut::<4>();
+                for (xs, nodes) in dst.iter_mut().zip(nodes) {
+                    for (x, &node) in xs.iter_mut().zip(nodes) {
+                        unpacker.one(node, x);
+                    }
+                }
+                for (x, &node) in rest.iter_mut().zip(tail) {
+                    unpacker.one(node, x);
+                }
+            }
+            Offsets::Wide => {
+                for (x, &node) in dst.iter_mut().zip(visited) {
+                    unpacker.wide(node, x);
+                }
+            }
         }
-    }
-    for (x, slot) in groups.into_remainder().iter_mut().zip(slots.remainder()) {
-        // SAFETY: likewise.
-        unsafe { unpacker.some::<1>(slot, x) };
     }
     unpacker.at as usize - stream.bit
 }
@@ -273,7 +346,7 @@ unsafe fn unpack_by<L: Latent, const N: usize, const TIMES: usize>(
 ///
 /// # Safety
 /// The stream is as long as the fields and eight bytes more.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn unpack_single<L: Latent>(
     lower: L,
     width: u8,

@@ -17,7 +17,7 @@ pub(crate) fn read<L: Latent>(
     slots: &mut [u32; LANES],
     src: &[u8],
     bit: &mut usize,
-    codes: &mut Codes,
+    codes: &mut Codes<L>,
     dst: &mut [L],
 ) -> Result<()> {
     let n = dst.len();

@@ -71,7 +71,9 @@ pub(crate) struct Spent {
 /// Latents of a batch.
 #[derive(Clone, Debug)]
 struct Scratch<L> {
-    codes: Codes,
+    codes: Codes<L>,
+    /// Of lookbacks and indices.
+    codes_u32: Codes<u32>,
     lookbacks: [u32; BATCH_N],
     indices: [u32; BATCH_N],
     primary: [L; BATCH_N],
@@ -104,6 +106,7 @@ impl<L: Latent> PageState<L> {
         r.align("the page metadata")?;
         let scratch = Box::new(Scratch {
             codes: Codes::default(),
+            codes_u32: Codes::default(),
             lookbacks: [0; BATCH_N],
             indices: [0; BATCH_N],
             primary: [L::ZERO; BATCH_N],
@@ -150,13 +153,14 @@ impl<L: Latent> PageState<L> {
         debug_assert!(self.ready.is_empty());
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
-        let Scratch { codes, lookbacks, indices, primary, secondary } = &mut *self.scratch;
+        let Scratch { codes, codes_u32, lookbacks, indices, primary, secondary } =
+            &mut *self.scratch;
         let mut stored = 0;
         let before = *bit;
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             stored = n.min(self.left.saturating_sub(payload.state_n()));
             let dst = &mut lookbacks[..stored];
-            decoder.decode(table, payload, &[], self.left, src, bit, codes, dst)?;
+            decoder.decode(table, payload, &[], self.left, src, bit, codes_u32, dst)?;
         }
         let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
@@ -167,7 +171,7 @@ impl<L: Latent> PageState<L> {
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
                 let dst = &mut indices[..n];
-                decoder.decode(table, payload, lookbacks, self.left, src, bit, codes, dst)?;
+                decoder.decode(table, payload, lookbacks, self.left, src, bit, codes_u32, dst)?;
             }
             _ => return Err(Error::invalid("a page decoded with another chunk's tables")),
         }

@@ -23,7 +23,6 @@ impl<L: Latent> Table<L> {
             return Ok(Self { log: variable.log, kernel: None });
         }
         let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
-        let slots = tans::slots(variable.log, &weights);
         let slot = |slot: &tans::Slot| {
             let bin = variable.bins[usize::from(slot.symbol)];
             #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
@@ -31,7 +30,9 @@ impl<L: Latent> Table<L> {
             let lower = bin.lower.add(shift);
             kernel::Slot { base: slot.base, bits: slot.bits, offset_bits, lower }
         };
-        match kernel::Table::new(slots.iter().map(slot)) {
+        let slots = tans::slots(variable.log, &weights);
+        let slots: Vec<_> = slots.iter().map(slot).collect();
+        match kernel::Table::new(&slots) {
             Some(kernel) => Ok(Self { log: variable.log, kernel: Some(kernel) }),
             None => Err(Error::corrupt(0, "bins that make no table")),
         }

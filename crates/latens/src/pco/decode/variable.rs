@@ -67,7 +67,7 @@ impl<L: Latent> VariableDecoder<L> {
         left: usize,
         src: &[u8],
         bit: &mut usize,
-        codes: &mut Codes,
+        codes: &mut Codes<L>,
         dst: &mut [L],
     ) -> Result<()> {
         let stored = self.stored(dst.len(), left);
