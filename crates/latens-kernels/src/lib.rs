@@ -4,6 +4,7 @@
 //! compiled; which of them runs is decided once, at run time, by [`dispatch`].
 //! `LATENS_SIMD=scalar|avx2|avx512` forces a choice (as far as the processor has it).
 
+pub mod conv1;
 pub mod delta;
 pub mod dispatch;
 pub mod lane;

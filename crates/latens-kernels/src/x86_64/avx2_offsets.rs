@@ -25,8 +25,6 @@ pub(super) trait Eight: Copy {
     /// # Safety
     /// Callers are compiled with AVX2.
     unsafe fn vector(self) -> __m256i;
-    /// Offset `i`.
-    fn get(self, i: usize) -> u64;
 }
 
 /// The widths of eight nodes' offsets, in the order 0 1 4 5 | 2 3 6 7; `None` where one of them is
@@ -91,11 +89,6 @@ impl Eight for Short {
         // SAFETY: the caller's promise.
         unsafe { _mm256_cvtepu16_epi32(_mm_set_epi64x(b, a)) }
     }
-
-    #[inline(always)]
-    fn get(self, i: usize) -> u64 {
-        self.0[i / 4] >> (16 * (i % 4)) & 0xffff
-    }
 }
 
 /// Fields of 32 bits for offsets of [`MEDIUM`] at most.
@@ -142,11 +135,6 @@ impl Eight for Medium {
         // SAFETY: the caller's promise.
         unsafe { _mm256_set_epi64x(d, c, b, a) }
     }
-
-    #[inline(always)]
-    fn get(self, i: usize) -> u64 {
-        self.0[i / 2] >> (32 * (i % 2)) & 0xffff_ffff
-    }
 }
 
 /// Adds eight offsets, and `least`, to the upper halves of the nodes.
@@ -191,5 +179,31 @@ pub(super) unsafe fn add_near<L: Latent, O: Eight>(
             return _mm_storeu_si128(dst.cast(), words);
         }
         _mm_storel_epi64(dst.cast(), _mm_packus_epi16(words, words));
+    }
+}
+
+/// Adds eight offsets to those of `lowers` that the upper halves of the nodes say.
+///
+/// # Safety
+/// There are eight nodes, whose lower bounds are there, and room for eight latents of 64 bits, the
+/// only ones that lie that far from each other; callers are compiled with AVX2.
+#[inline(always)]
+pub(super) unsafe fn add_far<L: Latent, O: Eight>(
+    lowers: *const L,
+    nodes: *const Node,
+    offsets: O,
+    dst: *mut L,
+) {
+    debug_assert!(L::WIDTH == 64);
+    // SAFETY: the caller's promise; a pointer to eight latents is cast to one to as many bytes.
+    unsafe {
+        let offsets = offsets.vector();
+        let lower = |i: usize| lowers.add((*nodes.add(i)).payload() as usize).cast::<f64>();
+        let two = |i: usize| _mm_loadh_pd(_mm_load_sd(lower(i)), lower(i + 1));
+        let four = |i: usize| _mm256_castpd_si256(_mm256_set_m128d(two(i + 2), two(i)));
+        let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(offsets));
+        let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(offsets));
+        _mm256_storeu_si256(dst.cast(), _mm256_add_epi64(four(0), low));
+        _mm256_storeu_si256(dst.add(4).cast(), _mm256_add_epi64(four(4), high));
     }
 }

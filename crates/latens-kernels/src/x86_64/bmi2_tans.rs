@@ -190,10 +190,8 @@ impl<L: Latent> Lower<L> for Far<L> {
     }
     #[inline(always)]
     unsafe fn add<O: Eight>(self, nodes: *const Node, offsets: O, dst: *mut L) {
-        for i in 0..8 {
-            // SAFETY: the caller's promise.
-            unsafe { *dst.add(i) = self.of(*nodes.add(i)).plus_low(offsets.get(i)) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { avx2_offsets::add_far(self.0, nodes, offsets, dst) }
     }
 }
 
@@ -294,6 +292,7 @@ pub(crate) unsafe fn unpack<L: Latent>(
     unsafe {
         match lowers {
             Lowers::Near(least) => unpack_with(Near(*least), offsets, visited, stream, dst),
+            // Of 64 bits: narrower ones are always near each other.
             Lowers::Far(lowers) => unpack_with(Far(lowers.as_ptr()), offsets, visited, stream, dst),
         }
     }

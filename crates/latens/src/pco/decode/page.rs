@@ -160,25 +160,25 @@ impl<L: Latent> PageState<L> {
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             stored = n.min(self.left.saturating_sub(payload.state_n()));
             let dst = &mut lookbacks[..stored];
-            decoder.decode(table, payload, &[], self.left, src, bit, codes_u32, dst)?;
+            decoder.decode(table, &[], self.left, src, bit, codes_u32, dst)?;
         }
         let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
                 let dst = &mut primary[..n];
-                decoder.decode(table, payload, lookbacks, self.left, src, bit, codes, dst)?;
+                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
                 let dst = &mut indices[..n];
-                decoder.decode(table, payload, lookbacks, self.left, src, bit, codes_u32, dst)?;
+                decoder.decode(table, lookbacks, self.left, src, bit, codes_u32, dst)?;
             }
             _ => return Err(Error::invalid("a page decoded with another chunk's tables")),
         }
         let after_primary = *bit;
         if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
             let dst = &mut secondary[..n];
-            decoder.decode(table, payload, lookbacks, self.left, src, bit, codes, dst)?;
+            decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
         }
         self.spent.delta += (after_delta - before) as u64;
         self.spent.primary += (after_primary - after_delta) as u64;

@@ -60,6 +60,27 @@ pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
 /// Joins in place; false if a multiple lies beyond the last NaN.
 #[inline(always)]
 pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
+    // The whole number as two's complement, less one if negative; its magnitude likewise.
+    let signed = |x: L| x ^ L::MID;
+    let magnitude = |s: L| s ^ s.sign_mask();
+    let all = primary.iter().fold(L::ZERO, |all, &x| all | magnitude(signed(x)));
+    if all >> (L::MANTISSA_DIGITS - 1) != L::ZERO {
+        return join_any(primary, secondary, base);
+    }
+    let base_bits = base.unorder();
+    for (x, &ulps) in primary.iter_mut().zip(secondary) {
+        let s = signed(*x);
+        let bits = magnitude(s).small_to_bits() | (s & L::MID);
+        let product = bits.mul_numbers(base_bits);
+        // Its ordered latent, with MID added.
+        *x = (product ^ (product.sign_mask() & !L::MID)).add(ulps);
+    }
+    true
+}
+
+/// [`join`] with multiples that may be infinite, NaN or none at all.
+#[inline(always)]
+fn join_any<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
     let base_bits = base.unorder();
     // The last NaN of each sign.
     let most = multiple_latent(!L::MID);
