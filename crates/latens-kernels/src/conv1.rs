@@ -1,20 +1,22 @@
 //! Undoing linear predictions: each latent is its residual plus a weighted sum of those before.
 //!
-//! A sum waits for the latent just before. So that it waits for little else, [`BLOCK`] sums are
-//! begun together, with all that comes from latents before the block: those are products of one
-//! latent with as many neighbouring weights, which vectors do at once. Within the block the few
-//! newest latents are added one by one.
+//! A sum waits for the latent just before it, and is to wait for little else. With few weights the
+//! rest of it is computed while that latent is. With many, [`BLOCK`] sums are begun together, with
+//! all that comes from latents before the block: products of one latent with as many neighbouring
+//! weights, which vectors do at once. Within the block the few newest latents are added one by one.
 
-use crate::dispatch::{Present, Work};
+use crate::dispatch::{Present, Simd, Work};
 use crate::tans::Latent;
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::avx2_conv1;
 
 /// Most weights.
 pub const MAX_ORDER: usize = 32;
 /// Sums that are begun together.
-const BLOCK: usize = 8;
+pub(crate) const BLOCK: usize = 8;
 /// Latents of a call, at most.
 const MOST: usize = 256;
-/// Taken off each latent, so that the difference is a signed number of 32 bits.
+/// Taken off each latent of the history, so that the difference is a signed number of 32 bits.
 const CENTRE: i64 = 1 << 31;
 
 /// A prediction `max(0, bias + Σ weight · latent) >> shift` and the latents that it is made of.
@@ -23,8 +25,9 @@ pub struct Predictor {
     shift: u32,
     /// What the sum is without latents, with [`CENTRE`] times each weight made up for.
     bias: i64,
-    /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum.
-    taps: Vec<[i32; BLOCK]>,
+    /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum; weights
+    /// of 32 bits.
+    taps: Vec<[i64; BLOCK]>,
     /// By distance, from 1 on.
     newest: [i64; BLOCK],
     /// The next latents to hand out, less [`CENTRE`]; then room for a call's.
@@ -51,7 +54,9 @@ impl Predictor {
         Self {
             shift,
             bias: bias.wrapping_add(CENTRE.wrapping_mul(sum)),
-            taps: (0..order).map(|i| std::array::from_fn(|t| weight(order - i + t))).collect(),
+            taps: (0..order)
+                .map(|i| std::array::from_fn(|t| weight(order - i + t).into()))
+                .collect(),
             newest: std::array::from_fn(|i| weight(i + 1).into()),
             history,
         }
@@ -64,13 +69,16 @@ impl Predictor {
     /// Where there are more than 256 or latents have more than 32 bits.
     pub fn undo<L: Latent>(&mut self, present: Present, latents: &mut [L]) {
         assert!(latents.len() <= MOST && L::WIDTH <= 32);
-        present.run(Undo { predictor: self, latents });
+        match present.simd() {
+            Simd::Avx2 | Simd::Avx512 => present.run(Undo::<L, true> { predictor: self, latents }),
+            _ => present.run(Undo::<L, false> { predictor: self, latents }),
+        }
     }
 
-    /// Predictions are `sum(i)` for the latent `i` after the history's first.
+    /// A latent out of its sum and residual.
     #[inline(always)]
-    fn next<L: Latent>(&self, sum: i64, residual: L) -> L {
-        residual.plus_low((sum.max(0) >> self.shift).cast_unsigned())
+    fn next<L: Latent>(shift: u32, sum: i64, residual: L) -> L {
+        residual.plus_low((sum & !(sum >> 63)).cast_unsigned() >> shift)
     }
 }
 
@@ -82,36 +90,78 @@ fn centred<L: Latent>(x: L) -> i32 {
     (bits ^ 1 << 31).cast_signed()
 }
 
-struct Undo<'a, L> {
+/// `AVX2`: compiled where it is present.
+struct Undo<'a, L, const AVX2: bool> {
     predictor: &'a mut Predictor,
     latents: &'a mut [L],
 }
 
-impl<L: Latent> Work for Undo<'_, L> {
+impl<L: Latent, const AVX2: bool> Work for Undo<'_, L, AVX2> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
+        match self.predictor.taps.len() {
+            1 => self.few::<1>(),
+            2 => self.few::<2>(),
+            3 => self.few::<3>(),
+            4 => self.few::<4>(),
+            5 => self.few::<5>(),
+            6 => self.few::<6>(),
+            7 => self.few::<7>(),
+            8 => self.few::<8>(),
+            _ => self.many(),
+        }
+    }
+}
+
+impl<L: Latent, const AVX2: bool> Undo<'_, L, AVX2> {
+    /// One after the other.
+    #[inline(always)]
+    fn few<const ORDER: usize>(self) {
+        let Undo { predictor: p, latents } = self;
+        let (shift, bias) = (p.shift, p.bias);
+        // From the newest on.
+        let weights: [i64; ORDER] = std::array::from_fn(|i| p.newest[i]);
+        let mut before: [i64; ORDER] = std::array::from_fn(|i| p.history[ORDER - 1 - i].into());
+        for x in latents {
+            let mut sum = bias;
+            for i in (0..ORDER).rev() {
+                sum = sum.wrapping_add(weights[i].wrapping_mul(before[i]));
+            }
+            let new = Predictor::next(shift, sum, *x);
+            *x = L::from_low((before[ORDER - 1] + CENTRE).cast_unsigned());
+            for i in (1..ORDER).rev() {
+                before[i] = before[i - 1];
+            }
+            before[0] = scalar(centred(new).into());
+        }
+        for (x, &new) in p.history.iter_mut().zip(before.iter().rev()) {
+            #[expect(clippy::cast_possible_truncation, reason = "a centred latent")]
+            let new = new as i32;
+            *x = new;
+        }
+    }
+
+    /// [`BLOCK`] after [`BLOCK`].
+    #[inline(always)]
+    fn many(self) {
         let Undo { predictor: p, latents } = self;
         let order = p.taps.len();
+        let newest = p.newest;
         let mut at = 0;
         while at < latents.len() {
             let n = BLOCK.min(latents.len() - at);
-            let mut sums = [p.bias; BLOCK];
-            for (taps, &x) in p.taps.iter().zip(&p.history[at..at + order]) {
-                for (sum, &tap) in sums.iter_mut().zip(taps) {
-                    *sum = sum.wrapping_add(i64::from(tap).wrapping_mul(x.into()));
-                }
-            }
+            let sums = sums::<AVX2>(p.bias, &p.taps, &p.history[at..at + order]);
             let mut block = [0i64; BLOCK];
             let mut residuals = [L::default(); BLOCK];
             residuals[..n].copy_from_slice(&latents[at..at + n]);
             for t in 0..BLOCK {
                 let mut sum = sums[t];
                 for u in 0..t {
-                    sum = sum.wrapping_add(p.newest[t - u - 1].wrapping_mul(block[u]));
+                    sum = sum.wrapping_add(newest[t - u - 1].wrapping_mul(block[u]));
                 }
-                block[t] = centred(p.next(sum, residuals[t])).into();
+                block[t] = scalar(centred(Predictor::next(p.shift, sum, residuals[t])).into());
             }
             for (x, &new) in p.history[at + order..at + order + n].iter_mut().zip(&block) {
                 #[expect(clippy::cast_possible_truncation, reason = "a centred latent")]
@@ -125,6 +175,34 @@ impl<L: Latent> Work for Undo<'_, L> {
         }
         p.history.copy_within(latents.len()..latents.len() + order, 0);
     }
+}
+
+/// Keeps the vectoriser of superwords away from a chain that nothing can be done for at once.
+#[inline(always)]
+fn scalar(mut x: i64) -> i64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: no instruction.
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    x
+}
+
+/// What latents before a block count in its sums.
+#[inline(always)]
+fn sums<const AVX2: bool>(bias: i64, taps: &[[i64; BLOCK]], before: &[i32]) -> [i64; BLOCK] {
+    #[cfg(target_arch = "x86_64")]
+    if AVX2 {
+        // SAFETY: `AVX2` says that callers are compiled with it.
+        return unsafe { avx2_conv1::sums(bias, taps, before) };
+    }
+    let mut sums = [bias; BLOCK];
+    for (taps, &x) in taps.iter().zip(before) {
+        for (sum, &tap) in sums.iter_mut().zip(taps) {
+            *sum = sum.wrapping_add(tap.wrapping_mul(x.into()));
+        }
+    }
+    sums
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ mod scalar {
 /// (`vector512`), which have a portable model: their logic is compiled and tested everywhere.
 mod x86_64 {
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_conv1;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_delta;
     #[cfg(target_arch = "x86_64")]
     mod avx2_offsets;
