@@ -23,11 +23,16 @@ pub(crate) struct Source<R> {
 
 impl<R: Read> Source<R> {
     pub(crate) fn new(reader: R) -> Self {
+        Self::starting_at(reader, 0)
+    }
+
+    /// For a reader that gives a file from `position` on.
+    pub(crate) fn starting_at(reader: R, position: u64) -> Self {
         Self {
             reader,
             buffer: Vec::new(),
             start: 0,
-            position: 0,
+            position,
             ended: false,
             crc: Some(Crc32c::new()),
         }
