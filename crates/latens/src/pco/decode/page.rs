@@ -13,6 +13,7 @@ use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
 use latens_kernels::dispatch::{Present, Work};
 use latens_kernels::tans::Codes;
+use std::iter;
 use std::ops::Range;
 
 /// A chunk's metadata with its tables: what all its pages share.
@@ -176,20 +177,26 @@ impl<L: Latent> PageState<L> {
             _ => return Err(Error::invalid("a page decoded with another chunk's tables")),
         }
         let after_primary = *bit;
+        let mut constant = None;
         if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
-            let dst = &mut secondary[..n];
-            decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+            if !payload.covers_secondary() {
+                constant = table.constant();
+            }
+            if constant.is_none() {
+                let dst = &mut secondary[..n];
+                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+            }
         }
         self.spent.delta += (after_delta - before) as u64;
         self.spent.primary += (after_primary - after_delta) as u64;
         self.spent.secondary += (*bit - after_primary) as u64;
         let mode = &tables.meta.mode;
-        let join = Join {
-            mode,
-            indices: &indices[..n],
-            primary: &mut primary[..n],
-            secondary: &secondary[..n],
+        let (indices, primary) = (&indices[..n], &mut primary[..n]);
+        let secondary = match constant {
+            Some(latent) => Secondary::Constant(latent),
+            None => Secondary::Latents(&secondary[..n]),
         };
+        let join = Join { mode, indices, primary, secondary };
         Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;
         self.ready = 0..n;
@@ -207,12 +214,19 @@ impl<L: Latent> PageState<L> {
     }
 }
 
+/// Secondary latents of a batch.
+enum Secondary<'a, L> {
+    /// All alike, as that of a good base often are.
+    Constant(L),
+    Latents(&'a [L]),
+}
+
 /// Latents to the numbers' ordered latents, in place of the primary ones.
 struct Join<'a, L> {
     mode: &'a ModePayload<L>,
     indices: &'a [u32],
     primary: &'a mut [L],
-    secondary: &'a [L],
+    secondary: Secondary<'a, L>,
 }
 
 impl<L: Latent> Work for Join<'_, L> {
@@ -221,27 +235,42 @@ impl<L: Latent> Work for Join<'_, L> {
     #[inline(always)]
     fn run(self) -> Self::Output {
         let Self { mode, indices, primary, secondary } = self;
-        match mode {
-            ModePayload::Classic => Ok(()),
-            ModePayload::IntMult { base } => match int_mult::join(primary, secondary, *base) {
-                true => Ok(()),
-                false => Err(format!("a remainder in the batch that ends here is not below the base {base}")),
+        let joined = match mode {
+            ModePayload::Classic => true,
+            ModePayload::IntMult { base } => match secondary {
+                Secondary::Constant(x) => int_mult::join(primary, iter::repeat(x), *base),
+                Secondary::Latents(all) => int_mult::join(primary, all.iter().copied(), *base),
             },
-            ModePayload::FloatMult { base } => match float_mult::join(primary, secondary, *base) {
-                true => Ok(()),
-                false => Err("a multiple in the batch that ends here is beyond the floats".to_owned()),
+            ModePayload::FloatMult { base } => match secondary {
+                Secondary::Constant(x) => float_mult::join(primary, iter::repeat(x), *base),
+                Secondary::Latents(all) => float_mult::join(primary, all.iter().copied(), *base),
             },
-            ModePayload::FloatQuant { q } => match float_quant::join(primary, secondary, *q) {
-                true => Ok(()),
-                false => Err(format!("a latent in the batch that ends here is too wide for FloatQuant of {q} bits")),
+            ModePayload::FloatQuant { q } => match secondary {
+                Secondary::Constant(x) => float_quant::join(primary, iter::repeat(x), *q),
+                Secondary::Latents(all) => float_quant::join(primary, all.iter().copied(), *q),
             },
-            ModePayload::Dict { values } => dict::join(indices, values, primary).map_err(|index| {
-                format!(
-                    "index {index} in the batch that ends here is outside of the dictionary of {} values",
-                    values.len()
-                )
-            }),
+            ModePayload::Dict { values } => {
+                return dict::join(indices, values, primary).map_err(|index| {
+                    let len = values.len();
+                    format!("index {index} in the batch that ends here is outside of the dictionary of {len} values")
+                });
+            }
+        };
+        if joined { Ok(()) } else { Err(unsound(mode)) }
+    }
+}
+
+/// Why latents do not join.
+#[cold]
+fn unsound<L: Latent>(mode: &ModePayload<L>) -> String {
+    match mode {
+        ModePayload::IntMult { base } => {
+            format!("a remainder in the batch that ends here is not below the base {base}")
         }
+        ModePayload::FloatQuant { q } => {
+            format!("a latent in the batch that ends here is too wide for FloatQuant of {q} bits")
+        }
+        _ => "a multiple in the batch that ends here is beyond the floats".to_owned(),
     }
 }
 

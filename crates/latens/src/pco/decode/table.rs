@@ -38,6 +38,14 @@ impl<L: Latent> Table<L> {
         }
     }
 
+    /// What all latents are, where there is but one that can be.
+    pub(crate) fn constant(&self) -> Option<L> {
+        match self.kernel.as_ref()?.single()? {
+            (latent, 0) => Some(latent),
+            _ => None,
+        }
+    }
+
     /// For the kernels.
     pub(crate) fn kernel(&self) -> Option<&kernel::Table<L>> {
         self.kernel.as_ref()

@@ -59,7 +59,11 @@ pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
 
 /// Joins in place; false if a multiple lies beyond the last NaN.
 #[inline(always)]
-pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
+pub(crate) fn join<L: Latent>(
+    primary: &mut [L],
+    secondary: impl Iterator<Item = L>,
+    base: L,
+) -> bool {
     // The whole number as two's complement, less one if negative; its magnitude likewise.
     let signed = |x: L| x ^ L::MID;
     let magnitude = |s: L| s ^ s.sign_mask();
@@ -68,7 +72,7 @@ pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bo
         return join_any(primary, secondary, base);
     }
     let base_bits = base.unorder();
-    for (x, &ulps) in primary.iter_mut().zip(secondary) {
+    for (x, ulps) in primary.iter_mut().zip(secondary) {
         let s = signed(*x);
         let bits = magnitude(s).small_to_bits() | (s & L::MID);
         let product = bits.mul_numbers(base_bits);
@@ -80,13 +84,13 @@ pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bo
 
 /// [`join`] with multiples that may be infinite, NaN or none at all.
 #[inline(always)]
-fn join_any<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
+fn join_any<L: Latent>(primary: &mut [L], secondary: impl Iterator<Item = L>, base: L) -> bool {
     let base_bits = base.unorder();
     // The last NaN of each sign.
     let most = multiple_latent(!L::MID);
     let least = multiple_latent(L::MAX);
     let mut ok = true;
-    for (x, &ulps) in primary.iter_mut().zip(secondary) {
+    for (x, ulps) in primary.iter_mut().zip(secondary) {
         ok &= (least <= *x) & (*x <= most);
         *x = multiple_bits(*x).mul_bits(base_bits).order().add(ulps).add(L::MID);
     }
@@ -104,7 +108,7 @@ mod tests {
     {
         let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
         let (mut primary, secondary) = split(&latents, base.to_latent());
-        assert!(join(&mut primary, &secondary, base.to_latent()));
+        assert!(join(&mut primary, secondary.into_iter(), base.to_latent()));
         assert_eq!(primary, latents);
     }
 
