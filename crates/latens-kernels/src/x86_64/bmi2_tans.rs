@@ -34,6 +34,17 @@ unsafe fn word(bytes: *const u8, at: u64) -> u64 {
     word >> (at & 7)
 }
 
+/// The 64 bits of the stream from bit `at` on.
+///
+/// # Safety
+/// Sixteen bytes from `at / 8` on belong to the stream.
+#[inline(always)]
+unsafe fn wide_word(bytes: *const u8, at: u64) -> u64 {
+    // SAFETY: the caller's promise.
+    let (below, above) = unsafe { (word(bytes, at), word(bytes.add(4), at)) };
+    below & 0xffff_ffff | above << 32
+}
+
 /// The low bits of `x`, as many as the low byte of `count` says.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the low byte is looked at alone")]
@@ -266,10 +277,9 @@ impl<W> Unpacker<W> {
     {
         // SAFETY: the caller's promise.
         unsafe {
-            // In two shifts, so that one by 64 comes out as zero.
-            let above = (word(self.bytes, (self.at & !7) + 64) << 1) << (63 - (self.at & 7));
             let width = node.offset_bits().into();
-            *dst = self.lowers.of(node).plus_low(low(word(self.bytes, self.at) | above, width));
+            let offset = scalar(low(wide_word(self.bytes, self.at), width));
+            *dst = self.lowers.of(node).plus_low(offset);
             self.at += width;
         }
     }
@@ -332,7 +342,14 @@ unsafe fn unpack_with<L: Latent>(
                 }
             }
             Offsets::Wide => {
-                for (x, &node) in dst.iter_mut().zip(visited) {
+                let (nodes, tail) = visited.as_chunks::<4>();
+                let (dst, rest) = dst.as_chunks_mut::<4>();
+                for (xs, nodes) in dst.iter_mut().zip(nodes) {
+                    for (x, &node) in xs.iter_mut().zip(nodes) {
+                        unpacker.wide(node, x);
+                    }
+                }
+                for (x, &node) in rest.iter_mut().zip(tail) {
                     unpacker.wide(node, x);
                 }
             }
@@ -344,7 +361,7 @@ unsafe fn unpack_with<L: Latent>(
 /// Fields of one width.
 ///
 /// # Safety
-/// The stream is as long as the fields and eight bytes more.
+/// The stream is as long as the fields and sixteen bytes more.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn unpack_single<L: Latent>(
     lower: L,
@@ -361,11 +378,9 @@ pub(crate) unsafe fn unpack_single<L: Latent>(
             at += step;
         }
     } else {
-        let shift = |at: u64| 63 - (at & 7);
         for x in dst {
-            // SAFETY: the caller's promise, and `SLACK`.
-            let (below, above) = unsafe { (word(bytes, at), word(bytes, (at & !7) + 64)) };
-            *x = lower.plus_low(low(below | (above << 1) << shift(at), step));
+            // SAFETY: the caller's promise.
+            *x = lower.plus_low(low(unsafe { wide_word(bytes, at) }, step));
             at += step;
         }
     }
