@@ -20,10 +20,11 @@ pub const LANES: usize = 4;
 pub const MAX_LOG: u32 = 14;
 /// Most bits of an offset.
 pub const MAX_OFFSET_BITS: u8 = 64;
-/// Bytes that loads may read beyond the last bit in use.
-const SLACK: usize = 16;
+/// Bytes that loads may read beyond the last bit in use, and one as the first bit need not be the
+/// first of its byte.
+const SLACK: usize = 17;
 /// The codes of a batch, or its offsets, touch no more bytes than so many, whatever the table.
-pub const WINDOW: usize = (7 + BATCH * MAX_OFFSET_BITS as usize) / 8 + SLACK;
+pub const WINDOW: usize = (BATCH * MAX_OFFSET_BITS as usize).div_ceil(8) + SLACK;
 /// An offset of so many bits lies in the eight bytes that begin with the byte of its first bit.
 pub(crate) const NARROW: u8 = 57;
 
@@ -202,12 +203,12 @@ impl<L: Latent> Table<L> {
 
     /// Bytes that a walk of `n` codes may touch, from that of its first bit on.
     pub fn codes_window(&self, n: usize) -> usize {
-        (7 + n * usize::from(self.max_bits)) / 8 + SLACK
+        (n * usize::from(self.max_bits)).div_ceil(8) + SLACK
     }
 
     /// Bytes that unpacking `n` latents may touch, from that of the first bit on.
     pub fn offsets_window(&self, n: usize) -> usize {
-        (7 + n * usize::from(self.max_offset_bits)) / 8 + SLACK
+        (n * usize::from(self.max_offset_bits)).div_ceil(8) + SLACK
     }
 }
 
@@ -360,7 +361,7 @@ pub fn unpack_single<L: Latent>(
         return dst.fill(lower);
     }
     assert!(width <= MAX_OFFSET_BITS);
-    stream.check((7 + usize::from(width) * dst.len()) / 8 + SLACK);
+    stream.check((usize::from(width) * dst.len()).div_ceil(8) + SLACK);
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 | Simd::Avx512 => {

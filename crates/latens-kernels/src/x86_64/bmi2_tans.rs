@@ -5,6 +5,11 @@
 //! possible: the next slot comes by a load of its own and not out of the node, and one load and
 //! shift of the stream serve four codes, or as many offsets as fit into it.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "usize has 64 bits on x86-64, states and counts have few"
+)]
+
 use crate::tans::{LANES, Latent, Lowers, NARROW, Node, Offsets, Stream};
 use crate::x86_64::avx2_offsets::{self, Eight};
 use std::arch::asm;
@@ -27,7 +32,6 @@ fn scalar(mut x: u64) -> u64 {
 /// Eight bytes from `at / 8` on belong to the stream.
 #[inline(always)]
 unsafe fn word(bytes: *const u8, at: u64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "usize has 64 bits on x86-64")]
     let byte = (at >> 3) as usize;
     // SAFETY: the caller's promise.
     let word = unsafe { bytes.add(byte).cast::<u64>().read_unaligned() };
@@ -47,7 +51,6 @@ unsafe fn wide_word(bytes: *const u8, at: u64) -> u64 {
 
 /// The low bits of `x`, as many as the low byte of `count` says.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the low byte is looked at alone")]
 fn low(x: u64, count: u64) -> u64 {
     // SAFETY: callers in this file are compiled with BMI2.
     unsafe { _bzhi_u64(x, count as u32) }
@@ -154,7 +157,6 @@ pub(crate) unsafe fn walk(
         // SAFETY: likewise.
         unsafe { walker.one(lane, node) };
     }
-    #[expect(clippy::cast_possible_truncation, reason = "states are below 2^14")]
     let after = walker.states.map(|s| s as u32);
     *states = after;
     walker.at as usize - stream.bit
