@@ -1,5 +1,6 @@
 //! What the comparison programs share.
 
 pub mod corpus;
+pub mod pco_more;
 pub mod reference;
 pub mod timing;

@@ -21,3 +21,10 @@ pub fn medians(rounds: usize, competitors: &mut [&mut dyn FnMut()]) -> Vec<f64> 
     };
     times.into_iter().map(median).collect()
 }
+
+/// Seconds of processor time of one run; it must not start threads.
+pub fn once(run: &mut dyn FnMut()) -> f64 {
+    let started = ThreadTime::now();
+    run();
+    started.elapsed().as_secs_f64()
+}

@@ -1,15 +1,20 @@
 //! Speed of latens against the reference in one process, one thread, column by column.
 //!
 //! ```text
-//! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5] [--decode]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- --conv1 [--rounds 5]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- --pages CORPUS/public [--rounds 5]
 //! ```
 //!
 //! Decoding: both decode the file that the reference writes, into a ready buffer. Compressing:
-//! both from memory to memory. The reference is built with the flags of this program, i.e. none.
+//! both from memory to memory, unless `--decode` leaves it out. The reference is built with the
+//! flags of this program, i.e. none. `--conv1` decodes a made-up signal that the reference has
+//! encoded with Conv1 of orders 1 to 32; `--pages` decodes pages of 1,024 numbers out of wrapped
+//! chunks of 2^18, all of them and single ones.
 
 use latens::pco::{self as ours, Config};
 use latens::{Number, with_number_type};
-use latens_benches::{corpus, reference, timing, with_numbers};
+use latens_benches::{corpus, pco_more, reference, timing, with_numbers};
 use std::hint::black_box;
 use std::path::PathBuf;
 
@@ -17,7 +22,8 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let mut folder = None;
-    let (mut level, mut only, mut rounds) = (8, None, 5);
+    let (mut level, mut only, mut rounds, mut decode_only) = (8, None, 5, false);
+    let (mut conv1, mut by_pages) = (false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
@@ -25,17 +31,38 @@ fn main() -> Result<(), Failure> {
             "--level" => level = value()?.parse()?,
             "--only" => only = Some(value()?),
             "--rounds" => rounds = value()?.parse()?,
+            "--decode" => decode_only = true,
+            "--conv1" => conv1 = true,
+            "--pages" => by_pages = true,
             _ => folder = Some(PathBuf::from(arg)),
         }
     }
+    if conv1 {
+        return pco_more::conv1(rounds);
+    }
     let folder =
         folder.ok_or("usage: pco_speed CORPUS/public [--level L] [--only NAME] [--rounds N]")?;
+    if by_pages {
+        return pco_more::pages(&folder, only.as_deref(), rounds);
+    }
     let (mut decode, mut encode) = (Vec::new(), Vec::new());
     for column in corpus::read(&folder, only.as_deref())? {
         let numbers = &column.numbers;
         let megabytes = (numbers.len() * numbers.number_type().bytes()) as f64 / 1e6;
         let file = reference::compress(numbers, level as usize)?;
         let d = with_numbers!(numbers, v => decode_times(v, &file, rounds)?);
+        if decode_only {
+            println!(
+                "{:24} decode {:7.0} / {:7.0} MB/s {:5.2} ×   {}",
+                column.name,
+                megabytes / d[0],
+                megabytes / d[1],
+                d[1] / d[0],
+                describe(&file)?
+            );
+            decode.push(d[1] / d[0]);
+            continue;
+        }
         let config = Config::default().level(level);
         let mut compress_ours = || {
             let file = with_number_type!(numbers.number_type(), T => match numbers.as_slice::<T>() {
@@ -66,6 +93,21 @@ fn main() -> Result<(), Failure> {
     let mean = |v: &[f64]| (v.iter().map(|x| x.ln()).sum::<f64>() / v.len() as f64).exp();
     println!("geometric means: decode {:.3} ×, compress {:.3} ×", mean(&decode), mean(&encode));
     Ok(())
+}
+
+/// Mode, delta encoding and bins of a file's first chunk.
+fn describe(file: &[u8]) -> Result<String, Failure> {
+    let inspection = ours::inspect(file, &latens::Limits::default())?;
+    let Some(chunk) = inspection.chunks.first() else { return Ok(String::new()) };
+    let bins = chunk.latents.iter().map(|latent| {
+        let share = |weight: u32| f64::from(weight) / f64::from(latent.table_log).exp2();
+        let bits: f64 =
+            latent.bins.iter().map(|b| share(b.weight) * f64::from(b.offset_bits)).sum();
+        let most = latent.bins.iter().map(|b| b.offset_bits).max().unwrap_or(0);
+        format!("{} of 2^{}, offsets {bits:.1} to {most}", latent.bins.len(), latent.table_log)
+    });
+    let bins: Vec<String> = bins.collect();
+    Ok(format!("{} {} [{}]", chunk.info.mode, chunk.info.delta, bins.join("; ")))
 }
 
 /// Median seconds of ours and theirs.

@@ -2,7 +2,7 @@
 //! the same bytes.
 //!
 //! ```sh
-//! cargo run --release -p latens-benches --bin wcodec_kernels
+//! cargo run --profile compare -p latens-benches --bin wcodec_kernels
 //! ```
 //! One thread, processor time, contenders by turns, medians over the rounds (`LATENS_BENCH_ROUNDS`,
 //! default 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of

@@ -9,7 +9,7 @@ pub enum Simd {
     Scalar,
     /// aarch64 with NEON.
     Neon,
-    /// x86-64 with AVX2, BMI1 and BMI2.
+    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, beside all of [`Simd::Avx2`].
     Avx512,
@@ -36,6 +36,7 @@ impl Simd {
                 is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("bmi1")
                     && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("popcnt")
             }
             #[cfg(target_arch = "x86_64")]
             Simd::Avx512 => {
@@ -69,6 +70,56 @@ pub fn simd() -> Simd {
             Err(_) => best,
         }
     })
+}
+
+/// An instruction set that this processor has: the proof that its kernels may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Present(Simd);
+
+impl Present {
+    /// `simd` where this processor has it, [`Simd::Scalar`] elsewhere.
+    pub fn new(simd: Simd) -> Self {
+        Self(if simd.is_available() { simd } else { Simd::Scalar })
+    }
+
+    /// The set in use.
+    pub fn in_use() -> Self {
+        Self(simd())
+    }
+
+    /// Which one it is.
+    #[inline(always)]
+    pub fn simd(self) -> Simd {
+        self.0
+    }
+
+    /// Runs work that is compiled for each instruction set, so that plain loops become the
+    /// vectors that the set has.
+    #[inline]
+    pub fn run<W: Work>(self, work: W) -> W::Output {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+            fn with_avx2<W: Work>(work: W) -> W::Output {
+                work.run()
+            }
+            if matches!(self.0, Simd::Avx2 | Simd::Avx512) {
+                // SAFETY: `self` is made for what the processor has alone, and `Simd::Avx512` is
+                // there only where all of `Simd::Avx2` is.
+                return unsafe { with_avx2(work) };
+            }
+        }
+        work.run()
+    }
+}
+
+/// A loop without intrinsics for [`Present::run`].
+pub trait Work {
+    /// What comes out.
+    type Output;
+    /// Does it. To be marked `#[inline(always)]`, with all that it calls: else it is compiled
+    /// for the least of instruction sets alone.
+    fn run(self) -> Self::Output;
 }
 
 #[cfg(test)]

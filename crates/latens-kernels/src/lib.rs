@@ -4,6 +4,7 @@
 //! compiled; which of them runs is decided once, at run time, by [`dispatch`].
 //! `LATENS_SIMD=scalar|avx2|avx512` forces a choice (as far as the processor has it).
 
+pub mod conv1;
 pub mod delta;
 pub mod dispatch;
 pub mod lane;
@@ -15,19 +16,26 @@ mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
     pub(crate) mod rans;
+    pub(crate) mod tans;
 }
 
 /// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
 /// (`vector512`), which have a portable model: their logic is compiled and tested everywhere.
 mod x86_64 {
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_conv1;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_delta;
+    #[cfg(target_arch = "x86_64")]
+    mod avx2_offsets;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_rans;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod bmi2_tans;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

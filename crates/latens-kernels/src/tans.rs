@@ -1,10 +1,16 @@
-//! One batch of tANS codes and offsets: four interleaved states walked over a table, then a
+//! Batches of tANS codes and offsets: four interleaved states walked over a table, then a
 //! variable number of offset bits added to each symbol's lower bound.
 //!
-//! There is one body for all instruction sets. On x86-64 it is compiled a second time with BMI1,
-//! BMI2 and AVX2, whose shifts and masks by a register take one step instead of three.
+//! The two steps are separate, as the codes of a batch all come before its offsets: [`walk`] notes
+//! which slots are visited, [`unpack`] turns them into latents.
 
+use crate::dispatch::Present;
+#[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
+use crate::scalar::tans as scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::bmi2_tans as bmi2;
+use std::marker::PhantomData;
 
 /// Latents of a batch, at most.
 pub const BATCH: usize = 256;
@@ -12,308 +18,359 @@ pub const BATCH: usize = 256;
 pub const LANES: usize = 4;
 /// log2 of the largest table.
 pub const MAX_LOG: u32 = 14;
-/// Bytes that a batch may touch: 14 bits of code and 64 of offset for each latent and what the
-/// last loads read beyond come to 2,520. A power of two and the width of a load let the compiler
-/// see that no load leaves the window.
-pub const WINDOW: usize = 4096 + 8;
+/// Most bits of an offset.
+pub const MAX_OFFSET_BITS: u8 = 64;
+/// Bytes that loads may read beyond the last bit in use, and one as the first bit need not be the
+/// first of its byte.
+const SLACK: usize = 17;
+/// The codes of a batch, or its offsets, touch no more bytes than so many, whatever the table.
+pub const WINDOW: usize = (BATCH * MAX_OFFSET_BITS as usize).div_ceil(8) + SLACK;
+/// An offset of so many bits lies in the eight bytes that begin with the byte of its first bit.
+pub(crate) const NARROW: u8 = 57;
 
 mod sealed {
     pub trait Sealed {}
 }
 
 /// An unsigned integer of 8 to 64 bits.
-pub trait Latent: sealed::Sealed + Copy + Default + std::fmt::Debug + Eq {
+pub trait Latent:
+    sealed::Sealed + Copy + Default + std::fmt::Debug + Eq + Send + Sync + 'static
+{
+    /// Bits of the type.
+    const WIDTH: u32;
     /// `self` plus the low bits of `offset`, wrapping.
     #[must_use]
     fn plus_low(self, offset: u64) -> Self;
+    /// As a 64-bit number.
+    fn widen(self) -> u64;
+    /// The low bits of `x`.
+    fn from_low(x: u64) -> Self;
 }
 
 macro_rules! impl_latent {
     ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
+        #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "low bits")]
+        #[allow(clippy::cast_lossless, reason = "one code for all widths")]
         impl Latent for $t {
+            const WIDTH: u32 = <$t>::BITS;
             #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "low bits")]
             fn plus_low(self, offset: u64) -> Self {
                 self.wrapping_add(offset as $t)
+            }
+            #[inline(always)]
+            fn widen(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn from_low(x: u64) -> Self {
+                x as $t
             }
         }
     )*};
 }
 impl_latent!(u8 u16 u32 u64);
 
-/// A slot of a table: a state. Four bytes, for the walk touches nothing else of the table.
+/// A slot of a table: a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Node {
+pub struct Slot<L> {
     /// The next slot if all bits read are zero.
     pub base: u16,
     /// Bits of the stream that lead to the next slot, at most [`MAX_LOG`].
     pub bits: u8,
-    /// Bits of the stream that are added to the slot's lower bound, at most 64.
+    /// Bits of the stream that are added to the lower bound, at most [`MAX_OFFSET_BITS`].
     pub offset_bits: u8,
+    /// The smallest latent of the slot's symbol.
+    pub lower: L,
 }
 
-/// A table, by slot.
+/// A slot in eight bytes: bits 0 to 7 say how many bits of the stream lead to the next slot, 8 to
+/// 15 how many the offset has, 16 to 31 the next slot if all bits are zero, and 32 to 63 which
+/// [`Lowers`] says the lower bound is.
+/// Shifts and masks by a register look at its low bits only, so that they take the whole node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Node(pub(crate) u64);
+
+#[expect(clippy::cast_possible_truncation, reason = "fields of 8 to 32 bits")]
+impl Node {
+    #[inline(always)]
+    pub(crate) fn bits(self) -> u32 {
+        self.0 as u32 & 0xff
+    }
+    #[inline(always)]
+    pub(crate) fn offset_bits(self) -> u32 {
+        self.0 as u32 >> 8 & 0xff
+    }
+    #[inline(always)]
+    pub(crate) fn base(self) -> u32 {
+        self.0 as u32 >> 16
+    }
+    #[inline(always)]
+    pub(crate) fn payload(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// Lower bounds, by the upper half of a node.
+#[derive(Clone, Debug)]
+pub(crate) enum Lowers<L> {
+    /// It is added to this one, the smallest of all.
+    Near(L),
+    /// They are too far from each other for that: it says which of these.
+    Far(Vec<L>),
+}
+
+/// How offsets are best read, by what the slots of a table say of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offsets {
+    /// There are none.
+    None,
+    /// Four at a time: hardly any has more than [`SHORT`] bits.
+    Short,
+    /// Two at a time: hardly any has more than [`MEDIUM`].
+    Medium,
+    /// One at a time.
+    Long,
+    /// Some have more bits than one load gives.
+    Wide,
+}
+
+/// Four offsets of so many bits lie in the eight bytes that begin with the byte of the first bit.
+pub(crate) const SHORT: u8 = NARROW / 4;
+/// Two of so many.
+pub(crate) const MEDIUM: u8 = NARROW / 2;
+
+/// A table that is closed in itself: no bits lead from one of its slots to one that it lacks.
+#[derive(Clone, Debug)]
+pub struct Table<L> {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) lowers: Lowers<L>,
+    single: Option<(L, u8)>,
+    max_bits: u8,
+    max_offset_bits: u8,
+    offsets: Offsets,
+}
+
+impl<L: Latent> Table<L> {
+    /// A table of one slot or more, `None` where it is not closed in itself or a count of bits
+    /// passes its limit.
+    pub fn new(slots: &[Slot<L>]) -> Option<Self> {
+        let most = |f: fn(&Slot<L>) -> u8| slots.iter().map(f).max();
+        let (max_bits, max_offset_bits) = (most(|s| s.bits)?, most(|s| s.offset_bits)?);
+        let is_open = |s: &Slot<L>| usize::from(s.base) + (1 << s.bits) > slots.len();
+        if u32::from(max_bits) > MAX_LOG
+            || max_offset_bits > MAX_OFFSET_BITS
+            || slots.iter().any(is_open)
+        {
+            return None;
+        }
+        let lower = || slots.iter().map(|s| s.lower.widen());
+        let (least, greatest) = (lower().min()?, lower().max()?);
+        let is_near = greatest - least <= u32::MAX.into();
+        let node = |(i, s): (u64, &Slot<L>)| {
+            let head = u32::from(s.bits) | u32::from(s.offset_bits) << 8 | u32::from(s.base) << 16;
+            Node(u64::from(head) | if is_near { s.lower.widen() - least } else { i } << 32)
+        };
+        // Slots are visited about equally often. Where one in a hundred is longer it pays still to
+        // take them for short.
+        let hardly_any_above =
+            |most: u8| slots.iter().filter(|s| s.offset_bits > most).count() * 100 <= slots.len();
+        let offsets = match max_offset_bits {
+            0 => Offsets::None,
+            1..=NARROW if hardly_any_above(SHORT) => Offsets::Short,
+            1..=NARROW if hardly_any_above(MEDIUM) => Offsets::Medium,
+            1..=NARROW => Offsets::Long,
+            _ => Offsets::Wide,
+        };
+        Some(Self {
+            nodes: (0..).zip(slots).map(node).collect(),
+            lowers: match is_near {
+                true => Lowers::Near(L::from_low(least)),
+                false => Lowers::Far(slots.iter().map(|s| s.lower).collect()),
+            },
+            single: if let [s] = slots { Some((s.lower, s.offset_bits)) } else { None },
+            max_bits,
+            max_offset_bits,
+            offsets,
+        })
+    }
+
+    /// The one slot's lower bound and offset bits, where there is but one: such a table has no
+    /// codes.
+    pub fn single(&self) -> Option<(L, u8)> {
+        self.single
+    }
+
+    /// Bytes that a walk of `n` codes may touch, from that of its first bit on.
+    pub fn codes_window(&self, n: usize) -> usize {
+        (n * usize::from(self.max_bits)).div_ceil(8) + SLACK
+    }
+
+    /// Bytes that unpacking `n` latents may touch, from that of the first bit on.
+    pub fn offsets_window(&self, n: usize) -> usize {
+        (n * usize::from(self.max_offset_bits)).div_ceil(8) + SLACK
+    }
+}
+
+/// The slots that a walk has visited: a batch's codes.
+#[derive(Clone, Debug)]
+pub struct Codes<L> {
+    pub(crate) nodes: [Node; BATCH],
+    n: usize,
+    /// Where they point into a table of lower bounds, its length.
+    end: usize,
+    max_offset_bits: u8,
+    latents: PhantomData<L>,
+}
+
+impl<L> Default for Codes<L> {
+    fn default() -> Self {
+        let nodes = [Node::default(); BATCH];
+        Self { nodes, n: 0, end: 0, max_offset_bits: 0, latents: PhantomData }
+    }
+}
+
+/// Bits of a stream, from a byte on.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'a, L> {
-    /// What each slot does.
-    pub nodes: &'a [Node],
-    /// The smallest latent of each slot's symbol; as many as nodes.
-    pub lowers: &'a [L],
-    /// The greatest of the nodes' offset bits.
-    pub max_offset_bits: u32,
-}
-
-/// Where a batch is read from.
-#[derive(Debug)]
 pub struct Stream<'a> {
-    /// Bytes from the batch's first on.
-    pub window: &'a [u8; WINDOW],
-    /// The next bit, below 8 at first.
+    /// From the byte of the first bit on, as many as the table's window says or more.
+    pub bytes: &'a [u8],
+    /// The first bit, below 8.
     pub bit: usize,
 }
 
-/// Reads `dst.len()` latents, at most [`BATCH`].
-///
-/// Slots that the table does not have end the walk in a panic, never in memory that is not the
-/// table's: callers check tables when they build them, so that no stream leads there.
+impl Stream<'_> {
+    #[inline(always)]
+    fn check(&self, window: usize) {
+        assert!(self.bit < 8 && self.bytes.len() >= window, "too few bytes");
+    }
+}
+
+/// A batch of codes to read.
+#[derive(Debug)]
+pub struct Walk<'a, L> {
+    /// Where the states go.
+    pub table: &'a Table<L>,
+    /// The states, slots of the table.
+    pub states: &'a mut [u32; LANES],
+    /// From where.
+    pub stream: Stream<'a>,
+    /// How many, at most [`BATCH`].
+    pub n: usize,
+    /// Where to.
+    pub codes: &'a mut Codes<L>,
+}
+
+impl<L: Latent> Walk<'_, L> {
+    /// What the kernels rely on.
+    #[inline(always)]
+    fn check(&self) {
+        let end = self.table.nodes.len();
+        assert!(self.n <= BATCH && self.states.iter().all(|&s| (s as usize) < end));
+        self.stream.check(self.table.codes_window(self.n));
+    }
+}
+
+/// A batch of offsets to add.
+#[derive(Debug)]
+pub struct Unpack<'a, L> {
+    /// What the codes stand for.
+    pub table: &'a Table<L>,
+    /// From a walk over the same table.
+    pub codes: &'a Codes<L>,
+    /// From where.
+    pub stream: Stream<'a>,
+    /// Where to, as many as codes.
+    pub dst: &'a mut [L],
+}
+
+impl<L: Latent> Unpack<'_, L> {
+    /// What the kernels rely on.
+    #[inline(always)]
+    fn check(&self) {
+        let Codes { n, end, max_offset_bits, .. } = self.codes;
+        assert!(*max_offset_bits <= self.table.max_offset_bits, "other codes");
+        if let Lowers::Far(lowers) = &self.table.lowers {
+            assert!(*end <= lowers.len(), "other codes");
+        }
+        assert!(self.dst.len() == *n, "as many latents as codes");
+        self.stream.check(self.table.offsets_window(self.codes.n));
+    }
+}
+
+/// Reads a batch of codes; returns how many bits they take.
 ///
 /// # Panics
-/// When the processor lacks `simd`, `dst` is too long, or the table is not closed in itself.
+/// Where `walk` is not as its fields demand.
 #[inline]
-pub fn read_batch<L: Latent>(
-    simd: Simd,
-    table: Table<'_, L>,
-    slots: &mut [u32; LANES],
-    stream: &mut Stream<'_>,
-    dst: &mut [L],
-) {
-    assert!(dst.len() <= BATCH && simd.is_available());
-    match simd {
+pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
+    walk.check();
+    let Walk { table, states, stream, n, codes } = walk;
+    codes.n = n;
+    codes.end = match &table.lowers {
+        Lowers::Near(_) => usize::MAX,
+        Lowers::Far(lowers) => lowers.len(),
+    };
+    codes.max_offset_bits = table.max_offset_bits;
+    let visited = &mut codes.nodes[..n];
+    match present.simd() {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 | Simd::Avx512 => {
-            // SAFETY: the assertion above has found AVX2, BMI1 and BMI2 on this processor
-            // (`Simd::Avx512` is available only where they are too).
-            unsafe { read_batch_bmi2(table, slots, stream, dst) }
+            // SAFETY: the set is present; `Walk::check` has found states inside of the table,
+            // which is closed, and bytes enough.
+            unsafe { bmi2::walk(&table.nodes, states, stream, visited) }
         }
-        _ => body(table, slots, stream, dst),
+        _ => scalar::walk(&table.nodes, states, stream, visited),
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn read_batch_bmi2<L: Latent>(
-    table: Table<'_, L>,
-    slots: &mut [u32; LANES],
-    stream: &mut Stream<'_>,
+/// Turns a batch of codes into latents; returns how many bits their offsets take.
+///
+/// # Panics
+/// Where `unpack` is not as its fields demand.
+#[inline]
+pub fn unpack<L: Latent>(present: Present, unpack: Unpack<'_, L>) -> usize {
+    unpack.check();
+    let Unpack { table, codes, stream, dst } = unpack;
+    let visited = &codes.nodes[..codes.n];
+    match present.simd() {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 | Simd::Avx512 => {
+            // SAFETY: the set is present; `Unpack::check` has found all codes inside of the
+            // table, as many latents, and bytes enough.
+            unsafe { bmi2::unpack(&table.lowers, table.offsets, visited, stream, dst) }
+        }
+        _ => scalar::unpack(&table.lowers, table.offsets, visited, stream, dst),
+    }
+}
+
+/// Reads latents of a table of one slot: `width` bits each that are added to `lower`.
+///
+/// # Panics
+/// Where `width` is above [`MAX_OFFSET_BITS`] or the bytes are too few: there must be 16 more than
+/// the fields take.
+#[inline]
+pub fn unpack_single<L: Latent>(
+    present: Present,
+    lower: L,
+    width: u8,
+    stream: Stream<'_>,
     dst: &mut [L],
 ) {
-    body(table, slots, stream, dst);
-}
-
-#[inline(always)]
-fn body<L: Latent>(
-    table: Table<'_, L>,
-    slots: &mut [u32; LANES],
-    stream: &mut Stream<'_>,
-    dst: &mut [L],
-) {
-    let Table { nodes, lowers, max_offset_bits } = table;
-    assert!(nodes.len() == lowers.len());
-    if let ([node], [lower]) = (nodes, lowers) {
-        dst.fill(*lower);
-        return match node.offset_bits {
-            0 => {}
-            1..=57 => add_constant::<L, false>(stream, dst, node.offset_bits),
-            _ => add_constant::<L, true>(stream, dst, node.offset_bits),
-        };
+    if width == 0 {
+        return dst.fill(lower);
     }
-    let mut visited = [0u16; BATCH];
-    let visited = &mut visited[..dst.len()];
-    walk(nodes, slots, stream, visited);
-    match max_offset_bits {
-        0 => {
-            for (x, &slot) in dst.iter_mut().zip(&*visited) {
-                *x = lowers[usize::from(slot)];
-            }
+    assert!(width <= MAX_OFFSET_BITS);
+    stream.check((usize::from(width) * dst.len()).div_ceil(8) + SLACK);
+    match present.simd() {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 | Simd::Avx512 => {
+            // SAFETY: the set is present; bytes are enough.
+            unsafe { bmi2::unpack_single(lower, width, stream, dst) }
         }
-        // A load from any of eight bit positions has 57 bits of use.
-        1..=57 => add_offsets::<L, false>(nodes, lowers, stream, dst, visited),
-        _ => add_offsets::<L, true>(nodes, lowers, stream, dst, visited),
+        _ => scalar::unpack_single(lower, width, stream, dst),
     }
-}
-
-/// The eight bytes from `byte` on, little endian.
-#[inline(always)]
-fn load(window: &[u8; WINDOW], byte: usize) -> u64 {
-    let at = byte & (WINDOW - 9);
-    let bytes: &[u8] = &window[at..at + 8];
-    bytes.try_into().map_or(0, u64::from_le_bytes)
-}
-
-/// `width` bits from bit `at` on; at most 57 unless `WIDE`.
-#[inline(always)]
-fn field<const WIDE: bool>(window: &[u8; WINDOW], at: usize, width: u8) -> u64 {
-    let shift = at % 8;
-    let mut word = load(window, at / 8) >> shift;
-    if WIDE {
-        // In two shifts, so that a shift by 64 comes out as zero.
-        word |= (load(window, at / 8 + 8) << 1) << (63 - shift);
-        if width >= 64 {
-            return word;
-        }
-    }
-    word & ((1 << (width & 63)) - 1)
-}
-
-/// The four states stay scalars, each with its own chain of loads: one load of the stream serves
-/// a step of all four.
-#[inline(always)]
-fn walk(nodes: &[Node], slots: &mut [u32; LANES], stream: &mut Stream<'_>, visited: &mut [u16]) {
-    let mut at = stream.bit;
-    let [mut s0, mut s1, mut s2, mut s3] = *slots;
-    let step = |slot: &mut u32, word: &mut u64, place: &mut u16| {
-        let Node { base, bits, .. } = nodes[*slot as usize];
-        #[expect(clippy::cast_possible_truncation, reason = "slots are below 2^14")]
-        let here = *slot as u16;
-        *place = here;
-        let bits = u32::from(bits & 15);
-        #[expect(clippy::cast_possible_truncation, reason = "at most 15 bits")]
-        let low = (*word & ((1 << bits) - 1)) as u32;
-        *slot = u32::from(base) + low;
-        *word >>= bits;
-        bits as usize
-    };
-    let mut groups = visited.chunks_exact_mut(LANES);
-    for group in &mut groups {
-        let mut word = load(stream.window, at / 8) >> (at % 8);
-        let [p0, p1, p2, p3] = group else { break };
-        at += step(&mut s0, &mut word, p0);
-        at += step(&mut s1, &mut word, p1);
-        at += step(&mut s2, &mut word, p2);
-        at += step(&mut s3, &mut word, p3);
-    }
-    *slots = [s0, s1, s2, s3];
-    let mut word = load(stream.window, at / 8) >> (at % 8);
-    for (place, slot) in groups.into_remainder().iter_mut().zip(slots.iter_mut()) {
-        at += step(slot, &mut word, place);
-    }
-    stream.bit = at;
-}
-
-/// From slots to latents.
-#[inline(always)]
-fn add_offsets<L: Latent, const WIDE: bool>(
-    nodes: &[Node],
-    lowers: &[L],
-    stream: &mut Stream<'_>,
-    dst: &mut [L],
-    visited: &[u16],
-) {
-    let mut at = stream.bit;
-    for (x, &slot) in dst.iter_mut().zip(visited) {
-        let width = nodes[usize::from(slot)].offset_bits;
-        *x = lowers[usize::from(slot)].plus_low(field::<WIDE>(stream.window, at, width));
-        at += usize::from(width);
-    }
-    stream.bit = at;
-}
-
-/// The same where all slots are one.
-#[inline(always)]
-fn add_constant<L: Latent, const WIDE: bool>(stream: &mut Stream<'_>, dst: &mut [L], width: u8) {
-    let mut at = stream.bit;
-    for x in dst {
-        *x = x.plus_low(field::<WIDE>(stream.window, at, width));
-        at += usize::from(width);
-    }
-    stream.bit = at;
 }
 
 #[cfg(test)]
-#[expect(clippy::cast_possible_truncation, reason = "low bits of random numbers are wanted")]
-mod tests {
-    use super::*;
-
-    /// A closed table with entries of every kind, and a stream of pseudo-random bits.
-    fn case(log: u32, max_offset: u32, seed: u64) -> (Vec<Node>, Vec<u64>, Vec<u8>) {
-        let mix = |x: u64| {
-            let x = (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (x ^ x >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 8
-        };
-        let size = 1u64 << log;
-        let node = |i: u64| {
-            let bits = (mix(i ^ seed) % u64::from(log + 1)) as u8;
-            let base = (mix(i + 7 * seed) % (size - (1 << bits) + 1)) as u16;
-            let offset_bits = (mix(i ^ seed << 9) % u64::from(max_offset + 1)) as u8;
-            Node { base, bits, offset_bits }
-        };
-        let lowers = (0..size).map(|i| mix(i) << 17).collect();
-        let bytes = (0..WINDOW as u64).map(|i| mix(i + seed * 31) as u8).collect();
-        ((0..size).map(node).collect(), lowers, bytes)
-    }
-
-    fn cases() -> Vec<(u32, u32, usize, u64)> {
-        let mut cases = Vec::new();
-        for log in [0, 1, 4, 9, 14] {
-            for max_offset in [0, 1, 13, 57, 58, 64] {
-                for n in [0, 1, 3, 4, 5, 255, 256] {
-                    cases.push((log, max_offset, n, u64::from(log * 77 + max_offset) + n as u64));
-                }
-            }
-        }
-        cases
-    }
-
-    crate::twin_test!(batches_agree, cases(), |simd, case| {
-        let &(log, max_offset, n, seed) = case;
-        let (nodes, lowers, bytes) = self::case(log, max_offset, seed);
-        let table = Table { nodes: &nodes, lowers: &lowers, max_offset_bits: max_offset };
-        let window: &[u8; WINDOW] = bytes.as_slice().try_into().unwrap();
-        let mut stream = Stream { window, bit: (seed % 8) as usize };
-        let mut slots = [0, 0, 0, (1u32 << log) - 1];
-        let mut wide = vec![0u64; n];
-        read_batch(simd, table, &mut slots, &mut stream, &mut wide);
-        (wide, slots, stream.bit)
-    });
-
-    #[test]
-    fn a_batch_bit_by_bit() {
-        for (log, max_offset, n, seed) in cases() {
-            let (nodes, lowers, bytes) = case(log, max_offset, seed);
-            let table = Table { nodes: &nodes, lowers: &lowers, max_offset_bits: max_offset };
-            let window: &[u8; WINDOW] = bytes.as_slice().try_into().unwrap();
-            let mut stream = Stream { window, bit: 3 };
-            let mut slots = [0; LANES];
-            let mut found = vec![0u64; n];
-            read_batch(Simd::Scalar, table, &mut slots, &mut stream, &mut found);
-            let mut bit = 3;
-            let mut take = |count: u8| {
-                let value = (0..u64::from(count)).map(|i| {
-                    let at = bit + i as usize;
-                    u64::from(bytes[at / 8] >> (at % 8) & 1) << i
-                });
-                let value = value.fold(0, |a, b| a | b);
-                bit += usize::from(count);
-                value
-            };
-            let mut expected_slots = [0u32; LANES];
-            let mut expected: Vec<(u64, u8)> = Vec::new();
-            for t in 0..n {
-                let slot = expected_slots[t % LANES] as usize;
-                expected.push((lowers[slot], nodes[slot].offset_bits));
-                if log > 0 {
-                    expected_slots[t % LANES] =
-                        u32::from(nodes[slot].base) + take(nodes[slot].bits) as u32;
-                }
-            }
-            let expected: Vec<u64> =
-                expected.iter().map(|&(x, w)| x.wrapping_add(take(w))).collect();
-            assert_eq!(
-                (found, slots, stream.bit),
-                (expected, expected_slots, bit),
-                "{log} {max_offset} {n}"
-            );
-        }
-    }
-}
+mod tests;

@@ -77,6 +77,7 @@ pub(crate) mod encode;
 mod inspect;
 pub(crate) mod layout;
 pub(crate) mod mode;
+mod parallel;
 mod simple;
 pub mod standalone;
 pub mod wrapped;
@@ -84,6 +85,7 @@ pub use config::{Config, DeltaSpec, Favor, MAX_LEVEL, ModeSpec};
 pub use describe::{DeltaEncoding, Mode};
 pub use inspect::{BinInspection, ChunkInspection, Inspection, LatentInspection, inspect};
 pub use layout::header::FormatVersion;
+pub use parallel::decompress_parallel;
 pub use simple::{
     Decompressed, compress, decompress, decompress_any, decompress_into, decompress_with,
 };

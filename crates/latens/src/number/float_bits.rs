@@ -17,12 +17,19 @@ pub trait FloatBits: Copy {
     /// NaN it comes back with its quiet bit set, payload and sign kept, whatever `factor` is.
     fn mul_bits(self, factor: Self) -> Self;
 
+    /// The bits of a whole number below half of 2^[`FloatBits::MANTISSA_DIGITS`] as a float.
+    fn small_to_bits(self) -> Self;
+    /// [`FloatBits::mul_bits`] where neither is NaN.
+    fn mul_numbers(self, factor: Self) -> Self;
+    /// All bits set where the topmost one is.
+    fn sign_mask(self) -> Self;
+
     /// The ordered latent of a float's bits.
     fn order(self) -> Self;
     /// The inverse of [`FloatBits::order`].
     fn unorder(self) -> Self;
     /// The value of a float given by its ordered latent.
-    #[inline]
+    #[inline(always)]
     fn ordered_to_f64(self) -> f64 {
         self.unorder().bits_to_f64()
     }
@@ -39,6 +46,15 @@ impl FloatBits for u8 {
     fn mul_bits(self, _: Self) -> Self {
         self
     }
+    fn small_to_bits(self) -> Self {
+        self
+    }
+    fn mul_numbers(self, _: Self) -> Self {
+        self
+    }
+    fn sign_mask(self) -> Self {
+        self
+    }
     fn order(self) -> Self {
         self
     }
@@ -53,11 +69,11 @@ impl FloatBits for u16 {
     fn bits_to_f64(self) -> f64 {
         f16::from_bits(self).to_f64()
     }
-    #[inline]
+    #[inline(always)]
     fn bits_from_f64(x: f64) -> Self {
         f16::from_f64(x).to_bits()
     }
-    #[inline]
+    #[inline(always)]
     fn mul_bits(self, factor: Self) -> Self {
         const QUIET: u16 = 1 << 9;
         let v = f16::from_bits(self);
@@ -65,11 +81,24 @@ impl FloatBits for u16 {
         let product = v.to_f32() * f16::from_bits(factor).to_f32();
         if v.is_nan() { self | QUIET } else { f16::from_f32(product).to_bits() }
     }
-    #[inline]
+    #[inline(always)]
+    fn small_to_bits(self) -> Self {
+        f16::from_f32(f32::from(self)).to_bits()
+    }
+    #[inline(always)]
+    fn mul_numbers(self, factor: Self) -> Self {
+        let product = f16::from_bits(self).to_f32() * f16::from_bits(factor).to_f32();
+        f16::from_f32(product).to_bits()
+    }
+    #[inline(always)]
+    fn sign_mask(self) -> Self {
+        (self.cast_signed() >> 15).cast_unsigned()
+    }
+    #[inline(always)]
     fn order(self) -> Self {
         if self >> (Self::BITS - 1) == 0 { self ^ 1 << (Self::BITS - 1) } else { !self }
     }
-    #[inline]
+    #[inline(always)]
     fn unorder(self) -> Self {
         if self >> (Self::BITS - 1) == 0 { !self } else { self ^ 1 << (Self::BITS - 1) }
     }
@@ -81,23 +110,36 @@ impl FloatBits for u32 {
     fn bits_to_f64(self) -> f64 {
         f64::from(f32::from_bits(self))
     }
-    #[inline]
+    #[inline(always)]
     fn bits_from_f64(x: f64) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
         (x as f32).to_bits()
     }
-    #[inline]
+    #[inline(always)]
     fn mul_bits(self, factor: Self) -> Self {
         const QUIET: u32 = 1 << 22;
         let v = f32::from_bits(self);
         let product = v * f32::from_bits(factor);
         if v.is_nan() { self | QUIET } else { product.to_bits() }
     }
-    #[inline]
+    #[inline(always)]
+    fn small_to_bits(self) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "below 2^23")]
+        (self.cast_signed() as f32).to_bits()
+    }
+    #[inline(always)]
+    fn mul_numbers(self, factor: Self) -> Self {
+        (f32::from_bits(self) * f32::from_bits(factor)).to_bits()
+    }
+    #[inline(always)]
+    fn sign_mask(self) -> Self {
+        (self.cast_signed() >> 31).cast_unsigned()
+    }
+    #[inline(always)]
     fn order(self) -> Self {
         if self >> (Self::BITS - 1) == 0 { self ^ 1 << (Self::BITS - 1) } else { !self }
     }
-    #[inline]
+    #[inline(always)]
     fn unorder(self) -> Self {
         if self >> (Self::BITS - 1) == 0 { !self } else { self ^ 1 << (Self::BITS - 1) }
     }
@@ -109,22 +151,36 @@ impl FloatBits for u64 {
     fn bits_to_f64(self) -> f64 {
         f64::from_bits(self)
     }
-    #[inline]
+    #[inline(always)]
     fn bits_from_f64(x: f64) -> Self {
         x.to_bits()
     }
-    #[inline]
+    #[inline(always)]
     fn mul_bits(self, factor: Self) -> Self {
         const QUIET: u64 = 1 << 51;
         let v = f64::from_bits(self);
         let product = v * f64::from_bits(factor);
         if v.is_nan() { self | QUIET } else { product.to_bits() }
     }
-    #[inline]
+    #[inline(always)]
+    fn small_to_bits(self) -> Self {
+        // 2^52 and the number as its mantissa; vector units convert no integers of 64 bits.
+        const TWO_52: u64 = 0x4330_0000_0000_0000;
+        (f64::from_bits(TWO_52 | self) - f64::from_bits(TWO_52)).to_bits()
+    }
+    #[inline(always)]
+    fn mul_numbers(self, factor: Self) -> Self {
+        (f64::from_bits(self) * f64::from_bits(factor)).to_bits()
+    }
+    #[inline(always)]
+    fn sign_mask(self) -> Self {
+        (self.cast_signed() >> 63).cast_unsigned()
+    }
+    #[inline(always)]
     fn order(self) -> Self {
         if self >> (Self::BITS - 1) == 0 { self ^ 1 << (Self::BITS - 1) } else { !self }
     }
-    #[inline]
+    #[inline(always)]
     fn unorder(self) -> Self {
         if self >> (Self::BITS - 1) == 0 { !self } else { self ^ 1 << (Self::BITS - 1) }
     }

@@ -68,8 +68,8 @@ pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>
     let hint = decoder.n_hint();
     // A dictionary of the first chunk has spent what its bytes have earned.
     decoder.chunk()?;
-    let earned = TRUST + 4 * (file.len() as u64 - decoder.position());
-    if hint.saturating_mul(width) <= earned {
+    let behind = file.len() as u64 - decoder.position();
+    if hint.saturating_mul(width) <= earned(behind) {
         if let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width))? {
             return Ok(numbers);
         }
@@ -84,6 +84,11 @@ pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>
         Some(numbers) => Ok(numbers),
         None => Err(Error::invalid("the file's count of numbers has changed")),
     }
+}
+
+/// Bytes of numbers that may be reserved for a file with so many bytes behind its metadata.
+pub(crate) fn earned(bytes: u64) -> u64 {
+    TRUST.saturating_add(bytes.saturating_mul(4))
 }
 
 /// All numbers, with room for `reserved` of them at once; `None` if there are more than `most`.

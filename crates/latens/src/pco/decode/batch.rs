@@ -4,11 +4,11 @@ use crate::error::{Error, Result};
 use crate::number::Latent;
 use crate::pco::decode::table::Table;
 use crate::pco::layout::LANES;
-use latens_kernels::dispatch::simd;
-use latens_kernels::tans::{Stream, WINDOW, read_batch};
+use latens_kernels::dispatch::Present;
+use latens_kernels::tans::{self, Codes, Stream, Unpack, WINDOW, Walk};
 
-/// So many bytes ahead make sure that a batch of three variables is whole.
-pub(crate) const LOOKAHEAD: usize = 3 * WINDOW;
+/// So many bytes ahead make sure that a batch of three variables is whole, and read in place.
+pub(crate) const LOOKAHEAD: usize = 6 * WINDOW;
 
 /// Reads `dst.len()` latents (at most a batch) from bit `bit` of `src` on, without undoing
 /// deltas. `src` may end anywhere: an input that is too short is an error.
@@ -17,32 +17,47 @@ pub(crate) fn read<L: Latent>(
     slots: &mut [u32; LANES],
     src: &[u8],
     bit: &mut usize,
+    codes: &mut Codes<L>,
     dst: &mut [L],
 ) -> Result<()> {
-    if dst.is_empty() {
+    let n = dst.len();
+    if n == 0 {
         return Ok(());
     }
-    if table.is_empty() {
+    let Some(table) = table.kernel() else {
         return Err(Error::corrupt(*bit as u64 / 8, "latents of a variable that has no bins"));
-    }
-    let start = *bit / 8;
-    let rest = src.get(start..).unwrap_or(&[]);
-    let mut read = |window: &[u8; WINDOW]| {
-        let mut stream = Stream { window, bit: *bit % 8 };
-        read_batch(simd(), table.view(), slots, &mut stream, dst);
-        stream.bit
     };
-    let used = if let Some(window) = rest.first_chunk() {
-        read(window)
+    let present = Present::in_use();
+    let mut at = *bit;
+    if let Some((lower, width)) = table.single() {
+        with_stream(src, at, table.offsets_window(n), |stream| {
+            tans::unpack_single(present, lower, width, stream, dst);
+        });
+        at += n * usize::from(width);
     } else {
-        // The end of the input: zeros follow, and whoever has read them is too far.
-        let mut window = [0u8; WINDOW];
-        window[..rest.len()].copy_from_slice(rest);
-        read(&window)
-    };
-    if used > rest.len() * 8 {
+        at += with_stream(src, at, table.codes_window(n), |stream| {
+            tans::walk(present, Walk { table, states: slots, stream, n, codes })
+        });
+        at += with_stream(src, at, table.offsets_window(n), |stream| {
+            tans::unpack(present, Unpack { table, codes, stream, dst })
+        });
+    }
+    if at > src.len() * 8 {
         return Err(Error::truncated(src.len() as u64, "the input ends inside of a page"));
     }
-    *bit = start * 8 + used;
+    *bit = at;
     Ok(())
+}
+
+/// Hands over `src` from bit `at` on, `window` bytes or more: at the end of the input zeros
+/// follow, and whoever has read them is too far.
+#[inline]
+fn with_stream<R>(src: &[u8], at: usize, window: usize, read: impl FnOnce(Stream<'_>) -> R) -> R {
+    let (rest, bit) = (src.get(at / 8..).unwrap_or_default(), at % 8);
+    if rest.len() >= window {
+        return read(Stream { bytes: rest, bit });
+    }
+    let mut padded = [0; WINDOW];
+    padded[..rest.len()].copy_from_slice(rest);
+    read(Stream { bytes: &padded, bit })
 }

@@ -8,8 +8,12 @@ use crate::pco::decode::table::Table;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
+use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
+use latens_kernels::dispatch::{Present, Work};
+use latens_kernels::tans::Codes;
+use std::iter;
 use std::ops::Range;
 
 /// A chunk's metadata with its tables: what all its pages share.
@@ -25,13 +29,20 @@ impl<L: Latent> ChunkTables<L> {
     /// Builds the tables for pages of at most `n` numbers, within the limits.
     pub(crate) fn new(meta: ChunkMeta<L>, n: usize, limits: &Limits) -> Result<Self> {
         limits.check_alloc(meta.decode_bytes(n), "the tables and windows of a chunk")?;
+        let (shift, index_shift) = match meta.delta {
+            DeltaPayload::None => (L::ZERO, 0),
+            _ => (L::MID, <u32 as Latent>::MID),
+        };
+        let secondary_shift = if meta.delta.covers_secondary() { L::MID } else { L::ZERO };
+        let delta = meta.delta_variable.as_ref();
+        let secondary = meta.secondary.as_ref();
         Ok(Self {
-            delta: meta.delta_variable.as_ref().map(Table::new),
+            delta: delta.map(|v| Table::new(v, 0)).transpose()?,
             primary: match &meta.primary {
-                Primary::Latents(variable) => Primary::Latents(Table::new(variable)),
-                Primary::Indices(variable) => Primary::Indices(Table::new(variable)),
+                Primary::Latents(v) => Primary::Latents(Table::new(v, shift)?),
+                Primary::Indices(v) => Primary::Indices(Table::new(v, index_shift)?),
             },
-            secondary: meta.secondary.as_ref().map(Table::new),
+            secondary: secondary.map(|v| Table::new(v, secondary_shift)).transpose()?,
             meta,
         })
     }
@@ -61,6 +72,9 @@ pub(crate) struct Spent {
 /// Latents of a batch.
 #[derive(Clone, Debug)]
 struct Scratch<L> {
+    codes: Codes<L>,
+    /// Of lookbacks and indices.
+    codes_u32: Codes<u32>,
     lookbacks: [u32; BATCH_N],
     indices: [u32; BATCH_N],
     primary: [L; BATCH_N],
@@ -92,6 +106,8 @@ impl<L: Latent> PageState<L> {
         };
         r.align("the page metadata")?;
         let scratch = Box::new(Scratch {
+            codes: Codes::default(),
+            codes_u32: Codes::default(),
             lookbacks: [0; BATCH_N],
             indices: [0; BATCH_N],
             primary: [L::ZERO; BATCH_N],
@@ -138,49 +154,50 @@ impl<L: Latent> PageState<L> {
         debug_assert!(self.ready.is_empty());
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
-        let Scratch { lookbacks, indices, primary, secondary } = &mut *self.scratch;
+        let Scratch { codes, codes_u32, lookbacks, indices, primary, secondary } =
+            &mut *self.scratch;
         let mut stored = 0;
         let before = *bit;
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             stored = n.min(self.left.saturating_sub(payload.state_n()));
-            decoder.decode(table, payload, &[], self.left, src, bit, &mut lookbacks[..stored])?;
+            let dst = &mut lookbacks[..stored];
+            decoder.decode(table, &[], self.left, src, bit, codes_u32, dst)?;
         }
         let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                decoder.decode(
-                    table,
-                    payload,
-                    lookbacks,
-                    self.left,
-                    src,
-                    bit,
-                    &mut primary[..n],
-                )?;
+                let dst = &mut primary[..n];
+                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
-                decoder.decode(
-                    table,
-                    payload,
-                    lookbacks,
-                    self.left,
-                    src,
-                    bit,
-                    &mut indices[..n],
-                )?;
+                let dst = &mut indices[..n];
+                decoder.decode(table, lookbacks, self.left, src, bit, codes_u32, dst)?;
             }
             _ => return Err(Error::invalid("a page decoded with another chunk's tables")),
         }
         let after_primary = *bit;
+        let mut constant = None;
         if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
-            decoder.decode(table, payload, lookbacks, self.left, src, bit, &mut secondary[..n])?;
+            if !payload.covers_secondary() {
+                constant = table.constant();
+            }
+            if constant.is_none() {
+                let dst = &mut secondary[..n];
+                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+            }
         }
         self.spent.delta += (after_delta - before) as u64;
         self.spent.primary += (after_primary - after_delta) as u64;
         self.spent.secondary += (*bit - after_primary) as u64;
-        join(&tables.meta.mode, &indices[..n], &mut primary[..n], &secondary[..n])
-            .map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
+        let mode = &tables.meta.mode;
+        let (indices, primary) = (&indices[..n], &mut primary[..n]);
+        let secondary = match constant {
+            Some(latent) => Secondary::Constant(latent),
+            None => Secondary::Latents(&secondary[..n]),
+        };
+        let join = Join { mode, indices, primary, secondary };
+        Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;
         self.ready = 0..n;
         Ok(())
@@ -190,40 +207,86 @@ impl<L: Latent> PageState<L> {
     pub(crate) fn take<T: Number<L = L>>(&mut self, dst: &mut [T]) -> usize {
         let n = self.ready.len().min(dst.len());
         let from = self.ready.start;
-        for (x, &latent) in dst.iter_mut().zip(&self.scratch.primary[from..from + n]) {
-            *x = T::from_latent(latent);
-        }
+        let latents = &self.scratch.primary[from..from + n];
+        Present::in_use().run(Map { latents, numbers: &mut dst[..n] });
         self.ready.start += n;
         n
     }
 }
 
+/// Secondary latents of a batch.
+enum Secondary<'a, L> {
+    /// All alike, as that of a good base often are.
+    Constant(L),
+    Latents(&'a [L]),
+}
+
 /// Latents to the numbers' ordered latents, in place of the primary ones.
-fn join<L: Latent>(
-    mode: &ModePayload<L>,
-    indices: &[u32],
-    primary: &mut [L],
-    secondary: &[L],
-) -> std::result::Result<(), String> {
+struct Join<'a, L> {
+    mode: &'a ModePayload<L>,
+    indices: &'a [u32],
+    primary: &'a mut [L],
+    secondary: Secondary<'a, L>,
+}
+
+impl<L: Latent> Work for Join<'_, L> {
+    type Output = std::result::Result<(), String>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { mode, indices, primary, secondary } = self;
+        let joined = match mode {
+            ModePayload::Classic => true,
+            ModePayload::IntMult { base } => match secondary {
+                Secondary::Constant(x) => int_mult::join(primary, iter::repeat(x), *base),
+                Secondary::Latents(all) => int_mult::join(primary, all.iter().copied(), *base),
+            },
+            ModePayload::FloatMult { base } => match secondary {
+                Secondary::Constant(x) => float_mult::join(primary, iter::repeat(x), *base),
+                Secondary::Latents(all) => float_mult::join(primary, all.iter().copied(), *base),
+            },
+            ModePayload::FloatQuant { q } => match secondary {
+                Secondary::Constant(x) => float_quant::join(primary, iter::repeat(x), *q),
+                Secondary::Latents(all) => float_quant::join(primary, all.iter().copied(), *q),
+            },
+            ModePayload::Dict { values } => {
+                return dict::join(indices, values, primary).map_err(|index| {
+                    let len = values.len();
+                    format!("index {index} in the batch that ends here is outside of the dictionary of {len} values")
+                });
+            }
+        };
+        if joined { Ok(()) } else { Err(unsound(mode)) }
+    }
+}
+
+/// Why latents do not join.
+#[cold]
+fn unsound<L: Latent>(mode: &ModePayload<L>) -> String {
     match mode {
-        ModePayload::Classic => Ok(()),
-        ModePayload::IntMult { base } => match int_mult::join(primary, secondary, *base) {
-            true => Ok(()),
-            false => Err(format!("a remainder in the batch that ends here is not below the base {base}")),
-        },
-        ModePayload::FloatMult { base } => match float_mult::join(primary, secondary, *base) {
-            true => Ok(()),
-            false => Err("a multiple in the batch that ends here is beyond the floats".to_owned()),
-        },
-        ModePayload::FloatQuant { q } => match float_quant::join(primary, secondary, *q) {
-            true => Ok(()),
-            false => Err(format!("a latent in the batch that ends here is too wide for FloatQuant of {q} bits")),
-        },
-        ModePayload::Dict { values } => dict::join(indices, values, primary).map_err(|index| {
-            format!(
-                "index {index} in the batch that ends here is outside of the dictionary of {} values",
-                values.len()
-            )
-        }),
+        ModePayload::IntMult { base } => {
+            format!("a remainder in the batch that ends here is not below the base {base}")
+        }
+        ModePayload::FloatQuant { q } => {
+            format!("a latent in the batch that ends here is too wide for FloatQuant of {q} bits")
+        }
+        _ => "a multiple in the batch that ends here is beyond the floats".to_owned(),
+    }
+}
+
+/// Ordered latents to numbers.
+struct Map<'a, T: Number> {
+    latents: &'a [T::L],
+    numbers: &'a mut [T],
+}
+
+impl<T: Number> Work for Map<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (x, &latent) in self.numbers.iter_mut().zip(self.latents) {
+            *x = T::from_latent(latent);
+        }
     }
 }

@@ -1,52 +1,53 @@
 //! The tANS table of a latent variable with the bins' ranges in its slots.
 
 use crate::ans::tans;
+use crate::error::{Error, Result};
 use crate::number::Latent;
 use crate::pco::layout::variable::Variable;
-use latens_kernels::tans::{self as kernel, Node};
+use latens_kernels::tans::{self as kernel};
 
 /// A variable ready to be decoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<L> {
     /// log2 of the count of slots.
     pub(crate) log: u32,
-    /// By slot; none where the variable has no bins, so that no latent can be decoded.
-    nodes: Vec<Node>,
-    lowers: Vec<L>,
-    max_offset_bits: u32,
+    /// None where the variable has no bins, so that no latent can be decoded.
+    kernel: Option<kernel::Table<L>>,
 }
 
 impl<L: Latent> Table<L> {
-    /// The table of a variable that [`Variable::read`] has checked.
-    pub(crate) fn new(variable: &Variable<L>) -> Self {
+    /// The table of a variable that [`Variable::read`] has checked. `shift` is added to every
+    /// latent that is decoded: `MID` where a delta encoding follows, which thus need not add it.
+    pub(crate) fn new(variable: &Variable<L>, shift: L) -> Result<Self> {
+        if variable.bins.is_empty() {
+            return Ok(Self { log: variable.log, kernel: None });
+        }
         let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
-        let slots =
-            if weights.is_empty() { Vec::new() } else { tans::slots(variable.log, &weights) };
-        let bin = |slot: &tans::Slot| variable.bins[usize::from(slot.symbol)];
-        let node = |slot: &tans::Slot| {
+        let slot = |slot: &tans::Slot| {
+            let bin = variable.bins[usize::from(slot.symbol)];
             #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-            let offset_bits = bin(slot).offset_bits as u8;
-            Node { base: slot.base, bits: slot.bits, offset_bits }
+            let offset_bits = bin.offset_bits as u8;
+            let lower = bin.lower.add(shift);
+            kernel::Slot { base: slot.base, bits: slot.bits, offset_bits, lower }
         };
-        Self {
-            log: variable.log,
-            nodes: slots.iter().map(node).collect(),
-            lowers: slots.iter().map(|slot| bin(slot).lower).collect(),
-            max_offset_bits: variable.bins.iter().map(|bin| bin.offset_bits).max().unwrap_or(0),
+        let slots = tans::slots(variable.log, &weights);
+        let slots: Vec<_> = slots.iter().map(slot).collect();
+        match kernel::Table::new(&slots) {
+            Some(kernel) => Ok(Self { log: variable.log, kernel: Some(kernel) }),
+            None => Err(Error::corrupt(0, "bins that make no table")),
         }
     }
 
-    /// Whether no latent can be decoded.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+    /// What all latents are, where there is but one that can be.
+    pub(crate) fn constant(&self) -> Option<L> {
+        match self.kernel.as_ref()?.single()? {
+            (latent, 0) => Some(latent),
+            _ => None,
+        }
     }
 
-    /// For the kernel.
-    pub(crate) fn view(&self) -> kernel::Table<'_, L> {
-        kernel::Table {
-            nodes: &self.nodes,
-            lowers: &self.lowers,
-            max_offset_bits: self.max_offset_bits,
-        }
+    /// For the kernels.
+    pub(crate) fn kernel(&self) -> Option<&kernel::Table<L>> {
+        self.kernel.as_ref()
     }
 }

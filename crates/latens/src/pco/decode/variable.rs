@@ -9,6 +9,7 @@ use crate::pco::delta::{consecutive, conv1, lookback};
 use crate::pco::layout::LANES;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::page_meta::PageVariable;
+use latens_kernels::tans::Codes;
 
 /// How residuals become latents.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ enum Undo<L> {
     None,
     Consecutive(consecutive::Decoder<L>),
     Lookback(lookback::Decoder<L>),
-    Conv1(conv1::Decoder<L>),
+    Conv1(conv1::Decoder),
 }
 
 /// Where the decoding of a variable stands in its page.
@@ -46,7 +47,7 @@ impl<L: Latent> VariableDecoder<L> {
             Some(DeltaPayload::Lookback { window_log, .. }) => {
                 Undo::Lookback(lookback::Decoder::new(*window_log, state))
             }
-            Some(DeltaPayload::Conv1(_)) => Undo::Conv1(conv1::Decoder::new(state)),
+            Some(DeltaPayload::Conv1(conv)) => Undo::Conv1(conv1::Decoder::new(conv, &state)),
         };
         Ok(Self { slots, undo, state_n })
     }
@@ -61,27 +62,26 @@ impl<L: Latent> VariableDecoder<L> {
     pub(crate) fn decode(
         &mut self,
         table: &Table<L>,
-        delta: &DeltaPayload,
         lookbacks: &[u32],
         left: usize,
         src: &[u8],
         bit: &mut usize,
+        codes: &mut Codes<L>,
         dst: &mut [L],
     ) -> Result<()> {
         let stored = self.stored(dst.len(), left);
-        batch::read(table, &mut self.slots, src, bit, &mut dst[..stored])?;
+        batch::read(table, &mut self.slots, src, bit, codes, &mut dst[..stored])?;
         dst[stored..].fill(L::ZERO);
-        match (&mut self.undo, delta) {
-            (Undo::None, _) => {}
-            (Undo::Consecutive(decoder), _) => decoder.decode(dst),
-            (Undo::Lookback(decoder), _) => decoder.decode(lookbacks, dst).map_err(|lookback| {
+        match &mut self.undo {
+            Undo::None => {}
+            Undo::Consecutive(decoder) => decoder.decode(dst),
+            Undo::Lookback(decoder) => decoder.decode(lookbacks, dst).map_err(|lookback| {
                 Error::corrupt(
                     *bit as u64 / 8,
                     format!("a lookback of {lookback} in the batch that ends here is outside of the window"),
                 )
             })?,
-            (Undo::Conv1(decoder), DeltaPayload::Conv1(conv)) => decoder.decode(conv, dst),
-            (Undo::Conv1(_), _) => {}
+            Undo::Conv1(decoder) => decoder.decode(dst),
         }
         Ok(())
     }

@@ -5,6 +5,8 @@
 
 use crate::number::Latent;
 use crate::pco::layout::delta::Conv1;
+use latens_kernels::conv1::Predictor;
+use latens_kernels::dispatch::Present;
 
 impl Conv1 {
     /// The prediction for the latent after `before`, which holds as many as there are weights.
@@ -32,27 +34,19 @@ pub(crate) fn encode<L: Latent>(conv: &Conv1, latents: &mut Vec<L>) -> Vec<L> {
 
 /// The predictor of one variable of a page.
 #[derive(Clone, Debug)]
-pub(crate) struct Decoder<L> {
-    /// The latents of the next `order` positions, then scratch.
-    history: Vec<L>,
-}
+pub(crate) struct Decoder(Predictor);
 
-impl<L: Latent> Decoder<L> {
+impl Decoder {
     /// Starts from a page's state, of as many latents as there are weights.
-    pub(crate) fn new(state: Vec<L>) -> Self {
-        Self { history: state }
+    pub(crate) fn new<L: Latent>(conv: &Conv1, state: &[L]) -> Self {
+        // `Conv1::check` has made sure that no sum overflows and latents have 32 bits at most.
+        Self(Predictor::new(conv.quantization, conv.bias, &conv.weights, state))
     }
 
-    /// Stored residuals to latents, in place. At a page's end the last `order` may be anything.
-    pub(crate) fn decode(&mut self, conv: &Conv1, latents: &mut [L]) {
-        let order = conv.weights.len();
-        for (i, &residual) in latents.iter().enumerate() {
-            let x = residual.add(L::MID).add(conv.predict(&self.history[i..]));
-            self.history.push(x);
-        }
-        latents.copy_from_slice(&self.history[..latents.len()]);
-        self.history.drain(..latents.len());
-        debug_assert_eq!(self.history.len(), order);
+    /// Residuals (without `MID`) of at most a batch to latents, in place. At a page's end the
+    /// last `order` may be anything.
+    pub(crate) fn decode<L: Latent>(&mut self, latents: &mut [L]) {
+        self.0.undo(Present::in_use(), latents);
     }
 }
 
@@ -67,8 +61,9 @@ mod tests {
         let mut residuals = numbers.clone();
         let state = encode(&conv, &mut residuals);
         residuals.resize(numbers.len(), 12345);
-        let mut decoder = Decoder::new(state);
-        residuals.chunks_mut(256).for_each(|batch| decoder.decode(&conv, batch));
+        residuals.iter_mut().for_each(|x| *x = x.sub(u32::MID));
+        let mut decoder = Decoder::new(&conv, &state);
+        residuals.chunks_mut(256).for_each(|batch| decoder.decode(batch));
         assert_eq!(residuals, numbers);
     }
 

@@ -37,7 +37,7 @@ impl<L: Latent> Decoder<L> {
         Self { window: 1 << window_log, history: state, dropped: 0, next: 0 }
     }
 
-    /// Stored residuals to latents, in place; `lookbacks` covers those that are stored, at a
+    /// Residuals (without `MID`) to latents, in place; `lookbacks` covers those that are stored, at a
     /// page's end fewer than `latents`.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl<L: Latent> Decoder<L> {
                 return Err(lookback);
             }
             let earlier = self.history.len().checked_sub(back).map_or(L::ZERO, |i| self.history[i]);
-            self.history.push(residual.add(L::MID).add(earlier));
+            self.history.push(residual.add(earlier));
         }
         let from = self.next - self.dropped;
         latents.copy_from_slice(&self.history[from..from + latents.len()]);
@@ -89,6 +89,7 @@ mod tests {
                 let stored = start.min(residuals.len())..(start + n).min(residuals.len());
                 let mut batch = residuals[stored.clone()].to_vec();
                 batch.resize(n, 99);
+                batch.iter_mut().for_each(|x| *x = x.sub(u32::MID));
                 decoder.decode(&lookbacks[stored], &mut batch).unwrap();
                 out.extend(batch);
             }

@@ -100,7 +100,8 @@ impl<L: Latent> ChunkMeta<L> {
     /// About how many bytes a decoder of pages of `n` numbers takes at most.
     pub(crate) fn decode_bytes(&self, n: usize) -> u64 {
         fn table<L: Latent>(variable: &Variable<L>) -> u64 {
-            u64::from(4 + L::BITS / 8) << variable.log
+            // A node, and where latents are wider than half of it their lower bounds.
+            (if L::BITS > 32 { 16u64 } else { 8 }) << variable.log
         }
         let width = u64::from(L::BITS / 8);
         let mut bytes = match &self.mode {

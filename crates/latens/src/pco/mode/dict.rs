@@ -3,7 +3,7 @@
 use crate::number::Latent;
 
 /// Values for indices; the first index without a value, if there is one.
-#[inline]
+#[inline(always)]
 pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) -> Result<(), u32> {
     for (x, &index) in dst.iter_mut().zip(indices) {
         match values.get(index as usize) {

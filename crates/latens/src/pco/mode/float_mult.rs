@@ -7,7 +7,7 @@
 use crate::number::Latent;
 
 /// The whole number (bits of a float) that a primary latent stands for.
-#[inline]
+#[inline(always)]
 fn multiple_bits<L: Latent>(latent: L) -> L {
     let greatest = L::ONE << L::MANTISSA_DIGITS;
     let negative = latent < L::MID;
@@ -58,14 +58,39 @@ pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
 }
 
 /// Joins in place; false if a multiple lies beyond the last NaN.
-#[inline]
-pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
+#[inline(always)]
+pub(crate) fn join<L: Latent>(
+    primary: &mut [L],
+    secondary: impl Iterator<Item = L>,
+    base: L,
+) -> bool {
+    // The whole number as two's complement, less one if negative; its magnitude likewise.
+    let signed = |x: L| x ^ L::MID;
+    let magnitude = |s: L| s ^ s.sign_mask();
+    let all = primary.iter().fold(L::ZERO, |all, &x| all | magnitude(signed(x)));
+    if all >> (L::MANTISSA_DIGITS - 1) != L::ZERO {
+        return join_any(primary, secondary, base);
+    }
+    let base_bits = base.unorder();
+    for (x, ulps) in primary.iter_mut().zip(secondary) {
+        let s = signed(*x);
+        let bits = magnitude(s).small_to_bits() | (s & L::MID);
+        let product = bits.mul_numbers(base_bits);
+        // Its ordered latent, with MID added.
+        *x = (product ^ (product.sign_mask() & !L::MID)).add(ulps);
+    }
+    true
+}
+
+/// [`join`] with multiples that may be infinite, NaN or none at all.
+#[inline(always)]
+fn join_any<L: Latent>(primary: &mut [L], secondary: impl Iterator<Item = L>, base: L) -> bool {
     let base_bits = base.unorder();
     // The last NaN of each sign.
     let most = multiple_latent(!L::MID);
     let least = multiple_latent(L::MAX);
     let mut ok = true;
-    for (x, &ulps) in primary.iter_mut().zip(secondary) {
+    for (x, ulps) in primary.iter_mut().zip(secondary) {
         ok &= (least <= *x) & (*x <= most);
         *x = multiple_bits(*x).mul_bits(base_bits).order().add(ulps).add(L::MID);
     }
@@ -83,7 +108,7 @@ mod tests {
     {
         let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
         let (mut primary, secondary) = split(&latents, base.to_latent());
-        assert!(join(&mut primary, &secondary, base.to_latent()));
+        assert!(join(&mut primary, secondary.into_iter(), base.to_latent()));
         assert_eq!(primary, latents);
     }
 

@@ -12,13 +12,17 @@ pub(crate) fn split<L: Latent>(latents: &[L], q: u32) -> (Vec<L>, Vec<L>) {
 
 /// Joins in place; false if a primary latent has more than `k − q` bits or a secondary one more
 /// than `q`.
-#[inline]
-pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], q: u32) -> bool {
+#[inline(always)]
+pub(crate) fn join<L: Latent>(
+    primary: &mut [L],
+    secondary: impl Iterator<Item = L>,
+    q: u32,
+) -> bool {
     let low = L::truncate(low_mask(q));
     let zero = L::MID >> q;
     let high = L::MAX >> q;
     let mut ok = true;
-    for (x, &rest) in primary.iter_mut().zip(secondary) {
+    for (x, rest) in primary.iter_mut().zip(secondary) {
         ok &= (*x <= high) & (rest <= low);
         let part = if *x >= zero { rest } else { low.sub(rest) };
         *x = (*x << q).add(part);

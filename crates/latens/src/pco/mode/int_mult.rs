@@ -12,10 +12,14 @@ pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
 }
 
 /// Joins in place; false if a secondary latent is not below the base.
-#[inline]
-pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bool {
+#[inline(always)]
+pub(crate) fn join<L: Latent>(
+    primary: &mut [L],
+    secondary: impl Iterator<Item = L>,
+    base: L,
+) -> bool {
     let mut ok = true;
-    for (x, &rest) in primary.iter_mut().zip(secondary) {
+    for (x, rest) in primary.iter_mut().zip(secondary) {
         ok &= rest < base;
         *x = x.mul(base).add(rest);
     }

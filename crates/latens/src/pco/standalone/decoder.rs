@@ -117,6 +117,34 @@ impl<R: Read> Decoder<R> {
         })
     }
 
+    /// Begins at a chunk of a file whose header is known; `reader` gives its bytes from there on,
+    /// `offset` is where that is.
+    pub(crate) fn at_chunk(
+        reader: R,
+        preamble: Preamble,
+        version: FormatVersion,
+        offset: u64,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            source: Source::starting_at(reader, offset),
+            limits: *limits,
+            preamble,
+            version,
+            checks: true,
+            current: None,
+            seen: Trailer { header_crc: 0, chunks: Vec::new() },
+            emitted_bytes: 0,
+            terminated: false,
+            ending: None,
+        }
+    }
+
+    /// The chunks that are read to their ends.
+    pub(crate) fn seen(&self) -> &[ChunkEntry] {
+        &self.seen.chunks
+    }
+
     /// Leaves checksums aside: faster, and [`Decoder::finish`] only looks whether a trailer is there.
     #[must_use]
     pub fn without_checks(mut self) -> Self {

@@ -11,9 +11,10 @@ const PIECE: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     reader: R,
+    /// Of it, `start..end` is at hand; the rest is room.
     buffer: Vec<u8>,
-    /// Index in `buffer` of the next byte.
     start: usize,
+    end: usize,
     /// Offset in the file of the next byte.
     position: u64,
     ended: bool,
@@ -23,11 +24,17 @@ pub(crate) struct Source<R> {
 
 impl<R: Read> Source<R> {
     pub(crate) fn new(reader: R) -> Self {
+        Self::starting_at(reader, 0)
+    }
+
+    /// For a reader that gives a file from `position` on.
+    pub(crate) fn starting_at(reader: R, position: u64) -> Self {
         Self {
             reader,
             buffer: Vec::new(),
             start: 0,
-            position: 0,
+            end: 0,
+            position,
             ended: false,
             crc: Some(Crc32c::new()),
         }
@@ -40,7 +47,7 @@ impl<R: Read> Source<R> {
 
     /// The bytes that are at hand.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..]
+        &self.buffer[self.start..self.end]
     }
 
     /// Stops computing checksums.
@@ -59,20 +66,24 @@ impl<R: Read> Source<R> {
         if self.bytes().len() >= least {
             return Ok(());
         }
-        self.buffer.drain(..self.start);
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
         self.start = 0;
-        while self.buffer.len() < least && !self.ended {
-            let have = self.buffer.len();
-            let piece = (least - have).clamp(PIECE, PIECE.max(have));
-            self.buffer.resize(have + piece, 0);
+        while self.end < least && !self.ended {
+            let piece = (least - self.end).clamp(PIECE, PIECE.max(self.end));
+            if self.buffer.len() < self.end + piece {
+                self.buffer.resize(self.end + piece, 0);
+            }
             let got = loop {
-                match self.reader.read(&mut self.buffer[have..]) {
+                match self.reader.read(&mut self.buffer[self.end..self.end + piece]) {
                     Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
                     other => break other,
                 }
             };
-            self.buffer.truncate(have + *got.as_ref().unwrap_or(&0));
-            self.ended = got? == 0;
+            // A reader that claims more than it was given room for has given that much.
+            let got = got?.min(piece);
+            self.end += got;
+            self.ended = got == 0;
         }
         Ok(())
     }

@@ -1,0 +1,232 @@
+//! latens against five builds of pco 1.1.0, column by column: sizes and speeds as CSV.
+//!
+//! ```text
+//! cargo run --profile compare -p latens-benches --bin pco_builds -- CORPUS/public OUT.csv [--levels 4,8,12] [--rounds 5] [--only NAME]
+//! ```
+//!
+//! Builds the driver in `benches/pco_driver` with each set of flags, then takes turns between the
+//! builds and latens, a round at a time, so that a noisy machine is noisy for all. Processor time
+//! of one thread, medians, numbers ready in memory. `latens` decodes its own file,
+//! `latens (pco's file)` what pco has written; every output is compared with the numbers.
+
+use latens::pco::{self as ours, Config};
+use latens::{AnyNumbers, Number};
+use latens_benches::{corpus, reference, timing, with_numbers};
+use std::hint::black_box;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Name and flags of each build: what a user gets who sets none, those that pco's README
+/// recommends, all that this processor has, and both without the vectoriser of superwords.
+const BUILDS: [(&str, &str); 5] = [
+    ("pco flagless", ""),
+    ("pco readme", "-C target-feature=+bmi1,+bmi2,+avx2"),
+    ("pco native", "-C target-cpu=native"),
+    ("pco readme no-slp", "-C target-feature=+bmi1,+bmi2,+avx2 -C no-vectorize-slp"),
+    ("pco native no-slp", "-C target-cpu=native -C no-vectorize-slp"),
+];
+
+fn main() -> Result<(), Failure> {
+    let (mut levels, mut rounds, mut only, mut paths) = (vec![4, 8, 12], 5, None, Vec::new());
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} takes a value"));
+        match arg.as_str() {
+            "--levels" => {
+                levels = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?;
+            }
+            "--rounds" => rounds = value()?.parse()?,
+            "--only" => only = Some(value()?),
+            _ => paths.push(PathBuf::from(arg)),
+        }
+    }
+    let [folder, out] = &paths[..] else {
+        return Err("usage: pco_builds CORPUS/public OUT.csv [--levels 4,8,12] [--rounds N]".into());
+    };
+    let mut drivers = BUILDS.map(Driver::build).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut csv = std::fs::File::create(out)?;
+    writeln!(csv, "column,type,numbers,bins,level,codec,bytes,compress_mb_s,decompress_mb_s")?;
+    let raw = std::env::temp_dir().join(format!("pco_builds.{}", std::process::id()));
+    let mut totals = vec![Vec::new(); BUILDS.len()];
+    for column in corpus::read(folder, only.as_deref())? {
+        std::fs::write(&raw, column.numbers.to_le_bytes())?;
+        for &level in &levels {
+            let rows = compare(&column.numbers, &raw, level, rounds, &mut drivers)?;
+            let bins = bins(&reference::compress(&column.numbers, level as usize)?)?;
+            let (n, ty) = (column.numbers.len(), column.numbers.number_type());
+            let megabytes = (n * ty.bytes()) as f64 / 1e6;
+            let speed = |seconds: Option<f64>| {
+                seconds.map_or(String::new(), |s| format!("{:.1}", megabytes / s))
+            };
+            for row in &rows {
+                let (encode, decode) = (speed(row.encode), speed(Some(row.decode)));
+                writeln!(
+                    csv,
+                    "{},{ty},{n},{bins},{level},{},{},{encode},{decode}",
+                    column.name, row.codec, row.bytes
+                )?;
+            }
+            if level == 8 && bins > 1 {
+                for (total, row) in totals.iter_mut().zip(&rows[2..]) {
+                    total.push((column.name.clone(), row.decode / rows[1].decode));
+                }
+            }
+            println!("{} level {level}", column.name);
+        }
+    }
+    std::fs::remove_file(&raw)?;
+    for ((name, _), ratios) in BUILDS.iter().zip(&totals) {
+        let mean = ratios.iter().map(|(_, x)| x.ln()).sum::<f64>() / ratios.len() as f64;
+        if let Some((column, least)) = ratios.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
+            let mean = mean.exp();
+            println!("decoding pco's file: {mean:.2} × {name}, least {least:.2} × ({column})");
+        }
+    }
+    Ok(())
+}
+
+/// Most bins of a variable in the first chunk: with one there are no codes.
+fn bins(file: &[u8]) -> Result<usize, Failure> {
+    let inspection = ours::inspect(file, &latens::Limits::default())?;
+    let first = inspection.chunks.first();
+    Ok(first.and_then(|c| c.latents.iter().map(|l| l.bins.len()).max()).unwrap_or(0))
+}
+
+/// One line of the table; medians in seconds.
+struct Row {
+    codec: &'static str,
+    bytes: usize,
+    encode: Option<f64>,
+    decode: f64,
+}
+
+fn compare(
+    numbers: &AnyNumbers,
+    raw: &Path,
+    level: u32,
+    rounds: usize,
+    drivers: &mut [Driver],
+) -> Result<Vec<Row>, Failure> {
+    let theirs = reference::compress(numbers, level as usize)?;
+    let mut samples = vec![(Vec::new(), Vec::new()); 2 + drivers.len()];
+    let mut sizes = vec![0; samples.len()];
+    for round in 0..rounds {
+        let [own, on_theirs] =
+            with_numbers!(numbers, v => ours_once(v, &theirs, level, round < 3)?);
+        for (i, once) in [own, on_theirs].into_iter().enumerate() {
+            sizes[i] = once.0;
+            samples[i].0.extend(once.1);
+            samples[i].1.push(once.2);
+        }
+        for (i, driver) in (2..).zip(drivers.iter_mut()) {
+            let (bytes, encode, decode) = driver.ask(numbers, raw, level)?;
+            sizes[i] = bytes;
+            samples[i].0.push(encode);
+            samples[i].1.push(decode);
+        }
+    }
+    let names = ["latens", "latens (pco's file)"].into_iter().chain(BUILDS.map(|b| b.0));
+    let median = |mut v: Vec<f64>| {
+        v.sort_unstable_by(f64::total_cmp);
+        v.get(v.len() / 2).copied()
+    };
+    let row = |((codec, bytes), (encode, decode))| Row {
+        codec,
+        bytes,
+        encode: median(encode),
+        decode: median(decode).unwrap_or(f64::NAN),
+    };
+    Ok(names.zip(sizes).zip(samples).map(row).collect())
+}
+
+type Once = (usize, Option<f64>, f64);
+
+/// Size, seconds of compressing and of decompressing: of our file, and of theirs.
+fn ours_once<T: Number>(
+    numbers: &[T],
+    theirs: &[u8],
+    level: u32,
+    encode: bool,
+) -> Result<[Once; 2], Failure> {
+    let config = Config::default().level(level);
+    let mut seconds = None;
+    let file = ours::compress(numbers, &config)?;
+    if encode {
+        let run: &mut dyn FnMut() = &mut || {
+            black_box(ours::compress(numbers, &config).map(|f| f.len()).unwrap_or_default());
+        };
+        seconds = timing::once(run).into();
+    }
+    let mut dst = numbers.to_vec();
+    let mut decode = |file: &[u8]| -> Result<f64, Failure> {
+        dst.fill(T::default());
+        ours::decompress_into(file, &mut dst)?;
+        if dst.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent()) {
+            return Err("the numbers differ".into());
+        }
+        Ok(timing::once(&mut || {
+            black_box(ours::decompress_into(file, &mut dst).is_ok());
+        }))
+    };
+    Ok([(file.len(), seconds, decode(&file)?), (theirs.len(), None, decode(theirs)?)])
+}
+
+/// A build of pco, running.
+struct Driver {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    fn build((name, flags): (&str, &str)) -> Result<Self, Failure> {
+        let benches = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let target = benches.join("../target/pco_driver").join(name.replace(' ', "-"));
+        let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+        let status = Command::new(cargo)
+            .args(["build", "--release", "--quiet", "--manifest-path"])
+            .arg(benches.join("pco_driver/Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&target)
+            .env("RUSTFLAGS", flags)
+            .status()?;
+        if !status.success() {
+            return Err(format!("{name} does not build").into());
+        }
+        let mut child = Command::new(target.join("release/pco-driver"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let requests = child.stdin.take().ok_or("no way in")?;
+        let answers = BufReader::new(child.stdout.take().ok_or("no way out")?);
+        Ok(Self { child, requests, answers })
+    }
+
+    /// Size, seconds of compressing and of decompressing.
+    fn ask(
+        &mut self,
+        numbers: &AnyNumbers,
+        raw: &Path,
+        level: u32,
+    ) -> Result<(usize, f64, f64), Failure> {
+        let ty = numbers.number_type();
+        writeln!(self.requests, "{ty} {} {level} 1", raw.display())?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        let [bytes, encode, decode] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            return Err("a driver gave no answer".into());
+        };
+        Ok((bytes.parse()?, encode.parse()?, decode.parse()?))
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // It ends with its input; a failure to stop what has stopped is none.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,149 @@
+//! Decoding what whole columns do not show: Conv1, and small pages.
+
+use crate::{corpus, timing, with_numbers};
+use latens::pco as ours;
+use latens::{Limits, Number};
+use std::hint::black_box;
+use std::path::Path;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A made-up signal of 16 and 32 bits, encoded by the reference with Conv1 of each order.
+///
+/// # Errors
+/// What either library says, and numbers that differ.
+pub fn conv1(rounds: usize) -> Result<(), Failure> {
+    // The reference panics where the count mod 256 is below the order.
+    const N: usize = 1 << 18;
+    let wave = |i: usize| {
+        let t = i as f64;
+        let noise = (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as f64;
+        9000.0 * (t * 0.013).sin() + 5000.0 * (t * 0.071).sin() + noise
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "a wave within 16 bits")]
+    let small: Vec<i16> = (0..N).map(|i| wave(i) as i16).collect();
+    #[expect(clippy::cast_possible_truncation, reason = "a wave within 32 bits")]
+    let large: Vec<i32> = (0..N).map(|i| (wave(i) * 1000.0) as i32).collect();
+    for order in [1, 2, 4, 8, 12, 16, 24, 32] {
+        let (a, b) = (conv1_ratio(&small, order, rounds)?, conv1_ratio(&large, order, rounds)?);
+        println!(
+            "order {order:2}: i16 {:5.0} / {:5.0} MB/s {:5.2} ×   i32 {:5.0} / {:5.0} MB/s {:5.2} ×",
+            a.0,
+            a.1,
+            a.0 / a.1,
+            b.0,
+            b.1,
+            b.0 / b.1
+        );
+    }
+    Ok(())
+}
+
+/// MB/s of ours and theirs.
+fn conv1_ratio<T: Number + ::pco::data_types::Number>(
+    numbers: &[T],
+    order: usize,
+    rounds: usize,
+) -> Result<(f64, f64), Failure> {
+    let config = ::pco::ChunkConfig::default()
+        .with_delta_spec(::pco::DeltaSpec::TryConv1(order))
+        .with_mode_spec(::pco::ModeSpec::Classic);
+    let file = ::pco::standalone::simple_compress(numbers, &config)?;
+    let delta = ours::inspect(&file[..], &Limits::default())?;
+    if !delta.chunks.iter().all(|c| c.info.delta.to_string().starts_with("conv1")) {
+        return Err(format!("the reference did not take Conv1 of order {order}").into());
+    }
+    let mut a = vec![T::default(); numbers.len()];
+    let mut b = a.clone();
+    let times = timing::medians(
+        rounds,
+        &mut [
+            &mut || {
+                black_box(ours::decompress_into(&file, &mut a).is_ok());
+            },
+            &mut || {
+                black_box(::pco::standalone::simple_decompress_into(&file, &mut b).is_ok());
+            },
+        ],
+    );
+    if a.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent()) {
+        return Err("the numbers differ".into());
+    }
+    let megabytes = std::mem::size_of_val(numbers) as f64 / 1e6;
+    Ok((megabytes / times[0], megabytes / times[1]))
+}
+
+/// Pages of 1,024 numbers: all of a chunk of 2^18 in order, and one alone.
+///
+/// # Errors
+/// What either library says, and numbers that differ.
+pub fn pages(folder: &Path, only: Option<&str>, rounds: usize) -> Result<(), Failure> {
+    let mut ratios = Vec::new();
+    for column in corpus::read(folder, only)? {
+        let ratio = with_numbers!(&column.numbers, v => pages_of(&column.name, v, rounds)?);
+        ratios.extend(ratio);
+    }
+    let mean = ratios.iter().map(|x: &f64| x.ln()).sum::<f64>() / ratios.len() as f64;
+    println!("geometric mean: {:.2} ×", mean.exp());
+    Ok(())
+}
+
+fn pages_of<T: Number + ::pco::data_types::Number>(
+    name: &str,
+    numbers: &[T],
+    rounds: usize,
+) -> Result<Option<f64>, Failure> {
+    const PAGE: usize = 1024;
+    let n = numbers.len().min(1 << 18) / PAGE * PAGE;
+    let numbers = &numbers[..n];
+    let paging = ::pco::PagingSpec::Exact(vec![PAGE; n / PAGE]);
+    let config = ::pco::ChunkConfig::default().with_paging_spec(paging).with_enable_8_bit(true);
+    let compressor = ::pco::wrapped::FileCompressor::default();
+    let mut header = Vec::new();
+    compressor.write_header(&mut header)?;
+    let mut chunk = compressor.chunk_compressor(numbers, &config)?;
+    let mut meta = Vec::new();
+    chunk.write_meta(&mut meta)?;
+    let mut pages = Vec::new();
+    for i in 0..n / PAGE {
+        let mut page = Vec::new();
+        chunk.write_page(i, &mut page)?;
+        pages.push(page);
+    }
+    let (file, _) = ours::wrapped::FileDecoder::new(&header, &Limits::default())?;
+    let (decoder, _) = file.chunk_decoder::<T>(&meta)?;
+    let (their_file, _) = ::pco::wrapped::FileDecompressor::new(&header[..])?;
+    let (mut theirs, _) = their_file.chunk_decompressor::<T, _>(&meta[..])?;
+    let mut a = vec![T::default(); n];
+    let mut b = a.clone();
+    for (page, dst) in pages.iter().zip(a.chunks_exact_mut(PAGE)) {
+        decoder.decode_page(page, dst)?;
+    }
+    if a.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent()) {
+        return Err("the numbers differ".into());
+    }
+    let times = timing::medians(
+        rounds,
+        &mut [
+            &mut || {
+                for (page, dst) in pages.iter().zip(a.chunks_exact_mut(PAGE)) {
+                    black_box(decoder.decode_page(page, dst).is_ok());
+                }
+            },
+            &mut || {
+                for (page, dst) in pages.iter().zip(b.chunks_exact_mut(PAGE)) {
+                    let page = theirs.page_decompressor(&page[..], PAGE);
+                    black_box(page.and_then(|mut p| p.read(dst)).is_ok());
+                }
+            },
+        ],
+    );
+    let microseconds = |t: f64| t * 1e6 / pages.len() as f64;
+    println!(
+        "{name:24} a page {:5.2} / {:5.2} µs {:5.2} ×",
+        microseconds(times[0]),
+        microseconds(times[1]),
+        times[1] / times[0]
+    );
+    Ok(Some(times[1] / times[0]))
+}

@@ -1,0 +1,283 @@
+//! Undoing linear predictions: each latent is its residual plus a weighted sum of those before.
+//!
+//! A sum waits for the latent just before it, and is to wait for little else. With few weights the
+//! rest of it is computed while that latent is. With many, [`BLOCK`] sums are begun together, with
+//! all that comes from latents before the block: products of one latent with as many neighbouring
+//! weights, which vectors do at once. Within the block the few newest latents are added one by one.
+
+use crate::dispatch::{Present, Simd, Work};
+use crate::tans::Latent;
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::avx2_conv1;
+
+/// Most weights.
+pub const MAX_ORDER: usize = 32;
+/// Sums that are begun together.
+pub(crate) const BLOCK: usize = 8;
+/// Latents of a call, at most.
+const MOST: usize = 256;
+/// Taken off each latent of the history, so that the difference is a signed number of 32 bits.
+const CENTRE: i64 = 1 << 31;
+
+/// A prediction `max(0, bias + Σ weight · latent) >> shift` and the latents that it is made of.
+#[derive(Clone, Debug)]
+pub struct Predictor {
+    shift: u32,
+    /// What the sum is without latents, with [`CENTRE`] times each weight made up for.
+    bias: i64,
+    /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum; weights
+    /// of 32 bits.
+    taps: Vec<[i64; BLOCK]>,
+    /// By distance, from 1 on.
+    newest: [i64; BLOCK],
+    /// The next latents to hand out, less [`CENTRE`]; then room for a call's.
+    history: Vec<i32>,
+}
+
+impl Predictor {
+    /// `weights` from the oldest latent to the newest, `before` the latents that they belong to.
+    /// No sum may leave 64 bits.
+    ///
+    /// # Panics
+    /// Where there are no weights, more than [`MAX_ORDER`], or not as many latents; where `shift`
+    /// is above 63.
+    pub fn new<L: Latent>(shift: u32, bias: i64, weights: &[i32], before: &[L]) -> Self {
+        let order = weights.len();
+        assert!((1..=MAX_ORDER).contains(&order) && before.len() == order && shift < 64);
+        let weight = |distance: usize| match order.checked_sub(distance) {
+            Some(i) if distance > 0 => weights[i],
+            _ => 0,
+        };
+        let sum: i64 = weights.iter().map(|&w| i64::from(w)).sum();
+        let mut history: Vec<i32> = before.iter().map(|&x| centred(x)).collect();
+        history.resize(order + MOST, 0);
+        Self {
+            shift,
+            bias: bias.wrapping_add(CENTRE.wrapping_mul(sum)),
+            taps: (0..order)
+                .map(|i| std::array::from_fn(|t| weight(order - i + t).into()))
+                .collect(),
+            newest: std::array::from_fn(|i| weight(i + 1).into()),
+            history,
+        }
+    }
+
+    /// Residuals to latents: the first ones handed out are those that came `before`, and the
+    /// residuals make the latents that follow, handed out by the next call.
+    ///
+    /// # Panics
+    /// Where there are more than 256 or latents have more than 32 bits.
+    pub fn undo<L: Latent>(&mut self, present: Present, latents: &mut [L]) {
+        assert!(latents.len() <= MOST && L::WIDTH <= 32);
+        match present.simd() {
+            Simd::Avx2 | Simd::Avx512 => present.run(Undo::<L, true> { predictor: self, latents }),
+            _ => present.run(Undo::<L, false> { predictor: self, latents }),
+        }
+    }
+
+    /// A latent out of its sum and residual.
+    #[inline(always)]
+    fn next<L: Latent>(shift: u32, sum: i64, residual: L) -> L {
+        residual.plus_low((sum & !(sum >> 63)).cast_unsigned() >> shift)
+    }
+}
+
+/// A latent less [`CENTRE`].
+#[inline(always)]
+fn centred<L: Latent>(x: L) -> i32 {
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits at most")]
+    let bits = x.widen() as u32;
+    (bits ^ 1 << 31).cast_signed()
+}
+
+/// `AVX2`: compiled where it is present.
+struct Undo<'a, L, const AVX2: bool> {
+    predictor: &'a mut Predictor,
+    latents: &'a mut [L],
+}
+
+impl<L: Latent, const AVX2: bool> Work for Undo<'_, L, AVX2> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        match self.predictor.taps.len() {
+            1 => self.few::<1>(),
+            2 => self.few::<2>(),
+            3 => self.few::<3>(),
+            4 => self.few::<4>(),
+            5 => self.few::<5>(),
+            6 => self.few::<6>(),
+            7 => self.few::<7>(),
+            8 => self.few::<8>(),
+            _ => self.many(),
+        }
+    }
+}
+
+impl<L: Latent, const AVX2: bool> Undo<'_, L, AVX2> {
+    /// One after the other.
+    #[inline(always)]
+    fn few<const ORDER: usize>(self) {
+        let Undo { predictor: p, latents } = self;
+        let (shift, bias) = (p.shift, p.bias);
+        // From the newest on.
+        let weights: [i64; ORDER] = std::array::from_fn(|i| p.newest[i]);
+        let mut before: [i64; ORDER] = std::array::from_fn(|i| p.history[ORDER - 1 - i].into());
+        for x in latents {
+            let mut sum = bias;
+            for i in (0..ORDER).rev() {
+                sum = sum.wrapping_add(weights[i].wrapping_mul(before[i]));
+            }
+            let new = Predictor::next(shift, sum, *x);
+            *x = L::from_low((before[ORDER - 1] + CENTRE).cast_unsigned());
+            for i in (1..ORDER).rev() {
+                before[i] = before[i - 1];
+            }
+            before[0] = scalar(centred(new).into());
+        }
+        for (x, &new) in p.history.iter_mut().zip(before.iter().rev()) {
+            #[expect(clippy::cast_possible_truncation, reason = "a centred latent")]
+            let new = new as i32;
+            *x = new;
+        }
+    }
+
+    /// [`BLOCK`] after [`BLOCK`].
+    #[inline(always)]
+    fn many(self) {
+        let Undo { predictor: p, latents } = self;
+        let order = p.taps.len();
+        let newest = p.newest;
+        let mut at = 0;
+        while at < latents.len() {
+            let n = BLOCK.min(latents.len() - at);
+            let sums = sums::<AVX2>(p.bias, &p.taps, &p.history[at..at + order]);
+            let mut block = [0i64; BLOCK];
+            let mut residuals = [L::default(); BLOCK];
+            residuals[..n].copy_from_slice(&latents[at..at + n]);
+            for t in 0..BLOCK {
+                let mut sum = sums[t];
+                for u in 0..t {
+                    sum = sum.wrapping_add(newest[t - u - 1].wrapping_mul(block[u]));
+                }
+                block[t] = scalar(centred(Predictor::next(p.shift, sum, residuals[t])).into());
+            }
+            for (x, &new) in p.history[at + order..at + order + n].iter_mut().zip(&block) {
+                #[expect(clippy::cast_possible_truncation, reason = "a centred latent")]
+                let new = new as i32;
+                *x = new;
+            }
+            at += n;
+        }
+        for (latent, &x) in latents.iter_mut().zip(&p.history) {
+            *latent = L::from_low((i64::from(x) + CENTRE).cast_unsigned());
+        }
+        p.history.copy_within(latents.len()..latents.len() + order, 0);
+    }
+}
+
+/// Keeps the vectoriser of superwords away from a chain that nothing can be done for at once.
+#[inline(always)]
+fn scalar(mut x: i64) -> i64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: no instruction.
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    x
+}
+
+/// What latents before a block count in its sums.
+#[inline(always)]
+fn sums<const AVX2: bool>(bias: i64, taps: &[[i64; BLOCK]], before: &[i32]) -> [i64; BLOCK] {
+    #[cfg(target_arch = "x86_64")]
+    if AVX2 {
+        // SAFETY: `AVX2` says that callers are compiled with it.
+        return unsafe { avx2_conv1::sums(bias, taps, before) };
+    }
+    let mut sums = [bias; BLOCK];
+    for (taps, &x) in taps.iter().zip(before) {
+        for (sum, &tap) in sums.iter_mut().zip(taps) {
+            *sum = sum.wrapping_add(tap.wrapping_mul(x.into()));
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch::Simd;
+
+    fn mix(x: u64) -> u64 {
+        let x = (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (x ^ x >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 8
+    }
+
+    /// Weights that keep sums within `2 · bits` bits; small ones, large ones, extremes.
+    #[expect(clippy::cast_possible_truncation, reason = "random bits are wanted")]
+    fn weights(order: usize, bits: u32, seed: u64) -> Vec<i32> {
+        let most = (1i64 << (bits - 2)) / order as i64;
+        let weight = |i: u64| match seed % 3 {
+            0 => (mix(i + seed) % 16) as i32 - 8,
+            1 => ((mix(i + seed) as i64 % most) - most / 2) as i32,
+            _ => {
+                if i.is_multiple_of(2) {
+                    most as i32
+                } else {
+                    -most as i32
+                }
+            }
+        };
+        (0..order as u64).map(weight).collect()
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "random bits are wanted")]
+    fn residuals(n: usize, seed: u64) -> Vec<u32> {
+        (0..n as u64)
+            .map(|i| if seed.is_multiple_of(4) { u32::MAX } else { mix(i ^ seed << 20) as u32 })
+            .collect()
+    }
+
+    /// The definition, one latent at a time.
+    fn slow<L: Latent>(shift: u32, bias: i64, weights: &[i32], all: &mut Vec<L>, residual: L) {
+        let before = &all[all.len() - weights.len()..];
+        let products =
+            weights.iter().zip(before).map(|(&w, x)| i128::from(w) * i128::from(x.widen()));
+        let sum = i128::from(bias) + products.sum::<i128>();
+        let prediction = u64::try_from(sum.max(0)).unwrap() >> shift;
+        all.push(residual.plus_low(prediction));
+    }
+
+    fn check<L: Latent>(simd: Simd, order: usize, seed: u64) -> Vec<L> {
+        let weights = weights(order, L::WIDTH, seed);
+        let (shift, bias) = ((seed % 16) as u32, mix(seed) as i64 % 100 - 50);
+        let low = |x: u32| L::from_low(x.into());
+        let before: Vec<L> = residuals(order, seed + 1).into_iter().map(low).collect();
+        let mut predictor = Predictor::new(shift, bias, &weights, &before);
+        let mut expected = before;
+        let mut found = Vec::new();
+        for (i, n) in [256, 1, 255, 7, 8, 0, 9].into_iter().enumerate() {
+            let batch = residuals(n, seed + 2 + i as u64);
+            let mut batch: Vec<L> = batch.into_iter().map(low).collect();
+            for &residual in &batch {
+                slow(shift, bias, &weights, &mut expected, residual);
+            }
+            predictor.undo(Present::new(simd), &mut batch);
+            found.extend(batch);
+        }
+        assert_eq!(found, expected[..found.len()], "order {order} seed {seed}");
+        found
+    }
+
+    fn cases() -> impl Iterator<Item = (usize, u64)> {
+        (1..=MAX_ORDER).flat_map(|order| (0..12).map(move |seed| (order, seed)))
+    }
+
+    crate::twin_test!(predictions_agree, cases(), |simd, case| {
+        let &(order, seed) = case;
+        let wide = check::<u32>(simd, order, seed);
+        (wide, check::<u16>(simd, order, seed), check::<u8>(simd, order.min(8), seed))
+    });
+}

@@ -1,0 +1,27 @@
+//! Sums of products, eight at a time.
+
+use crate::conv1::BLOCK;
+use std::arch::x86_64::*;
+
+/// `bias` and the products of each latent with its taps, which are numbers of 32 bits.
+///
+/// # Safety
+/// Callers are compiled with AVX2.
+#[inline(always)]
+pub(crate) unsafe fn sums(bias: i64, taps: &[[i64; BLOCK]], before: &[i32]) -> [i64; BLOCK] {
+    // SAFETY: the caller's promise; loads and stores are of whole arrays.
+    unsafe {
+        let mut low = _mm256_set1_epi64x(bias);
+        let mut high = low;
+        for (taps, &x) in taps.iter().zip(before) {
+            let x = _mm256_set1_epi32(x);
+            let taps = taps.as_ptr().cast::<__m256i>();
+            low = _mm256_add_epi64(low, _mm256_mul_epi32(x, _mm256_loadu_si256(taps)));
+            high = _mm256_add_epi64(high, _mm256_mul_epi32(x, _mm256_loadu_si256(taps.add(1))));
+        }
+        let mut sums = [0; BLOCK];
+        _mm256_storeu_si256(sums.as_mut_ptr().cast(), low);
+        _mm256_storeu_si256(sums.as_mut_ptr().add(4).cast(), high);
+        sums
+    }
+}
