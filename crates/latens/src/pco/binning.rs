@@ -11,6 +11,7 @@ pub(crate) mod optimize;
 
 use crate::ans::frequencies;
 use crate::number::Latent;
+use crate::pco::binning::histogram::{Bucket, Histogram};
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 
 /// How finely a variable is binned.
@@ -30,30 +31,40 @@ impl Effort {
     }
 }
 
-/// The best bins for the latents of a whole chunk, sorted and disjoint. The latents are left in
-/// another order.
-pub(crate) fn train<L: Latent>(latents: &mut [L], effort: Effort) -> Variable<L> {
-    let buckets = histogram::histogram(latents, effort.buckets);
+/// The bins of a variable, and which of them each latent lies in.
+#[derive(Debug)]
+pub(crate) struct Trained<L> {
+    pub(crate) variable: Variable<L>,
+    /// By latent; none where there is one bin at most.
+    pub(crate) symbols: Vec<u16>,
+}
+
+/// The best bins for the latents of a whole chunk, sorted and disjoint.
+pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
+    let histogram = Histogram::new(latents, effort.buckets);
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
-    let ranges = optimize::partition(&buckets, per_bin);
+    let ranges = optimize::partition(&histogram.buckets, per_bin);
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
     let (log, weights, code_bits) = best_table(&counts, effort.max_log);
     if let Some(bin) = one_bin(&ranges, per_bin, code_bits) {
-        return Variable { log: 0, bins: vec![bin] };
+        return Trained { variable: Variable { log: 0, bins: vec![bin] }, symbols: Vec::new() };
     }
-    let to_bin = |(range, &weight): (&histogram::Bucket<L>, &u32)| Bin {
+    let symbols =
+        if ranges.len() > 1 { histogram.symbols(latents, &ranges) } else { Vec::new() };
+    let to_bin = |(range, &weight): (&Bucket<L>, &u32)| Bin {
         weight,
         lower: range.lower,
         offset_bits: range.upper.sub(range.lower).bit_length(),
     };
-    Variable { log, bins: ranges.iter().zip(&weights).map(to_bin).collect() }
+    let bins = ranges.iter().zip(&weights).map(to_bin).collect();
+    Trained { variable: Variable { log, bins }, symbols }
 }
 
 /// One bin over everything, if it is cheaper than several with codes of `code_bits` in all. The
 /// partition was chosen by ideal codes; those of a small table cost more.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn one_bin<L: Latent>(
-    ranges: &[histogram::Bucket<L>],
+    ranges: &[Bucket<L>],
     per_bin: f64,
     code_bits: f64,
 ) -> Option<Bin<L>> {
@@ -74,12 +85,12 @@ pub(crate) fn estimate_bits<L: Latent>(sample: &mut [L], n: usize, effort: Effor
     if sample.is_empty() {
         return 0.0;
     }
-    let buckets = histogram::histogram(sample, effort.buckets);
+    let buckets = histogram::of_sample(sample, effort.buckets);
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
     let ranges = optimize::partition(&buckets, per_bin);
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let (total, n) = (sample.len() as f64, n as f64);
-    let bits_of = |range: &histogram::Bucket<L>| {
+    let bits_of = |range: &Bucket<L>| {
         let count = f64::from(range.count);
         let offset_bits = f64::from(range.upper.sub(range.lower).bit_length());
         per_bin + 8.0 + count / total * n * ((total / count).log2() + offset_bits)

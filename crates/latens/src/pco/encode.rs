@@ -6,6 +6,7 @@
 //! latents.
 
 pub(crate) mod auto;
+pub(crate) mod body;
 pub(crate) mod chunk;
 pub(crate) mod page;
 pub(crate) mod plan;

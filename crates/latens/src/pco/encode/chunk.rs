@@ -81,27 +81,18 @@ impl<L: Latent> Chunk<L> {
     /// Appends a page.
     pub(crate) fn write_page(&self, index: usize, w: &mut BitWriter) {
         let latents = &self.pages[index];
-        let delta = self.delta.as_ref().zip(latents.delta.as_ref()).map(|(c, s)| c.encode(s));
+        let delta =
+            self.delta.as_ref().zip(latents.delta.as_ref()).map(|(c, s)| c.encode(index, s));
         let secondary =
-            self.secondary.as_ref().zip(latents.secondary.as_ref()).map(|(c, s)| c.encode(s));
+            self.secondary.as_ref().zip(latents.secondary.as_ref()).map(|(c, s)| c.encode(index, s));
         match (&self.primary, &latents.primary) {
             (Primary::Latents(coder), Primary::Latents(stored)) => {
-                page::write(
-                    w,
-                    latents.n,
-                    delta.as_ref(),
-                    &coder.encode(stored),
-                    secondary.as_ref(),
-                );
+                let primary = coder.encode(index, stored);
+                page::write(w, latents.n, delta.as_ref(), &primary, secondary.as_ref());
             }
             (Primary::Indices(coder), Primary::Indices(stored)) => {
-                page::write(
-                    w,
-                    latents.n,
-                    delta.as_ref(),
-                    &coder.encode(stored),
-                    secondary.as_ref(),
-                );
+                let primary = coder.encode(index, stored);
+                page::write(w, latents.n, delta.as_ref(), &primary, secondary.as_ref());
             }
             _ => debug_assert!(false, "pages are made by the same plan"),
         }
@@ -114,9 +105,11 @@ fn train<'a, L: Latent, V: Latent>(
     effort: Effort,
     pick: impl Fn(&'a PageLatents<L>) -> Option<&'a Stored<V>>,
 ) -> VariableCoder<V> {
-    let mut latents = Vec::with_capacity(pages.iter().map(|p| p.n).sum());
-    for stored in pages.iter().filter_map(pick) {
-        latents.extend_from_slice(&stored.latents);
-    }
-    VariableCoder::new(binning::train(&mut latents, effort))
+    let parts: Vec<&[V]> =
+        pages.iter().map(|page| pick(page).map_or(&[][..], |s| &s.latents)).collect();
+    let trained = match parts[..] {
+        [all] => binning::train(all, effort),
+        _ => binning::train(&parts.concat(), effort),
+    };
+    VariableCoder::new(trained, parts.iter().map(|part| part.len()))
 }
