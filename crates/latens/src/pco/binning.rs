@@ -12,6 +12,7 @@ pub(crate) mod optimize;
 use crate::ans::frequencies;
 use crate::number::Latent;
 use crate::pco::binning::histogram::{Bucket, Histogram};
+use crate::pco::binning::optimize::log2;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 
 /// How finely a variable is binned.
@@ -28,6 +29,15 @@ impl Effort {
     pub(crate) fn of_level(level: u32) -> Self {
         let finer = u32::from(level >= 6);
         Self { buckets: 1 << (level + finer).min(12), max_log: 12.min(level + 4) }
+    }
+
+    /// As a level asks for where a plan is chosen.
+    pub(crate) fn of_estimates(level: u32) -> Self {
+        Self::of_level(match level {
+            0..=6 => level,
+            7..=9 => 6,
+            _ => 7,
+        })
     }
 }
 
@@ -82,20 +92,28 @@ fn one_bin<L: Latent>(
 /// About how many bits `n` latents of which these are a sample take, bins included. The latents
 /// are left in another order.
 pub(crate) fn estimate_bits<L: Latent>(sample: &mut [L], n: usize, effort: Effort) -> f64 {
-    if sample.is_empty() {
+    estimate_buckets(&histogram::of_sample(sample, effort.buckets), sample.len(), n)
+}
+
+/// The same for a sample in ascending order.
+pub(crate) fn estimate_sorted<L: Latent>(sample: &[L], n: usize, effort: Effort) -> f64 {
+    estimate_buckets(&histogram::of_sorted(sample, effort.buckets), sample.len(), n)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize, n: usize) -> f64 {
+    if buckets.is_empty() {
         return 0.0;
     }
-    let buckets = histogram::of_sample(sample, effort.buckets);
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
-    let ranges = optimize::partition(&buckets, per_bin);
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    let (total, n) = (sample.len() as f64, n as f64);
+    let (total, n) = (sample_n as f64, n as f64);
+    let log_total = total.log2();
     let bits_of = |range: &Bucket<L>| {
         let count = f64::from(range.count);
         let offset_bits = f64::from(range.upper.sub(range.lower).bit_length());
-        per_bin + 8.0 + count / total * n * ((total / count).log2() + offset_bits)
+        per_bin + 8.0 + count / total * n * (log_total - log2(count) + offset_bits)
     };
-    19.0 + ranges.iter().map(bits_of).sum::<f64>()
+    19.0 + optimize::partition(buckets, per_bin).iter().map(bits_of).sum::<f64>()
 }
 
 /// The table size whose codes and metadata take the fewest bits, its weights, and those bits.

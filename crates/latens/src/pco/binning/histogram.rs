@@ -144,7 +144,8 @@ fn counts<L: Latent, const LANES: usize>(latents: &[L], min: L, span: u64) -> Ve
     counts.into_iter().map(|lanes| lanes.iter().sum()).collect()
 }
 
-fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
+/// Buckets of latents in ascending order.
+pub(crate) fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
     let mut buckets = Collector::new(latents.len(), most);
     for run in latents.chunk_by(|a, b| a == b) {
         #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]

@@ -83,7 +83,7 @@ pub(crate) fn partition<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> 
 
 /// log2 of a positive number to about 1e-3, much faster than the exact one.
 #[inline]
-fn log2(x: f64) -> f64 {
+pub(crate) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
     #[expect(clippy::cast_precision_loss, reason = "an exponent")]
     let exponent = (bits >> 52) as f64 - 1023.0;
