@@ -9,14 +9,26 @@ const SAMPLE: usize = 1 << 15;
 /// The linear prediction with the least squared error, of `order` 1 to 32, for latents of at
 /// most 32 bits. Latents that say nothing (too few, or constant) give weight 1 to the newest.
 pub(crate) fn fit<L: Latent>(latents: &[L], order: usize) -> Conv1 {
+    let found = fits(latents, &[order]).pop();
+    found.unwrap_or(Conv1 { quantization: 0, bias: 0, weights: vec![0; order] })
+}
+
+/// The same for several orders, at about the price of the highest.
+pub(crate) fn fits<L: Latent>(latents: &[L], orders: &[usize]) -> Vec<Conv1> {
     let from = (latents.len() - latents.len().min(SAMPLE)) / 2;
     let sample = &latents[from..(from + SAMPLE).min(latents.len())];
-    let weights = least_squares(sample, order).unwrap_or_else(|| {
-        let mut weights = vec![0.0; order];
-        weights[order - 1] = 1.0;
-        weights
-    });
-    quantize::<L>(&weights, mean(sample))
+    let mean = mean(sample);
+    let highest = orders.iter().copied().max().unwrap_or(1);
+    let products = Products::new(sample, mean, highest);
+    let to_fit = |&order: &usize| {
+        let weights = products.weights(order).unwrap_or_else(|| {
+            let mut weights = vec![0.0; order];
+            weights[order - 1] = 1.0;
+            weights
+        });
+        quantize::<L>(&weights, mean)
+    };
+    orders.iter().map(to_fit).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "statistics")]
@@ -24,47 +36,76 @@ fn mean<L: Latent>(latents: &[L]) -> f64 {
     latents.iter().map(|x| x.to_u64() as f64).sum::<f64>() / latents.len().max(1) as f64
 }
 
-/// Weights, oldest first, by the normal equations of the centred latents.
-#[expect(clippy::cast_precision_loss, reason = "statistics")]
-fn least_squares<L: Latent>(latents: &[L], order: usize) -> Option<Vec<f64>> {
-    if latents.len() < 2 * order + 2 {
-        return None;
+/// Sums of products of centred latents with those before them.
+struct Products {
+    /// One more than the highest order; 0 where there are too few latents for it.
+    width: usize,
+    /// At `a, b`: of the latent `a` places before with the one `b` places before.
+    sums: Vec<f64>,
+}
+
+impl Products {
+    #[expect(clippy::cast_precision_loss, reason = "statistics")]
+    fn new<L: Latent>(latents: &[L], center: f64, order: usize) -> Self {
+        if latents.len() < 2 * order + 2 {
+            return Self { width: 0, sums: Vec::new() };
+        }
+        let xs: Vec<f64> = latents.iter().map(|x| x.to_u64() as f64 - center).collect();
+        let width = order + 1;
+        let mut sums = vec![0.0; width * width];
+        for a in 0..width {
+            let first = dot(&xs[order..], &xs[order - a..]);
+            sums[a] = first;
+            // Along a diagonal the sums differ by one product at either end.
+            let mut sum = first;
+            for b in 1..width - a {
+                let (old, new) = (xs.len() - b, order - b);
+                sum += xs[new] * xs[new - a] - xs[old] * xs[old - a];
+                sums[b * width + a + b] = sum;
+            }
+        }
+        Self { width, sums }
     }
-    let center = mean(latents);
-    let xs: Vec<f64> = latents.iter().map(|x| x.to_u64() as f64 - center).collect();
-    let width = order + 1;
-    // Products of the latent `a` places before with the one `b` places before; 0 is the target.
-    let mut products = vec![0.0; width * width];
-    for a in 0..width {
-        let first: f64 = (order..xs.len()).map(|i| xs[i] * xs[i - a]).sum();
-        products[a] = first;
-        // Along a diagonal the sums differ by one product at either end.
-        let mut sum = first;
-        for b in 1..width - a {
-            let (old, new) = (xs.len() - b, order - b);
-            sum += xs[new] * xs[new - a] - xs[old] * xs[old - a];
-            products[b * width + a + b] = sum;
+
+    /// Weights, oldest first, by the normal equations.
+    #[expect(clippy::cast_precision_loss, reason = "statistics")]
+    fn weights(&self, order: usize) -> Option<Vec<f64>> {
+        if order >= self.width {
+            return None;
+        }
+        let mut matrix = vec![0.0; order * order];
+        for a in 0..order {
+            for b in a..order {
+                let p = self.sums[(a + 1) * self.width + b + 1];
+                matrix[a * order + b] = p;
+                matrix[b * order + a] = p;
+            }
+        }
+        let target: Vec<f64> = self.sums[1..=order].to_vec();
+        let trace: f64 = (0..order).map(|a| matrix[a * order + a]).sum();
+        if trace <= 0.0 {
+            return None;
+        }
+        for a in 0..order {
+            matrix[a * order + a] += trace / order as f64 * 1e-9 + 1e-3;
+        }
+        let mut weights = solve(matrix, target, order)?;
+        weights.reverse();
+        Some(weights)
+    }
+}
+
+/// The sum of products, by eight sums that do not wait for each other.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b[..b.len().min(a.len() * 8 + a_rest.len())].as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (x, y)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += x * y;
         }
     }
-    let mut matrix = vec![0.0; order * order];
-    for a in 0..order {
-        for b in a..order {
-            let p = products[(a + 1) * width + b + 1];
-            matrix[a * order + b] = p;
-            matrix[b * order + a] = p;
-        }
-    }
-    let target: Vec<f64> = (1..width).map(|a| products[a]).collect();
-    let trace: f64 = (0..order).map(|a| matrix[a * order + a]).sum();
-    if trace <= 0.0 {
-        return None;
-    }
-    for a in 0..order {
-        matrix[a * order + a] += trace / order as f64 * 1e-9 + 1e-3;
-    }
-    let mut weights = solve(matrix, target, order)?;
-    weights.reverse();
-    Some(weights)
+    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f64>()
 }
 
 /// Solves a symmetric positive definite system by Cholesky.

@@ -46,12 +46,13 @@ impl<L: Latent> Stretch<L> {
         Some(Self { sample, latents, bits })
     }
 
-    /// A linear prediction for the stretch.
-    fn fit(&self, order: usize) -> DeltaPayload {
-        DeltaPayload::Conv1(match &self.latents.primary {
-            Primary::Latents(primary) => conv1_fit::fit(primary, order),
-            Primary::Indices(indices) => conv1_fit::fit(indices, order),
-        })
+    /// Linear predictions for the stretch, by order.
+    fn fits(&self, orders: &[usize]) -> Vec<DeltaPayload> {
+        let fits = match &self.latents.primary {
+            Primary::Latents(primary) => conv1_fit::fits(primary, orders),
+            Primary::Indices(indices) => conv1_fit::fits(indices, orders),
+        };
+        fits.into_iter().map(DeltaPayload::Conv1).collect()
     }
 
     /// Bits with another delta encoding over bits with the candidate's.
@@ -66,18 +67,20 @@ struct Lengths {
     decision: usize,
     /// So many times the best a glance may cost for a decision.
     promising: f64,
+    conv1_promising: f64,
 }
 
 impl Lengths {
-    fn new(n: usize, level: u32) -> Option<Self> {
+    fn new(n: usize, level: u32, favor: Favor) -> Option<Self> {
         match level {
             0..=1 => None,
             2..=9 => Some(Self {
                 glance: (n / 16).clamp(1 << 10, 1 << 12),
                 decision: (n / 8).clamp(1 << 12, 1 << 14),
-                promising: 1.05,
+                promising: 0.995,
+                conv1_promising: if favor == Favor::Size { 1.0 } else { 0.96 },
             }),
-            _ => Some(Self { glance: 1 << 12, decision: 1 << 15, promising: 1.15 }),
+            _ => Some(Self { glance: 1 << 12, decision: 1 << 15, promising: 1.15, conv1_promising: 1.05 }),
         }
     }
 }
@@ -94,7 +97,7 @@ impl Search<'_> {
                 best.take(delta, bits);
             }
         }
-        let Some(lengths) = Lengths::new(all.len(), self.config.level) else { return };
+        let Some(lengths) = Lengths::new(all.len(), self.config.level, self.config.favor) else { return };
         let Some(glance) = Stretch::new(self, all, best, lengths.glance) else { return };
         self.try_conv1(all, &glance, &lengths, best);
         self.try_lookback(all, &glance, &lengths, best);
@@ -106,15 +109,16 @@ impl Search<'_> {
         if is_wide || self.config.favor == Favor::Speed {
             return;
         }
-        if glance.gain(self, best, &glance.fit(CONV1_GLANCE)) > lengths.promising {
+        let Some(glimpse) = glance.fits(&[CONV1_GLANCE]).pop() else { return };
+        if glance.gain(self, best, &glimpse) > lengths.conv1_promising {
             return;
         }
         let must_save = if self.config.favor == Favor::Size { 0.0 } else { SLOW_MUST_SAVE };
         let Some(stretch) = Stretch::new(self, all, best, lengths.decision) else { return };
-        let (gain, delta) = CONV1_ORDERS
-            .map(|order| stretch.fit(order))
-            .map(|delta| (stretch.gain(self, best, &delta), delta))
+        let (gain, delta) = stretch
+            .fits(&CONV1_ORDERS)
             .into_iter()
+            .map(|delta| (stretch.gain(self, best, &delta), delta))
             .fold((f64::INFINITY, DeltaPayload::None), |a, b| if b.0 < a.0 { b } else { a });
         if gain < 1.0 - must_save {
             best.take(delta, best.bits * gain);
@@ -130,7 +134,10 @@ impl Search<'_> {
         if glance.gain(self, best, &lookback(glance.sample.latents.len())) > lengths.promising {
             return;
         }
-        let must_save = if self.config.favor == Favor::Size { 0.0 } else { LOOKBACK_MUST_SAVE };
+        let must_save = match self.config.favor {
+            Favor::Size => 0.0,
+            Favor::Speed | Favor::Balanced => LOOKBACK_MUST_SAVE,
+        };
         let Some(stretch) = Stretch::new(self, all, best, lengths.decision) else { return };
         let gain = stretch.gain(self, best, &lookback(lengths.decision));
         if gain < 1.0 - must_save {
