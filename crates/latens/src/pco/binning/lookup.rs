@@ -68,7 +68,7 @@ impl<L: Latent> Lookup<L> {
         widest = widest.max(n.saturating_sub(1) - before);
         let steps = (widest as u64).bit_length();
         let filler = lowers.last().copied().unwrap_or(L::ZERO);
-        lowers.resize(n + (1 << steps.next_power_of_two()), filler);
+        lowers.resize(n + (1 << steps.max(if steps > 7 { 14 } else { 0 })), filler);
         Self { lowers, last: n.saturating_sub(1), middle, fine, side, first, steps }
     }
 
@@ -76,11 +76,16 @@ impl<L: Latent> Lookup<L> {
     #[inline]
     pub(crate) fn for_each(&self, latents: &[L], mut found: impl FnMut(L, u16)) {
         match self.steps {
-            0 | 1 => latents.iter().for_each(|&x| found(x, self.find::<1>(x))),
+            0 => latents.iter().for_each(|&x| found(x, self.find::<0>(x))),
+            1 => latents.iter().for_each(|&x| found(x, self.find::<1>(x))),
             2 => latents.iter().for_each(|&x| found(x, self.find::<2>(x))),
-            3 | 4 => latents.iter().for_each(|&x| found(x, self.find::<4>(x))),
-            5..=8 => latents.iter().for_each(|&x| found(x, self.find::<8>(x))),
-            _ => latents.iter().for_each(|&x| found(x, self.find::<16>(x))),
+            3 => latents.iter().for_each(|&x| found(x, self.find::<3>(x))),
+            4 => latents.iter().for_each(|&x| found(x, self.find::<4>(x))),
+            5 => latents.iter().for_each(|&x| found(x, self.find::<5>(x))),
+            6 => latents.iter().for_each(|&x| found(x, self.find::<6>(x))),
+            7 => latents.iter().for_each(|&x| found(x, self.find::<7>(x))),
+            8 | 9 => latents.iter().for_each(|&x| found(x, self.find::<9>(x))),
+            _ => latents.iter().for_each(|&x| found(x, self.find::<14>(x))),
         }
     }
 

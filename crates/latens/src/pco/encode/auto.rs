@@ -25,7 +25,7 @@ const CLOSE: f64 = 1.05;
 
 /// Plans a chunk of ordered latents.
 pub(crate) fn plan<L: Latent>(
-    latents: &[L],
+    latents: Vec<L>,
     ty: NumberType,
     mode: Option<ModeChoice<L>>,
     config: &Config,
@@ -33,7 +33,7 @@ pub(crate) fn plan<L: Latent>(
     let n = latents.len();
     let search = Search { config, effort: Effort::of_estimates(config.level), n };
     let too_many = || Error::invalid("more distinct values than a dictionary holds");
-    let sample = Sample::new(latents, sample::stripes(n, sample_n(n, config.level)));
+    let sample = Sample::new(&latents, sample::stripes(n, sample_n(n, config.level)));
     let mut sorted = sample.latents.clone();
     sorted.sort_unstable();
     let modes = match mode {
@@ -42,18 +42,18 @@ pub(crate) fn plan<L: Latent>(
     };
     let mut candidates: Vec<Candidate<L>> = modes
         .into_iter()
-        .filter_map(|mode| search.candidate(latents, &sample, &sorted, mode))
+        .filter_map(|mode| search.candidate(&latents, &sample, &sorted, mode))
         .collect();
     let mut best = search.best(&sample, &mut candidates);
     if mode.is_none() && dict_may_win(&sorted, n, best.as_ref()) {
         let dict =
-            search.candidate(latents, &sample, &sorted, ModeChoice::Dict { most: DICT });
+            search.candidate(&latents, &sample, &sorted, ModeChoice::Dict { most: DICT });
         let dict = search.best(&sample, &mut dict.into_iter().collect());
         best = Candidate::better(best, dict);
     }
     let mut best = best.ok_or_else(too_many)?;
     if config.delta == DeltaSpec::Auto {
-        search.refine(latents, &sample, &mut best);
+        search.refine(&latents, &sample, &mut best);
     }
     let latents = match best.whole {
         Some(whole) => whole,

@@ -67,12 +67,12 @@ impl Search<'_> {
     ) -> Option<Candidate<L>> {
         let whole = match mode {
             // The dictionary is that of the whole chunk.
-            ModeChoice::Dict { .. } => Some(ModeLatents::split(all, mode)?),
+            ModeChoice::Dict { .. } => Some(ModeLatents::split(all.to_vec(), mode)?),
             _ => None,
         };
         let split = match &whole {
             Some(whole) => whole.gather(&sample.ranges),
-            None => ModeLatents::split(&sample.latents, mode)?,
+            None => ModeLatents::split(sample.latents.clone(), mode)?,
         };
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let mode_bits = whole.as_ref().map_or(&split, |w| w).mode.written_bits() as f64;
@@ -84,7 +84,7 @@ impl Search<'_> {
             }
             Primary::Latents(primary) => {
                 // Modes keep the order, so that nothing is sorted twice.
-                let sorted = ModeLatents::split(sorted, mode)?;
+                let sorted = ModeLatents::split(sorted.to_vec(), mode)?;
                 let none = match sorted.primary {
                     Primary::Latents(sorted) if sorted.is_sorted() => {
                         binning::estimate_sorted(&sorted, self.n, self.effort)

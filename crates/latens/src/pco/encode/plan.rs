@@ -21,14 +21,14 @@ pub(crate) struct ModeLatents<L> {
 
 impl<L: Latent> ModeLatents<L> {
     /// Splits ordered latents; `None` when there are too many distinct values for a dictionary.
-    pub(crate) fn split(latents: &[L], mode: ModeChoice<L>) -> Option<Self> {
+    pub(crate) fn split(latents: Vec<L>, mode: ModeChoice<L>) -> Option<Self> {
         let two = |mode, (primary, secondary)| {
             Some(Self { mode, primary: Primary::Latents(primary), secondary: Some(secondary) })
         };
         match mode {
             ModeChoice::Classic => Some(Self {
                 mode: ModePayload::Classic,
-                primary: Primary::Latents(latents.to_vec()),
+                primary: Primary::Latents(latents),
                 secondary: None,
             }),
             ModeChoice::IntMult(base) => {
@@ -41,7 +41,7 @@ impl<L: Latent> ModeLatents<L> {
                 two(ModePayload::FloatQuant { q }, float_quant::split(latents, q))
             }
             ModeChoice::Dict { most } => {
-                let (values, indices) = dict::split(latents, most)?;
+                let (values, indices) = dict::split(&latents, most)?;
                 Some(Self {
                     mode: ModePayload::Dict { values },
                     primary: Primary::Indices(indices),
@@ -53,6 +53,14 @@ impl<L: Latent> ModeLatents<L> {
 }
 
 impl<L: Latent> ModeLatents<L> {
+    /// Numbers that are split.
+    pub(crate) fn len(&self) -> usize {
+        match &self.primary {
+            Primary::Latents(primary) => primary.len(),
+            Primary::Indices(indices) => indices.len(),
+        }
+    }
+
     /// The latents of some ranges, end to end. A dictionary is not taken along.
     pub(crate) fn gather(&self, ranges: &[Range<usize>]) -> Self {
         fn of<V: Copy>(all: &[V], ranges: &[Range<usize>]) -> Vec<V> {
@@ -110,7 +118,7 @@ pub(crate) struct Plan<L> {
 
 impl<L: Latent> Plan<L> {
     /// What the configuration forces, and for the rest what `auto` finds best.
-    pub(crate) fn new(latents: &[L], ty: NumberType, config: &Config) -> Result<Self> {
+    pub(crate) fn new(latents: Vec<L>, ty: NumberType, config: &Config) -> Result<Self> {
         let mode = ModeChoice::forced(config.mode);
         if mode.is_none() || config.delta == DeltaSpec::Auto {
             return auto::plan(latents, ty, mode, config);

@@ -40,7 +40,7 @@ impl<L: Latent> Stretch<L> {
         let sample = Sample::new(all, std::iter::once(start..start + length).collect());
         let latents = match &candidate.whole {
             Some(whole) => whole.gather(&sample.ranges),
-            None => ModeLatents::split(&sample.latents, candidate.mode)?,
+            None => ModeLatents::split(sample.latents.clone(), candidate.mode)?,
         };
         let bits = candidate.mode_bits + search.split_bits(&latents, &sample, &candidate.delta);
         Some(Self { sample, latents, bits })
