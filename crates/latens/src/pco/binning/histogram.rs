@@ -20,6 +20,9 @@ const DENSE: u64 = 1 << 16;
 /// of that many tells where to cut.
 const SAMPLE: usize = 16;
 
+/// Latents whose buckets are found before they are counted.
+const BLOCK: usize = 1 << 10;
+
 /// Buckets of all latents of a variable, and what was learnt on the way about where each lies.
 #[derive(Debug)]
 pub(crate) struct Histogram<L> {
@@ -86,9 +89,8 @@ impl<L: Latent> Histogram<L> {
                 by_latent
             }
             Places::Unknown => {
-                let mut symbols = Vec::with_capacity(latents.len());
-                let lookup = Lookup::new(bins.iter().map(|bin| bin.lower).collect());
-                lookup.for_each(latents, |_, symbol| symbols.push(symbol));
+                let mut symbols = vec![0; latents.len()];
+                Lookup::new(bins.iter().map(|bin| bin.lower).collect()).find(latents, &mut symbols);
                 symbols
             }
         }
@@ -179,14 +181,16 @@ fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
     let lookup = Lookup::new(lowers.clone());
     let empty = Bucket { lower: L::MAX, upper: L::ZERO, count: 0 };
     let mut buckets = vec![empty; lowers.len()];
-    let mut by_latent = Vec::with_capacity(latents.len());
-    lookup.for_each(latents, |x, range| {
-        let bucket = &mut buckets[usize::from(range)];
-        bucket.lower = bucket.lower.min(x);
-        bucket.upper = bucket.upper.max(x);
-        bucket.count += 1;
-        by_latent.push(range);
-    });
+    let mut by_latent = vec![0u16; latents.len()];
+    for (latents, ranges) in latents.chunks(BLOCK).zip(by_latent.chunks_mut(BLOCK)) {
+        lookup.find(latents, ranges);
+        for (&x, &range) in latents.iter().zip(&*ranges) {
+            let bucket = &mut buckets[usize::from(range)];
+            bucket.lower = bucket.lower.min(x);
+            bucket.upper = bucket.upper.max(x);
+            bucket.count += 1;
+        }
+    }
     // As fine as the tails of a small set are cut.
     let end = |which: usize| {
         let lies_in = |range: u16| usize::from(range) == which;

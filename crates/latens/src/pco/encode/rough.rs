@@ -24,12 +24,13 @@ impl Cells {
     /// Counts a distance, taken as signed.
     #[inline]
     pub(crate) fn count<L: Latent>(&mut self, distance: L) {
-        let is_left = distance >= L::MID;
-        let length = (if is_left { !distance } else { distance }).to_u64();
-        let shift = (63 - (length | 1).leading_zeros()).saturating_sub(FINE);
+        // Sign bits spread over all bits: no branch, as signs are as good as random.
+        let left = 0u64.wrapping_sub(u64::from(distance >= L::MID));
+        let length = L::truncate(distance.to_u64() ^ left).to_u64();
+        let shift = (length | 1 << FINE).ilog2() - FINE;
         #[expect(clippy::cast_possible_truncation, reason = "below SIDE")]
-        let cell = ((u64::from(shift) << FINE) + (length >> shift)) as usize;
-        self.counts[(cell + if is_left { SIDE } else { 0 }).min(2 * SIDE - 1)] += 1;
+        let cell = ((u64::from(shift) << FINE) + (length >> shift) + (left & SIDE as u64)) as usize;
+        self.counts[cell.min(2 * SIDE - 1)] += 1;
         self.total += 1;
     }
 
