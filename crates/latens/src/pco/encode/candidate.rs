@@ -26,12 +26,18 @@ pub(crate) struct Candidate<L> {
     rest: f64,
     /// What the chunk roughly takes with consecutive deltas, by order from 1.
     by_order: Vec<f64>,
+    /// The part of the bits that counts against other modes.
+    unseen: f64,
 }
+
+/// Where all of a sample are multiples, so are probably those that it has not seen. They cost less
+/// as multiples, which the sample does not show.
+const UNSEEN: f64 = 0.02;
 
 impl<L: Latent> Candidate<L> {
     pub(crate) fn better(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
-            (Some(a), Some(b)) => Some(if b.bits < a.bits { b } else { a }),
+            (Some(a), Some(b)) => Some(if b.bits * b.unseen < a.bits * a.unseen { b } else { a }),
             (a, b) => a.or(b),
         }
     }
@@ -77,6 +83,7 @@ impl Search<'_> {
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let mode_bits = whole.as_ref().map_or(&split, |w| w).mode.written_bits() as f64;
         let secondary = split.secondary.as_ref().map_or(0.0, |s| self.variable_bits(&[s], 0));
+        let is_exact = split.secondary.as_ref().is_some_and(|s| s.iter().all(|x| *x == s[0]));
         let rest = mode_bits + secondary;
         let (none, by_order) = match &split.primary {
             Primary::Indices(indices) => {
@@ -103,6 +110,7 @@ impl Search<'_> {
             bits: rest + none,
             rest,
             by_order: by_order.into_iter().map(|bits| rest + bits).collect(),
+            unseen: if is_exact { 1.0 - UNSEEN } else { 1.0 },
         })
     }
 

@@ -117,6 +117,10 @@ impl<L: Latent> Coded<'_, L> {
     fn write_batch(&self, body: &mut Body, start: usize) {
         let n = self.latents.len();
         let range = start.min(n)..(start + BATCH_N).min(n);
+        // Behind the last latent, whose codes may fill part of a group.
+        if range.is_empty() {
+            return;
+        }
         let latents = &self.latents[range.clone()];
         // A code has 14 bits at most.
         body.extend(range.len() * (14 + L::BITS as usize), |cursor| {
@@ -184,4 +188,26 @@ pub(crate) fn write<P: Latent, S: Latent>(
     }
     body.write(w);
     w.align();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::binning::{Effort, train};
+
+    /// States leave latents over that are no whole group before the last batch begins.
+    #[test]
+    fn batches_behind_the_last_latent_are_empty() {
+        let latents: Vec<u32> = (0..249u32).map(|i| i * i % 61 * 1000).collect();
+        let coder = VariableCoder::new(train(&latents, Effort::of_level(8)), std::iter::once(249));
+        let stored = Stored { state: vec![0; 32], latents };
+        let coded = coder.encode(0, &stored);
+        assert!(!coded.symbols.is_empty());
+        let length = |n| {
+            let mut w = BitWriter::default();
+            write::<u32, u32>(&mut w, n, None, &coded, None);
+            w.finish().len()
+        };
+        assert_eq!(length(281), length(249));
+    }
 }

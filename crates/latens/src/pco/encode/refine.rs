@@ -8,7 +8,8 @@ use crate::pco::encode::candidate::{Candidate, Search};
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::encode::sample::Sample;
 use crate::pco::layout::chunk_meta::Primary;
-use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::delta::{Conv1, DeltaPayload};
+use std::ops::Range;
 
 /// What slow encodings must save unless size is all that matters.
 const SLOW_MUST_SAVE: f64 = 0.08;
@@ -44,15 +45,6 @@ impl<L: Latent> Stretch<L> {
         };
         let bits = candidate.mode_bits + search.split_bits(&latents, &sample, &candidate.delta);
         Some(Self { sample, latents, bits })
-    }
-
-    /// Linear predictions for the stretch, by order.
-    fn fits(&self, orders: &[usize]) -> Vec<DeltaPayload> {
-        let fits = match &self.latents.primary {
-            Primary::Latents(primary) => conv1_fit::fits(primary, orders),
-            Primary::Indices(indices) => conv1_fit::fits(indices, orders),
-        };
-        fits.into_iter().map(DeltaPayload::Conv1).collect()
     }
 
     /// Bits with another delta encoding over bits with the candidate's.
@@ -98,30 +90,38 @@ impl Search<'_> {
             }
         }
         let Some(lengths) = Lengths::new(all.len(), self.config.level, self.config.favor) else { return };
+        self.try_conv1(sample, &lengths, best);
         let Some(glance) = Stretch::new(self, all, best, lengths.glance) else { return };
-        self.try_conv1(all, &glance, &lengths, best);
         self.try_lookback(all, &glance, &lengths, best);
     }
 
-    /// Linear predictions against the best so far, both on one stretch of the chunk.
-    fn try_conv1<L: Latent>(&self, all: &[L], glance: &Stretch<L>, lengths: &Lengths, best: &mut Candidate<L>) {
+    /// Linear predictions against the best so far, both on the sample.
+    fn try_conv1<L: Latent>(&self, sample: &Sample<L>, lengths: &Lengths, best: &mut Candidate<L>) {
         let is_wide = best.sample.primary.latents().is_some() && L::BITS > 32;
         if is_wide || self.config.favor == Favor::Speed {
             return;
         }
-        let Some(glimpse) = glance.fits(&[CONV1_GLANCE]).pop() else { return };
-        if glance.gain(self, best, &glimpse) > lengths.conv1_promising {
+        let fits = |orders: &[usize], stripes: &[Range<usize>]| match &best.sample.primary {
+            Primary::Latents(primary) => conv1_fit::fits(primary, stripes, orders),
+            Primary::Indices(indices) => conv1_fit::fits(indices, stripes, orders),
+        };
+        let of_fit = |conv: Conv1| {
+            let delta = DeltaPayload::Conv1(conv);
+            (self.bits(best, sample, &delta), delta)
+        };
+        // A glance at every other stripe.
+        let few: Vec<Range<usize>> = sample.stripes.iter().step_by(2).cloned().collect();
+        let Some((bits, _)) = fits(&[CONV1_GLANCE], &few).pop().map(of_fit) else { return };
+        if bits > best.bits * lengths.conv1_promising {
             return;
         }
         let must_save = if self.config.favor == Favor::Size { 0.0 } else { SLOW_MUST_SAVE };
-        let Some(stretch) = Stretch::new(self, all, best, lengths.decision) else { return };
-        let (gain, delta) = stretch
-            .fits(&CONV1_ORDERS)
+        let found = fits(&CONV1_ORDERS, &sample.stripes)
             .into_iter()
-            .map(|delta| (stretch.gain(self, best, &delta), delta))
+            .map(of_fit)
             .fold((f64::INFINITY, DeltaPayload::None), |a, b| if b.0 < a.0 { b } else { a });
-        if gain < 1.0 - must_save {
-            best.take(delta, best.bits * gain);
+        if found.0 < best.bits * (1.0 - must_save) {
+            best.take(found.1, found.0);
         }
     }
 
