@@ -11,12 +11,13 @@ use crate::pco::binning::Effort;
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Search};
+use crate::pco::encode::rough;
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{Conv1, DeltaPayload};
 use crate::pco::layout::mode::MAX_DICT;
-use crate::pco::mode::detect;
+use crate::pco::mode::{detect, dict};
 
 /// Largest dictionary that is tried.
 const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
@@ -37,6 +38,12 @@ pub(crate) fn plan<L: Latent>(
     let mut sorted = sample.latents.clone();
     sorted.sort_unstable();
     let modes = match mode {
+        // Which order is better depends on the delta encoding.
+        Some(ModeChoice::Dict { most, .. }) if config.delta == DeltaSpec::Auto => {
+            [dict::Order::Count, dict::Order::Value]
+                .map(|order| ModeChoice::Dict { most, order })
+                .to_vec()
+        }
         Some(mode) => vec![mode],
         None => mode_candidates(&sample.latents, ty),
     };
@@ -45,11 +52,22 @@ pub(crate) fn plan<L: Latent>(
         .filter_map(|mode| search.candidate(&latents, &sample, &sorted, mode))
         .collect();
     let mut best = search.best(&sample, &mut candidates);
-    if mode.is_none() && dict_may_win(&sorted, n, best.as_ref()) {
-        let dict =
-            search.candidate(&latents, &sample, &sorted, ModeChoice::Dict { most: DICT });
-        let dict = search.best(&sample, &mut dict.into_iter().collect());
-        best = Candidate::better(best, dict);
+    if mode.is_none() {
+        let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
+        let distinct = Distinct::of(&sorted);
+        let mut dicts = Vec::new();
+        if distinct.may_win(n, bits) {
+            dicts.push(dict::Order::Count);
+        }
+        if config.delta == DeltaSpec::Auto && distinct.may_win_in_order(&sample, n, bits) {
+            dicts.push(dict::Order::Value);
+        }
+        for order in dicts {
+            let mode = ModeChoice::Dict { most: DICT, order };
+            let dict = search.candidate(&latents, &sample, &sorted, mode);
+            let dict = search.best(&sample, &mut dict.into_iter().collect());
+            best = Candidate::better(best, dict);
+        }
     }
     let mut best = best.ok_or_else(too_many)?;
     if config.delta == DeltaSpec::Auto {
@@ -75,7 +93,7 @@ pub(crate) fn plan<L: Latent>(
 fn sample_n(n: usize, level: u32) -> usize {
     match level {
         0..=5 => (n / 32).clamp(1 << 11, 1 << 12),
-        6..=9 => (n / 16).clamp(1 << 12, 1 << 13),
+        6..=9 => (n / 16).clamp(1 << 12, 1 << 14),
         _ => 1 << 14,
     }
 }
@@ -92,21 +110,57 @@ fn mode_candidates<L: Latent>(sample: &[L], ty: NumberType) -> Vec<ModeChoice<L>
     modes
 }
 
-/// Whether a sample's values repeat enough for a dictionary of a chunk of `n`.
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn dict_may_win<L: Latent>(sorted: &[L], n: usize, best: Option<&Candidate<L>>) -> bool {
-    if L::BITS == 8 {
-        return false;
+/// Distinct values of a sample.
+struct Distinct<L> {
+    values: Vec<L>,
+    /// About how many there are in all, as far as the sample tells.
+    in_all: f64,
+    /// Bits to say which one, per latent.
+    entropy: f64,
+    repeats: f64,
+}
+
+impl<L: Latent> Distinct<L> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn of(sorted: &[L]) -> Self {
+        let total = sorted.len() as f64;
+        let (mut values, mut entropy, mut once, mut twice) = (Vec::new(), 0.0, 0.0, 0.0);
+        for run in sorted.chunk_by(|a, b| a == b) {
+            let count = run.len() as f64;
+            values.push(run[0]);
+            entropy += count / total * (total / count).log2();
+            once += if run.len() == 1 { 1.0 } else { 0.0 };
+            twice += if run.len() == 2 { 1.0 } else { 0.0 };
+        }
+        // After Chao: those never seen, by how many were seen once and twice.
+        let distinct = values.len() as f64;
+        let in_all = distinct + once * once / (2.0 * f64::max(twice, 1.0));
+        Self { values, in_all, entropy, repeats: total / distinct.max(1.0) }
     }
-    let total = sorted.len() as f64;
-    let (mut distinct, mut entropy) = (0.0, 0.0);
-    for run in sorted.chunk_by(|a, b| a == b) {
-        let count = run.len() as f64;
-        distinct += 1.0;
-        entropy += count / total * (total / count).log2();
+
+    /// Whether values repeat enough for a dictionary of a chunk of `n`.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn may_win(&self, n: usize, bits: f64) -> bool {
+        let least = self.entropy * n as f64 + self.values.len() as f64 * f64::from(L::BITS);
+        L::BITS > 8 && self.repeats > 3.0 && least < bits
     }
-    let least = entropy * n as f64 + distinct * f64::from(L::BITS);
-    distinct * 3.0 < total && best.is_none_or(|best| least < best.bits)
+
+    /// Whether a dictionary in the order of the values may win by small differences of indices.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn may_win_in_order(&self, sample: &Sample<L>, n: usize, bits: f64) -> bool {
+        let entries = self.in_all * f64::from(L::BITS);
+        if L::BITS == 8 || self.in_all > DICT as f64 || entries > bits * 0.7 {
+            return false;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "of a sample")]
+        let rank = |x: &L| self.values.partition_point(|value| value < x) as u32;
+        let ranks: Vec<u32> = sample.latents.iter().map(rank).collect();
+        let by_order = rough::bits_by_order(&ranks, &sample.stripes, 3);
+        let rough = by_order.into_iter().fold(f64::INFINITY, f64::min);
+        // All differences grow with the values that the sample has not seen.
+        let wider = (self.in_all / self.values.len().max(1) as f64).log2();
+        entries + (rough + wider) * (n as f64) < bits * 0.98
+    }
 }
 
 impl Search<'_> {

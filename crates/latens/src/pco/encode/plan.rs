@@ -40,8 +40,8 @@ impl<L: Latent> ModeLatents<L> {
             ModeChoice::FloatQuant(q) => {
                 two(ModePayload::FloatQuant { q }, float_quant::split(latents, q))
             }
-            ModeChoice::Dict { most } => {
-                let (values, indices) = dict::split(&latents, most)?;
+            ModeChoice::Dict { most, order } => {
+                let (values, indices) = dict::split(&latents, most, order)?;
                 Some(Self {
                     mode: ModePayload::Dict { values },
                     primary: Primary::Indices(indices),
@@ -90,12 +90,13 @@ pub(crate) enum ModeChoice<L> {
     /// At most so many distinct values.
     Dict {
         most: usize,
+        order: dict::Order,
     },
 }
 
 impl<L: Latent> ModeChoice<L> {
     /// What the caller forces; `None` for auto.
-    fn forced(spec: ModeSpec) -> Option<Self> {
+    fn forced(spec: ModeSpec, delta: DeltaSpec) -> Option<Self> {
         match spec {
             ModeSpec::Auto => None,
             ModeSpec::Classic => Some(ModeChoice::Classic),
@@ -104,7 +105,13 @@ impl<L: Latent> ModeChoice<L> {
                 Some(ModeChoice::FloatMult(L::bits_from_f64(base).order()))
             }
             ModeSpec::FloatQuant(q) => Some(ModeChoice::FloatQuant(q)),
-            ModeSpec::Dict => Some(ModeChoice::Dict { most: MAX_DICT }),
+            ModeSpec::Dict => {
+                let order = match delta {
+                    DeltaSpec::Consecutive { .. } | DeltaSpec::Conv1 { .. } => dict::Order::Value,
+                    _ => dict::Order::Count,
+                };
+                Some(ModeChoice::Dict { most: MAX_DICT, order })
+            }
         }
     }
 }
@@ -119,7 +126,7 @@ pub(crate) struct Plan<L> {
 impl<L: Latent> Plan<L> {
     /// What the configuration forces, and for the rest what `auto` finds best.
     pub(crate) fn new(latents: Vec<L>, ty: NumberType, config: &Config) -> Result<Self> {
-        let mode = ModeChoice::forced(config.mode);
+        let mode = ModeChoice::forced(config.mode, config.delta);
         if mode.is_none() || config.delta == DeltaSpec::Auto {
             return auto::plan(latents, ty, mode, config);
         }

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 
 /// Candidates of a kind, at most.
 const MOST: usize = 3;
+/// With fewer uneven steps than this, even ones count.
+const MOST_STEPS: u32 = 16;
 /// Floats that bases are tried on, and how many of them first.
 const FLOATS: usize = 1 << 10;
 const LOOK: usize = 40;
@@ -33,16 +35,31 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 pub(crate) fn int_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
     let mut counts: HashMap<u64, u32> = HashMap::new();
     let mut triples = 0;
-    for window in sample.windows(3).step_by(3) {
+    // Repeats say nothing.
+    let mut values = sample.to_vec();
+    values.dedup();
+    let mut steps = Vec::new();
+    for window in values.windows(3).step_by(3) {
         let ordered = [window[0].to_u64(), window[1].to_u64(), window[2].to_u64()];
         let (a, b) = (ordered[0].abs_diff(ordered[1]), ordered[1].abs_diff(ordered[2]));
-        if a == 0 || b == 0 || a == b {
+        if a == 0 || b == 0 {
+            continue;
+        }
+        if a == b {
+            steps.push(a);
             continue;
         }
         triples += 1;
         let divisor = gcd(a, b);
         if divisor > 1 {
             *counts.entry(divisor).or_default() += 1;
+        }
+    }
+    // Even steps are a base only where there is hardly anything else.
+    if triples < MOST_STEPS {
+        for step in steps {
+            triples += 1;
+            *counts.entry(step).or_default() += 1;
         }
     }
     // Multiples of a base hide it: give each frequent divisor the votes of its multiples.
