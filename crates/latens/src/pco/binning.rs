@@ -27,8 +27,8 @@ pub(crate) struct Effort {
 impl Effort {
     /// As a level asks for.
     pub(crate) fn of_level(level: u32) -> Self {
-        let finer = u32::from(level >= 6);
-        Self { buckets: 1 << (level + finer).min(12), max_log: 12.min(level + 4) }
+        let finer = u32::from(level >= 6) + u32::from(level == 8 || level == 9);
+        Self { buckets: 1 << (level + finer).min(12), max_log: (level + 4).min(12).max(level + 2) }
     }
 
     /// As a level asks for where a plan is chosen.

@@ -205,8 +205,15 @@ impl Searcher {
             })
         };
         let [last, second, others @ ..] = self.recent;
-        let kinds =
-            [at(last), at(second), nearest(&others), nearest(&NEAR), at(found[0]), nearest(&found[1..])];
+        let kinds = [
+            at(last),
+            at(second),
+            nearest(&others),
+            nearest(&NEAR),
+            at(found[0]),
+            at(found[1]),
+            nearest(&found[2..]),
+        ];
         let (mut least, mut best, mut best_bits) = (u32::MAX, 1, 0);
         for (distance, lookback) in kinds {
             let bits = distance.bit_length();

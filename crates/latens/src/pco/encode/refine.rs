@@ -14,7 +14,7 @@ use std::ops::Range;
 /// What slow encodings must save unless size is all that matters.
 const SLOW_MUST_SAVE: f64 = 0.08;
 /// What lookbacks must save: they are slower than consecutive deltas, though not by that much.
-const LOOKBACK_MUST_SAVE: f64 = 0.03;
+const LOOKBACK_MUST_SAVE: f64 = 0.02;
 /// Orders of linear predictions that are tried.
 const CONV1_ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
 /// The order that a glance tries.
