@@ -59,8 +59,7 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     if let Some(bin) = one_bin(&ranges, per_bin, code_bits) {
         return Trained { variable: Variable { log: 0, bins: vec![bin] }, symbols: Vec::new() };
     }
-    let symbols =
-        if ranges.len() > 1 { histogram.symbols(latents, &ranges) } else { Vec::new() };
+    let symbols = if ranges.len() > 1 { histogram.symbols(latents, &ranges) } else { Vec::new() };
     let to_bin = |(range, &weight): (&Bucket<L>, &u32)| Bin {
         weight,
         lower: range.lower,
@@ -73,11 +72,7 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
 /// One bin over everything, if it is cheaper than several with codes of `code_bits` in all. The
 /// partition was chosen by ideal codes; those of a small table cost more.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn one_bin<L: Latent>(
-    ranges: &[Bucket<L>],
-    per_bin: f64,
-    code_bits: f64,
-) -> Option<Bin<L>> {
+fn one_bin<L: Latent>(ranges: &[Bucket<L>], per_bin: f64, code_bits: f64) -> Option<Bin<L>> {
     let [first, .., last] = ranges else { return None };
     let bits =
         |lower: L, upper: L, count: u64| count as f64 * f64::from(upper.sub(lower).bit_length());

@@ -35,9 +35,8 @@ pub(crate) fn encode<L: Latent>(conv: &Conv1, latents: &mut Vec<L>) -> Vec<L> {
             16 => predictions::<L, i32>(conv, &latents[start - order..], sums),
             _ => predictions::<L, i64>(conv, &latents[start - order..], sums),
         }
-        let residual = |(&x, &mut prediction): (&L, &mut u64)| {
-            x.sub(L::truncate(prediction)).add(L::MID)
-        };
+        let residual =
+            |(&x, &mut prediction): (&L, &mut u64)| x.sub(L::truncate(prediction)).add(L::MID);
         residuals.extend(block.iter().zip(sums).map(residual));
     }
     *latents = residuals;
@@ -145,8 +144,9 @@ mod tests {
     fn blocks_predict_as_single_latents_do() {
         fn check<L: Latent>(conv: &Conv1) {
             assert_eq!(conv.check(L::BITS), Ok(()));
-            let latents: Vec<L> =
-                (0..500u64).map(|i| L::truncate(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7)).collect();
+            let latents: Vec<L> = (0..500u64)
+                .map(|i| L::truncate(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7))
+                .collect();
             let mut residuals = latents.clone();
             encode(conv, &mut residuals);
             let order = conv.weights.len();
@@ -156,7 +156,11 @@ mod tests {
         }
         check::<u8>(&Conv1 { quantization: 5, bias: -300, weights: vec![-4, 50, 60] });
         check::<u16>(&Conv1 { quantization: 12, bias: 9, weights: vec![20_000, -9, 7000, 5000] });
-        check::<u32>(&Conv1 { quantization: 29, bias: 1 << 60, weights: vec![-(1 << 29), 1 << 30] });
+        check::<u32>(&Conv1 {
+            quantization: 29,
+            bias: 1 << 60,
+            weights: vec![-(1 << 29), 1 << 30],
+        });
     }
 
     #[test]

@@ -205,9 +205,7 @@ impl Products {
     fn settle(&self, scaled: &mut [f64], one: f64) {
         let order = scaled.len();
         // Only what lies right of the diagonal has been summed.
-        let at = |i: usize, j: usize| {
-            self.sums[(order - i.max(j)) * self.width + order - i.min(j)]
-        };
+        let at = |i: usize, j: usize| self.sums[(order - i.max(j)) * self.width + order - i.min(j)];
         // Half the gradient of the squared error.
         let mut slope: Vec<f64> = (0..order)
             .map(|i| {
@@ -223,11 +221,9 @@ impl Products {
                     if alone < least {
                         (least, step) = (alone, Some((i, by, i, 0.0)));
                     }
-                    for j in 0..i {
+                    for (j, slope) in slope.iter().enumerate().take(i) {
                         for with in [-1.0, 1.0] {
-                            let change = alone
-                                + 2.0 * with * (slope[j] + by * at(i, j))
-                                + at(j, j);
+                            let change = alone + 2.0 * with * (slope + by * at(i, j)) + at(j, j);
                             if change < least {
                                 (least, step) = (change, Some((i, by, j, with)));
                             }

@@ -11,8 +11,8 @@ use crate::pco::binning::Effort;
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Search};
-use crate::pco::encode::rough;
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
+use crate::pco::encode::rough;
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{Conv1, DeltaPayload};
@@ -47,10 +47,12 @@ pub(crate) fn plan<L: Latent>(
         Some(mode) => vec![mode],
         None => mode_candidates(&sample.latents, ty),
     };
-    let mut candidates: Vec<Candidate<L>> = modes
-        .into_iter()
-        .filter_map(|mode| search.candidate(&latents, &sample, &sorted, mode))
-        .collect();
+    let (mut candidates, mut bound) = (Vec::new(), f64::INFINITY);
+    for mode in modes {
+        let candidate = search.candidate(&latents, &sample, &sorted, mode, bound);
+        bound = candidate.as_ref().map_or(bound, |c| bound.min(c.bits).min(c.rough()));
+        candidates.extend(candidate);
+    }
     let mut best = search.best(&sample, &mut candidates);
     if mode.is_none() {
         let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
@@ -64,7 +66,7 @@ pub(crate) fn plan<L: Latent>(
         }
         for order in dicts {
             let mode = ModeChoice::Dict { most: DICT, order };
-            let dict = search.candidate(&latents, &sample, &sorted, mode);
+            let dict = search.candidate(&latents, &sample, &sorted, mode, bound);
             let dict = search.best(&sample, &mut dict.into_iter().collect());
             best = Candidate::better(best, dict);
         }

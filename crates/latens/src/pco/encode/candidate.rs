@@ -62,14 +62,15 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// A mode without delta encoding; `None` where it does not apply. `sorted` is the sample in
-    /// ascending order.
+    /// A mode without delta encoding; `None` where it does not apply, or where what is beside the
+    /// primary variable takes more bits than `bound`. `sorted` is the sample in ascending order.
     pub(crate) fn candidate<L: Latent>(
         &self,
         all: &[L],
         sample: &Sample<L>,
         sorted: &[L],
         mode: ModeChoice<L>,
+        bound: f64,
     ) -> Option<Candidate<L>> {
         let whole = match mode {
             // The dictionary is that of the whole chunk.
@@ -85,6 +86,9 @@ impl Search<'_> {
         let secondary = split.secondary.as_ref().map_or(0.0, |s| self.variable_bits(&[s], 0));
         let is_exact = split.secondary.as_ref().is_some_and(|s| s.iter().all(|x| *x == s[0]));
         let rest = mode_bits + secondary;
+        if rest > bound {
+            return None;
+        }
         let (none, by_order) = match &split.primary {
             Primary::Indices(indices) => {
                 (self.variable_bits(&[indices], 0), self.by_order(indices, sample))

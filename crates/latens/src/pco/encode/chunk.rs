@@ -86,8 +86,11 @@ impl<L: Latent> Chunk<L> {
         let latents = &self.pages[index];
         let delta =
             self.delta.as_ref().zip(latents.delta.as_ref()).map(|(c, s)| c.encode(index, s));
-        let secondary =
-            self.secondary.as_ref().zip(latents.secondary.as_ref()).map(|(c, s)| c.encode(index, s));
+        let secondary = self
+            .secondary
+            .as_ref()
+            .zip(latents.secondary.as_ref())
+            .map(|(c, s)| c.encode(index, s));
         match (&self.primary, &latents.primary) {
             (Primary::Latents(coder), Primary::Latents(stored)) => {
                 let primary = coder.encode(index, stored);

@@ -98,7 +98,8 @@ impl<L: Latent> VariableCoder<L> {
         };
         let (fours, rest) = symbols.as_chunks::<LANES>();
         if !rest.is_empty() {
-            let coded = rest.iter().enumerate().rev().fold((0, 0), |all, (lane, &s)| code(lane, s, all));
+            let coded =
+                rest.iter().enumerate().rev().fold((0, 0), |all, (lane, &s)| code(lane, s, all));
             codes[fours.len()] = coded.0 | u64::from(coded.1) << 56;
         }
         for (&[a, b, c, d], group) in fours.iter().zip(&mut codes).rev() {

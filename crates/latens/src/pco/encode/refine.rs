@@ -72,7 +72,12 @@ impl Lengths {
                 promising: 0.995,
                 conv1_promising: if favor == Favor::Size { 1.0 } else { 0.96 },
             }),
-            _ => Some(Self { glance: 1 << 12, decision: 1 << 15, promising: 1.15, conv1_promising: 1.05 }),
+            _ => Some(Self {
+                glance: 1 << 12,
+                decision: 1 << 15,
+                promising: 1.15,
+                conv1_promising: 1.05,
+            }),
         }
     }
 }
@@ -89,7 +94,9 @@ impl Search<'_> {
                 best.take(delta, bits);
             }
         }
-        let Some(lengths) = Lengths::new(all.len(), self.config.level, self.config.favor) else { return };
+        let Some(lengths) = Lengths::new(all.len(), self.config.level, self.config.favor) else {
+            return;
+        };
         self.try_conv1(sample, &lengths, best);
         let Some(glance) = Stretch::new(self, all, best, lengths.glance) else { return };
         self.try_lookback(all, &glance, &lengths, best);
@@ -126,7 +133,13 @@ impl Search<'_> {
     }
 
     /// Lookbacks against the best so far, both on one stretch of the chunk.
-    fn try_lookback<L: Latent>(&self, all: &[L], glance: &Stretch<L>, lengths: &Lengths, best: &mut Candidate<L>) {
+    fn try_lookback<L: Latent>(
+        &self,
+        all: &[L],
+        glance: &Stretch<L>,
+        lengths: &Lengths,
+        best: &mut Candidate<L>,
+    ) {
         let lookback = |n: usize| {
             let window_log = lookback_search::window_log(n);
             DeltaPayload::Lookback { window_log, state_log: 0, secondary: false }

@@ -53,9 +53,7 @@ pub(crate) fn whole<L: Latent>(latents: ModeLatents<L>, delta: &DeltaPayload) ->
             Primary::Latents(primary) => Primary::Latents(apply(primary, delta, &lookbacks)),
             Primary::Indices(indices) => Primary::Indices(apply(indices, delta, &lookbacks)),
         },
-        secondary: latents
-            .secondary
-            .map(|secondary| apply(secondary, secondary_delta, &lookbacks)),
+        secondary: latents.secondary.map(|secondary| apply(secondary, secondary_delta, &lookbacks)),
         delta: matches!(delta, DeltaPayload::Lookback { .. })
             .then_some(Stored { state: Vec::new(), latents: lookbacks }),
     }

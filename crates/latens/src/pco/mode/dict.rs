@@ -40,9 +40,8 @@ pub(crate) fn split<L: Latent>(
     let mut numbers: Vec<u32> = (0..).take(values.values.len()).collect();
     let value = |i: u32| values.values[i as usize];
     match order {
-        Order::Count => numbers.sort_unstable_by_key(|&i| {
-            (std::cmp::Reverse(values.counts[i as usize]), value(i))
-        }),
+        Order::Count => numbers
+            .sort_unstable_by_key(|&i| (std::cmp::Reverse(values.counts[i as usize]), value(i))),
         Order::Value => numbers.sort_unstable_by_key(|&i| value(i)),
     }
     let mut rank = vec![0u32; numbers.len()];

@@ -43,16 +43,27 @@ fn multiple_latent<L: Latent>(bits: L) -> L {
 pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>) {
     let base_bits = base.unorder();
     let inverse = 1.0 / base_bits.bits_to_f64();
+    // Whole numbers below this are exact in the type, and in a sum with `WHOLE`.
+    let most = match L::MANTISSA_DIGITS {
+        53 => WHOLE,
+        24 => 16_777_216.0,
+        _ => 2048.0,
+    };
     let part = |x: &mut L| {
         let value = x.ordered_to_f64();
-        let multiple = if value.is_nan() {
-            // NaN bits pass through; rounding in f64 could change its payload.
-            multiple_latent(x.unorder())
+        let quotient = value * inverse;
+        // Rounded by an addition after which the sum's low bits count the multiple.
+        let sum = quotient.abs() + WHOLE;
+        let (multiple, product) = if sum < WHOLE + most {
+            let a = L::truncate(sum.to_bits() - WHOLE.to_bits());
+            let is_negative = quotient.is_sign_negative();
+            let multiple = if is_negative { L::MID.sub(L::ONE).sub(a) } else { L::MID.add(a) };
+            let whole = (sum - WHOLE).copysign(quotient);
+            (multiple, L::bits_from_f64(whole).mul_bits(base_bits))
         } else {
-            multiple_latent(L::bits_from_f64(round(value * inverse)))
+            far_multiple(*x, quotient, base_bits)
         };
-        let product = multiple_bits(multiple).mul_bits(base_bits).order();
-        let distance = x.sub(product).add(L::MID);
+        let distance = x.sub(product.order()).add(L::MID);
         *x = multiple;
         distance
     };
@@ -60,13 +71,20 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
     (latents, distances)
 }
 
-/// The nearest whole number, of two the even one; without a call into a library where processors
-/// of the oldest kind have no instruction for it.
-#[inline]
-fn round(x: f64) -> f64 {
-    // From here on all floats are whole, and added to smaller ones it leaves no room for fractions.
-    const WHOLE: f64 = 4_503_599_627_370_496.0;
-    if x.abs() < WHOLE { ((x.abs() + WHOLE) - WHOLE).copysign(x) } else { x }
+/// From here on all floats are whole; smaller ones lose their fractions by its addition.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// The multiple nearest to a number that is too far from zero for the short way, or none at all,
+/// and its product with the base.
+#[cold]
+fn far_multiple<L: Latent>(x: L, quotient: f64, base_bits: L) -> (L, L) {
+    let multiple = if x.ordered_to_f64().is_nan() {
+        // NaN bits pass through; rounding in f64 could change its payload.
+        multiple_latent(x.unorder())
+    } else {
+        multiple_latent(L::bits_from_f64(quotient.round_ties_even()))
+    };
+    (multiple, multiple_bits(multiple).mul_bits(base_bits))
 }
 
 /// Joins in place; false if a multiple lies beyond the last NaN.
@@ -87,6 +105,7 @@ pub(crate) fn join<L: Latent>(primary: &mut [L], secondary: &[L], base: L) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::float_bits::FloatBits;
     use crate::number::{Number, f16};
 
     fn round_trip<T: Number>(numbers: &[T], base: T)
@@ -108,13 +127,15 @@ mod tests {
     }
 
     #[test]
-    fn rounding_is_that_of_the_library() {
-        for i in 0..100_000u32 {
-            let x = (f64::from(i) - 50_000.0) / 8.0;
-            assert_eq!(round(x).to_bits(), x.round_ties_even().to_bits(), "{x}");
-        }
-        for x in [4503599627370495.5, -4503599627370495.5, 4503599627370497.0, 1e300, f64::INFINITY] {
-            assert_eq!(round(x), x.round_ties_even());
+    fn the_short_way_leads_to_the_same_multiples() {
+        let base = 0.1f64.to_latent();
+        for i in -50_000i32..50_000 {
+            let x = (f64::from(i) / 80.0).to_latent();
+            let quotient = x.ordered_to_f64() * (1.0 / 0.1);
+            let (multiple, product) = far_multiple(x, quotient, base.unorder());
+            let (multiples, distances) = split(vec![x], base);
+            assert_eq!(multiples, [multiple], "{i}");
+            assert_eq!(distances, [x.sub(product.order()).add(u64::MID)], "{i}");
         }
     }
 
