@@ -15,6 +15,9 @@ use crate::pco::binning::histogram::{Bucket, Histogram};
 use crate::pco::binning::optimize::log2;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 
+/// Latents of a chunk that is binned more finely than others.
+const SHORT: usize = 1 << 16;
+
 /// How finely a variable is binned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
@@ -51,7 +54,9 @@ pub(crate) struct Trained<L> {
 
 /// The best bins for the latents of a whole chunk, sorted and disjoint.
 pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
-    let histogram = Histogram::new(latents, effort.buckets);
+    // A short chunk's bins are found quickly, and are the smaller part of what it takes.
+    let finer = usize::from(effort.buckets >= 1 << 10 && latents.len() <= SHORT);
+    let histogram = Histogram::new(latents, (effort.buckets << finer).min(1 << 12));
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
     let ranges = optimize::partition(&histogram.buckets, per_bin);
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
@@ -125,7 +130,7 @@ fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>, f64) {
             frequencies::cost_bits(log, counts, &weights) + f64::from(log) * counts.len() as f64;
         // A larger table is slower to build and to walk: it must pay.
         match &best {
-            Some((least_cost, ..)) if cost >= least_cost * 0.9998 => {}
+            Some((least_cost, ..)) if cost >= least_cost * 0.99995 => {}
             _ => best = Some((cost, log, weights)),
         }
     }
