@@ -36,11 +36,7 @@ impl Effort {
 
     /// As a level asks for where a plan is chosen.
     pub(crate) fn of_estimates(level: u32) -> Self {
-        Self::of_level(match level {
-            0..=6 => level,
-            7..=9 => 6,
-            _ => 7,
-        })
+        Self::of_level(level.min(6))
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::number::{Latent, NumberKind, NumberType};
-use crate::pco::binning::Effort;
+use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Search};
@@ -67,7 +67,10 @@ pub(crate) fn plan<L: Latent>(
         for order in dicts {
             let mode = ModeChoice::Dict { most: DICT, order };
             let dict = search.candidate(&latents, &sample, &sorted, mode, bound);
-            let dict = search.best(&sample, &mut dict.into_iter().collect());
+            let mut dict = search.best(&sample, &mut dict.into_iter().collect());
+            if let (Some(dict), Some(plain)) = (&mut dict, &mut best) {
+                search.weigh_in_full(&latents, dict, plain);
+            }
             best = Candidate::better(best, dict);
         }
     }
@@ -95,8 +98,7 @@ pub(crate) fn plan<L: Latent>(
 fn sample_n(n: usize, level: u32) -> usize {
     match level {
         0..=5 => (n / 32).clamp(1 << 11, 1 << 12),
-        6..=9 => (n / 16).clamp(1 << 12, 1 << 14),
-        _ => 1 << 14,
+        _ => (n / 16).clamp(1 << 12, 1 << 14),
     }
 }
 
@@ -166,6 +168,25 @@ impl<L: Latent> Distinct<L> {
 }
 
 impl Search<'_> {
+    /// At high levels, whose many bins are nearly a dictionary themselves, the bits of the whole
+    /// chunk with and without one.
+    fn weigh_in_full<L: Latent>(
+        &self,
+        all: &[L],
+        dict: &mut Candidate<L>,
+        plain: &mut Candidate<L>,
+    ) {
+        let is_bare = plain.mode == ModeChoice::Classic
+            && [&*dict, plain].iter().all(|c| c.delta == DeltaPayload::None);
+        let indices = dict.whole.as_ref().and_then(|whole| whole.primary.indices());
+        if let (10.., true, Some(indices)) = (self.config.level, is_bare, indices) {
+            let effort = Effort::of_level(self.config.level);
+            plain.bits = binning::estimate_bits(&mut all.to_vec(), self.n, effort);
+            dict.bits =
+                dict.mode_bits + binning::estimate_bits(&mut indices.clone(), self.n, effort);
+        }
+    }
+
     /// The best of the candidates, with consecutive deltas where they pay, or with the delta
     /// encoding that is forced.
     fn best<L: Latent>(

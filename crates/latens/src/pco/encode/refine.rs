@@ -64,19 +64,20 @@ struct Lengths {
 
 impl Lengths {
     fn new(n: usize, level: u32, favor: Favor) -> Option<Self> {
-        match level {
-            0..=1 => None,
-            2..=9 => Some(Self {
-                glance: (n / 16).clamp(1 << 10, 1 << 12),
-                decision: (n / 8).clamp(1 << 12, 1 << 14),
-                promising: 0.995,
-                conv1_promising: if favor == Favor::Size { 1.0 } else { 0.96 },
-            }),
-            _ => Some(Self {
+        match (level, favor) {
+            (0..=1, _) => None,
+            (10.., Favor::Size) => Some(Self {
                 glance: 1 << 12,
                 decision: 1 << 15,
                 promising: 1.15,
                 conv1_promising: 1.05,
+            }),
+            // The same at all levels, so that a higher one does not choose worse.
+            _ => Some(Self {
+                glance: (n / 16).clamp(1 << 10, 1 << 12),
+                decision: (n / 8).clamp(1 << 12, 1 << 14),
+                promising: 0.995,
+                conv1_promising: if favor == Favor::Size { 1.0 } else { 0.96 },
             }),
         }
     }
