@@ -11,7 +11,12 @@ pub(crate) mod optimize;
 
 use crate::ans::frequencies;
 use crate::number::Latent;
+use crate::pco::binning::histogram::{Bucket, Histogram};
+use crate::pco::binning::optimize::log2;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
+
+/// Latents of a chunk that is binned more finely than others.
+const SHORT: usize = 1 << 16;
 
 /// How finely a variable is binned.
 #[derive(Clone, Copy, Debug)]
@@ -25,38 +30,50 @@ pub(crate) struct Effort {
 impl Effort {
     /// As a level asks for.
     pub(crate) fn of_level(level: u32) -> Self {
-        let finer = u32::from(level >= 6);
-        Self { buckets: 1 << (level + finer).min(12), max_log: 12.min(level + 4) }
+        let finer = u32::from(level >= 6) + u32::from(level == 8 || level == 9);
+        Self { buckets: 1 << (level + finer).min(12), max_log: (level + 4).min(12).max(level + 2) }
+    }
+
+    /// As a level asks for where a plan is chosen.
+    pub(crate) fn of_estimates(level: u32) -> Self {
+        Self::of_level(level.min(6))
     }
 }
 
-/// The best bins for the latents of a whole chunk, sorted and disjoint. The latents are left in
-/// another order.
-pub(crate) fn train<L: Latent>(latents: &mut [L], effort: Effort) -> Variable<L> {
-    let buckets = histogram::histogram(latents, effort.buckets);
+/// The bins of a variable, and which of them each latent lies in.
+#[derive(Debug)]
+pub(crate) struct Trained<L> {
+    pub(crate) variable: Variable<L>,
+    /// By latent; none where there is one bin at most.
+    pub(crate) symbols: Vec<u16>,
+}
+
+/// The best bins for the latents of a whole chunk, sorted and disjoint.
+pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
+    // A short chunk's bins are found quickly, and are the smaller part of what it takes.
+    let finer = usize::from(effort.buckets >= 1 << 10 && latents.len() <= SHORT);
+    let histogram = Histogram::new(latents, (effort.buckets << finer).min(1 << 12));
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
-    let ranges = optimize::partition(&buckets, per_bin);
+    let ranges = optimize::partition(&histogram.buckets, per_bin);
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
     let (log, weights, code_bits) = best_table(&counts, effort.max_log);
     if let Some(bin) = one_bin(&ranges, per_bin, code_bits) {
-        return Variable { log: 0, bins: vec![bin] };
+        return Trained { variable: Variable { log: 0, bins: vec![bin] }, symbols: Vec::new() };
     }
-    let to_bin = |(range, &weight): (&histogram::Bucket<L>, &u32)| Bin {
+    let symbols = if ranges.len() > 1 { histogram.symbols(latents, &ranges) } else { Vec::new() };
+    let to_bin = |(range, &weight): (&Bucket<L>, &u32)| Bin {
         weight,
         lower: range.lower,
         offset_bits: range.upper.sub(range.lower).bit_length(),
     };
-    Variable { log, bins: ranges.iter().zip(&weights).map(to_bin).collect() }
+    let bins = ranges.iter().zip(&weights).map(to_bin).collect();
+    Trained { variable: Variable { log, bins }, symbols }
 }
 
 /// One bin over everything, if it is cheaper than several with codes of `code_bits` in all. The
 /// partition was chosen by ideal codes; those of a small table cost more.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn one_bin<L: Latent>(
-    ranges: &[histogram::Bucket<L>],
-    per_bin: f64,
-    code_bits: f64,
-) -> Option<Bin<L>> {
+fn one_bin<L: Latent>(ranges: &[Bucket<L>], per_bin: f64, code_bits: f64) -> Option<Bin<L>> {
     let [first, .., last] = ranges else { return None };
     let bits =
         |lower: L, upper: L, count: u64| count as f64 * f64::from(upper.sub(lower).bit_length());
@@ -71,20 +88,28 @@ fn one_bin<L: Latent>(
 /// About how many bits `n` latents of which these are a sample take, bins included. The latents
 /// are left in another order.
 pub(crate) fn estimate_bits<L: Latent>(sample: &mut [L], n: usize, effort: Effort) -> f64 {
-    if sample.is_empty() {
+    estimate_buckets(&histogram::of_sample(sample, effort.buckets), sample.len(), n)
+}
+
+/// The same for a sample in ascending order.
+pub(crate) fn estimate_sorted<L: Latent>(sample: &[L], n: usize, effort: Effort) -> f64 {
+    estimate_buckets(&histogram::of_sorted(sample, effort.buckets), sample.len(), n)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize, n: usize) -> f64 {
+    if buckets.is_empty() {
         return 0.0;
     }
-    let buckets = histogram::histogram(sample, effort.buckets);
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
-    let ranges = optimize::partition(&buckets, per_bin);
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    let (total, n) = (sample.len() as f64, n as f64);
-    let bits_of = |range: &histogram::Bucket<L>| {
+    let (total, n) = (sample_n as f64, n as f64);
+    let log_total = total.log2();
+    let bits_of = |range: &Bucket<L>| {
         let count = f64::from(range.count);
         let offset_bits = f64::from(range.upper.sub(range.lower).bit_length());
-        per_bin + 8.0 + count / total * n * ((total / count).log2() + offset_bits)
+        per_bin + 8.0 + count / total * n * (log_total - log2(count) + offset_bits)
     };
-    19.0 + ranges.iter().map(bits_of).sum::<f64>()
+    19.0 + optimize::partition(buckets, per_bin).iter().map(bits_of).sum::<f64>()
 }
 
 /// The table size whose codes and metadata take the fewest bits, its weights, and those bits.
@@ -101,7 +126,7 @@ fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>, f64) {
             frequencies::cost_bits(log, counts, &weights) + f64::from(log) * counts.len() as f64;
         // A larger table is slower to build and to walk: it must pay.
         match &best {
-            Some((least_cost, ..)) if cost >= least_cost * 0.9998 => {}
+            Some((least_cost, ..)) if cost >= least_cost * 0.99995 => {}
             _ => best = Some((cost, log, weights)),
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::number::Latent;
 use crate::pco::binning::lookup::Lookup;
-use crate::pco::layout::variable::Bin;
 
 /// A range of latents and how many fall in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,23 +16,100 @@ pub(crate) struct Bucket<L> {
 
 /// Values are counted directly when they span no more than this.
 const DENSE: u64 = 1 << 16;
-/// More latents than this are not sorted: a sample of as many tells where to cut.
-const SAMPLE: usize = 1 << 14;
+/// Where there are twice as many latents as this times the buckets, they are not sorted: a sample
+/// of that many tells where to cut.
+const SAMPLE: usize = 16;
 
-/// At most about `most` buckets, in ascending order. The latents may be left in another order.
-///
-/// A value that alone fills a bucket gets one of its own.
-pub(crate) fn histogram<L: Latent>(latents: &mut [L], most: usize) -> Vec<Bucket<L>> {
+/// Latents whose buckets are found before they are counted.
+const BLOCK: usize = 1 << 10;
+
+/// Buckets of all latents of a variable, and what was learnt on the way about where each lies.
+#[derive(Debug)]
+pub(crate) struct Histogram<L> {
+    /// Ascending and disjoint.
+    pub(crate) buckets: Vec<Bucket<L>>,
+    places: Places<L>,
+}
+
+#[derive(Debug)]
+enum Places<L> {
+    /// All latents lie within `span` of `min`.
+    Dense { min: L, span: u64 },
+    /// By latent, the range that it lies in; by range, its lower bound. The first and the last
+    /// range were cut further.
+    Ranges { by_latent: Vec<u16>, lowers: Vec<L> },
+    /// Nothing.
+    Unknown,
+}
+
+impl<L: Latent> Histogram<L> {
+    /// At most about `most` buckets. A value that alone fills a bucket gets one of its own.
+    pub(crate) fn new(latents: &[L], most: usize) -> Self {
+        let Some((min, max)) = bounds(latents) else {
+            return Self { buckets: Vec::new(), places: Places::Unknown };
+        };
+        let span = max.sub(min).to_u64();
+        if is_dense(span, latents.len()) {
+            let buckets = dense(latents, min, span, most);
+            Self { buckets, places: Places::Dense { min, span } }
+        } else if latents.len() < 2 * SAMPLE * most {
+            let mut sorted = latents.to_vec();
+            sorted.sort_unstable();
+            Self { buckets: of_sorted(&sorted, most), places: Places::Unknown }
+        } else {
+            sampled(latents, most)
+        }
+    }
+
+    /// By latent, which of the bins it lies in. The bins are unions of buckets that follow each
+    /// other, and there are 2^14 of them at most.
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^14 bins")]
+    pub(crate) fn symbols(self, latents: &[L], bins: &[Bucket<L>]) -> Vec<u16> {
+        let bin_of = |x: L| bins.partition_point(|bin| bin.lower <= x).saturating_sub(1) as u16;
+        match self.places {
+            Places::Dense { min, span } => {
+                let mut by_value = vec![0u16; span as usize + 1];
+                for (symbol, bin) in (0u16..).zip(bins) {
+                    let from = bin.lower.sub(min).to_u64() as usize;
+                    let to = bin.upper.sub(min).to_u64() as usize;
+                    by_value[from..=to].fill(symbol);
+                }
+                latents.iter().map(|x| by_value[x.sub(min).to_u64() as usize]).collect()
+            }
+            Places::Ranges { mut by_latent, lowers } => {
+                // A bin begins at a latent, which may lie behind the lower bound of its range.
+                let mut by_range: Vec<u16> =
+                    lowers[1..].iter().map(|next| bin_of(next.sub(L::ONE))).collect();
+                by_range.push(u16::MAX);
+                by_range[0] = u16::MAX;
+                for (place, &x) in by_latent.iter_mut().zip(latents) {
+                    let symbol = by_range[usize::from(*place)];
+                    *place = if symbol == u16::MAX { bin_of(x) } else { symbol };
+                }
+                by_latent
+            }
+            Places::Unknown => {
+                let mut symbols = vec![0; latents.len()];
+                Lookup::new(bins.iter().map(|bin| bin.lower).collect()).find(latents, &mut symbols);
+                symbols
+            }
+        }
+    }
+}
+
+/// Buckets of a sample, as [`Histogram`] would have them. The latents are left in another order.
+pub(crate) fn of_sample<L: Latent>(latents: &mut [L], most: usize) -> Vec<Bucket<L>> {
     let Some((min, max)) = bounds(latents) else { return Vec::new() };
     let span = max.sub(min).to_u64();
-    if span < DENSE && span / 4 < latents.len() as u64 {
-        dense(latents, min, span, most)
-    } else if latents.len() < 2 * SAMPLE || most > SAMPLE / 16 {
-        latents.sort_unstable();
-        of_sorted(latents, most)
-    } else {
-        sampled(latents, most)
+    if is_dense(span, latents.len()) {
+        return dense(latents, min, span, most);
     }
+    latents.sort_unstable();
+    of_sorted(latents, most)
+}
+
+fn is_dense(span: u64, n: usize) -> bool {
+    span < DENSE && span / 4 < n as u64
 }
 
 fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
@@ -43,13 +119,13 @@ fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
 
 /// Counts each value of `min..=min + span`.
 fn dense<L: Latent>(latents: &[L], min: L, span: u64, most: usize) -> Vec<Bucket<L>> {
-    #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
-    let mut counts = vec![0u32; span as usize + 1];
-    for &x in latents {
-        #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
-        let at = x.sub(min).to_u64() as usize;
-        counts[at] += 1;
-    }
+    // Several counts of each value, since neighbours are often equal and a sum waits for the one
+    // before; not where they would not fit in the nearest cache.
+    let counts = if span < 1 << 11 {
+        counts::<L, 4>(latents, min, span)
+    } else {
+        counts::<L, 1>(latents, min, span)
+    };
     let mut buckets = Collector::new(latents.len(), most);
     for (value, &count) in (0u64..).zip(&counts) {
         if count > 0 {
@@ -59,7 +135,19 @@ fn dense<L: Latent>(latents: &[L], min: L, span: u64, most: usize) -> Vec<Bucket
     buckets.finish()
 }
 
-fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
+#[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
+fn counts<L: Latent, const LANES: usize>(latents: &[L], min: L, span: u64) -> Vec<u32> {
+    let mut counts = vec![[0u32; LANES]; span as usize + 1];
+    for group in latents.chunks(LANES) {
+        for (lane, &x) in group.iter().enumerate() {
+            counts[x.sub(min).to_u64() as usize][lane] += 1;
+        }
+    }
+    counts.into_iter().map(|lanes| lanes.iter().sum()).collect()
+}
+
+/// Buckets of latents in ascending order.
+pub(crate) fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
     let mut buckets = Collector::new(latents.len(), most);
     for run in latents.chunk_by(|a, b| a == b) {
         #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
@@ -69,61 +157,55 @@ fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
 }
 
 /// Cuts where a sample says, counts all latents, and takes the two ends apart exactly.
-fn sampled<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
-    let gap = latents.len() / SAMPLE;
+fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
+    let gap = latents.len() / (SAMPLE * most);
     // Places that no period of the data keeps step with.
     let mut jump = 0usize;
     let mut pick = |i: usize| {
         jump = jump.wrapping_mul(5).wrapping_add(i | 1);
         latents[i * gap + (jump >> 3) % gap]
     };
-    let mut sample: Vec<L> = (0..SAMPLE).map(&mut pick).collect();
+    let mut sample: Vec<L> = (0..SAMPLE * most).map(&mut pick).collect();
     sample.sort_unstable();
     let cuts = of_sorted(&sample, most);
     // A bucket reaches from its lower cut to the next one.
-    let bins: Vec<Bin<L>> = cuts
+    let mut lowers: Vec<L> = cuts
         .iter()
         .flat_map(|c| {
             // A value of its own is kept apart from what follows it.
             let behind = (c.lower == c.upper && c.upper != L::MAX).then(|| c.upper.add(L::ONE));
             std::iter::once(c.lower).chain(behind)
         })
-        .map(|lower| Bin { weight: 1, lower, offset_bits: 0 })
         .collect();
-    let mut lowers: Vec<Bin<L>> = bins;
-    lowers.dedup_by(|b, a| a.lower == b.lower);
-    if let Some(first) = lowers.first_mut() {
-        first.lower = L::ZERO;
-    }
-    let lookup = Lookup::new(&lowers);
+    lowers.dedup();
+    let lookup = Lookup::new(lowers.clone());
     let empty = Bucket { lower: L::MAX, upper: L::ZERO, count: 0 };
     let mut buckets = vec![empty; lowers.len()];
-    let last = lowers.len() - 1;
-    let (mut low_end, mut high_end) = (Vec::new(), Vec::new());
-    for &x in latents {
-        let at = lookup.find(x);
-        let bucket = &mut buckets[at];
-        bucket.lower = bucket.lower.min(x);
-        bucket.upper = bucket.upper.max(x);
-        bucket.count += 1;
-        if at == 0 {
-            low_end.push(x);
-        } else if at == last {
-            high_end.push(x);
+    let mut by_latent = vec![0u16; latents.len()];
+    for (latents, ranges) in latents.chunks(BLOCK).zip(by_latent.chunks_mut(BLOCK)) {
+        lookup.find(latents, ranges);
+        for (&x, &range) in latents.iter().zip(&*ranges) {
+            let bucket = &mut buckets[usize::from(range)];
+            bucket.lower = bucket.lower.min(x);
+            bucket.upper = bucket.upper.max(x);
+            bucket.count += 1;
         }
     }
-    let mut all = Vec::with_capacity(buckets.len() + 64);
-    let ends = |end: &mut Vec<L>| {
+    // As fine as the tails of a small set are cut.
+    let end = |which: usize| {
+        let lies_in = |range: u16| usize::from(range) == which;
+        let mut end: Vec<L> =
+            latents.iter().zip(&by_latent).filter(|&(_, &r)| lies_in(r)).map(|(&x, _)| x).collect();
         end.sort_unstable();
-        // As fine as the tails of a small set are cut.
-        of_sorted(end, 2)
+        of_sorted(&end, 2)
     };
-    all.extend(ends(&mut low_end));
+    let last = lowers.len() - 1;
+    let mut all = end(0);
     if last > 0 {
         all.extend(buckets[1..last].iter().filter(|b| b.count > 0));
-        all.extend(ends(&mut high_end));
+        all.extend(end(last));
     }
-    all
+    Histogram { buckets: all, places: Places::Ranges { by_latent, lowers } }
 }
 
 /// Takes runs of equal values in ascending order.
@@ -201,7 +283,7 @@ mod tests {
             latents in prop::collection::vec(prop_oneof![any::<u64>(), 0..50u64], 0..2000),
             log in 0u32..9,
         ) {
-            let buckets = histogram(&mut latents.clone(), 1 << log);
+            let buckets = of_sample(&mut latents.clone(), 1 << log);
             prop_assert_eq!(buckets.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());
             prop_assert!(buckets.iter().all(|b| b.lower <= b.upper));
             prop_assert!(buckets.windows(2).all(|w| w[0].upper < w[1].lower));
@@ -223,7 +305,7 @@ mod sampled_tests {
         let heavy =
             |i: u64| if i.is_multiple_of(3) { 1 << 40 } else { mix(mix(i)) >> (mix(i + 7) % 60) };
         let latents: Vec<u64> = (0..100_000).map(heavy).collect();
-        let buckets = histogram(&mut latents.clone(), 256);
+        let buckets = Histogram::new(&latents, 256).buckets;
         assert_eq!(buckets.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());
         assert!(buckets.windows(2).all(|w| w[0].upper < w[1].lower));
         assert!(buckets.contains(&Bucket { lower: 1 << 40, upper: 1 << 40, count: 33_334 }));

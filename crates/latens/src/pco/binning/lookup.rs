@@ -1,62 +1,111 @@
 //! From latents to the indices of their bins.
 
 use crate::number::Latent;
-use crate::pco::layout::variable::Bin;
 
-/// Cells of the table of first guesses.
-const CELLS: u64 = 1 << 12;
+/// Cells that a doubling of the distance is cut into, as a log2.
+const FINE: u32 = 6;
 
-/// Finds bins. They must be sorted, must not overlap, and must cover every latent asked for.
+/// Finds in which range each latent lies. The ranges are given by their lower bounds, ascending;
+/// what lies before the first belongs to it.
+///
+/// A table by distance from a middle, finer the nearer, leads to the first range that a latent may
+/// be in; from there a halving search of a fixed number of steps has no branch to mispredict.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookup<L> {
+    /// Filled up with the last one so that all steps stay within.
     lowers: Vec<L>,
-    /// Latents are counted from the first lower bound and shifted right by this to find a cell.
-    shift: u32,
-    base: L,
-    /// By cell: the last bin that begins at or before the cell's start.
+    last: usize,
+    middle: L,
+    /// Cells on either side of the middle.
+    side: usize,
+    /// By cell, from the least latents to the greatest: the range of its least latent.
     first: Vec<u16>,
+    /// How far behind `first` a latent's range may lie: fewer than `2^steps`.
+    steps: u32,
+}
+
+/// A distance's cell: exact up to `2^(FINE + 1)`, then `2^FINE` cells a doubling.
+#[inline]
+fn cell_of(distance: u64) -> usize {
+    let shift = (distance | 1 << FINE).ilog2() - FINE;
+    #[expect(clippy::cast_possible_truncation, reason = "below 2^(FINE + 6)")]
+    let cell = ((u64::from(shift) << FINE) + (distance >> shift)) as usize;
+    cell
+}
+
+/// The least distance of a cell.
+fn cell_start(cell: usize) -> u64 {
+    let cell = cell as u64;
+    let shift = (cell >> FINE).saturating_sub(1);
+    (cell - (shift << FINE)) << shift
 }
 
 impl<L: Latent> Lookup<L> {
-    /// For at least one bin.
-    pub(crate) fn new(bins: &[Bin<L>]) -> Self {
-        let lowers: Vec<L> = bins.iter().map(|bin| bin.lower).collect();
-        let base = lowers.first().copied().unwrap_or(L::ZERO);
-        let last = lowers.last().copied().unwrap_or(L::ZERO);
-        let span = last.sub(base);
-        let shift = span.bit_length().saturating_sub(CELLS.ilog2());
-        #[expect(clippy::cast_possible_truncation, reason = "at most CELLS")]
-        let cells = (span.to_u64() >> shift) as usize + 1;
-        let mut first = vec![0u16; cells];
-        let mut bin = 0;
-        for (cell, slot) in (0u64..).zip(&mut first) {
-            let start = base.to_u64() + (cell << shift);
-            while bin + 1 < lowers.len() && lowers[bin + 1].to_u64() <= start {
-                bin += 1;
+    /// For 1 to 2^14 lower bounds.
+    pub(crate) fn new(mut lowers: Vec<L>) -> Self {
+        let n = lowers.len();
+        let middle = lowers.get(n / 2).copied().unwrap_or(L::ZERO);
+        let side = cell_of(L::MAX.to_u64()) + 1;
+        let (mut first, mut range) = (Vec::with_capacity(2 * side), 0);
+        let (mut widest, mut before) = (0, 0);
+        let (middle64, most) = (middle.to_u64(), L::MAX.to_u64());
+        // Left of the middle distances are counted from `middle - 1` downwards.
+        let left = (0..side).rev().map(|cell| {
+            // The least latent is the one farthest away.
+            let far = cell_start(cell + 1).wrapping_sub(1);
+            middle64.saturating_sub(1).saturating_sub(far)
+        });
+        let right = (0..side).map(|cell| middle64.saturating_add(cell_start(cell)).min(most));
+        for start in left.chain(right) {
+            while range + 1 < n && lowers[range + 1].to_u64() <= start {
+                range += 1;
             }
-            #[expect(clippy::cast_possible_truncation, reason = "at most 2^14 bins")]
-            let guess = bin as u16;
-            *slot = guess;
+            widest = widest.max(range - before);
+            before = range;
+            #[expect(clippy::cast_possible_truncation, reason = "at most 2^14 ranges")]
+            first.push(range as u16);
         }
-        Self { lowers, shift, base, first }
+        widest = widest.max(n.saturating_sub(1) - before);
+        let steps = (widest as u64).bit_length();
+        let filler = lowers.last().copied().unwrap_or(L::ZERO);
+        lowers.resize(n + (1 << steps.max(if steps > 7 { 14 } else { 0 })), filler);
+        Self { lowers, last: n.saturating_sub(1), middle, side, first, steps }
     }
 
-    /// The index of the bin that holds `latent`.
-    #[inline]
-    pub(crate) fn find(&self, latent: L) -> usize {
-        let offset = latent.sub(self.base).to_u64() >> self.shift;
-        let cell =
-            usize::try_from(offset).map_or(self.first.len() - 1, |c| c.min(self.first.len() - 1));
-        let mut bin = usize::from(self.first[cell]);
-        // Mostly none or one step; a cell with many bins is halved.
-        let end = self.first.get(cell + 1).map_or(self.lowers.len() - 1, |&b| usize::from(b));
-        if end - bin > 8 {
-            return bin + self.lowers[bin + 1..=end].partition_point(|&lower| lower <= latent);
+    /// The index of the range that holds each latent, in order.
+    pub(crate) fn find(&self, latents: &[L], found: &mut [u16]) {
+        match self.steps {
+            0 => self.find_all::<0>(latents, found),
+            1 => self.find_all::<1>(latents, found),
+            2 => self.find_all::<2>(latents, found),
+            3 => self.find_all::<3>(latents, found),
+            4 => self.find_all::<4>(latents, found),
+            5 => self.find_all::<5>(latents, found),
+            6 => self.find_all::<6>(latents, found),
+            7 => self.find_all::<7>(latents, found),
+            8 | 9 => self.find_all::<9>(latents, found),
+            _ => self.find_all::<14>(latents, found),
         }
-        while bin < end && self.lowers[bin + 1] <= latent {
-            bin += 1;
+    }
+
+    fn find_all<const STEPS: u32>(&self, latents: &[L], found: &mut [u16]) {
+        let Self { ref lowers, last, middle, side, ref first, .. } = *self;
+        let (lowers, first, middle64) = (&lowers[..], &first[..], middle.to_u64());
+        for (&x, found) in latents.iter().zip(found) {
+            // All ones to the left of the middle. Sums and exclusive ors with it in place of
+            // choices, which compilers like to make branches of.
+            let left = 0u64.wrapping_sub(u64::from(x < middle));
+            let distance = x.to_u64().wrapping_sub(middle64) ^ left;
+            #[expect(clippy::cast_possible_truncation, reason = "small or all ones")]
+            let cell = side.wrapping_add(cell_of(distance) ^ left as usize);
+            let mut at = usize::from(first[cell]);
+            for step in (0..STEPS).rev() {
+                at += usize::from(lowers[at + (1 << step)] <= x) << step;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "at most 2^14 ranges")]
+            let at = at.min(last) as u16;
+            *found = at;
         }
-        bin
     }
 }
 
@@ -65,17 +114,41 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn check<L: Latent>(lowers: &[L], latents: &[L]) {
+        let lookup = Lookup::new(lowers.to_vec());
+        let mut found = vec![0; latents.len()];
+        lookup.find(latents, &mut found);
+        for (&x, range) in latents.iter().zip(found) {
+            let expect = lowers.partition_point(|&lower| lower <= x).saturating_sub(1);
+            assert_eq!(usize::from(range), expect, "{x} in {lowers:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn finds_what_a_search_finds(
             lowers in prop::collection::btree_set(prop_oneof![any::<u64>(), 0..300u64], 1..200),
             latents in prop::collection::vec(prop_oneof![any::<u64>(), 0..300u64], 100),
         ) {
-            let bins: Vec<_> = lowers.iter().map(|&lower| Bin { weight: 1, lower, offset_bits: 0 }).collect();
-            let lookup = Lookup::new(&bins);
-            for x in latents.into_iter().filter(|&x| x >= bins[0].lower) {
-                prop_assert_eq!(lookup.find(x), bins.partition_point(|bin| bin.lower <= x) - 1);
-            }
+            let lowers: Vec<u64> = lowers.into_iter().collect();
+            check(&lowers, &latents);
+            let edges: Vec<u64> = lowers.iter().flat_map(|&x| [x, x.wrapping_sub(1)]).collect();
+            check(&lowers, &edges);
+        }
+
+        #[test]
+        fn narrow_ones_too(lowers in prop::collection::btree_set(any::<u8>(), 1..200)) {
+            let lowers: Vec<u8> = lowers.into_iter().collect();
+            check(&lowers, &(0..=255).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn cells_begin_where_they_say() {
+        for cell in 0..=cell_of(u64::MAX) {
+            let start = cell_start(cell);
+            assert_eq!(cell_of(start), cell);
+            assert!(start == 0 || cell_of(start - 1) == cell - 1);
         }
     }
 }

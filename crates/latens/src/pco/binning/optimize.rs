@@ -7,37 +7,62 @@
 use crate::number::Latent;
 use crate::pco::binning::histogram::Bucket;
 
-/// The cheapest partition; `bits_per_bin` is what a bin takes in the metadata beside its weight.
+/// Starts of a last bin that are tried one by one before they are tried at growing distances.
+const NEAR: usize = 8;
+
+/// The cheapest partition, or one that costs hardly more; `bits_per_bin` is what a bin takes in
+/// the metadata beside its weight.
+///
+/// Not every start of the last bin is tried. For each width in bits the farthest start is, since
+/// there what one more bucket would cost jumps; in between costs are flat and a sparser and
+/// sparser grid will do.
 pub(crate) fn partition<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> Vec<Bucket<L>> {
-    let total: f64 = buckets.iter().map(|b| f64::from(b.count)).sum();
     // A weight takes about as many bits as it takes to name a bin, and a few more.
-    let log_total = total.max(1.0).log2();
-    let bits_per_bin = bits_per_bin + (buckets.len().max(2).ilog2() as f64).min(8.0);
+    let bits_per_bin = bits_per_bin + f64::from(buckets.len().max(2).ilog2()).min(8.0);
     let mut sums = Vec::with_capacity(buckets.len() + 1);
-    let mut sum = 0u64;
+    let mut sum = 0u32;
     sums.push(0);
     for bucket in buckets {
-        sum += u64::from(bucket.count);
+        sum += bucket.count;
         sums.push(sum);
     }
+    let log_total = f64::from(sum.max(1)).log2();
     // best[j]: cost of the first j buckets; from[j]: where their last bin begins.
     let mut best = vec![0f64; buckets.len() + 1];
     let mut from = vec![0usize; buckets.len() + 1];
+    // By width in bits, the first bucket of the widest bin that ends with the current one.
+    let mut farthest = [0usize; 65];
     for j in 1..=buckets.len() {
         let upper = buckets[j - 1].upper;
-        let mut least = f64::INFINITY;
-        let mut at = j - 1;
-        for i in (0..j).rev() {
-            let bits = f64::from(upper.sub(buckets[i].lower).bit_length());
-            #[expect(clippy::cast_precision_loss, reason = "at most 2^24")]
-            let count = (sums[j] - sums[i]) as f64;
-            let cost = best[i] + count * (log_total - log2(count) + bits);
+        let (mut least, mut at) = (f64::INFINITY, j - 1);
+        let mut consider = |i: usize| {
+            let bits = upper.sub(buckets[i].lower).bit_length();
+            let count = f64::from(sums[j] - sums[i]);
+            let cost = best[i] + count * (log_total - log2(count) + f64::from(bits));
             if cost < least {
-                least = cost;
-                at = i;
+                (least, at) = (cost, i);
             }
-            // Earlier buckets only add latents with at least as many offset bits.
-            if bits * count > least + bits_per_bin {
+        };
+        let (mut i, mut tried, mut step) = (j - 1, 0, 1);
+        loop {
+            consider(i);
+            tried += 1;
+            if tried == NEAR {
+                (tried, step) = (NEAR / 2, step * 2);
+            }
+            if i < step {
+                break;
+            }
+            i -= step;
+        }
+        for (bits, first) in (0u32..).zip(&mut farthest) {
+            while *first < j && upper.sub(buckets[*first].lower).bit_length() > bits {
+                *first += 1;
+            }
+            if *first + 1 < j {
+                consider(*first);
+            }
+            if *first == 0 {
                 break;
             }
         }
@@ -48,8 +73,7 @@ pub(crate) fn partition<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> 
     let mut j = buckets.len();
     while j > 0 {
         let i = from[j];
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^24")]
-        let count = (sums[j] - sums[i]) as u32;
+        let count = sums[j] - sums[i];
         bins.push(Bucket { lower: buckets[i].lower, upper: buckets[j - 1].upper, count });
         j = i;
     }
@@ -59,7 +83,7 @@ pub(crate) fn partition<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> 
 
 /// log2 of a positive number to about 1e-3, much faster than the exact one.
 #[inline]
-fn log2(x: f64) -> f64 {
+pub(crate) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
     #[expect(clippy::cast_precision_loss, reason = "an exponent")]
     let exponent = (bits >> 52) as f64 - 1023.0;

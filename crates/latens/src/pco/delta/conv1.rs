@@ -4,7 +4,7 @@
 //! sum over latents as non-negative integers, the prediction truncated to the latents' width.
 
 use crate::number::Latent;
-use crate::pco::layout::delta::Conv1;
+use crate::pco::layout::delta::{Conv1, MAX_CONV1_ORDER};
 use latens_kernels::conv1::Predictor;
 use latens_kernels::dispatch::Present;
 
@@ -27,9 +27,77 @@ pub(crate) fn encode<L: Latent>(conv: &Conv1, latents: &mut Vec<L>) -> Vec<L> {
     let order = conv.weights.len();
     let mut state: Vec<L> = latents.iter().copied().take(order).collect();
     state.resize(order, L::ZERO);
-    let residual = |w: &[L]| w[order].sub(conv.predict(w)).add(L::MID);
-    *latents = latents.windows(order + 1).map(residual).collect();
+    let mut residuals = Vec::with_capacity(latents.len().saturating_sub(order));
+    let mut sums = [0; BLOCK];
+    for start in (order..latents.len()).step_by(BLOCK) {
+        let block = &latents[start..(start + BLOCK).min(latents.len())];
+        let sums = &mut sums[..block.len()];
+        match L::BITS {
+            8 => predictions::<L, i16>(conv, &latents[start - order..], sums),
+            16 => predictions::<L, i32>(conv, &latents[start - order..], sums),
+            _ => predictions::<L, i64>(conv, &latents[start - order..], sums),
+        }
+        let residual =
+            |(&x, &mut prediction): (&L, &mut u64)| x.sub(L::truncate(prediction)).add(L::MID);
+        residuals.extend(block.iter().zip(sums).map(residual));
+    }
+    *latents = residuals;
     state
+}
+
+/// Latents that are predicted together, so that the compiler can do several in one instruction.
+const BLOCK: usize = 128;
+
+/// Signed integers of twice the width of some latents, in which no prediction overflows.
+trait Sum: Copy + Ord {
+    fn of_i64(x: i64) -> Self;
+    fn to_i64(self) -> i64;
+    fn plus_product(self, weight: Self, x: Self) -> Self;
+    fn shift(self, bits: u32) -> Self;
+}
+
+macro_rules! impl_sum {
+    ($t:ident) => {
+        impl Sum for $t {
+            #[expect(clippy::allow_attributes, reason = "i64 is one of the types")]
+            #[allow(clippy::cast_possible_truncation, reason = "`Conv1::check` bounds it")]
+            #[allow(clippy::unnecessary_cast, reason = "i64 is one of the types")]
+            fn of_i64(x: i64) -> Self {
+                x as $t
+            }
+            fn to_i64(self) -> i64 {
+                i64::from(self)
+            }
+            fn plus_product(self, weight: Self, x: Self) -> Self {
+                self.wrapping_add(weight.wrapping_mul(x))
+            }
+            fn shift(self, bits: u32) -> Self {
+                self >> bits
+            }
+        }
+    };
+}
+impl_sum!(i16);
+impl_sum!(i32);
+impl_sum!(i64);
+
+/// The predictions for the latents from the `order`-th on.
+fn predictions<L: Latent, S: Sum>(conv: &Conv1, latents: &[L], found: &mut [u64]) {
+    let order = conv.weights.len();
+    let mut xs = [S::of_i64(0); BLOCK + MAX_CONV1_ORDER];
+    for (to, x) in xs.iter_mut().zip(&latents[..found.len() + order]) {
+        *to = S::of_i64(x.to_u64().cast_signed());
+    }
+    let mut sums = [S::of_i64(conv.bias); BLOCK];
+    for (j, &weight) in conv.weights.iter().enumerate() {
+        let weight = S::of_i64(i64::from(weight));
+        for (sum, &x) in sums.iter_mut().zip(&xs[j..j + BLOCK]) {
+            *sum = sum.plus_product(weight, x);
+        }
+    }
+    for (to, sum) in found.iter_mut().zip(sums) {
+        *to = sum.max(S::of_i64(0)).shift(conv.quantization).to_i64().cast_unsigned();
+    }
 }
 
 /// The predictor of one variable of a page.
@@ -65,6 +133,29 @@ mod tests {
         let mut decoder = Decoder::new(&conv, &state);
         residuals.chunks_mut(256).for_each(|batch| decoder.decode(batch));
         assert_eq!(residuals, numbers);
+    }
+
+    #[test]
+    fn blocks_predict_as_single_latents_do() {
+        fn check<L: Latent>(conv: &Conv1) {
+            assert_eq!(conv.check(L::BITS), Ok(()));
+            let latents: Vec<L> = (0..500u64)
+                .map(|i| L::truncate(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7))
+                .collect();
+            let mut residuals = latents.clone();
+            encode(conv, &mut residuals);
+            let order = conv.weights.len();
+            for (w, &residual) in latents.windows(order + 1).zip(&residuals) {
+                assert_eq!(residual, w[order].sub(conv.predict(w)).add(L::MID));
+            }
+        }
+        check::<u8>(&Conv1 { quantization: 5, bias: -300, weights: vec![-4, 50, 60] });
+        check::<u16>(&Conv1 { quantization: 12, bias: 9, weights: vec![20_000, -9, 7000, 5000] });
+        check::<u32>(&Conv1 {
+            quantization: 29,
+            bias: 1 << 60,
+            weights: vec![-(1 << 29), 1 << 30],
+        });
     }
 
     #[test]

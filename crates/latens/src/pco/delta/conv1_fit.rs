@@ -2,69 +2,136 @@
 
 use crate::number::Latent;
 use crate::pco::layout::delta::Conv1;
+use std::ops::Range;
 
-/// Latents that the fit looks at, at most.
-const SAMPLE: usize = 1 << 15;
+/// Latents that the fit for a chunk looks at, at most, and in how many stripes.
+const SAMPLE: usize = 1 << 16;
+const STRIPES: usize = 16;
 
 /// The linear prediction with the least squared error, of `order` 1 to 32, for latents of at
 /// most 32 bits. Latents that say nothing (too few, or constant) give weight 1 to the newest.
 pub(crate) fn fit<L: Latent>(latents: &[L], order: usize) -> Conv1 {
-    let from = (latents.len() - latents.len().min(SAMPLE)) / 2;
-    let sample = &latents[from..(from + SAMPLE).min(latents.len())];
-    let weights = least_squares(sample, order).unwrap_or_else(|| {
-        let mut weights = vec![0.0; order];
-        weights[order - 1] = 1.0;
-        weights
-    });
-    quantize::<L>(&weights, mean(sample))
+    let found = fits(latents, &spread(latents.len()), &[order]).pop();
+    found.unwrap_or(Conv1 { quantization: 0, bias: 0, weights: vec![0; order] })
+}
+
+/// Stripes of `0..n` for a fit to all of it.
+fn spread(n: usize) -> Vec<Range<usize>> {
+    if n <= SAMPLE {
+        return std::iter::once(0..n).collect();
+    }
+    let stripe = SAMPLE / STRIPES;
+    (0..STRIPES).map(|i| i * (n - stripe) / (STRIPES - 1)).map(|at| at..at + stripe).collect()
+}
+
+/// The same for several orders, at about the price of the highest, and for stripes of the
+/// latents.
+pub(crate) fn fits<L: Latent>(
+    latents: &[L],
+    stripes: &[Range<usize>],
+    orders: &[usize],
+) -> Vec<Conv1> {
+    let stripes: Vec<&[L]> = stripes.iter().map(|range| &latents[range.clone()]).collect();
+    let mean = mean(&stripes);
+    let highest = orders.iter().copied().max().unwrap_or(1);
+    let mut products = Products::new(highest);
+    for stripe in stripes {
+        products.add(stripe, mean);
+    }
+    let to_fit = |&order: &usize| {
+        let weights = products.weights(order).unwrap_or_else(|| {
+            let mut weights = vec![0.0; order];
+            weights[order - 1] = 1.0;
+            weights
+        });
+        quantize::<L>(&weights, mean, &products)
+    };
+    orders.iter().map(to_fit).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "statistics")]
-fn mean<L: Latent>(latents: &[L]) -> f64 {
-    latents.iter().map(|x| x.to_u64() as f64).sum::<f64>() / latents.len().max(1) as f64
+fn mean<L: Latent>(stripes: &[&[L]]) -> f64 {
+    let n: usize = stripes.iter().map(|stripe| stripe.len()).sum();
+    let sum = |stripe: &&[L]| stripe.iter().map(|x| x.to_u64() as f64).sum::<f64>();
+    stripes.iter().map(sum).sum::<f64>() / n.max(1) as f64
 }
 
-/// Weights, oldest first, by the normal equations of the centred latents.
-#[expect(clippy::cast_precision_loss, reason = "statistics")]
-fn least_squares<L: Latent>(latents: &[L], order: usize) -> Option<Vec<f64>> {
-    if latents.len() < 2 * order + 2 {
-        return None;
+/// Sums of products of centred latents with those before them.
+struct Products {
+    /// One more than the highest order.
+    width: usize,
+    /// At `a, b`: of the latent `a` places before with the one `b` places before.
+    sums: Vec<f64>,
+    /// Latents that were predicted.
+    n: usize,
+}
+
+impl Products {
+    fn new(order: usize) -> Self {
+        let width = order + 1;
+        Self { width, sums: vec![0.0; width * width], n: 0 }
     }
-    let center = mean(latents);
-    let xs: Vec<f64> = latents.iter().map(|x| x.to_u64() as f64 - center).collect();
-    let width = order + 1;
-    // Products of the latent `a` places before with the one `b` places before; 0 is the target.
-    let mut products = vec![0.0; width * width];
-    for a in 0..width {
-        let first: f64 = (order..xs.len()).map(|i| xs[i] * xs[i - a]).sum();
-        products[a] = first;
-        // Along a diagonal the sums differ by one product at either end.
-        let mut sum = first;
-        for b in 1..width - a {
-            let (old, new) = (xs.len() - b, order - b);
-            sum += xs[new] * xs[new - a] - xs[old] * xs[old - a];
-            products[b * width + a + b] = sum;
+
+    /// Adds those of a stripe.
+    #[expect(clippy::cast_precision_loss, reason = "statistics")]
+    fn add<L: Latent>(&mut self, latents: &[L], center: f64) {
+        let (width, order) = (self.width, self.width - 1);
+        if latents.len() <= order {
+            return;
+        }
+        self.n += latents.len() - order;
+        let xs: Vec<f64> = latents.iter().map(|x| x.to_u64() as f64 - center).collect();
+        for a in 0..width {
+            let mut sum = dot(&xs[order..], &xs[order - a..]);
+            self.sums[a] += sum;
+            // Along a diagonal the sums differ by one product at either end.
+            for b in 1..width - a {
+                let (old, new) = (xs.len() - b, order - b);
+                sum += xs[new] * xs[new - a] - xs[old] * xs[old - a];
+                self.sums[b * width + a + b] += sum;
+            }
         }
     }
-    let mut matrix = vec![0.0; order * order];
-    for a in 0..order {
-        for b in a..order {
-            let p = products[(a + 1) * width + b + 1];
-            matrix[a * order + b] = p;
-            matrix[b * order + a] = p;
+
+    /// Weights, oldest first, by the normal equations.
+    #[expect(clippy::cast_precision_loss, reason = "statistics")]
+    fn weights(&self, order: usize) -> Option<Vec<f64>> {
+        if self.n < order + 2 {
+            return None;
+        }
+        let mut matrix = vec![0.0; order * order];
+        for a in 0..order {
+            for b in a..order {
+                let p = self.sums[(a + 1) * self.width + b + 1];
+                matrix[a * order + b] = p;
+                matrix[b * order + a] = p;
+            }
+        }
+        let target: Vec<f64> = self.sums[1..=order].to_vec();
+        let trace: f64 = (0..order).map(|a| matrix[a * order + a]).sum();
+        if trace <= 0.0 {
+            return None;
+        }
+        for a in 0..order {
+            matrix[a * order + a] += trace / order as f64 * 1e-9 + 1e-3;
+        }
+        let mut weights = solve(matrix, target, order)?;
+        weights.reverse();
+        Some(weights)
+    }
+}
+
+/// The sum of products, by eight sums that do not wait for each other.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b[..b.len().min(a.len() * 8 + a_rest.len())].as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (x, y)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += x * y;
         }
     }
-    let target: Vec<f64> = (1..width).map(|a| products[a]).collect();
-    let trace: f64 = (0..order).map(|a| matrix[a * order + a]).sum();
-    if trace <= 0.0 {
-        return None;
-    }
-    for a in 0..order {
-        matrix[a * order + a] += trace / order as f64 * 1e-9 + 1e-3;
-    }
-    let mut weights = solve(matrix, target, order)?;
-    weights.reverse();
-    Some(weights)
+    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f64>()
 }
 
 /// Solves a symmetric positive definite system by Cholesky.
@@ -102,21 +169,76 @@ fn solve(mut matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
 
 /// Fixed-point weights with as many fractional bits as cannot overflow.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the types' ranges before")]
-fn quantize<L: Latent>(weights: &[f64], mean: f64) -> Conv1 {
-    let sum: f64 = weights.iter().sum();
+fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Products) -> Conv1 {
     for quantization in (0..=31u32.min(2 * L::BITS - 1)).rev() {
         let one = f64::from(quantization).exp2();
         if weights.iter().any(|w| (w * one).abs() >= f64::from(i32::MAX)) {
             continue;
         }
-        let bias = ((mean * (1.0 - sum) + 0.5) * one).round();
-        let weights = weights.iter().map(|w| (w * one).round() as i32).collect();
-        let conv = Conv1 { quantization, bias: bias as i64, weights };
-        if bias.abs() < 9e18 && conv.check(L::BITS).is_ok() {
-            return conv;
+        let conv_of = |scaled: &[f64]| {
+            let sum: f64 = scaled.iter().sum::<f64>() / one;
+            let bias = ((mean * (1.0 - sum) + 0.5) * one).round();
+            let weights = scaled.iter().map(|&w| w as i32).collect();
+            let conv = Conv1 { quantization, bias: bias as i64, weights };
+            (bias.abs() < 9e18 && conv.check(L::BITS).is_ok()).then_some(conv)
+        };
+        let mut scaled: Vec<f64> = weights.iter().map(|w| (w * one).round()).collect();
+        let Some(rounded) = conv_of(&scaled) else { continue };
+        if quantization > COARSE {
+            return rounded;
         }
+        products.settle(&mut scaled, one);
+        return conv_of(&scaled).unwrap_or(rounded);
     }
     Conv1 { quantization: 0, bias: 0, weights: vec![0; weights.len()] }
+}
+
+/// With so few fractional bits what rounding adds to the error is felt.
+const COARSE: u32 = 12;
+/// Steps that settling may take, by order.
+const STEPS: usize = 8;
+
+impl Products {
+    /// Moves whole-numbered weights (oldest first, `one` times too large) one at a time or two by
+    /// two to where the squared error is least: neighbours stand for each other, so that what one
+    /// loses in rounding others make up for.
+    fn settle(&self, scaled: &mut [f64], one: f64) {
+        let order = scaled.len();
+        // Only what lies right of the diagonal has been summed.
+        let at = |i: usize, j: usize| self.sums[(order - i.max(j)) * self.width + order - i.min(j)];
+        // Half the gradient of the squared error.
+        let mut slope: Vec<f64> = (0..order)
+            .map(|i| {
+                let sum: f64 = (0..order).map(|j| at(i, j) * scaled[j]).sum();
+                sum - self.sums[order - i] * one
+            })
+            .collect();
+        for _ in 0..STEPS * order {
+            let (mut least, mut step) = (0.0, None);
+            for i in 0..order {
+                for by in [-1.0, 1.0] {
+                    let alone = 2.0 * by * slope[i] + at(i, i);
+                    if alone < least {
+                        (least, step) = (alone, Some((i, by, i, 0.0)));
+                    }
+                    for (j, slope) in slope.iter().enumerate().take(i) {
+                        for with in [-1.0, 1.0] {
+                            let change = alone + 2.0 * with * (slope + by * at(i, j)) + at(j, j);
+                            if change < least {
+                                (least, step) = (change, Some((i, by, j, with)));
+                            }
+                        }
+                    }
+                }
+            }
+            let Some((i, by, j, with)) = step else { return };
+            scaled[i] += by;
+            scaled[j] += with;
+            for (k, slope) in slope.iter_mut().enumerate() {
+                *slope += by * at(i, k) + with * at(j, k);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

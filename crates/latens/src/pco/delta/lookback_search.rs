@@ -6,12 +6,12 @@
 
 use crate::number::Latent;
 
-/// log2 of the entries of each table of last places.
+/// log2 of the entries of each table of last places, at most.
 const TABLE_LOG: u32 = 15;
 /// Lookbacks that were used last.
 const RECENT: usize = 4;
 /// Lookbacks that are always looked at.
-const NEAR: [u32; 4] = [1, 2, 3, 4];
+const NEAR: [u32; 2] = [1, 2];
 
 /// log2 of the window for pages of `n` latents where the caller leaves it open.
 pub(crate) fn window_log(n: usize) -> u32 {
@@ -21,22 +21,24 @@ pub(crate) fn window_log(n: usize) -> u32 {
 /// A lookback for each latent after the first `2^state_log`.
 pub(crate) fn search<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<u32> {
     let state_n = (1usize << state_log).min(latents.len());
-    let mut searcher = Searcher::new(window_log);
-    for i in 0..state_n {
-        searcher.remember(latents, i);
-    }
+    let table_log = (latents.len() as u64).bit_length().clamp(4, TABLE_LOG);
+    let mut searcher = Searcher::new(window_log, table_log);
     let mut lookbacks = Vec::with_capacity(latents.len() - state_n);
-    for i in state_n..latents.len() {
-        lookbacks.push(searcher.choose(latents, i));
-        searcher.remember(latents, i);
+    for i in 0..latents.len() {
+        let found = searcher.meet(latents, i);
+        if i >= state_n {
+            lookbacks.push(searcher.choose(latents, i, found));
+        }
     }
     lookbacks
 }
 
 /// Costs are learnt anew after so many latents.
-const EPOCH: usize = 1 << 10;
+const EPOCH: u32 = 1 << 10;
 /// Lookbacks up to this are counted one by one, others by their length in bits.
 const SINGLE: usize = 1 << 15;
+/// A lookback that was taken this often may have a bin of its own.
+const OFTEN: u32 = 8;
 
 /// What a lookback and the distance to the latent it leads to cost, in 1/16 bits, as the bins
 /// will have it: learnt from what was chosen so far.
@@ -47,28 +49,39 @@ struct Costs {
     /// By length in bits of the lookback.
     length: [u32; 26],
     length_cost: [u32; 26],
-    /// By lookback, as far as counted.
+    /// By lookback, as far as counted: how often it was taken, and 16 times the log2 of that.
     single: Vec<u32>,
+    single_log: Vec<u16>,
     total: u32,
+    /// 16 times the log2 of the total.
+    total_log: u32,
 }
 
 /// 16 times the bits of an event seen `count` times of `total`.
 fn bits16(count: u32, total: u32) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "a small positive number")]
-    #[expect(clippy::cast_sign_loss, reason = "total >= count")]
-    let cost = (16.0 * (f64::from(total) / f64::from(count)).log2()) as u32;
-    cost
+    log16(total).saturating_sub(log16(count))
+}
+
+/// 16 times the log2, rounded down, by the highest bits.
+fn log16(x: u32) -> u32 {
+    const OF_HIGHEST: [u8; 16] = [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 12, 13, 14, 15];
+    let x = x.max(1);
+    let highest = (x << x.leading_zeros() >> 27) & 15;
+    16 * x.ilog2() + u32::from(OF_HIGHEST[highest as usize])
 }
 
 impl Costs {
     fn new(window_log: u32) -> Self {
+        let singles = SINGLE.min(1 << window_log) + 1;
         let mut costs = Self {
             distance: [1; 66],
             distance_cost: [0; 66],
             length: [1; 26],
             length_cost: [0; 26],
-            single: vec![0; SINGLE.min(1 << window_log) + 1],
+            single: vec![0; singles],
+            single_log: vec![0; singles],
             total: 0,
+            total_log: 0,
         };
         for (bits, cost) in (0u32..).zip(&mut costs.distance_cost) {
             *cost = 16 * (bits + 2);
@@ -79,22 +92,32 @@ impl Costs {
         costs
     }
 
+    #[inline]
     fn of(&self, lookback: u32, distance_bits: u32) -> u32 {
         let by_length = self.length_cost[lookback.bit_length() as usize];
-        let single = self.single.get(lookback as usize).copied().unwrap_or(0);
+        let single = self.single_log.get(lookback as usize).copied().unwrap_or(0);
         // A lookback seen again and again gets a bin of its own.
-        let by_itself =
-            if single > 8 { 16 * ((self.total + 1).ilog2() - single.ilog2()) } else { u32::MAX };
+        let by_itself = if single > 0 { self.total_log - u32::from(single) } else { u32::MAX >> 8 };
         by_length.min(by_itself) + self.distance_cost[distance_bits as usize]
     }
 
+    #[inline]
     fn note(&mut self, lookback: u32, distance_bits: u32) {
         self.distance[distance_bits as usize] += 1;
         self.length[lookback.bit_length() as usize] += 1;
         if let Some(single) = self.single.get_mut(lookback as usize) {
             *single += 1;
+            if *single > OFTEN {
+                #[expect(clippy::cast_possible_truncation, reason = "below 16 · 32")]
+                let log = log16(*single) as u16;
+                self.single_log[lookback as usize] = log;
+            }
         }
         self.total += 1;
+        if self.total.is_multiple_of(EPOCH) {
+            self.learn();
+        }
+        self.total_log = log16(self.total + 1);
     }
 
     fn learn(&mut self) {
@@ -109,10 +132,18 @@ impl Costs {
     }
 }
 
+/// A distance in either direction.
+#[inline]
+fn magnitude<L: Latent>(distance: L) -> L {
+    distance.min(L::ZERO.sub(distance))
+}
+
 struct Searcher {
     window_log: u32,
-    /// By hash of a key: one more than the last place that had it.
-    tables: Vec<Vec<u32>>,
+    table_log: u32,
+    /// By kind and hash of a key: the low bits of the last place that had it. That a place is
+    /// ambiguous or another's does no harm: what it leads to is weighed like any other lookback.
+    tables: Vec<u16>,
     recent: [u32; RECENT],
     costs: Costs,
 }
@@ -120,85 +151,82 @@ struct Searcher {
 /// What a latent is known by: itself, its pair, its high bits at some precisions.
 const KEYS: usize = 5;
 
-fn key<L: Latent>(latents: &[L], i: usize, kind: usize) -> u64 {
-    let x = latents[i].to_u64();
-    match kind {
-        0 => x,
-        1 => x ^ latents[i.saturating_sub(1)].to_u64().rotate_left(23).wrapping_mul(0x9e37_79b9),
-        // A quarter, half and five eighths of the bits dropped.
-        2 => x >> (L::BITS / 4),
-        3 => x >> (L::BITS / 2),
-        _ => x >> (L::BITS * 5 / 8),
-    }
-}
-
-fn slot(key: u64, kind: usize) -> usize {
-    let hash = (key ^ kind as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (hash >> (64 - TABLE_LOG)) as usize
-}
-
 impl Searcher {
-    fn new(window_log: u32) -> Self {
+    fn new(window_log: u32, table_log: u32) -> Self {
         Self {
             window_log,
-            tables: vec![vec![0; 1 << TABLE_LOG]; KEYS],
+            table_log,
+            tables: vec![0; KEYS << table_log],
             recent: [1; RECENT],
             costs: Costs::new(window_log),
         }
     }
 
-    fn choose<L: Latent>(&mut self, latents: &[L], i: usize) -> u32 {
+    /// Notes a latent's place under its keys; returns the lookbacks to those who had them before.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits are asked for")]
+    fn meet<L: Latent>(&mut self, latents: &[L], i: usize) -> [u32; KEYS] {
+        let x = latents[i].to_u64();
+        let before = latents[i.saturating_sub(1)].to_u64();
+        let keys = [
+            x,
+            x ^ before.rotate_left(23).wrapping_mul(0x9e37_79b9),
+            // A quarter, half and five eighths of the bits dropped.
+            x >> (L::BITS / 4),
+            x >> (L::BITS / 2),
+            x >> (L::BITS * 5 / 8),
+        ];
+        let mut kind = 0;
+        keys.map(|key| {
+            let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.table_log);
+            let place = &mut self.tables[(kind << self.table_log) + hash as usize];
+            let lookback = (i as u16).wrapping_sub(*place);
+            *place = i as u16;
+            kind += 1;
+            u32::from(lookback)
+        })
+    }
+
+    #[inline]
+    fn choose<L: Latent>(&mut self, latents: &[L], i: usize, found: [u32; KEYS]) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "window_log is at most 24")]
         let window = (1u32 << self.window_log).min(i as u32);
         let x = latents[i];
-        let (mut least, mut best, mut best_bits) = (u32::MAX, 1u32, 0);
-        let mut consider = |lookback: u32| {
-            if lookback == 0 || lookback > window {
-                return;
-            }
-            let distance = x.sub(latents[i - lookback as usize]);
-            let distance_bits = distance.bit_length().min(L::ZERO.sub(distance).bit_length());
-            let cost = self.costs.of(lookback, distance_bits);
-            if cost < least {
-                (least, best, best_bits) = (cost, lookback, distance_bits);
-            }
+        let at = |lookback: u32| {
+            let lookback = if lookback.wrapping_sub(1) < window { lookback } else { 1 };
+            (magnitude(x.sub(latents[i - lookback as usize])), lookback)
         };
-        for lookback in self.recent {
-            consider(lookback);
+        // Of lookbacks that cost about the same, the nearest latent: first the last one used, then
+        // the others that were used of late, then those that no one has used.
+        let nearest = |candidates: &[u32]| {
+            candidates.iter().fold((L::MAX, 1), |best, &lookback| {
+                let new = at(lookback);
+                if new.0 < best.0 { new } else { best }
+            })
+        };
+        let [last, second, others @ ..] = self.recent;
+        let kinds = [
+            at(last),
+            at(second),
+            nearest(&others),
+            nearest(&NEAR),
+            at(found[0]),
+            at(found[1]),
+            nearest(&found[2..]),
+        ];
+        let (mut least, mut best, mut best_bits) = (u32::MAX, 1, 0);
+        for (distance, lookback) in kinds {
+            let bits = distance.bit_length();
+            let cost = self.costs.of(lookback, bits);
+            let is_better = cost < least;
+            least = least.min(cost);
+            (best, best_bits) = if is_better { (lookback, bits) } else { (best, best_bits) };
         }
-        for lookback in NEAR {
-            consider(lookback);
-        }
-        for kind in 0..KEYS {
-            let place = self.tables[kind][slot(key(latents, i, kind), kind)];
-            if place > 0 {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "pages have 2^24 latents at most"
-                )]
-                consider(i as u32 + 1 - place);
-            }
-        }
-        self.note(best, best_bits);
-        best
-    }
-
-    fn note(&mut self, lookback: u32, distance_bits: u32) {
-        let place = self.recent.iter().position(|&l| l == lookback).unwrap_or(RECENT - 1);
-        self.recent[place] = lookback;
+        let place = self.recent.iter().position(|&l| l == best).unwrap_or(RECENT - 1);
+        self.recent[place] = best;
         self.recent[..=place].rotate_right(1);
-        self.costs.note(lookback, distance_bits);
-        if (self.costs.total as usize).is_multiple_of(EPOCH) {
-            self.costs.learn();
-        }
-    }
-
-    fn remember<L: Latent>(&mut self, latents: &[L], i: usize) {
-        for kind in 0..KEYS {
-            #[expect(clippy::cast_possible_truncation, reason = "pages have 2^24 latents at most")]
-            let place = i as u32 + 1;
-            self.tables[kind][slot(key(latents, i, kind), kind)] = place;
-        }
+        self.costs.note(best, best_bits);
+        best
     }
 }
 

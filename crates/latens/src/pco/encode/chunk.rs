@@ -25,7 +25,7 @@ impl<L: Latent> Chunk<L> {
     /// Plans and trains a chunk of numbers of type `ty`, given as ordered latents and cut into
     /// pages of the given lengths, which must sum to the count of the numbers.
     pub(crate) fn new(
-        latents: &[L],
+        latents: Vec<L>,
         ty: NumberType,
         page_lens: &[usize],
         config: &Config,
@@ -35,28 +35,31 @@ impl<L: Latent> Chunk<L> {
             return Err(Error::invalid("the pages' lengths do not sum to the chunk's"));
         }
         let plan = Plan::new(latents, ty, config)?;
-        let mut start = 0;
-        let to_page = |&n: &usize| {
-            start += n;
-            split::page(&plan.latents, &plan.delta, start - n..start)
+        let mode = plan.latents.mode.clone();
+        let has_indices = plan.latents.primary.latents().is_none();
+        let has_secondary = plan.latents.secondary.is_some();
+        let pages = if page_lens.len() == 1 {
+            vec![split::whole(plan.latents, &plan.delta)]
+        } else {
+            let mut start = 0;
+            let to_page = |&n: &usize| {
+                start += n;
+                split::page(&plan.latents, &plan.delta, start - n..start)
+            };
+            page_lens.iter().map(to_page).collect()
         };
-        let pages: Vec<PageLatents<L>> = page_lens.iter().map(to_page).collect();
         let effort = Effort::of_level(config.level);
         // A chunk without pages has the variable too.
         let delta = matches!(plan.delta, DeltaPayload::Lookback { .. })
             .then(|| train(&pages, effort, |p| p.delta.as_ref()));
-        let primary = if matches!(plan.latents.primary, Primary::Latents(_)) {
-            Primary::Latents(train(&pages, effort, |p| p.primary.latents()))
-        } else {
+        let primary = if has_indices {
             Primary::Indices(train(&pages, effort, |p| p.primary.indices()))
+        } else {
+            Primary::Latents(train(&pages, effort, |p| p.primary.latents()))
         };
-        let secondary = plan
-            .latents
-            .secondary
-            .is_some()
-            .then(|| train(&pages, effort, |p| p.secondary.as_ref()));
+        let secondary = has_secondary.then(|| train(&pages, effort, |p| p.secondary.as_ref()));
         let meta = ChunkMeta {
-            mode: plan.latents.mode,
+            mode,
             delta: plan.delta,
             delta_variable: delta.as_ref().map(|coder| coder.variable.clone()),
             primary: match &primary {
@@ -81,27 +84,21 @@ impl<L: Latent> Chunk<L> {
     /// Appends a page.
     pub(crate) fn write_page(&self, index: usize, w: &mut BitWriter) {
         let latents = &self.pages[index];
-        let delta = self.delta.as_ref().zip(latents.delta.as_ref()).map(|(c, s)| c.encode(s));
-        let secondary =
-            self.secondary.as_ref().zip(latents.secondary.as_ref()).map(|(c, s)| c.encode(s));
+        let delta =
+            self.delta.as_ref().zip(latents.delta.as_ref()).map(|(c, s)| c.encode(index, s));
+        let secondary = self
+            .secondary
+            .as_ref()
+            .zip(latents.secondary.as_ref())
+            .map(|(c, s)| c.encode(index, s));
         match (&self.primary, &latents.primary) {
             (Primary::Latents(coder), Primary::Latents(stored)) => {
-                page::write(
-                    w,
-                    latents.n,
-                    delta.as_ref(),
-                    &coder.encode(stored),
-                    secondary.as_ref(),
-                );
+                let primary = coder.encode(index, stored);
+                page::write(w, latents.n, delta.as_ref(), &primary, secondary.as_ref());
             }
             (Primary::Indices(coder), Primary::Indices(stored)) => {
-                page::write(
-                    w,
-                    latents.n,
-                    delta.as_ref(),
-                    &coder.encode(stored),
-                    secondary.as_ref(),
-                );
+                let primary = coder.encode(index, stored);
+                page::write(w, latents.n, delta.as_ref(), &primary, secondary.as_ref());
             }
             _ => debug_assert!(false, "pages are made by the same plan"),
         }
@@ -114,9 +111,11 @@ fn train<'a, L: Latent, V: Latent>(
     effort: Effort,
     pick: impl Fn(&'a PageLatents<L>) -> Option<&'a Stored<V>>,
 ) -> VariableCoder<V> {
-    let mut latents = Vec::with_capacity(pages.iter().map(|p| p.n).sum());
-    for stored in pages.iter().filter_map(pick) {
-        latents.extend_from_slice(&stored.latents);
-    }
-    VariableCoder::new(binning::train(&mut latents, effort))
+    let parts: Vec<&[V]> =
+        pages.iter().map(|page| pick(page).map_or(&[][..], |s| &s.latents)).collect();
+    let trained = match parts[..] {
+        [all] => binning::train(all, effort),
+        _ => binning::train(&parts.concat(), effort),
+    };
+    VariableCoder::new(trained, parts.iter().map(|part| part.len()))
 }

@@ -4,85 +4,160 @@
 //! all variables are written forwards, batch by batch.
 
 use crate::ans::tans;
+use crate::bits::low_mask;
 use crate::bits::writer::BitWriter;
 use crate::number::Latent;
-use crate::pco::binning::lookup::Lookup;
+use crate::pco::binning::Trained;
+use crate::pco::encode::body::{Body, Cursor};
 use crate::pco::encode::split::Stored;
 use crate::pco::layout::page_meta::PageVariable;
 use crate::pco::layout::variable::Variable;
 use crate::pco::layout::{BATCH_N, LANES};
+use std::ops::Range;
 
 /// A variable's bins with what is needed to code by them.
 #[derive(Clone, Debug)]
 pub(crate) struct VariableCoder<L> {
     pub(crate) variable: Variable<L>,
     encoder: tans::Encoder,
-    lookup: Lookup<L>,
+    spans: Vec<Span<L>>,
+    /// By latent of all pages, end to end: its bin; empty where there is one at most.
+    symbols: Vec<u16>,
+    /// Where each page's latents lie in those of all pages.
+    pages: Vec<Range<usize>>,
+}
+
+/// What an offset needs of a bin.
+#[derive(Clone, Copy, Debug)]
+struct Span<L> {
+    lower: L,
+    bits: u8,
 }
 
 /// A variable of a page, coded: ready to be written.
 #[derive(Debug)]
-pub(crate) struct Coded<L> {
+pub(crate) struct Coded<'a, L> {
     meta: PageVariable<L>,
     log: u32,
-    /// By latent: bits of code, and how many.
-    codes: Vec<(u16, u8)>,
-    /// By latent: its place in its bin, and how many bits that has.
-    offsets: Vec<(L, u8)>,
+    /// By four latents: their codes, the first one lowest, and in the highest byte how many bits.
+    codes: Vec<u64>,
+    spans: &'a [Span<L>],
+    symbols: &'a [u16],
+    latents: &'a [L],
 }
 
 impl<L: Latent> VariableCoder<L> {
-    /// For bins that [`binning::train`](crate::pco::binning::train) has made.
-    pub(crate) fn new(variable: Variable<L>) -> Self {
+    /// For the bins of all pages, which store so many latents each.
+    #[expect(clippy::cast_possible_truncation, reason = "widths are at most 64")]
+    pub(crate) fn new(trained: Trained<L>, stored: impl Iterator<Item = usize>) -> Self {
+        let Trained { variable, symbols } = trained;
         let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
         let encoder = if weights.is_empty() {
             tans::Encoder::new(0, &[1])
         } else {
             tans::Encoder::new(variable.log, &weights)
         };
-        let lookup = Lookup::new(&variable.bins);
-        Self { variable, encoder, lookup }
+        let span = |bin: &crate::pco::layout::variable::Bin<L>| Span {
+            lower: bin.lower,
+            bits: bin.offset_bits as u8,
+        };
+        let spans = variable.bins.iter().map(span).collect();
+        let mut end = 0;
+        let to_range = |n| {
+            end += n;
+            end - n..end
+        };
+        let pages = stored.map(to_range).collect();
+        Self { variable, encoder, spans, symbols, pages }
     }
 
     /// Codes what a page stores of the variable.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "codes have 14 bits, widths are at most 64"
-    )]
-    pub(crate) fn encode(&self, stored: &Stored<L>) -> Coded<L> {
-        let n = stored.latents.len();
-        let mut states = [self.encoder.initial_state(); LANES];
-        let mut codes = vec![(0u16, 0u8); n];
-        let mut offsets = vec![(L::ZERO, 0u8); n];
-        let coded = codes.iter_mut().zip(&mut offsets);
-        for (t, (&latent, (code, offset))) in stored.latents.iter().zip(coded).enumerate().rev() {
-            let symbol = self.lookup.find(latent);
-            let bin = &self.variable.bins[symbol];
-            *offset = (latent.sub(bin.lower), bin.offset_bits as u8);
-            let state = &mut states[t % LANES];
-            let (next, bits) = self.encoder.step(*state, symbol);
-            *code = ((*state & ((1 << bits) - 1)) as u16, bits as u8);
-            *state = next;
-        }
+    pub(crate) fn encode<'a>(&'a self, page: usize, stored: &'a Stored<L>) -> Coded<'a, L> {
+        let symbols = self.symbols.get(self.pages[page].clone()).unwrap_or_default();
+        let (codes, states) = self.codes(symbols);
         let slots = states.map(|state| self.encoder.slot(state));
-        let meta = PageVariable { state: stored.state.clone(), slots };
-        Coded { meta, log: self.variable.log, codes, offsets }
+        Coded {
+            meta: PageVariable { state: stored.state.clone(), slots },
+            log: self.variable.log,
+            codes,
+            spans: &self.spans,
+            symbols,
+            latents: &stored.latents,
+        }
+    }
+
+    /// Codes by four, and the states that a decoder starts from.
+    fn codes(&self, symbols: &[u16]) -> (Vec<u64>, [u32; LANES]) {
+        let mut states = [self.encoder.initial_state(); LANES];
+        let mut codes = vec![0u64; symbols.len().div_ceil(LANES)];
+        let mut code = |lane: usize, symbol: u16, (all, total): (u64, u32)| {
+            let state = states[lane];
+            let (next, bits) = self.encoder.step(state, usize::from(symbol));
+            states[lane] = next;
+            (all << bits | u64::from(state) & ((1 << bits) - 1), total + bits)
+        };
+        let (fours, rest) = symbols.as_chunks::<LANES>();
+        if !rest.is_empty() {
+            let coded =
+                rest.iter().enumerate().rev().fold((0, 0), |all, (lane, &s)| code(lane, s, all));
+            codes[fours.len()] = coded.0 | u64::from(coded.1) << 56;
+        }
+        for (&[a, b, c, d], group) in fours.iter().zip(&mut codes).rev() {
+            let all = code(3, d, (0, 0));
+            let all = code(2, c, all);
+            let all = code(1, b, all);
+            let (all, bits) = code(0, a, all);
+            *group = all | u64::from(bits) << 56;
+        }
+        (codes, states)
     }
 }
 
-impl<L: Latent> Coded<L> {
+impl<L: Latent> Coded<'_, L> {
     /// Writes the latents of the batch that starts at number `start`.
-    fn write_batch(&self, w: &mut BitWriter, start: usize) {
-        let n = self.codes.len();
+    fn write_batch(&self, body: &mut Body, start: usize) {
+        let n = self.latents.len();
         let range = start.min(n)..(start + BATCH_N).min(n);
-        if self.log > 0 {
-            for &(code, bits) in &self.codes[range.clone()] {
-                w.write(u64::from(code), u32::from(bits));
+        // Behind the last latent, whose codes may fill part of a group.
+        if range.is_empty() {
+            return;
+        }
+        let latents = &self.latents[range.clone()];
+        // A code has 14 bits at most.
+        body.extend(range.len() * (14 + L::BITS as usize), |cursor| {
+            if self.symbols.is_empty() {
+                if let Some(&span) = self.spans.first() {
+                    latents.iter().for_each(|&x| cursor.write(span.offset(x), span.bits.into()));
+                }
+                return;
             }
+            for &group in &self.codes[range.start / LANES..range.end.div_ceil(LANES)] {
+                cursor.write(group & low_mask(56), (group >> 56) as u32);
+            }
+            self.write_offsets(cursor, latents, &self.symbols[range.clone()]);
+        });
+    }
+
+    /// As many offsets in one step as fit in 64 bits whatever their widths.
+    #[inline]
+    fn write_offsets(&self, cursor: &mut Cursor<'_>, latents: &[L], symbols: &[u16]) {
+        let at_once = 64 / L::BITS as usize;
+        for (latents, symbols) in latents.chunks(at_once).zip(symbols.chunks(at_once)) {
+            let (mut all, mut total) = (0, 0);
+            for (&x, &symbol) in latents.iter().zip(symbols) {
+                let span = self.spans[usize::from(symbol)];
+                all |= span.offset(x) << (total % 64);
+                total += u32::from(span.bits);
+            }
+            cursor.write(all, total);
         }
-        for &(offset, bits) in &self.offsets[range] {
-            w.write(offset.to_u64(), u32::from(bits));
-        }
+    }
+}
+
+impl<L: Latent> Span<L> {
+    #[inline]
+    fn offset(self, x: L) -> u64 {
+        x.sub(self.lower).to_u64()
     }
 }
 
@@ -90,9 +165,9 @@ impl<L: Latent> Coded<L> {
 pub(crate) fn write<P: Latent, S: Latent>(
     w: &mut BitWriter,
     n: usize,
-    delta: Option<&Coded<u32>>,
-    primary: &Coded<P>,
-    secondary: Option<&Coded<S>>,
+    delta: Option<&Coded<'_, u32>>,
+    primary: &Coded<'_, P>,
+    secondary: Option<&Coded<'_, S>>,
 ) {
     if let Some(coded) = delta {
         coded.meta.write(w, coded.log);
@@ -102,14 +177,38 @@ pub(crate) fn write<P: Latent, S: Latent>(
         coded.meta.write(w, coded.log);
     }
     w.align();
+    let mut body = Body::default();
     for start in (0..n).step_by(BATCH_N) {
         if let Some(coded) = delta {
-            coded.write_batch(w, start);
+            coded.write_batch(&mut body, start);
         }
-        primary.write_batch(w, start);
+        primary.write_batch(&mut body, start);
         if let Some(coded) = secondary {
-            coded.write_batch(w, start);
+            coded.write_batch(&mut body, start);
         }
     }
+    body.write(w);
     w.align();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::binning::{Effort, train};
+
+    /// States leave latents over that are no whole group before the last batch begins.
+    #[test]
+    fn batches_behind_the_last_latent_are_empty() {
+        let latents: Vec<u32> = (0..249u32).map(|i| i * i % 61 * 1000).collect();
+        let coder = VariableCoder::new(train(&latents, Effort::of_level(8)), std::iter::once(249));
+        let stored = Stored { state: vec![0; 32], latents };
+        let coded = coder.encode(0, &stored);
+        assert!(!coded.symbols.is_empty());
+        let length = |n| {
+            let mut w = BitWriter::default();
+            write::<u32, u32>(&mut w, n, None, &coded, None);
+            w.finish().len()
+        };
+        assert_eq!(length(281), length(249));
+    }
 }

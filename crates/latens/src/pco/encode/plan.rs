@@ -21,14 +21,14 @@ pub(crate) struct ModeLatents<L> {
 
 impl<L: Latent> ModeLatents<L> {
     /// Splits ordered latents; `None` when there are too many distinct values for a dictionary.
-    pub(crate) fn split(latents: &[L], mode: ModeChoice<L>) -> Option<Self> {
+    pub(crate) fn split(latents: Vec<L>, mode: ModeChoice<L>) -> Option<Self> {
         let two = |mode, (primary, secondary)| {
             Some(Self { mode, primary: Primary::Latents(primary), secondary: Some(secondary) })
         };
         match mode {
             ModeChoice::Classic => Some(Self {
                 mode: ModePayload::Classic,
-                primary: Primary::Latents(latents.to_vec()),
+                primary: Primary::Latents(latents),
                 secondary: None,
             }),
             ModeChoice::IntMult(base) => {
@@ -40,8 +40,8 @@ impl<L: Latent> ModeLatents<L> {
             ModeChoice::FloatQuant(q) => {
                 two(ModePayload::FloatQuant { q }, float_quant::split(latents, q))
             }
-            ModeChoice::Dict { most } => {
-                let (values, indices) = dict::split(latents, most)?;
+            ModeChoice::Dict { most, order } => {
+                let (values, indices) = dict::split(&latents, most, order)?;
                 Some(Self {
                     mode: ModePayload::Dict { values },
                     primary: Primary::Indices(indices),
@@ -53,6 +53,14 @@ impl<L: Latent> ModeLatents<L> {
 }
 
 impl<L: Latent> ModeLatents<L> {
+    /// Numbers that are split.
+    pub(crate) fn len(&self) -> usize {
+        match &self.primary {
+            Primary::Latents(primary) => primary.len(),
+            Primary::Indices(indices) => indices.len(),
+        }
+    }
+
     /// The latents of some ranges, end to end. A dictionary is not taken along.
     pub(crate) fn gather(&self, ranges: &[Range<usize>]) -> Self {
         fn of<V: Copy>(all: &[V], ranges: &[Range<usize>]) -> Vec<V> {
@@ -82,12 +90,13 @@ pub(crate) enum ModeChoice<L> {
     /// At most so many distinct values.
     Dict {
         most: usize,
+        order: dict::Order,
     },
 }
 
 impl<L: Latent> ModeChoice<L> {
     /// What the caller forces; `None` for auto.
-    fn forced(spec: ModeSpec) -> Option<Self> {
+    fn forced(spec: ModeSpec, delta: DeltaSpec) -> Option<Self> {
         match spec {
             ModeSpec::Auto => None,
             ModeSpec::Classic => Some(ModeChoice::Classic),
@@ -96,7 +105,13 @@ impl<L: Latent> ModeChoice<L> {
                 Some(ModeChoice::FloatMult(L::bits_from_f64(base).order()))
             }
             ModeSpec::FloatQuant(q) => Some(ModeChoice::FloatQuant(q)),
-            ModeSpec::Dict => Some(ModeChoice::Dict { most: MAX_DICT }),
+            ModeSpec::Dict => {
+                let order = match delta {
+                    DeltaSpec::Consecutive { .. } | DeltaSpec::Conv1 { .. } => dict::Order::Value,
+                    _ => dict::Order::Count,
+                };
+                Some(ModeChoice::Dict { most: MAX_DICT, order })
+            }
         }
     }
 }
@@ -110,8 +125,8 @@ pub(crate) struct Plan<L> {
 
 impl<L: Latent> Plan<L> {
     /// What the configuration forces, and for the rest what `auto` finds best.
-    pub(crate) fn new(latents: &[L], ty: NumberType, config: &Config) -> Result<Self> {
-        let mode = ModeChoice::forced(config.mode);
+    pub(crate) fn new(latents: Vec<L>, ty: NumberType, config: &Config) -> Result<Self> {
+        let mode = ModeChoice::forced(config.mode, config.delta);
         if mode.is_none() || config.delta == DeltaSpec::Auto {
             return auto::plan(latents, ty, mode, config);
         }

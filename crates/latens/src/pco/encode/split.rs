@@ -32,30 +32,28 @@ pub(crate) fn page<L: Latent>(
     delta: &DeltaPayload,
     range: Range<usize>,
 ) -> PageLatents<L> {
+    whole(latents.gather(&[range]), delta)
+}
+
+/// The same for all latents of a chunk.
+pub(crate) fn whole<L: Latent>(latents: ModeLatents<L>, delta: &DeltaPayload) -> PageLatents<L> {
     let lookbacks = match (&latents.primary, delta) {
         (Primary::Latents(primary), DeltaPayload::Lookback { window_log, state_log, .. }) => {
-            lookback_search::search(&primary[range.clone()], *window_log, *state_log)
+            lookback_search::search(primary, *window_log, *state_log)
         }
         (Primary::Indices(indices), DeltaPayload::Lookback { window_log, state_log, .. }) => {
-            lookback_search::search(&indices[range.clone()], *window_log, *state_log)
+            lookback_search::search(indices, *window_log, *state_log)
         }
         _ => Vec::new(),
     };
     let secondary_delta = if delta.covers_secondary() { delta } else { &DeltaPayload::None };
     PageLatents {
-        n: range.len(),
-        primary: match &latents.primary {
-            Primary::Latents(primary) => {
-                Primary::Latents(apply(primary[range.clone()].to_vec(), delta, &lookbacks))
-            }
-            Primary::Indices(indices) => {
-                Primary::Indices(apply(indices[range.clone()].to_vec(), delta, &lookbacks))
-            }
+        n: latents.len(),
+        primary: match latents.primary {
+            Primary::Latents(primary) => Primary::Latents(apply(primary, delta, &lookbacks)),
+            Primary::Indices(indices) => Primary::Indices(apply(indices, delta, &lookbacks)),
         },
-        secondary: latents
-            .secondary
-            .as_ref()
-            .map(|secondary| apply(secondary[range].to_vec(), secondary_delta, &lookbacks)),
+        secondary: latents.secondary.map(|secondary| apply(secondary, secondary_delta, &lookbacks)),
         delta: matches!(delta, DeltaPayload::Lookback { .. })
             .then_some(Stored { state: Vec::new(), latents: lookbacks }),
     }

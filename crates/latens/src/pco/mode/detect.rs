@@ -7,6 +7,11 @@ use std::collections::HashMap;
 
 /// Candidates of a kind, at most.
 const MOST: usize = 3;
+/// With fewer uneven steps than this, even ones count.
+const MOST_STEPS: u32 = 16;
+/// Floats that bases are tried on, and how many of them first.
+const FLOATS: usize = 1 << 10;
+const LOOK: usize = 40;
 
 /// The most frequent keys, more frequent than `least`, the most frequent first.
 fn frequent<K: std::hash::Hash + Ord + Copy>(
@@ -30,16 +35,31 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 pub(crate) fn int_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
     let mut counts: HashMap<u64, u32> = HashMap::new();
     let mut triples = 0;
-    for window in sample.windows(3).step_by(3) {
+    // Repeats say nothing.
+    let mut values = sample.to_vec();
+    values.dedup();
+    let mut steps = Vec::new();
+    for window in values.windows(3).step_by(3) {
         let ordered = [window[0].to_u64(), window[1].to_u64(), window[2].to_u64()];
         let (a, b) = (ordered[0].abs_diff(ordered[1]), ordered[1].abs_diff(ordered[2]));
-        if a == 0 || b == 0 || a == b {
+        if a == 0 || b == 0 {
+            continue;
+        }
+        if a == b {
+            steps.push(a);
             continue;
         }
         triples += 1;
         let divisor = gcd(a, b);
         if divisor > 1 {
             *counts.entry(divisor).or_default() += 1;
+        }
+    }
+    // Even steps are a base only where there is hardly anything else.
+    if triples < MOST_STEPS {
+        for step in steps {
+            triples += 1;
+            *counts.entry(step).or_default() += 1;
         }
     }
     // Multiples of a base hide it: give each frequent divisor the votes of its multiples.
@@ -87,8 +107,10 @@ pub(crate) fn float_quant_bits<L: Latent>(sample: &[L]) -> Vec<u32> {
 
 /// Bases that many floats of the sample are near to multiples of, as ordered latents.
 pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
+    // Spread over the sample, since what is near to each other is often alike.
     let values: Vec<f64> = sample
         .iter()
+        .step_by((sample.len() / FLOATS).max(1) | 1)
         .map(|x| x.ordered_to_f64().abs())
         .filter(|v| v.is_normal() && *v < 1e300)
         .collect();
@@ -96,6 +118,7 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
         return Vec::new();
     }
     let digits = f64::from(L::MANTISSA_DIGITS);
+    let few = &values[..values.len().min(LOOK)];
     let mut counts: HashMap<u64, u32> = HashMap::new();
     for base in decimal_bases().into_iter().chain(common_divisors(&values, digits)) {
         let bits = L::bits_from_f64(base);
@@ -103,7 +126,15 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
         if !base.is_finite() || base == 0.0 {
             continue;
         }
-        let hits = values.iter().filter(|&&v| is_multiple(v, base, digits)).count();
+        let hits = |values: &[f64]| {
+            let is_hit = |&&v: &&f64| is_multiple(v, base, digits);
+            values.iter().filter(is_hit).count()
+        };
+        // Most bases fail at once.
+        if hits(few) * 5 <= few.len() {
+            continue;
+        }
+        let hits = hits(&values);
         #[expect(clippy::cast_possible_truncation, reason = "a sample")]
         if hits * 5 > values.len() * 2 {
             counts.insert(bits.order().to_u64(), hits as u32);
@@ -136,12 +167,19 @@ fn is_normal<L: Latent>(base: L) -> bool {
 /// is small enough for that to mean something.
 fn is_multiple(v: f64, base: f64, digits: f64) -> bool {
     let quotient = v / base;
-    let nearest = quotient.round();
+    // Rounded by an addition; the quotient is small enough for that, or too large anyway.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    let nearest = (quotient + ROUND) - ROUND;
     // A multiple of 2^(digits − 6) or more lies that near by chance.
-    if nearest < 1.0 || nearest.log2() > digits - 6.0 {
-        return false;
-    }
-    (quotient - nearest).abs() <= quotient * (3.0 - digits).exp2()
+    nearest >= 1.0
+        && nearest <= power_of_two(digits - 6.0)
+        && (quotient - nearest).abs() <= quotient * power_of_two(3.0 - digits)
+}
+
+/// A power of two with a small whole exponent.
+#[expect(clippy::cast_possible_truncation, reason = "a whole number")]
+fn power_of_two(exponent: f64) -> f64 {
+    f64::from_bits(u64::from((exponent as i32 + 1023).unsigned_abs()) << 52)
 }
 
 fn decimal_bases() -> Vec<f64> {

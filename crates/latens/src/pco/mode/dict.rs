@@ -14,9 +14,21 @@ pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) -> R
     Ok(())
 }
 
-/// Distinct values, the most frequent first, and the index of each latent; `None` when there are
-/// more than `most`.
-pub(crate) fn split<L: Latent>(latents: &[L], most: usize) -> Option<(Vec<L>, Vec<u32>)> {
+/// How the distinct values are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The most frequent first, for indices that are coded as they are.
+    Count,
+    /// The least first, for indices whose differences are small where those of the values are.
+    Value,
+}
+
+/// Distinct values and the index of each latent; `None` when there are more than `most`.
+pub(crate) fn split<L: Latent>(
+    latents: &[L],
+    most: usize,
+    order: Order,
+) -> Option<(Vec<L>, Vec<u32>)> {
     let mut values = Distinct::new();
     let mut indices = Vec::with_capacity(latents.len());
     for &x in latents {
@@ -25,17 +37,21 @@ pub(crate) fn split<L: Latent>(latents: &[L], most: usize) -> Option<(Vec<L>, Ve
             return None;
         }
     }
-    let mut by_count: Vec<u32> = (0..).take(values.values.len()).collect();
-    let key = |&i: &u32| (std::cmp::Reverse(values.counts[i as usize]), values.values[i as usize]);
-    by_count.sort_unstable_by_key(key);
-    let mut rank = vec![0u32; by_count.len()];
-    for (new, &old) in (0u32..).zip(&by_count) {
+    let mut numbers: Vec<u32> = (0..).take(values.values.len()).collect();
+    let value = |i: u32| values.values[i as usize];
+    match order {
+        Order::Count => numbers
+            .sort_unstable_by_key(|&i| (std::cmp::Reverse(values.counts[i as usize]), value(i))),
+        Order::Value => numbers.sort_unstable_by_key(|&i| value(i)),
+    }
+    let mut rank = vec![0u32; numbers.len()];
+    for (new, &old) in (0u32..).zip(&numbers) {
         rank[old as usize] = new;
     }
     for index in &mut indices {
         *index = rank[*index as usize];
     }
-    Some((by_count.into_iter().map(|i| values.values[i as usize]).collect(), indices))
+    Some((numbers.into_iter().map(value).collect(), indices))
 }
 
 /// Values in the order of their first appearance, found by hash.
@@ -98,15 +114,16 @@ mod tests {
 
     #[test]
     fn the_most_frequent_come_first() {
-        let (values, indices) = split(&[7u64, 9, 7, 1 << 60, 7, 9], 3).unwrap();
+        let (values, indices) = split(&[7u64, 9, 7, 1 << 60, 7, 9], 3, Order::Count).unwrap();
         assert_eq!((values, indices), (vec![7, 9, 1 << 60], vec![0, 1, 0, 2, 0, 1]));
-        assert!(split(&[1u8, 2, 3], 2).is_none());
+        assert!(split(&[1u8, 2, 3], 2, Order::Value).is_none());
     }
 
     #[test]
     fn many_values_come_back() {
         let latents: Vec<u32> = (0..50_000u32).map(|i| i.wrapping_mul(i) % 9973 * 4321).collect();
-        let (values, indices) = split(&latents, 1 << 20).unwrap();
+        let (values, indices) = split(&latents, 1 << 20, Order::Value).unwrap();
+        assert!(values.is_sorted());
         let mut joined = vec![0; latents.len()];
         join(&indices, &values, &mut joined).unwrap();
         assert_eq!(joined, latents);

@@ -40,21 +40,51 @@ fn multiple_latent<L: Latent>(bits: L) -> L {
 }
 
 /// The nearest multiples of the base (an ordered latent) and the distances to them.
-pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
+pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>) {
     let base_bits = base.unorder();
     let inverse = 1.0 / base_bits.bits_to_f64();
-    let part = |&x: &L| {
-        let value = x.ordered_to_f64();
-        let multiple = if value.is_nan() {
-            // NaN bits pass through; rounding in f64 could change its payload.
-            multiple_latent(x.unorder())
-        } else {
-            multiple_latent(L::bits_from_f64((value * inverse).round_ties_even()))
-        };
-        let product = multiple_bits(multiple).mul_bits(base_bits).order();
-        (multiple, x.sub(product).add(L::MID))
+    // Whole numbers below this are exact in the type, and in a sum with `WHOLE`.
+    let most = match L::MANTISSA_DIGITS {
+        53 => WHOLE,
+        24 => 16_777_216.0,
+        _ => 2048.0,
     };
-    latents.iter().map(part).unzip()
+    let part = |x: &mut L| {
+        let value = x.ordered_to_f64();
+        let quotient = value * inverse;
+        // Rounded by an addition after which the sum's low bits count the multiple.
+        let sum = quotient.abs() + WHOLE;
+        let (multiple, product) = if sum < WHOLE + most {
+            let a = L::truncate(sum.to_bits() - WHOLE.to_bits());
+            let is_negative = quotient.is_sign_negative();
+            let multiple = if is_negative { L::MID.sub(L::ONE).sub(a) } else { L::MID.add(a) };
+            let whole = (sum - WHOLE).copysign(quotient);
+            (multiple, L::bits_from_f64(whole).mul_bits(base_bits))
+        } else {
+            far_multiple(*x, quotient, base_bits)
+        };
+        let distance = x.sub(product.order()).add(L::MID);
+        *x = multiple;
+        distance
+    };
+    let distances = latents.iter_mut().map(part).collect();
+    (latents, distances)
+}
+
+/// From here on all floats are whole; smaller ones lose their fractions by its addition.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// The multiple nearest to a number that is too far from zero for the short way, or none at all,
+/// and its product with the base.
+#[cold]
+fn far_multiple<L: Latent>(x: L, quotient: f64, base_bits: L) -> (L, L) {
+    let multiple = if x.ordered_to_f64().is_nan() {
+        // NaN bits pass through; rounding in f64 could change its payload.
+        multiple_latent(x.unorder())
+    } else {
+        multiple_latent(L::bits_from_f64(quotient.round_ties_even()))
+    };
+    (multiple, multiple_bits(multiple).mul_bits(base_bits))
 }
 
 /// Joins in place; false if a multiple lies beyond the last NaN.
@@ -100,6 +130,7 @@ fn join_any<L: Latent>(primary: &mut [L], secondary: impl Iterator<Item = L>, ba
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::float_bits::FloatBits;
     use crate::number::{Number, f16};
 
     fn round_trip<T: Number>(numbers: &[T], base: T)
@@ -107,7 +138,7 @@ mod tests {
         T::L: Latent,
     {
         let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
-        let (mut primary, secondary) = split(&latents, base.to_latent());
+        let (mut primary, secondary) = split(latents.clone(), base.to_latent());
         assert!(join(&mut primary, secondary.into_iter(), base.to_latent()));
         assert_eq!(primary, latents);
     }
@@ -117,6 +148,19 @@ mod tests {
         let all: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
         for base in [1.0, 0.1, -0.25, 3.0, 60000.0, 6.1e-5] {
             round_trip(&all, f16::from_f64(base));
+        }
+    }
+
+    #[test]
+    fn the_short_way_leads_to_the_same_multiples() {
+        let base = 0.1f64.to_latent();
+        for i in -50_000i32..50_000 {
+            let x = (f64::from(i) / 80.0).to_latent();
+            let quotient = x.ordered_to_f64() * (1.0 / 0.1);
+            let (multiple, product) = far_multiple(x, quotient, base.unorder());
+            let (multiples, distances) = split(vec![x], base);
+            assert_eq!(multiples, [multiple], "{i}");
+            assert_eq!(distances, [x.sub(product.order()).add(u64::MID)], "{i}");
         }
     }
 
@@ -136,7 +180,7 @@ mod tests {
     fn decimals_have_no_distance() {
         let numbers: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.01).collect();
         let latents: Vec<u64> = numbers.iter().map(|x| x.to_latent()).collect();
-        let (_, secondary) = split(&latents, 0.01f64.to_latent());
+        let (_, secondary) = split(latents, 0.01f64.to_latent());
         assert!(secondary.iter().all(|&ulps| ulps == u64::MID));
     }
 }

@@ -4,10 +4,16 @@ use crate::bits::low_mask;
 use crate::number::Latent;
 
 /// High parts and distances from the value with `q` zero bits.
-pub(crate) fn split<L: Latent>(latents: &[L], q: u32) -> (Vec<L>, Vec<L>) {
+pub(crate) fn split<L: Latent>(mut latents: Vec<L>, q: u32) -> (Vec<L>, Vec<L>) {
     let low = L::truncate(low_mask(q));
-    let part = |&x: &L| (x >> q, if x >= L::MID { x & low } else { low.sub(x & low) });
-    latents.iter().map(part).unzip()
+    let part = |x: &mut L| {
+        let rest = *x & low;
+        let rest = if *x >= L::MID { rest } else { low.sub(rest) };
+        *x = *x >> q;
+        rest
+    };
+    let rests = latents.iter_mut().map(part).collect();
+    (latents, rests)
 }
 
 /// Joins in place; false if a primary latent has more than `k − q` bits or a secondary one more

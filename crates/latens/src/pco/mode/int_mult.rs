@@ -3,12 +3,15 @@
 use crate::number::Latent;
 
 /// Quotients and remainders of ordered latents; the base is not 0.
-pub(crate) fn split<L: Latent>(latents: &[L], base: L) -> (Vec<L>, Vec<L>) {
-    let part = |&x: &L| {
+pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>) {
+    let part = |x: &mut L| {
         let quotient = x.div(base).unwrap_or(L::ZERO);
-        (quotient, x.sub(quotient.mul(base)))
+        let rest = x.sub(quotient.mul(base));
+        *x = quotient;
+        rest
     };
-    latents.iter().map(part).unzip()
+    let rests = latents.iter_mut().map(part).collect();
+    (latents, rests)
 }
 
 /// Joins in place; false if a secondary latent is not below the base.

@@ -55,39 +55,40 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
             "a chunk of {n} numbers; 1 to {MAX_CHUNK_N} are possible"
         )));
     }
-    let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
+    let mut latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
     let mut crc = Crc32c::new();
     if config.checksum {
         crc.update_numbers(numbers);
     }
-    encode_latents(&latents, T::TYPE, crc.value(), config)
+    encode_latents(&mut latents, T::TYPE, crc.value(), config)
 }
 
 /// The widths are told apart at run time, so that the encoder is compiled in this crate, four
 /// times and not again for each type that a caller uses.
 fn encode_latents(
-    latents: &dyn Any,
+    latents: &mut dyn Any,
     ty: NumberType,
     numbers_crc: u32,
     config: &Config,
 ) -> Result<EncodedChunk> {
     fn typed<L: Latent>(
-        latents: &dyn Any,
+        latents: &mut dyn Any,
         ty: NumberType,
         numbers_crc: u32,
         config: &Config,
     ) -> Result<EncodedChunk> {
-        let Some(latents) = latents.downcast_ref::<Vec<L>>() else {
+        let Some(latents) = latents.downcast_mut::<Vec<L>>() else {
             return Err(Error::invalid("latents of another width"));
         };
-        let chunk = Chunk::new(latents, ty, &[latents.len()], config)?;
-        let head = ChunkHead { number_type: ty, n: latents.len() };
+        let n = latents.len();
+        let chunk = Chunk::new(std::mem::take(latents), ty, &[n], config)?;
+        let head = ChunkHead { number_type: ty, n };
         let mut w = BitWriter::append_to(head.bytes().to_vec());
         chunk.write_meta(&mut w);
         chunk.write_page(0, &mut w);
         let bytes = w.finish();
         let summary = ChunkSummary {
-            n: latents.len(),
+            n,
             bytes: bytes.len() as u64,
             mode: Mode::of(&chunk.meta.mode, ty),
             delta: DeltaEncoding::of(&chunk.meta.delta),

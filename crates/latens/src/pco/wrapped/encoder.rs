@@ -45,7 +45,7 @@ impl FileEncoder {
             return Err(Error::invalid("a page without numbers"));
         }
         let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
-        Ok(ChunkEncoder { chunk: Chunk::new(&latents, T::TYPE, page_lens, &self.config)? })
+        Ok(ChunkEncoder { chunk: Chunk::new(latents, T::TYPE, page_lens, &self.config)? })
     }
 }
 

@@ -1,0 +1,111 @@
+//! About how many bits latents take, without making bins: good enough to tell which candidates
+//! are worth a closer look.
+
+use crate::number::Latent;
+use crate::pco::binning::optimize::log2;
+use std::ops::Range;
+
+/// Cells that a doubling of the distance from the middle is cut into, as a log2.
+const FINE: u32 = 2;
+/// Cells on one side of the middle, of the widest latents.
+const SIDE: usize = 64 << FINE;
+
+/// Counts of latents by their distance from a middle, in cells that are the finer the nearer.
+pub(crate) struct Cells {
+    counts: Vec<u32>,
+    total: u32,
+}
+
+impl Cells {
+    pub(crate) fn new() -> Self {
+        Self { counts: vec![0; 2 * SIDE], total: 0 }
+    }
+
+    /// Counts a distance, taken as signed.
+    #[inline]
+    pub(crate) fn count<L: Latent>(&mut self, distance: L) {
+        // Sign bits spread over all bits: no branch, as signs are as good as random.
+        let left = 0u64.wrapping_sub(u64::from(distance >= L::MID));
+        let length = L::truncate(distance.to_u64() ^ left).to_u64();
+        let shift = (length | 1 << FINE).ilog2() - FINE;
+        #[expect(clippy::cast_possible_truncation, reason = "below SIDE")]
+        let cell = ((u64::from(shift) << FINE) + (length >> shift) + (left & SIDE as u64)) as usize;
+        self.counts[cell.min(2 * SIDE - 1)] += 1;
+        self.total += 1;
+    }
+
+    /// Bits per latent: of the cell and of the place in it.
+    pub(crate) fn bits(&self) -> f64 {
+        let total = f64::from(self.total.max(1));
+        let log_total = log2(total);
+        let mut bits = 0.0;
+        for (cell, &count) in self.counts.iter().enumerate() {
+            if count > 0 {
+                let shift = ((cell % SIDE) >> FINE).saturating_sub(1);
+                #[expect(clippy::cast_precision_loss, reason = "below 64")]
+                let place = shift as f64;
+                let count = f64::from(count);
+                bits += count * (log_total - log2(count) + place);
+            }
+        }
+        bits / total
+    }
+}
+
+/// Bits per latent of the differences of each order from 1, within stripes. Stops two orders
+/// behind the best.
+pub(crate) fn bits_by_order<L: Latent>(
+    latents: &[L],
+    stripes: &[Range<usize>],
+    most: u32,
+) -> Vec<f64> {
+    let mut stripes: Vec<Vec<L>> =
+        stripes.iter().map(|range| latents[range.clone()].to_vec()).collect();
+    let mut found = Vec::new();
+    let (mut least, mut since) = (f64::INFINITY, 0);
+    for _ in 0..most {
+        let mut cells = Cells::new();
+        for stripe in &mut stripes {
+            differences(stripe);
+            stripe.iter().for_each(|&x| cells.count(x));
+        }
+        let bits = cells.bits();
+        found.push(bits);
+        since = if bits < least { 0 } else { since + 1 };
+        least = least.min(bits);
+        if since == 2 {
+            break;
+        }
+    }
+    found
+}
+
+/// Replaces latents by the differences of neighbours, one fewer.
+fn differences<L: Latent>(latents: &mut Vec<L>) {
+    for i in 1..latents.len() {
+        latents[i - 1] = latents[i].sub(latents[i - 1]);
+    }
+    latents.pop();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uniform_latents_take_their_width() {
+        let mut cells = Cells::new();
+        (0..1024u32).for_each(|x| cells.count(x));
+        assert!((cells.bits() - 10.0).abs() < 0.01, "{}", cells.bits());
+        let mut cells = Cells::new();
+        (0..4096u64).for_each(|x| cells.count(x.wrapping_sub(2048)));
+        assert!((cells.bits() - 12.0).abs() < 0.01, "{}", cells.bits());
+    }
+
+    #[test]
+    fn the_order_of_a_parabola_is_seen() {
+        let latents: Vec<u32> = (0..900u32).map(|i| 7 * i * i + i * 31 % 13).collect();
+        let bits = bits_by_order(&latents, &[0..400, 400..900], 7);
+        assert!(bits[1] < bits[0] && bits.len() < 7, "{bits:?}");
+    }
+}
