@@ -7,12 +7,14 @@
 pub mod delta;
 pub mod dispatch;
 pub mod lane;
+pub mod rans;
 pub mod tans;
 pub mod testing;
 
 mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
+    pub(crate) mod rans;
 }
 
 /// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
@@ -20,8 +22,12 @@ mod scalar {
 mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_delta;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_rans;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
+    #[cfg(any(target_arch = "x86_64", test))]
+    pub(crate) mod avx512_rans;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

@@ -1,4 +1,4 @@
-//! CRC-32C, of stored bytes and of numbers.
+//! CRC-32C, of stored bytes and of numbers; CRC-32 of IEEE 802.3, of stored bytes.
 
 use crate::number::{Latent, Number};
 
@@ -47,6 +47,11 @@ impl Crc32c {
     }
 }
 
+/// The CRC-32 (IEEE 802.3) of `bytes`.
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +62,11 @@ mod tests {
         crc.update(b"1234");
         crc.update(b"56789");
         assert_eq!(crc.value(), 0xe306_9283);
+    }
+
+    #[test]
+    fn check_value_of_the_ieee_polynomial() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
     }
 
     #[test]

@@ -99,6 +99,11 @@ impl Dtype {
         Self::ALL.iter().copied().find(|d| (1..256).contains(&d.id()) && d.name() == name)
     }
 
+    /// The type of a name; [`Dtype::Unknown`] for those that this version does not know.
+    pub fn named(name: &str) -> Self {
+        Self::ALL.iter().copied().find(|d| d.name() == name).unwrap_or(Dtype::Unknown)
+    }
+
     /// GGUF's type number `number`; [`Dtype::Unknown`] for those that this version does not know.
     pub fn from_gguf(number: u32) -> Self {
         match number {

@@ -1,0 +1,276 @@
+#![expect(clippy::cast_possible_truncation, reason = "low bits of random numbers")]
+
+use super::*;
+use crate::delta::tests::noise;
+use crate::twin_test;
+
+/// What one group is decoded from.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) bits: u32,
+    pub(crate) slots: Vec<u32>,
+    wide: Vec<u64>,
+    words: Vec<u8>,
+    states: [u32; LANES],
+    /// One for all, or one each.
+    classes: Vec<u8>,
+    count: usize,
+    /// What was encoded, where anything was.
+    symbols: Option<Vec<u8>>,
+}
+
+/// Bytes read, symbols, states.
+pub(crate) type Decoded = (Option<usize>, Vec<u8>, [u32; LANES]);
+
+pub(crate) fn with_group(
+    case: &Case,
+    decode: impl FnOnce(&mut Group<'_>) -> Option<usize>,
+) -> Decoded {
+    let mut out = vec![0xee; case.count];
+    let classes = match case.classes[..] {
+        [one] if case.count != 1 => Classes::One(one),
+        _ => Classes::PerSymbol(&case.classes),
+    };
+    let mut group = Group { words: &case.words, states: case.states, classes, out: &mut out };
+    let read = decode(&mut group);
+    let states = group.states;
+    (read, out, states)
+}
+
+impl Case {
+    pub(crate) fn decode(&self, simd: Simd) -> Decoded {
+        let tables = Tables::new(&self.slots, self.bits).unwrap();
+        with_group(self, |group| Kernel::new(simd).decode(tables, group))
+    }
+
+    /// This case and another one together, with this one's tables.
+    fn decode_two(&self, simd: Simd, other: &Case) -> [Decoded; 2] {
+        let tables = Tables::new(&self.slots, self.bits).unwrap();
+        with_two(self, other, |a, b| Kernel::new(simd).decode_two(tables, a, b))
+    }
+}
+
+pub(crate) fn with_two(
+    first: &Case,
+    second: &Case,
+    decode: impl FnOnce(&mut Group<'_>, &mut Group<'_>) -> [Option<usize>; 2],
+) -> [Decoded; 2] {
+    let mut reads = [None; 2];
+    let mut other = None;
+    let one = with_group(first, |a| {
+        other = Some(with_group(second, |b| {
+            reads = decode(a, b);
+            reads[1]
+        }));
+        reads[0]
+    });
+    [one, other.unwrap()]
+}
+
+/// Frequencies of `size` symbols that sum to 2^bits, some of them 0.
+fn frequencies(bits: u32, size: usize, next: &mut impl FnMut() -> u64) -> Vec<u32> {
+    let mut f = vec![0u32; size];
+    let mut left = 1u32 << bits;
+    while left > 0 {
+        let at = (next() % size as u64) as usize;
+        let step = 1 + (next() % u64::from(left.div_ceil(2))) as u32;
+        f[at] += step;
+        left -= step;
+    }
+    f
+}
+
+/// Encodes as the specification says: from the last symbol to the first.
+fn encode(
+    symbols: &[u8],
+    class_of: impl Fn(usize) -> usize,
+    tables: &[Vec<u32>],
+    bits: u32,
+) -> (Vec<u8>, [u32; LANES]) {
+    let mut states = [LOWER; LANES];
+    let mut words = Vec::new();
+    for (i, &symbol) in symbols.iter().enumerate().rev() {
+        let table = &tables[class_of(i)];
+        let f = table[usize::from(symbol)];
+        let c: u32 = table[..usize::from(symbol)].iter().sum();
+        let x = &mut states[i % LANES];
+        if u64::from(*x) >= u64::from(f) << (32 - bits) {
+            words.push((*x & 0xffff) as u16);
+            *x >>= 16;
+        }
+        *x = (*x / f) << bits | (*x % f + c);
+    }
+    (words.iter().rev().flat_map(|w| w.to_le_bytes()).collect(), states)
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut next = noise(5);
+    let mut cases = Vec::new();
+    for (n, &count) in [0usize, 1, 5, 31, 32, 33, 64, 100, 1000, 4096, 20000].iter().enumerate() {
+        for bits in [1, 2, 5, 8, 11, 12] {
+            for classes in [1, 3, 1 + (n % 9) * 4] {
+                let alphabet = if bits < 8 { 1 + (next() % 16) as usize } else { 256 };
+                let tables: Vec<Vec<u32>> =
+                    (0..classes).map(|_| frequencies(bits, alphabet, &mut next)).collect();
+                cases.push(case(&tables, bits, count, &mut next));
+                // Words and states that nobody wrote; one table alone; streams cut short.
+                let mut wild = case(&tables, bits, count, &mut next);
+                wild.words = (0..next() % 3000).map(|_| next() as u8).collect();
+                wild.states = std::array::from_fn(|_| next() as u32);
+                wild.symbols = None;
+                cases.push(wild);
+                let mut cut = case(&tables, bits, count, &mut next);
+                let keep = (next() % (cut.words.len() as u64 + 1)) as usize;
+                cut.words.truncate(keep);
+                cut.symbols = None;
+                cases.push(cut);
+            }
+        }
+    }
+    cases
+}
+
+fn case(tables: &[Vec<u32>], bits: u32, count: usize, next: &mut impl FnMut() -> u64) -> Case {
+    let classes: Vec<u8> = match tables.len() {
+        1 => vec![0],
+        many if count != 1 && next().is_multiple_of(4) => vec![(next() % many as u64) as u8],
+        many => (0..count).map(|_| (next() % many as u64) as u8).collect(),
+    };
+    let class_of = |i: usize| usize::from(if classes.len() == 1 { classes[0] } else { classes[i] });
+    let symbols: Vec<u8> = (0..count)
+        .map(|i| {
+            let mut slot = (next() % (1 << bits)) as u32;
+            let table = &tables[class_of(i)];
+            let symbol = table.iter().position(|&f| {
+                let here = slot < f;
+                slot = slot.wrapping_sub(if here { 0 } else { f });
+                here
+            });
+            symbol.unwrap() as u8
+        })
+        .collect();
+    let (words, states) = encode(&symbols, class_of, tables, bits);
+    let (mut slots, mut wide) = (Vec::new(), Vec::new());
+    for table in tables {
+        let mut c = 0;
+        for (symbol, &f) in table.iter().enumerate() {
+            for _ in 0..f {
+                if bits <= MAX_BITS {
+                    slots.push(entry(symbol as u8, f, c, bits));
+                }
+                wide.push(wide_entry(symbol as u8, f, c, bits));
+            }
+            c += f;
+        }
+    }
+    Case { bits, slots, wide, words, states, classes, count, symbols: Some(symbols) }
+}
+
+twin_test!(all_kernels_decode_alike, cases(), |simd, case| case.decode(simd));
+
+twin_test!(
+    all_kernels_decode_two_alike,
+    {
+        let mut pairs = Vec::new();
+        let mut previous: Option<Case> = None;
+        for mut case in cases() {
+            if let Some(mut other) = previous.take() {
+                // Classes that both tables have; the second group's symbols are then made up.
+                let (a, b) = (case.slots.len() >> case.bits, other.slots.len() >> other.bits);
+                let least = u8::try_from(a.min(b)).unwrap();
+                other.classes.iter_mut().chain(&mut case.classes).for_each(|c| *c %= least);
+                (case.symbols, other.symbols) = (None, None);
+                pairs.push((case, other));
+            } else {
+                previous = Some(case);
+            }
+        }
+        pairs
+    },
+    |simd, case| {
+        let (a, b) = case;
+        (a.decode_two(simd, b), b.decode_two(simd, a))
+    }
+);
+
+#[test]
+fn two_together_give_what_each_gives_alone() {
+    for case in cases() {
+        for simd in Simd::available() {
+            let alone = case.decode(simd);
+            assert_eq!(case.decode_two(simd, &case), [alone.clone(), alone]);
+        }
+    }
+}
+
+#[test]
+fn what_was_encoded_comes_back() {
+    let mut seen = 0;
+    for case in cases() {
+        let Some(symbols) = &case.symbols else { continue };
+        let (read, out, states) = case.decode(Simd::Scalar);
+        assert_eq!((read, &out, states), (Some(case.words.len()), symbols, [LOWER; LANES]));
+        let tables = WideTables::new(&case.wide, case.bits).unwrap();
+        let wide = with_group(&case, |group| Kernel::new(Simd::Scalar).decode_wide(tables, group));
+        assert_eq!(wide, (read, out, states));
+        seen += case.count;
+    }
+    assert!(seen > 100_000);
+}
+
+#[test]
+fn wide_tables_decode_what_was_encoded() {
+    let mut next = noise(6);
+    for bits in [13, 14] {
+        for count in [3, 1000, 5000] {
+            let tables: Vec<_> = (0..3).map(|_| frequencies(bits, 256, &mut next)).collect();
+            let case = case(&tables, bits, count, &mut next);
+            let tables = WideTables::new(&case.wide, bits).unwrap();
+            for simd in Simd::available() {
+                let (read, out, states) =
+                    with_group(&case, |group| Kernel::new(simd).decode_wide(tables, group));
+                assert_eq!((read, states), (Some(case.words.len()), [LOWER; LANES]));
+                assert_eq!(Some(out), case.symbols);
+            }
+        }
+    }
+}
+
+#[test]
+fn lacking_words_are_told() {
+    let mut told = 0;
+    for mut case in cases() {
+        if case.symbols.is_none() || case.words.is_empty() {
+            continue;
+        }
+        case.words.truncate(case.words.len() - 1);
+        for simd in Simd::available() {
+            assert_eq!(case.decode(simd).0, None);
+            told += 1;
+        }
+    }
+    assert!(told > 100);
+}
+
+#[test]
+fn tables_that_are_not_whole_are_not_made() {
+    assert!(Tables::new(&[], 4).is_none());
+    assert!(Tables::new(&[0; 15], 4).is_none());
+    assert!(Tables::new(&[0; 16], 4).is_some());
+    assert!(Tables::new(&[0; 1], 0).is_none());
+    assert!(Tables::new(&[0; 1 << 13], 13).is_none());
+    assert!(Tables::new(&[0; 257 * 2], 1).is_none());
+    assert!(WideTables::new(&[0; 1 << 14], 14).is_some());
+    assert!(WideTables::new(&[0; 1 << 14], 15).is_none());
+}
+
+#[test]
+#[should_panic(expected = "classes without a table")]
+fn a_class_without_a_table_panics() {
+    let slots = [entry(3, 2, 0, 1); 2];
+    let mut out = [0; 40];
+    let classes = [vec![0; 39], vec![1]].concat();
+    let classes = Classes::PerSymbol(&classes);
+    let mut group = Group { words: &[], states: [LOWER; LANES], classes, out: &mut out };
+    Kernel::new(crate::dispatch::simd()).decode(Tables::new(&slots, 1).unwrap(), &mut group);
+}

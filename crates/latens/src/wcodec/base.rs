@@ -1,0 +1,90 @@
+//! Another checkpoint, against which one is coded.
+
+use crate::error::{Error, Result};
+use crate::wcodec::checkpoint::{Checkpoint, ReadAt};
+use crate::wcodec::dtype::Dtype;
+use crate::wcodec::hash::ModelHash;
+use crate::wcodec::reader::Reader;
+use std::collections::HashMap;
+
+/// Another checkpoint, against which one was coded or is to be.
+pub trait Base: Send + Sync {
+    /// Its model hash.
+    fn model_hash(&self) -> [u8; 32];
+    /// Type, shape and bytes of a tensor.
+    ///
+    /// # Errors
+    /// When there is no such tensor, or it cannot be read.
+    fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)>;
+    /// Whether there is a tensor of that name.
+    fn has(&self, name: &str) -> bool;
+}
+
+/// A checkpoint as a base: all of it is read once, for its hash.
+pub struct BaseCheckpoint {
+    checkpoint: Checkpoint,
+    by_name: HashMap<String, usize>,
+    model_hash: [u8; 32],
+}
+
+impl BaseCheckpoint {
+    /// Reads all tensors.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn new(checkpoint: Checkpoint) -> Result<Self> {
+        let mut hash = ModelHash::new();
+        for (i, t) in checkpoint.tensors.iter().enumerate() {
+            hash.tensor(&t.name, t.dtype.name(), &t.shape, &bytes(&checkpoint, i)?);
+        }
+        let names = checkpoint.tensors.iter().enumerate();
+        let by_name = names.map(|(i, t)| (t.name.clone(), i)).collect();
+        Ok(Self { checkpoint, by_name, model_hash: hash.finish() })
+    }
+}
+
+/// All bytes of a tensor.
+pub(crate) fn bytes(checkpoint: &Checkpoint, number: usize) -> Result<Vec<u8>> {
+    let len = checkpoint.tensors.get(number).map_or(0, |t| t.len);
+    let len = usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
+    let mut bytes = vec![0; len];
+    checkpoint.read_tensor(number, 0, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn missing(name: &str) -> Error {
+    Error::invalid(format!("the base has no tensor {name:?}"))
+}
+
+impl Base for BaseCheckpoint {
+    fn model_hash(&self) -> [u8; 32] {
+        self.model_hash
+    }
+
+    fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        let number = self.by_name.get(name).copied().ok_or_else(|| missing(name))?;
+        let info = self.checkpoint.tensors.get(number).ok_or_else(|| missing(name))?;
+        Ok((info.dtype, info.shape.clone(), bytes(&self.checkpoint, number)?))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+}
+
+impl<S: ReadAt> Base for Reader<S> {
+    fn model_hash(&self) -> [u8; 32] {
+        Reader::model_hash(self)
+    }
+
+    fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        let number = self.find(name).ok_or_else(|| missing(name))?;
+        let entry = self.tensors().find(|(i, _)| *i == number).ok_or_else(|| missing(name))?.1;
+        let (dtype, shape) = (Dtype::named(entry.dtype), entry.shape.to_vec());
+        Ok((dtype, shape, Reader::tensor(self, number)?))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+}

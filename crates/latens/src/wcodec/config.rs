@@ -1,0 +1,133 @@
+//! What the caller of an encoder may choose.
+
+use crate::error::{Error, Result};
+use crate::pco;
+use crate::wcodec::encode::symbols::DirectConfig;
+use crate::wcodec::predictor::Predictor;
+use crate::wcodec::tile::TileSize;
+use crate::wcodec::transform::Transform;
+
+/// The highest level.
+pub const MAX_LEVEL: u32 = 12;
+
+/// Settings of an encoder; the default is level 8 on all cores. What is written does not depend on
+/// the threads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    pub(crate) level: u32,
+    pub(crate) threads: usize,
+    pub(crate) group_symbols: usize,
+    pub(crate) tools: Option<Tools>,
+}
+
+/// How symbols are coded where the caller forces it: every plane of symbols with rows that are
+/// whole, whether that pays or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tools {
+    /// Size of tiles.
+    pub tile: TileSize,
+    /// One predictor for all tiles, or several from which each tile gets its own. REFERENCE is left
+    /// out where there is none.
+    pub predictors: Vec<Predictor>,
+    /// Transforms besides NONE: one for all sub-blocks, or several from which each gets its own.
+    pub transforms: Vec<Transform>,
+    /// The coder.
+    pub coder: Coder,
+    /// Whether symbols have classes.
+    pub contexts: bool,
+}
+
+impl Default for Tools {
+    /// No prediction, no transform, classes and the direct coder.
+    fn default() -> Self {
+        Self {
+            tile: TileSize::SQUARE,
+            predictors: vec![Predictor::None],
+            transforms: Vec::new(),
+            coder: Coder::Direct,
+            contexts: true,
+        }
+    }
+}
+
+/// The coder of symbols.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coder {
+    /// Static tables.
+    #[default]
+    Direct,
+    /// Bitplanes with adaptive contexts.
+    Bitplane,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { level: 8, threads: 0, group_symbols: 0, tools: None }
+    }
+}
+
+impl Config {
+    /// 0 (fastest) to 12 (smallest).
+    #[must_use]
+    pub fn level(mut self, level: u32) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Threads to use; 0 for as many as there are cores.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Least number of symbols in a group, the unit of access; 0 for the default of 2^16 (2^17 of
+    /// symbols of at most four bits).
+    #[must_use]
+    pub fn group_symbols(mut self, symbols: usize) -> Self {
+        self.group_symbols = symbols;
+        self
+    }
+
+    /// Codes all symbols with these tools, or (`None`) with what is smallest as far as the level
+    /// looks.
+    #[must_use]
+    pub fn tools(mut self, tools: Option<Tools>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Whether these settings exist.
+    ///
+    /// # Errors
+    /// Invalid argument, naming the setting.
+    pub fn validate(&self) -> Result<()> {
+        if self.level > MAX_LEVEL {
+            return Err(Error::invalid(format!("level {}; 0 to {MAX_LEVEL} exist", self.level)));
+        }
+        Ok(())
+    }
+
+    /// Threads in force.
+    pub(crate) fn threads_in_force(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        }
+    }
+
+    /// Settings of the direct coder for symbols of `bits`.
+    pub(crate) fn direct(&self, bits: u32) -> DirectConfig {
+        let default = if bits <= 4 { 1 << 17 } else { 1 << 16 };
+        DirectConfig {
+            group_symbols: if self.group_symbols == 0 { default } else { self.group_symbols },
+            table_bits: if bits <= 4 { 11 } else { 12 },
+            threads: self.threads_in_force(),
+        }
+    }
+
+    /// Settings of Pco.
+    pub(crate) fn pco(&self) -> pco::Config {
+        pco::Config::default().level(self.level).checksum(false)
+    }
+}

@@ -1,0 +1,5 @@
+//! From bytes to tensors.
+
+pub(crate) mod group;
+pub(crate) mod part;
+pub(crate) mod tables;

@@ -1,0 +1,83 @@
+//! What histograms cost, in bits.
+
+use std::sync::LazyLock;
+
+/// Counts by symbol.
+pub(crate) type Histogram = [u32; 256];
+
+/// Base-2 logarithms of 0 (as 0) to 2^14.
+static LOGS: LazyLock<Vec<f64>> = LazyLock::new(|| {
+    (0..=1u32 << 14).map(|i| if i == 0 { 0.0 } else { f64::from(i).log2() }).collect()
+});
+
+/// log2 of a count, 0 for 0.
+pub(crate) fn log2(n: u32) -> f64 {
+    match LOGS.get(n as usize) {
+        Some(&log) => log,
+        None => f64::from(n).log2(),
+    }
+}
+
+/// Bits of the symbols of a histogram under their own frequencies.
+pub(crate) fn entropy(histogram: &Histogram) -> f64 {
+    let (mut total, mut sum) = (0u64, 0.0);
+    for &n in histogram {
+        total += u64::from(n);
+        sum += f64::from(n) * log2(n);
+    }
+    if total == 0 { 0.0 } else { total as f64 * (total as f64).log2() - sum }
+}
+
+/// [`entropy`], and what a histogram of a sample leaves out of the entropy of the whole: half a
+/// nat for each symbol (Miller and Madow).
+pub(crate) fn learned(histogram: &Histogram) -> f64 {
+    let present = histogram.iter().filter(|&&n| n > 0).count();
+    entropy(histogram) + 0.72 * present.saturating_sub(1) as f64
+}
+
+/// Bits of each symbol under frequencies that sum to `2^bits`; infinite where there is none.
+pub(crate) fn prices(frequencies: &[u16], bits: u32) -> [f32; 256] {
+    std::array::from_fn(|s| match frequencies.get(s) {
+        None | Some(0) => f32::INFINITY,
+        #[expect(clippy::cast_possible_truncation, reason = "a logarithm")]
+        Some(&f) => (f64::from(bits) - log2(u32::from(f))) as f32,
+    })
+}
+
+/// Bits of a histogram at `prices`; infinite where a symbol has none.
+pub(crate) fn at(histogram: &Histogram, prices: &[f32; 256]) -> f64 {
+    let mut sums = [0f32; 8];
+    for (counts, prices) in histogram.as_chunks::<8>().0.iter().zip(prices.as_chunks::<8>().0) {
+        for ((sum, &n), &price) in sums.iter_mut().zip(counts).zip(prices) {
+            #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+            let cost = if n == 0 { 0.0 } else { n as f32 * price };
+            *sum += cost;
+        }
+    }
+    f64::from(sums.iter().sum::<f32>())
+}
+
+/// Bits under `frequencies` that sum to `2^bits`; infinite where a symbol has none.
+pub(crate) fn under(histogram: &Histogram, frequencies: &[u16], bits: u32) -> f64 {
+    at(histogram, &prices(frequencies, bits))
+}
+
+/// Adds `b` to `a`.
+pub(crate) fn add(a: &mut Histogram, b: &Histogram) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
+/// Counts symbols; four counters at once, for runs of the same symbol.
+pub(crate) fn count(symbols: &[u8]) -> Histogram {
+    let mut four = [[0u32; 256]; 4];
+    let (quads, rest) = symbols.as_chunks::<4>();
+    for quad in quads {
+        for (counts, &s) in four.iter_mut().zip(quad) {
+            counts[usize::from(s)] += 1;
+        }
+    }
+    let [mut sum, ..] = four;
+    rest.iter().for_each(|&s| sum[usize::from(s)] += 1);
+    four[1..].iter().for_each(|counts| add(&mut sum, counts));
+    sum
+}

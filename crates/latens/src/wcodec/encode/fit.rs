@@ -1,0 +1,156 @@
+//! From a histogram to a table.
+
+use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::layout::table::{Curve, LOG_STEP, Shape, TOP_LOG, Table, knots, log_of};
+
+/// The table of the histogram's own frequencies.
+pub(crate) fn explicit(histogram: &Histogram, bits: u32, table_bits: u32) -> Table {
+    let counts: Vec<(u8, u32)> =
+        (0u8..=255).zip(histogram.iter().copied()).filter(|(_, n)| *n > 0).collect();
+    let mut frequencies = vec![0u16; 1 << bits];
+    let present: Vec<u32> = counts.iter().map(|c| c.1).collect();
+    if present.is_empty() {
+        frequencies[0] = 1 << table_bits;
+    } else {
+        let weights = crate::ans::frequencies::normalize(table_bits, &present);
+        for (&(symbol, _), weight) in counts.iter().zip(weights) {
+            frequencies[usize::from(symbol)] = u16::try_from(weight).unwrap_or(u16::MAX);
+        }
+    }
+    Table { bits, table_bits, shape: Shape::Explicit, frequencies }
+}
+
+/// The best curve found; `None` where the histogram is empty or a curve has no room.
+pub(crate) fn curve(histogram: &Histogram, bits: u32, table_bits: u32) -> Option<Table> {
+    let size = 1i32 << bits;
+    let at = |symbol: i32| -> f64 {
+        usize::try_from(symbol.rem_euclid(size)).map_or(0.0, |s| f64::from(histogram[s]))
+    };
+    let smooth = |s: i32, reach: i32| (-reach..=reach).map(|d| at(s + d)).sum::<f64>();
+    let reach = if bits >= 7 { 4 } else { i32::from(bits >= 5) };
+    let centre =
+        (0..size).max_by(|&a, &b| smooth(a, reach).total_cmp(&smooth(b, reach)).then(b.cmp(&a)))?;
+    // The symbols form a circle; it is cut where the longest run of absent ones is, or, where there
+    // is none, opposite of the centre.
+    let present = |d: i32| at(centre + d) > 0.0;
+    let (mut gap, mut run) = ((0, size / 2 - 1), 0);
+    for d in 1..=size {
+        run = if d < size && !present(d) { run + 1 } else { 0 };
+        if run > gap.0 {
+            gap = (run, d);
+        }
+    }
+    let cut = gap.1 - gap.0;
+    let above = (0..=cut.max(0)).rev().find(|&d| present(d) || d == 0)?;
+    let below = (0..size - 1 - gap.1.max(above))
+        .map(|i| size - 1 - gap.1 - i)
+        .find(|&d| present(-d))
+        .unwrap_or(0);
+    let below = below.min(size - 1 - above);
+    let side = |extent: i32, sign: i32, both: bool| -> Vec<i32> {
+        let level = |from: i32, to: i32| {
+            let sum: f64 = (from..=to)
+                .map(|d| {
+                    let own = at(centre + sign * d);
+                    if both && d <= below { f64::midpoint(own, at(centre - sign * d)) } else { own }
+                })
+                .sum();
+            (sum + 0.3) / f64::from(to - from + 1)
+        };
+        let top = (smooth(centre, reach.min(2).min(above).min(below))
+            / f64::from(2 * reach.min(2).min(above).min(below) + 1))
+        .max(0.5);
+        let knots = knots(extent);
+        let mut before = TOP_LOG;
+        (0..knots.len())
+            .map(|i| {
+                let d = knots[i];
+                let left = if i == 0 { 0 } else { knots[i - 1] };
+                // Around the knot as far as the nearer neighbour allows; the last one stands alone.
+                let right = knots.get(i + 1).copied().unwrap_or(d);
+                let reach = ((d - left).min(right - d) / 2).max(0);
+                let (from, to) = (d - reach, d + reach);
+                let log = log_of((level(from, to) / top).min(1.0));
+                let steps = (log - before + LOG_STEP / 2).div_euclid(LOG_STEP);
+                let log = (before + steps * LOG_STEP).clamp(TOP_LOG % LOG_STEP, TOP_LOG);
+                before = log;
+                log
+            })
+            .collect()
+    };
+    let centre = u8::try_from(centre).ok()?;
+    let two = Curve {
+        centre,
+        below,
+        above,
+        logs_above: side(above, 1, false),
+        logs_below: Some(side(below, -1, false)),
+    };
+    let mut best = Table::of_curve(bits, table_bits, two)?;
+    if below <= above {
+        let one =
+            Curve { centre, below, above, logs_above: side(above, 1, true), logs_below: None };
+        if let Some(one) = Table::of_curve(bits, table_bits, one) {
+            let cost = |t: &Table| {
+                cost::under(histogram, &t.frequencies, table_bits)
+                    + 8.0 * t.write(Vec::new()).len() as f64
+            };
+            if cost(&one) <= cost(&best) {
+                best = one;
+            }
+        }
+    }
+    Some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A histogram of a bell around `centre` of 8-bit symbols.
+    fn bell(centre: i32, width: f64, n: f64) -> Histogram {
+        let mut histogram = [0u32; 256];
+        for d in -128i32..128 {
+            let x = f64::from(d) / width;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a test")]
+            let count = (n * (-x * x / 2.0).exp() / (width * 2.5066)).round() as u32;
+            histogram[usize::try_from((centre + d).rem_euclid(256)).unwrap()] += count;
+        }
+        histogram
+    }
+
+    #[test]
+    fn a_curve_of_a_bell_costs_little_more_than_its_frequencies() {
+        for (centre, width) in [(0, 30.0), (128, 20.0), (250, 5.0), (3, 1.0)] {
+            let histogram = bell(centre, width, 1e6);
+            let n: u32 = histogram.iter().sum();
+            let table = curve(&histogram, 8, 12).unwrap();
+            let best = explicit(&histogram, 8, 12);
+            let cost = |t: &Table| cost::under(&histogram, &t.frequencies, 12) / f64::from(n);
+            let extra = cost(&table) - cost(&best);
+            assert!(extra < 0.01, "{centre} {width}: {extra}");
+            assert!(table.write(Vec::new()).len() < 32);
+        }
+    }
+
+    #[test]
+    fn every_symbol_that_occurs_has_a_frequency() {
+        let mut seed = 7u32;
+        for round in 0..2000u32 {
+            let bits = 1 + round % 8;
+            let mut histogram = [0u32; 256];
+            for _ in 0..1 + round % 9 {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                histogram[(seed >> 24) as usize % (1 << bits)] += 1 + (seed >> 8) % 1000;
+            }
+            for table in [Some(explicit(&histogram, bits, 12)), curve(&histogram, bits, 12)] {
+                let table = table.unwrap();
+                assert_eq!(table.frequencies.iter().map(|&f| u32::from(f)).sum::<u32>(), 4096);
+                assert!(
+                    cost::under(&histogram, &table.frequencies, 12).is_finite(),
+                    "{histogram:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! From histograms by sum to a few classes of neighbouring sums.
+
+use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::layout::class_rule::Map;
+
+/// Bits that a class costs besides its symbols: its table, more or less.
+const CLASS_BITS: f64 = 110.0;
+
+/// Histograms of symbols by sum, for each zero point.
+pub(crate) type BySum = Vec<Histogram>;
+
+/// A run of sums that share a class.
+struct Run {
+    /// The last sum.
+    last: usize,
+    histogram: Histogram,
+    bits: f64,
+}
+
+/// Merges neighbours while that costs fewer bits than a class does, and until there are at most
+/// `most`. The map, the classes' histograms, and the bits of all; of a `sample` as if its symbols
+/// had been drawn from what the classes are in the whole.
+pub(crate) fn merge(sums: &BySum, most: usize, sample: bool) -> (Map, Vec<Histogram>, f64) {
+    let price = if sample { cost::learned } else { cost::entropy };
+    let mut runs: Vec<Run> = Vec::new();
+    let count = |h: &Histogram| h.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let counts: Vec<u64> = sums.iter().map(count).collect();
+    // Neighbours that are few are joined without a look.
+    let few = counts.iter().sum::<u64>() / 48;
+    let mut last = 0;
+    for (sum, histogram) in sums.iter().enumerate().filter(|(sum, _)| counts[*sum] > 0) {
+        match runs.last_mut() {
+            Some(run) if last + counts[sum] <= few => {
+                run.last = sum;
+                cost::add(&mut run.histogram, histogram);
+                last += counts[sum];
+            }
+            _ => {
+                runs.push(Run { last: sum, histogram: *histogram, bits: 0.0 });
+                last = counts[sum];
+            }
+        }
+    }
+    runs.iter_mut().for_each(|run| run.bits = price(&run.histogram));
+    let joined = |a: &Run, b: &Run| {
+        let mut histogram = a.histogram;
+        cost::add(&mut histogram, &b.histogram);
+        (price(&histogram) - a.bits - b.bits, histogram)
+    };
+    let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1]).0).collect();
+    while let Some((i, &least)) =
+        loss.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(&b.0)))
+    {
+        if least > CLASS_BITS && runs.len() <= most.max(1) {
+            break;
+        }
+        let (more, histogram) = joined(&runs[i], &runs[i + 1]);
+        let bits = runs[i].bits + runs[i + 1].bits + more;
+        runs[i] = Run { last: runs[i + 1].last, histogram, bits };
+        runs.remove(i + 1);
+        loss.remove(i);
+        if i > 0 {
+            loss[i - 1] = joined(&runs[i - 1], &runs[i]).0;
+        }
+        if i + 1 < runs.len() {
+            loss[i] = joined(&runs[i], &runs[i + 1]).0;
+        }
+    }
+    let mut map = [0u8; 256];
+    let mut from = 0;
+    let class = |i: usize| u8::try_from(i).unwrap_or(u8::MAX);
+    for (i, run) in runs.iter().enumerate() {
+        map[from..=run.last].fill(class(i));
+        from = run.last + 1;
+    }
+    map[from..].fill(class(runs.len().saturating_sub(1)));
+    let bits = runs.iter().map(|run| run.bits + CLASS_BITS).sum();
+    (map, runs.into_iter().map(|run| run.histogram).collect(), bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn like_neighbours_become_one_class() {
+        let mut sums = vec![[0u32; 256]; 256];
+        for (sum, histogram) in sums.iter_mut().enumerate().skip(100).take(40) {
+            let narrow = sum < 120;
+            for (s, n) in histogram.iter_mut().enumerate() {
+                *n = if narrow { u32::from(s < 4) * 1000 } else { 16 };
+            }
+        }
+        let (map, classes, _) = merge(&sums, 64, false);
+        assert_eq!(classes.len(), 2);
+        assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));
+        assert_eq!(merge(&sums, 1, true).1.len(), 1);
+    }
+}

@@ -1,0 +1,226 @@
+//! Symbols by the direct coder.
+
+use crate::ans::rans::{self, Classes, EncodeTables, Encoded};
+use crate::error::Result;
+use crate::wcodec::class::{Blocks, RowSums, Terms};
+use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::cost;
+use crate::wcodec::encode::part::EncodedPart;
+use crate::wcodec::encode::plan::{Hints, Matrix, Plan, plan};
+use crate::wcodec::encode::tiled::Reference;
+use crate::wcodec::layout::part::{Codec, PartShape};
+use crate::wcodec::layout::short_stream;
+use crate::wcodec::layout::symbols::{COLUMN, Prediction, REFERENCE, Symbols};
+use crate::wcodec::plane::{Plane, Role};
+
+/// Symbols of a row where they are recut.
+const RECUT_COLS: usize = 1 << 16;
+/// Rows longer than this are recut.
+const MAX_COLS: usize = 1 << 20;
+
+/// Settings of the direct coder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DirectConfig {
+    /// Symbols of a group, at least.
+    pub(crate) group_symbols: usize,
+    pub(crate) table_bits: u32,
+    /// Threads for groups.
+    pub(crate) threads: usize,
+}
+
+/// Encodes a part of symbols.
+pub(crate) fn direct(
+    role: Role,
+    plane: &Plane,
+    shape: PartShape,
+    hints: &Hints<'_>,
+    reference: Option<Reference<'_>>,
+    config: DirectConfig,
+    bank: &mut Bank,
+) -> Result<EncodedPart> {
+    let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
+    let cols = if recut { RECUT_COLS } else { plane.cols };
+    let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
+    let hints = if recut { &none } else { hints };
+    let matrix = Matrix { symbols: &plane.data, cols, bits: plane.bits };
+    let before = bank.len();
+    let mut chosen = plan(matrix, hints, config.table_bits, None, bank)?;
+    let mut prediction = None;
+    let mut residuals = None;
+    let mut consider = |data: Vec<u8>, candidate: Prediction, bank: &mut Bank| -> Result<()> {
+        let kept = bank.take_from(before);
+        let residual = Matrix { symbols: &data, ..matrix };
+        let other = plan(residual, hints, config.table_bits, None, bank)?;
+        let stream = candidate.means.as_deref().map_or(0, short_stream::cost);
+        if other.bits + 8.0 * (stream + 24) as f64 <= chosen.bits {
+            (chosen, prediction, residuals) = (other, Some(candidate), Some(data));
+        } else {
+            bank.take_from(before);
+            bank.give_back(kept);
+        }
+        Ok(())
+    };
+    let uniform = |predictor: u8| Prediction {
+        tile_rows: 16,
+        tile_cols: 16,
+        predictor,
+        centre: 0,
+        transform: false,
+        means: None,
+        reference: None,
+    };
+    if let Some(columns) = column_means(matrix).filter(|_| hints.side) {
+        let data = subtract(&plane.data, &columns, plane.bits);
+        consider(data, Prediction { means: Some(columns), ..uniform(COLUMN) }, bank)?;
+    }
+    if let Some(reference) = reference.filter(|r| r.symbols.len() == plane.data.len() && !recut) {
+        let data = subtract(&plane.data, reference.symbols, plane.bits);
+        let of = Some(reference.of.clone());
+        consider(data, Prediction { reference: of, ..uniform(REFERENCE) }, bank)?;
+    }
+    let Plan { tables, classes, .. } = chosen;
+    let rows = plane.data.len().div_ceil(cols.max(1));
+    let groups = (plane.data.len() / config.group_symbols.max(1)).clamp(1, rows.max(1));
+    let symbols = Symbols {
+        count: plane.data.len(),
+        recut: recut.then_some(cols),
+        cols,
+        pairs: false,
+        group_rows: rows.div_ceil(groups).max(1),
+        prediction,
+        table_bits: config.table_bits,
+        tables,
+        classes,
+    };
+    let data = residuals.as_deref().unwrap_or(&plane.data);
+    let groups = encode_groups(data, &symbols, hints, bank, config.threads)?;
+    Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
+}
+
+/// Symbols less those of `means`, which repeat (a row of them, or a whole plane), around the circle.
+fn subtract(symbols: &[u8], means: &[u8], bits: u32) -> Vec<u8> {
+    let mask = u8::MAX >> (8 - bits);
+    let mut out = symbols.to_vec();
+    for row in out.chunks_mut(means.len().max(1)) {
+        row.iter_mut().zip(means).for_each(|(s, m)| *s = s.wrapping_sub(*m) & mask);
+    }
+    out
+}
+
+/// The mean of each column, where they differ by more than chance and than what they cost.
+fn column_means(matrix: Matrix<'_>) -> Option<Vec<u8>> {
+    let rows = matrix.symbols.len().checked_div(matrix.cols)?;
+    let whole = rows * matrix.cols == matrix.symbols.len();
+    if rows < 32 || matrix.cols < 2 || !whole || matrix.bits < 3 {
+        return None;
+    }
+    let size = 1i32 << matrix.bits;
+    let histogram = cost::count(matrix.symbols);
+    let mode = (0..).zip(&histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
+    let distance: [i32; 256] = std::array::from_fn(|s| {
+        let s = i32::try_from(s).unwrap_or(0);
+        (s - mode + size / 2).rem_euclid(size) - size / 2
+    });
+    let mut sums = vec![0i64; matrix.cols];
+    let mut partial = vec![0i32; matrix.cols];
+    for band in matrix.symbols.chunks(matrix.cols * 4096) {
+        partial.fill(0);
+        for row in band.chunks(matrix.cols) {
+            partial.iter_mut().zip(row).for_each(|(sum, &s)| *sum += distance[usize::from(s)]);
+        }
+        sums.iter_mut().zip(&partial).for_each(|(sum, &p)| *sum += i64::from(p));
+    }
+    let n = matrix.symbols.len() as f64;
+    let moment = |power: i32| -> f64 {
+        let term = |(s, &n): (usize, &u32)| f64::from(n) * f64::from(distance[s]).powi(power);
+        histogram.iter().enumerate().map(term).sum::<f64>() / n
+    };
+    let mean = moment(1);
+    let variance = moment(2) - mean * mean;
+    let of_columns: Vec<f64> = sums.iter().map(|&s| s as f64 / rows as f64 - mean).collect();
+    let between = of_columns.iter().map(|m| m * m).sum::<f64>() / matrix.cols as f64;
+    let explained = between - variance / rows as f64;
+    if explained <= 0.0 || variance <= 0.0 {
+        return None;
+    }
+    let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * n;
+    let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
+    (gain > side + 300.0).then(|| rounded(&sums, rows, mode, size))
+}
+
+/// The mean symbols of columns from the sums of their distances from `mode`.
+fn rounded(sums: &[i64], rows: usize, mode: i32, size: i32) -> Vec<u8> {
+    let rows = i64::try_from(rows.max(1)).unwrap_or(1);
+    let mean = |&sum: &i64| {
+        let mean = i64::from(mode) + (2 * sum + rows).div_euclid(2 * rows);
+        u8::try_from(mean.rem_euclid(i64::from(size))).unwrap_or(0)
+    };
+    sums.iter().map(mean).collect()
+}
+
+/// The mean symbol of each column, whatever it is worth.
+pub(crate) fn means(matrix: Matrix<'_>) -> Vec<u8> {
+    let size = 1i32 << matrix.bits;
+    let histogram = cost::count(matrix.symbols);
+    let mode = (0..).zip(&histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
+    let mut sums = vec![0i64; matrix.cols];
+    for row in matrix.symbols.chunks(matrix.cols.max(1)) {
+        for (sum, &s) in sums.iter_mut().zip(row) {
+            let d = (i32::from(s) - mode + size / 2).rem_euclid(size) - size / 2;
+            *sum += i64::from(d);
+        }
+    }
+    rounded(&sums, matrix.symbols.len().checked_div(matrix.cols).unwrap_or(0), mode, size)
+}
+
+/// The stored bytes of all groups.
+fn encode_groups(
+    data: &[u8],
+    symbols: &Symbols,
+    hints: &Hints<'_>,
+    bank: &Bank,
+    threads: usize,
+) -> Result<Vec<Vec<u8>>> {
+    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
+    let tables = EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()));
+    let terms = terms(symbols, hints)?;
+    let encode = |group: usize| -> Vec<u8> {
+        let part = &data[symbols.group_range(group)];
+        let mut classes = Vec::new();
+        if let Some(terms) = &terms {
+            classes.resize(part.len(), 0);
+            let (mut scratch, first) = (RowSums::default(), group * symbols.group_rows);
+            for (r, row) in classes.chunks_mut(symbols.cols.max(1)).enumerate() {
+                terms.classes(first + r, 1, &mut scratch, row);
+            }
+        }
+        let by = if terms.is_some() { Classes::Each(&classes) } else { Classes::One(0) };
+        let encoded = rans::encode(part, by, &tables);
+        write_stream(&encoded, Vec::new())
+    };
+    Ok(crate::wcodec::threads::map(symbols.groups(), threads, encode))
+}
+
+/// The rule of classes with its sources, which `hints` holds.
+pub(crate) fn terms<'a>(symbols: &'a Symbols, hints: &Hints<'_>) -> Result<Option<Terms<'a>>> {
+    let Some(rule) = &symbols.classes else { return Ok(None) };
+    let levels = hints
+        .levels
+        .iter()
+        .take(rule.levels.len())
+        .map(|c| Blocks::levels(&c.source, c.numbers, c.row_map, symbols.cols));
+    let zero = hints
+        .zero
+        .as_ref()
+        .filter(|_| rule.zero.is_some())
+        .map(|c| Blocks::zeros(&c.source, c.numbers, c.row_map, symbols.cols));
+    Ok(Some(Terms { rule, levels: levels.collect::<Result<_>>()?, zero: zero.transpose()? }))
+}
+
+/// Appends states and words to `out`.
+pub(crate) fn write_stream(encoded: &Encoded, mut out: Vec<u8>) -> Vec<u8> {
+    out.reserve(4 * encoded.states.len() + 2 * encoded.words.len());
+    encoded.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+    encoded.words.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+    out
+}

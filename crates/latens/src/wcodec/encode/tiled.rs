@@ -1,0 +1,248 @@
+//! Symbols by tiles: predicted, perhaps transformed, then by the direct or the bitplane coder.
+
+use crate::ans::rans::{self, Classes, EncodeTables};
+use crate::error::{Error, Result};
+use crate::wcodec::bitplane::{self, Order, Values, order_of};
+use crate::wcodec::class::RowSums;
+use crate::wcodec::config::{Coder, Tools};
+use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::part::EncodedPart;
+use crate::wcodec::encode::plan::{Hints, Matrix, Plan, circular_mean, plan};
+use crate::wcodec::encode::symbols::{DirectConfig, means, terms, write_stream};
+use crate::wcodec::layout::part::{Codec, PartShape};
+use crate::wcodec::layout::source::PartOf;
+use crate::wcodec::layout::symbols::{BY_TILE, KINDS, Prediction, Symbols};
+use crate::wcodec::plane::{Plane, Role};
+use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
+use crate::wcodec::threads;
+use crate::wcodec::tiled::{Tiles, tile_size};
+use crate::wcodec::transform::{self, Transform};
+
+/// A plane that this one may be predicted by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference<'a> {
+    pub(crate) of: &'a PartOf,
+    pub(crate) symbols: &'a [u8],
+}
+
+/// A group after prediction and transforms.
+struct Prepared {
+    tiles: Tiles,
+    /// Residuals mod 2^bits, where nothing is transformed.
+    symbols: Vec<u8>,
+    /// Residuals or coefficients.
+    values: Vec<i16>,
+}
+
+/// Encodes a part of symbols with given tools.
+pub(crate) fn tiled(
+    role: Role,
+    plane: &Plane,
+    shape: PartShape,
+    hints: &Hints<'_>,
+    reference: Option<Reference<'_>>,
+    config: DirectConfig,
+    tools: &Tools,
+    bank: &mut Bank,
+) -> Result<EncodedPart> {
+    let matrix = Matrix { symbols: &plane.data, cols: plane.cols, bits: plane.bits };
+    let mut among: Vec<Predictor> = tools.predictors.clone();
+    among.retain(|&p| p != Predictor::Reference || reference.is_some());
+    if among.is_empty() {
+        among.push(Predictor::None);
+    }
+    let has = |p: Predictor| among.contains(&p);
+    let transforms: Vec<Transform> =
+        tools.transforms.iter().copied().filter(|&t| t != Transform::None).collect();
+    let centre = circular_mean(&cost::count(&plane.data), 1 << plane.bits);
+    let prediction = Prediction {
+        tile_rows: u16::try_from(tools.tile.rows()).unwrap_or(16),
+        tile_cols: u16::try_from(tools.tile.cols()).unwrap_or(16),
+        predictor: if among.len() > 1 { BY_TILE } else { among[0].id() },
+        centre: u8::try_from(centre).unwrap_or(0),
+        transform: !transforms.is_empty(),
+        means: has(Predictor::Column).then(|| means(matrix)),
+        reference: reference.filter(|_| has(Predictor::Reference)).map(|r| r.of.clone()),
+    };
+    let groups = (plane.data.len() / config.group_symbols.max(1)).clamp(1, plane.rows.max(1));
+    let mut symbols = Symbols {
+        count: plane.data.len(),
+        cols: plane.cols,
+        group_rows: plane.rows.div_ceil(groups).max(1),
+        prediction: Some(prediction),
+        table_bits: config.table_bits,
+        ..Symbols::default()
+    };
+    let bitplane = tools.coder == Coder::Bitplane;
+    let prepare =
+        |group: usize| prepare(plane, &symbols, group, &among, &transforms, reference, bitplane);
+    let prepared = threads::map(symbols.groups(), config.threads, prepare);
+    let prepared = prepared.into_iter().collect::<Result<Vec<Prepared>>>()?;
+    let before = bank.len();
+    let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
+    let hints = if tools.contexts { hints } else { &none };
+    if symbols.has_transform() && !bitplane {
+        let groups = coefficients(&mut symbols, &prepared, config, bank)?;
+        return Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups));
+    }
+    // Classes follow from the residuals, coefficients left aside.
+    let residuals: Vec<u8> = prepared.iter().flat_map(|p| p.symbols.iter().copied()).collect();
+    let matrix = Matrix { symbols: &residuals, ..matrix };
+    let most = if !bitplane {
+        None
+    } else if symbols.has_transform() {
+        Some(KINDS / 2)
+    } else {
+        Some(KINDS)
+    };
+    let Plan { tables, classes, .. } = plan(matrix, hints, config.table_bits, most, bank)?;
+    symbols.classes = classes;
+    if bitplane {
+        bank.take_from(before);
+        let groups = bitplanes(&symbols, hints, &prepared, config)?;
+        return Ok(EncodedPart::new(role, shape, Codec::Bitplane(symbols), groups));
+    }
+    symbols.tables = tables;
+    let encode = encoder(&symbols, bank);
+    let terms = terms(&symbols, hints)?;
+    let stream = |group: usize| {
+        let Some(prepared) = prepared.get(group) else { return Vec::new() };
+        let prediction = symbols.prediction.as_ref();
+        let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
+        let mut classes = Vec::new();
+        if let Some(terms) = &terms {
+            classes.resize(prepared.symbols.len(), 0);
+            let (mut scratch, first) = (RowSums::default(), group * symbols.group_rows);
+            for (r, row) in classes.chunks_mut(symbols.cols.max(1)).enumerate() {
+                terms.classes(first + r, 1, &mut scratch, row);
+            }
+        }
+        let by = if terms.is_some() { Classes::Each(&classes) } else { Classes::One(0) };
+        write_stream(&rans::encode(&prepared.symbols, by, &encode), head)
+    };
+    let groups = threads::map(symbols.groups(), config.threads, stream);
+    Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
+}
+
+fn encoder(symbols: &Symbols, bank: &Bank) -> EncodeTables {
+    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
+    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
+}
+
+/// Predicts and transforms one group.
+fn prepare(
+    plane: &Plane,
+    symbols: &Symbols,
+    group: usize,
+    among: &[Predictor],
+    transforms: &[Transform],
+    reference: Option<Reference<'_>>,
+    whole: bool,
+) -> Result<Prepared> {
+    let Some(prediction) = &symbols.prediction else {
+        return Err(Error::invalid("tiles without a prediction"));
+    };
+    let range = symbols.group_range(group);
+    let data = &plane.data[range.clone()];
+    let rows = data.len().checked_div(symbols.cols).unwrap_or(0);
+    let reference = reference.and_then(|r| r.symbols.get(range)).unwrap_or_default();
+    let mut tiles = Tiles { predictors: vec![among[0]], codes: Vec::new() };
+    if among.len() > 1 {
+        let band = tiles.band(prediction, plane.bits, rows, symbols.cols, reference)?;
+        let chosen = choose(&band, among, &magnitude_costs(plane.bits), data)?;
+        tiles.predictors = chosen;
+    }
+    let band = tiles.band(prediction, plane.bits, rows, symbols.cols, reference)?;
+    let mut residuals = vec![0u8; data.len()];
+    band.residual_symbols(data, &mut residuals)?;
+    let mut values = Vec::new();
+    if whole || prediction.transform {
+        values = vec![0i16; data.len()];
+        band.residuals(data, &mut values)?;
+    }
+    if prediction.transform {
+        let size = tile_size(prediction)?;
+        let codes = match transforms {
+            [one] => vec![*one; transform::sub_block_count(size, rows, symbols.cols)],
+            _ => transform::choose_all(size, symbols.cols, &values, 0),
+        };
+        transform::forward(&codes, size, symbols.cols, &mut values)?;
+        tiles.codes = codes;
+    }
+    Ok(Prepared { tiles, symbols: residuals, values })
+}
+
+/// Coefficients by the direct coder: zigzag, an escape from 255 on, a table a kind.
+fn coefficients(
+    symbols: &mut Symbols,
+    prepared: &[Prepared],
+    config: DirectConfig,
+    bank: &mut Bank,
+) -> Result<Vec<Vec<u8>>> {
+    let Some(prediction) = symbols.prediction.clone() else { return Ok(Vec::new()) };
+    let mut histograms: Vec<Histogram> = vec![[0; 256]; KINDS];
+    let mut streams = Vec::new();
+    for group in prepared {
+        let rows = group.values.len().checked_div(symbols.cols).unwrap_or(0);
+        let shape = (rows, symbols.cols);
+        let kinds = order_of(&group.tiles.codes, tile_size(&prediction)?, shape, &[0])?.1;
+        let (mut coded, mut escapes) = (Vec::with_capacity(kinds.len()), Vec::new());
+        for (&value, &kind) in group.values.iter().zip(&kinds) {
+            let u = ((value << 1) ^ (value >> 15)).cast_unsigned();
+            let symbol = u8::try_from(u).unwrap_or(u8::MAX);
+            if symbol == u8::MAX {
+                escapes.push(u - u16::from(u8::MAX));
+            }
+            histograms[usize::from(kind)][usize::from(symbol)] += 1;
+            coded.push(symbol);
+        }
+        streams.push((coded, kinds, escapes));
+    }
+    symbols.table_bits = config.table_bits.max(12);
+    symbols.tables = histograms.iter().map(|h| bank.choose(h, 8, symbols.table_bits).0).collect();
+    let encode = encoder(symbols, bank);
+    Ok(threads::map(streams.len(), config.threads, |i| {
+        let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
+            return Vec::new();
+        };
+        let head = group.tiles.write(&prediction, Vec::new());
+        let mut out = write_stream(&rans::encode(coded, Classes::Each(kinds), &encode), head);
+        escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
+        out
+    }))
+}
+
+/// Values by the bitplane coder.
+fn bitplanes(
+    symbols: &Symbols,
+    hints: &Hints<'_>,
+    prepared: &[Prepared],
+    config: DirectConfig,
+) -> Result<Vec<Vec<u8>>> {
+    let terms = terms(symbols, hints)?;
+    let encode = |i: usize| -> Result<Vec<u8>> {
+        let (Some(group), Some(prediction)) = (prepared.get(i), &symbols.prediction) else {
+            return Ok(Vec::new());
+        };
+        let (cols, mut kinds) = (symbols.cols, vec![0u8]);
+        let rows = group.values.len().checked_div(cols).unwrap_or(0);
+        if let Some(terms) = &terms {
+            kinds = vec![0; group.values.len()];
+            let (mut scratch, first) = (RowSums::default(), i * symbols.group_rows);
+            for (r, row) in kinds.chunks_mut(cols.max(1)).enumerate() {
+                terms.classes(first + r, 1, &mut scratch, row);
+            }
+        }
+        let mut order = Order::Raster;
+        if prediction.transform {
+            let size = tile_size(prediction)?;
+            (order, kinds) = order_of(&group.tiles.codes, size, (rows, cols), &kinds)?;
+        }
+        let values = Values { rows, cols, kinds: &kinds, order: &order };
+        let mut out = group.tiles.write(prediction, Vec::new());
+        out.extend(bitplane::encode(&values, &group.values)?);
+        Ok(out)
+    };
+    threads::map(symbols.groups(), config.threads, encode).into_iter().collect()
+}

@@ -1,0 +1,101 @@
+//! A file that the checkpoint came from, as a sequence of entries and zeros.
+//!
+//! | field | form |
+//! |---|---|
+//! | name | string |
+//! | length | varint |
+//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n zero bytes |
+
+use crate::bits::varint;
+use crate::error::{Error, Result};
+use crate::wcodec::layout::entry::Entry;
+use crate::wcodec::layout::fields::{Fields, write_string};
+use crate::wcodec::layout::source::MAX_NAME;
+
+/// A source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SourceFileRecord {
+    pub(crate) name: String,
+    pub(crate) length: u64,
+    pub(crate) segments: Vec<SegmentRecord>,
+}
+
+/// A stretch of a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SegmentRecord {
+    /// All bytes of an entry.
+    Entry(usize),
+    /// So many zero bytes.
+    Zeros(u64),
+}
+
+/// Whether `name` can be a file's in a folder that it cannot leave.
+pub(crate) fn is_bare_name(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0', ':'])
+}
+
+impl SourceFileRecord {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_string(&self.name, &mut out);
+        varint::write(self.length, &mut out);
+        varint::write(self.segments.len() as u64, &mut out);
+        for segment in &self.segments {
+            let code = match *segment {
+                SegmentRecord::Entry(k) => 2 * k as u64,
+                SegmentRecord::Zeros(n) => 2 * n + 1,
+            };
+            varint::write(code, &mut out);
+        }
+        out
+    }
+
+    pub(crate) fn read(fields: &mut Fields<'_>, entries: &[Entry]) -> Result<Self> {
+        let at = fields.at();
+        let name = fields.string(MAX_NAME, "a file's name")?.to_owned();
+        if !is_bare_name(&name) {
+            return Err(Error::corrupt(
+                at,
+                format!("`{}` is no bare file name", name.escape_debug()),
+            ));
+        }
+        let length = fields.varint("a file's length")?;
+        let count = fields.count(1, "the number of segments")?;
+        let (mut segments, mut sum) = (Vec::with_capacity(count), 0u64);
+        for _ in 0..count {
+            let at = fields.at();
+            let code = fields.varint("a segment")?;
+            let (segment, bytes) = if code % 2 == 1 {
+                (SegmentRecord::Zeros(code / 2), code / 2)
+            } else {
+                let k = usize::try_from(code / 2).unwrap_or(usize::MAX);
+                let entry = entries.get(k);
+                let entry =
+                    entry.ok_or_else(|| Error::corrupt(at, format!("there is no entry {k}")))?;
+                (SegmentRecord::Entry(k), entry.length as u64)
+            };
+            sum = sum.checked_add(bytes).ok_or_else(|| Error::corrupt(at, "a file without end"))?;
+            segments.push(segment);
+        }
+        if sum != length {
+            return Err(Error::corrupt(
+                at,
+                format!("segments of {sum} bytes in a file of {length}"),
+            ));
+        }
+        Ok(Self { name, length, segments })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        for bad in ["", "..", "a/b", "/x", "a\\b", "c:x", "a\0"] {
+            assert!(!is_bare_name(bad), "{bad:?}");
+        }
+        assert!(is_bare_name("model-00001-of-00003.safetensors"));
+    }
+}

@@ -1,0 +1,108 @@
+//! The Golomb code with memory: short lists of numbers whose size changes slowly.
+//!
+//! | bits | |
+//! |---|---|
+//! | n − k ones, a zero | n is the bit length of u + 2^k, less 1 |
+//! | n | its low bits |
+//!
+//! k follows from the numbers before.
+
+use crate::bits::reader::BitReader;
+use crate::bits::writer::BitWriter;
+use crate::bits::zigzag;
+use crate::error::{Error, Result};
+
+/// Most bits of k and of the unary part.
+const MOST: u32 = 24;
+
+/// What the code remembers: four times the mean of the numbers before, the last ones most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory(u32);
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self(16)
+    }
+
+    fn k(self) -> u32 {
+        (u32::BITS - (self.0 >> 3).leading_zeros()).min(MOST)
+    }
+
+    fn take_in(&mut self, u: u64) {
+        let u = u32::try_from(u.min(1 << 20)).unwrap_or(1 << 20);
+        self.0 = self.0 - (self.0 >> 2) + u;
+    }
+
+    /// Writes `u`, below 2^24.
+    pub(crate) fn write(&mut self, u: u64, out: &mut BitWriter) {
+        let k = self.k();
+        let v = u + (1 << k);
+        let n = v.ilog2();
+        out.write((1 << (n - k)) - 1, n - k + 1);
+        out.write(v - (1 << n), n);
+        self.take_in(u);
+    }
+
+    /// Writes `value` by zigzag.
+    pub(crate) fn write_signed(&mut self, value: i32, out: &mut BitWriter) {
+        self.write(zigzag::encode(i64::from(value)), out);
+    }
+
+    /// Bits that [`Memory::write_signed`] takes.
+    pub(crate) fn cost_signed(&mut self, value: i32) -> u32 {
+        let u = zigzag::encode(i64::from(value));
+        let k = self.k();
+        let n = (u + (1 << k)).ilog2();
+        self.take_in(u);
+        2 * n - k + 1
+    }
+
+    /// Reads a number.
+    pub(crate) fn read(&mut self, r: &mut BitReader<'_>, field: &'static str) -> Result<u64> {
+        let k = self.k();
+        let at = r.byte();
+        let mut n = k;
+        while r.read(1, field)? == 1 {
+            n += 1;
+            if n - k > MOST {
+                return Err(Error::corrupt(at, format!("a number of {field} is too large")));
+            }
+        }
+        let u = (1u64 << n) + r.read(n, field)? - (1 << k);
+        self.take_in(u);
+        Ok(u)
+    }
+
+    /// Reads a number written by zigzag.
+    pub(crate) fn read_signed(
+        &mut self,
+        r: &mut BitReader<'_>,
+        field: &'static str,
+    ) -> Result<i64> {
+        self.read(r, field).map(zigzag::decode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(values in prop::collection::vec(-100_000i32..100_000, 0..100)) {
+            let (mut out, mut memory, mut cost) = (BitWriter::default(), Memory::new(), 0);
+            let mut counter = Memory::new();
+            for &v in &values {
+                memory.write_signed(v, &mut out);
+                cost += counter.cost_signed(v);
+            }
+            let bytes = out.finish();
+            prop_assert_eq!(bytes.len(), cost.div_ceil(8) as usize);
+            let (mut r, mut memory) = (BitReader::new(&bytes, 0), Memory::new());
+            for &v in &values {
+                prop_assert_eq!(memory.read_signed(&mut r, "x").unwrap(), i64::from(v));
+            }
+        }
+    }
+}

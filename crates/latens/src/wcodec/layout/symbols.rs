@@ -1,0 +1,310 @@
+//! How a part of symbols is coded: geometry, prediction, tables, classes.
+//!
+//! | field | form |
+//! |---|---|
+//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES |
+//! | columns | RECUT: varint |
+//! | group rows | varint |
+//! | prediction | PREDICT or TRANSFORM |
+//! | tables | bits u8, how many varint, the number of each in the bank |
+//! | classes | CLASSES |
+
+use crate::ans::rans::MAX_TABLE_BITS;
+use crate::bits::varint;
+use crate::error::{Error, Result};
+use crate::wcodec::layout::class_rule::ClassRule;
+use crate::wcodec::layout::fields::Fields;
+use crate::wcodec::layout::short_stream;
+use crate::wcodec::layout::source::PartOf;
+use crate::wcodec::layout::table::MAX_TABLES;
+
+const RECUT: u64 = 1;
+const PAIRS: u64 = 2;
+const PREDICT: u64 = 4;
+const TRANSFORM: u64 = 8;
+const CLASSES: u64 = 16;
+
+/// Most classes, and tables, of a tensor.
+pub(crate) const MAX_CLASSES: usize = 64;
+/// Largest side of a tile.
+pub(crate) const MAX_TILE: u64 = 4096;
+/// The predictor byte where each tile has its own.
+pub(crate) const BY_TILE: u8 = 255;
+/// The predictor that subtracts the column's mean.
+pub(crate) const COLUMN: u8 = 6;
+/// The predictor that subtracts another plane.
+pub(crate) const REFERENCE: u8 = 7;
+/// Kinds of the bitplane coder, and of coefficients; plain values have the first half where there
+/// are coefficients.
+pub(crate) const KINDS: usize = 16;
+/// Predictors that exist.
+pub(crate) const PREDICTORS: u8 = 8;
+
+/// Everything about the coding of symbols but the groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Symbols {
+    /// Symbols in all, before they are paired.
+    pub(crate) count: usize,
+    /// Columns as coded (before pairing), where not those of the part.
+    pub(crate) recut: Option<usize>,
+    /// Columns in force.
+    pub(crate) cols: usize,
+    /// Two symbols of 4 bits are coded as one of 8.
+    pub(crate) pairs: bool,
+    /// Rows of a group.
+    pub(crate) group_rows: usize,
+    pub(crate) prediction: Option<Prediction>,
+    pub(crate) table_bits: u32,
+    /// By class: number in the bank.
+    pub(crate) tables: Vec<usize>,
+    pub(crate) classes: Option<ClassRule>,
+}
+
+/// Tiles and how they are predicted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prediction {
+    pub(crate) tile_rows: u16,
+    pub(crate) tile_cols: u16,
+    /// 0 to 7, or [`BY_TILE`].
+    pub(crate) predictor: u8,
+    /// The symbol whose value is 0.
+    pub(crate) centre: u8,
+    /// Whether blocks may be transformed.
+    pub(crate) transform: bool,
+    /// By column, for COLUMN.
+    pub(crate) means: Option<Vec<u8>>,
+    /// For REFERENCE.
+    pub(crate) reference: Option<PartOf>,
+}
+
+impl Symbols {
+    /// Whether sub-blocks may be transformed: then what is coded are signed numbers.
+    pub(crate) fn has_transform(&self) -> bool {
+        self.prediction.as_ref().is_some_and(|p| p.transform)
+    }
+
+    /// Rows as coded; the last one may be short.
+    pub(crate) fn rows(&self) -> usize {
+        self.count.div_ceil(self.cols.max(1))
+    }
+
+    /// Symbols of a row as they are coded: pairs count once.
+    pub(crate) fn coded_cols(&self) -> usize {
+        if self.pairs { self.cols / 2 } else { self.cols }
+    }
+
+    /// Number of groups.
+    pub(crate) fn groups(&self) -> usize {
+        self.rows().div_ceil(self.group_rows.max(1))
+    }
+
+    /// The symbols (not pairs) of a group, from the first one on.
+    pub(crate) fn group_range(&self, group: usize) -> std::ops::Range<usize> {
+        let symbols = self.group_rows.saturating_mul(self.cols);
+        let start = group.saturating_mul(symbols).min(self.count);
+        start..start.saturating_add(symbols).min(self.count)
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let flag = |set: bool, flag: u64| if set { flag } else { 0 };
+        let transform = self.prediction.as_ref().is_some_and(|p| p.transform);
+        varint::write(
+            flag(self.recut.is_some(), RECUT)
+                | flag(self.pairs, PAIRS)
+                | flag(self.prediction.is_some(), PREDICT)
+                | flag(transform, TRANSFORM)
+                | flag(self.classes.is_some(), CLASSES),
+            out,
+        );
+        if let Some(cols) = self.recut {
+            varint::write(cols as u64, out);
+        }
+        varint::write(self.group_rows as u64, out);
+        if let Some(prediction) = &self.prediction {
+            prediction.write(out);
+        }
+        out.extend_from_slice(&self.table_bits.to_le_bytes()[..1]);
+        varint::write(self.tables.len() as u64, out);
+        self.tables.iter().for_each(|&table| varint::write(table as u64, out));
+        if let Some(classes) = &self.classes {
+            classes.write(out);
+        }
+    }
+
+    /// Reads what belongs to a part of `rows` × `cols` symbols of `bits` bits, for the bitplane
+    /// coder or the direct one.
+    pub(crate) fn read(
+        fields: &mut Fields<'_>,
+        bits: u32,
+        rows: usize,
+        cols: usize,
+        bitplane: bool,
+    ) -> Result<Self> {
+        let count = rows * cols;
+        let at = fields.at();
+        let flags = fields.varint("the flags of symbols")?;
+        let has = |flag: u64| flags & flag != 0;
+        let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES) != 0;
+        if unknown
+            || (has(TRANSFORM) && !has(PREDICT))
+            || (has(PAIRS) && (has(PREDICT) || bits > 4))
+        {
+            return Err(Error::corrupt(
+                at,
+                format!("{flags:#x} are not flags of {bits}-bit symbols"),
+            ));
+        }
+        let recut = if has(RECUT) { Some(fields.size("the columns as coded")?) } else { None };
+        let coded = recut.unwrap_or(cols);
+        let whole_rows = coded != 0 && count.is_multiple_of(coded);
+        if (coded == 0 && count > 0)
+            || (has(PAIRS) && (coded % 2 != 0 || count % 2 != 0))
+            || (has(PREDICT) && count > 0 && !whole_rows)
+        {
+            return Err(Error::corrupt(at, format!("{count} symbols in rows of {coded}")));
+        }
+        let group_rows = fields.size("the rows of a group")?;
+        if group_rows == 0 {
+            return Err(Error::corrupt(at, "groups of no rows"));
+        }
+        let mut symbols =
+            Self { count, recut, cols: coded, pairs: has(PAIRS), group_rows, ..Self::default() };
+        if has(PREDICT) {
+            symbols.prediction = Some(Prediction::read(fields, bits, coded, has(TRANSFORM))?);
+        }
+        let at = fields.at();
+        if bitplane && (!has(PREDICT) || has(PAIRS)) {
+            return Err(Error::corrupt(at, "bitplanes need values, and a prediction gives them"));
+        }
+        if !bitplane && has(TRANSFORM) && has(CLASSES) {
+            return Err(Error::corrupt(
+                at,
+                "the direct coder has coefficients by kind, not by class",
+            ));
+        }
+        symbols.table_bits = u32::from(fields.u8("the size of tables")?);
+        let tables = fields.varint("the number of tables")?;
+        if symbols.table_bits == 0
+            || symbols.table_bits > MAX_TABLE_BITS
+            || tables > MAX_CLASSES as u64
+        {
+            return Err(Error::corrupt(
+                at,
+                format!("{tables} tables of 2^{} slots", symbols.table_bits),
+            ));
+        }
+        for _ in 0..tables {
+            let table = fields.varint_up_to(MAX_TABLES as u64, "the number of a table")?;
+            symbols.tables.push(usize::try_from(table).unwrap_or(usize::MAX));
+        }
+        let classes = match (bitplane, has(TRANSFORM)) {
+            (true, true) => KINDS / 2,
+            (true, false) => KINDS,
+            (false, _) => symbols.tables.len(),
+        };
+        if (bitplane && !symbols.tables.is_empty())
+            || (!bitplane && has(TRANSFORM) && symbols.tables.len() != KINDS && count > 0)
+        {
+            return Err(Error::corrupt(
+                at,
+                format!("{} tables for this coder", symbols.tables.len()),
+            ));
+        }
+        if has(CLASSES) {
+            let (rows, cols) = (symbols.rows(), symbols.coded_cols());
+            symbols.classes = Some(ClassRule::read(fields, rows, cols, classes)?);
+        }
+        Ok(symbols)
+    }
+}
+
+impl Prediction {
+    fn write(&self, out: &mut Vec<u8>) {
+        varint::write(u64::from(self.tile_rows), out);
+        varint::write(u64::from(self.tile_cols), out);
+        out.push(self.predictor);
+        out.push(self.centre);
+        out.push(u8::from(self.means.is_some()) | u8::from(self.reference.is_some()) << 1);
+        if let Some(means) = &self.means {
+            short_stream::write(means, out);
+        }
+        if let Some(reference) = &self.reference {
+            reference.write(out);
+        }
+    }
+
+    fn read(fields: &mut Fields<'_>, bits: u32, cols: usize, transform: bool) -> Result<Self> {
+        let at = fields.at();
+        let mut side = || fields.varint("a tile's side");
+        let (tile_rows, tile_cols) = (side()?, side()?);
+        let predictor = fields.u8("the predictor")?;
+        let centre = fields.u8("the centre")?;
+        let sides = fields.u8("what predictors need")?;
+        let bad = [tile_rows, tile_cols].iter().any(|s| *s == 0 || *s > MAX_TILE)
+            || (predictor >= PREDICTORS && predictor != BY_TILE)
+            || u32::from(centre) >> bits != 0
+            || sides > 3;
+        if bad {
+            return Err(Error::corrupt(at, "tiles or predictors that do not exist"));
+        }
+        let means = match sides & 1 {
+            0 => None,
+            _ => Some(short_stream::read(fields, cols, "means of columns")?),
+        };
+        let reference = if sides & 2 == 0 { None } else { Some(PartOf::read(fields)?) };
+        let side = |side: u64| u16::try_from(side).unwrap_or(u16::MAX);
+        let (tile_rows, tile_cols) = (side(tile_rows), side(tile_cols));
+        let needs = |id: u8| predictor == id;
+        if (needs(COLUMN) && means.is_none()) || (needs(REFERENCE) && reference.is_none()) {
+            return Err(Error::corrupt(at, "a predictor without what it needs"));
+        }
+        Ok(Self { tile_rows, tile_cols, predictor, centre, transform, means, reference })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wcodec::layout::source::EntryRef;
+    use crate::wcodec::view::View;
+
+    #[test]
+    fn symbols_come_back() {
+        let prediction = Prediction {
+            tile_rows: 8,
+            tile_cols: 4096,
+            predictor: BY_TILE,
+            centre: 3,
+            transform: false,
+            means: Some(vec![1, 2, 3, 4, 5, 6]),
+            reference: Some(PartOf::Other { entry: EntryRef::Entry(9), view: View::Raw, part: 0 }),
+        };
+        let classes = ClassRule { rows: vec![1; 5], maps: vec![[0; 256]], ..ClassRule::default() };
+        let plain = Symbols {
+            count: 30,
+            cols: 6,
+            group_rows: 2,
+            table_bits: 12,
+            tables: vec![3, 1],
+            classes: Some(classes),
+            ..Symbols::default()
+        };
+        let predicted = Symbols { prediction: Some(prediction), ..plain.clone() };
+        let pairs =
+            Symbols { pairs: true, recut: Some(4), cols: 4, classes: None, ..plain.clone() };
+        for symbols in [plain, predicted, pairs] {
+            let mut out = Vec::new();
+            symbols.write(&mut out);
+            let mut fields = Fields::new(&out);
+            assert_eq!(Symbols::read(&mut fields, 4, 5, 6, false).unwrap(), symbols);
+            assert_eq!(fields.left(), 0);
+        }
+    }
+
+    #[test]
+    fn groups_cover_all_symbols() {
+        let symbols = Symbols { count: 33, cols: 6, group_rows: 2, ..Symbols::default() };
+        assert_eq!((symbols.rows(), symbols.groups()), (6, 3));
+        assert_eq!(symbols.group_range(2), 24..33);
+    }
+}

@@ -1,0 +1,421 @@
+//! Tables of frequencies, as the bank holds them.
+//!
+//! | bits | field |
+//! |---|---|
+//! | 3 | kind: 0 explicit, 1 curve, 2 product |
+//! | 3 | bits of the alphabet − 1 |
+//! | 4 | bits of the sum − 1 |
+//! | | explicit: differences of frequencies, until they sum to the table |
+//! | | curve: centre, below, above, symmetric, logs at knots |
+//! | 12, 12 | product: two earlier tables of 4 bits |
+
+use crate::ans::rans::MAX_TABLE_BITS;
+use crate::bits::reader::BitReader;
+use crate::bits::writer::BitWriter;
+use crate::error::{Error, Result};
+use crate::wcodec::layout::golomb::Memory;
+
+/// Most tables of a file.
+pub(crate) const MAX_TABLES: usize = 1 << 16;
+/// The log of a curve's centre.
+pub(crate) const TOP_LOG: i32 = 1023;
+/// Steps in which logs are coded.
+pub(crate) const LOG_STEP: i32 = 4;
+/// Distances at which a curve has knots, besides its last two.
+const KNOTS: [i32; 15] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192];
+
+/// Frequencies of the symbols of an alphabet, and how they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// log2 of the alphabet, 1 to 8.
+    pub(crate) bits: u32,
+    /// log2 of the sum of the frequencies, 1 to 14.
+    pub(crate) table_bits: u32,
+    /// How it is written.
+    pub(crate) shape: Shape,
+    /// By symbol.
+    pub(crate) frequencies: Vec<u16>,
+}
+
+/// How a table is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Frequency by frequency.
+    Explicit,
+    /// By logarithms of weights at some distances from a centre.
+    Curve(Curve),
+    /// As the product of two tables of 4 bits, for pairs.
+    Product {
+        /// Of the low four bits.
+        low: usize,
+        /// Of the high four bits.
+        high: usize,
+    },
+}
+
+/// Weights that fall (mostly) with the distance from a centre, around the circle of symbols.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Curve {
+    pub(crate) centre: u8,
+    /// The largest distance on the side of smaller symbols.
+    pub(crate) below: i32,
+    /// The largest distance on the side of larger symbols.
+    pub(crate) above: i32,
+    /// Logs at the knots above the centre.
+    pub(crate) logs_above: Vec<i32>,
+    /// Logs at the knots below; `None` if they follow those above.
+    pub(crate) logs_below: Option<Vec<i32>>,
+}
+
+/// The knots of a side of extent `extent`.
+pub(crate) fn knots(extent: i32) -> Vec<i32> {
+    let mut knots: Vec<i32> = KNOTS.into_iter().take_while(|&k| k < extent - 1).collect();
+    knots.extend((extent >= 2).then_some(extent - 1));
+    knots.extend((extent >= 1).then_some(extent));
+    knots
+}
+
+/// The weight of a log: a power of two, taken piecewise linear.
+fn weight(log: i32) -> u64 {
+    u64::from((64 + log.cast_unsigned() % 64) << (log / 64))
+}
+
+/// The log whose weight is nearest below `weight` times that of the centre; `relative` is at most 1.
+pub(crate) fn log_of(relative: f64) -> i32 {
+    let full = relative * f64::from((64u32 + 63) << 15);
+    if full < 64.0 {
+        return 0;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^22")]
+    let value = full.min(f64::from((64u32 + 63) << 15)) as i32;
+    let shift = value.ilog2().cast_signed() - 6;
+    64 * shift + (value >> shift) - 64
+}
+
+/// Logs at distances 0 to `extent`.
+fn interpolate(extent: i32, logs: &[i32]) -> Vec<i32> {
+    let mut out = vec![TOP_LOG];
+    let (mut p, mut a) = (0, TOP_LOG);
+    for (q, &b) in knots(extent).into_iter().zip(logs) {
+        out.extend((p + 1..=q).map(|d| a + ((b - a) * (d - p)).div_euclid(q - p)));
+        (p, a) = (q, b);
+    }
+    out
+}
+
+impl Curve {
+    /// The weights in the order of distance 0, 1, −1, 2, −2, …, each with its symbol.
+    fn weights(&self, bits: u32) -> Vec<(u8, u64)> {
+        let above = interpolate(self.above, &self.logs_above);
+        let below = match &self.logs_below {
+            Some(logs) => interpolate(self.below, logs),
+            None => above.clone(),
+        };
+        let symbol = |distance: i32| -> u8 {
+            let symbol = (i32::from(self.centre) + distance).rem_euclid(1 << bits);
+            u8::try_from(symbol).unwrap_or(0)
+        };
+        let mut out = vec![(self.centre, weight(TOP_LOG))];
+        for d in 1..=self.above.max(self.below) {
+            let side = |logs: &[i32]| {
+                usize::try_from(d).ok().and_then(|d| logs.get(d)).map(|&log| weight(log))
+            };
+            if d <= self.above {
+                out.extend(side(&above).map(|w| (symbol(d), w)));
+            }
+            if d <= self.below {
+                out.extend(side(&below).map(|w| (symbol(-d), w)));
+            }
+        }
+        out
+    }
+}
+
+/// Frequencies that sum to `2^table_bits` from weights above 0, at most as many, in the order in
+/// which rounding is evened out.
+pub(crate) fn from_weights(bits: u32, table_bits: u32, weights: &[(u8, u64)]) -> Vec<u16> {
+    let total: u64 = weights.iter().map(|w| w.1).sum();
+    let rare = |w: u64| (w << table_bits) < total;
+    let forced = weights.iter().filter(|w| rare(w.1)).count() as u64;
+    let rest: u64 = weights.iter().map(|w| w.1).filter(|&w| !rare(w)).sum();
+    let slots = (1u64 << table_bits) - forced;
+    let mut frequencies = vec![0u16; 1 << bits];
+    let mut missing = 1i64 << table_bits;
+    for &(symbol, w) in weights {
+        let f = if rare(w) { 1 } else { (w * slots / rest.max(1)).max(1) };
+        missing -= f.cast_signed();
+        frequencies[usize::from(symbol)] = u16::try_from(f).unwrap_or(u16::MAX);
+    }
+    while missing != 0 {
+        for &(symbol, _) in weights {
+            let f = &mut frequencies[usize::from(symbol)];
+            if missing > 0 {
+                *f += 1;
+                missing -= 1;
+            } else if missing < 0 && *f >= 2 {
+                *f -= 1;
+                missing += 1;
+            }
+        }
+    }
+    frequencies
+}
+
+/// The weights of pairs, in the order of weight.
+fn product_weights(low: &[u16], high: &[u16]) -> Vec<(u8, u64)> {
+    let pair = |symbol: u8| {
+        let of = |table: &[u16], s: u8| table.get(usize::from(s)).copied().map_or(0, u64::from);
+        (symbol, of(low, symbol & 15) * of(high, symbol >> 4))
+    };
+    let mut weights: Vec<(u8, u64)> = (0..=255).map(pair).filter(|w| w.1 > 0).collect();
+    weights.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    weights
+}
+
+impl Table {
+    /// A table of a curve; `None` where it has more symbols than the table slots.
+    pub(crate) fn of_curve(bits: u32, table_bits: u32, curve: Curve) -> Option<Self> {
+        let weights = curve.weights(bits);
+        let fits = weights.len() <= 1 << table_bits;
+        fits.then(|| Self {
+            bits,
+            table_bits,
+            frequencies: from_weights(bits, table_bits, &weights),
+            shape: Shape::Curve(curve),
+        })
+    }
+
+    /// The product of two tables of 4 bits, for pairs of symbols.
+    pub(crate) fn of_product(
+        table_bits: u32,
+        bank: &[Table],
+        low: usize,
+        high: usize,
+    ) -> Option<Self> {
+        let of = |i: usize| bank.get(i).filter(|t| t.bits == 4).map(|t| &t.frequencies);
+        let weights = product_weights(of(low)?, of(high)?);
+        let fits = weights.len() <= 1 << table_bits;
+        fits.then(|| Self {
+            bits: 8,
+            table_bits,
+            frequencies: from_weights(8, table_bits, &weights),
+            shape: Shape::Product { low, high },
+        })
+    }
+
+    /// Appends the table, from a byte to a byte.
+    pub(crate) fn write(&self, out: Vec<u8>) -> Vec<u8> {
+        let mut out = BitWriter::append_to(out);
+        let kind = match self.shape {
+            Shape::Explicit => 0,
+            Shape::Curve(_) => 1,
+            Shape::Product { .. } => 2,
+        };
+        out.write(kind, 3);
+        out.write(u64::from(self.bits - 1), 3);
+        out.write(u64::from(self.table_bits - 1), 4);
+        match &self.shape {
+            Shape::Explicit => {
+                let (mut memory, mut before, mut left) =
+                    (Memory::new(), 0, 1i32 << self.table_bits);
+                for &f in &self.frequencies {
+                    let f = i32::from(f);
+                    memory.write_signed(f - before, &mut out);
+                    (before, left) = (f, left - f);
+                    if left <= 0 {
+                        break;
+                    }
+                }
+            }
+            Shape::Curve(curve) => {
+                out.write(u64::from(curve.centre), self.bits);
+                for extent in [curve.below, curve.above] {
+                    out.write(u64::from(extent.cast_unsigned()), self.bits);
+                }
+                out.write(u64::from(curve.logs_below.is_none()), 1);
+                let mut memory = Memory::new();
+                for logs in
+                    [Some(&curve.logs_above), curve.logs_below.as_ref()].into_iter().flatten()
+                {
+                    let mut before = TOP_LOG;
+                    for &log in logs {
+                        memory.write_signed((log - before) / LOG_STEP, &mut out);
+                        before = log;
+                    }
+                }
+            }
+            Shape::Product { low, high } => {
+                out.write(*low as u64, 12);
+                out.write(*high as u64, 12);
+            }
+        }
+        out.finish()
+    }
+
+    /// Reads a table; `bank` are those before it.
+    pub(crate) fn read(r: &mut BitReader<'_>, bank: &[Table]) -> Result<Self> {
+        let at = r.byte();
+        let kind = r.read(3, "a table's kind")?;
+        let bits = r.read_u32(3, "a table's alphabet")? + 1;
+        let table_bits = r.read_u32(4, "a table's size")? + 1;
+        if table_bits > MAX_TABLE_BITS {
+            return Err(Error::corrupt(
+                at,
+                format!("a table of 2^{table_bits} slots; 2^14 is the most"),
+            ));
+        }
+        let table = match kind {
+            0 => Self {
+                bits,
+                table_bits,
+                shape: Shape::Explicit,
+                frequencies: read_explicit(r, bits, table_bits)?,
+            },
+            1 => {
+                let curve = read_curve(r, bits)?;
+                Self::of_curve(bits, table_bits, curve).ok_or_else(|| {
+                    Error::corrupt(at, "a curve has more symbols than its table slots")
+                })?
+            }
+            2 => {
+                let low = r.read_u32(12, "a table's factors")? as usize;
+                let high = r.read_u32(12, "a table's factors")? as usize;
+                let table = Self::of_product(table_bits, bank, low, high).filter(|_| bits == 8);
+                table.ok_or_else(|| {
+                    Error::corrupt(at, "the factors of a table of pairs do not fit")
+                })?
+            }
+            _ => return Err(Error::corrupt(at, format!("{kind} is not a kind of table"))),
+        };
+        r.align("a table")?;
+        Ok(table)
+    }
+}
+
+fn read_explicit(r: &mut BitReader<'_>, bits: u32, table_bits: u32) -> Result<Vec<u16>> {
+    let mut frequencies = vec![0u16; 1 << bits];
+    let (mut memory, mut before, mut left) = (Memory::new(), 0i64, 1i64 << table_bits);
+    for slot in &mut frequencies {
+        let at = r.byte();
+        let f = before + memory.read_signed(r, "a table's frequencies")?;
+        if !(0..=left).contains(&f) {
+            return Err(Error::corrupt(at, format!("a frequency of {f}; {left} slots are left")));
+        }
+        *slot = u16::try_from(f).unwrap_or(0);
+        (before, left) = (f, left - f);
+        if left == 0 {
+            return Ok(frequencies);
+        }
+    }
+    Err(Error::corrupt(r.byte(), format!("a table's frequencies leave {left} slots over")))
+}
+
+fn read_curve(r: &mut BitReader<'_>, bits: u32) -> Result<Curve> {
+    let at = r.byte();
+    let centre = u8::try_from(r.read_u32(bits, "a curve's centre")?).unwrap_or(0);
+    let below = r.read_u32(bits, "a curve's extent")?.cast_signed();
+    let above = r.read_u32(bits, "a curve's extent")?.cast_signed();
+    let symmetric = r.read(1, "a curve's symmetry")? == 1;
+    if below + above >= 1 << bits || (symmetric && below > above) {
+        return Err(Error::corrupt(at, format!("a curve of {below} and {above} in {bits} bits")));
+    }
+    let mut memory = Memory::new();
+    let mut side = |extent: i32| {
+        let mut log = i64::from(TOP_LOG);
+        let read = |_| {
+            let at = r.byte();
+            log += i64::from(LOG_STEP) * memory.read_signed(r, "a curve's logs")?;
+            i32::try_from(log).ok().filter(|log| (0..=TOP_LOG).contains(log)).ok_or_else(|| {
+                Error::corrupt(at, format!("a curve has a log of {log}; 0 to {TOP_LOG} are legal"))
+            })
+        };
+        knots(extent).into_iter().map(read).collect::<Result<Vec<i32>>>()
+    };
+    let logs_above = side(above)?;
+    let logs_below = if symmetric { None } else { Some(side(below)?) };
+    Ok(Curve { centre, below, above, logs_above, logs_below })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn round_trip(table: &Table, bank: &[Table]) {
+        let sum: u32 = table.frequencies.iter().map(|&f| u32::from(f)).sum();
+        assert_eq!(sum, 1 << table.table_bits);
+        let bytes = table.write(Vec::new());
+        let mut r = BitReader::new(&bytes, 0);
+        assert_eq!(&Table::read(&mut r, bank).unwrap(), table);
+        assert_eq!(r.bits_left(), 0);
+        for end in 0..bytes.len() {
+            assert!(Table::read(&mut BitReader::new(&bytes[..end], 0), bank).is_err());
+        }
+    }
+
+    #[test]
+    fn knots_end_with_the_extent_and_its_neighbour() {
+        assert_eq!(knots(0), []);
+        assert_eq!(knots(1), [1]);
+        assert_eq!(knots(3), [1, 2, 3]);
+        assert_eq!(knots(8), [1, 2, 3, 4, 6, 7, 8]);
+        assert_eq!(knots(127).last_chunk(), Some(&[96, 126, 127]));
+    }
+
+    #[test]
+    fn logs_and_weights_are_inverse() {
+        for log in 0..=TOP_LOG {
+            assert_eq!(log_of(weight(log) as f64 / weight(TOP_LOG) as f64), log);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn explicit_tables(
+            bits in 1u32..=8, extra in 0u32..6,
+            counts in prop::collection::vec(prop_oneof![Just(0u32), 1u32..1000], 256),
+        ) {
+            let table_bits = (bits + extra).min(MAX_TABLE_BITS);
+            let weights: Vec<(u8, u64)> = (0u8..=255).zip(&counts).take(1 << bits)
+                .filter(|(_, c)| **c > 0).map(|(s, &c)| (s, u64::from(c))).collect();
+            prop_assume!(!weights.is_empty());
+            let frequencies = from_weights(bits, table_bits, &weights);
+            for &(s, _) in &weights {
+                prop_assert!(frequencies[usize::from(s)] > 0);
+            }
+            round_trip(&Table { bits, table_bits, shape: Shape::Explicit, frequencies }, &[]);
+        }
+
+        #[test]
+        fn curves(
+            bits in 1u32..=8, extra in 0u32..6, centre in any::<u8>(), below in 0i32..256, above in 0i32..256,
+            symmetric in any::<bool>(), logs in prop::collection::vec(0i32..255, 40),
+        ) {
+            let most = (1 << bits) - 1;
+            let above = above.min(most);
+            let below = below.min(most - above).min(if symmetric { above } else { most });
+            let side = |extent: i32, logs: &[i32]| -> Vec<i32> {
+                knots(extent).iter().zip(logs).map(|(_, l)| TOP_LOG - LOG_STEP * l).collect()
+            };
+            let centre = centre & u8::try_from(most).unwrap();
+            let curve = Curve {
+                centre, below, above,
+                logs_above: side(above, &logs),
+                logs_below: (!symmetric).then(|| side(below, &logs[20..])),
+            };
+            let table = Table::of_curve(bits, (bits + extra).min(14), curve).unwrap();
+            let present = table.frequencies.iter().filter(|&&f| f > 0).count();
+            prop_assert_eq!(present, usize::try_from(below + above + 1).unwrap());
+            round_trip(&table, &[]);
+        }
+
+        #[test]
+        fn products(counts in prop::collection::vec(prop_oneof![Just(0u64), 1u64..1000], 16), table_bits in 8u32..=14) {
+            let weights: Vec<(u8, u64)> = (0u8..16).zip(counts).filter(|w| w.1 > 0).collect();
+            prop_assume!(!weights.is_empty());
+            let frequencies = from_weights(4, 8, &weights);
+            let bank = [Table { bits: 4, table_bits: 8, shape: Shape::Explicit, frequencies }];
+            round_trip(&Table::of_product(table_bits, &bank, 0, 0).unwrap(), &bank);
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! A tensor of an open file: its descriptor read, its groups found, its sources decoded on demand.
+
+use crate::bits::checksum::crc32;
+use crate::error::{Error, Result};
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::class::{Blocks, SourceBytes, Terms};
+use crate::wcodec::decode::group::SymbolDecoder;
+use crate::wcodec::decode::part::PartDecoder;
+use crate::wcodec::decode::tables::Slots;
+use crate::wcodec::dtype::Dtype;
+use crate::wcodec::layout::descriptor::Descriptor;
+use crate::wcodec::layout::entry::{Entry, Storage};
+use crate::wcodec::layout::header::check_zero;
+use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
+use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
+use crate::wcodec::layout::symbols::Symbols;
+use crate::wcodec::plane::{Content, Part};
+use crate::wcodec::reader::{Reader, read};
+use crate::wcodec::view::{Layout, Values, View};
+use std::ops::Range;
+
+/// An entry whose descriptor has been read.
+pub(crate) struct OpenTensor<'a, S: ReadAt> {
+    reader: &'a Reader<S>,
+    /// The entry that was asked for.
+    entry: &'a Entry,
+    /// The entry that holds the bytes.
+    holder: usize,
+    pub(crate) descriptor: Descriptor,
+    /// Where groups begin, part by part: in the file, or in the inline bytes.
+    places: Vec<Vec<u64>>,
+    /// Whether sources outside of the tensor may be followed.
+    outermost: bool,
+}
+
+/// Numbers of a source, with how wide they are.
+struct Numbers {
+    bytes: Vec<u8>,
+    width: usize,
+    bits: u32,
+}
+
+impl Numbers {
+    fn of(part: Part) -> Self {
+        match part.content {
+            Content::Symbols(plane) => Self { bytes: plane.data, width: 1, bits: plane.bits },
+            Content::Words { width, data, .. } => {
+                let width = usize::from(width);
+                Self { bytes: data, width, bits: 8 * u32::try_from(width).unwrap_or(0) }
+            }
+            Content::Raw(bytes) => Self { bytes, width: 1, bits: 8 },
+        }
+    }
+
+    /// Raw bytes are as wide as `form` wants them.
+    fn source(&self, width: usize) -> SourceBytes<'_> {
+        let width = if self.width == 1 { width } else { self.width };
+        SourceBytes { bytes: &self.bytes, width, bits: self.bits }
+    }
+}
+
+impl<'a, S: ReadAt> OpenTensor<'a, S> {
+    /// Reads the descriptor of entry `number`.
+    pub(crate) fn open(reader: &'a Reader<S>, number: usize) -> Result<Self> {
+        Self::open_at(reader, number, true).map_err(|e| e.within(reader.place(number)))
+    }
+
+    fn open_at(reader: &'a Reader<S>, number: usize, outermost: bool) -> Result<Self> {
+        let entries = &reader.index.entries;
+        let none = || Error::invalid(format!("there is no entry {number}"));
+        let entry = entries.get(number).ok_or_else(none)?;
+        reader.limits.check_output(entry.length as u64)?;
+        let holder = match entry.storage {
+            Storage::Copy(of) => of,
+            _ => number,
+        };
+        let start = reader.starts.get(holder).copied().unwrap_or(0);
+        let (descriptor, groups, at) = match entries.get(holder).map(|e| &e.storage) {
+            Some(Storage::Stored { groups, descriptor, crc }) => {
+                let at = start + *groups as u64;
+                reader.limits.check_alloc(*descriptor as u64, "a descriptor")?;
+                let bytes = read(&reader.source, at, *descriptor as u64)?;
+                if crc32(&bytes) != *crc {
+                    return Err(Error::corrupt(at, "the descriptor does not have its checksum"));
+                }
+                (Descriptor::read(&bytes, false).map_err(|e| e.offset_by(at))?, *groups, at)
+            }
+            Some(Storage::Inline { groups, descriptor }) => {
+                (Descriptor::read(descriptor, true)?, groups.len(), 0)
+            }
+            _ => return Err(none()),
+        };
+        let stored =
+            matches!(entries.get(holder).map(|e| &e.storage), Some(Storage::Stored { .. }));
+        let mut places = Vec::new();
+        let mut next = if stored { start } else { 0 };
+        for part in &descriptor.parts {
+            let mut of_part = Vec::with_capacity(part.groups.len());
+            for group in &part.groups {
+                of_part.push(next);
+                next = next.saturating_add(group.length.next_multiple_of(4) as u64);
+            }
+            places.push(of_part);
+        }
+        let end = if stored { at } else { groups as u64 };
+        if next != end {
+            return Err(Error::corrupt(
+                at,
+                "the groups do not take the bytes that the index states",
+            ));
+        }
+        Ok(Self { reader, entry, holder, descriptor, places, outermost })
+    }
+
+    /// The layout of the view.
+    pub(crate) fn layout(&self) -> Result<Layout> {
+        layout(self.entry, self.descriptor.view)
+    }
+
+    /// The stored bytes of a group, compared with their checksum, padding included.
+    fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
+        let none = || Error::corrupt(0, format!("there is no group {group}"));
+        let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
+        let record = record.ok_or_else(none)?;
+        let place = self.places.get(part).and_then(|p| p.get(group)).copied().ok_or_else(none)?;
+        let padded = record.length.next_multiple_of(4);
+        let holder = self.reader.index.entries.get(self.holder);
+        let mut bytes = match holder.map(|e| &e.storage) {
+            Some(Storage::Inline { groups, .. }) => {
+                let place = usize::try_from(place).unwrap_or(usize::MAX);
+                let bytes = groups.get(place..).and_then(|rest| rest.get(..padded));
+                bytes.ok_or_else(none)?.to_vec()
+            }
+            _ => read(&self.reader.source, place, padded as u64)?,
+        };
+        let inline = matches!(holder.map(|e| &e.storage), Some(Storage::Inline { .. }));
+        check_zero(&bytes[record.length..], place + record.length as u64, "a group")?;
+        bytes.truncate(record.length);
+        if !inline && crc32(&bytes) != record.crc {
+            return Err(Error::corrupt(place, "its bytes do not have their checksum")
+                .within(format!("group {group}")));
+        }
+        Ok(bytes)
+    }
+
+    /// Decodes elements of a part.
+    pub(crate) fn part(&self, number: usize, range: Range<usize>) -> Result<Part> {
+        let none = || Error::corrupt(0, format!("there is no part {number}"));
+        let record = self.descriptor.parts.get(number).ok_or_else(none)?;
+        let places = self.places.get(number).ok_or_else(none)?;
+        let held = self.sources(number, record)?;
+        let bits = match record.shape {
+            PartShape::Symbols { bits, .. } => bits,
+            _ => 8,
+        };
+        let symbols = match &record.codec {
+            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, &held)?),
+            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, &held)?),
+            _ => None,
+        };
+        let decoder = PartDecoder {
+            record,
+            symbols,
+            limits: self.reader.limits,
+            threads: self.reader.threads,
+        };
+        let data = decoder.decode(range, &|group| self.stored(number, group)).map_err(|e| {
+            // Groups count from their own start.
+            let base = e.places().first().and_then(|p| p.strip_prefix("group ")?.parse().ok());
+            let base: Option<usize> = base.filter(|_| e.at().is_some_and(|at| at < 1 << 32));
+            match base.and_then(|group| places.get(group)) {
+                Some(&place) if e.at().is_some_and(|at| at < place) => e.offset_by(place),
+                _ => e,
+            }
+        })?;
+        Ok(decoder.content(data))
+    }
+
+    /// All numbers that the classes of a part need: levels, zero point, row maps, in this order.
+    fn sources(&self, number: usize, record: &PartRecord) -> Result<Vec<Numbers>> {
+        let rule = match &record.codec {
+            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.classes.as_ref(),
+            _ => None,
+        };
+        let Some(rule) = rule else { return Ok(Vec::new()) };
+        let mut held = Vec::new();
+        for source in rule.levels.iter().chain(&rule.zero) {
+            held.push(self.numbers(&source.of, number)?);
+            if let Some(map) = &source.row_map {
+                held.push(self.numbers(map, number)?);
+            }
+        }
+        Ok(held)
+    }
+
+    fn numbers(&self, of: &PartOf, before: usize) -> Result<Numbers> {
+        match of {
+            PartOf::Own(part) if *part < before => {
+                let count = self.descriptor.parts.get(*part).map_or(0, |p| p.shape.count());
+                Ok(Numbers::of(self.part(*part, 0..count)?))
+            }
+            PartOf::Own(part) => {
+                Err(Error::corrupt(0, format!("part {part} is not an earlier one")))
+            }
+            _ if !self.outermost => Err(Error::corrupt(0, "a source has a source elsewhere")),
+            PartOf::Other { entry: EntryRef::Entry(n), view, part } => {
+                let open = Self::open_at(self.reader, *n, false)?;
+                let bytes = open.bytes().map_err(|e| e.within(self.reader.place(*n)))?;
+                split(open.entry, *view, bytes, *part)
+            }
+            PartOf::Other { entry: EntryRef::Base(name), view, part } => {
+                let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
+                let layout = view.layout(dtype, &shape, bytes.len() as u64);
+                take(layout, &bytes, *part)
+            }
+        }
+    }
+
+    fn symbols<'b>(
+        &self,
+        number: usize,
+        symbols: &'b Symbols,
+        bits: u32,
+        bitplane: bool,
+        held: &[Numbers],
+    ) -> Result<SymbolDecoder<'b>> {
+        let slots = if bitplane {
+            Slots::Narrow(Vec::new())
+        } else {
+            Slots::new(symbols, bits, self.reader.bank()?)?
+        };
+        let reference = match symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) {
+            None => Vec::new(),
+            Some(of) => {
+                let numbers = self.numbers(of, number)?;
+                let fits = numbers.width == 1
+                    && numbers.bits == bits
+                    && numbers.bytes.len() == symbols.count;
+                if !fits {
+                    return Err(Error::corrupt(0, "the reference is of another size"));
+                }
+                numbers.bytes
+            }
+        };
+        let terms = match &symbols.classes {
+            None => None,
+            Some(rule) => {
+                let mut held = held.iter();
+                let mut blocks = |source: &Source, zero: bool| -> Result<Blocks> {
+                    let none = || Error::corrupt(0, "a source of classes is missing");
+                    let numbers = held.next().ok_or_else(none)?.source(source.width());
+                    let map = match &source.row_map {
+                        None => None,
+                        Some(_) => Some(held.next().ok_or_else(none)?.source(4)),
+                    };
+                    if zero {
+                        Blocks::zeros(source, numbers, map, symbols.cols)
+                    } else {
+                        Blocks::levels(source, numbers, map, symbols.cols)
+                    }
+                };
+                let levels =
+                    rule.levels.iter().map(|s| blocks(s, false)).collect::<Result<Vec<_>>>()?;
+                let zero = rule.zero.as_ref().map(|s| blocks(s, true)).transpose()?;
+                Some(Terms { rule, levels, zero })
+            }
+        };
+        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, reference })
+    }
+
+    /// All bytes of the tensor.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        let parts = self.descriptor.parts.iter().enumerate();
+        let parts = parts.map(|(i, p)| self.part(i, 0..p.shape.count()));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let bytes =
+            self.layout()?.join(parts).map_err(|e| Error::corrupt(0, e.what().to_owned()))?;
+        if bytes.len() != self.entry.length {
+            return Err(Error::corrupt(
+                0,
+                format!("{} bytes where the index states {}", bytes.len(), self.entry.length),
+            ));
+        }
+        Ok(bytes)
+    }
+
+    /// The numbers of rows of the logical weights.
+    pub(crate) fn values(&self, rows: Range<u64>) -> Result<Values> {
+        let layout = self.layout()?;
+        if rows.start > rows.end || rows.end > layout.rows {
+            let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
+            return Err(Error::invalid(what));
+        }
+        let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let all = of(layout.rows).max(1);
+        let mut parts = Vec::new();
+        for (i, part) in self.descriptor.parts.iter().enumerate() {
+            let count = part.shape.count();
+            if !count.is_multiple_of(all) {
+                let what = format!("{count} elements of part {i} are not those of {all} rows");
+                return Err(Error::corrupt(0, what));
+            }
+            let a_row = count / all;
+            parts.push(self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)?);
+        }
+        layout.logical(parts)
+    }
+}
+
+fn layout(entry: &Entry, view: View) -> Result<Layout> {
+    let name = entry.dtype.as_deref().unwrap_or("U8");
+    let dtype = Dtype::named(name);
+    let len = [entry.length as u64];
+    let shape: &[u64] = if entry.is_blob() { &len } else { &entry.shape };
+    let layout = view.layout(dtype, shape, entry.length as u64);
+    layout.ok_or_else(|| Error::corrupt(0, format!("view {} does not fit {name}", view.name())))
+}
+
+fn split(entry: &Entry, view: View, bytes: Vec<u8>, part: usize) -> Result<Numbers> {
+    take(layout(entry, view).ok(), &bytes, part)
+}
+
+fn take(layout: Option<Layout>, bytes: &[u8], part: usize) -> Result<Numbers> {
+    let parts = layout.and_then(|l| l.split(bytes));
+    let part = parts.and_then(|p| p.into_iter().nth(part));
+    part.map(Numbers::of).ok_or_else(|| Error::corrupt(0, "a source does not have such parts"))
+}

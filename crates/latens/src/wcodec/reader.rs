@@ -1,0 +1,399 @@
+//! Reading a file by position.
+
+use crate::bits::checksum::crc32;
+use crate::bits::reader::BitReader;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::wcodec::base::Base;
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::hash::ModelHash;
+use crate::wcodec::layout::entry::{Entry, Storage};
+use crate::wcodec::layout::fields::MAX_SIZE;
+use crate::wcodec::layout::file::SegmentRecord;
+use crate::wcodec::layout::header::{
+    ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, align, check_zero,
+};
+use crate::wcodec::layout::index::Index;
+use crate::wcodec::layout::table::Table;
+use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::view::{Layout, Values};
+use std::io::Write;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// An open `.wcodec` file. Its index is in memory, nothing else is; every function may be called
+/// from several threads.
+pub struct Reader<S: ReadAt> {
+    pub(crate) source: S,
+    pub(crate) limits: Limits,
+    pub(crate) threads: usize,
+    pub(crate) index: Index,
+    header: Header,
+    /// Where the data of each entry begin; of the bank, behind the last one.
+    pub(crate) starts: Vec<u64>,
+    bank: OnceLock<Vec<Table>>,
+    base: Option<Box<dyn Base>>,
+    index_offset: u64,
+}
+
+/// What the index says of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorEntry<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its type, as the source spells it.
+    pub dtype: &'a str,
+    /// Its shape.
+    pub shape: &'a [u64],
+    /// Its bytes when decoded.
+    pub length: usize,
+    /// Its bytes in the file.
+    pub stored: usize,
+    /// The tensor whose bytes it shares, if it has none of its own.
+    pub copy_of: Option<usize>,
+}
+
+impl<S: ReadAt> Reader<S> {
+    /// Opens a file: reads header, footer and index.
+    ///
+    /// # Errors
+    /// I/O; corrupt or truncated, with the byte, where these are not sound.
+    pub fn open(source: S, limits: Limits) -> Result<Self> {
+        let length = source.size()?;
+        let mut head = [0; HEADER_BYTES];
+        if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
+            return Err(Error::truncated(length, "the file is shorter than header and footer"));
+        }
+        source.read_exact_at(&mut head, 0)?;
+        let header = Header::read(&head)?;
+        let mut foot = [0; FOOTER_BYTES];
+        source.read_exact_at(&mut foot, length - FOOTER_BYTES as u64)?;
+        let footer = Footer::read(&foot, length)?;
+        let bytes = length - FOOTER_BYTES as u64 - footer.index_offset;
+        limits.check_alloc(bytes, "the index")?;
+        let mut index = read(&source, footer.index_offset, bytes)?;
+        if crc32(&index) != footer.index_crc {
+            return Err(Error::corrupt(
+                footer.index_offset,
+                "the index does not have the checksum that the footer states",
+            ));
+        }
+        let bytes = std::mem::take(&mut index);
+        let index = Index::read(&bytes)
+            .map_err(|e| e.offset_by(footer.index_offset).within("the index"))?;
+        if crc32(&head) != index.header_crc {
+            return Err(Error::corrupt(
+                0,
+                "the header does not have the checksum that the index states",
+            ));
+        }
+        let mut reader = Self {
+            source,
+            limits,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            index,
+            header,
+            starts: Vec::new(),
+            bank: OnceLock::new(),
+            base: None,
+            index_offset: footer.index_offset,
+        };
+        reader.locate()?;
+        Ok(reader)
+    }
+
+    /// Finds where the entries are, and compares the header with the index.
+    fn locate(&mut self) -> Result<()> {
+        let mut end = HEADER_BYTES as u64;
+        for entry in &self.index.entries {
+            let mut start = end;
+            if let Storage::Stored { groups, descriptor, .. } = entry.storage {
+                start = align(end, ALIGN);
+                end = start.saturating_add(groups as u64).saturating_add(descriptor as u64);
+            }
+            self.starts.push(start);
+        }
+        let bank = align(end, ALIGN);
+        self.starts.push(bank);
+        let end = bank.saturating_add(self.index.bank.bytes as u64);
+        if align(end, ALIGN) != self.index_offset {
+            return Err(Error::corrupt(
+                self.index_offset,
+                format!("entries and tables end at byte {end}, the index begins elsewhere"),
+            ));
+        }
+        let tensors = self.index.entries.iter().filter(|e| !e.is_blob()).count();
+        if let Some(known) = &self.header.known {
+            let same = known.model_hash == self.index.model_hash
+                && known.index_offset == self.index_offset
+                && usize::try_from(known.tensors) == Ok(tensors);
+            if !same {
+                return Err(Error::corrupt(12, "header and index differ"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes on so many threads; the default is as many as there are cores.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        if threads > 0 {
+            self.threads = threads;
+        }
+        self
+    }
+
+    /// Gives the checkpoint against which this file was coded.
+    ///
+    /// # Errors
+    /// Invalid argument where it is another one.
+    pub fn with_base(mut self, base: Box<dyn Base>) -> Result<Self> {
+        match &self.index.base {
+            Some(wanted) if wanted.model_hash != base.model_hash() => Err(Error::invalid(format!(
+                "this is not the base: the file was made against {}, of another model hash",
+                wanted.name
+            ))),
+            _ => {
+                self.base = Some(base);
+                Ok(self)
+            }
+        }
+    }
+
+    pub(crate) fn base(&self) -> Result<&dyn Base> {
+        match (&self.base, &self.index.base) {
+            (Some(base), _) => Ok(&**base),
+            (None, Some(wanted)) => Err(Error::invalid(format!(
+                "the file was made against another checkpoint, {}; give it as the base",
+                wanted.name
+            ))),
+            (None, None) => Err(Error::corrupt(0, "a tensor names a base, the file does not")),
+        }
+    }
+
+    /// SHA-256 over names, types, shapes and bytes of all tensors.
+    pub fn model_hash(&self) -> [u8; 32] {
+        self.index.model_hash
+    }
+
+    /// Name and model hash of the checkpoint that it was coded against.
+    pub fn base_name(&self) -> Option<(&str, [u8; 32])> {
+        self.index.base.as_ref().map(|b| (b.name.as_str(), b.model_hash))
+    }
+
+    /// What most weights are.
+    pub fn base_quantisation(&self) -> BaseQuantisation {
+        self.header.base_quantisation
+    }
+
+    /// Numbers of entries that are tensors, with what the index says of them.
+    pub fn tensors(&self) -> impl Iterator<Item = (usize, TensorEntry<'_>)> {
+        let entries = self.index.entries.iter().enumerate();
+        entries.filter_map(|(i, e)| Some((i, Self::describe(e)?)))
+    }
+
+    fn describe(entry: &Entry) -> Option<TensorEntry<'_>> {
+        let (stored, copy_of) = match &entry.storage {
+            Storage::Stored { groups, descriptor, .. } => (groups + descriptor, None),
+            Storage::Inline { groups, descriptor } => (groups.len() + descriptor.len(), None),
+            Storage::Copy(of) => (0, Some(*of)),
+        };
+        Some(TensorEntry {
+            name: &entry.name,
+            dtype: entry.dtype.as_deref()?,
+            shape: &entry.shape,
+            length: entry.length,
+            stored,
+            copy_of,
+        })
+    }
+
+    /// The number of the tensor of that name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.tensors().find(|(_, t)| t.name == name).map(|(i, _)| i)
+    }
+
+    /// The tables of the file.
+    pub(crate) fn bank(&self) -> Result<&[Table]> {
+        if let Some(bank) = self.bank.get() {
+            return Ok(bank);
+        }
+        let record = self.index.bank;
+        let start = self.starts.last().copied().unwrap_or(0);
+        self.limits.check_alloc(record.bytes as u64, "the tables")?;
+        let bytes = read(&self.source, start, record.bytes as u64)?;
+        let tables = read_bank(&bytes, record.tables, record.crc)
+            .map_err(|e| e.offset_by(start).within("the tables"))?;
+        Ok(self.bank.get_or_init(|| tables))
+    }
+
+    /// The bytes of entry `number` as they were in the source.
+    ///
+    /// # Errors
+    /// Corrupt or truncated, with tensor, group and byte; I/O; invalid argument where there is no
+    /// such entry or a limit is passed.
+    pub fn tensor(&self, number: usize) -> Result<Vec<u8>> {
+        let open = OpenTensor::open(self, number)?;
+        open.bytes().map_err(|e| e.within(self.place(number)))
+    }
+
+    /// The layout of tensor `number` as it is stored: rows and columns of its logical weights, and
+    /// what they mean.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`].
+    pub fn layout(&self, number: usize) -> Result<Layout> {
+        OpenTensor::open(self, number)?.layout()
+    }
+
+    /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the
+    /// packing means them, or words of its own type. Only the groups that hold them are decoded.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`]; invalid argument where there are no such rows.
+    pub fn rows(&self, number: usize, rows: Range<u64>) -> Result<Values> {
+        let open = OpenTensor::open(self, number)?;
+        open.values(rows).map_err(|e| e.within(self.place(number)))
+    }
+
+    /// Columns `cols` of rows `rows`, as [`Reader::rows`].
+    ///
+    /// # Errors
+    /// Those of [`Reader::rows`]; invalid argument where there are no such columns.
+    pub fn slice(&self, number: usize, rows: Range<u64>, cols: Range<u64>) -> Result<Values> {
+        let open = OpenTensor::open(self, number)?;
+        let layout = open.layout()?;
+        if cols.start > cols.end || cols.end > layout.cols {
+            return Err(Error::invalid(format!(
+                "columns {} to {} of {}",
+                cols.start, cols.end, layout.cols
+            )));
+        }
+        let count = rows.end.saturating_sub(rows.start);
+        let values = open.values(rows).map_err(|e| e.within(self.place(number)))?;
+        let cut = |bytes: Vec<u8>| -> Vec<u8> {
+            let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+            let all = of(count).saturating_mul(of(layout.cols)).max(1);
+            let width = (bytes.len() / all).max(1);
+            let row = of(layout.cols) * width;
+            let rows = bytes.chunks(row.max(1));
+            rows.flat_map(|r| {
+                r.get(of(cols.start) * width..of(cols.end) * width).unwrap_or_default()
+            })
+            .copied()
+            .collect()
+        };
+        Ok(match values {
+            Values::Unsigned(bytes) => Values::Unsigned(cut(bytes)),
+            Values::Words(bytes) => Values::Words(cut(bytes)),
+            Values::Signed(bytes) => {
+                let bytes = bytes.into_iter().map(i8::cast_unsigned).collect();
+                Values::Signed(cut(bytes).into_iter().map(u8::cast_signed).collect())
+            }
+        })
+    }
+
+    /// How errors name an entry.
+    pub(crate) fn place(&self, number: usize) -> String {
+        match self.index.entries.get(number) {
+            Some(entry) if !entry.is_blob() => format!("tensor {:?}", entry.name),
+            _ => format!("entry {number}"),
+        }
+    }
+
+    /// Source files, by number: names and lengths.
+    pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.index.files.iter().map(|f| (f.name.as_str(), f.length))
+    }
+
+    /// Writes source file `number` as it was.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`]; I/O of `out`.
+    pub fn write_file(&self, number: usize, out: &mut dyn Write) -> Result<()> {
+        let file = self.index.files.get(number);
+        let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
+        self.limits.check_output(file.length)?;
+        for segment in &file.segments {
+            match *segment {
+                SegmentRecord::Entry(entry) => out.write_all(&self.tensor(entry)?)?,
+                SegmentRecord::Zeros(mut left) => {
+                    let zeros = [0; 4096];
+                    while left > 0 {
+                        let now = usize::try_from(left).unwrap_or(usize::MAX).min(zeros.len());
+                        out.write_all(&zeros[..now])?;
+                        left -= now as u64;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes everything and checks every checksum, all padding and the model hash.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; [`Reader::tensor`] tells of each tensor on its own.
+    pub fn verify(&self) -> Result<()> {
+        self.bank()?;
+        let mut end = HEADER_BYTES as u64;
+        for (number, entry) in self.index.entries.iter().enumerate() {
+            let start = self.starts[number];
+            self.check_padding(end, start)?;
+            if let Storage::Stored { groups, descriptor, .. } = entry.storage {
+                end = start + groups as u64 + descriptor as u64;
+            }
+        }
+        let bank = self.starts.last().copied().unwrap_or(end);
+        self.check_padding(end, bank)?;
+        self.check_padding(bank + self.index.bank.bytes as u64, self.index_offset)?;
+        let mut hash = ModelHash::new();
+        for (number, entry) in self.index.entries.iter().enumerate() {
+            let bytes = self.tensor(number)?;
+            if let Some(dtype) = &entry.dtype {
+                hash.tensor(&entry.name, dtype, &entry.shape, &bytes);
+            }
+        }
+        if hash.finish() != self.index.model_hash {
+            return Err(Error::corrupt(
+                self.index_offset,
+                "all tensors decode, but not to what the model hash states",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_padding(&self, from: u64, to: u64) -> Result<()> {
+        if from >= to {
+            return Ok(());
+        }
+        let bytes = read(&self.source, from, to - from)?;
+        check_zero(&bytes, from, "what comes before")
+    }
+}
+
+/// `len` bytes from `offset` on.
+pub(crate) fn read<S: ReadAt>(source: &S, offset: u64, len: u64) -> Result<Vec<u8>> {
+    let end = offset.checked_add(len).filter(|end| source.size().is_ok_and(|size| *end <= size));
+    let len = usize::try_from(len).ok().filter(|len| *len <= MAX_SIZE && end.is_some());
+    let len = len.ok_or_else(|| Error::truncated(offset, "the file ends before what it names"))?;
+    let mut bytes = vec![0; len];
+    source.read_exact_at(&mut bytes, offset).map_err(|e| Error::from(e).at_byte(offset))?;
+    Ok(bytes)
+}
+
+fn read_bank(bytes: &[u8], count: usize, crc: u32) -> Result<Vec<Table>> {
+    if crc32(bytes) != crc {
+        return Err(Error::corrupt(0, "they do not have the checksum that the index states"));
+    }
+    let mut r = BitReader::new(bytes, 0);
+    let mut tables: Vec<Table> = Vec::new();
+    for _ in 0..count {
+        let table = Table::read(&mut r, &tables)?;
+        tables.push(table);
+    }
+    match r.bits_left() {
+        0 => Ok(tables),
+        _ => Err(Error::corrupt(r.byte(), "bytes behind the last table")),
+    }
+}

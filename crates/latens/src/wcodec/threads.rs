@@ -1,0 +1,48 @@
+//! The same function for many indices, on some threads; results in order.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// `f(0), …, f(count - 1)`; what comes out does not depend on `threads`.
+pub(crate) fn map<T: Send>(count: usize, threads: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = threads.clamp(1, count.max(1));
+    if threads == 1 {
+        return (0..count).map(f).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= count {
+                return done;
+            }
+            done.push((i, f(i)));
+        }
+    };
+    let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for helper in helpers {
+            match helper.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_unstable_by_key(|(i, _)| *i);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn results_come_in_order() {
+        for threads in [0, 1, 3, 100] {
+            assert_eq!(
+                super::map(50, threads, |i| i * i),
+                (0..50).map(|i| i * i).collect::<Vec<_>>()
+            );
+        }
+    }
+}

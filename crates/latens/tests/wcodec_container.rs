@@ -1,0 +1,159 @@
+//! The container: checkpoints come back byte for byte, and damage anywhere is found.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+
+mod wcodec_common;
+
+use latens::Limits;
+use latens::wcodec::{Config, Reader, compress_checkpoint, compress_checkpoint_to_file};
+use std::io::Cursor;
+use wcodec_common::{Random, back, open, safetensors};
+
+/// All kinds of tensors, small ones.
+fn mixed(rows: usize, cols: usize) -> Vec<u8> {
+    let mut random = Random(7);
+    let int8 = |random: &mut Random| -> Vec<u8> {
+        (0..rows)
+            .flat_map(|r| {
+                let width = [3.0, 9.0, 27.0][r % 3];
+                (0..cols).map(|_| random.int8(width)).collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    let weights = int8(&mut random);
+    let more = int8(&mut random);
+    let packed: Vec<u8> = (0..rows * cols / 2).map(|_| (random.next() & 0xff) as u8).collect();
+    let bf16: Vec<u8> = (0..rows * cols)
+        .flat_map(|_| ((random.normal(0.02) as f32).to_bits() >> 16).to_le_bytes()[..2].to_vec())
+        .collect();
+    let f32s: Vec<u8> = (0..rows).flat_map(|_| (random.normal(1.0) as f32).to_le_bytes()).collect();
+    let (r, c) = (rows as u64, cols as u64);
+    safetensors(&[
+        ("a.weight", "I8", &[r, c], weights.clone()),
+        ("a.weight_scale", "F32", &[r, 1], f32s.clone()),
+        ("b.weight", "I8", &[r, c], more),
+        ("b.weight_packed", "I32", &[r, c / 8], packed),
+        ("c.weight", "BF16", &[r, c], bf16),
+        ("d \"odd\" \u{1f600}\n", "F32", &[r], f32s),
+        ("tied", "I8", &[r, c], weights),
+        ("nothing", "F32", &[0, c], Vec::new()),
+        ("one", "I64", &[], 42i64.to_le_bytes().to_vec()),
+        ("three.dims", "U8", &[2, 3, 4], (0..24).collect()),
+        ("flags", "BOOL", &[5], vec![0, 1, 1, 0, 1]),
+    ])
+}
+
+#[test]
+fn checkpoints_come_back_byte_for_byte() {
+    for (rows, cols) in [(1, 8), (3, 16), (64, 32), (100, 64), (300, 512)] {
+        let source = mixed(rows, cols);
+        for level in [0, 8, 12] {
+            let config =
+                Config::default().level(level).group_symbols(if rows == 300 { 1 << 12 } else { 0 });
+            let file =
+                compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+            assert!(back(&file).unwrap() == source, "{rows} × {cols}, level {level}");
+            let reader = Reader::open(file, Limits::default()).unwrap();
+            let names: Vec<&str> = reader.tensors().map(|(_, t)| t.name).collect();
+            assert_eq!(names.len(), 11);
+            let number = reader.find("one").unwrap();
+            assert_eq!(reader.tensor(number).unwrap(), 42i64.to_le_bytes());
+            assert_eq!(
+                reader.tensors().find(|(_, t)| t.name == "tied").unwrap().1.copy_of.is_some(),
+                rows > 8
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_without_tensors() {
+    let source = safetensors(&[]);
+    let file =
+        compress_checkpoint(&open(source.clone()), None, &Config::default(), Vec::new()).unwrap();
+    assert_eq!(back(&file).unwrap(), source);
+}
+
+#[test]
+fn the_output_does_not_depend_on_threads_and_headers_may_be_complete() {
+    let source = mixed(200, 256);
+    let checkpoint = open(source.clone());
+    let config = Config::default().group_symbols(1 << 10);
+    let one =
+        compress_checkpoint(&checkpoint, None, &config.clone().threads(1), Vec::new()).unwrap();
+    for threads in [2, 7] {
+        let many =
+            compress_checkpoint(&checkpoint, None, &config.clone().threads(threads), Vec::new());
+        assert!(many.unwrap() == one);
+    }
+    let file = Cursor::new(Vec::new());
+    let complete =
+        compress_checkpoint_to_file(&checkpoint, None, &config, file).unwrap().into_inner();
+    assert_eq!(complete.len(), one.len());
+    assert!(complete[128..complete.len() - 2000] == one[128..one.len() - 2000]);
+    assert_ne!(complete[12..44], [0; 32]);
+    assert!(back(&complete).unwrap() == source);
+}
+
+#[test]
+fn every_flipped_bit_is_found() {
+    let source = mixed(12, 16);
+    let checkpoint = open(source);
+    let streamed = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap();
+    let file = Cursor::new(Vec::new());
+    let complete =
+        compress_checkpoint_to_file(&checkpoint, None, &Config::default(), file).unwrap();
+    for file in [streamed, complete.into_inner()] {
+        for bit in 0..file.len() * 8 {
+            let mut damaged = file.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(back(&damaged).is_err(), "bit {} of byte {}", bit % 8, bit / 8);
+        }
+    }
+}
+
+#[test]
+fn flipped_bits_of_stored_groups_are_named() {
+    let source = mixed(200, 256);
+    let config = Config::default().group_symbols(1 << 10);
+    let file = compress_checkpoint(&open(source), None, &config, Vec::new()).unwrap();
+    let mut random = Random(1);
+    for _ in 0..300 {
+        let at = usize::try_from(random.next()).unwrap() % file.len();
+        let mut damaged = file.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let error = back(&damaged).unwrap_err();
+        assert!(error.at().is_some(), "{error}");
+    }
+    // In the middle of the first tensor's groups.
+    let mut damaged = file;
+    damaged[1000] ^= 4;
+    let error = back(&damaged).unwrap_err().to_string();
+    assert!(error.contains("tensor \"a.weight\"") && error.contains("group "), "{error}");
+    assert!(error.contains("(byte "), "{error}");
+    // The others can still be read.
+    let reader = Reader::open(damaged, Limits::default()).unwrap();
+    let good = reader.tensors().filter(|(i, _)| reader.tensor(*i).is_ok()).count();
+    assert_eq!(good, 9);
+}
+
+#[test]
+fn every_truncation_is_found() {
+    let file =
+        compress_checkpoint(&open(mixed(12, 16)), None, &Config::default(), Vec::new()).unwrap();
+    for end in 0..file.len() {
+        assert!(Reader::open(file[..end].to_vec(), Limits::default()).is_err(), "{end}");
+    }
+    let mut longer = file;
+    longer.push(0);
+    assert!(Reader::open(longer, Limits::default()).is_err());
+}
+
+#[test]
+fn limits_are_named() {
+    let file =
+        compress_checkpoint(&open(mixed(64, 64)), None, &Config::default(), Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default().max_output(1000)).unwrap();
+    let error = reader.verify().unwrap_err().to_string();
+    assert!(error.contains("max_output = 1000"), "{error}");
+}

@@ -1,0 +1,145 @@
+//! Every tool forced: whatever it does to sizes, the bytes come back; and rows come without the
+//! rest.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+
+mod wcodec_common;
+
+use latens::Limits;
+use latens::wcodec::predictor::Predictor;
+use latens::wcodec::tile::TileSize;
+use latens::wcodec::transform::Transform;
+use latens::wcodec::view::Values;
+use latens::wcodec::{BaseCheckpoint, BaseFile, Coder, Config, Reader, Tools, compress_checkpoint};
+use wcodec_common::{Random, back, open, safetensors};
+
+/// Eight and four bits, smooth and not, of the largest steps too.
+fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random(seed);
+    let (r, c) = (rows as u64, cols as u64);
+    let plain = |random: &mut Random| -> Vec<u8> {
+        (0..rows * cols).map(|i| random.int8(5.0 + (i % cols) as f64)).collect()
+    };
+    let smooth: Vec<u8> = (0..rows * cols)
+        .map(|i| ((i / cols * 3 + i % cols * 2) & 0xff) as u8 ^ (random.next() & 1) as u8)
+        .collect();
+    let extreme: Vec<u8> =
+        (0..rows * cols).map(|_| if random.next() & 1 == 0 { 0x80 } else { 0x7f }).collect();
+    let nibbles: Vec<u8> = (0..rows * cols.div_ceil(8) * 4)
+        .map(|_| (random.int8(1.5) & 15) | (random.int8(2.5) << 4))
+        .collect();
+    safetensors(&[
+        ("plain", "I8", &[r, c], plain(&mut random)),
+        ("smooth", "U8", &[r, c], smooth),
+        ("extreme", "I8", &[r, c], extreme),
+        ("n.weight_packed", "I32", &[r, c.div_ceil(8)], nibbles),
+    ])
+}
+
+fn round_trip(source: &[u8], tools: &Tools, group: usize) {
+    let config = Config::default().tools(Some(tools.clone())).group_symbols(group);
+    let file = compress_checkpoint(&open(source.to_vec()), None, &config, Vec::new()).unwrap();
+    assert!(back(&file).unwrap() == source, "{tools:?}, groups of {group}");
+}
+
+#[test]
+fn every_predictor_transform_coder_and_tile_size() {
+    let tiles = [(1, 1), (16, 16), (8, 32), (32, 8), (5, 7), (64, 9), (4096, 4096)];
+    let sources =
+        [(37, 53), (8, 8), (64, 40), (1, 100), (70, 1)].map(|(rows, cols)| planes(rows, cols, 3));
+    let mut predictors: Vec<Vec<Predictor>> = Predictor::ALL.iter().map(|p| vec![*p]).collect();
+    predictors.push(Predictor::ALL.to_vec());
+    let transforms = [
+        vec![],
+        vec![Transform::Dct],
+        vec![Transform::Adst],
+        vec![Transform::Dct, Transform::Adst],
+    ];
+    for source in &sources {
+        for (rows, cols) in tiles {
+            for predictors in &predictors {
+                for transforms in &transforms {
+                    for coder in [Coder::Direct, Coder::Bitplane] {
+                        let tools = Tools {
+                            tile: TileSize::new(rows, cols).unwrap(),
+                            predictors: predictors.clone(),
+                            transforms: transforms.clone(),
+                            coder,
+                            contexts: rows % 2 == 0,
+                        };
+                        round_trip(source, &tools, if cols == 9 { 512 } else { 0 });
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_and_slices_are_those_of_the_whole() {
+    let source = planes(200, 64, 9);
+    for tools in [None, Some(Tools { predictors: vec![Predictor::Column], ..Tools::default() })] {
+        let config = Config::default().tools(tools).group_symbols(1 << 10);
+        let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        for name in ["plain", "smooth", "n.weight_packed"] {
+            let number = reader.find(name).unwrap();
+            let bytes = |values: Values| match values {
+                Values::Signed(v) => v.into_iter().map(i8::cast_unsigned).collect(),
+                Values::Unsigned(v) | Values::Words(v) => v,
+            };
+            let layout = reader.layout(number).unwrap();
+            let whole = bytes(reader.rows(number, 0..layout.rows).unwrap());
+            let cols = usize::try_from(layout.cols).unwrap();
+            assert_eq!(whole.len(), 200 * cols);
+            if name == "plain" {
+                assert_eq!(whole, reader.tensor(number).unwrap());
+            }
+            for rows in [0..1, 15..17, 0..200, 64..128, 199..200, 7..7] {
+                let part = bytes(reader.rows(number, rows.clone()).unwrap());
+                let (a, b) = (rows.start as usize * cols, rows.end as usize * cols);
+                assert_eq!(part, whole[a..b], "{name} {rows:?}");
+                let slice = bytes(reader.slice(number, rows.clone(), 3..11).unwrap());
+                let want: Vec<u8> =
+                    whole[a..b].chunks(cols).flat_map(|r| r[3..11].to_vec()).collect();
+                assert_eq!(slice, want);
+            }
+            assert!(reader.rows(number, 3..201).is_err());
+            assert!(reader.slice(number, 0..1, 0..layout.cols + 1).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_base_makes_a_relative_small_and_is_asked_for_by_hash() {
+    let base = planes(128, 256, 1);
+    let mut fine = base.clone();
+    let start = fine.len() - 10_000;
+    for i in (start..fine.len()).step_by(50) {
+        fine[i] ^= 1;
+    }
+    let config = Config::default();
+    let alone = compress_checkpoint(&open(fine.clone()), None, &config, Vec::new()).unwrap();
+    let held = BaseCheckpoint::new(open(base.clone())).unwrap();
+    let against = Some(BaseFile { base: &held, name: "base.safetensors" });
+    let file = compress_checkpoint(&open(fine.clone()), against, &config, Vec::new()).unwrap();
+    assert!(file.len() * 3 < alone.len(), "{} against {}", file.len(), alone.len());
+
+    let reader = Reader::open(file.clone(), Limits::default()).unwrap();
+    let error = reader.verify().unwrap_err().to_string();
+    assert!(error.contains("base.safetensors"), "{error}");
+    let reader = reader.with_base(Box::new(held)).unwrap();
+    reader.verify().unwrap();
+    let mut out = Vec::new();
+    reader.write_file(0, &mut out).unwrap();
+    assert!(out == fine);
+
+    let other = BaseCheckpoint::new(open(fine)).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    assert!(reader.with_base(Box::new(other)).is_err());
+
+    // A .wcodec file is a base as well.
+    let stored = compress_checkpoint(&open(base), None, &config, Vec::new()).unwrap();
+    let stored = Reader::open(stored, Limits::default()).unwrap();
+    assert_eq!(latens::wcodec::Base::model_hash(&stored), stored.model_hash());
+}
