@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn knots_end_with_the_extent_and_its_neighbour() {
-        assert_eq!(knots(0), []);
+        assert!(knots(0).is_empty());
         assert_eq!(knots(1), [1]);
         assert_eq!(knots(3), [1, 2, 3]);
         assert_eq!(knots(8), [1, 2, 3, 4, 6, 7, 8]);
