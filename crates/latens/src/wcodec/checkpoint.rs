@@ -12,7 +12,7 @@
 
 mod detect;
 mod gguf;
-mod json;
+mod members;
 mod quantization;
 mod safetensors;
 mod segments;

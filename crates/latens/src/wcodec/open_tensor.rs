@@ -196,7 +196,15 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     fn numbers(&self, of: &PartOf, before: usize) -> Result<Numbers> {
         match of {
             PartOf::Own(part) if *part < before => {
-                let count = self.descriptor.parts.get(*part).map_or(0, |p| p.shape.count());
+                let record = self.descriptor.parts.get(*part);
+                // Else a few bytes could ask for any amount of work.
+                if record.is_some_and(|p| p.sources() > 0) {
+                    return Err(Error::corrupt(
+                        0,
+                        format!("part {part} is a source and has sources"),
+                    ));
+                }
+                let count = record.map_or(0, |p| p.shape.count());
                 Ok(Numbers::of(self.part(*part, 0..count)?))
             }
             PartOf::Own(part) => {

@@ -64,6 +64,7 @@ pub enum View {
 
 /// A view that fits a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Layout {
     /// The view.
     pub view: View,
@@ -82,6 +83,7 @@ impl View {
     /// The layout of a tensor of `len` bytes under this view, if the view fits it: the elements are
     /// as wide as the view takes them, and the shape accounts for all the bytes.
     pub fn layout(self, dtype: Dtype, shape: &[u64], len: u64) -> Option<Layout> {
+        self.is_valid().then_some(())?;
         if len == 0 {
             return Some(Layout { view: self, rows: 0, cols: 0, unit_rows: 1, unit_bytes: 0 });
         }
@@ -91,13 +93,7 @@ impl View {
                 let (rows, cols) = matrix::of_words(dtype, shape, len, 1)?;
                 (rows, cols, 1)
             }
-            View::Words { width, order } => {
-                order.fits(width).then_some(())?;
-                let (rows, cols) = matrix::of_words(dtype, shape, len, u64::from(width))?;
-                (rows, cols, 1)
-            }
-            View::FloatBytes { width } => {
-                matches!(width, 2 | 4 | 8).then_some(())?;
+            View::Words { width, .. } | View::FloatBytes { width } => {
                 let (rows, cols) = matrix::of_words(dtype, shape, len, u64::from(width))?;
                 (rows, cols, 1)
             }
@@ -112,6 +108,16 @@ impl View {
         // Symbols must be countable in memory, eight to a byte at most.
         usize::try_from(rows.checked_mul(cols)?).ok()?;
         Some(Layout { view: self, rows, cols, unit_rows, unit_bytes: len / units })
+    }
+
+    /// Whether its parameters go together.
+    pub fn is_valid(self) -> bool {
+        match self {
+            View::Raw | View::Bytes(_) | View::Blocks(_) => true,
+            View::Packed(packing) => packing.is_valid(),
+            View::Words { width, order } => order.fits(width),
+            View::FloatBytes { width } => matches!(width, 2 | 4 | 8),
+        }
     }
 
     /// The parts of a whole tensor; `None` where the view does not fit it.
@@ -212,7 +218,7 @@ impl Layout {
             View::Raw | View::Bytes(_) => parts::into_first(parts),
             View::Packed(packing) => packing.pack(&parts::into_first(parts), cols),
             View::Words { width, order } => order.join(parts::into_first(parts), width),
-            View::FloatBytes { width } => float_bytes::join(&parts, width),
+            View::FloatBytes { .. } => float_bytes::join(&parts),
             View::Blocks(kind) => kind.join(&parts),
         })
     }

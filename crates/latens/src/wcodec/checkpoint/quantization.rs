@@ -1,8 +1,11 @@
 //! What the metadata of a checkpoint says of its quantisation: `quantization_config` in the
 //! header's metadata or in `config.json`, or `quantize_config.json`. All of it is a hint.
 
-use super::json::Json;
-use crate::error::Result;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::members::Json;
 
 /// Longest file that is looked at.
 pub(super) const LONGEST_CONFIG: u64 = 1 << 24;
@@ -25,12 +28,11 @@ impl Quantization {
     pub fn from_files(config: Option<Vec<u8>>, quantize_config: Option<Vec<u8>>) -> Self {
         let mut found = Quantization::default();
         if let Some(config) = config {
-            // Whatever was read before an error is as good a hint as without one.
-            let _ = Json::new(&config).object(|json, key, _| {
+            let _ = Json::new(&config).members(|key, value| {
                 if matches!(key.as_str(), "quantization_config" | "compression_config") {
-                    return found.walk(json);
+                    found.or(Self::from_json(value.bytes()));
                 }
-                json.skip()
+                Ok(())
             });
         }
         if let Some(config) = quantize_config {
@@ -42,7 +44,9 @@ impl Quantization {
     /// From the text of a `quantization_config`.
     pub fn from_json(text: &[u8]) -> Self {
         let mut found = Quantization::default();
-        let _ = found.walk(&mut Json::new(text));
+        let walk = Walk { found: &mut found, field: None };
+        // Whatever was read before an error is as good a hint as without one.
+        let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
         found
     }
 
@@ -53,34 +57,100 @@ impl Quantization {
         self.bits = self.bits.or(other.bits);
         self.group_size = self.group_size.or(other.group_size);
     }
+}
 
-    /// Takes what it knows from an object and all within; the first of each counts.
-    fn walk(&mut self, json: &mut Json<'_>) -> Result<()> {
-        match json.peek() {
-            Some(b'{') => json.object(|json, key, _| {
-                let next = json.peek();
-                let text = next == Some(b'"');
-                let number = next.is_some_and(|b| b.is_ascii_digit());
-                match key.as_str() {
-                    "quant_method" if text => set(&mut self.method, json.string()?),
-                    "format" | "version" | "bnb_4bit_quant_type" if text => {
-                        set(&mut self.format, json.string()?);
-                    }
-                    "bits" | "w_bit" | "num_bits" if number => set(&mut self.bits, json.number()?),
-                    "group_size" | "q_group_size" if number => {
-                        set(&mut self.group_size, json.number()?);
-                    }
-                    // Activations are quantised otherwise.
-                    "input_activations" | "output_activations" | "kv_cache_scheme" => {
-                        json.skip()?
-                    }
-                    _ => self.walk(json)?,
-                }
-                Ok(())
-            }),
-            Some(b'[') => json.array(|json| self.walk(json)),
-            _ => json.skip(),
+/// What a member is called that tells something.
+#[derive(Clone, Copy)]
+enum Field {
+    Method,
+    Format,
+    Bits,
+    GroupSize,
+}
+
+impl Field {
+    fn of(key: &str) -> Option<Self> {
+        match key {
+            "quant_method" => Some(Field::Method),
+            "format" | "version" | "bnb_4bit_quant_type" => Some(Field::Format),
+            "bits" | "w_bit" | "num_bits" => Some(Field::Bits),
+            "group_size" | "q_group_size" => Some(Field::GroupSize),
+            _ => None,
         }
+    }
+}
+
+/// Takes what it knows from a value and all within; the first of each counts.
+struct Walk<'a> {
+    found: &'a mut Quantization,
+    /// What the value is, where its key told.
+    field: Option<Field>,
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            // Activations are quantised otherwise.
+            if let "input_activations" | "output_activations" | "kv_cache_scheme" = key.as_str() {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            map.next_value_seed(Walk { found: &mut *self.found, field: Field::of(&key) })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(Walk { found: &mut *self.found, field: None })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        match self.field {
+            Some(Field::Method) => set(&mut self.found.method, text.to_owned()),
+            Some(Field::Format) => set(&mut self.found.format, text.to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        match self.field {
+            Some(Field::Bits) => set(&mut self.found.bits, number),
+            Some(Field::GroupSize) => set(&mut self.found.group_size, number),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 }
 

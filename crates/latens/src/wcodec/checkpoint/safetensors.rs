@@ -11,7 +11,11 @@
 //! tensors, which it refuses, are kept; a type that is not known is too, its size is in the
 //! offsets.
 
-use super::json::Json;
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::members::{Json, Numbers};
 use super::quantization::Quantization;
 use super::segments::{self, Listed};
 use super::source::{self, ReadAt};
@@ -91,64 +95,51 @@ pub(super) fn unique(listed: &[Listed]) -> Result<()> {
     Ok(())
 }
 
+/// What a header says of a tensor.
+#[derive(Deserialize)]
+#[serde(expecting = "an object with dtype, shape and data_offsets")]
+struct Fields<'a> {
+    #[serde(borrow)]
+    dtype: Cow<'a, str>,
+    shape: Numbers<MOST_DIMENSIONS>,
+    data_offsets: Numbers<2>,
+}
+
 /// The tensors of a header; bytes are those of the file, of which it is the ninth and on.
 fn parse(header: &[u8], file: usize, data: u64) -> Result<(Vec<Listed>, Quantization)> {
     let (mut listed, mut quantization) = (Vec::new(), Quantization::default());
-    let mut json = Json::new(header);
-    let read = json.object(|json, name, at| {
+    let read = Json::new(header).members(|name, value| {
         if name == "__metadata__" {
-            return metadata(json, &mut quantization);
+            metadata(value, &mut quantization);
+            return Ok(());
         }
-        let info = tensor(json, name, file, data, at)?;
+        let info = tensor(value, name, file, data)?;
         if info.name.len() <= LONGEST_NAME {
-            listed.push(Listed { info, at: at + 8, open_end: false });
+            listed.push(Listed { info, at: value.at() + 8, open_end: false });
         }
         Ok(())
     });
-    read.and_then(|()| json.end()).map_err(|e| e.offset_by(8))?;
+    read.map_err(|e| e.offset_by(8))?;
     Ok((listed, quantization))
 }
 
-fn metadata(json: &mut Json<'_>, quantization: &mut Quantization) -> Result<()> {
-    if json.peek() != Some(b'{') {
-        return json.skip();
-    }
-    json.object(|json, key, _| {
-        if key == "quantization_config" && json.peek() == Some(b'"') {
-            let config = json.string()?;
+/// A hint where it is what it should be, and nothing else otherwise.
+fn metadata(value: Json<'_>, quantization: &mut Quantization) {
+    let _ = value.members(|key, value| {
+        if key == "quantization_config"
+            && let Ok(config) = value.parse::<Cow<'_, str>>()
+        {
             quantization.or(Quantization::from_json(config.as_bytes()));
-            return Ok(());
-        }
-        json.skip()
-    })
-}
-
-fn tensor(
-    json: &mut Json<'_>,
-    name: String,
-    file: usize,
-    data: u64,
-    at: u64,
-) -> Result<TensorInfo> {
-    let place = quoted(&name);
-    let (mut dtype, mut shape, mut offsets) = (None, None, None);
-    let read = json.object(|json, key, _| {
-        match key.as_str() {
-            "dtype" => {
-                dtype = Some(Dtype::from_safetensors(&json.string()?).unwrap_or(Dtype::Unknown))
-            }
-            "shape" => shape = Some(numbers(json, MOST_DIMENSIONS)?),
-            "data_offsets" => offsets = Some(numbers(json, 2)?),
-            _ => json.skip()?,
         }
         Ok(())
     });
-    read.map_err(|e| e.within(place.clone()))?;
-    let wrong = |what: String| Error::corrupt(at, what).within(place.clone());
-    let missing = |field: &str| wrong(format!("it has no {field}"));
-    let dtype = dtype.ok_or_else(|| missing("dtype"))?;
-    let shape = shape.ok_or_else(|| missing("shape"))?;
-    let offsets = offsets.ok_or_else(|| missing("data_offsets"))?;
+}
+
+fn tensor(value: Json<'_>, name: String, file: usize, data: u64) -> Result<TensorInfo> {
+    let fields: Fields<'_> = value.parse().map_err(|e| e.within(quoted(&name)))?;
+    let dtype = Dtype::from_safetensors(&fields.dtype).unwrap_or(Dtype::Unknown);
+    let (shape, offsets) = (fields.shape.0, fields.data_offsets.0);
+    let wrong = |what: String| Error::corrupt(value.at(), what).within(quoted(&name));
     let &[begin, end] = offsets.as_slice() else {
         return Err(wrong("data_offsets are not two numbers".to_owned()));
     };
@@ -169,17 +160,4 @@ fn tensor(
         data.checked_add(begin).ok_or_else(|| wrong("data_offsets pass 2^64".to_owned()))?;
     let (view, siblings) = Default::default();
     Ok(TensorInfo { name, dtype, shape, file, offset, len, view, siblings })
-}
-
-fn numbers(json: &mut Json<'_>, most: usize) -> Result<Vec<u64>> {
-    let mut out = Vec::new();
-    json.array(|json| {
-        let at = json.at();
-        if out.len() == most {
-            return Err(Error::corrupt(at, format!("more than {most} numbers stand here")));
-        }
-        out.push(json.number()?);
-        Ok(())
-    })?;
-    Ok(out)
 }

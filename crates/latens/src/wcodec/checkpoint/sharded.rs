@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::json::Json;
+use super::members::Json;
 use super::quantization::Quantization;
 use super::source::{self, ReadAt};
 use super::{Checkpoint, Format, Segment, SourceFile, safetensors};
@@ -45,15 +45,13 @@ pub(super) fn read(
 /// The files of an index in the order in which it names them, and where it does.
 fn shards(index: &[u8]) -> Result<Vec<(u64, String)>> {
     let (mut shards, mut known, mut found) = (Vec::new(), HashSet::new(), false);
-    let mut json = Json::new(index);
-    json.object(|json, key, _| {
+    Json::new(index).members(|key, value| {
         if key != "weight_map" {
-            return json.skip();
+            return Ok(());
         }
         found = true;
-        json.object(|json, _, _| {
-            let at = json.at();
-            let file = json.string()?;
+        value.members(|_, value| {
+            let (at, file) = (value.at(), value.parse::<String>()?);
             if known.contains(&file) {
                 return Ok(());
             }
@@ -70,7 +68,6 @@ fn shards(index: &[u8]) -> Result<Vec<(u64, String)>> {
             Ok(())
         })
     })?;
-    json.end()?;
     if !found {
         return Err(Error::corrupt(
             0,

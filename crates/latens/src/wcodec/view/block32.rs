@@ -53,9 +53,7 @@ pub(super) fn split<const N: usize>(
         }
         if fields.fifth {
             for (eight, bits) in weights.as_chunks_mut::<8>().0.iter_mut().zip(&block[fifth_at..]) {
-                for (i, weight) in eight.iter_mut().enumerate() {
-                    *weight |= ((bits >> i) & 1) << 4;
-                }
+                *eight = (u64::from_le_bytes(*eight) | spread_fifth(*bits)).to_le_bytes();
             }
         }
     }
@@ -91,11 +89,38 @@ pub(super) fn join<const N: usize>(parts: &[Part], fields: Fields) -> Vec<u8> {
         }
         if fields.fifth {
             for (eight, bits) in weights.as_chunks::<8>().0.iter().zip(&mut block[fifth_at..]) {
-                for (i, weight) in eight.iter().enumerate() {
-                    *bits |= ((weight >> 4) & 1) << i;
-                }
+                *bits = gather_fifth(u64::from_le_bytes(*eight));
             }
         }
     }
     out
+}
+
+/// Bit *i* of eight as bit 4 of byte *i*.
+fn spread_fifth(bits: u8) -> u64 {
+    // Byte i keeps bit i alone, which is then carried to its bit 7.
+    let own = u64::from_le_bytes([bits; 8]) & 0x8040_2010_0804_0201;
+    ((own + 0x7f7f_7f7f_7f7f_7f7f) & 0x8080_8080_8080_8080) >> 3
+}
+
+/// The inverse of [`spread_fifth`].
+fn gather_fifth(weights: u64) -> u8 {
+    let ones = (weights >> 4) & 0x0101_0101_0101_0101;
+    let [.., bits] = ones.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fifth_bits() {
+        for bits in 0..=255u8 {
+            let spread = spread_fifth(bits);
+            let want = std::array::from_fn(|i| ((bits >> i) & 1) << 4);
+            assert_eq!(spread.to_le_bytes(), want);
+            assert_eq!(gather_fifth(spread | 0x0f0f_0f0f_0f0f_0f0f), bits);
+        }
+    }
 }

@@ -21,52 +21,63 @@ pub(super) fn parts(width: u8, cols: u64) -> Vec<PartLayout> {
     (0..usize::from(width)).map(|i| PartLayout { role: role(i), form }).collect()
 }
 
-/// Calls the body with the integer type of a width.
-macro_rules! with_word {
-    ($width:expr, $word:ident => $body:expr) => {
-        match $width {
-            2 => {
-                type $word = u16;
-                $body
-            }
-            4 => {
-                type $word = u32;
-                $body
-            }
-            _ => {
-                type $word = u64;
-                $body
-            }
+/// The planes of floats of one width.
+macro_rules! for_width {
+    ($split:ident, $word:ty, $width:literal) => {
+        fn $split(bytes: &[u8]) -> Vec<Vec<u8>> {
+            let words = bytes.as_chunks::<$width>().0;
+            let plane = |k: u32| {
+                let shift = 8 * ($width - 1 - k);
+                let byte = |word: &[u8; $width]| {
+                    let [byte, ..] =
+                        (<$word>::from_le_bytes(*word).rotate_left(1) >> shift).to_le_bytes();
+                    byte
+                };
+                words.iter().map(byte).collect()
+            };
+            (0..$width).map(plane).collect()
         }
     };
 }
 
+for_width!(split2, u16, 2);
+for_width!(split4, u32, 4);
+for_width!(split8, u64, 8);
+
 pub(super) fn split(bytes: &[u8], width: u8, rows: usize, cols: usize) -> Vec<Part> {
-    let mut planes = vec![Vec::with_capacity(rows * cols); usize::from(width)];
-    with_word!(width, Word => {
-        for bytes in bytes.as_chunks().0 {
-            let turned = Word::from_le_bytes(*bytes).rotate_left(1);
-            for (plane, byte) in planes.iter_mut().zip(turned.to_be_bytes()) {
-                plane.push(byte);
-            }
-        }
-    });
+    let planes = match width {
+        2 => split2(bytes),
+        4 => split4(bytes),
+        _ => split8(bytes),
+    };
     let part = |(i, data)| parts::plane(role(i), rows, cols, 8, data);
     planes.into_iter().enumerate().map(part).collect()
 }
 
-pub(super) fn join(parts: &[Part], width: u8) -> Vec<u8> {
+pub(super) fn join(parts: &[Part]) -> Vec<u8> {
     let planes: Vec<&[u8]> = parts.iter().map(parts::data).collect();
-    let mut out = vec![0; parts.iter().map(|p| parts::data(p).len()).sum()];
-    with_word!(width, Word => {
-        for (i, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-            let mut turned = Word::default().to_be_bytes();
-            for (byte, plane) in turned.iter_mut().zip(&planes) {
-                *byte = plane[i];
+    let mut out = vec![0; planes.iter().map(|p| p.len()).sum()];
+    match *planes {
+        [a, b] => {
+            for ((out, a), b) in out.as_chunks_mut().0.iter_mut().zip(a).zip(b) {
+                *out = u16::from_be_bytes([*a, *b]).rotate_right(1).to_le_bytes();
             }
-            *out = Word::from_be_bytes(turned).rotate_right(1).to_le_bytes();
         }
-    });
+        [a, b, c, d] => {
+            let words = out.as_chunks_mut().0.iter_mut();
+            for ((((out, a), b), c), d) in words.zip(a).zip(b).zip(c).zip(d) {
+                *out = u32::from_be_bytes([*a, *b, *c, *d]).rotate_right(1).to_le_bytes();
+            }
+        }
+        _ => {
+            for (plane, k) in planes.iter().zip(0u32..) {
+                for (out, byte) in out.as_chunks_mut().0.iter_mut().zip(*plane) {
+                    let part = (u64::from(*byte) << (56 - 8 * k)).rotate_right(1);
+                    *out = (u64::from_le_bytes(*out) | part).to_le_bytes();
+                }
+            }
+        }
+    }
     out
 }
 

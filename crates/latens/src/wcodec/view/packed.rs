@@ -77,7 +77,6 @@ impl Packing {
 
     /// Rows and columns of symbols, rows a unit.
     pub(super) fn matrix(self, dtype: Dtype, shape: &[u64], len: u64) -> Option<(u64, u64, u64)> {
-        self.is_valid().then_some(())?;
         let each = self.each();
         let (rows, cols) = matrix::of_words(dtype, shape, len, u64::from(self.word))?;
         match (self.axis, u64::from(self.cols)) {
@@ -196,6 +195,9 @@ impl Packing {
     }
 
     fn unpack_rows(self, words: &[u8], cols: usize, out: &mut [u8]) {
+        if let (4, Some(order)) = (self.word, self.nibble_order()) {
+            return nibbles::unpack_rows(words, order, out);
+        }
         let (word, mask) = (usize::from(self.word), self.mask());
         for (k, row) in out.chunks_exact_mut(cols).enumerate() {
             let (byte, bit) = self.place(k);
@@ -206,6 +208,9 @@ impl Packing {
     }
 
     fn pack_rows(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
+        if let (4, Some(order)) = (self.word, self.nibble_order()) {
+            return nibbles::pack_rows(symbols, order, out);
+        }
         let (word, mask) = (usize::from(self.word), self.mask());
         for (k, row) in symbols.chunks_exact(cols).enumerate() {
             let (byte, bit) = self.place(k);

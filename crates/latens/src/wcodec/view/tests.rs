@@ -125,7 +125,7 @@ fn every_view_gives_back_the_bytes() {
                 assert!(view.layout(dtype, shape, len + 1).is_none() || view == View::Raw);
             }
         }
-        if View::from_bytes(view.to_bytes()).is_ok() {
+        if view.is_valid() {
             assert!(fitted.contains_key(&view.name()), "{view:?} fits nothing");
         }
     }
@@ -134,7 +134,9 @@ fn every_view_gives_back_the_bytes() {
 #[test]
 fn empty_tensors_and_unknown_types() {
     for view in every_view() {
-        let layout = view.layout(Dtype::F32, &[3, 0], 0).unwrap();
+        let layout = view.layout(Dtype::F32, &[3, 0], 0);
+        assert_eq!(layout.is_some(), view.is_valid());
+        let Some(layout) = layout else { continue };
         let parts = layout.split(&[]).unwrap();
         assert!(layout.join(parts).unwrap().is_empty());
     }

@@ -29,15 +29,14 @@ fn sign(id: u8) -> Option<Sign> {
 
 fn packing(bits: u8, word: u8, rest: u8, cols: u32) -> Option<Packing> {
     let orders = [BitOrder::LowFirst, BitOrder::HighFirst, BitOrder::Awq];
-    let packing = Packing {
+    Some(Packing {
         bits,
         word,
         order: orders.get(usize::from(rest & 3)).copied()?,
         axis: if rest & 4 == 0 { Axis::Columns } else { Axis::Rows },
         sign: sign(rest >> 3)?,
         cols,
-    };
-    packing.is_valid().then_some(packing)
+    })
 }
 
 fn word_order(id: u8) -> Option<WordOrder> {
@@ -92,13 +91,13 @@ impl View {
             0 => Some(View::Raw),
             1 => sign(a).map(View::Bytes),
             2 => packing(a, b, c, u32::from_le_bytes(cols)).map(View::Packed),
-            3 => word_order(b).filter(|o| o.fits(a)).map(|order| View::Words { width: a, order }),
-            4 => matches!(a, 2 | 4 | 8).then_some(View::FloatBytes { width: a }),
+            3 => word_order(b).map(|order| View::Words { width: a, order }),
+            4 => Some(View::FloatBytes { width: a }),
             5 => Dtype::from_id(256 + u16::from(a)).and_then(BlockKind::of).map(View::Blocks),
             _ => return Err(Error::corrupt(0, format!("view {kind} is not known"))),
         };
         // One way to write each: what is not used is zero.
-        view.filter(|v| v.to_bytes() == bytes)
+        view.filter(|v| v.is_valid() && v.to_bytes() == bytes)
             .ok_or_else(|| Error::corrupt(1, format!("view {kind} has unknown parameters")))
     }
 }

@@ -4,7 +4,7 @@
 //! `X.absmax` (one for 64 weights), `X.quant_map` and `X.quant_state.bitsandbytes__nf4` (or `__fp4`), which is
 //! JSON as a U8 tensor and tells the shape. INT8: `X.weight` I8 and `X.SCB`; nothing is packed.
 
-use super::super::json::Json;
+use super::super::members::{Json, Numbers};
 use super::{BitOrder, Dtype, Names, Packing, Sign, TensorInfo, View};
 
 /// Longest description of a quantised tensor.
@@ -35,14 +35,11 @@ fn is_flat(t: &TensorInfo) -> bool {
 /// The last dimension of the `shape` in the description.
 fn columns(state: &[u8]) -> Option<u32> {
     let mut last = None;
-    let read = Json::new(state).object(|json, key, _| {
-        if key != "shape" {
-            return json.skip();
+    let read = Json::new(state).members(|key, value| {
+        if key == "shape" {
+            last = value.parse::<Numbers<64>>()?.0.last().copied();
         }
-        json.array(|json| {
-            last = Some(json.number()?);
-            Ok(())
-        })
+        Ok(())
     });
     read.ok()?;
     u32::try_from(last?).ok()
