@@ -63,7 +63,7 @@ fn bytes(data: &Data, index: usize) -> &[u8] {
     }
 }
 
-fn at<'a>(columns: &'a [Column], index: usize) -> Result<&'a Column> {
+fn at(columns: &[Column], index: usize) -> Result<&Column> {
     columns.get(index).ok_or_else(|| Failure::new("there is no such column"))
 }
 

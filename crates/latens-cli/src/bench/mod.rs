@@ -72,7 +72,7 @@ pub fn run(input: String, data: &Data, names: &[String]) -> Result<BenchReport> 
         }
     }
     let raw = data.bytes();
-    let report = |(codec, measured): (&Box<dyn Codec>, &Measured)| CodecReport {
+    let report = |(codec, measured): (&dyn Codec, &Measured)| CodecReport {
         codec: codec.name(),
         bytes: measured.bytes,
         ratio: raw as f64 / measured.bytes.max(1) as f64,
@@ -86,7 +86,7 @@ pub fn run(input: String, data: &Data, names: &[String]) -> Result<BenchReport> 
         columns: data.columns(),
         left_out: data.left_out.clone(),
         only_a_part: data.only_a_part,
-        codecs: codecs.iter().zip(&measured).map(report).collect(),
+        codecs: codecs.iter().map(|codec| &**codec).zip(&measured).map(report).collect(),
     })
 }
 

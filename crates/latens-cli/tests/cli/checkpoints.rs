@@ -130,6 +130,109 @@ fn an_unreadable_checkpoint_is_named_with_its_byte() {
 }
 
 #[test]
+fn a_slice_comes_out_without_the_rest() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(8));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let slice = ["--rows", "10:12", "--cols", "5:9", "-o", "s.npy", "--json"];
+    let done = f.run(&[&["extract", "m.wcodec", "layer.weight"][..], &slice].concat()).ok();
+    let report: Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!((&report["type"], &report["shape"]), (&json!("i8"), &json!([2, 4])));
+    let (whole, npy) = (weights(300 * 256, 8), f.read("s.npy"));
+    let expected: Vec<u8> =
+        [10, 11].iter().flat_map(|row| whole[row * 256 + 5..row * 256 + 9].to_vec()).collect();
+    assert!(npy.starts_with(b"\x93NUMPY") && npy.ends_with(&expected));
+    f.run(&["extract", "m.wcodec", "layer.weight_scale", "-o", "bf16.npy"]).ok();
+    assert!(String::from_utf8_lossy(&f.read("bf16.npy")).contains("<f4"));
+    f.run(&["extract", "m.wcodec", "norm"]).ok();
+    assert!(f.read("norm.npy").ends_with(&weights(256, 10)));
+    f.run(&["extract", "m.wcodec", "weight"]).ends_with(2, &["no tensor", "layer.weight"]);
+    f.run(&["extract", "m.wcodec", "norm", "--rows", "0:9", "-f"]).ends_with(2, &["no rows"]);
+}
+
+#[test]
+fn inspect_says_what_every_tensor_takes() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(9));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let done = f.run(&["inspect", "m.wcodec", "--json"]).ok();
+    let report: Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!(report["kind"], "wcodec");
+    let tensor = &report["tensors"][0];
+    for key in ["name", "dtype", "shape", "packing", "codec", "bytes", "predictors", "transforms"] {
+        assert!(!tensor[key].is_null(), "{key}: {tensor}");
+    }
+    let (bits, entropy) = (&tensor["bits_per_weight"], &tensor["order0_entropy"]);
+    let (bits, entropy) = (bits.as_f64().unwrap(), entropy.as_f64().unwrap());
+    assert!(entropy > 4.0 && bits < entropy + 0.1, "{bits} {entropy}");
+    let text = f.run(&["inspect", "m.wcodec", "--html", "m.html"]).ok();
+    assert!(text.text().contains("layer.weight") && text.text().contains("besides"));
+    assert!(String::from_utf8(f.read("m.html")).unwrap().contains("<svg"));
+}
+
+#[test]
+fn every_tool_is_weighed() {
+    let f = Folder::new();
+    f.write("m.safetensors", &safetensors(&[("w", "I8", &[64, 64], weights(4096, 10))]));
+    f.run(&["compress", "m.safetensors"]).ok();
+    for file in ["m.safetensors", "m.wcodec"] {
+        let done = f.run(&["inspect", file, "--ablate", "--json"]).ok();
+        let report: Value = serde_json::from_slice(&done.out).unwrap();
+        let rows = report["rows"].as_array().unwrap();
+        let names: Vec<&str> = rows.iter().map(|row| row["tool"].as_str().unwrap()).collect();
+        let all = "NONE LEFT TOP AVG PLANAR DC COLUMN DCT ADST bitplane context 16x16 8x32 32x8";
+        assert_eq!(names.join(" "), all);
+        // Noise is not predicted by its neighbours.
+        assert!(rows[1]["bits_per_weight"].as_f64().unwrap() > 0.2, "{report}");
+    }
+    assert!(f.run(&["inspect", "m.wcodec", "--ablate"]).ok().text().contains("PLANAR"));
+}
+
+#[test]
+fn a_base_is_asked_for_again() {
+    let f = Folder::new();
+    let tuned = |seed: u64| {
+        let mut bytes = weights(65_536, 11);
+        bytes.iter_mut().zip(weights(65_536, seed)).for_each(|(a, b)| *a = a.wrapping_add(b & 1));
+        safetensors(&[("w", "I8", &[256, 256], bytes)])
+    };
+    f.write("base.safetensors", &tuned(12));
+    f.write("m.safetensors", &tuned(13));
+    f.run(&["compress", "base.safetensors"]).ok();
+    f.run(&["compress", "m.safetensors", "-o", "alone.wcodec"]).ok();
+    f.run(&["compress", "m.safetensors", "--base", "base.safetensors"]).ok();
+    assert!(f.read("m.wcodec").len() < f.read("alone.wcodec").len() / 2);
+    f.run(&["decompress", "m.wcodec", "-o", "x.safetensors"]).fails(&["base.safetensors"]);
+    for base in ["base.safetensors", "base.wcodec"] {
+        f.run(&["decompress", "m.wcodec", "-f", "-o", "x.safetensors", "--base", base]).ok();
+        assert_eq!(f.read("x.safetensors"), tuned(13));
+    }
+    let wrong = ["decompress", "m.wcodec", "-f", "-o", "x.safetensors", "--base", "m.safetensors"];
+    f.run(&wrong).fails(&["not the base"]);
+}
+
+#[test]
+fn what_is_whole_can_be_salvaged() {
+    let f = Folder::new();
+    let two = safetensors(&[
+        ("a", "I8", &[256, 256], weights(65_536, 14)),
+        ("b", "I8", &[256, 256], weights(65_536, 15)),
+    ]);
+    f.write("m.safetensors", &two);
+    f.run(&["compress", "m.safetensors"]).ok();
+    let mut bad = f.read("m.wcodec");
+    bad[1000] ^= 1;
+    f.write("bad.wcodec", &bad);
+    let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "s.safetensors"]);
+    assert_eq!(done.code, Some(1), "{}", done.err);
+    assert!(done.err.contains("lost: a") && done.err.contains("1 tensors are whole"));
+    let saved = f.read("s.safetensors");
+    let saved = safetensors::SafeTensors::deserialize(&saved).unwrap();
+    assert_eq!(saved.names(), ["b"]);
+    assert_eq!(saved.tensor("b").unwrap().data(), weights(65_536, 15));
+}
+
+#[test]
 fn checkpoints_and_columns_do_not_mix() {
     let f = Folder::new();
     f.write("m.safetensors", &model(7));

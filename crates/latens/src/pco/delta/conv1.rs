@@ -8,19 +8,6 @@ use crate::pco::layout::delta::{Conv1, MAX_CONV1_ORDER};
 use latens_kernels::conv1::Predictor;
 use latens_kernels::dispatch::Present;
 
-impl Conv1 {
-    /// The prediction for the latent after `before`, which holds as many as there are weights.
-    #[inline]
-    fn predict<L: Latent>(&self, before: &[L]) -> L {
-        let mut sum = self.bias;
-        for (&weight, &x) in self.weights.iter().zip(before) {
-            // `Conv1::check` has made sure that nothing overflows; x has 32 bits at most.
-            sum = sum.wrapping_add(i64::from(weight).wrapping_mul(x.to_u64().cast_signed()));
-        }
-        L::truncate((sum.max(0) >> self.quantization).cast_unsigned())
-    }
-}
-
 /// Replaces a page's latents by residuals offset by `MID` and returns the state: the first
 /// `order` latents, zeros where the page has fewer.
 pub(crate) fn encode<L: Latent>(conv: &Conv1, latents: &mut Vec<L>) -> Vec<L> {
@@ -122,6 +109,15 @@ impl Decoder {
 mod tests {
     use super::*;
 
+    /// The prediction for the latent after `before`, as the specification says it.
+    fn predict<L: Latent>(conv: &Conv1, before: &[L]) -> L {
+        let terms = conv.weights.iter().zip(before);
+        let sum = terms.fold(conv.bias, |sum, (&weight, &x)| {
+            sum.wrapping_add(i64::from(weight).wrapping_mul(x.to_u64().cast_signed()))
+        });
+        L::truncate((sum.max(0) >> conv.quantization).cast_unsigned())
+    }
+
     #[test]
     fn encode_is_undone_batch_by_batch() {
         let numbers: Vec<u32> = (0..700u32).map(|i| 1_000_000 + i * i * 31 % 65521).collect();
@@ -146,7 +142,7 @@ mod tests {
             encode(conv, &mut residuals);
             let order = conv.weights.len();
             for (w, &residual) in latents.windows(order + 1).zip(&residuals) {
-                assert_eq!(residual, w[order].sub(conv.predict(w)).add(L::MID));
+                assert_eq!(residual, w[order].sub(predict(conv, w)).add(L::MID));
             }
         }
         check::<u8>(&Conv1 { quantization: 5, bias: -300, weights: vec![-4, 50, 60] });
@@ -161,6 +157,6 @@ mod tests {
     #[test]
     fn predictions_are_clamped_before_the_shift() {
         let conv = Conv1 { quantization: 1, bias: 0, weights: vec![-3] };
-        assert_eq!(conv.predict(&[5u16]), 0);
+        assert_eq!(predict(&conv, &[5u16]), 0);
     }
 }
