@@ -7,12 +7,16 @@
 //! One thread, processor time, contenders by turns, medians over the rounds (`LATENS_BENCH_ROUNDS`,
 //! default 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of
 //! a gaussian per row (one table, and one of eight tables for each row), INT4 nibbles two to a
-//! byte.
+//! byte. Before that the speeds of predictors, transforms and the bitplane coder.
 
 #![allow(clippy::expect_used, clippy::cast_possible_truncation, reason = "a comparison")]
 
 use std::hint::black_box;
 
+use latens::wcodec::bitplane::{self, Order, Values, order_of};
+use latens::wcodec::predictor::{Band, Predictor};
+use latens::wcodec::tile::TileSize;
+use latens::wcodec::transform::{self, Transform, sub_block_count};
 use latens_benches::timing::medians;
 use latens_kernels::dispatch::Simd;
 use latens_kernels::rans::{Classes, Group, Kernel, LANES, LOWER, Tables, entry};
@@ -24,6 +28,7 @@ const BITS: u32 = 12;
 const ROW: usize = 4096;
 
 fn main() {
+    tools();
     let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
     let rounds = rounds.unwrap_or(15);
     println!("data,contender,gb_per_s,ratio_to_zstd,encoded_bytes");
@@ -39,6 +44,70 @@ fn main() {
         let mut nibble = || ((normal() * 2.6).round().clamp(-8.0, 7.0) as i8 as u8) & 15;
         let int4: Vec<u8> = (0..count).map(|_| nibble() | nibble() << 4).collect();
         run(&format!("INT4 packed {groups} groups"), rounds, &int4, |_| 0);
+    }
+}
+
+/// The tools of specs/wcodec-tiles.md on one group of 64 × 1024 gaussian INT8 values.
+fn tools() {
+    let (rows, cols) = (64, 1024);
+    let mut normal = gaussian(7);
+    let symbols: Vec<u8> =
+        (0..rows * cols).map(|_| (normal() * 34.0).round() as i8 as u8).collect();
+    println!("tool,direction,mb_per_s,bits_per_value");
+    let time = |name: &str, direction: &str, bits: f64, run: &mut dyn FnMut()| {
+        let seconds = medians(15, &mut [run])[0];
+        println!("{name},{direction},{:.0},{bits:.3}", symbols.len() as f64 / seconds / 1e6);
+    };
+    let tile = TileSize::SQUARE;
+    for predictor in Predictor::ALL {
+        let band = Band {
+            rows,
+            cols,
+            bits: 8,
+            centre: 0,
+            tile,
+            predictors: &[predictor],
+            means: &symbols[..cols],
+            reference: &symbols,
+        };
+        let mut data = vec![0; symbols.len()];
+        time(predictor.name(), "predict", 8.0, &mut || {
+            band.residual_symbols(&symbols, &mut data).expect("lengths");
+        });
+        let residuals = data.clone();
+        time(predictor.name(), "restore", 8.0, &mut || {
+            data.copy_from_slice(&residuals);
+            band.restore(&mut data).expect("lengths");
+        });
+        assert!(data == symbols);
+    }
+    let values: Vec<i16> = symbols.iter().map(|&x| i16::from(x.cast_signed())).collect();
+    let mut data = values.clone();
+    for code in Transform::ALL {
+        let codes = vec![code; sub_block_count(tile, rows, cols)];
+        time(code.name(), "transform", 8.0, &mut || {
+            data.copy_from_slice(&values);
+            transform::forward(&codes, tile, cols, &mut data).expect("lengths");
+        });
+        let coefficients = data.clone();
+        time(code.name(), "inverse", 8.0, &mut || {
+            data.copy_from_slice(&coefficients);
+            transform::inverse(&codes, tile, cols, &mut data).expect("lengths");
+        });
+        let plain = code == Transform::None;
+        let listed = order_of(&codes, tile, (rows, cols), &[0]).expect("lengths");
+        let (order, kinds) = if plain { (Order::Raster, vec![0]) } else { listed };
+        let band = Values { rows, cols, kinds: &kinds, order: &order };
+        let mut bytes = Vec::new();
+        let name = format!("bitplanes {}", code.name());
+        time(&name, "encode", 8.0, &mut || {
+            bytes = bitplane::encode(&band, &coefficients).expect("lengths");
+        });
+        let bits = 8.0 * bytes.len() as f64 / values.len() as f64;
+        time(&name, "decode", bits, &mut || {
+            bitplane::decode(&band, &bytes, usize::MAX, &mut data).expect("sound");
+        });
+        assert!(data == coefficients);
     }
 }
 

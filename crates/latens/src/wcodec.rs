@@ -1,4 +1,35 @@
 //! WCodec: checkpoints of quantised weights, exact and readable by the slice.
+//!
+//! ```no_run
+//! use latens::Limits;
+//! use latens::wcodec::{self, Config, Reader, checkpoint::Checkpoint};
+//! use std::fs::File;
+//!
+//! let checkpoint = Checkpoint::open("model.safetensors".as_ref())?;
+//! let out = File::create("model.wcodec")?;
+//! wcodec::compress_checkpoint_to_file(&checkpoint, None, &Config::default(), out)?;
+//!
+//! let reader = Reader::open(File::open("model.wcodec")?, Limits::default())?;
+//! let number = reader.find("layer.0.weight").expect("a tensor of that name");
+//! let some = reader.rows(number, 0..64)?; // decodes the groups that hold these rows
+//! reader.verify()?; // everything: checksums, padding, model hash
+//! reader.write_file(0, &mut File::create("back.safetensors")?)?; // byte for byte
+//! # drop(some);
+//! # Ok::<(), latens::Error>(())
+//! ```
+//!
+//! A tensor's bytes go through these steps, and back:
+//!
+//! | step | module |
+//! |---|---|
+//! | a checkpoint's files are taken apart | [`checkpoint`] |
+//! | a **view** splits a tensor into parts: weights, scales, zero points | [`view`] |
+//! | tiles are predicted, sub-blocks transformed, where that pays | [`predictor`], [`transform`] |
+//! | each symbol gets a class from what its row, column and block say of it | `class` |
+//! | groups of rows are coded: by static tables, or by bitplanes | `encode`, [`bitplane`] |
+//! | descriptors, tables and index are written | `layout` |
+//!
+//! `specs/wcodec.md` in the repository is the whole of the format.
 
 mod base;
 pub mod bitplane;
@@ -11,6 +42,10 @@ pub(crate) mod decode;
 pub mod dtype;
 pub(crate) mod encode;
 mod hash;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod hostile;
+mod inspect;
 pub(crate) mod layout;
 mod open_tensor;
 mod plane;
@@ -27,6 +62,7 @@ mod writer;
 pub use base::{Base, BaseCheckpoint};
 pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};
+pub use inspect::{PartInspection, TensorInspection};
 pub use layout::header::BaseQuantisation;
 pub use plane::{Content, Part, Plane, Role};
 pub use reader::{Reader, TensorEntry};

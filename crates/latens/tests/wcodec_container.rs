@@ -1,6 +1,12 @@
 //! The container: checkpoints come back byte for byte, and damage anywhere is found.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test"
+)]
 
 mod wcodec_common;
 

@@ -1,7 +1,13 @@
 //! Every tool forced: whatever it does to sizes, the bytes come back; and rows come without the
 //! rest.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test"
+)]
 
 mod wcodec_common;
 

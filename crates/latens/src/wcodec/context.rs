@@ -53,18 +53,28 @@ impl Bit {
         (self.zero >> (32 - Self::SCALE)).clamp(8, (1 << Self::SCALE) - 8)
     }
 
-    /// Takes a bit into account.
+    /// Takes a bit into account. Without a branch: bits are hard to foresee.
     #[inline(always)]
     pub(crate) fn update(&mut self, bit: bool) {
-        let rate = (self.seen + 2).ilog2();
+        let rate = RATES[usize::from(self.seen & 511)];
         self.seen += u16::from(self.seen < Self::MOST);
-        if bit {
-            self.zero -= self.zero >> rate;
-        } else {
-            self.zero += (u32::MAX - self.zero) >> rate;
-        }
+        // A 0 raises `zero` by the rest to 1 as a 1 lowers it: on the complement.
+        let flip = u32::from(bit).wrapping_sub(1);
+        let x = self.zero ^ flip;
+        self.zero = (x - (x >> rate)) ^ flip;
     }
 }
+
+/// ⌊log2(seen + 2)⌋.
+const RATES: [u8; 512] = {
+    let mut all = [1; 512];
+    let mut seen = 2;
+    while seen < 512 {
+        all[seen] = all[(seen - 2) / 2] + 1;
+        seen += 1;
+    }
+    all
+};
 
 /// All contexts of a group; they begin anew in each.
 #[derive(Debug)]
@@ -105,6 +115,21 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_and_steps_are_those_of_the_specification() {
+        for (seen, &rate) in RATES.iter().enumerate() {
+            assert_eq!(u32::from(rate), (seen + 2).ilog2());
+        }
+        let (mut bit, mut zero) = (Bit::NEW, 1u32 << 31);
+        for i in 0..2000u32 {
+            let one = i.wrapping_mul(0x9e37_79b9) >> 30 == 0;
+            let rate = (i.min(510) + 2).ilog2();
+            zero = if one { zero - (zero >> rate) } else { zero + ((u32::MAX - zero) >> rate) };
+            bit.update(one);
+            assert_eq!(bit.zero, zero);
+        }
+    }
 
     #[test]
     fn probabilities_find_what_they_see_and_stay_in_range() {

@@ -118,7 +118,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// The stored bytes of a group, compared with their checksum, padding included.
-    fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
+    pub(crate) fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
         let none = || Error::corrupt(0, format!("there is no group {group}"));
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
@@ -196,7 +196,15 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     fn numbers(&self, of: &PartOf, before: usize) -> Result<Numbers> {
         match of {
             PartOf::Own(part) if *part < before => {
-                let count = self.descriptor.parts.get(*part).map_or(0, |p| p.shape.count());
+                let record = self.descriptor.parts.get(*part);
+                // Else a few bytes could ask for any amount of work.
+                if record.is_some_and(|p| p.sources() > 0) {
+                    return Err(Error::corrupt(
+                        0,
+                        format!("part {part} is a source and has sources"),
+                    ));
+                }
+                let count = record.map_or(0, |p| p.shape.count());
                 Ok(Numbers::of(self.part(*part, 0..count)?))
             }
             PartOf::Own(part) => {

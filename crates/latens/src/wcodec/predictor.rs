@@ -115,6 +115,28 @@ impl Band<'_> {
     pub fn residual_symbols(&self, symbols: &[u8], out: &mut [u8]) -> Result<()> {
         self.check(symbols.len(), out.len())?;
         let mask = self.mask();
+        // Where tiles do not matter, the prediction is a symbol for each symbol.
+        let less = |to: &mut u8, symbol: u8, p: u8| *to = symbol.wrapping_sub(p) & mask;
+        match self.predictors {
+            [Predictor::None] => {
+                out.iter_mut().zip(symbols).for_each(|(to, &s)| less(to, s, self.centre));
+                return Ok(());
+            }
+            [Predictor::Column] => {
+                let step = self.cols.max(1);
+                for (to, row) in out.chunks_mut(step).zip(symbols.chunks(step)) {
+                    let row = row.iter().zip(self.means);
+                    to.iter_mut().zip(row).for_each(|(to, (&s, &mean))| less(to, s, mean));
+                }
+                return Ok(());
+            }
+            [Predictor::Reference] => {
+                let pairs = symbols.iter().zip(self.reference);
+                out.iter_mut().zip(pairs).for_each(|(to, (&s, &p))| less(to, s, p));
+                return Ok(());
+            }
+            _ => {}
+        }
         self.each_tile(|band, prediction, tile, predictor| {
             let predictor = prediction.surround(band, tile, predictor, symbols);
             for i in 0..tile.rows {
@@ -156,11 +178,23 @@ impl Band<'_> {
     pub fn restore(&self, data: &mut [u8]) -> Result<()> {
         self.check(data.len(), data.len())?;
         let mask = self.mask();
-        if matches!(self.predictors, [Predictor::None]) {
-            if self.centre != 0 || mask != 0xff {
-                data.iter_mut().for_each(|x| *x = x.wrapping_add(self.centre) & mask);
+        let add = |x: &mut u8, p: u8| *x = x.wrapping_add(p) & mask;
+        match self.predictors {
+            [Predictor::None] => {
+                data.iter_mut().for_each(|x| add(x, self.centre));
+                return Ok(());
             }
-            return Ok(());
+            [Predictor::Column] => {
+                for row in data.chunks_mut(self.cols.max(1)) {
+                    row.iter_mut().zip(self.means).for_each(|(x, &mean)| add(x, mean));
+                }
+                return Ok(());
+            }
+            [Predictor::Reference] => {
+                data.iter_mut().zip(self.reference).for_each(|(x, &p)| add(x, p));
+                return Ok(());
+            }
+            _ => {}
         }
         self.each_tile(|band, prediction, tile, predictor| {
             let predictor = prediction.surround(band, tile, predictor, data);

@@ -71,7 +71,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn pad(&mut self, to: u64) -> Result<()> {
-        let zeros = [0; ALIGN as usize];
+        let zeros = [0; HEADER_BYTES];
         let count = usize::try_from(align(self.at, to) - self.at).unwrap_or(0);
         self.put(zeros.get(..count).unwrap_or_default())
     }

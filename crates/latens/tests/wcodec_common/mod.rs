@@ -18,10 +18,10 @@ use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::{Error, Limits};
 
 /// Numbers that are the same in every run.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
@@ -41,19 +41,19 @@ impl Random {
     }
 
     /// About normal, of standard deviation `width`.
-    pub fn normal(&mut self, width: f64) -> f64 {
+    pub(crate) fn normal(&mut self, width: f64) -> f64 {
         let sum: f64 = (0..12).map(|_| self.next() as f64 / f64::from(1u32 << 31)).sum();
         (sum - 6.0) * width
     }
 
-    pub fn int8(&mut self, width: f64) -> u8 {
+    pub(crate) fn int8(&mut self, width: f64) -> u8 {
         let value = self.normal(width).round().clamp(-127.0, 127.0) as i8;
         value.cast_unsigned()
     }
 }
 
 /// A safetensors file of the tensors given: name, dtype, shape, bytes.
-pub fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
     let (mut entries, mut data) = (Vec::new(), Vec::new());
     for (name, dtype, shape, bytes) in tensors {
         let start = data.len();
@@ -74,13 +74,13 @@ pub fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-pub fn open(file: Vec<u8>) -> Checkpoint {
+pub(crate) fn open(file: Vec<u8>) -> Checkpoint {
     let none = |_: &str| Err(Error::invalid("no shards here"));
     let quantization = Quantization::default();
     Checkpoint::read("model.safetensors".to_owned(), Box::new(file), quantization, &none).unwrap()
 }
 
-pub fn back(file: &[u8]) -> latens::Result<Vec<u8>> {
+pub(crate) fn back(file: &[u8]) -> latens::Result<Vec<u8>> {
     let reader = Reader::open(file.to_vec(), Limits::default())?;
     reader.verify()?;
     let mut out = Vec::new();

@@ -12,6 +12,13 @@ use crate::wcodec::context::Bit;
 
 const LEAST: u32 = 1 << 24;
 
+/// `bound`, or `range − bound` where `ones` is all ones and not 0: without a branch, as bits are hard
+/// to foresee.
+#[inline(always)]
+fn split(range: u32, bound: u32, ones: u32) -> u32 {
+    bound ^ ((bound ^ (range - bound)) & ones)
+}
+
 pub(super) struct Encoder {
     low: u32,
     range: u32,
@@ -45,15 +52,12 @@ impl Coder for Encoder {
     #[inline(always)]
     fn code(&mut self, context: &mut Bit, bit: bool) -> bool {
         let bound = (self.range >> Bit::SCALE) * context.probability();
-        if bit {
-            let (low, carry) = self.low.overflowing_add(bound);
-            self.low = low;
-            self.range -= bound;
-            if carry {
-                self.carry();
-            }
-        } else {
-            self.range = bound;
+        let ones = u32::from(bit).wrapping_neg();
+        let (low, carry) = self.low.overflowing_add(bound & ones);
+        self.low = low;
+        self.range = split(self.range, bound, ones);
+        if carry {
+            self.carry();
         }
         context.update(bit);
         while self.range < LEAST {
@@ -101,12 +105,9 @@ impl Coder for Decoder<'_> {
     fn code(&mut self, context: &mut Bit, _: bool) -> bool {
         let bound = (self.range >> Bit::SCALE) * context.probability();
         let bit = self.code >= bound;
-        if bit {
-            self.code -= bound;
-            self.range -= bound;
-        } else {
-            self.range = bound;
-        }
+        let ones = u32::from(bit).wrapping_neg();
+        self.code -= bound & ones;
+        self.range = split(self.range, bound, ones);
         context.update(bit);
         while self.range < LEAST {
             self.range <<= 8;

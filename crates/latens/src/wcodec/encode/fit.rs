@@ -27,7 +27,13 @@ pub(crate) fn curve(histogram: &Histogram, bits: u32, table_bits: u32) -> Option
         usize::try_from(symbol.rem_euclid(size)).map_or(0.0, |s| f64::from(histogram[s]))
     };
     let smooth = |s: i32, reach: i32| (-reach..=reach).map(|d| at(s + d)).sum::<f64>();
-    let reach = if bits >= 7 { 4 } else { i32::from(bits >= 5) };
+    // Few symbols say little of where their middle is.
+    let most = histogram.iter().copied().max()?;
+    let reach = match bits {
+        ..=4 => 0,
+        _ if most >= 400 => 1,
+        _ => 4,
+    };
     let centre =
         (0..size).max_by(|&a, &b| smooth(a, reach).total_cmp(&smooth(b, reach)).then(b.cmp(&a)))?;
     // The symbols form a circle; it is cut where the longest run of absent ones is, or, where there
@@ -57,9 +63,8 @@ pub(crate) fn curve(histogram: &Histogram, bits: u32, table_bits: u32) -> Option
                 .sum();
             (sum + 0.3) / f64::from(to - from + 1)
         };
-        let top = (smooth(centre, reach.min(2).min(above).min(below))
-            / f64::from(2 * reach.min(2).min(above).min(below) + 1))
-        .max(0.5);
+        let around = if at(centre) >= 50.0 { 0 } else { reach.min(2).min(above).min(below) };
+        let top = (smooth(centre, around) / f64::from(2 * around + 1)).max(0.5);
         let knots = knots(extent);
         let mut before = TOP_LOG;
         (0..knots.len())

@@ -13,8 +13,8 @@ use crate::wcodec::layout::source::Source;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 
 /// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
-const SAMPLE: usize = 1 << 15;
-const SHARE: usize = 16;
+const SAMPLE: usize = 1 << 16;
+const SHARE: usize = 8;
 
 /// Symbols to be coded, in whole rows but for the last one.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Symbols by the direct coder.
 
-use crate::ans::rans::{self, Classes, EncodeTables, Encoded};
+use crate::ans::rans::{self, Classes, EncodeTables, Encoded, MAX_TABLE_BITS};
 use crate::error::Result;
 use crate::wcodec::class::{Blocks, RowSums, Terms};
 use crate::wcodec::encode::bank::Bank;
@@ -15,6 +15,9 @@ use crate::wcodec::plane::{Plane, Role};
 
 /// Symbols of a row where they are recut.
 const RECUT_COLS: usize = 1 << 16;
+/// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose.
+const FINE: usize = 1 << 19;
+const LOSS: f64 = 0.008;
 /// Rows longer than this are recut.
 const MAX_COLS: usize = 1 << 20;
 
@@ -28,16 +31,21 @@ pub(crate) struct DirectConfig {
     pub(crate) threads: usize,
 }
 
+/// Symbols to be encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) role: Role,
+    pub(crate) plane: &'a Plane,
+    pub(crate) shape: PartShape,
+    pub(crate) hints: &'a Hints<'a>,
+    /// A plane that this one may be predicted by.
+    pub(crate) reference: Option<Reference<'a>>,
+    pub(crate) config: DirectConfig,
+}
+
 /// Encodes a part of symbols.
-pub(crate) fn direct(
-    role: Role,
-    plane: &Plane,
-    shape: PartShape,
-    hints: &Hints<'_>,
-    reference: Option<Reference<'_>>,
-    config: DirectConfig,
-    bank: &mut Bank,
-) -> Result<EncodedPart> {
+pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
+    let Job { role, plane, shape, hints, reference, mut config } = *job;
     let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
     let cols = if recut { RECUT_COLS } else { plane.cols };
     let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
@@ -45,6 +53,20 @@ pub(crate) fn direct(
     let matrix = Matrix { symbols: &plane.data, cols, bits: plane.bits };
     let before = bank.len();
     let mut chosen = plan(matrix, hints, config.table_bits, None, bank)?;
+    let n = plane.data.len();
+    if n >= FINE && chosen.bits > cost::entropy(&cost::count(&plane.data)) + LOSS * n as f64 {
+        // Rare symbols take a slot each of a table, and are less than that.
+        let kept = bank.take_from(before);
+        config.table_bits = MAX_TABLE_BITS;
+        let finer = plan(matrix, hints, config.table_bits, None, bank)?;
+        if finer.bits < chosen.bits {
+            chosen = finer;
+        } else {
+            config = job.config;
+            bank.take_from(before);
+            bank.give_back(kept);
+        }
+    }
     let mut prediction = None;
     let mut residuals = None;
     let mut consider = |data: Vec<u8>, candidate: Prediction, bank: &mut Bank| -> Result<()> {

@@ -8,7 +8,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Candidate, Hints};
-use crate::wcodec::encode::symbols::direct;
+use crate::wcodec::encode::symbols::{Job, direct};
 use crate::wcodec::encode::tiled::{Reference, tiled};
 use crate::wcodec::encode::words::words;
 use crate::wcodec::layout::descriptor::Descriptor;
@@ -112,7 +112,7 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> R
         let Some(parts) = layout.split(&tensor.bytes[first * unit..end]) else { continue };
         let mut trial = bank.clone();
         let family = Family::default();
-        let encoded = encode_parts(view, parts, &layout, &family, config, &mut trial)?;
+        let encoded = encode_parts(view, parts, &family, config, &mut trial)?;
         let added = trial.bytes_from(bank.len());
         // Tables weigh less in the whole tensor than in the sample.
         let share = added * (end - first * unit) / tensor.bytes.len().max(1);
@@ -146,13 +146,12 @@ fn under(
     if layout.join(parts.clone())? != tensor.bytes {
         return Ok(None);
     }
-    encode_parts(view, parts, &layout, family, config, bank).map(Some)
+    encode_parts(view, parts, family, config, bank).map(Some)
 }
 
 fn encode_parts(
     view: View,
     parts: Vec<Part>,
-    layout: &crate::wcodec::view::Layout,
     family: &Family<'_>,
     config: &Config,
     bank: &mut Bank,
@@ -163,7 +162,6 @@ fn encode_parts(
         records.push(encoded.record);
         groups.extend(encoded.groups);
     }
-    let _ = layout;
     Ok(EncodedTensor { descriptor: Descriptor { view, parts: records }, groups })
 }
 
@@ -196,7 +194,7 @@ fn encode_part(
             let plane = Plane { rows: 1, cols: data.len(), bits: 8, data: data.clone() };
             let hints =
                 Hints { measure: Measure::Place, levels: Vec::new(), zero: None, side: false };
-            let coded = direct(part.role, &plane, shape, &hints, None, config.direct(8), bank)?;
+            let coded = direct(&job(part.role, &plane, shape, &hints, config), bank)?;
             (EncodedPart::raw(part.role, shape, data, RAW_GROUP), coded)
         }
     };
@@ -219,14 +217,14 @@ fn symbols(
     config: &Config,
     bank: &mut Bank,
 ) -> Result<EncodedPart> {
-    let settings = config.direct(plane.bits);
+    let mut job = job(role, plane, shape, hints, config);
     let reference = family.reference.as_ref().filter(|_| role == Role::Weights);
     let reference = reference.map(|(of, symbols)| Reference { of, symbols });
-    let reference = reference.filter(|r| r.symbols.len() == plane.data.len());
+    job.reference = reference.filter(|r| r.symbols.len() == plane.data.len());
     if let Some(tools) = &config.tools {
-        return tiled(role, plane, shape, hints, reference, settings, tools, bank);
+        return tiled(&job, tools, bank);
     }
-    let mut best = direct(role, plane, shape, hints, reference, settings, bank)?;
+    let mut best = direct(&job, bank)?;
     let large = plane.data.len() >= 1 << 12 && plane.cols <= 1 << 20;
     if config.level <= 10 || !large {
         return Ok(best);
@@ -250,7 +248,7 @@ fn symbols(
     }
     for tools in candidates {
         let before = bank.len();
-        let other = tiled(role, plane, shape, hints, reference, settings, &tools, bank)?;
+        let other = tiled(&job, &tools, bank)?;
         if other.bytes() + bank.bytes_from(before) < best.bytes() {
             best = other;
         } else {
@@ -258,6 +256,16 @@ fn symbols(
         }
     }
     Ok(best)
+}
+
+fn job<'a>(
+    role: Role,
+    plane: &'a Plane,
+    shape: PartShape,
+    hints: &'a Hints<'a>,
+    config: &Config,
+) -> Job<'a> {
+    Job { role, plane, shape, hints, reference: None, config: config.direct(plane.bits) }
 }
 
 /// What might explain the symbols of a part: its siblings.
@@ -271,7 +279,7 @@ fn hints<'a>(role: Role, plane: &Plane, earlier: &'a [Part], family: &Family<'a>
         let own = |form, numbers: SourceBytes<'a>| {
             let n = numbers.bytes.len() / numbers.width.max(1);
             let a_row = n.checked_div(plane.rows).filter(|a| *a > 0 && a * plane.rows == n)?;
-            (plane.cols % a_row == 0).then(|| Candidate {
+            plane.cols.is_multiple_of(a_row).then(|| Candidate {
                 source: Source {
                     of: PartOf::Own(i),
                     form,

@@ -9,11 +9,11 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Hints, Matrix, Plan, circular_mean, plan};
-use crate::wcodec::encode::symbols::{DirectConfig, means, terms, write_stream};
-use crate::wcodec::layout::part::{Codec, PartShape};
+use crate::wcodec::encode::symbols::{DirectConfig, Job, means, terms, write_stream};
+use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::{BY_TILE, KINDS, Prediction, Symbols};
-use crate::wcodec::plane::{Plane, Role};
+use crate::wcodec::plane::Plane;
 use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::{Tiles, tile_size};
@@ -36,16 +36,8 @@ struct Prepared {
 }
 
 /// Encodes a part of symbols with given tools.
-pub(crate) fn tiled(
-    role: Role,
-    plane: &Plane,
-    shape: PartShape,
-    hints: &Hints<'_>,
-    reference: Option<Reference<'_>>,
-    config: DirectConfig,
-    tools: &Tools,
-    bank: &mut Bank,
-) -> Result<EncodedPart> {
+pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<EncodedPart> {
+    let Job { role, plane, shape, hints, reference, config } = *job;
     let matrix = Matrix { symbols: &plane.data, cols: plane.cols, bits: plane.bits };
     let mut among: Vec<Predictor> = tools.predictors.clone();
     among.retain(|&p| p != Predictor::Reference || reference.is_some());

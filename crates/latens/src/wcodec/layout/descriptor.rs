@@ -6,11 +6,13 @@
 //! | parts | how many, varint; then each |
 
 use crate::bits::varint;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::part::PartRecord;
 use crate::wcodec::view::View;
 
+/// Most sources of all parts of a tensor: each is decoded for it.
+pub(crate) const MOST_SOURCES: usize = 16;
 /// Most parts of a tensor.
 pub(crate) const MAX_PARTS: u64 = 16;
 
@@ -39,6 +41,14 @@ impl Descriptor {
         let read = |_| PartRecord::read(&mut fields, inline);
         let parts = (0..parts).map(read).collect::<Result<_>>()?;
         fields.finish("a descriptor")?;
+        let parts: Vec<PartRecord> = parts;
+        let sources: usize = parts.iter().map(PartRecord::sources).sum();
+        if sources > MOST_SOURCES {
+            return Err(Error::corrupt(
+                0,
+                format!("{sources} sources; at most {MOST_SOURCES} are legal"),
+            ));
+        }
         Ok(Self { view, parts })
     }
 }

@@ -83,7 +83,8 @@ impl Index {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let mut fields = Fields::new(bytes);
         let mut index = Self::default();
-        let mut names: HashSet<String> = HashSet::new();
+        // Names share beginnings, so that few bytes may stand for long ones.
+        let mut names_left = (16usize << 20).saturating_add(4 * bytes.len());
         let mut last = 0;
         while fields.left() > 0 {
             let at = fields.at();
@@ -140,9 +141,9 @@ impl Index {
                     8 => {
                         let before = index.entries.last().map_or("", |e: &Entry| e.name.as_str());
                         let entry = Entry::read(&mut content, before, &index.entries)?;
-                        if !entry.is_blob() && !names.insert(entry.name.clone()) {
-                            return Err(Error::corrupt(0, format!("two tensors `{}`", entry.name)));
-                        }
+                        names_left = names_left
+                            .checked_sub(entry.name.len())
+                            .ok_or_else(|| Error::corrupt(0, "too many long names"))?;
                         index.entries.push(entry);
                     }
                     _ => index.files.push(SourceFileRecord::read(&mut content, &index.entries)?),
@@ -156,6 +157,11 @@ impl Index {
                 bytes.len() as u64,
                 "the index ends before the bank's record",
             ));
+        }
+        let mut names: HashSet<&str> = HashSet::with_capacity(index.entries.len());
+        let mut tensors = index.entries.iter().filter(|e| !e.is_blob());
+        if let Some(twice) = tensors.find(|e| !names.insert(&e.name)) {
+            return Err(Error::corrupt(0, format!("there are two tensors {:?}", twice.name)));
         }
         let total = index.entries.iter().try_fold(0usize, |sum, e| sum.checked_add(e.length));
         if total.is_none_or(|total| total > MAX_SIZE) {

@@ -109,6 +109,17 @@ impl Codec {
 }
 
 impl PartRecord {
+    /// How many sources its symbols are coded with.
+    pub(crate) fn sources(&self) -> usize {
+        let (Codec::Direct(symbols) | Codec::Bitplane(symbols)) = &self.codec else { return 0 };
+        let of_classes = symbols.classes.as_ref().map_or(0, |rule| {
+            let sources = rule.levels.iter().chain(&rule.zero);
+            sources.map(|source| 1 + usize::from(source.row_map.is_some())).sum()
+        });
+        let predicted = symbols.prediction.as_ref();
+        of_classes + usize::from(predicted.is_some_and(|p| p.reference.is_some()))
+    }
+
     pub(crate) fn write(&self, inline: bool, out: &mut Vec<u8>) {
         let role = (0u8..).zip(ROLES).find(|(_, role)| *role == self.role);
         out.push(role.map_or(9, |(id, _)| id));

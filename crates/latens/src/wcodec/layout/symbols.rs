@@ -158,7 +158,7 @@ impl Symbols {
         let coded = recut.unwrap_or(cols);
         let whole_rows = coded != 0 && count.is_multiple_of(coded);
         if (coded == 0 && count > 0)
-            || (has(PAIRS) && (coded % 2 != 0 || count % 2 != 0))
+            || (has(PAIRS) && !(coded.is_multiple_of(2) && count.is_multiple_of(2)))
             || (has(PREDICT) && count > 0 && !whole_rows)
         {
             return Err(Error::corrupt(at, format!("{count} symbols in rows of {coded}")));

@@ -61,7 +61,9 @@ fn predicted(band: &Band<'_>, predictor: Predictor, symbols: &[u8], at: (usize, 
 #[test]
 fn every_predictor_on_every_tile_edge_and_width() {
     let mut next = noise(3);
-    for (tile_rows, tile_cols) in [(1, 1), (16, 16), (8, 32), (32, 8), (5, 3), (1, 64), (64, 1)] {
+    for (tile_rows, tile_cols) in
+        [(1, 1), (16, 16), (8, 32), (32, 8), (5, 3), (1, 64), (64, 1), (4096, 4096)]
+    {
         let tile = TileSize::new(tile_rows, tile_cols).unwrap();
         for (rows, cols) in [(1, 1), (16, 16), (33, 37), (1, 100), (100, 1), (64, 70), (0, 3)] {
             for bits in 1..=8 {

@@ -1,0 +1,189 @@
+//! What is in a file, and where its bytes go.
+
+use crate::error::Result;
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::layout::part::{Codec, PartRecord};
+use crate::wcodec::layout::symbols::{BY_TILE, Prediction, Symbols};
+use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::plane::{Content, Role};
+use crate::wcodec::predictor::Predictor;
+use crate::wcodec::reader::Reader;
+use crate::wcodec::tiled::Tiles;
+use crate::wcodec::transform::Transform;
+
+/// What is known of a tensor of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorInspection {
+    /// Its number in the file.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// Its type, as the source spells it.
+    pub dtype: String,
+    /// Its shape.
+    pub shape: Vec<u64>,
+    /// How its bytes are taken apart, in words.
+    pub packing: String,
+    /// Weights that it holds.
+    pub weights: u64,
+    /// Its bytes in the source.
+    pub flat_bytes: usize,
+    /// Its bytes in the file, tables aside.
+    pub bytes: usize,
+    /// Order-0 entropy in bits a weight: of the symbols of the weights, or of the bytes, with
+    /// everything else of the tensor as it is stored.
+    pub order0_entropy: f64,
+    /// The tensor whose bytes it shares.
+    pub copy_of: Option<usize>,
+    /// Part by part.
+    pub parts: Vec<PartInspection>,
+}
+
+/// What is known of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartInspection {
+    /// What it is for.
+    pub role: Role,
+    /// Its codec: raw, pco, direct, bitplane, lz.
+    pub codec: &'static str,
+    /// Symbols, words or bytes.
+    pub elements: usize,
+    /// Bytes of its groups.
+    pub bytes: usize,
+    /// Groups.
+    pub groups: usize,
+    /// Classes of symbols that are coded differently; 1 where there are none.
+    pub classes: usize,
+    /// What classes follow from: `rows`, `columns`, `blocks`, `zero points`.
+    pub terms: Vec<&'static str>,
+    /// Tiles by predictor; those of parts without prediction count as NONE.
+    pub predictors: Vec<(Predictor, u64)>,
+    /// Sub-blocks by transform; empty where there are no sub-blocks.
+    pub transforms: Vec<(Transform, u64)>,
+}
+
+impl TensorInspection {
+    /// Bits a weight in the file.
+    pub fn bits_per_weight(&self) -> f64 {
+        if self.weights == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.weights as f64 }
+    }
+}
+
+impl<S: ReadAt> Reader<S> {
+    /// Looks into tensor `number`: decodes it, for its entropy.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`].
+    pub fn inspect(&self, number: usize) -> Result<TensorInspection> {
+        let open = OpenTensor::open(self, number)?;
+        let within = |e: crate::error::Error| e.within(self.place(number));
+        let layout = open.layout().map_err(within)?;
+        let entry = self.tensors().find(|(i, _)| *i == number).map(|(_, entry)| entry);
+        let (mut parts, mut symbols_bits, mut beside) = (Vec::new(), 0.0, 0usize);
+        for (i, record) in open.descriptor.parts.iter().enumerate() {
+            let inspection = part(&open, i, record).map_err(within)?;
+            let whole = open.part(i, 0..record.shape.count()).map_err(within)?;
+            match &whole.content {
+                Content::Symbols(plane) => symbols_bits += entropy(&plane.data),
+                Content::Raw(bytes) => symbols_bits += entropy(bytes),
+                Content::Words { .. } => beside += inspection.bytes,
+            }
+            parts.push(inspection);
+        }
+        let weights = layout.rows.saturating_mul(layout.cols).max(1);
+        Ok(TensorInspection {
+            number,
+            name: entry.map_or_else(String::new, |e| e.name.to_owned()),
+            dtype: entry.map_or_else(String::new, |e| e.dtype.to_owned()),
+            shape: entry.map_or_else(Vec::new, |e| e.shape.to_vec()),
+            packing: layout.view.name(),
+            weights,
+            flat_bytes: entry.map_or(0, |e| e.length),
+            bytes: entry.map_or(0, |e| e.stored),
+            order0_entropy: (symbols_bits + 8.0 * beside as f64) / weights as f64,
+            copy_of: entry.and_then(|e| e.copy_of),
+            parts,
+        })
+    }
+}
+
+fn part<S: ReadAt>(
+    open: &OpenTensor<'_, S>,
+    number: usize,
+    record: &PartRecord,
+) -> Result<PartInspection> {
+    let mut inspection = PartInspection {
+        role: record.role,
+        codec: record.codec.name(),
+        elements: record.shape.count(),
+        bytes: record.groups.iter().map(|g| g.length).sum(),
+        groups: record.groups.len(),
+        classes: 1,
+        terms: Vec::new(),
+        predictors: Vec::new(),
+        transforms: Vec::new(),
+    };
+    let (Codec::Direct(symbols) | Codec::Bitplane(symbols)) = &record.codec else {
+        return Ok(inspection);
+    };
+    if let Some(rule) = &symbols.classes {
+        let mut used = [false; 256];
+        rule.maps.iter().flatten().for_each(|&class| used[usize::from(class)] = true);
+        inspection.classes = used.iter().filter(|&&u| u).count();
+        let terms = [
+            (!rule.rows.is_empty(), "rows"),
+            (!rule.cols.is_empty(), "columns"),
+            (!rule.levels.is_empty(), "blocks"),
+            (rule.zero.is_some(), "zero points"),
+        ];
+        inspection.terms = terms.into_iter().filter(|(used, _)| *used).map(|t| t.1).collect();
+    }
+    let mut predictors = [0u64; 8];
+    let mut transforms = [0u64; 3];
+    if let Some(prediction) = &symbols.prediction {
+        for group in 0..record.groups.len() {
+            let tiles = tiles(open, number, symbols, prediction, group)?;
+            let rows = symbols.group_range(group).len() / symbols.cols.max(1);
+            let size = crate::wcodec::tiled::tile_size(prediction)?;
+            let count = size.count(rows, symbols.cols) as u64;
+            match tiles.predictors.as_slice() {
+                [one] => predictors[usize::from(one.id())] += count,
+                each => each.iter().for_each(|p| predictors[usize::from(p.id())] += 1),
+            }
+            tiles.codes.iter().for_each(|t| transforms[usize::from(t.id())] += 1);
+        }
+    } else {
+        predictors[0] = 1;
+    }
+    let counted = Predictor::ALL.into_iter().zip(predictors);
+    inspection.predictors = counted.filter(|(_, n)| *n > 0).collect();
+    let counted = Transform::ALL.into_iter().zip(transforms);
+    inspection.transforms = counted.filter(|(_, n)| *n > 0).collect();
+    Ok(inspection)
+}
+
+/// The tiles of a group; its bytes are read only where they say more than the descriptor.
+fn tiles<S: ReadAt>(
+    open: &OpenTensor<'_, S>,
+    number: usize,
+    symbols: &Symbols,
+    prediction: &Prediction,
+    group: usize,
+) -> Result<Tiles> {
+    let rows = symbols.group_range(group).len() / symbols.cols.max(1);
+    let stored = if prediction.predictor == BY_TILE || prediction.transform {
+        open.stored(number, group)?
+    } else {
+        Vec::new()
+    };
+    Ok(Tiles::read(prediction, rows, symbols.cols, &stored)?.0)
+}
+
+/// Order-0 entropy of all of `symbols`, in bits.
+fn entropy(symbols: &[u8]) -> f64 {
+    let mut counts = [0u64; 256];
+    symbols.iter().for_each(|&s| counts[usize::from(s)] += 1);
+    let n = symbols.len() as f64;
+    let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
+    counts.iter().map(term).sum()
+}
