@@ -156,3 +156,16 @@ proptest! {
         }
     }
 }
+
+/// Names that share long beginnings stand for many bytes; what is written can be read all the same.
+#[test]
+fn many_long_names_come_back() {
+    let beginning = "n".repeat(1000);
+    let names: Vec<String> = (0..12_000).map(|i| format!("{beginning}{i:05}")).collect();
+    let tensors: Vec<_> =
+        names.iter().map(|n| (n.as_str(), "U8", &[1u64][..], vec![n.len() as u8])).collect();
+    let source = safetensors(&tensors);
+    let checkpoint = open(source.clone());
+    let file = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap();
+    assert!(back(&file).unwrap() == source);
+}
