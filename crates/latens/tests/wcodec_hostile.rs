@@ -172,6 +172,26 @@ fn parts_that_need_each_other_are_decoded_once() {
     refused("parts that need each other", &parts.bytes(), "tensor \"a\"");
 }
 
+/// An entry of one symbol whose class comes from one of 100 kB, and a hundred more of these.
+#[test]
+fn large_sources_of_small_entries_are_refused() {
+    let mut parts = nothing();
+    parts.bank = (1, vec![0, 4]);
+    let large = Stored::Inline(vec![0; 100_000], raw(100_000, 100_000));
+    parts.entries.push((front(0, "large", "U8", &[100_000], 100_000), large));
+    for i in 0..100 {
+        let mut descriptor = View::Raw.to_bytes().to_vec();
+        // One part, 1 × 1 symbols, DIRECT by classes with table 0 from one source: entry 0.
+        descriptor.extend([1, 9, 0, 1, 1, 1, 3, 16, 1, 1, 1, 0, 1 << 4, 0, 2]);
+        descriptor.extend(View::Raw.to_bytes());
+        descriptor.extend([0, 0, 1, 1, 0, 0, 1, 0xff, 1, 0]);
+        descriptor.extend(varint(128));
+        let stored = Stored::Inline([0, 0, 1, 0].repeat(32), descriptor);
+        parts.entries.push((front(0, &format!("{i}"), "U8", &[1], 1), stored));
+    }
+    refused("large sources", &parts.bytes(), "tensor \"large\" is too large a source");
+}
+
 #[test]
 fn errors_without_limits_hold_little() {
     // Lies in every byte of the fields of sound files, without a limit on output.
