@@ -33,6 +33,9 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     outermost: bool,
 }
 
+/// Bytes that a source in another entry may have beyond four for each symbol.
+const MOST_SPARE: usize = 4096;
+
 /// Numbers of a source, with how wide they are.
 struct Numbers {
     bytes: Vec<u8>,
@@ -212,6 +215,14 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             }
             _ if !self.outermost => Err(Error::corrupt(0, "a source has a source elsewhere")),
             PartOf::Other { entry: EntryRef::Entry(n), view, part } => {
+                // At most a number of 32 bits for each symbol: else a few bytes could ask for the
+                // decoding of a large entry over and over.
+                let count = self.descriptor.parts.get(before).map_or(0, |p| p.shape.count());
+                let length = self.reader.index.entries.get(*n).map_or(0, |e| e.length);
+                if length > count.saturating_mul(4).saturating_add(MOST_SPARE) {
+                    let what = format!("{} is too large a source", self.reader.place(*n));
+                    return Err(Error::corrupt(0, what));
+                }
                 let open = Self::open_at(self.reader, *n, false)?;
                 let bytes = open.bytes().map_err(|e| e.within(self.reader.place(*n)))?;
                 split(open.entry, *view, bytes, *part)

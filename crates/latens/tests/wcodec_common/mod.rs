@@ -2,12 +2,16 @@
 
 #![allow(
     dead_code,
-    clippy::cast_possible_truncation,
+    unreachable_pub,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::cast_possible_truncation,
     reason = "tests"
 )]
+
+pub mod mend;
+pub mod samples;
 
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
@@ -23,6 +27,19 @@ impl Random {
         self.0 >> 33
     }
 
+    pub fn word(&mut self) -> u64 {
+        self.next() << 62 ^ self.next() << 31 ^ self.next()
+    }
+
+    /// 0 to `end` − 1.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.word() % end.max(1) as u64) as usize
+    }
+
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+
     /// About normal, of standard deviation `width`.
     pub(crate) fn normal(&mut self, width: f64) -> f64 {
         let sum: f64 = (0..12).map(|_| self.next() as f64 / f64::from(1u32 << 31)).sum();
@@ -30,7 +47,6 @@ impl Random {
     }
 
     pub(crate) fn int8(&mut self, width: f64) -> u8 {
-        #[allow(clippy::cast_possible_truncation, reason = "clamped")]
         let value = self.normal(width).round().clamp(-127.0, 127.0) as i8;
         value.cast_unsigned()
     }

@@ -102,7 +102,9 @@ impl Entry {
         let Some(shared) = before.get(..shared) else {
             return bad(format!("a name shares {shared} bytes with `{before}`"));
         };
-        let name = format!("{shared}{rest}");
+        let mut name = String::with_capacity(shared.len() + rest.len());
+        name.push_str(shared);
+        name.push_str(rest);
         let dtype = fields.string(MAX_DTYPE, "a dtype")?.to_owned();
         let dimensions = fields.varint_up_to(MAX_DIMENSIONS, "the number of dimensions")?;
         let shape =

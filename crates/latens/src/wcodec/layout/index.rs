@@ -52,6 +52,12 @@ fn record(tag: u64, content: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(content);
 }
 
+/// Bytes that all names may have together in an index of `bytes`: they share beginnings, so that few
+/// bytes may stand for long ones, and an index in memory is to be of its size in the file.
+fn names_allowed(bytes: usize) -> usize {
+    (8usize << 20).saturating_add(bytes.saturating_mul(2))
+}
+
 impl Index {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -68,9 +74,12 @@ impl Index {
         varint::write(self.bank.bytes as u64, &mut bank);
         bank.extend_from_slice(&self.bank.crc.to_le_bytes());
         record(6, &bank, &mut out);
-        let mut before = "";
+        let (mut before, mut names) = ("", 0);
         for entry in &self.entries {
-            record(8, &entry.bytes(before), &mut out);
+            names += entry.name.len();
+            // A name written in full adds to the index what it adds to the names.
+            let shared = if names <= names_allowed(out.len()) { before } else { "" };
+            record(8, &entry.bytes(shared), &mut out);
             before = &entry.name;
         }
         for file in &self.files {
@@ -83,8 +92,7 @@ impl Index {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let mut fields = Fields::new(bytes);
         let mut index = Self::default();
-        // Names share beginnings, so that few bytes may stand for long ones.
-        let mut names_left = (16usize << 20).saturating_add(4 * bytes.len());
+        let mut names_left = names_allowed(bytes.len());
         let mut last = 0;
         while fields.left() > 0 {
             let at = fields.at();

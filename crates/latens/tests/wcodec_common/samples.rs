@@ -1,0 +1,225 @@
+//! A checkpoint for each feature of the format.
+
+use super::{Random, safetensors};
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
+use latens::wcodec::predictor::Predictor;
+use latens::wcodec::tile::TileSize;
+use latens::wcodec::transform::Transform;
+use latens::wcodec::{Coder, Config, Tools, compress_checkpoint};
+use latens::{Error, Result};
+
+/// A checkpoint of one or several files, the first of which is opened.
+pub struct Sample {
+    pub name: &'static str,
+    pub files: Vec<(&'static str, Vec<u8>)>,
+    pub config: Config,
+}
+
+impl Sample {
+    pub fn checkpoint(&self) -> Checkpoint {
+        let shard = |name: &str| -> Result<Box<dyn ReadAt>> {
+            let file = self.files.iter().find(|(n, _)| *n == name);
+            Ok(Box::new(file.ok_or_else(|| Error::invalid("no such shard"))?.1.clone()))
+        };
+        let (name, bytes) = self.files[0].clone();
+        let quantization = Quantization::default();
+        Checkpoint::read(name.to_owned(), Box::new(bytes), quantization, &shard).unwrap()
+    }
+
+    pub fn compress(&self) -> Vec<u8> {
+        compress_checkpoint(&self.checkpoint(), None, &self.config, Vec::new()).unwrap()
+    }
+}
+
+fn int8(random: &mut Random, rows: u64, cols: u64) -> Vec<u8> {
+    let widths = (0..rows).map(|r| [4.0, 11.0, 30.0][r as usize % 3]);
+    widths.flat_map(|w| (0..cols).map(|_| random.int8(w)).collect::<Vec<_>>()).collect()
+}
+
+/// Two offset nibbles a byte, of a width that changes every 16 bytes.
+fn int4(random: &mut Random, bytes: u64) -> Vec<u8> {
+    let mut nibble = |width: f64| (random.normal(width).round().clamp(-8.0, 7.0) + 8.0) as u8;
+    (0..bytes)
+        .map(|i| {
+            let width = [1.0, 2.0, 3.5][(i / 16) as usize % 3];
+            nibble(width) | nibble(width) << 4
+        })
+        .collect()
+}
+
+fn bf16(random: &mut Random, n: u64, width: f64) -> Vec<u8> {
+    let word = |_| ((random.normal(width) as f32).to_bits() >> 16) as u16;
+    (0..n).map(word).flat_map(u16::to_le_bytes).collect()
+}
+
+fn f16(random: &mut Random, n: u64) -> Vec<u8> {
+    let word = |_| latens::f16::from_f64(random.normal(0.1).abs() + 0.01).to_bits();
+    (0..n).map(word).flat_map(u16::to_le_bytes).collect()
+}
+
+fn noise(random: &mut Random, n: u64) -> Vec<u8> {
+    (0..n).map(|_| random.next() as u8).collect()
+}
+
+type Tensor<'a> = (&'a str, &'a str, &'a [u64], Vec<u8>);
+
+fn one(name: &'static str, tensors: &[Tensor<'_>]) -> Sample {
+    let files = vec![("model.safetensors", safetensors(tensors))];
+    Sample { name, files, config: Config::default() }
+}
+
+/// Compressed-tensors INT4: groups of 16 columns.
+fn packed(random: &mut Random, rows: u64, cols: u64) -> [Tensor<'static>; 2] {
+    let shape = |cols: u64| -> &'static [u64] { Vec::leak(vec![rows, cols]) };
+    [
+        ("p.weight_packed", "I32", shape(cols / 8), int4(random, rows * cols / 2)),
+        ("p.weight_scale", "BF16", shape(cols / 16), bf16(random, rows * cols / 16, 0.1)),
+    ]
+}
+
+fn gguf(tensors: &[(&str, u32, [u64; 2], Vec<u8>)]) -> Vec<u8> {
+    let string = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+    let mut file = b"GGUF\x03\0\0\0".to_vec();
+    file.extend((tensors.len() as u64).to_le_bytes());
+    file.extend(1u64.to_le_bytes());
+    file.extend([string("general.architecture"), 8u32.to_le_bytes().to_vec()].concat());
+    file.extend(string("llama"));
+    let mut data = Vec::new();
+    for (name, kind, dims, bytes) in tensors {
+        data.resize(data.len().next_multiple_of(32), 0);
+        file.extend(string(name));
+        file.extend(2u32.to_le_bytes());
+        dims.iter().for_each(|d| file.extend(d.to_le_bytes()));
+        file.extend(kind.to_le_bytes());
+        file.extend((data.len() as u64).to_le_bytes());
+        data.extend_from_slice(bytes);
+    }
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend(data);
+    file
+}
+
+fn tools(predictors: &[Predictor], transforms: &[Transform], coder: Coder) -> Config {
+    Config::default().group_symbols(512).tools(Some(Tools {
+        tile: TileSize::SQUARE,
+        predictors: predictors.to_vec(),
+        transforms: transforms.to_vec(),
+        coder,
+        contexts: true,
+    }))
+}
+
+/// One checkpoint a feature, `scale` times as many rows.
+pub fn all(scale: u64) -> Vec<Sample> {
+    let mut rng = Random(11);
+    let r = &mut rng;
+    let rows = 8 * scale;
+    let mut all = Vec::new();
+    let plain = |r: &mut Random| -> Vec<Tensor<'static>> {
+        let shape = |cols: u64| -> &'static [u64] { Vec::leak(vec![rows, cols]) };
+        vec![
+            ("a.weight", "I8", shape(32), int8(r, rows, 32)),
+            ("a.weight_scale", "F32", shape(1), noise(r, 4 * rows)),
+        ]
+    };
+    all.push(one("int8", &plain(r)));
+    let unsigned = int8(r, rows, 24).into_iter().map(|b| b ^ 0x80).collect();
+    all.push(one("uint8", &[("u.weight", "U8", &[rows, 24], unsigned)]));
+    all.push(one("int4", &packed(r, rows, 64)));
+    let indices = |order: &dyn Fn(u32) -> u32| -> Vec<u8> {
+        (0..64).map(order).flat_map(u32::to_le_bytes).collect()
+    };
+    for (name, mix) in [("gptq", 1), ("gptq-act-order", 7)] {
+        all.push(one(
+            name,
+            &[
+                ("l.qweight", "I32", &[8, rows], int4(r, 32 * rows)),
+                ("l.qzeros", "I32", &[4, rows / 8], int4(r, 2 * rows)),
+                ("l.scales", "F16", &[4, rows], f16(r, 4 * rows)),
+                ("l.g_idx", "I32", &[64], indices(&|i| i * mix % 64 / 16)),
+            ],
+        ));
+    }
+    all.push(one(
+        "awq",
+        &[
+            ("l.qweight", "I32", &[64, rows / 8], int4(r, 32 * rows)),
+            ("l.qzeros", "I32", &[4, rows / 8], int4(r, 2 * rows)),
+            ("l.scales", "F16", &[4, rows], f16(r, 4 * rows)),
+        ],
+    ));
+    // A block's half-precision scale and min among its bytes are noise here.
+    for (name, tensor, kind, block, weights) in [
+        ("q4_0", "blk.0.a", 2, 18, 32),
+        ("q5_0", "blk.0.a", 6, 22, 32),
+        ("q8_0", "blk.0.a", 8, 34, 32),
+        ("q4_k", "blk.0.a", 12, 144, 256),
+        ("q5_k", "blk.0.a", 13, 176, 256),
+        ("q6_k", "blk.0.a", 14, 210, 256),
+    ] {
+        let rows = if block > 100 { scale } else { rows };
+        let bytes = int4(r, block * rows);
+        let file = gguf(&[
+            (tensor, kind, [weights, rows], bytes),
+            ("norm", 0, [rows, 1], noise(r, 4 * rows)),
+        ]);
+        all.push(Sample { name, files: vec![("model.gguf", file)], config: Config::default() });
+    }
+    all.push(one(
+        "floats",
+        &[
+            ("b.weight", "BF16", &[rows, 32], bf16(r, 32 * rows, 0.02)),
+            ("h", "F16", &[rows, 16], f16(r, 16 * rows)),
+            ("f", "F32", &[rows], noise(r, 4 * rows)),
+            ("d", "F64", &[3], noise(r, 24)),
+            ("e", "F8_E4M3", &[rows, 8], int4(r, 8 * rows)),
+            ("i", "I64", &[rows], (0..rows).flat_map(u64::to_le_bytes).collect()),
+        ],
+    ));
+    let mut copies = plain(r);
+    copies.push(("tied", "I8", copies[0].2, copies[0].3.clone()));
+    copies.push(("none", "F32", &[0, 7], Vec::new()));
+    copies.push(("scalar \u{1f600}\n\"\\", "I64", &[], vec![42, 0, 0, 0, 0, 0, 0, 0]));
+    copies.push(("", "BOOL", &[2, 1, 3], vec![0, 1, 1, 0, 1, 0]));
+    all.push(one("copies", &copies));
+    let index = "{\"weight_map\": {\"a.weight\": \"1.safetensors\", \"a.weight_scale\": \
+                 \"1.safetensors\", \"p.weight_packed\": \"2.safetensors\", \"p.weight_scale\": \
+                 \"2.safetensors\"}}";
+    let files = vec![
+        ("model.safetensors.index.json", index.as_bytes().to_vec()),
+        ("1.safetensors", safetensors(&plain(r))),
+        ("2.safetensors", safetensors(&packed(r, rows, 32))),
+    ];
+    all.push(Sample { name: "shards", files, config: Config::default() });
+    for (name, config) in [
+        ("predictors", tools(&Predictor::ALL, &[], Coder::Direct)),
+        ("transforms", tools(&[Predictor::Dc], &[Transform::Dct, Transform::Adst], Coder::Direct)),
+        ("bitplanes", tools(&[Predictor::None], &[], Coder::Bitplane)),
+        ("bitplanes-dct", tools(&Predictor::ALL, &[Transform::Dct], Coder::Bitplane)),
+    ] {
+        let tensors = [plain(r), packed(r, rows, 64).to_vec()].concat();
+        let files = vec![("model.safetensors", safetensors(&tensors))];
+        all.push(Sample { name, files, config });
+    }
+    all
+}
+
+/// Files of which every bit is flipped.
+pub fn tiny() -> Vec<(String, Vec<u8>)> {
+    let all = all(1).into_iter().filter(|s| !matches!(s.name, "gptq" | "q5_0" | "q5_k"));
+    let stored =
+        self::all(12).into_iter().filter(|s| matches!(s.name, "int8" | "awq")).map(|mut s| {
+            s.config = s.config.group_symbols(1 << 10);
+            s
+        });
+    all.chain(stored).map(|s| (s.name.to_owned(), s.compress())).collect()
+}
+
+/// Files of a few kilobytes, as ground for mutations.
+pub fn small() -> Vec<(String, Vec<u8>)> {
+    let all = all(1).into_iter().chain(all(4).into_iter().map(|mut s| {
+        s.config = s.config.group_symbols(300);
+        s
+    }));
+    all.map(|s| (s.name.to_owned(), s.compress())).collect()
+}

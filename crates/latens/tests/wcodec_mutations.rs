@@ -1,0 +1,276 @@
+//! Damaged containers: every flipped bit and every truncation of small files, and seeded mutations
+//! of many more, checksums mended so that what stands behind them is reached too. An error or
+//! values, never a panic; memory and time within their bounds.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test"
+)]
+
+mod common;
+mod wcodec_common;
+
+use common::counting::{Counting, peak_of};
+use latens::wcodec::Reader;
+use latens::{ErrorKind, Limits};
+use std::time::{Duration, Instant};
+use wcodec_common::mend::{Parts, varint};
+use wcodec_common::{Random, samples};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Output at which cases are cut off: what lies beyond is a bomb, and looked at elsewhere.
+const MAX_OUTPUT: u64 = 1 << 20;
+
+/// What became of cases.
+#[derive(Default)]
+struct Tally {
+    cases: usize,
+    opened: usize,
+    verified: usize,
+    tensors: usize,
+    slowest: Duration,
+    most_memory: usize,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.cases += other.cases;
+        self.opened += other.opened;
+        self.verified += other.verified;
+        self.tensors += other.tensors;
+        self.slowest = self.slowest.max(other.slowest);
+        self.most_memory = self.most_memory.max(other.most_memory);
+        self.wrong.extend(other.wrong);
+    }
+}
+
+/// Reads all that can be read of a file; how many tensors came, and whether all is sound.
+fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
+    let limits = Limits::default().max_output(MAX_OUTPUT);
+    let mut note = |error: &latens::Error, what: &str| {
+        let odd = match error.kind() {
+            ErrorKind::Corrupt | ErrorKind::Truncated => {
+                error.at().is_none_or(|at| at > file.len() as u64)
+            }
+            ErrorKind::Io => true,
+            ErrorKind::InvalidArgument => false,
+        };
+        if odd {
+            wrong.push(format!("{what}: {error}"));
+        }
+    };
+    let reader = match Reader::open(file.to_vec(), limits) {
+        Ok(reader) => reader.threads(1),
+        Err(error) => {
+            note(&error, "open");
+            return false;
+        }
+    };
+    tally.opened += 1;
+    let mut sound = true;
+    if let Err(error) = reader.verify() {
+        note(&error, "verify");
+        sound = false;
+    }
+    let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
+    for number in numbers.into_iter().take(40) {
+        match reader.tensor(number) {
+            Ok(_) => tally.tensors += 1,
+            Err(error) => note(&error, "tensor"),
+        }
+        let rows = reader.layout(number).map_or(1, |layout| layout.rows);
+        let start = rows / 2;
+        match reader.slice(number, start..(start + 1).min(rows), 0..1) {
+            Ok(_) => {}
+            Err(error) => note(&error, "slice"),
+        }
+    }
+    for number in 0..reader.files().count().min(4) {
+        if let Err(error) = reader.write_file(number, &mut std::io::sink()) {
+            note(&error, "file");
+        }
+    }
+    sound
+}
+
+/// Reads a damaged file and checks the bounds; whether nothing was found.
+fn judge(file: &[u8], tally: &mut Tally, name: &dyn Fn() -> String) -> bool {
+    let start = Instant::now();
+    let mut wrong = Vec::new();
+    let (sound, peak) = peak_of(|| read_all(file, tally, &mut wrong));
+    let time = start.elapsed();
+    tally.cases += 1;
+    tally.verified += usize::from(sound);
+    tally.slowest = tally.slowest.max(time);
+    tally.most_memory = tally.most_memory.max(peak);
+    let bound = (16 << 20) + 4 * file.len();
+    if peak > bound {
+        wrong.push(format!("{peak} bytes held, {bound} are allowed"));
+    }
+    if time > Duration::from_secs(2) {
+        wrong.push(format!("{time:?}"));
+    }
+    tally.wrong.extend(wrong.into_iter().map(|what| format!("{}: {what}", name())));
+    sound
+}
+
+fn report(tally: &Tally, what: &str) {
+    println!(
+        "{what}: {} cases, {} opened, {} sound, {} tensors read; slowest {:?}, most memory {}",
+        tally.cases, tally.opened, tally.verified, tally.tensors, tally.slowest, tally.most_memory
+    );
+    let first = &tally.wrong[..tally.wrong.len().min(20)];
+    assert!(tally.wrong.is_empty(), "{} findings:\n{}", tally.wrong.len(), first.join("\n"));
+}
+
+/// `work` for each of `cases`, on all cores.
+fn on_all_cores(cases: usize, work: impl Fn(usize, &mut Tally) + Sync) -> Tally {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    std::thread::scope(|scope| {
+        let work = &work;
+        let run = move |thread: usize| {
+            let mut tally = Tally::default();
+            (thread..cases).step_by(threads).for_each(|case| work(case, &mut tally));
+            tally
+        };
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
+        threads.into_iter().fold(Tally::default(), |mut sum, thread| {
+            sum.add(thread.join().expect("no thread panics"));
+            sum
+        })
+    })
+}
+
+#[test]
+fn every_flipped_bit_is_found() {
+    let mut bits = 0;
+    for (name, file) in samples::tiny() {
+        assert!(judge(&file, &mut Tally::default(), &|| name.clone()), "{name} is sound");
+        let tally = on_all_cores(8 * file.len(), |bit, tally| {
+            let mut file = file.clone();
+            file[bit / 8] ^= 1 << (bit % 8);
+            let what = || format!("{name}: bit {} of byte {}", bit % 8, bit / 8);
+            if judge(&file, tally, &what) {
+                tally.wrong.push(format!("{} goes unnoticed", what()));
+            }
+        });
+        bits += tally.cases;
+        report(&tally, &name);
+    }
+    println!("{bits} flipped bits");
+}
+
+#[test]
+fn every_truncation_is_an_error_with_its_byte() {
+    for (name, file) in samples::tiny() {
+        for len in 0..file.len() {
+            let error = Reader::open(file[..len].to_vec(), Limits::default()).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Truncated, "{name} cut to {len}: {error}");
+            assert_eq!(error.at(), Some(len as u64), "{name} cut to {len}: {error}");
+        }
+        let mut longer = file;
+        longer.push(0);
+        assert!(Reader::open(longer, Limits::default()).is_err(), "{name}");
+    }
+}
+
+fn havoc(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+    if bytes.is_empty() {
+        bytes.push(random.word() as u8);
+    }
+    match random.below(8) {
+        0..=3 => {
+            for _ in 0..1 + random.below(4) {
+                let at = random.below(bytes.len());
+                bytes[at] = match random.below(5) {
+                    0 => bytes[at] ^ 1 << random.below(8),
+                    1 => *random.pick(&[0, 0xff, 0x7f, 0x80, 1]),
+                    2 => bytes[at].wrapping_add(1),
+                    3 => bytes[at].wrapping_sub(1),
+                    _ => random.word() as u8,
+                };
+            }
+        }
+        4 => {
+            // A field made large: a run of ones, or of zeros.
+            let at = random.below(bytes.len());
+            let end = (at + 1 + random.below(8)).min(bytes.len());
+            let value = if random.below(3) > 0 { 0xff } else { 0 };
+            bytes[at..end].fill(value);
+        }
+        5 => {
+            // A number in place of a byte.
+            let at = random.below(bytes.len());
+            let value = *random.pick(&[1 << 7, 1 << 14, 1 << 20, 1 << 31, 1 << 47, u64::MAX]);
+            bytes.splice(at..=at, varint(value - random.word() % 3));
+        }
+        6 => {
+            let at = random.below(bytes.len());
+            let end = (at + 1 + random.below(9)).min(bytes.len());
+            match random.below(3) {
+                0 => drop(bytes.drain(at..end)),
+                1 => {
+                    let piece = bytes[at..end].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+                _ => bytes.insert(at, random.word() as u8),
+            }
+        }
+        _ => {
+            let cut = random.below(bytes.len());
+            bytes.truncate(cut);
+            let from = if random.below(2) == 0 { cut } else { random.below(other.len().max(1)) };
+            bytes.extend_from_slice(other.get(from..).unwrap_or(&[]));
+        }
+    }
+}
+
+/// `LATENS_MUTATIONS` sets the count of cases, `LATENS_SEED` the first seed.
+#[test]
+fn seeded_mutations() {
+    let number = |name: &str, default: usize| {
+        std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
+    };
+    let (cases, seed) = (number("LATENS_MUTATIONS", 200_000), number("LATENS_SEED", 1));
+    let only = std::env::var("LATENS_CASE").ok().map(|case| case.parse::<usize>().unwrap());
+    let grounds: Vec<_> = samples::small()
+        .into_iter()
+        .map(|(name, file)| {
+            let parts = Parts::of(&file);
+            assert!(parts.bytes() == file, "{name} comes back from its parts");
+            (name, file, parts)
+        })
+        .collect();
+    let tally = on_all_cores(cases, |case, tally| {
+        if only.is_some_and(|only| only != case) {
+            return;
+        }
+        // One case can be told, and run again, by its seed and index.
+        let mut random =
+            Random(((seed as u64) << 32 | case as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let ((name, file, parts), (_, other_file, other)) =
+            (random.pick(&grounds), random.pick(&grounds));
+        let mended = random.below(8) > 0;
+        let file = if mended {
+            let mut parts = parts.clone();
+            for _ in 0..1 + random.below(2) {
+                parts.mutate(other, &mut random, havoc);
+            }
+            parts.bytes()
+        } else {
+            let mut file = file.clone();
+            havoc(&mut file, other_file, &mut random);
+            file
+        };
+        judge(&file, tally, &|| format!("seed {seed} case {case} of {name}"));
+    });
+    report(&tally, "seeded mutations");
+    assert!(only.is_some() || tally.opened > cases / 3, "checksums were mended");
+    assert!(only.is_some() || tally.tensors > cases / 10, "values come too");
+}
