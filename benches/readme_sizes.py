@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the README's table of sizes from the files in benches/results.
+"""Writes the README's tables of sizes from the files in benches/results.
 
     python3 benches/readme_sizes.py
 
 pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
-zstd and of whichever other codec was smallest on each column. The table goes between the two marks in README.md.
+zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by the program wcodec_sizes, checkpoint_peers.csv
+has the sizes of the smallest other codec of each checkpoint. Each table goes between two marks in
+README.md.
 """
 import csv
 import math
@@ -12,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- sizes -->"
+CHECKPOINT_MARK = "<!-- checkpoints -->"
 # Where each mode and delta shows, where nothing does, and where others are far ahead.
 SHOWN = [
     "photo_rgb_u8", "ephemeris_cheb_f64", "flight_distance_i32", "seismo_counts_i32", "coast_lat_f32",
@@ -70,8 +73,36 @@ def main():
         "or delta with zstd on what repeats exactly, FLAC on sampled signals.",
         MARK,
     ]
+    put(MARK, lines)
+    put(CHECKPOINT_MARK, checkpoints())
+
+
+def checkpoints():
+    """Lines of the table of checkpoints."""
+    with open(ROOT / "benches/results/wcodec_sizes.csv", newline="") as f:
+        ours = {row["file"]: row for row in csv.DictReader(f)}
+    with open(ROOT / "benches/results/checkpoint_peers.csv", newline="") as f:
+        peers = {row["file"]: row for row in csv.DictReader(f)}
+    lines = [CHECKPOINT_MARK, "| checkpoint | flat | latens | of flat | zstd -19 | best other codec |",
+             "|---|---:|---:|---:|---:|---:|"]
+    behind = 0
+    for name, row in ours.items():
+        flat, size = int(row["bytes"]), int(row["wcodec"])
+        peer = peers.get(name)
+        zstd = f"{int(peer['zstd19']):,}" if peer else "–"
+        other = f"{peer['best_peer']} {int(peer['best_peer_bytes']):,}" if peer else "–"
+        if peer and int(peer["best_peer_bytes"]) < size:
+            behind, other = behind + 1, f"**{other}**"
+        lines.append(f"| `{name}` | {flat:,} | {size:,} | {100 * size / flat:.1f} % | {zstd} | {other} |")
+    known = sum(name in peers for name in ours)
+    lines += ["", f"On {known - behind} of the {known} that others were measured on latens is smaller than all of "
+              "them: zstd, xz, brotli, OpenZL, ZipNN, z4ai, bigsmall.", CHECKPOINT_MARK]
+    return lines
+
+
+def put(mark, lines):
     readme = ROOT / "README.md"
-    before, _, after = readme.read_text().split(MARK)
+    before, _, after = readme.read_text().split(mark)
     readme.write_text(before + "\n".join(lines) + after)
 
 

@@ -1,35 +1,6 @@
 //! `latens`: the command line.
 #![forbid(unsafe_code)]
-#![allow(unreachable_pub, reason = "in a binary, `pub` means: for the rest of the tool")]
-#![cfg_attr(
-    test,
-    allow(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::cast_possible_truncation,
-        reason = "tests"
-    )
-)]
-
-mod args;
-mod array;
-mod bench;
-mod checkpoint;
-mod format;
-mod io;
-mod job;
-mod message;
-mod output;
-mod parallel;
-mod progress;
-mod render;
-mod report;
-mod run;
-mod table;
-mod verb;
-mod zstd_peer;
 
 fn main() -> std::process::ExitCode {
-    run::run()
+    latens_cli::run()
 }

@@ -44,7 +44,7 @@ pub struct TensorInspection {
 pub struct PartInspection {
     /// What it is for.
     pub role: Role,
-    /// Its codec: raw, pco, direct, bitplane, lz.
+    /// Its codec: raw, pco, direct, bitplane.
     pub codec: &'static str,
     /// Symbols, words or bytes.
     pub elements: usize,

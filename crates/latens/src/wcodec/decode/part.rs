@@ -28,7 +28,7 @@ impl PartDecoder<'_> {
     fn group_range(&self, group: usize) -> Range<usize> {
         match &self.record.codec {
             Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.group_range(group),
-            Codec::Raw { per_group } | Codec::Pco { per_group } | Codec::Lz { per_group } => {
+            Codec::Raw { per_group } | Codec::Pco { per_group } => {
                 let count = self.record.shape.count();
                 let start = group.saturating_mul(*per_group).min(count);
                 start..start.saturating_add(*per_group).min(count)

@@ -54,8 +54,6 @@ pub(crate) enum Codec {
     Direct(Symbols),
     /// Symbols by bit planes.
     Bitplane(Symbols),
-    /// Bytes by matches, so many a group.
-    Lz { per_group: usize },
 }
 
 /// A group as it is stored.
@@ -92,7 +90,6 @@ impl Codec {
             Codec::Pco { .. } => 1,
             Codec::Direct(_) => 3,
             Codec::Bitplane(_) => 4,
-            Codec::Lz { .. } => 5,
         }
     }
 
@@ -103,7 +100,6 @@ impl Codec {
             Codec::Pco { .. } => "pco",
             Codec::Direct(_) => "direct",
             Codec::Bitplane(_) => "bitplane",
-            Codec::Lz { .. } => "lz",
         }
     }
 }
@@ -140,7 +136,7 @@ impl PartRecord {
         }
         out.push(self.codec.id());
         match &self.codec {
-            Codec::Raw { per_group } | Codec::Pco { per_group } | Codec::Lz { per_group } => {
+            Codec::Raw { per_group } | Codec::Pco { per_group } => {
                 varint::write(*per_group as u64, out);
             }
             Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.write(out),
@@ -173,12 +169,11 @@ impl PartRecord {
             (4, PartShape::Symbols { bits, rows, cols }) => {
                 Codec::Bitplane(Symbols::read(fields, bits, rows, cols, true)?)
             }
-            (5, PartShape::Bytes { .. }) => Codec::Lz { per_group: per_group(fields)? },
             _ => return Err(misfit()),
         };
         let count = match &codec {
             Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.groups(),
-            Codec::Raw { per_group } | Codec::Pco { per_group } | Codec::Lz { per_group } => {
+            Codec::Raw { per_group } | Codec::Pco { per_group } => {
                 shape.count().div_ceil(*per_group)
             }
         };
