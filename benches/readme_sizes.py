@@ -4,7 +4,7 @@
     python3 benches/readme_sizes.py
 
 pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
-zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by the program wcodec_sizes, checkpoint_peers.csv
+zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by checkpoint_sizes.py, checkpoint_peers.csv
 has the sizes of the smallest other codec of each checkpoint. Each table goes between two marks in
 README.md.
 """
