@@ -11,8 +11,9 @@ use crate::message::one_line;
 
 /// Title, head, two rows of sums, verdict and advice stand around the tensors.
 const MOST_ROWS: usize = 24 - 6;
-/// Columns of a name at most: the end of it, which tells tensors of a layer apart, is kept.
-const NAME: usize = 44;
+/// Columns that everything but a name takes. Of a name its end is kept, which tells the tensors of
+/// a layer apart.
+const BESIDES: usize = 64;
 
 /// The screen after `latens compress`.
 pub fn compress(report: &CheckpointReport) -> String {
@@ -31,7 +32,7 @@ fn lines(report: &CheckpointReport, columns: usize, colour: bool) -> Vec<String>
     let most = order.first().map_or(1, |tensor| tensor.bytes).max(1) as f64;
     for tensor in &order[..shown] {
         grid.row(vec![
-            Cell::left(end_of(&tensor.name, NAME)),
+            Cell::left(end_of(&tensor.name, columns.saturating_sub(BESIDES).max(16))),
             dim(Cell::left(kind(tensor))),
             dim(Cell::left(shape(&tensor.shape))),
             Cell::right(format!("{:.2}", tensor.bits_per_weight)),
