@@ -22,7 +22,12 @@ use crate::verb::{print_json, say, settle, thread_count, with_threads};
 ///
 /// # Errors
 /// Bad input, I/O, wrong usage, an output that does not read back.
-pub fn run(args: &args::Compress, input: &Input) -> Result<()> {
+pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
+    if from == Format::Wcodec {
+        return Err(Failure::usage("a .wcodec is compressed already")
+            .in_file(super::path(input)?)
+            .hint("latens decompress brings the checkpoint back"));
+    }
     let files = &args.files;
     let (given, to) = (files.output.clone(), files.to);
     let (output, to) = settle::output(input, given, to, Format::Wcodec, Format::Wcodec)?;

@@ -23,7 +23,7 @@ pub fn run(args: args::Compress) -> Result<()> {
     let input = settle::input(&args.files.input);
     let from = settle::input_format(&input, args.files.from)?;
     if checkpoint::is_checkpoint(from) {
-        return checkpoint::compress::run(&args, &input);
+        return checkpoint::compress::run(&args, &input, from);
     }
     let job = job(&args, input, from)?;
     let mut out = OutputFile::open(&Request {
