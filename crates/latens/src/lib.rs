@@ -43,7 +43,7 @@
 //!     }
 //! }
 //! assert_eq!(decoder.finish()?.checksum, Checksum::Verified);
-//! # assert_eq!(sum, numbers.iter().sum());
+//! # assert_eq!(sum, numbers.iter().sum::<i64>());
 //! # Ok::<(), latens::Error>(())
 //! ```
 //!

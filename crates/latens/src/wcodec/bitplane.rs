@@ -6,7 +6,7 @@
 //! | 4 · P | length in bytes of each plane, the highest first |
 //! | | the planes |
 //!
-//! A plane is one run of the binary coder ([`range`]) over all values in order; contexts live on
+//! A plane is one run of the binary coder (`range`) over all values in order; contexts live on
 //! from plane to plane. A value without a bit so far gets a significance bit, and where that is 1
 //! its sign; another one gets a refinement bit. So the first planes alone give every value to
 //! within what the missing ones can hold.

@@ -2,7 +2,7 @@
 
 use super::{Block, Transform};
 
-/// The transform whose coefficients cost least, and what they cost by [`cost`]; `bias` is what a
+/// The transform whose coefficients cost least, and what they cost by `cost`; `bias` is what a
 /// transform must save, in the same units.
 pub fn choose(block: &Block, bias: u64) -> (Transform, u64) {
     let mut best = (Transform::None, cost(block));
