@@ -1,7 +1,7 @@
 //! Undoing linear predictions: each latent is its residual plus a weighted sum of those before.
 //!
 //! A sum waits for the latent just before it, and is to wait for little else. With few weights the
-//! rest of it is computed while that latent is. With many, [`BLOCK`] sums are begun together, with
+//! rest of it is computed while that latent is. With many, `BLOCK` sums are begun together, with
 //! all that comes from latents before the block: products of one latent with as many neighbouring
 //! weights, which vectors do at once. Within the block the few newest latents are added one by one.
 
