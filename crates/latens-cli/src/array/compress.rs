@@ -1,13 +1,14 @@
 //! A column to standalone Pco: chunks encoded side by side, written in order, read back.
 
+use latens::pco::Config;
 use latens::pco::standalone::{ChunkSummary, Decoder, EncodedChunk, Encoder, encode_chunk};
-use latens::{Limits, Number, with_number_type};
-use std::io::BufReader;
+use latens::{Limits, Number, NumberType, with_number_type};
 use std::time::Instant;
 
-use super::bytes::{append_le, fingerprint, from_le};
-use super::source::Source;
+use super::bytes::{fingerprint, from_le};
+use super::source::{Source, next_pco};
 use crate::format::Format;
+use crate::io::section::Reader;
 use crate::job::{CompressJob, Input};
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
@@ -28,9 +29,9 @@ pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressRepor
     let source = Source::open(&job.input, job.from, job.number_type).map_err(named)?;
     let ty = source.number_type();
     job.config.validate(ty).map_err(|e| Failure::usage(e.what()))?;
-    let (done, peer) = with_number_type!(ty, T => write_all::<T>(job, source, out))?;
+    let (done, peer) = write_all(job, source, out)?;
     if job.verify {
-        with_number_type!(ty, T => read_back::<T>(&done, out))?;
+        read_back(&done, ty, out)?;
     }
     let raw_bytes = done.n * ty.bytes() as u64;
     Ok(CompressReport {
@@ -97,7 +98,12 @@ impl Done {
     }
 }
 
-fn write_all<T: Number>(
+/// A chunk of numbers that come as bytes.
+fn encode<T: Number>(bytes: &[u8], config: &Config) -> latens::Result<EncodedChunk> {
+    encode_chunk(&from_le::<T>(bytes), config)
+}
+
+fn write_all(
     job: &CompressJob,
     mut source: Source,
     out: &mut OutputFile,
@@ -106,7 +112,8 @@ fn write_all<T: Number>(
         Input::Stdin => e.in_file("standard input"),
         Input::File(path) => e.in_file(path),
     };
-    let mut encoder = Encoder::new(&mut *out, T::TYPE, source.n_hint(), &job.config)?;
+    let mut encoder = Encoder::new(&mut *out, source.number_type(), source.n_hint(), &job.config)?;
+    let encode = with_number_type!(source.number_type(), T => encode::<T>);
     let mut peer = if job.peers { Some(ZstdSize::new()?) } else { None };
     let mut done = Done::default();
     let mut lens = job.config.chunk_lens(usize::try_from(source.n_hint()).unwrap_or(0));
@@ -126,7 +133,7 @@ fn write_all<T: Number>(
         }
         let encode = |index: usize| -> Result<(EncodedChunk, u64)> {
             let bytes = &batch[index];
-            Ok((encode_chunk(&from_le::<T>(bytes), &job.config)?, fingerprint(bytes)))
+            Ok((encode(bytes, &job.config)?, fingerprint(bytes)))
         };
         let mut encoded = Vec::new();
         parallel::both(
@@ -147,34 +154,27 @@ fn write_all<T: Number>(
 }
 
 /// Decode what was written and compare it, chunk by chunk, with what was read.
-fn read_back<T: Number>(done: &Done, out: &mut OutputFile) -> Result<()> {
+fn read_back(done: &Done, ty: NumberType, out: &mut OutputFile) -> Result<()> {
     let differs = |chunk: usize| {
         Failure::new("what was written does not read back as what was read; nothing is kept")
             .within(format!("chunk {chunk}"))
             .hint("this is a bug of latens, or a fault of the disk or memory: please report it")
     };
-    let unreadable = |e: latens::Error| {
-        Failure::from(e).hint("what was just written does not read back: please report it")
-    };
+    let unreadable =
+        |e: Failure| e.hint("what was just written does not read back: please report it");
     let written = out.read_back()?;
-    let reader = BufReader::with_capacity(1 << 16, written.section(0, u64::MAX));
-    let mut decoder = Decoder::new(reader, &Limits::default()).map_err(unreadable)?;
-    let mut numbers: Vec<T> = Vec::new();
-    let mut bytes = Vec::new();
+    let reader: Reader = Box::new(written.buffered(0, u64::MAX));
+    let mut decoder = Decoder::new(reader, &Limits::default()).map_err(|e| unreadable(e.into()))?;
     for (index, chunk) in done.chunks.iter().enumerate() {
-        numbers.resize(chunk.n, T::default());
-        let n = decoder.read(&mut numbers).map_err(unreadable)?;
-        bytes.clear();
-        append_le(&numbers[..n], &mut bytes);
-        if n != chunk.n || fingerprint(&bytes) != chunk.fingerprint {
+        let bytes = next_pco(&mut decoder, ty, chunk.n).map_err(unreadable)?;
+        if bytes.len() != chunk.n * ty.bytes() || fingerprint(&bytes) != chunk.fingerprint {
             return Err(differs(index));
         }
     }
-    numbers.resize(1, T::default());
-    if decoder.read(&mut numbers[..1]).map_err(unreadable)? > 0 {
+    if !next_pco(&mut decoder, ty, 1).map_err(unreadable)?.is_empty() {
         return Err(differs(done.chunks.len()));
     }
-    let ending = decoder.finish().map_err(unreadable)?;
+    let ending = decoder.finish().map_err(|e| unreadable(e.into()))?;
     match ending.trailing || ending.consumed != written.len() {
         true => Err(differs(done.chunks.len())),
         false => Ok(()),

@@ -1,14 +1,14 @@
 //! Standalone Pco to `.npy` or bare numbers, in batches.
 
 use latens::pco::standalone::{Checksum, Decoder, Ending};
-use latens::{Limits, Number, NumberType, with_number_type};
+use latens::{Limits, NumberType};
 use std::io::{Read, Write};
 use std::time::Instant;
 
-use super::bytes::append_le;
 use super::npy::NpyHeader;
-use super::source::{self, Reader};
+use super::source::{self, next_pco};
 use crate::format::Format;
+use crate::io::section::Reader;
 use crate::job::{DecompressJob, Input};
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
@@ -39,7 +39,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     if job.to == Format::Npy {
         out.write_all(&NpyHeader::column(ty, 0).to_bytes())?;
     }
-    let n = with_number_type!(ty, T => write_all::<T>(job, &mut decoder, out))?;
+    let n = write_all(job, &mut decoder, ty, out)?;
     if job.to == Format::Npy {
         out.patch(0, &NpyHeader::column(ty, n).to_bytes())?;
     }
@@ -61,29 +61,25 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     })
 }
 
-fn write_all<T: Number>(
+fn write_all(
     job: &DecompressJob,
     decoder: &mut Decoder<Reader>,
+    ty: NumberType,
     out: &mut OutputFile,
 ) -> Result<u64> {
-    let mut numbers = Vec::new();
-    numbers.resize(BATCH, T::default());
-    let mut bytes = Vec::new();
     let mut n = 0u64;
     loop {
         let left = job.limit.map_or(u64::MAX, |limit| limit - n);
         let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
-        let got = decoder.read(&mut numbers[..want]).map_err(|e| match &job.input {
-            Input::Stdin => Failure::from(e).in_file("standard input"),
-            Input::File(path) => Failure::from(e).in_file(path),
+        let bytes = next_pco(decoder, ty, want).map_err(|e| match &job.input {
+            Input::Stdin => e.in_file("standard input"),
+            Input::File(path) => e.in_file(path),
         })?;
-        if got == 0 {
+        if bytes.is_empty() {
             return Ok(n);
         }
-        bytes.clear();
-        append_le(&numbers[..got], &mut bytes);
         out.write_all(&bytes)?;
-        n += got as u64;
+        n += (bytes.len() / ty.bytes()) as u64;
         job.progress.add(bytes.len() as u64);
     }
 }

@@ -4,8 +4,8 @@ use latens::pco::standalone::Checksum;
 use latens::pco::{self, BinInspection, ChunkInspection, DeltaEncoding, LatentInspection, Mode};
 use latens::{Latent as _, Limits, Number, with_number_type};
 use serde::Serialize;
-use std::io::Read;
 
+use crate::io::section::Reader;
 use crate::message::Result;
 
 /// A file.
@@ -87,7 +87,7 @@ pub struct Bin {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read(reader: impl Read) -> Result<PcoInspection> {
+pub fn read(reader: Reader) -> Result<PcoInspection> {
     let found = pco::inspect(reader, &Limits::default())?;
     Ok(PcoInspection {
         kind: "pco",

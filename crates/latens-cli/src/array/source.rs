@@ -8,11 +8,9 @@ use std::io::{self, BufReader, Read};
 use super::bytes::append_le;
 use super::npy::NpyHeader;
 use crate::format::Format;
+use crate::io::section::Reader;
 use crate::job::Input;
 use crate::message::{Failure, Result};
-
-/// A reader of whatever kind.
-pub type Reader = Box<dyn Read + Send>;
 
 /// Open the bytes of an input.
 ///
@@ -101,7 +99,13 @@ impl Source {
     pub fn next(&mut self, max: usize) -> Result<Vec<u8>> {
         let width = self.ty.bytes();
         match &mut self.kind {
-            Kind::Pco(decoder) => next_pco(decoder, self.ty, max),
+            Kind::Pco(decoder) => {
+                let bytes = next_pco(decoder, self.ty, max)?;
+                if bytes.len() / width < max {
+                    super::decompress::ending(decoder, false)?;
+                }
+                Ok(bytes)
+            }
             Kind::Bytes { reader, left, at } => {
                 let most = (max as u64).saturating_mul(width as u64);
                 let want = left.map_or(most, |left| left.min(most));
@@ -152,7 +156,15 @@ pub fn not_plain(header: &NpyHeader) -> Failure {
     .hint("a .pco.zip holds it as it is: -o NAME.pco.zip, or --to pco.zip")
 }
 
-fn next_pco(decoder: &mut Decoder<Reader>, ty: NumberType, max: usize) -> Result<Vec<u8>> {
+/// The next `max` numbers of a Pco file as bytes, fewer only at the end.
+///
+/// # Errors
+/// I/O, damage.
+pub(super) fn next_pco(
+    decoder: &mut Decoder<Reader>,
+    ty: NumberType,
+    max: usize,
+) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     with_number_type!(ty, T => {
         let mut numbers = vec![T::default(); max.min(1 << 16)];
@@ -163,7 +175,6 @@ fn next_pco(decoder: &mut Decoder<Reader>, ty: NumberType, max: usize) -> Result
             append_le::<T>(&numbers[..n], &mut bytes);
             left -= n;
             if n == 0 {
-                super::decompress::ending(decoder, false)?;
                 break;
             }
         }

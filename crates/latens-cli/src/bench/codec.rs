@@ -201,7 +201,8 @@ impl Codec for Parquet<'_> {
 
     fn compress(&self, index: usize) -> Result<Vec<u8>> {
         let options = Options { compression: Compression::Zstd, ..Options::default() };
-        let (file, _) = parquet::write(&at(self.columns, index)?.table, &options, Vec::new())?;
+        let mut file = Vec::new();
+        parquet::write(&at(self.columns, index)?.table, &options, &mut file)?;
         Ok(file)
     }
 

@@ -7,6 +7,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
+/// Bytes of a Pco file, wherever they come from: one type, so that the decoder is compiled once.
+pub type Reader = Box<dyn Read + Send>;
+
 /// An open file of known length; clones are cheap.
 #[derive(Clone, Debug)]
 pub struct SharedFile {

@@ -49,7 +49,7 @@ pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressRepor
     let columns = match job.to {
         Format::PcoZip => pco_zip::write(table, &job.config, out, &done)?,
         Format::Parquet => {
-            let (_, written) = parquet::write(table, &job.parquet, &mut *out)?;
+            let written = parquet::write(table, &job.parquet, out)?;
             parquet_columns(table, &written)?
         }
         Format::Csv => {
@@ -157,9 +157,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     let head = job.limit.map(|rows| Head::new(table, rows));
     let table = head.as_ref().map_or(table, |head| head as &dyn Table);
     let written = match job.to {
-        Format::Parquet => {
-            parquet::write(table, &parquet::Options::default(), &mut *out).map(|_| ())
-        }
+        Format::Parquet => parquet::write(table, &parquet::Options::default(), out).map(|_| ()),
         Format::Csv => csv::write(table, &mut *out),
         Format::Npy => npy::write(table, true, &mut *out),
         Format::Raw => npy::write(table, false, &mut *out),

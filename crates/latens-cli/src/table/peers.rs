@@ -26,7 +26,9 @@ pub fn measure(table: &dyn Table) -> Result<Vec<(String, u64)>> {
             Ok(())
         },
         &mut || {
-            parquet = write(table, &Options::default(), Count::default())?.0.bytes();
+            let mut out = Count::default();
+            write(table, &Options::default(), &mut out)?;
+            parquet = out.bytes();
             Ok(())
         },
     )?;

@@ -143,7 +143,7 @@ fn archive(input: &Input) -> Result<Inspection> {
     let mut found = inspect(&PcoZipTable::open(file.clone())?)?;
     for column in &mut found.columns {
         for member in column.members.iter_mut().filter(|member| member.file.ends_with(".pco")) {
-            let reader = file.buffered(member.start, member.bytes);
+            let reader = Box::new(file.buffered(member.start, member.bytes));
             let pco = array::inspect::read(reader)
                 .map_err(|e| e.offset_by(member.start).within(format!("column {}", column.name)))?;
             member.pco = Some(pco);

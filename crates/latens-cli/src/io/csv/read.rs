@@ -2,12 +2,12 @@
 //! column, and the columns are parsed where they are asked for.
 
 use crate::message::{Failure, Result};
+use crate::parallel;
 use crate::table::model::{Field, LogicalType, Schema, Storage};
 use crate::table::piece::{ByteValues, Piece, Values, any_numbers};
 use crate::table::source::{Column, PIECE_BYTES, PIECE_ROWS, Table, no_column};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use latens::{AnyNumbers, Number, NumberType};
-use rayon::prelude::*;
 use std::io::Read;
 use std::str::FromStr;
 
@@ -39,9 +39,10 @@ impl CsvTable {
         let mut rows = 0u64;
         let mut at = 0;
         while let Some(columns) = block(&mut reader, names.len())? {
-            types.par_iter_mut().zip(&columns).for_each(|(types, column)| {
-                column.iter().for_each(|field| types.push(field));
-            });
+            parallel::map_mut(&mut types, &|index, types| {
+                columns[index].iter().for_each(|field| types.push(field));
+                Ok(())
+            })?;
             let n = columns.first().map_or(0, ByteValues::len);
             spool.push(n, &columns)?;
             rows += n as u64;

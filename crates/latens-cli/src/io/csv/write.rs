@@ -2,11 +2,11 @@
 
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
+use crate::parallel;
 use crate::table::model::Field;
 use crate::table::piece::{ByteValues, Piece};
 use crate::table::source::{Column, PIECE_ROWS, Table};
 use csv::{ByteRecord, ReaderBuilder, WriterBuilder};
-use rayon::prelude::*;
 use std::io::Write;
 
 use super::read::foreign;
@@ -37,11 +37,11 @@ impl<'a> Batches<'a> {
 
     /// The next rows, by column, and how many; `None` after the last.
     fn next(&mut self) -> Result<Option<(usize, Vec<ByteValues>)>> {
-        self.columns.par_iter_mut().try_for_each(|column| {
+        parallel::map_mut(&mut self.columns, &|_, column| {
             if column.rest.rows == 0 {
                 column.rest = column.column.next(PIECE_ROWS)?;
             }
-            Ok::<(), Failure>(())
+            Ok(())
         })?;
         let rows = self.columns.iter().map(|column| column.rest.rows);
         let (least, most) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
@@ -51,12 +51,12 @@ impl<'a> Batches<'a> {
                 _ => Err(Failure::new("corrupt: columns of different lengths")),
             };
         }
-        let columns = self.columns.par_iter_mut().map(|column| {
+        let columns = parallel::map_mut(&mut self.columns, &|_, column| {
             let piece = column.rest.split_front(least);
             text::fields(column.field, &piece)
                 .map_err(|e| e.within(format!("column {}", column.field.name)))
-        });
-        Ok(Some((least, columns.collect::<Result<_>>()?)))
+        })?;
+        Ok(Some((least, columns)))
     }
 }
 

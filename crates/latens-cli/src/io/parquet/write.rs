@@ -2,12 +2,12 @@
 
 use crate::io::guard::guarded;
 use crate::message::{Failure, Result};
+use crate::parallel;
 use crate::table::model::Field;
 use crate::table::source::{Column, Table};
 use parquet::basic::{Compression as Codec, Encoding as PageEncoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
-use rayon::prelude::*;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -74,19 +74,19 @@ pub struct Written {
 ///
 /// # Errors
 /// Those of the source and of the writer; a table that Parquet cannot hold.
-pub fn write<W: Write + Send>(
+pub fn write(
     table: &dyn Table,
     options: &Options,
-    out: W,
-) -> Result<(W, Vec<Written>)> {
+    out: &mut (dyn Write + Send),
+) -> Result<Vec<Written>> {
     guarded(|| write_file(table, options, out))
 }
 
-fn write_file<W: Write + Send>(
+fn write_file(
     table: &dyn Table,
     options: &Options,
-    out: W,
-) -> Result<(W, Vec<Written>)> {
+    out: &mut (dyn Write + Send),
+) -> Result<Vec<Written>> {
     let fields = &table.schema().fields;
     let root = schema::write(table.schema())?;
     let props = properties(table);
@@ -103,17 +103,13 @@ fn write_file<W: Write + Send>(
         let mut group = writer.next_row_group().map_err(foreign)?;
         let mut start = 0;
         for batch in columns.chunks_mut(at_a_time) {
-            let chunks = batch
-                .par_iter_mut()
-                .enumerate()
-                .map(|(i, column)| {
-                    let (Some(descr), Some(field)) = (descrs.get(start + i), fields.get(start + i))
-                    else {
-                        return Err(Failure::new("a column is missing"));
-                    };
-                    encode(descr, options, field, column.as_mut(), rows)
-                })
-                .collect::<Result<Vec<_>>>()?;
+            let chunks = parallel::map_mut(batch, &|i, column| {
+                let (Some(descr), Some(field)) = (descrs.get(start + i), fields.get(start + i))
+                else {
+                    return Err(Failure::new("a column is missing"));
+                };
+                encode(descr, options, field, column.as_mut(), rows)
+            })?;
             for chunk in chunks {
                 if let Some(written) = written.get_mut(start) {
                     written.bytes += chunk.close.bytes_written;
@@ -131,8 +127,8 @@ fn write_file<W: Write + Send>(
         group.close().map_err(foreign)?;
         left -= rows as u64;
     }
-    let out = writer.into_inner().map_err(foreign)?;
-    Ok((out, written))
+    writer.into_inner().map_err(foreign)?;
+    Ok(written)
 }
 
 fn encode(

@@ -1,11 +1,10 @@
 //! Numbers from a `.pco` member, in batches.
 
-use crate::io::section::{Section, SharedFile};
+use crate::io::section::{Reader, SharedFile};
 use crate::message::{Failure, Result};
 use crate::table::piece::any_numbers;
 use latens::pco::standalone::Decoder;
 use latens::{AnyNumbers, Limits, Number, NumberType, with_number_type};
-use std::io::BufReader;
 
 /// Where a member lies in the archive.
 #[derive(Clone, Debug)]
@@ -20,14 +19,14 @@ const MAX_ALLOC: u64 = 64 << 20;
 
 /// A `.pco` member being read.
 pub(super) struct NumberReader<T: Number> {
-    decoder: Decoder<BufReader<Section>>,
+    decoder: Decoder<Reader>,
     place: Place,
     numbers: std::marker::PhantomData<T>,
 }
 
 impl<T: Number> NumberReader<T> {
     pub(super) fn open(file: &SharedFile, place: &Place) -> Result<Self> {
-        let reader = file.buffered(place.start, place.bytes);
+        let reader: Reader = Box::new(file.buffered(place.start, place.bytes));
         let limits = Limits::default().max_alloc(MAX_ALLOC);
         let mut decoder = Decoder::new(reader, &limits).map_err(|e| placed(e, place))?;
         match decoder.number_type().map_err(|e| placed(e, place))? {

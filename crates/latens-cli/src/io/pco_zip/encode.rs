@@ -2,7 +2,7 @@
 
 use crate::message::Result;
 use crate::parallel;
-use latens::pco::standalone::{ChunkSummary, Encoder, encode_chunk};
+use latens::pco::standalone::{ChunkSummary, EncodedChunk, Encoder, encode_chunk};
 use latens::pco::{Config, DeltaSpec, ModeSpec};
 use latens::{AnyNumbers, Number, NumberType, with_number_type};
 use std::io::{Seek, SeekFrom};
@@ -56,13 +56,8 @@ pub(super) fn part(
 
 /// A `.pco` member being made.
 pub(super) struct NumberWriter<T: Number> {
-    config: Config,
-    file: String,
-    encoder: Encoder<SpooledTempFile>,
-    /// Lengths of the chunks to come.
-    lens: Peekable<Box<dyn Iterator<Item = usize> + Send>>,
+    chunks: Chunks,
     pending: Vec<T>,
-    largest: Option<ChunkSummary>,
 }
 
 /// Length of chunks where nothing else says it.
@@ -75,50 +70,78 @@ impl<T: Number> NumberWriter<T> {
     }
 
     fn with(file: String, n: u64, config: &Config) -> Result<Self> {
-        let encoder = Encoder::new(spool(), T::TYPE, n, config)?;
-        // A count that no file holds is not worth a plan.
-        let n = usize::try_from(n).ok().filter(|&n| n >> 40 == 0).unwrap_or(0);
-        let lens: Box<dyn Iterator<Item = usize> + Send> = Box::new(config.chunk_lens(n));
-        Ok(NumberWriter {
-            config: config.clone(),
-            file,
-            encoder,
-            lens: lens.peekable(),
-            pending: Vec::new(),
-            largest: None,
-        })
+        Ok(NumberWriter { chunks: Chunks::new(file, T::TYPE, n, config)?, pending: Vec::new() })
     }
 
     pub(super) fn push(&mut self, numbers: &[T]) -> Result<()> {
         self.pending.extend_from_slice(numbers);
         let batch = rayon::current_num_threads().max(1);
-        let len = self.lens.peek().copied().unwrap_or(CHUNK).max(1);
-        if self.pending.len() / batch >= len {
+        if self.pending.len() / batch >= self.chunks.next_len() {
             self.encode(false)?;
         }
         Ok(())
     }
 
-    /// Encode what is pending, the end of it only if it is the `last`; chunks are cut alike
-    /// whatever the threads.
+    /// Encode what is pending, the end of it only if it is the `last`.
     fn encode(&mut self, last: bool) -> Result<()> {
-        let mut rest = self.pending.as_slice();
-        let mut chunks = Vec::new();
-        while !rest.is_empty() {
-            let len = self.lens.peek().copied().unwrap_or(CHUNK).max(1);
-            if rest.len() < len && !last {
+        let ends = self.chunks.cut(self.pending.len(), last);
+        let (pending, config) = (&self.pending, &self.chunks.config);
+        let encode = |index: usize| {
+            let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+            Ok(encode_chunk(&pending[start..ends[index]], config)?)
+        };
+        self.chunks.write(parallel::map(ends.len(), &encode)?)?;
+        self.pending.drain(..ends.last().copied().unwrap_or(0));
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Part> {
+        self.encode(true)?;
+        self.chunks.finish()
+    }
+}
+
+/// What of a member does not depend on the type of its numbers.
+struct Chunks {
+    config: Config,
+    file: String,
+    encoder: Encoder<SpooledTempFile>,
+    /// Lengths of the chunks to come.
+    lens: Peekable<Box<dyn Iterator<Item = usize> + Send>>,
+    largest: Option<ChunkSummary>,
+}
+
+impl Chunks {
+    fn new(file: String, ty: NumberType, n: u64, config: &Config) -> Result<Self> {
+        let encoder = Encoder::new(spool(), ty, n, config)?;
+        // A count that no file holds is not worth a plan.
+        let n = usize::try_from(n).ok().filter(|&n| n >> 40 == 0).unwrap_or(0);
+        let lens: Box<dyn Iterator<Item = usize> + Send> = Box::new(config.chunk_lens(n));
+        Ok(Chunks { config: config.clone(), file, encoder, lens: lens.peekable(), largest: None })
+    }
+
+    /// Length of the next chunk.
+    fn next_len(&mut self) -> usize {
+        self.lens.peek().copied().unwrap_or(CHUNK).max(1)
+    }
+
+    /// Where the chunks end that `n` numbers fill, the `last` ones filling any; they are cut alike
+    /// whatever the threads.
+    fn cut(&mut self, n: usize, last: bool) -> Vec<usize> {
+        let (mut at, mut ends) = (0, Vec::new());
+        while at < n {
+            let len = self.next_len();
+            if n - at < len && !last {
                 break;
             }
-            let (chunk, after) = rest.split_at(len.min(rest.len()));
-            chunks.push(chunk);
-            rest = after;
+            at += len.min(n - at);
+            ends.push(at);
             self.lens.next();
         }
-        let config = &self.config;
-        let encode = |index: usize| Ok(encode_chunk(chunks[index], config)?);
-        let encoded = parallel::map(chunks.len(), &encode)?;
-        let done = self.pending.len() - rest.len();
-        self.pending.drain(..done);
+        ends
+    }
+
+    fn write(&mut self, encoded: Vec<EncodedChunk>) -> Result<()> {
         for chunk in encoded {
             let summary = self.encoder.write_encoded(chunk)?;
             if self.largest.as_ref().is_none_or(|largest| summary.n > largest.n) {
@@ -128,8 +151,7 @@ impl<T: Number> NumberWriter<T> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Part> {
-        self.encode(true)?;
+    fn finish(self) -> Result<Part> {
         let coding = self.largest.map(|chunk| (chunk.mode.to_string(), chunk.delta.to_string()));
         part(self.file, self.encoder.finish()?, coding)
     }
