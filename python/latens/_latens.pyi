@@ -8,6 +8,24 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "ChunkDecoder",
+    "ChunkEncoder",
+    "FileDecoder",
+    "FileEncoder",
+    "PcoConfig",
+    "WcodecReader",
+    "dbp_decode",
+    "dbp_decode_into",
+    "dbp_encode",
+    "pco_compress",
+    "pco_decompress",
+    "pco_decompress_into",
+    "pco_inspect",
+    "wcodec_compress",
+    "wcodec_compress_bytes",
+]
+
 _Array = npt.NDArray[Any]
 _Bytes = npt.NDArray[np.uint8]
 _Progress = Callable[[int, int], object] | None

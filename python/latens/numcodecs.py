@@ -78,6 +78,11 @@ def _array(buf: Any) -> Array:
             "before it; write compressor=latens.numcodecs.Pco(), filters=None"
         )
     result: Array = array
+    if not result.dtype.isnative:
+        raise InvalidArgumentError(
+            f"an array of {result.dtype.str} is not in the byte order of this machine, which Zarr 2 "
+            f"takes the decoded bytes to have; write dtype={result.dtype.newbyteorder('=').str!r}"
+        )
     return result
 
 

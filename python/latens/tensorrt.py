@@ -22,7 +22,7 @@ from .wcodec import File
 __all__ = ["Constants", "set_weights"]
 
 # TensorRT's types for those that NumPy lacks; a buffer of these is passed by pointer and type.
-_BY_POINTER = {"BF16": "bfloat16", "F8_E4M3": "fp8"}
+_BY_POINTER = {"BF16": "BF16", "F8_E4M3": "FP8"}
 
 
 def _weights(trt: Any, file: File, name: str) -> tuple[Any, Any]:
@@ -30,7 +30,7 @@ def _weights(trt: Any, file: File, name: str) -> tuple[Any, Any]:
     info = file.info(name)
     data = file.get_bytes(name)
     if info.dtype in _BY_POINTER:
-        kind = getattr(trt.DataType, _BY_POINTER[info.dtype].upper())
+        kind = getattr(trt.DataType, _BY_POINTER[info.dtype])
         count = int(np.prod(info.shape, dtype=np.int64))
         return trt.Weights(kind, data.ctypes.data, count), data
     array = data.view(numpy_dtype(info.dtype)).reshape(info.shape)

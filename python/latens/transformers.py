@@ -50,6 +50,7 @@ def from_pretrained(
     `config` is the model's configuration; without it `config.json` beside the file says it. `options`
     go to `cls.from_pretrained`, which gets no path, the configuration and the state dictionary.
     """
+    import torch
     from transformers import AutoConfig
 
     from .torch import load_file
@@ -57,5 +58,9 @@ def from_pretrained(
     folder, file = _file(folder_or_file)
     if config is None:
         config = AutoConfig.from_pretrained(folder)
+    if hasattr(cls, "from_config"):
+        # Auto classes want a path; which class they stand for says a model without memory.
+        with torch.device("meta"):
+            cls = type(cls.from_config(config))
     state = load_file(file, base=base, threads=threads)
     return cls.from_pretrained(None, config=config, state_dict=state, **options)

@@ -21,6 +21,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from zarr import config
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.buffer import Buffer, NDBuffer
 from zarr.registry import register_codec
@@ -131,5 +132,8 @@ def register_pcodec() -> type[Pco]:
 
     Stores written so name `numcodecs.pcodec`, and numcodecs' own PCodec reads them.
     """
-    register_codec(_Pcodec.name, _Pcodec, qualname="latens.zarr._Pcodec")
+    qualname = "latens.zarr._Pcodec"
+    register_codec(_Pcodec.name, _Pcodec, qualname=qualname)
+    # The name holds a dot, so it cannot be set by its path.
+    config.set({"codecs": {**config.get("codecs", {}), _Pcodec.name: qualname}})
     return _Pcodec

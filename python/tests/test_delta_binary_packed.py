@@ -34,7 +34,7 @@ def test_bytes_of_the_format():
 def test_errors():
     stream = dbp.encode(np.arange(300, dtype="i8") ** 2)
     with pytest.raises(latens.TruncatedError) as caught:
-        dbp.decode(stream[:-5], "i8")
+        dbp.decode(stream[: len(stream) // 2], "i8")
     assert caught.value.offset is not None
     with pytest.raises(latens.LimitError):
         dbp.decode(stream, "i8", max_output=100)

@@ -38,7 +38,7 @@ def blocks():
             yield pytest.param(code, id=f"{path.relative_to(ROOT)}-{i}")
 
 
-@pytest.mark.parametrize("code", blocks())
+@pytest.mark.parametrize("code", list(blocks()))
 def test_examples_of_documents(code, tmp_path, monkeypatch):
     for peer in PEERS:
         if re.search(rf"\bimport [^\n]*\b{peer}\b|from {peer}\b|latens\.{peer}\b", code):
