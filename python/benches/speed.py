@@ -18,6 +18,8 @@ from pcodec import ChunkConfig, standalone
 
 from latens import _latens, pco
 
+CONFIG = ChunkConfig(enable_8_bit=True)
+
 
 def seconds(call):
     started = time.thread_time()
@@ -27,7 +29,7 @@ def seconds(call):
 
 def measure(numbers, repeat):
     """Medians of seconds, the contestants in turn."""
-    ours, theirs = pco.compress(numbers), standalone.simple_compress(numbers, ChunkConfig())
+    ours, theirs = pco.compress(numbers), standalone.simple_compress(numbers, CONFIG)
     out = np.empty_like(numbers)
     held = np.frombuffer(ours, np.uint8)
     loops = max(1, 20_000_000 // numbers.nbytes)
@@ -37,7 +39,7 @@ def measure(numbers, repeat):
 
     contestants = {
         "latens_compress_s": (1, lambda: pco.compress(numbers)),
-        "pcodec_compress_s": (1, lambda: standalone.simple_compress(numbers, ChunkConfig())),
+        "pcodec_compress_s": (1, lambda: standalone.simple_compress(numbers, CONFIG)),
         "latens_decode_s": (loops, looped(lambda: pco.decompress_into(ours, out))),
         "direct_decode_s": (
             loops,

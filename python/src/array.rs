@@ -3,8 +3,8 @@
 use crate::errors::invalid;
 use latens::{Number, NumberType};
 use numpy::{
-    Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1,
-    PyUntypedArray, PyUntypedArrayMethods,
+    BorrowError, Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1,
+    PyReadwriteArray1, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 
@@ -42,14 +42,22 @@ pub(crate) fn number_type(array: &Bound<'_, PyUntypedArray>) -> PyResult<NumberT
 pub(crate) fn readable<'py, T: Number + Element>(
     array: &Bound<'py, PyUntypedArray>,
 ) -> PyResult<PyReadonlyArray1<'py, T>> {
-    Ok(array.cast::<PyArray1<T>>()?.try_readonly()?)
+    array.cast::<PyArray1<T>>()?.try_readonly().map_err(|e| in_use(array.py(), &e))
 }
 
 /// The array with its type known, to be written to.
 pub(crate) fn writable<'py, T: Number + Element>(
     array: &Bound<'py, PyUntypedArray>,
 ) -> PyResult<PyReadwriteArray1<'py, T>> {
-    Ok(array.cast::<PyArray1<T>>()?.try_readwrite()?)
+    array.cast::<PyArray1<T>>()?.try_readwrite().map_err(|e| in_use(array.py(), &e))
+}
+
+/// Nobody reads or writes an array while somebody decodes into it.
+fn in_use(py: Python<'_>, error: &BorrowError) -> PyErr {
+    match error {
+        BorrowError::NotWriteable => invalid(py, "the array to decode into is not writable"),
+        _ => invalid(py, "the array is in use: another thread decodes into its memory, or from it"),
+    }
 }
 
 /// The numbers as an array that owns them, without a copy.

@@ -6,12 +6,12 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`array`] | NumPy arrays as slices of one of eleven types |
-//! | [`errors`] | errors of the library as exceptions of the package |
-//! | [`job`] | calls without the GIL: progress, Ctrl-C |
-//! | [`pco`], [`wrapped`], [`inspect`] | Pco |
-//! | [`dbp`] | DELTA_BINARY_PACKED |
-//! | [`wcodec`], [`checkpoint`] | WCodec: reading, writing |
+//! | `array` | NumPy arrays as slices of one of eleven types |
+//! | `errors` | errors of the library as exceptions of the package |
+//! | `job` | calls without the GIL: progress, Ctrl-C |
+//! | `pco`, `wrapped`, `inspect` | Pco |
+//! | `dbp` | DELTA_BINARY_PACKED |
+//! | `wcodec`, `checkpoint` | WCodec: reading, writing |
 
 mod array;
 mod checkpoint;

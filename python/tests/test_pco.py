@@ -208,6 +208,26 @@ def test_the_gil_is_released():
     assert during > 10 and decoding > 10
 
 
+def test_an_array_in_use_is_refused():
+    numbers = np.arange(3_000_000.0)
+    data, out, errors = pco.compress(numbers, level=1), np.empty_like(numbers), []
+
+    def decode():
+        try:
+            for _ in range(5):
+                pco.decompress_into(data, out)
+        except latens.LatensError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=decode) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert same(out, numbers)
+    assert all("in use" in str(error) for error in errors)
+
+
 INTERRUPTED = """
 import numpy as np, os, signal, threading, time
 from latens import pco

@@ -147,6 +147,17 @@ def test_vllm_loader(saved, monkeypatch):
         loader.download_model(types.SimpleNamespace(model=str(pathlib.Path(__file__).parent)))
 
 
+def test_tensors_are_arrays_of_numbers():
+    from latens import pco
+
+    tensor = torch.arange(3000, dtype=torch.int32).reshape(30, 100)
+    data, out = pco.compress(tensor), torch.zeros(30, 100, dtype=torch.int32)
+    assert pco.decompress_into(data, out).finished and torch.equal(out, tensor)
+    assert len(pco.compress(tensor.t()[::2])) > 0
+    with pytest.raises(latens.InvalidArgumentError, match="detach"):
+        pco.compress(torch.zeros(3, requires_grad=True))
+
+
 def test_bits_of_arrays_and_tensors_agree(saved):
     file = wcodec.open(saved)
     for name, tensor in tensors().items():

@@ -123,6 +123,18 @@ def test_a_base(saved, tmp_path):
         wcodec.load_file(small)
 
 
+def test_a_callback_can_end_it(tmp_path):
+    rng = np.random.default_rng(6)
+    many = {f"t{i}": rng.normal(scale=9, size=(500, 500)).astype("i1") for i in range(20)}
+
+    def fail(done, total):
+        raise RuntimeError(f"{done} of {total}")
+
+    with pytest.raises(RuntimeError, match="of"):
+        wcodec.save_file(many, tmp_path / "x.wcodec", progress=fail)
+    assert not list(tmp_path.iterdir())
+
+
 def test_errors(saved, tmp_path):
     with pytest.raises(FileNotFoundError):
         wcodec.open(tmp_path / "nowhere")

@@ -59,6 +59,21 @@ def test_foreign_byte_order(tmp_path):
     assert np.array_equal(zarr.open_array(tmp_path / "3", mode="r")[:], grid())
 
 
+def test_within_shards_and_without_dimensions(tmp_path):
+    array = zarr.create_array(
+        tmp_path / "s", shape=(64, 64), chunks=(8, 8), shards=(32, 32), dtype="i4",
+        serializer=latens.zarr.Pco(), compressors=None,
+    )
+    numbers = np.arange(4096, dtype="i4").reshape(64, 64)
+    array[:] = numbers
+    assert np.array_equal(zarr.open_array(tmp_path / "s")[9:50, 3:5], numbers[9:50, 3:5])
+    one = zarr.create_array(
+        tmp_path / "o", shape=(), dtype="f8", serializer=latens.zarr.Pco(), compressors=None
+    )
+    one[...] = 2.5
+    assert zarr.open_array(tmp_path / "o")[...] == 2.5
+
+
 def test_fill_values_and_nan(tmp_path):
     array = zarr.create_array(
         tmp_path, shape=(10,), chunks=(4,), dtype="f8", fill_value=np.nan,
