@@ -13,6 +13,13 @@ const TRUST: u64 = 12 << 20;
 /// Bytes of numbers that are collected where the file has announced fewer.
 const SMALL: u64 = 4 << 20;
 
+/// Is told of numbers that were encoded or decoded since it was last called, from any of the threads
+/// at work. An error ends the call that tells it, with this error.
+pub type Watch<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
+
+/// Numbers after which a [`Watch`] is called at the latest, where one thread decodes.
+const STEP: usize = 1 << 18;
+
 /// What [`decompress_into`] has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decompressed {
@@ -63,6 +70,11 @@ pub fn decompress<T: Number>(file: &[u8]) -> Result<Vec<T>> {
 /// # Errors
 /// As [`decompress`], and invalid argument when a limit is passed.
 pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>> {
+    watched(file, limits, &|_| Ok(()))
+}
+
+/// [`decompress_with`], telling `watch`.
+pub(crate) fn watched<T: Number>(file: &[u8], limits: &Limits, watch: Watch<'_>) -> Result<Vec<T>> {
     let width = T::TYPE.bytes() as u64;
     let mut decoder = open(file, limits)?;
     let hint = decoder.n_hint();
@@ -70,7 +82,7 @@ pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>
     decoder.chunk()?;
     let behind = file.len() as u64 - decoder.position();
     if hint.saturating_mul(width) <= earned(behind) {
-        if let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width))? {
+        if let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width), watch)? {
             return Ok(numbers);
         }
     } else {
@@ -80,7 +92,7 @@ pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>
     // There is more than the file has earned or announced: it must prove its count before memory
     // is taken.
     let n = count::<T>(file, limits)?;
-    match collect(open(file, limits)?, n, n)? {
+    match collect(open(file, limits)?, n, n, watch)? {
         Some(numbers) => Ok(numbers),
         None => Err(Error::invalid("the file's count of numbers has changed")),
     }
@@ -96,6 +108,7 @@ fn collect<T: Number>(
     mut decoder: Decoder<&[u8]>,
     reserved: u64,
     most: u64,
+    watch: Watch<'_>,
 ) -> Result<Option<Vec<T>>> {
     const PIECE: usize = 1 << 16;
     let most = usize::try_from(most).unwrap_or(usize::MAX / 16);
@@ -110,6 +123,7 @@ fn collect<T: Number>(
         if got == 0 {
             break;
         }
+        watch(got)?;
     }
     if decoder.read(&mut [T::default()])? > 0 {
         return Ok(None);
@@ -123,8 +137,29 @@ fn collect<T: Number>(
 /// # Errors
 /// As [`decompress`]; of `dst` then only the first [`Error::values_before`] numbers have changed.
 pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompressed> {
+    watched_into(file, dst, &|_| Ok(()))
+}
+
+/// [`decompress_into`], telling `watch`.
+pub(crate) fn watched_into<T: Number>(
+    file: &[u8],
+    dst: &mut [T],
+    watch: Watch<'_>,
+) -> Result<Decompressed> {
     let mut decoder = open(file, &Limits::default())?;
-    let count = decoder.read(dst)?;
+    let mut count = 0;
+    for piece in dst.chunks_mut(STEP) {
+        let before = |e: Error| {
+            let values = e.values_before().unwrap_or(0) + count as u64;
+            e.after_values(values)
+        };
+        let got = decoder.read(piece).map_err(before)?;
+        count += got;
+        if got < piece.len() {
+            break;
+        }
+        watch(got).map_err(|e| e.after_values(count as u64))?;
+    }
     let mut end = || {
         let finished = decoder.chunk()?.is_none();
         if finished {

@@ -1,0 +1,95 @@
+"""What callers hand over as NumPy arrays, without a copy where that is possible."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InvalidArgumentError
+
+Array = npt.NDArray[Any]
+NUMBER_TYPES = frozenset(
+    ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"],
+)
+_ADVICE = {
+    "b": "write array.view('u1') for booleans",
+    "M": "write array.view('i8') for dates",
+    "m": "write array.view('i8') for time differences",
+    "c": "write array.view('f4') or array.view('f8') for complex numbers",
+    "O": "write numpy.asarray(..., dtype='f8') or another type of numbers",
+}
+
+
+def as_array(source: Any) -> Array:
+    """An array over the memory of a NumPy array, a buffer, or anything with DLPack."""
+    if isinstance(source, np.ndarray):
+        return source
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return np.asarray(memoryview(source))
+    if hasattr(source, "__array_interface__") or hasattr(source, "__array_struct__"):
+        return np.asarray(source)
+    if hasattr(source, "__dlpack__"):
+        try:
+            return np.from_dlpack(source)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise InvalidArgumentError(
+                f"NumPy cannot use this {type(source).__name__} through DLPack ({error}); "
+                "a tensor must be on the CPU, without gradient, and of a type that NumPy has: "
+                "write tensor.detach().cpu()"
+            ) from error
+    try:
+        return np.asarray(memoryview(source))
+    except TypeError:
+        pass
+    if hasattr(source, "__array__"):
+        return np.asarray(source)
+    raise InvalidArgumentError(
+        f"a {type(source).__name__} is no array, buffer or DLPack object; "
+        "write numpy.asarray(..., dtype=...) so that the type of the numbers is known"
+    )
+
+
+def check_type(dtype: "np.dtype[Any]") -> None:
+    """Refuse what is none of the eleven number types, with a word on what to write instead."""
+    if dtype.str[1:] not in NUMBER_TYPES:
+        advice = _ADVICE.get(dtype.kind, "convert it first")
+        raise InvalidArgumentError(
+            f"an array of {dtype} is none of uint8 to uint64, int8 to int64, float16, float32, "
+            f"float64; {advice}"
+        )
+
+
+def numbers(source: Any) -> Array:
+    """The numbers in C order, one dimension, in the machine's byte order."""
+    array = as_array(source)
+    check_type(array.dtype)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return np.ascontiguousarray(array).reshape(-1)
+
+
+def octets(source: Any) -> npt.NDArray[np.uint8]:
+    """The bytes of a buffer."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        view = memoryview(source)
+        if view.c_contiguous:
+            return np.frombuffer(view, np.uint8)
+    array = as_array(source)
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def target(out: Any) -> Array:
+    """An array of one dimension over memory to decode into."""
+    array = as_array(out)
+    if not array.flags.writeable and hasattr(out, "numpy"):
+        array = out.numpy()
+    check_type(array.dtype)
+    order = "=" if array.dtype.isnative else "swapped"
+    if order == "swapped" or not array.flags.writeable or not array.flags.c_contiguous:
+        what = "byte order" if order == "swapped" else "memory"
+        raise InvalidArgumentError(
+            f"`out` must be writable, contiguous, and in the byte order of this machine "
+            f"({sys.byteorder}-endian); its {what} is not"
+        )
+    return array.reshape(-1)

@@ -1,0 +1,62 @@
+"""What the codecs for Zarr 2 and 3 share: settings, a chunk to bytes and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import pco
+from ._buffers import Array
+from .errors import InvalidArgumentError
+
+# Types that are stored as integers of the same width.
+_SEEN_AS = {"b": "u1", "M": "i8", "m": "i8"}
+
+SETTINGS = ("level", "mode", "delta", "favor", "checksum")
+
+
+def settings(
+    level: int, mode: str, delta: str, favor: str, checksum: bool
+) -> dict[str, int | str | bool]:
+    """The settings, checked as far as that is possible without a type."""
+    from . import _latens
+
+    values: dict[str, int | str | bool] = dict(
+        zip(SETTINGS, (level, mode, delta, favor, checksum), strict=True)
+    )
+    if not 0 <= int(level) <= 12:
+        raise InvalidArgumentError(f"level {level}; 0 to 12 exist")
+    _latens.PcoConfig(
+        level=level, mode=mode, delta=delta, favor=favor, chunk_n=1 << 18, checksum=checksum
+    )
+    return values
+
+
+def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of the numbers that stand for those of `dtype`."""
+    if dtype.kind in _SEEN_AS:
+        return np.dtype(_SEEN_AS[dtype.kind])
+    return dtype.newbyteorder("=")
+
+
+def encode(array: Array, values: dict[str, Any]) -> bytes:
+    """A chunk as one standalone file."""
+    if array.dtype.kind in _SEEN_AS:
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        array = np.ascontiguousarray(native).view(_SEEN_AS[array.dtype.kind])
+    return pco.compress(array, **values)
+
+
+def decode(data: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """A chunk of known shape and type."""
+    out = np.empty(shape, stored(dtype))
+    done = pco.decompress_into(data, out)
+    if not done.finished or done.n != out.size:
+        more = "" if done.finished else " or more"
+        raise InvalidArgumentError(
+            f"the chunk holds {done.n}{more} numbers, its shape {shape} is of {out.size}"
+        )
+    if dtype.kind in _SEEN_AS:
+        return out.view(dtype.newbyteorder("="))
+    return out

@@ -1,0 +1,148 @@
+"""The extension module. Use the modules of `latens`, which take more and say more."""
+
+import builtins
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ChunkDecoder",
+    "ChunkEncoder",
+    "FileDecoder",
+    "FileEncoder",
+    "PcoConfig",
+    "WcodecReader",
+    "dbp_decode",
+    "dbp_decode_into",
+    "dbp_encode",
+    "pco_compress",
+    "pco_decompress",
+    "pco_decompress_into",
+    "pco_inspect",
+    "wcodec_compress",
+    "wcodec_compress_bytes",
+]
+
+_Array = npt.NDArray[Any]
+_Bytes = npt.NDArray[np.uint8]
+_Progress = Callable[[int, int], object] | None
+_Path = str | PathLike[str]
+
+@final
+class PcoConfig:
+    def __new__(
+        cls, *, level: int, mode: str, delta: str, favor: str, chunk_n: int, checksum: bool
+    ) -> PcoConfig: ...
+
+def pco_compress(
+    array: _Array, config: PcoConfig, threads: int, progress: _Progress
+) -> bytes: ...
+def pco_decompress(
+    file: _Bytes,
+    max_output: int | None,
+    max_alloc: int | None,
+    threads: int,
+    progress: _Progress,
+) -> _Array: ...
+def pco_decompress_into(
+    file: _Bytes, out: _Array, threads: int, progress: _Progress
+) -> tuple[int, bool]: ...
+def pco_inspect(file: _Bytes) -> dict[str, Any]: ...
+@final
+class FileEncoder:
+    def __new__(cls, config: PcoConfig) -> FileEncoder: ...
+    def header(self) -> bytes: ...
+    def chunk(self, array: _Array, page_lens: list[int]) -> ChunkEncoder: ...
+
+@final
+class ChunkEncoder:
+    @property
+    def mode(self) -> str: ...
+    @property
+    def delta(self) -> str: ...
+    @property
+    def pages(self) -> int: ...
+    def meta(self) -> bytes: ...
+    def page(self, index: int) -> bytes: ...
+
+@final
+class FileDecoder:
+    def __new__(
+        cls, header: _Bytes, max_output: int | None, max_alloc: int | None
+    ) -> FileDecoder: ...
+    @property
+    def consumed(self) -> int: ...
+    @property
+    def format_version(self) -> str: ...
+    def chunk(self, meta: _Bytes, dtype: str) -> ChunkDecoder: ...
+
+@final
+class ChunkDecoder:
+    @property
+    def consumed(self) -> int: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def delta(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    def page(self, page: _Bytes, n: int) -> tuple[_Array, int]: ...
+    def page_into(self, page: _Bytes, out: _Array) -> int: ...
+
+def dbp_encode(array: _Array, block_size: int | None, miniblocks: int | None) -> bytes: ...
+def dbp_decode(
+    stream: _Bytes, dtype: str, max_output: int | None, strict: bool, expect_count: int | None
+) -> tuple[_Array, int]: ...
+def dbp_decode_into(
+    stream: _Bytes, out: _Array, strict: bool, expect_count: int | None
+) -> tuple[int, int]: ...
+@final
+class WcodecReader:
+    def __new__(
+        cls,
+        path: _Path | None,
+        data: builtins.bytes | None,
+        base: _Path | None,
+        threads: int,
+        max_output: int | None,
+        max_alloc: int | None,
+    ) -> WcodecReader: ...
+    @property
+    def model_hash(self) -> str: ...
+    @property
+    def base_name(self) -> str | None: ...
+    def tensors(self) -> list[tuple[str, str, list[int], int, int, str | None]]: ...
+    def files(self) -> list[tuple[str, int]]: ...
+    def layout(self, name: str) -> tuple[int, int, str]: ...
+    def bytes(self, name: str) -> _Bytes: ...
+    def range(self, name: str, start: int, stop: int) -> _Bytes: ...
+    def logical(
+        self, name: str, rows: tuple[int, int], cols: tuple[int, int]
+    ) -> tuple[_Array, bool]: ...
+    def head(self, file: int, most: int) -> builtins.bytes: ...
+    def write_file(self, file: int, path: _Path, progress: _Progress) -> None: ...
+    def verify(self, progress: _Progress) -> None: ...
+    @staticmethod
+    def width(dtype: str) -> int | None: ...
+
+def wcodec_compress(
+    source: _Path,
+    out: _Path,
+    base: _Path | None,
+    level: int,
+    threads: int,
+    verify: bool,
+    progress: _Progress,
+) -> tuple[int, int]: ...
+def wcodec_compress_bytes(
+    name: str,
+    parts: list[_Bytes],
+    out: _Path,
+    level: int,
+    threads: int,
+    verify: bool,
+    progress: _Progress,
+) -> tuple[int, int]: ...

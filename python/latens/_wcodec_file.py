@@ -1,0 +1,178 @@
+"""An open `.wcodec` file, and slices of its tensors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _latens
+from ._buffers import Array
+from ._dtypes import numpy_dtype
+
+Progress = Callable[[int, int], object]
+
+
+class TensorInfo(NamedTuple):
+    """What the file says of a tensor."""
+
+    dtype: str
+    """As the source spells it: `F32`, `BF16`, `I8`, `Q4_K`, …"""
+    shape: tuple[int, ...]
+    nbytes: int
+    """Bytes when decoded."""
+    stored: int
+    """Bytes in the file."""
+    copy_of: str | None
+    """The tensor whose bytes it shares, if it has none of its own."""
+
+
+class Slice:
+    """A tensor of which parts are decoded: `part[2:8]`, `part[0, :, ::2]`.
+
+    What the first index leaves out is not decoded where the tensor's packing allows that.
+    """
+
+    def __init__(self, file: File, name: str) -> None:
+        self._file, self._name, self._info = file, name, file.info(name)
+
+    def get_shape(self) -> list[int]:
+        """The shape of the whole tensor."""
+        return list(self._info.shape)
+
+    def get_dtype(self) -> str:
+        """The type, as the source spells it."""
+        return self._info.dtype
+
+    def __getitem__(self, index: Any) -> Array:
+        info, name = self._info, self._name
+        first = index[0] if isinstance(index, tuple) and index else index
+        width = _latens.WcodecReader.width(info.dtype)
+        plain = isinstance(first, (int, np.integer, slice)) and not isinstance(first, bool)
+        if not info.shape or not plain or width is None:
+            return np.asarray(self._file.get_tensor(name)[index])
+        length = info.shape[0]
+        if isinstance(first, slice):
+            chosen = range(*first.indices(length))
+            low, high = (min(chosen), max(chosen) + 1) if chosen else (0, 0)
+            # Both ends are chosen ones, so the step alone says which of those between are.
+            again: Any = slice(None, None, chosen.step)
+        else:
+            low = int(first) + (length if first < 0 else 0)
+            if not 0 <= low < length:
+                raise IndexError(f"index {first} is out of bounds for {length} rows of {name!r}")
+            high, again = low + 1, 0
+        row = math.prod(info.shape[1:]) * width
+        data = self._file._reader.range(name, low * row, high * row)
+        part = data.view(numpy_dtype(info.dtype)).reshape(high - low, *info.shape[1:])
+        rest = index[1:] if isinstance(index, tuple) else ()
+        return np.asarray(part[(again, *rest)])
+
+
+class File(Mapping[str, Any]):
+    """An open `.wcodec` file: names to arrays, each decoded when it is asked for.
+
+    Several threads may use it. `latens.wcodec.open` makes it.
+    """
+
+    def __init__(self, reader: _latens.WcodecReader) -> None:
+        self._reader = reader
+        self._tensors = {
+            name: TensorInfo(dtype, tuple(shape), nbytes, stored, copy)
+            for name, dtype, shape, nbytes, stored, copy in reader.tensors()
+        }
+
+    def keys(self) -> Any:
+        """The names of all tensors, in the order of the file."""
+        return list(self._tensors)
+
+    def info(self, name: str) -> TensorInfo:
+        """Type, shape and sizes of a tensor."""
+        if name not in self._tensors:
+            raise KeyError(f"there is no tensor {name!r}")
+        return self._tensors[name]
+
+    def get_bytes(self, name: str) -> npt.NDArray[np.uint8]:
+        """The bytes of a tensor, of any type, as they stand in the source file."""
+        self.info(name)
+        return self._reader.bytes(name)
+
+    def get_tensor(self, name: str) -> Array:
+        """A tensor as an array of its type and shape, over the memory that it was decoded to.
+
+        Raises `MissingError` where the type needs `ml_dtypes`, `InvalidArgumentError` where no array
+        can have it: blocks of GGUF, packed floats. `get_bytes` gives these.
+        """
+        info = self.info(name)
+        dtype = numpy_dtype(info.dtype)
+        return self._reader.bytes(name).view(dtype).reshape(info.shape)
+
+    def get_slice(self, name: str) -> Slice:
+        """A tensor of which parts can be decoded."""
+        return Slice(self, name)
+
+    def logical(
+        self,
+        name: str,
+        rows: tuple[int, int] | None = None,
+        cols: tuple[int, int] | None = None,
+    ) -> Array:
+        """Weights as their packing means them: INT4 comes as one number an int8 or uint8.
+
+        The array has two dimensions, rows and columns of the logical weights; `rows` and `cols` are
+        pairs of first and one past the last.
+        """
+        info = self.info(name)
+        all_rows, all_cols, _ = self._reader.layout(name)
+        a, b = rows or (0, all_rows)
+        c, d = cols or (0, all_cols)
+        values, own = self._reader.logical(name, (a, b), (c, d))
+        if own:
+            values = values.view(numpy_dtype(info.dtype))
+        return values.reshape(b - a, -1)
+
+    def __getitem__(self, name: str) -> Array:
+        return self.get_tensor(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def metadata(self) -> dict[str, str]:
+        """The metadata of the first safetensors file that the checkpoint was made of."""
+        for number, (name, _) in enumerate(self._reader.files()):
+            if name.endswith(".safetensors"):
+                length = int.from_bytes(self._reader.head(number, 8), "little")
+                header = self._reader.head(number, 8 + length)[8:]
+                return dict(json.loads(header).get("__metadata__") or {})
+        return {}
+
+    def files(self) -> dict[str, int]:
+        """Names and bytes of the files that the checkpoint was made of."""
+        return dict(self._reader.files())
+
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 over names, types, shapes and bytes of all tensors, hexadecimal."""
+        return self._reader.model_hash
+
+    @property
+    def base_name(self) -> str | None:
+        """The name of the checkpoint that it was coded against, where there is one."""
+        return self._reader.base_name
+
+    def verify(self, progress: Progress | None = None) -> None:
+        """Decode everything and check every checksum; raises the first error."""
+        self._reader.verify(progress)
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass

@@ -1,0 +1,66 @@
+"""Parquet's DELTA_BINARY_PACKED: streams of int32, int64, uint32 or uint64.
+
+>>> import numpy as np
+>>> from latens import delta_binary_packed as dbp
+>>> ids = np.arange(1_700_000_000, 1_700_060_000, 60)
+>>> stream = dbp.encode(ids)
+>>> values, consumed = dbp.decode(stream, "int64")
+>>> np.array_equal(values, ids), consumed == len(stream)
+(True, True)
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _latens
+from ._buffers import Array, numbers, octets, target
+
+__all__ = ["Decoded", "decode", "decode_into", "encode"]
+
+
+class Decoded(NamedTuple):
+    """What `decode_into` has done."""
+
+    n: int
+    """Values written to the front of the array: all that the stream has."""
+    consumed: int
+    """Bytes that the stream takes; what follows it begins there."""
+
+
+def encode(
+    array: Any, *, block_size: int | None = None, miniblocks: int | None = None
+) -> bytes:
+    """The stream of the values of `array`, taken in C order.
+
+    `block_size` is in values, a multiple of 128; `miniblocks` divides it into multiples of 32. The
+    defaults, 128 in 4 for 32 bits and 256 in 4 for 64, give the bytes of the crate `parquet`.
+    """
+    return _latens.dbp_encode(numbers(array), block_size, miniblocks)
+
+
+def decode(
+    data: Any,
+    dtype: Any,
+    *,
+    max_output: int | None = None,
+    strict: bool = False,
+    count: int | None = None,
+) -> tuple[Array, int]:
+    """The values of the stream at the start of `data`, and the bytes that it takes.
+
+    `dtype` is what the stream holds: `int32`, `int64`, `uint32` or `uint64`; nothing in it says so.
+    `max_output` bounds the bytes of values: a short stream may legally stand for billions. `strict`
+    refuses what writers must not do; `count` is how many values there must be.
+
+    Raises `CorruptError`, `TruncatedError` (with `offset`), `LimitError`.
+    """
+    return _latens.dbp_decode(octets(data), np.dtype(dtype).name, max_output, strict, count)
+
+
+def decode_into(
+    data: Any, out: Any, *, strict: bool = False, count: int | None = None
+) -> Decoded:
+    """Decode the stream at the start of `data` to the front of `out`, an array of its type that has
+    room for all of it. Raises as `decode`."""
+    return Decoded(*_latens.dbp_decode_into(octets(data), target(out), strict, count))

@@ -1,0 +1,107 @@
+"""The codec `latens.pco` for numcodecs, thus for Zarr 2.
+
+It turns an array into bytes, so in Zarr 2 it is the `compressor`, with no filters that make bytes
+before it:
+
+>>> import numcodecs, numpy as np
+>>> codec = numcodecs.get_codec({"id": "latens.pco", "level": 9})
+>>> numbers = np.arange(1000.0)
+>>> np.array_equal(codec.decode(codec.encode(numbers)), numbers)
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numcodecs.abc import Codec
+from numcodecs.compat import ensure_ndarray_like
+from numcodecs.registry import register_codec
+
+from . import _codec, pco
+from ._buffers import Array
+from .errors import InvalidArgumentError
+
+__all__ = ["Pco", "register_pcodec"]
+
+
+class Pco(Codec):
+    """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`."""
+
+    codec_id: ClassVar[str] = "latens.pco"
+
+    def __init__(
+        self,
+        level: int = 8,
+        mode: str = "auto",
+        delta: str = "auto",
+        favor: str = "balanced",
+        checksum: bool = True,
+    ) -> None:
+        self._settings = _codec.settings(level, mode, delta, favor, checksum)
+
+    def encode(self, buf: Any) -> bytes:
+        """The bytes of a chunk, which is an array of numbers."""
+        return _codec.encode(_array(buf), self._settings)
+
+    def decode(self, buf: Any, out: Any = None) -> Array:
+        """The numbers of a chunk; into `out` where it is given."""
+        if out is None:
+            return pco.decompress(ensure_ndarray_like(buf))
+        held = ensure_ndarray_like(out)
+        room = held.reshape(-1).view(_codec.stored(held.dtype))
+        done = pco.decompress_into(ensure_ndarray_like(buf), room)
+        if not done.finished or done.n != room.size:
+            raise InvalidArgumentError(f"the chunk does not hold the {room.size} numbers of `out`")
+        result: Array = held
+        return result
+
+    def get_config(self) -> dict[str, Any]:
+        """The id and the settings."""
+        return {"id": self.codec_id, **self._settings}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Pco:
+        """The codec of a configuration."""
+        return cls(**config)
+
+    def __repr__(self) -> str:
+        return "Pco(" + ", ".join(f"{k}={v!r}" for k, v in self._settings.items()) + ")"
+
+
+def _array(buf: Any) -> Array:
+    array = ensure_ndarray_like(buf)
+    if array.dtype == np.uint8 and array.ndim == 1 and isinstance(buf, (bytes, bytearray)):
+        raise InvalidArgumentError(
+            "latens.pco takes arrays of numbers and got bytes: no filter or compressor may come "
+            "before it; write compressor=latens.numcodecs.Pco(), filters=None"
+        )
+    result: Array = array
+    if not result.dtype.isnative:
+        raise InvalidArgumentError(
+            f"an array of {result.dtype.str} is not in the byte order of this machine, which Zarr 2 "
+            f"takes the decoded bytes to have; write dtype={result.dtype.newbyteorder('=').str!r}"
+        )
+    return result
+
+
+class _Pcodec(Pco):
+    """Ours under the name that numcodecs gives the reference implementation."""
+
+    codec_id: ClassVar[str] = "pcodec"
+
+    def get_config(self) -> dict[str, Any]:
+        return {"id": self.codec_id, "level": self._settings["level"]}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Pco:
+        return cls(level=config.get("level", 8), checksum=False)
+
+
+def register_pcodec() -> None:
+    """From now on read and write what is stored under the name `pcodec` with this codec.
+
+    Files written so name `pcodec`, and numcodecs' own PCodec reads them.
+    """
+    register_codec(_Pcodec)

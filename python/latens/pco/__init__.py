@@ -1,0 +1,109 @@
+"""Pco: arrays of numbers of 8 to 64 bits, in one call each way.
+
+Modes are spelled `auto`, `classic`, `int-mult@7`, `float-mult@0.01`, `float-quant@29`, `dict`; delta
+encodings `auto`, `none`, `consecutive@1` to `consecutive@7`, `lookback`, `conv1@1` to `conv1@32`; as on
+the command line. `latens.pco.wrapped` writes and reads the parts of a file one by one, for
+containers of your own.
+
+>>> import numpy as np
+>>> from latens import pco
+>>> ids = np.arange(1000, dtype=np.uint32) * 7
+>>> data = pco.compress(ids, mode="int-mult@7", delta="consecutive@1")
+>>> out = np.empty(1000, np.uint32)
+>>> pco.decompress_into(data, out)
+Decompressed(n=1000, finished=True)
+>>> pco.inspect(data)["chunks"][0]["mode"]
+'int-mult@7'
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .. import _latens
+from .._buffers import Array, numbers, octets, target
+
+__all__ = ["Decompressed", "compress", "decompress", "decompress_into", "inspect"]
+
+Progress = Callable[[int, int], object]
+"""Is called with numbers done and numbers in all, now and then and at the end."""
+
+
+class Decompressed(NamedTuple):
+    """What `decompress_into` has done."""
+
+    n: int
+    """Numbers written to the front of the array."""
+    finished: bool
+    """Whether that was all of them."""
+
+
+def compress(
+    array: Any,
+    *,
+    level: int = 8,
+    mode: str = "auto",
+    delta: str = "auto",
+    favor: str = "balanced",
+    chunk_n: int = 1 << 18,
+    checksum: bool = True,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> bytes:
+    """The numbers of `array` as a standalone Pco file.
+
+    `array` is a NumPy array, a buffer or a DLPack object of uint8 to uint64, int8 to int64, float16
+    to float64, of any shape; the shape is not kept (`latens.save` keeps it), numbers are taken in C
+    order. What is contiguous and in the machine's byte order is not copied.
+
+    `level` is 0 (fastest) to 12 (smallest); `favor` `speed`, `balanced` or `size`; `chunk_n` the most
+    numbers in a chunk, 1 to 2^24, the unit of threads; `checksum` adds a trailer that other readers
+    skip; `threads` 0 stands for all cores. The bytes do not depend on the threads.
+
+    Raises `InvalidArgumentError` where settings and type do not go together.
+    """
+    config = _latens.PcoConfig(
+        level=level, mode=mode, delta=delta, favor=favor, chunk_n=chunk_n, checksum=checksum
+    )
+    return _latens.pco_compress(numbers(array), config, threads, progress)
+
+
+def decompress(
+    data: Any,
+    *,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Array:
+    """All numbers of a standalone Pco file, as an array of one dimension of the file's own type.
+
+    `data` is bytes or any buffer of them. `max_output` and `max_alloc` bound the bytes of numbers and
+    of tables: set both where files come from strangers. Several `threads` share the chunks of a file
+    that has a checksum trailer.
+
+    Raises `CorruptError`, `TruncatedError` (with `offset`), `LimitError`.
+    """
+    return _latens.pco_decompress(octets(data), max_output, max_alloc, threads, progress)
+
+
+def decompress_into(
+    data: Any, out: Any, *, threads: int = 1, progress: Progress | None = None
+) -> Decompressed:
+    """Decode a standalone Pco file to the front of `out`, without another copy of the numbers.
+
+    `out` is a contiguous writable array of any shape, or buffer, of the file's own type. It may be
+    shorter than the file (then `finished` is false) or longer.
+
+    Raises as `decompress`; of `out` then only the first `error.values_before` numbers have changed
+    where there is one thread.
+    """
+    return Decompressed(*_latens.pco_decompress_into(octets(data), target(out), threads, progress))
+
+
+def inspect(data: Any) -> dict[str, Any]:
+    """What is in a standalone file, as `latens inspect --json` says it: versions, type, count, and
+    for each chunk mode, delta encoding, latent variables with bits for each number, bins.
+
+    All of the file is decoded, its checksum is checked. Raises as `decompress`.
+    """
+    return _latens.pco_inspect(octets(data))

@@ -1,0 +1,133 @@
+"""The wrapped format: header, metadata of chunks and pages one by one, for containers of your own.
+
+The container keeps what is written, and what it says of it: the type of the numbers, and how many
+are in each page.
+
+>>> import numpy as np
+>>> from latens.pco import wrapped
+>>> prices = np.arange(3000) / 100
+>>> encoder = wrapped.FileEncoder(level=8)
+>>> chunk = encoder.chunk(prices, pages=[1000, 2000])
+>>> header, meta, pages = encoder.header(), chunk.meta(), [chunk.page(i) for i in range(2)]
+>>> decoder = wrapped.FileDecoder(header).chunk(meta, "float64")
+>>> decoder.page(pages[1], 2000)[0]
+np.float64(10.0)
+"""
+
+from typing import Any
+
+from .. import _latens
+from .._buffers import Array, numbers, octets, target
+from ..errors import InvalidArgumentError
+
+__all__ = ["ChunkDecoder", "ChunkEncoder", "FileDecoder", "FileEncoder"]
+
+
+class ChunkEncoder:
+    """A chunk with everything chosen, ready to be written in parts."""
+
+    def __init__(self, inner: _latens.ChunkEncoder) -> None:
+        self._inner = inner
+
+    @property
+    def mode(self) -> str:
+        """The mode that was chosen, as the command line spells it."""
+        return self._inner.mode
+
+    @property
+    def delta(self) -> str:
+        """The delta encoding that was chosen."""
+        return self._inner.delta
+
+    @property
+    def pages(self) -> int:
+        """How many pages the chunk has."""
+        return self._inner.pages
+
+    def meta(self) -> bytes:
+        """The chunk's metadata."""
+        return self._inner.meta()
+
+    def page(self, index: int) -> bytes:
+        """Page `index`."""
+        return self._inner.page(index)
+
+
+class FileEncoder:
+    """Writes the header and makes chunks; settings are those of `latens.pco.compress`."""
+
+    def __init__(
+        self, *, level: int = 8, mode: str = "auto", delta: str = "auto", favor: str = "balanced"
+    ) -> None:
+        config = _latens.PcoConfig(
+            level=level, mode=mode, delta=delta, favor=favor, chunk_n=1 << 24, checksum=False
+        )
+        self._inner = _latens.FileEncoder(config)
+
+    def header(self) -> bytes:
+        """The header of the file."""
+        return self._inner.header()
+
+    def chunk(self, array: Any, pages: list[int] | None = None) -> ChunkEncoder:
+        """A chunk of 1 to 2^24 numbers, in pages of these many numbers; one page without `pages`."""
+        held = numbers(array)
+        return ChunkEncoder(self._inner.chunk(held, [held.size] if pages is None else pages))
+
+
+class ChunkDecoder:
+    """The metadata of a chunk; several threads may decode its pages."""
+
+    def __init__(self, inner: _latens.ChunkDecoder) -> None:
+        self._inner = inner
+
+    @property
+    def consumed(self) -> int:
+        """Bytes that the metadata takes."""
+        return self._inner.consumed
+
+    @property
+    def mode(self) -> str:
+        """The mode of the chunk."""
+        return self._inner.mode
+
+    @property
+    def delta(self) -> str:
+        """The delta encoding of the chunk."""
+        return self._inner.delta
+
+    def page(self, data: Any, n: int) -> Array:
+        """The `n` numbers of the page at the start of `data`."""
+        return self._inner.page(octets(data), n)[0]
+
+    def page_into(self, data: Any, out: Any) -> int:
+        """Decode a page of as many numbers as `out` holds; returns the bytes that the page takes."""
+        return self._inner.page_into(octets(data), target(out))
+
+
+class FileDecoder:
+    """Reads the header of a wrapped file at the start of `header`."""
+
+    def __init__(
+        self, header: Any, *, max_output: int | None = None, max_alloc: int | None = None
+    ) -> None:
+        self._inner = _latens.FileDecoder(octets(header), max_output, max_alloc)
+
+    @property
+    def consumed(self) -> int:
+        """Bytes that the header takes."""
+        return self._inner.consumed
+
+    @property
+    def format_version(self) -> str:
+        """The version of the format, such as `4.1`."""
+        return self._inner.format_version
+
+    def chunk(self, meta: Any, dtype: Any) -> ChunkDecoder:
+        """Read the metadata of a chunk of numbers of `dtype` at the start of `meta`."""
+        import numpy as np
+
+        try:
+            name = np.dtype(dtype).name
+        except TypeError as error:
+            raise InvalidArgumentError(f"{dtype!r} is no type of numbers") from error
+        return ChunkDecoder(self._inner.chunk(octets(meta), name))

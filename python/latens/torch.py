@@ -1,0 +1,249 @@
+"""Checkpoints for PyTorch: `.wcodec` files to tensors and back.
+
+A tensor is decoded to memory of its own, which it then has: nothing is copied on the CPU. Types that
+NumPy lacks (bfloat16, float8) need no further package here.
+
+| | as |
+|---|---|
+| `load_file`, `save_file` | `safetensors.torch` |
+| `safe_open` | `safetensors.safe_open` |
+| `load_state_dict` | `model.load_state_dict(load_file(...))`, tensor by tensor |
+| `recognised` | a context in which `torch.load` takes `.wcodec` files |
+| `StorageReader` | a storage reader of `torch.distributed.checkpoint` (module `latens.torch_dcp`) |
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from . import wcodec
+from ._wcodec_write import save_parts
+from .errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from .torch_dcp import StorageReader
+
+__all__ = [
+    "StorageReader",
+    "TensorFile",
+    "TensorSlice",
+    "load_file",
+    "load_state_dict",
+    "recognised",
+    "safe_open",
+    "save_file",
+]
+
+Path = str | os.PathLike[str]
+MAGIC = b"WCODEC\0\0"
+
+_TYPES = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "U16": "uint16",
+    "I16": "int16",
+    "U32": "uint32",
+    "I32": "int32",
+    "U64": "uint64",
+    "I64": "int64",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "F32": "float32",
+    "F64": "float64",
+    "C64": "complex64",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}
+
+
+def torch_dtype(name: str) -> torch.dtype:
+    """The type of PyTorch for a type that safetensors names."""
+    dtype = getattr(torch, _TYPES.get(name, ""), None)
+    if not isinstance(dtype, torch.dtype):
+        raise InvalidArgumentError(
+            f"this PyTorch has no type for {name}; latens.wcodec.open(...).get_bytes gives the bytes"
+        )
+    return dtype
+
+
+def _tensor(data: Any, dtype: torch.dtype, shape: Any, device: Any) -> torch.Tensor:
+    """A tensor over the memory of an array of bytes."""
+    if data.size == 0:
+        return torch.empty(tuple(shape), dtype=dtype, device=device)
+    tensor = torch.from_numpy(data).view(dtype).reshape(tuple(shape))
+    return tensor if torch.device(device).type == "cpu" else tensor.to(device)
+
+
+class TensorSlice:
+    """A tensor of which parts are decoded, as `safetensors` has it: `part[2:8]`."""
+
+    def __init__(self, file: TensorFile, name: str) -> None:
+        self._file, self._name = file, name
+        self._info = file.file.info(name)
+
+    def get_shape(self) -> list[int]:
+        """The shape of the whole tensor."""
+        return list(self._info.shape)
+
+    def get_dtype(self) -> str:
+        """The type, as the source spells it."""
+        return self._info.dtype
+
+    def __getitem__(self, index: Any) -> torch.Tensor:
+        dtype = torch_dtype(self._info.dtype)
+        first = index[0] if isinstance(index, tuple) and index else index
+        whole = not self._info.shape or not isinstance(first, slice)
+        if whole or first.step not in (None, 1):
+            return self._file.get_tensor(self._name)[index]
+        shape = self._info.shape
+        start, stop, _ = first.indices(shape[0])
+        row = self._info.nbytes // max(1, shape[0])
+        stop = max(start, stop)
+        data = self._file.file._reader.range(self._name, start * row, stop * row)
+        part = _tensor(data, dtype, (stop - start, *shape[1:]), self._file.device)
+        return part[(slice(None), *index[1:])] if isinstance(index, tuple) else part
+
+
+class TensorFile:
+    """An open file whose tensors are PyTorch's; `safe_open` makes it."""
+
+    def __init__(self, file: wcodec.File, device: Any = "cpu") -> None:
+        self.file, self.device = file, device
+
+    def keys(self) -> list[str]:
+        """The names of all tensors."""
+        return list(self.file)
+
+    def offset_keys(self) -> list[str]:
+        """The names in the order of the file."""
+        return list(self.file)
+
+    def metadata(self) -> dict[str, str]:
+        """The metadata of the safetensors file."""
+        return self.file.metadata()
+
+    def get_tensor(self, name: str) -> torch.Tensor:
+        """A tensor, decoded to its own memory."""
+        info = self.file.info(name)
+        dtype = torch_dtype(info.dtype)
+        return _tensor(self.file.get_bytes(name), dtype, info.shape, self.device)
+
+    def get_slice(self, name: str) -> TensorSlice:
+        """A tensor of which parts can be decoded."""
+        return TensorSlice(self, name)
+
+    def __enter__(self) -> TensorFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def safe_open(
+    path: Path,
+    framework: str = "pt",
+    device: Any = "cpu",
+    *,
+    base: Path | None = None,
+    threads: int = 0,
+) -> TensorFile:
+    """Open a `.wcodec` file as `safetensors.safe_open` does a `.safetensors`."""
+    if framework not in ("pt", "torch", "pytorch"):
+        raise InvalidArgumentError(
+            f"framework {framework!r}: this gives tensors of PyTorch; latens.wcodec.open gives arrays"
+        )
+    return TensorFile(wcodec.open(path, base=base, threads=threads), device)
+
+
+def load_file(
+    path: Path, device: Any = "cpu", *, base: Path | None = None, threads: int = 0
+) -> dict[str, torch.Tensor]:
+    """All tensors of a `.wcodec` file, by name, on `device`."""
+    with safe_open(path, device=device, base=base, threads=threads) as file:
+        return {name: file.get_tensor(name) for name in file.keys()}
+
+
+def save_file(
+    tensors: Mapping[str, torch.Tensor],
+    path: Path,
+    metadata: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> None:
+    """Write tensors to a `.wcodec` file; `settings` are those of `latens.wcodec.save_file`."""
+    names = {getattr(torch, t, None): name for name, t in _TYPES.items()}
+    parts = {}
+    for name, tensor in tensors.items():
+        if tensor.dtype not in names or tensor.layout != torch.strided:
+            raise InvalidArgumentError(
+                f"{name}: a {tensor.layout} tensor of {tensor.dtype} has no place in safetensors"
+            )
+        held = tensor.detach().cpu().contiguous()
+        flat = held.reshape(-1)
+        data = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, np.uint8)
+        parts[name] = (names[tensor.dtype], tuple(tensor.shape), data)
+    save_parts(parts, path, metadata, **settings)
+
+
+def load_state_dict(
+    model: torch.nn.Module, path: Path, strict: bool = True, *, threads: int = 0
+) -> tuple[list[str], list[str]]:
+    """Load a `.wcodec` file into a model, one tensor in memory at a time; returns names that are
+    missing in the file and names that the model does not have.
+
+    Raises `RuntimeError` where there are any and `strict` is set, or where shapes differ.
+    """
+    with safe_open(path, threads=threads) as file:
+        state, names = model.state_dict(), set(file.keys())
+        missing = [name for name in state if name not in names]
+        unexpected = [name for name in file.keys() if name not in state]
+        if strict and (missing or unexpected):
+            raise RuntimeError(f"missing in {path}: {missing}; unknown to the model: {unexpected}")
+        for name, target in state.items():
+            if name in names:
+                shape = file.file.info(name).shape
+                if tuple(target.shape) != shape:
+                    raise RuntimeError(f"{name}: the model has {tuple(target.shape)}, not {shape}")
+                with torch.no_grad():
+                    target.copy_(file.get_tensor(name))
+        return missing, unexpected
+
+
+@contextlib.contextmanager
+def recognised() -> Iterator[None]:
+    """Within this context `torch.load` of a path whose file is a `.wcodec`, by its first bytes, gives
+    the state dictionary in it; all else goes to PyTorch's own `torch.load`."""
+    original = torch.load
+
+    def load(f: Any, map_location: Any = None, *args: Any, **options: Any) -> Any:
+        if isinstance(f, (str, os.PathLike)):
+            with open(f, "rb") as file:
+                found = file.read(len(MAGIC)) == MAGIC
+            if found:
+                if callable(map_location) or isinstance(map_location, dict):
+                    raise InvalidArgumentError("map_location of a .wcodec is a device")
+                return load_file(f, "cpu" if map_location is None else map_location)
+        return original(f, map_location, *args, **options)
+
+    torch.load = load
+    try:
+        yield
+    finally:
+        torch.load = original
+
+
+def __getattr__(name: str) -> Any:
+    if name == "StorageReader":
+        from .torch_dcp import StorageReader
+
+        return StorageReader
+    raise AttributeError(f"module 'latens.torch' has no attribute {name!r}")

@@ -1,0 +1,83 @@
+"""A storage reader of `torch.distributed.checkpoint` over a `.wcodec` file.
+
+    state = model.state_dict()
+    torch.distributed.checkpoint.load(state, storage_reader=latens.torch.StorageReader("m.wcodec"))
+
+Each rank decodes the rows that its shards need, as far as packings allow that.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+from torch.distributed.checkpoint import metadata as dcp
+from torch.distributed.checkpoint import planner as planning
+from torch.distributed.checkpoint import storage
+from torch.futures import Future
+
+from .torch import safe_open, torch_dtype
+
+__all__ = ["StorageReader"]
+
+
+class StorageReader(storage.StorageReader):
+    """Reads tensors of the file at `path`; they are not sharded in it."""
+
+    def __init__(self, path: str | os.PathLike[str], *, threads: int = 0) -> None:
+        self._path, self._threads = path, threads
+
+    def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
+        """Read from another file from now on."""
+        if checkpoint_id is not None:
+            self._path = checkpoint_id
+
+    def read_metadata(self, *args: Any, **options: Any) -> dcp.Metadata:
+        """Types and shapes of all tensors."""
+        file = safe_open(self._path, threads=self._threads).file
+        tensors: dict[str, Any] = {}
+        for name in file:
+            info = file.info(name)
+            size = torch.Size(info.shape)
+            whole = dcp.ChunkStorageMetadata(offsets=torch.Size([0] * len(size)), sizes=size)
+            tensors[name] = dcp.TensorStorageMetadata(
+                properties=dcp.TensorProperties(dtype=torch_dtype(info.dtype)),
+                size=size,
+                chunks=[whole],
+            )
+        return dcp.Metadata(state_dict_metadata=tensors)
+
+    def set_up_storage_reader(
+        self, metadata: dcp.Metadata, is_coordinator: bool, *args: Any, **options: Any
+    ) -> None:
+        """Nothing needs to be set up."""
+
+    def prepare_local_plan(self, plan: planning.LoadPlan) -> planning.LoadPlan:
+        """The plan as it is."""
+        return plan
+
+    def prepare_global_plan(self, plans: list[planning.LoadPlan]) -> list[planning.LoadPlan]:
+        """The plans as they are."""
+        return plans
+
+    def read_data(
+        self, plan: planning.LoadPlan, planner: planning.LoadPlanner
+    ) -> "Future[None]":
+        """Decode what the plan asks for into the tensors of the planner."""
+        with safe_open(self._path, threads=self._threads) as file:
+            for item in plan.items:
+                part = file.get_slice(item.storage_index.fqn)
+                pairs = zip(item.storage_offsets, item.lengths, strict=True)
+                slices = tuple(slice(start, start + length) for start, length in pairs)
+                target = planner.resolve_tensor(item).detach()
+                target.copy_(part[slices] if slices else file.get_tensor(item.storage_index.fqn))
+                planner.commit_tensor(item, target)
+        future: Future[None] = Future()
+        future.set_result(None)
+        return future
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Whether the path is that of a file."""
+        return os.path.isfile(checkpoint_id)

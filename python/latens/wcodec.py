@@ -1,0 +1,94 @@
+"""WCodec: checkpoints of neural networks, exact, readable by the tensor and by the slice.
+
+>>> import numpy as np
+>>> from latens import wcodec
+>>> weights = np.arange(12, dtype=np.float32).reshape(4, 3)
+>>> wcodec.save_file({"w": weights, "b": np.zeros(3, np.float32)}, "tiny.wcodec")
+>>> with wcodec.open("tiny.wcodec") as file:
+...     file.keys(), file.get_slice("w")[1:3].shape
+(['w', 'b'], (2, 3))
+
+Types that NumPy does not have, such as BF16, need the package `ml_dtypes`, whose types the arrays
+then have; `get_bytes` gives the bytes of any tensor.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _latens
+from ._buffers import Array, octets
+from ._wcodec_file import File, Progress, Slice, TensorInfo
+from ._wcodec_write import Path, completely, compress_file, save_file
+from .errors import InvalidArgumentError
+
+__all__ = [
+    "File",
+    "Slice",
+    "TensorInfo",
+    "compress_file",
+    "decompress_file",
+    "load_file",
+    "open",
+    "save_file",
+]
+
+
+def open(
+    source: Any,
+    *,
+    base: Path | None = None,
+    threads: int = 0,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+) -> File:
+    """Open a `.wcodec` file: a path, or its bytes. Only its index is read.
+
+    `base` is the checkpoint that it was coded against, where there is one; `threads` 0 stands for all
+    cores; `max_output` bounds the bytes of a tensor, `max_alloc` those of tables.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        os.stat(source)
+        reader = _latens.WcodecReader(source, None, base, threads, max_output, max_alloc)
+    else:
+        data = octets(source).tobytes()
+        reader = _latens.WcodecReader(None, data, base, threads, max_output, max_alloc)
+    return File(reader)
+
+
+def load_file(path: Path, *, base: Path | None = None, threads: int = 0) -> dict[str, Array]:
+    """All tensors of a `.wcodec` file, by name."""
+    file = open(path, base=base, threads=threads)
+    return {name: file.get_tensor(name) for name in file}
+
+
+def decompress_file(
+    source: Path,
+    folder: Path | None = None,
+    *,
+    base: Path | None = None,
+    threads: int = 0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> list[str]:
+    """Write the files that a `.wcodec` was made of, byte for byte, to `folder` (that of the source
+    where none is given); returns their paths. `FileExistsError` where one is there already, unless
+    `overwrite`."""
+    file = open(source, base=base, threads=threads)
+    folder = os.path.dirname(os.fspath(source)) if folder is None else os.fspath(folder)
+    paths = []
+    for name in file.files():
+        if os.path.basename(name) != name or name in ("", ".", ".."):
+            raise InvalidArgumentError(f"{name!r} is no name of a file")
+        path = os.path.join(folder, name)
+        if os.path.exists(path) and not overwrite:
+            raise FileExistsError(f"{path} is there already; say overwrite=True")
+        paths.append(path)
+    for number, path in enumerate(paths):
+
+        def write(temporary: str, number: int = number) -> None:
+            file._reader.write_file(number, temporary, progress)
+
+        completely(path, write)
+    return paths

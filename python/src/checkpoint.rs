@@ -1,0 +1,194 @@
+//! Writing `.wcodec` files.
+
+use crate::job::{Job, run};
+use crate::wcodec::{base, reopen, size_of};
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
+use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_to_file};
+use latens::{Error, Result};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Longest `config.json` that is looked at.
+const LONGEST_CONFIG: u64 = 1 << 24;
+
+/// A source that tells a job of what is read.
+struct Counted<S> {
+    source: S,
+    job: Arc<Job>,
+}
+
+impl<S: ReadAt> ReadAt for Counted<S> {
+    fn size(&self) -> io::Result<u64> {
+        self.source.size()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.job.tick(buf.len() as u64)?;
+        self.source.read_exact_at(buf, offset)
+    }
+}
+
+/// A file that lets a job end between writes.
+struct Interruptible {
+    file: io::BufWriter<File>,
+    job: Arc<Job>,
+}
+
+impl Write for Interruptible {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.job.tick(0)?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Interruptible {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Opens the checkpoint at `path` as [`Checkpoint::open`] does, counting what is read.
+fn open(path: &Path, job: &Arc<Job>) -> Result<Checkpoint> {
+    let name = path.file_name().ok_or_else(|| Error::invalid("this is not the name of a file"))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let open = |path: &Path| -> Result<Box<dyn ReadAt>> {
+        Ok(Box::new(Counted { source: File::open(path)?, job: Arc::clone(job) }))
+    };
+    let hints = |name: &str| {
+        let path = folder.join(name);
+        let short = path.metadata().ok().filter(|about| about.len() <= LONGEST_CONFIG);
+        short.and_then(|_| std::fs::read(path).ok())
+    };
+    let quantization =
+        Quantization::from_files(hints("config.json"), hints("quantize_config.json"));
+    let name = name.to_string_lossy().into_owned();
+    Checkpoint::read(name, open(path)?, quantization, &|name| open(&folder.join(name)))
+}
+
+/// Compares what is written to it with a file of the checkpoint.
+struct Against<'a> {
+    checkpoint: &'a Checkpoint,
+    file: usize,
+    at: u64,
+    same: bool,
+}
+
+impl Write for Against<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let now = &bytes[..bytes.len().min(1 << 20)];
+        let mut there = vec![0; now.len()];
+        self.checkpoint.read_at(self.file, self.at, &mut there)?;
+        self.same &= there == now;
+        self.at += now.len() as u64;
+        Ok(now.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn compare<S: ReadAt>(checkpoint: &Checkpoint, reader: &Reader<S>) -> Result<()> {
+    for (number, file) in checkpoint.files.iter().enumerate() {
+        let mut against = Against { checkpoint, file: number, at: 0, same: true };
+        reader.write_file(number, &mut against)?;
+        if !against.same || against.at != file.len {
+            let what = "what was written does not read back as what was read; this is a bug of \
+                        latens, or a fault of the disk or memory: please report it";
+            return Err(Error::invalid(what).within(format!("file {}", file.name)));
+        }
+    }
+    Ok(())
+}
+
+/// How a file is made.
+struct Order {
+    out: PathBuf,
+    base: Option<PathBuf>,
+    level: u32,
+    threads: usize,
+    verify: bool,
+}
+
+impl Order {
+    /// Writes the file, reads it back and compares.
+    fn carry_out(&self, checkpoint: &Checkpoint, job: &Arc<Job>) -> Result<()> {
+        let config = Config::default().level(self.level).threads(self.threads);
+        config.validate()?;
+        let held: Option<Box<dyn Base>> = self.base.as_deref().map(base).transpose()?;
+        let name = self.base.as_deref().and_then(Path::file_name);
+        let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let against = held.as_ref().map(|base| BaseFile { base: &**base, name: &name });
+        let file = io::BufWriter::new(File::create(&self.out)?);
+        let out = Interruptible { file, job: Arc::clone(job) };
+        let mut out = compress_checkpoint_to_file(checkpoint, against, &config, out)?;
+        out.flush()?;
+        out.file.get_ref().sync_all()?;
+        if self.verify {
+            let mut reader = reopen(&self.out, self.threads)?;
+            if let Some(base) = held {
+                reader = reader.with_base(base)?;
+            }
+            compare(checkpoint, &reader)?;
+        }
+        Ok(())
+    }
+}
+
+/// A checkpoint on disk to a `.wcodec` at `out`. Bytes of both.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one for each of Python's")]
+pub(crate) fn wcodec_compress(
+    py: Python<'_>,
+    source: PathBuf,
+    out: PathBuf,
+    base: Option<PathBuf>,
+    level: u32,
+    threads: usize,
+    verify: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(u64, u64)> {
+    let order = Order { out, base, level, threads, verify };
+    // Shards are not known yet: of these the bar reaches its end early.
+    let size = size_of(py, &source)?;
+    let total = run(py, progress, size << u32::from(verify), |job| {
+        let checkpoint = open(&source, job)?;
+        order.carry_out(&checkpoint, job)?;
+        Ok(checkpoint.files.iter().map(|file| file.len).sum::<u64>())
+    })?;
+    Ok((total, size_of(py, &order.out)?))
+}
+
+/// The parts of a safetensors file, joined, to a `.wcodec` at `out`. Bytes of both.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one for each of Python's")]
+pub(crate) fn wcodec_compress_bytes<'py>(
+    py: Python<'py>,
+    name: String,
+    parts: Vec<PyReadonlyArray1<'py, u8>>,
+    out: PathBuf,
+    level: u32,
+    threads: usize,
+    verify: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(u64, u64)> {
+    let order = Order { out, base: None, level, threads, verify };
+    let parts = parts.iter().map(|part| part.as_slice());
+    let parts = parts.collect::<std::result::Result<Vec<&[u8]>, _>>()?;
+    let total: usize = parts.iter().map(|part| part.len()).sum();
+    run(py, progress, (total as u64) << u32::from(verify), |job| {
+        let source = Box::new(Counted { source: parts.concat(), job: Arc::clone(job) });
+        let none = |_: &str| Err(Error::invalid("no shards"));
+        let checkpoint = Checkpoint::read(name, source, Quantization::default(), &none)?;
+        order.carry_out(&checkpoint, job)
+    })?;
+    Ok((total as u64, size_of(py, &order.out)?))
+}

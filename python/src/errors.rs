@@ -1,0 +1,41 @@
+//! Errors of the library as exceptions of `latens.errors`.
+
+use latens::ErrorKind;
+use pyo3::prelude::*;
+
+/// The exception for an error: its class says the kind, its attributes where.
+pub(crate) fn exception(py: Python<'_>, error: &latens::Error) -> PyErr {
+    let class = match error.kind() {
+        ErrorKind::Corrupt => "CorruptError",
+        ErrorKind::Truncated => "TruncatedError",
+        ErrorKind::Io => "InputOutputError",
+        // The library has no kind of its own for limits; it always names the one that was passed.
+        ErrorKind::InvalidArgument
+            if ["max_output = ", "max_alloc = "]
+                .iter()
+                .any(|limit| error.what().contains(limit)) =>
+        {
+            "LimitError"
+        }
+        ErrorKind::InvalidArgument => "InvalidArgumentError",
+    };
+    let make = || {
+        let class = py.import("latens.errors")?.getattr(class)?;
+        let exception = class.call1((error.to_string(),))?;
+        exception.setattr("offset", error.at())?;
+        exception.setattr("values_before", error.values_before())?;
+        exception.setattr("places", error.places().to_vec())?;
+        Ok(exception)
+    };
+    make().map_or_else(|e: PyErr| e, PyErr::from_value)
+}
+
+/// A result of the library as one of Python.
+pub(crate) fn lift<T>(py: Python<'_>, result: latens::Result<T>) -> PyResult<T> {
+    result.map_err(|e| exception(py, &e))
+}
+
+/// A request that cannot be met.
+pub(crate) fn invalid(py: Python<'_>, what: impl Into<String>) -> PyErr {
+    exception(py, &latens::Error::invalid(what.into()))
+}

@@ -1,0 +1,60 @@
+//! What is inside of a Pco file, as a dictionary with the names that `latens inspect --json` uses.
+
+use crate::job::run;
+use latens::Limits;
+use latens::pco::standalone::Checksum;
+use latens::pco::{self, BinInspection, ChunkInspection, LatentInspection};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+#[pyfunction]
+pub(crate) fn pco_inspect<'py>(
+    py: Python<'py>,
+    file: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let bytes = file.as_slice()?;
+    let found = run(py, None, 0, |_| pco::inspect(bytes, &Limits::default()))?;
+    let dict = PyDict::new(py);
+    dict.set_item("kind", "pco")?;
+    dict.set_item("standalone_version", found.standalone_version)?;
+    dict.set_item("format_version", found.format_version.to_string())?;
+    dict.set_item("type", found.number_type.map(|ty| ty.to_string()))?;
+    dict.set_item("n", found.n)?;
+    dict.set_item("checksum", found.ending.checksum == Checksum::Verified)?;
+    dict.set_item("bytes", found.ending.consumed)?;
+    dict.set_item("trailing", found.ending.trailing)?;
+    let chunks = found.chunks.iter().map(|c| chunk(py, c)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("chunks", PyList::new(py, chunks)?)?;
+    Ok(dict)
+}
+
+fn chunk<'py>(py: Python<'py>, found: &ChunkInspection) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("n", found.info.n)?;
+    dict.set_item("bytes", found.bytes)?;
+    dict.set_item("offset", found.offset)?;
+    dict.set_item("mode", found.info.mode.to_string())?;
+    dict.set_item("delta", found.info.delta.to_string())?;
+    let latents = found.latents.iter().map(|l| latent(py, l)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("latents", PyList::new(py, latents)?)?;
+    Ok(dict)
+}
+
+fn latent<'py>(py: Python<'py>, found: &LatentInspection) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", found.name)?;
+    dict.set_item("bits_per_value", found.bits_per_value)?;
+    dict.set_item("body_bits", found.body_bits)?;
+    dict.set_item("table_size", 1u64 << found.table_log.min(63))?;
+    let bin = |bin: &BinInspection| {
+        let dict = PyDict::new(py);
+        dict.set_item("lower", bin.lower)?;
+        dict.set_item("offset_bits", bin.offset_bits)?;
+        dict.set_item("weight", bin.weight)?;
+        Ok(dict)
+    };
+    let bins = found.bins.iter().map(bin).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("bins", PyList::new(py, bins)?)?;
+    Ok(dict)
+}

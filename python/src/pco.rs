@@ -1,0 +1,116 @@
+//! Standalone Pco files in memory.
+
+use crate::array::{from_vec, number_type, readable, writable};
+use crate::errors::{invalid, lift};
+use crate::job::{run, threads as in_force};
+use latens::pco::standalone::Decoder;
+use latens::pco::{self, Config};
+use latens::{Limits, with_number_type};
+use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Settings of an encoder.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct PcoConfig {
+    pub(crate) config: Config,
+}
+
+#[pymethods]
+impl PcoConfig {
+    #[new]
+    #[pyo3(signature = (*, level, mode, delta, favor, chunk_n, checksum))]
+    fn new(
+        py: Python<'_>,
+        level: u32,
+        mode: &str,
+        delta: &str,
+        favor: &str,
+        chunk_n: usize,
+        checksum: bool,
+    ) -> PyResult<Self> {
+        let config = Config::default()
+            .level(level)
+            .mode(lift(py, mode.parse())?)
+            .delta(lift(py, delta.parse())?)
+            .favor(lift(py, favor.parse())?)
+            .chunk_n(chunk_n)
+            .checksum(checksum);
+        Ok(Self { config })
+    }
+}
+
+/// What a decoder may emit and allocate; `None` bounds nothing.
+pub(crate) fn limits(max_output: Option<u64>, max_alloc: Option<u64>) -> Limits {
+    Limits::default()
+        .max_output(max_output.unwrap_or(u64::MAX))
+        .max_alloc(max_alloc.unwrap_or(u64::MAX))
+}
+
+#[pyfunction]
+pub(crate) fn pco_compress<'py>(
+    py: Python<'py>,
+    array: &Bound<'py, PyUntypedArray>,
+    config: &PcoConfig,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (config, threads, total) = (&config.config, in_force(threads), array.len() as u64);
+    let file = with_number_type!(number_type(array)?, T => {
+        let held = readable::<T>(array)?;
+        let numbers = held.as_slice()?;
+        run(py, progress, total, |job| {
+            pco::compress_parallel(numbers, config, threads, &|n| job.tick(n as u64))
+        })
+    })?;
+    Ok(PyBytes::new(py, &file))
+}
+
+#[pyfunction]
+pub(crate) fn pco_decompress<'py>(
+    py: Python<'py>,
+    file: PyReadonlyArray1<'py, u8>,
+    max_output: Option<u64>,
+    max_alloc: Option<u64>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (bytes, limits, threads) =
+        (file.as_slice()?, limits(max_output, max_alloc), in_force(threads));
+    let mut decoder = lift(py, Decoder::new(bytes, &limits))?;
+    let (found, total) = (lift(py, decoder.number_type())?, decoder.n_hint());
+    drop(decoder);
+    let Some(found) = found else {
+        lift(py, pco::decompress_any(bytes, &limits))?;
+        return Ok(from_vec::<u8>(py, Vec::new()));
+    };
+    with_number_type!(found, T => {
+        let numbers = run(py, progress, total, |job| {
+            pco::decompress_watched::<T>(bytes, &limits, threads, &|n| job.tick(n as u64))
+        })?;
+        Ok(from_vec(py, numbers))
+    })
+}
+
+#[pyfunction]
+pub(crate) fn pco_decompress_into<'py>(
+    py: Python<'py>,
+    file: PyReadonlyArray1<'py, u8>,
+    out: &Bound<'py, PyUntypedArray>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(usize, bool)> {
+    let (bytes, threads, total) = (file.as_slice()?, in_force(threads), out.len() as u64);
+    let ty = number_type(out)?;
+    let done = with_number_type!(ty, T => {
+        let mut held = writable::<T>(out)?;
+        let numbers = held.as_slice_mut()?;
+        run(py, progress, total, |job| {
+            pco::decompress_into_watched(bytes, numbers, threads, &|n| job.tick(n as u64))
+        })
+    })?;
+    if out.is_empty() && !done.finished {
+        return Err(invalid(py, "`out` has no room for the numbers of the file"));
+    }
+    Ok((done.count, done.finished))
+}

@@ -1,0 +1,274 @@
+//! Reading `.wcodec` files.
+
+use crate::array::from_vec;
+use crate::errors::{invalid, lift};
+use crate::job::{current, run};
+use crate::pco::limits;
+use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use latens::wcodec::dtype::Dtype;
+use latens::wcodec::view::{Layout, Sign, Values, View};
+use latens::wcodec::{Base, BaseCheckpoint, Reader};
+use latens::{Error, Limits};
+use pyo3::prelude::*;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where the bytes of a file come from.
+pub(crate) enum Source {
+    /// A file on disk.
+    File(File),
+    /// A file in memory.
+    Bytes(Vec<u8>),
+}
+
+impl ReadAt for Source {
+    fn size(&self) -> io::Result<u64> {
+        match self {
+            Source::File(file) => file.size(),
+            Source::Bytes(bytes) => bytes.size(),
+        }
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        current(buf.len() as u64)?;
+        match self {
+            Source::File(file) => file.read_exact_at(buf, offset),
+            Source::Bytes(bytes) => bytes.read_exact_at(buf, offset),
+        }
+    }
+}
+
+/// The checkpoint at `path` as a base: a `.wcodec` or what one is made from.
+pub(crate) fn base(path: &Path) -> latens::Result<Box<dyn Base>> {
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
+        return Ok(Box::new(Reader::open(File::open(path)?, Limits::default())?));
+    }
+    Ok(Box::new(BaseCheckpoint::new(Checkpoint::open(path)?)?))
+}
+
+/// Name, type, shape, bytes decoded, bytes stored, and the tensor that it shares its bytes with.
+type Entry = (String, String, Vec<u64>, usize, usize, Option<String>);
+
+/// An open `.wcodec` file.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct WcodecReader {
+    reader: Reader<Source>,
+    by_name: HashMap<String, usize>,
+    size: u64,
+}
+
+impl WcodecReader {
+    fn number(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        let number = self.by_name.get(name).copied();
+        number.ok_or_else(|| invalid(py, format!("there is no tensor {name:?} in the file")))
+    }
+
+    /// Bytes `from..to` of a tensor. Where rows of its bytes can be read on their own only those are.
+    fn cut(&self, number: usize, from: u64, to: u64) -> latens::Result<Vec<u8>> {
+        let Layout { view, rows, unit_rows, unit_bytes: row, .. } = self.reader.layout(number)?;
+        let plain = matches!(
+            view,
+            View::Raw
+                | View::Words { .. }
+                | View::FloatBytes { .. }
+                | View::Bytes(Sign::Signed | Sign::Unsigned)
+        );
+        let (first, mut bytes) = if plain && unit_rows == 1 && row > 0 {
+            let wanted = from / row..to.div_ceil(row).min(rows);
+            let first = wanted.start;
+            let bytes = match self.reader.rows(number, wanted)? {
+                Values::Unsigned(bytes) | Values::Words(bytes) => bytes,
+                Values::Signed(bytes) => bytes.into_iter().map(i8::cast_unsigned).collect(),
+            };
+            (first.saturating_mul(row), bytes)
+        } else {
+            (0, self.reader.tensor(number)?)
+        };
+        let of = |n: u64| usize::try_from(n.saturating_sub(first)).unwrap_or(usize::MAX);
+        if of(to) > bytes.len() || from > to {
+            return Err(Error::invalid(format!("the tensor has no bytes {from} to {to}")));
+        }
+        bytes.truncate(of(to));
+        bytes.drain(..of(from));
+        Ok(bytes)
+    }
+}
+
+#[pymethods]
+impl WcodecReader {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        data: Option<Vec<u8>>,
+        base: Option<PathBuf>,
+        threads: usize,
+        max_output: Option<u64>,
+        max_alloc: Option<u64>,
+    ) -> PyResult<Self> {
+        let limits = limits(max_output, max_alloc);
+        run(py, None, 0, |_| {
+            let source = match (path, data) {
+                (Some(path), _) => Source::File(File::open(path)?),
+                (None, data) => Source::Bytes(data.unwrap_or_default()),
+            };
+            let size = source.size()?;
+            let mut reader = Reader::open(source, limits)?.threads(threads);
+            if let Some(path) = base {
+                reader = reader.with_base(self::base(&path)?)?;
+            }
+            let by_name = reader.tensors().map(|(i, t)| (t.name.to_owned(), i)).collect();
+            Ok(Self { reader, by_name, size })
+        })
+    }
+
+    /// All tensors, in the order of the file.
+    fn tensors(&self) -> Vec<Entry> {
+        let names: HashMap<usize, &str> = self.reader.tensors().map(|(i, t)| (i, t.name)).collect();
+        let entries = self.reader.tensors().map(|(_, t)| {
+            let copy = t.copy_of.and_then(|i| names.get(&i)).map(|name| (*name).to_owned());
+            (t.name.to_owned(), t.dtype.to_owned(), t.shape.to_vec(), t.length, t.stored, copy)
+        });
+        entries.collect()
+    }
+
+    /// Names and lengths of the source files.
+    fn files(&self) -> Vec<(String, u64)> {
+        self.reader.files().map(|(name, len)| (name.to_owned(), len)).collect()
+    }
+
+    #[getter]
+    fn model_hash(&self) -> String {
+        self.reader.model_hash().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[getter]
+    fn base_name(&self) -> Option<String> {
+        self.reader.base_name().map(|(name, _)| name.to_owned())
+    }
+
+    /// Rows and columns of the logical weights, and how they are packed.
+    fn layout(&self, py: Python<'_>, name: &str) -> PyResult<(u64, u64, String)> {
+        let number = self.number(py, name)?;
+        let layout = run(py, None, 0, |_| self.reader.layout(number))?;
+        Ok((layout.rows, layout.cols, layout.view.name()))
+    }
+
+    /// The bytes of a tensor as an array of uint8.
+    fn bytes<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let number = self.number(py, name)?;
+        let bytes = run(py, None, self.size, |job| job.during(|| self.reader.tensor(number)))?;
+        Ok(from_vec(py, bytes))
+    }
+
+    /// Bytes `start` to `stop` of a tensor.
+    fn range<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        start: u64,
+        stop: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let number = self.number(py, name)?;
+        let cut = || self.cut(number, start, stop).map_err(|e| e.within(format!("{name:?}")));
+        Ok(from_vec(py, run(py, None, self.size, |job| job.during(cut))?))
+    }
+
+    /// Numbers of the logical weights: int8 or uint8 where they are packed integers, else bytes of
+    /// the tensor's own type, and true.
+    fn logical<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        rows: (u64, u64),
+        cols: (u64, u64),
+    ) -> PyResult<(Bound<'py, PyAny>, bool)> {
+        let number = self.number(py, name)?;
+        let values = run(py, None, self.size, |job| {
+            job.during(|| self.reader.slice(number, rows.0..rows.1, cols.0..cols.1))
+        })?;
+        Ok(match values {
+            Values::Signed(numbers) => (from_vec(py, numbers), false),
+            Values::Unsigned(numbers) => (from_vec(py, numbers), false),
+            Values::Words(bytes) => (from_vec(py, bytes), true),
+        })
+    }
+
+    /// The first bytes of a source file, at most `most`.
+    fn head(&self, py: Python<'_>, file: usize, most: usize) -> PyResult<Vec<u8>> {
+        let bytes = run(py, None, 0, |_| {
+            let mut head = Head { bytes: Vec::new(), most };
+            match self.reader.write_file(file, &mut head) {
+                Err(e) if head.bytes.len() < most => Err(e),
+                _ => Ok(head.bytes),
+            }
+        })?;
+        Ok(bytes)
+    }
+
+    /// Writes a source file as it was to a new file at `path`.
+    fn write_file(
+        &self,
+        py: Python<'_>,
+        file: usize,
+        path: PathBuf,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        run(py, progress, self.size, |job| {
+            job.during(|| {
+                let mut out = io::BufWriter::new(File::create(path)?);
+                self.reader.write_file(file, &mut out)?;
+                out.flush()?;
+                Ok(out.get_ref().sync_all()?)
+            })
+        })
+    }
+
+    /// Decodes everything and checks every checksum.
+    fn verify(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        run(py, progress, self.size, |job| job.during(|| self.reader.verify()))
+    }
+
+    /// Bytes of an element of a type that a checkpoint names; None where it has no whole number.
+    #[staticmethod]
+    fn width(dtype: &str) -> Option<u64> {
+        match Dtype::named(dtype).block() {
+            Some((1, bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+/// Takes so many bytes and no more.
+struct Head {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.most - self.bytes.len();
+        if room == 0 && !bytes.is_empty() {
+            return Err(io::Error::other("enough"));
+        }
+        let now = bytes.len().min(room);
+        self.bytes.extend_from_slice(&bytes[..now]);
+        Ok(now)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Opens a file with limits that bound nothing, for what was just written.
+pub(crate) fn reopen(path: &Path, threads: usize) -> latens::Result<Reader<Source>> {
+    Ok(Reader::open(Source::File(File::open(path)?), Limits::default())?.threads(threads))
+}
+
+/// Bytes of the file at `path`.
+pub(crate) fn size_of(py: Python<'_>, path: &Path) -> PyResult<u64> {
+    lift(py, File::open(path).and_then(|file| file.size()).map_err(Error::from))
+}

@@ -1,0 +1,247 @@
+//! The wrapped format: parts of a file for containers of the caller's own.
+
+use crate::array::{from_vec, named, number_type, readable, writable};
+use crate::errors::lift;
+use crate::job::run;
+use crate::pco::{PcoConfig, limits};
+use latens::pco::wrapped;
+use latens::{Number, NumberType, with_number_type};
+use numpy::{Element, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Writes the header of a wrapped file and makes its chunks.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct FileEncoder {
+    encoder: wrapped::FileEncoder,
+}
+
+#[pymethods]
+impl FileEncoder {
+    #[new]
+    fn new(config: &PcoConfig) -> Self {
+        Self { encoder: wrapped::FileEncoder::new(config.config.clone()) }
+    }
+
+    fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        lift(py, self.encoder.write_header(&mut bytes))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn chunk<'py>(
+        &self,
+        py: Python<'py>,
+        array: &Bound<'py, PyUntypedArray>,
+        page_lens: Vec<usize>,
+    ) -> PyResult<ChunkEncoder> {
+        let encoder = with_number_type!(number_type(array)?, T => {
+            let held = readable::<T>(array)?;
+            let numbers = held.as_slice()?;
+            run(py, None, 0, |_| {
+                let encoder = self.encoder.chunk_encoder(numbers, &page_lens)?;
+                Ok(Box::new(encoder) as Box<dyn AnyEncoder>)
+            })
+        })?;
+        Ok(ChunkEncoder { encoder })
+    }
+}
+
+/// An encoder of any number type.
+trait AnyEncoder: Send + Sync {
+    fn coding(&self) -> (String, String);
+    fn pages(&self) -> usize;
+    fn meta(&self, out: &mut Vec<u8>) -> latens::Result<usize>;
+    fn page(&self, index: usize, out: &mut Vec<u8>) -> latens::Result<usize>;
+}
+
+impl<T: Number> AnyEncoder for wrapped::ChunkEncoder<T> {
+    fn coding(&self) -> (String, String) {
+        (self.mode().to_string(), self.delta_encoding().to_string())
+    }
+    fn pages(&self) -> usize {
+        wrapped::ChunkEncoder::pages(self)
+    }
+    fn meta(&self, out: &mut Vec<u8>) -> latens::Result<usize> {
+        self.write_meta(out)
+    }
+    fn page(&self, index: usize, out: &mut Vec<u8>) -> latens::Result<usize> {
+        self.write_page(index, out)
+    }
+}
+
+/// A chunk with everything chosen, ready to be written in parts.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct ChunkEncoder {
+    encoder: Box<dyn AnyEncoder>,
+}
+
+#[pymethods]
+impl ChunkEncoder {
+    #[getter]
+    fn mode(&self) -> String {
+        self.encoder.coding().0
+    }
+
+    #[getter]
+    fn delta(&self) -> String {
+        self.encoder.coding().1
+    }
+
+    #[getter]
+    fn pages(&self) -> usize {
+        self.encoder.pages()
+    }
+
+    fn meta<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        lift(py, self.encoder.meta(&mut bytes))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn page<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = run(py, None, 0, |_| {
+            let mut bytes = Vec::new();
+            self.encoder.page(index, &mut bytes)?;
+            Ok(bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+/// Knows the format version of a wrapped file.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct FileDecoder {
+    decoder: wrapped::FileDecoder,
+    /// Bytes that the header takes.
+    #[pyo3(get)]
+    consumed: usize,
+}
+
+#[pymethods]
+impl FileDecoder {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        header: PyReadonlyArray1<'_, u8>,
+        max_output: Option<u64>,
+        max_alloc: Option<u64>,
+    ) -> PyResult<Self> {
+        let bytes = header.as_slice()?;
+        let limits = limits(max_output, max_alloc);
+        let (decoder, consumed) = lift(py, wrapped::FileDecoder::new(bytes, &limits))?;
+        Ok(Self { decoder, consumed })
+    }
+
+    #[getter]
+    fn format_version(&self) -> String {
+        self.decoder.format_version().to_string()
+    }
+
+    fn chunk(
+        &self,
+        py: Python<'_>,
+        meta: PyReadonlyArray1<'_, u8>,
+        dtype: &str,
+    ) -> PyResult<ChunkDecoder> {
+        let (bytes, number_type) = (meta.as_slice()?, named(py, dtype)?);
+        with_number_type!(number_type, T => {
+            let (decoder, consumed) = run(py, None, 0, |_| self.decoder.chunk_decoder::<T>(bytes))?;
+            Ok(ChunkDecoder { decoder: Box::new(decoder), consumed, number_type })
+        })
+    }
+}
+
+/// A decoder of any number type.
+trait AnyDecoder: Send + Sync {
+    fn coding(&self) -> (String, String);
+    fn page_into(&self, page: &[u8], out: &Bound<'_, PyUntypedArray>) -> PyResult<usize>;
+    fn page<'py>(
+        &self,
+        py: Python<'py>,
+        page: &[u8],
+        n: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, usize)>;
+}
+
+impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
+    fn coding(&self) -> (String, String) {
+        (self.mode().to_string(), self.delta_encoding().to_string())
+    }
+
+    fn page_into(&self, page: &[u8], out: &Bound<'_, PyUntypedArray>) -> PyResult<usize> {
+        let mut held = writable::<T>(out)?;
+        let numbers = held.as_slice_mut()?;
+        run(out.py(), None, 0, |_| self.decode_page(page, numbers))
+    }
+
+    fn page<'py>(
+        &self,
+        py: Python<'py>,
+        page: &[u8],
+        n: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, usize)> {
+        let (numbers, consumed) = run(py, None, 0, |_| {
+            // Memory grows with what is decoded: `n` is the container's word.
+            const PIECE: usize = 1 << 16;
+            let mut decoder = self.page_decoder(page, n)?;
+            let mut numbers: Vec<T> = Vec::new();
+            while decoder.left() > 0 {
+                let have = numbers.len();
+                numbers.resize(have + decoder.left().min(PIECE.max(have)), T::default());
+                let got = decoder.read(&mut numbers[have..])?;
+                numbers.truncate(have + got);
+            }
+            Ok((numbers, decoder.finish()?))
+        })?;
+        Ok((from_vec(py, numbers), consumed))
+    }
+}
+
+/// A chunk's metadata with its tables.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct ChunkDecoder {
+    decoder: Box<dyn AnyDecoder>,
+    /// Bytes that the metadata takes.
+    #[pyo3(get)]
+    consumed: usize,
+    number_type: NumberType,
+}
+
+#[pymethods]
+impl ChunkDecoder {
+    #[getter]
+    fn mode(&self) -> String {
+        self.decoder.coding().0
+    }
+
+    #[getter]
+    fn delta(&self) -> String {
+        self.decoder.coding().1
+    }
+
+    #[getter]
+    fn r#type(&self) -> String {
+        self.number_type.to_string()
+    }
+
+    fn page<'py>(
+        &self,
+        py: Python<'py>,
+        page: PyReadonlyArray1<'py, u8>,
+        n: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, usize)> {
+        self.decoder.page(py, page.as_slice()?, n)
+    }
+
+    fn page_into<'py>(
+        &self,
+        page: PyReadonlyArray1<'py, u8>,
+        out: &Bound<'py, PyUntypedArray>,
+    ) -> PyResult<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        self.decoder.page_into(page.as_slice()?, out)
+    }
+}

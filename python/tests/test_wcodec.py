@@ -1,0 +1,181 @@
+"""latens.wcodec: checkpoints round trip; slices are those of the whole; the tool agrees."""
+
+import json
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import latens
+from latens import wcodec
+
+
+def tensors():
+    rng = np.random.default_rng(5)
+    return {
+        "f32": rng.normal(size=(40, 30)).astype("f4"),
+        "f16": rng.normal(size=(8, 3, 3)).astype("f2"),
+        "i8": rng.normal(scale=20, size=(700, 300)).astype("i1"),
+        "u8": rng.integers(0, 255, 77, dtype="u1"),
+        "i64": np.arange(9),
+        "bool": np.array([True, False]),
+        "one": np.array(3, "i4"),
+        "none": np.zeros((0, 4), "f8"),
+    }
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("w") / "model.wcodec"
+    wcodec.save_file(tensors(), path, {"format": "pt"}, level=4)
+    return path
+
+
+def test_tensors_come_back(saved):
+    back = wcodec.load_file(saved)
+    assert sorted(back) == sorted(tensors())
+    for name, array in tensors().items():
+        assert same(back[name], array), name
+    with wcodec.open(saved) as file:
+        assert file.metadata() == {"format": "pt"}
+        assert file.info("f16")[:3] == ("F16", (8, 3, 3), 144)
+        assert file.files().keys() == {"model.safetensors"}
+        assert len(file.model_hash) == 64 and file.base_name is None
+        seen = []
+        file.verify(lambda *n: seen.append(n))
+        assert seen[-1][0] == seen[-1][1]
+    from_bytes = wcodec.open(saved.read_bytes())
+    assert same(from_bytes["f32"], back["f32"])
+
+
+INDICES = [
+    slice(3, 7),
+    slice(None),
+    slice(5, 2),
+    slice(-3, None),
+    slice(None, None, 3),
+    slice(6, 1, -2),
+    slice(None, None, -1),
+    2,
+    -1,
+    (slice(1, 4), 2),
+    (0, slice(None, None, 2)),
+    (slice(2, 5), slice(1, 3)),
+    np.int64(1),
+    ([0, 2],),
+    (..., 1),
+]
+
+
+@pytest.mark.parametrize("name", ["f32", "f16", "i8", "i64"])
+def test_slices_are_those_of_the_whole(saved, name):
+    array = tensors()[name]
+    part = wcodec.open(saved).get_slice(name)
+    assert part.get_shape() == list(array.shape)
+    for index in INDICES:
+        if isinstance(index, tuple) and len(index) > array.ndim:
+            continue
+        expected = np.asarray(array[index])
+        assert same(part[index], expected), index
+    with pytest.raises(IndexError):
+        part[array.shape[0]]
+
+
+def test_logical_weights(saved):
+    file = wcodec.open(saved)
+    array = tensors()["i8"]
+    assert np.array_equal(file.logical("i8", rows=(10, 20), cols=(5, 9)), array[10:20, 5:9])
+    assert np.array_equal(file.logical("f32"), tensors()["f32"])
+
+
+def test_files_come_back_byte_for_byte(saved, tmp_path):
+    (path,) = wcodec.decompress_file(saved, tmp_path)
+    assert os.path.basename(path) == "model.safetensors"
+    with pytest.raises(FileExistsError):
+        wcodec.decompress_file(saved, tmp_path)
+    seen = []
+    again = wcodec.compress_file(path, level=1, progress=lambda *n: seen.append(n))
+    assert again == str(tmp_path / "model.wcodec") and seen[-1][0] == seen[-1][1]
+    before = pathlib.Path(path).read_bytes()
+    wcodec.decompress_file(again, tmp_path, overwrite=True)
+    assert pathlib.Path(path).read_bytes() == before
+    header = json.loads(before[8 : 8 + int.from_bytes(before[:8], "little")])
+    assert header["f16"]["shape"] == [8, 3, 3]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.safetensors", "model.wcodec"]
+
+
+def test_a_base(saved, tmp_path):
+    changed = tensors()
+    changed["i8"] = changed["i8"].copy()
+    changed["i8"][3] += 1
+    wcodec.save_file(changed, tmp_path / "next.wcodec", level=1)
+    (flat,) = wcodec.decompress_file(tmp_path / "next.wcodec", tmp_path)
+    small = wcodec.compress_file(flat, tmp_path / "small.wcodec", base=saved, level=4)
+    assert os.path.getsize(small) < os.path.getsize(saved) / 4
+    assert wcodec.open(small).base_name == "model.wcodec"
+    assert same(wcodec.load_file(small, base=saved)["i8"], changed["i8"])
+    with pytest.raises(latens.InvalidArgumentError, match="base"):
+        wcodec.load_file(small)
+
+
+def test_a_callback_can_end_it(tmp_path):
+    rng = np.random.default_rng(6)
+    many = {f"t{i}": rng.normal(scale=9, size=(500, 500)).astype("i1") for i in range(20)}
+
+    def fail(done, total):
+        raise RuntimeError(f"{done} of {total}")
+
+    with pytest.raises(RuntimeError, match="of"):
+        wcodec.save_file(many, tmp_path / "x.wcodec", progress=fail)
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors(saved, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        wcodec.open(tmp_path / "nowhere")
+    with pytest.raises(latens.LatensError):
+        wcodec.open(b"no wcodec")
+    data = bytearray(saved.read_bytes())
+    data[200] ^= 1
+    file = wcodec.open(data)
+    with pytest.raises(latens.CorruptError) as caught:
+        file.verify()
+    assert caught.value.offset is not None and caught.value.places
+    with pytest.raises(KeyError):
+        file["nothing"]
+    with pytest.raises(latens.LimitError):
+        wcodec.open(saved, max_output=100)["i8"]
+    with pytest.raises(latens.InvalidArgumentError):
+        wcodec.save_file({"c": np.zeros(3, "c16")}, tmp_path / "x.wcodec")
+    assert not list(tmp_path.iterdir())
+
+
+def test_bfloat16(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    array = np.linspace(-1, 1, 99).astype(ml_dtypes.bfloat16)
+    wcodec.save_file({"w": array}, tmp_path / "b.wcodec")
+    file = wcodec.open(tmp_path / "b.wcodec")
+    assert file.info("w").dtype == "BF16" and same(file["w"], array)
+    assert same(file.get_slice("w")[3:5], array[3:5])
+
+
+def test_safetensors_agrees(saved, tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    (path,) = wcodec.decompress_file(saved, tmp_path)
+    for name, array in safetensors.load_file(path).items():
+        assert same(array, tensors()[name])
+    safetensors.save_file(tensors(), tmp_path / "theirs.safetensors")
+    back = wcodec.load_file(wcodec.compress_file(tmp_path / "theirs.safetensors", level=0))
+    assert all(same(back[name], array) for name, array in tensors().items())
+
+
+def test_the_tool_agrees(saved, run, tmp_path):
+    run("verify", str(saved))
+    run("extract", str(saved), "i8", "--rows", "2:5", "-o", "rows.npy")
+    rows = wcodec.open(saved).logical("i8", rows=(2, 5))
+    assert same(np.load(tmp_path / "rows.npy"), rows)
