@@ -1,5 +1,5 @@
-//! The tool `latens`, as a library with one function: in this form it is compiled while the library
-//! `latens` still is, which a program would wait for.
+//! The tool `latens`, as a library with one function, and one for tests: in this form it is
+//! compiled while the library `latens` still is, which a program would wait for.
 #![forbid(unsafe_code)]
 #![allow(unreachable_pub, reason = "`pub` means: for the rest of the tool")]
 #![cfg_attr(
@@ -31,4 +31,4 @@ mod table;
 mod verb;
 mod zstd_peer;
 
-pub use run::run;
+pub use run::{run, run_with};

@@ -2,6 +2,7 @@
 
 use clap::Parser;
 use std::any::Any;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -32,6 +33,19 @@ pub fn run() -> ExitCode {
             }
         }
         Err(_) => ExitCode::from(1),
+    }
+}
+
+/// Run the tool in the caller's process, with these arguments (the program's name first): its exit
+/// code, and what it would have said in the end. For tests: signals and panics are left alone.
+pub fn run_with(arguments: Vec<OsString>) -> (u8, String) {
+    let outcome = match Cli::try_parse_from(arguments) {
+        Ok(cli) => dispatch(cli),
+        Err(e) => return (2, e.to_string()),
+    };
+    match outcome {
+        Ok(code) => (u8::from(code != ExitCode::SUCCESS), String::new()),
+        Err(failure) => (if failure.exit() == Exit::Usage { 2 } else { 1 }, failure.to_string()),
     }
 }
 

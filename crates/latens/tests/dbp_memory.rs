@@ -2,46 +2,18 @@
 //! it is not.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
+mod common;
 mod dbp_common;
 
-use std::alloc::{GlobalAlloc, Layout as Memory, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use common::counting::{Counting, peak_of as peak};
 use dbp_common::{Page, noise};
 use latens::Limits;
 use latens::delta_binary_packed::{
     Layout, Options, decode, delta_byte_array, delta_length_byte_array, encode, inspect,
 };
 
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: all is passed on to the system's allocator; only sizes are counted.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
-        let now = NOW.fetch_add(memory.size(), Ordering::Relaxed) + memory.size();
-        PEAK.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(memory) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, memory: Memory) {
-        NOW.fetch_sub(memory.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(at, memory) }
-    }
-}
-
 #[global_allocator]
-static COUNTING: Counting = Counting;
-
-fn peak<R>(work: impl FnOnce() -> R) -> (R, usize) {
-    let before = NOW.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    let result = work();
-    (result, PEAK.load(Ordering::Relaxed) - before)
-}
+static ALLOCATOR: Counting = Counting;
 
 const MIB: usize = 1 << 20;
 
@@ -80,8 +52,40 @@ fn errors_cost_no_memory_and_values_no_more_than_themselves() {
         let (result, used) = peak(|| delta_byte_array::decode(page, &limits, lenient).map(|_| ()));
         assert!(result.is_ok() || used <= bound, "{used} bytes for an error");
     }
+    strings_cost_no_more_than_themselves();
     let ((read, _), used) =
         peak(|| decode::<i64>(&good, &Limits::default(), Options::STRICT).unwrap());
     assert_eq!(read, values);
     assert!(used <= 8 * values.len() + 4096, "{used} bytes");
+}
+
+/// Lengths in a few bytes that stand for very many strings, and their ends, which are handed out.
+fn strings_cost_no_more_than_themselves() {
+    const COUNT: u64 = 1 << 24;
+    let empty = || Page::new(1 << 24, 1, COUNT, 0).block(0, &[0], &[]).bytes;
+    let limits = Limits::default();
+    let lenient = Options::default();
+    // As many empty strings: eight bytes each, for where they end.
+    let (strings, used) = peak(|| {
+        delta_length_byte_array::decode(&empty(), &limits, lenient)
+            .map(|(strings, _)| strings.len())
+            .unwrap()
+    });
+    assert_eq!(strings as u64, COUNT);
+    assert!(used <= 16 * MIB + strings * 10, "{used} bytes");
+    let prefixes_then_nothing = empty();
+    let both = [empty(), empty()].concat();
+    let other_count = [empty(), Page::new(128, 1, 1, 0).bytes].concat();
+    let (strings, used) =
+        peak(|| delta_byte_array::decode(&both, &limits, lenient).map(|(s, _)| s.len()).unwrap());
+    assert!(used <= 16 * MIB + strings * 10, "{used} bytes");
+    // One that is negative, at the end: an error, which costs nothing.
+    let late = Page::new(1 << 24, 1, COUNT + 2, 0).block(0, &[0], &[]).block(-1, &[0], &[]).bytes;
+    for page in [&late, &[empty(), late.clone()].concat(), &prefixes_then_nothing, &other_count] {
+        let (result, used) = peak(|| delta_byte_array::decode(page, &limits, lenient).map(drop));
+        assert!(result.is_err() && used <= MIB, "{used} bytes for an error");
+    }
+    let (result, used) =
+        peak(|| delta_length_byte_array::decode(&late, &limits, lenient).map(drop));
+    assert!(result.is_err() && used <= MIB, "{used} bytes for an error");
 }

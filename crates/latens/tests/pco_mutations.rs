@@ -15,6 +15,7 @@ mod common;
 
 use common::counting::{Counting, peak_of};
 use common::numbers::{Random, Shape, make};
+use common::tally::{MAX_OUTPUT, Tally, error_bound, number, on_all_cores, value_bound};
 use common::{Both, deltas, difference, is_possible, modes, pco_decode};
 use latens::pco::{Config, DeltaSpec};
 use latens::{Error, ErrorKind, Limits, NumberType, with_number_type};
@@ -22,56 +23,6 @@ use std::time::{Duration, Instant};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Output at which cases are cut off: what lies beyond is a bomb, and looked at elsewhere.
-const MAX_OUTPUT: u64 = 1 << 20;
-
-/// What became of a case.
-#[derive(Default)]
-struct Tally {
-    cases: usize,
-    values: usize,
-    errors: usize,
-    limits: usize,
-    /// Refused by latens only, as documented, by sentence.
-    stricter: usize,
-    slowest: Duration,
-    most_memory: usize,
-    differences: Vec<String>,
-}
-
-impl Tally {
-    fn add(&mut self, other: Tally) {
-        self.cases += other.cases;
-        self.values += other.values;
-        self.errors += other.errors;
-        self.limits += other.limits;
-        self.stricter += other.stricter;
-        self.slowest = self.slowest.max(other.slowest);
-        self.most_memory = self.most_memory.max(other.most_memory);
-        self.differences.extend(other.differences);
-    }
-
-    fn report(&self, what: &str) {
-        println!(
-            "{what}: {} cases, {} values, {} errors ({} stricter than pco), {} over the limit; \
-             slowest {:?}, most memory {} bytes",
-            self.cases,
-            self.values,
-            self.errors,
-            self.stricter,
-            self.limits,
-            self.slowest,
-            self.most_memory
-        );
-        assert!(
-            self.differences.is_empty(),
-            "{} differences:\n{}",
-            self.differences.len(),
-            self.differences[..self.differences.len().min(20)].join("\n")
-        );
-    }
-}
 
 /// The refusals of specs/pco.md, 13.4.
 fn is_documented(error: &Error) -> bool {
@@ -99,15 +50,13 @@ fn judge<T: Both>(file: &[u8], compare: bool, tally: &mut Tally, name: &dyn Fn()
     let start = Instant::now();
     let (decoded, peak) = peak_of(|| latens::pco::decompress_with::<T>(file, &limits));
     let time = start.elapsed();
-    tally.cases += 1;
-    tally.slowest = tally.slowest.max(time);
-    tally.most_memory = tally.most_memory.max(peak);
+    tally.case(time, peak);
     let bound = match &decoded {
-        Ok(numbers) => (16 << 20) + numbers.len() * T::TYPE.bytes() * 5 / 4,
-        Err(_) => (16 << 20) + 4 * file.len(),
+        Ok(numbers) => value_bound(numbers.len() * T::TYPE.bytes()),
+        Err(_) => error_bound(file.len()),
     };
     let mut wrong = |what: String| {
-        tally.differences.push(format!("{}: {what}; {}", name(), hex(file)));
+        tally.wrong.push(format!("{}: {what}; {}", name(), hex(file)));
     };
     if peak > bound {
         wrong(format!("{peak} bytes held, {bound} are allowed"));
@@ -121,13 +70,13 @@ fn judge<T: Both>(file: &[u8], compare: bool, tally: &mut Tally, name: &dyn Fn()
             wrong(format!("an error without a place: {error}"));
         }
         if error.what().contains("max_output") {
-            tally.limits += 1;
+            tally.count("over the limit");
             return;
         }
     }
     match &decoded {
-        Ok(_) => tally.values += 1,
-        Err(_) => tally.errors += 1,
+        Ok(_) => tally.count("values"),
+        Err(_) => tally.count("errors"),
     }
     if !compare {
         return;
@@ -135,16 +84,16 @@ fn judge<T: Both>(file: &[u8], compare: bool, tally: &mut Tally, name: &dyn Fn()
     match (&decoded, pco_decode::<T>(file)) {
         (Ok(ours), Ok(theirs)) => {
             if let Some(difference) = difference(ours, &theirs) {
-                tally.differences.push(format!("{}: {difference}; {}", name(), hex(file)));
+                tally.wrong.push(format!("{}: {difference}; {}", name(), hex(file)));
             }
         }
         (Err(_), Err(_)) => {}
-        (Err(error), Ok(_)) if is_documented(error) => tally.stricter += 1,
+        (Err(error), Ok(_)) if is_documented(error) => tally.count("stricter than pco"),
         (Err(error), Ok(_)) => {
-            tally.differences.push(format!("{}: only latens: {error}; {}", name(), hex(file)));
+            tally.wrong.push(format!("{}: only latens: {error}; {}", name(), hex(file)));
         }
         (Ok(_), Err(error)) => {
-            tally.differences.push(format!("{}: only pco: {error}; {}", name(), hex(file)));
+            tally.wrong.push(format!("{}: only pco: {error}; {}", name(), hex(file)));
         }
     }
 }
@@ -212,7 +161,7 @@ fn every_truncation() {
         }
     }
     tally.report("truncations");
-    assert_eq!(tally.values, 0);
+    assert_eq!(tally.counted("values"), 0);
 }
 
 /// Cut anywhere but behind its terminator, a file with checksums is an error. Cut there it is a
@@ -270,13 +219,13 @@ fn every_flipped_bit_of_files_with_checksums() {
                 judge::<T>(&file, false, &mut tally, &what);
             });
             if latens::pco::decompress_any(&file, &limits).is_ok() {
-                tally.differences.push(format!("{} goes unnoticed", what()));
+                tally.wrong.push(format!("{} goes unnoticed", what()));
             }
             file[bit / 8] ^= 1 << (bit % 8);
         }
     }
     tally.report("flipped bits of files with checksums");
-    assert_eq!(tally.values, 0);
+    assert_eq!(tally.counted("values"), 0);
 }
 
 /// How a file is damaged.
@@ -412,38 +361,22 @@ fn damaged_streams_read_alike_however_they_come() {
 #[test]
 fn seeded_mutations() {
     quiet_panics_of_pco();
-    let number = |name: &str, default: usize| {
-        std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
-    };
     let (cases, seed) = (number("LATENS_MUTATIONS", 200_000), number("LATENS_SEED", 1));
     let grounds = grounds();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    let run = |thread: usize| {
-        let mut tally = Tally::default();
-        for index in (thread..cases).step_by(threads) {
-            // One case can be told, and run again, by its seed and index.
-            let mut random = Random((seed as u64) << 32 | index as u64);
-            let strategy = *random.pick(&[
-                Strategy::Havoc,
-                Strategy::Havoc,
-                Strategy::Splice,
-                Strategy::BlowUp,
-                Strategy::Shift,
-            ]);
-            let (base, other) = (random.pick(&grounds), random.pick(&grounds));
-            let file = mutate(strategy, &base.file, &other.file, &mut random);
-            let what = || format!("seed {seed} case {index} {strategy:?} of {}", base.name);
-            with_number_type!(base.ty, T => judge::<T>(&file, true, &mut tally, &what));
-        }
-        tally
-    };
-    let tally = std::thread::scope(|scope| {
-        let run = &run;
-        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
-        threads.into_iter().fold(Tally::default(), |mut sum, thread| {
-            sum.add(thread.join().expect("no thread panics"));
-            sum
-        })
+    let tally = on_all_cores(cases, |index, tally| {
+        // One case can be told, and run again, by its seed and index.
+        let mut random = Random((seed as u64) << 32 | index as u64);
+        let strategy = *random.pick(&[
+            Strategy::Havoc,
+            Strategy::Havoc,
+            Strategy::Splice,
+            Strategy::BlowUp,
+            Strategy::Shift,
+        ]);
+        let (base, other) = (random.pick(&grounds), random.pick(&grounds));
+        let file = mutate(strategy, &base.file, &other.file, &mut random);
+        let what = || format!("seed {seed} case {index} {strategy:?} of {}", base.name);
+        with_number_type!(base.ty, T => judge::<T>(&file, true, tally, &what));
     });
     tally.report("seeded mutations");
     assert!(tally.slowest < Duration::from_secs(1), "{:?}", tally.slowest);

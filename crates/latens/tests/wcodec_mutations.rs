@@ -14,6 +14,7 @@ mod common;
 mod wcodec_common;
 
 use common::counting::{Counting, peak_of};
+use common::tally::{MAX_OUTPUT, Tally, error_bound, number, on_all_cores};
 use latens::wcodec::Reader;
 use latens::{ErrorKind, Limits};
 use std::time::{Duration, Instant};
@@ -22,33 +23,6 @@ use wcodec_common::{Random, samples};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Output at which cases are cut off: what lies beyond is a bomb, and looked at elsewhere.
-const MAX_OUTPUT: u64 = 1 << 20;
-
-/// What became of cases.
-#[derive(Default)]
-struct Tally {
-    cases: usize,
-    opened: usize,
-    verified: usize,
-    tensors: usize,
-    slowest: Duration,
-    most_memory: usize,
-    wrong: Vec<String>,
-}
-
-impl Tally {
-    fn add(&mut self, other: Tally) {
-        self.cases += other.cases;
-        self.opened += other.opened;
-        self.verified += other.verified;
-        self.tensors += other.tensors;
-        self.slowest = self.slowest.max(other.slowest);
-        self.most_memory = self.most_memory.max(other.most_memory);
-        self.wrong.extend(other.wrong);
-    }
-}
 
 /// Reads all that can be read of a file; how many tensors came, and whether all is sound.
 fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
@@ -72,7 +46,7 @@ fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
             return false;
         }
     };
-    tally.opened += 1;
+    tally.count("opened");
     let mut sound = true;
     if let Err(error) = reader.verify() {
         note(&error, "verify");
@@ -81,7 +55,7 @@ fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
     let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
     for number in numbers.into_iter().take(40) {
         match reader.tensor(number) {
-            Ok(_) => tally.tensors += 1,
+            Ok(_) => tally.count("tensors"),
             Err(error) => note(&error, "tensor"),
         }
         let rows = reader.layout(number).map_or(1, |layout| layout.rows);
@@ -105,11 +79,11 @@ fn judge(file: &[u8], tally: &mut Tally, name: &dyn Fn() -> String) -> bool {
     let mut wrong = Vec::new();
     let (sound, peak) = peak_of(|| read_all(file, tally, &mut wrong));
     let time = start.elapsed();
-    tally.cases += 1;
-    tally.verified += usize::from(sound);
-    tally.slowest = tally.slowest.max(time);
-    tally.most_memory = tally.most_memory.max(peak);
-    let bound = (16 << 20) + 4 * file.len();
+    tally.case(time, peak);
+    if sound {
+        tally.count("sound");
+    }
+    let bound = error_bound(file.len());
     if peak > bound {
         wrong.push(format!("{peak} bytes held, {bound} are allowed"));
     }
@@ -118,33 +92,6 @@ fn judge(file: &[u8], tally: &mut Tally, name: &dyn Fn() -> String) -> bool {
     }
     tally.wrong.extend(wrong.into_iter().map(|what| format!("{}: {what}", name())));
     sound
-}
-
-fn report(tally: &Tally, what: &str) {
-    println!(
-        "{what}: {} cases, {} opened, {} sound, {} tensors read; slowest {:?}, most memory {}",
-        tally.cases, tally.opened, tally.verified, tally.tensors, tally.slowest, tally.most_memory
-    );
-    let first = &tally.wrong[..tally.wrong.len().min(20)];
-    assert!(tally.wrong.is_empty(), "{} findings:\n{}", tally.wrong.len(), first.join("\n"));
-}
-
-/// `work` for each of `cases`, on all cores.
-fn on_all_cores(cases: usize, work: impl Fn(usize, &mut Tally) + Sync) -> Tally {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    std::thread::scope(|scope| {
-        let work = &work;
-        let run = move |thread: usize| {
-            let mut tally = Tally::default();
-            (thread..cases).step_by(threads).for_each(|case| work(case, &mut tally));
-            tally
-        };
-        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
-        threads.into_iter().fold(Tally::default(), |mut sum, thread| {
-            sum.add(thread.join().expect("no thread panics"));
-            sum
-        })
-    })
 }
 
 #[test]
@@ -161,7 +108,7 @@ fn every_flipped_bit_is_found() {
             }
         });
         bits += tally.cases;
-        report(&tally, &name);
+        tally.report(&name);
     }
     println!("{bits} flipped bits");
 }
@@ -234,9 +181,6 @@ fn havoc(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
 /// `LATENS_MUTATIONS` sets the count of cases, `LATENS_SEED` the first seed.
 #[test]
 fn seeded_mutations() {
-    let number = |name: &str, default: usize| {
-        std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
-    };
     let (cases, seed) = (number("LATENS_MUTATIONS", 200_000), number("LATENS_SEED", 1));
     let only = std::env::var("LATENS_CASE").ok().map(|case| case.parse::<usize>().unwrap());
     let grounds: Vec<_> = samples::small()
@@ -270,7 +214,7 @@ fn seeded_mutations() {
         };
         judge(&file, tally, &|| format!("seed {seed} case {case} of {name}"));
     });
-    report(&tally, "seeded mutations");
-    assert!(only.is_some() || tally.opened > cases / 3, "checksums were mended");
-    assert!(only.is_some() || tally.tensors > cases / 10, "values come too");
+    tally.report("seeded mutations");
+    assert!(only.is_some() || tally.counted("opened") > cases / 3, "checksums were mended");
+    assert!(only.is_some() || tally.counted("tensors") > cases / 10, "values come too");
 }

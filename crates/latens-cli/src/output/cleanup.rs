@@ -100,20 +100,19 @@ impl Temporary {
         Self::create(&std::env::temp_dir()).map(|(_, file)| file)
     }
 
-    /// Give it its final name, if `allowed` says so at the last moment.
+    /// Give it its final name. Without `replace` a file that has that name is kept, also where it
+    /// appears at the last moment.
     ///
     /// # Errors
-    /// That of `allowed`, or of the file system; the temporary file is gone then.
-    pub fn rename<E: From<io::Error>>(
-        mut self,
-        target: &Path,
-        allowed: impl FnOnce() -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// `AlreadyExists` where a file is kept; those of the file system. The temporary file is gone
+    /// then.
+    pub fn rename(mut self, target: &Path, replace: bool) -> io::Result<()> {
         let mut list = list();
-        let outcome = allowed().and_then(|()| match &self.path {
-            Some(path) => fs::rename(path, target).map_err(E::from),
+        let outcome = match &self.path {
+            Some(path) if replace => fs::rename(path, target),
+            Some(path) => rename_to_new(path, target),
             None => Ok(()),
-        });
+        };
         if outcome.is_ok() {
             let path = self.path.take();
             list.retain(|listed| Some(listed) != path.as_ref());
@@ -130,6 +129,21 @@ impl Drop for Temporary {
             let _ = fs::remove_file(&path);
             list.retain(|listed| *listed != path);
         }
+    }
+}
+
+/// `rename` replaces; a second name for the file does not. Where a file system has no second names,
+/// a look at the target must do.
+fn rename_to_new(path: &Path, target: &Path) -> io::Result<()> {
+    match fs::hard_link(path, target) {
+        Ok(()) => {
+            // The output is there, whole, whatever becomes of its other name.
+            let _ = fs::remove_file(path);
+            Ok(())
+        }
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(e),
+        Err(_) if fs::symlink_metadata(target).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(path, target),
     }
 }
 

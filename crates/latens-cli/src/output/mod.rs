@@ -177,9 +177,9 @@ impl OutputFile {
                 let mode = mode.unwrap_or_else(cleanup::mode_of_new_files);
                 file.set_permissions(Permissions::from_mode(mode))?;
                 file.sync_all()?;
-                temporary.rename(&target, || match force || !target.exists() {
-                    true => Ok(()),
-                    false => Err(target::exists(&target)),
+                temporary.rename(&target, force).map_err(|e| match e.kind() {
+                    io::ErrorKind::AlreadyExists => target::exists(&target),
+                    _ => Failure::from(e),
                 })?;
                 sync_folder(&target)?;
             }

@@ -10,10 +10,14 @@
 
 mod arrays;
 mod bench;
+mod bombs;
 mod checkpoints;
 mod damage;
+mod faults;
 mod json;
+mod kills;
 mod outputs;
+mod places;
 mod signals;
 mod tool;
 mod usage;

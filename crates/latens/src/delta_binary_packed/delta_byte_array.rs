@@ -16,6 +16,7 @@
 use std::borrow::Cow;
 
 use super::delta_length_byte_array::{self, length};
+use super::lengths::{Lengths, room_for_ends, size_of_string};
 use super::{ByteArrays, Layout, Options, encode_into};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -46,7 +47,8 @@ pub fn encode<S: AsRef<[u8]>>(strings: &[S]) -> Result<Vec<u8>> {
 /// Decodes the strings at the start of `bytes`; returns them and the bytes consumed.
 ///
 /// The strings may be far longer than the input, as each may repeat the whole of the one before
-/// it. Their size is computed and held against `limits` before it is allocated.
+/// it. Their size is computed and held against `limits` before it is allocated; an input in error
+/// costs no memory.
 ///
 /// # Errors
 /// As [`delta_length_byte_array::decode`]; corrupt where there are not as many prefixes as
@@ -56,42 +58,45 @@ pub fn decode(
     limits: &Limits,
     options: Options,
 ) -> Result<(ByteArrays<'static>, usize)> {
-    let (prefixes, start) = super::decode::<i32>(bytes, limits, options)?;
+    let prefixes = Lengths::new(bytes, limits, options)?;
+    let start = prefixes.size();
     let rest = bytes.get(start..).unwrap_or_default();
-    let (suffixes, size) = delta_length_byte_array::decode(rest, limits, options)
-        .map_err(|error| error.offset_by(start as u64))?;
-    if suffixes.len() != prefixes.len() {
+    let here = |error: Error| error.offset_by(start as u64);
+    let suffixes = Lengths::new(rest, limits, options).map_err(here)?;
+    if suffixes.count() != prefixes.count() {
         return Err(Error::corrupt(
             start as u64,
-            format!("{} suffixes for {} prefixes", suffixes.len(), prefixes.len()),
+            format!("{} suffixes for {} prefixes", suffixes.count(), prefixes.count()),
         ));
     }
-    let mut ends = suffixes.ends.clone();
-    let mut total = 0usize;
-    let mut previous = 0usize;
-    for (i, ((&prefix, suffix), end)) in
-        prefixes.iter().zip(suffixes.iter()).zip(&mut ends).enumerate()
-    {
+    let data = rest.get(suffixes.size()..).unwrap_or_default();
+    let size = delta_length_byte_array::total(&suffixes, rest.len(), data.len()).map_err(here)?;
+    let (mut total, mut previous) = (0usize, 0usize);
+    prefixes.each_with(&suffixes, |i, prefix, suffix| {
         let prefix = usize::try_from(prefix).ok().filter(|&p| p <= previous).ok_or_else(|| {
             let what = "which is not within the string before it";
             Error::corrupt(0, format!("string {i} shares {prefix} bytes, {what} ({previous})"))
         })?;
-        previous = prefix.saturating_add(suffix.len());
+        previous = prefix.saturating_add(size_of_string(i, suffix)?);
         total = total.saturating_add(previous);
-        *end = total;
-    }
-    limits.check_output((total as u64).saturating_add(4 * prefixes.len() as u64))?;
-    let mut data = Vec::new();
-    data.try_reserve_exact(total).map_err(|_| {
+        Ok(())
+    })?;
+    limits.check_output((total as u64).saturating_add(prefixes.count().saturating_mul(4)))?;
+    let mut strings = Vec::new();
+    strings.try_reserve_exact(total).map_err(|_| {
         Error::invalid(format!("there is no memory for the {total} bytes of the strings"))
     })?;
-    let mut previous = 0;
-    for (&prefix, suffix) in prefixes.iter().zip(suffixes.iter()) {
-        let from = previous;
-        previous = data.len();
-        let prefix = usize::try_from(prefix).unwrap_or(0);
-        data.extend_from_within(from..from + prefix);
-        data.extend_from_slice(suffix);
-    }
-    Ok((ByteArrays { data: Cow::Owned(data), ends }, start + size))
+    let mut ends = room_for_ends(prefixes.count())?;
+    let (mut previous, mut taken) = (0, 0);
+    prefixes.each_with(&suffixes, |i, prefix, suffix| {
+        let (prefix, suffix) = (size_of_string(i, prefix)?, size_of_string(i, suffix)?);
+        let from = std::mem::replace(&mut previous, strings.len());
+        strings.extend_from_within(from..from + prefix);
+        strings.extend_from_slice(data.get(taken..taken + suffix).unwrap_or_default());
+        taken += suffix;
+        ends.push(strings.len());
+        Ok(())
+    })?;
+    let consumed = start + suffixes.size() + size;
+    Ok((ByteArrays { data: Cow::Owned(strings), ends }, consumed))
 }

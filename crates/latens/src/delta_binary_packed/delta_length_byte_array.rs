@@ -15,6 +15,7 @@
 
 use std::borrow::Cow;
 
+use super::lengths::{Lengths, room_for_ends, size_of_string};
 use super::{ByteArrays, Layout, Options, encode_into};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -49,6 +50,8 @@ pub(super) fn length(bytes: usize) -> Result<i32> {
 
 /// Decodes the strings at the start of `bytes`; returns them, in place, and the bytes consumed.
 ///
+/// The lengths are gone through before anything is allocated: an input in error costs no memory.
+///
 /// # Errors
 /// As [`super::decode`], for the lengths; corrupt where a length is negative; truncated where the
 /// strings are longer than what is left. [`Limits::max_output`] bounds the bytes of the strings
@@ -58,27 +61,33 @@ pub fn decode<'a>(
     limits: &Limits,
     options: Options,
 ) -> Result<(ByteArrays<'a>, usize)> {
-    let (lengths, start) = super::decode::<i32>(bytes, limits, options)?;
+    let lengths = Lengths::new(bytes, limits, options)?;
+    let start = lengths.size();
     let rest = bytes.get(start..).unwrap_or_default();
-    let mut ends = Vec::new();
-    ends.try_reserve_exact(lengths.len())
-        .map_err(|_| Error::invalid("there is no memory for the offsets of the strings"))?;
-    let mut end = 0usize;
-    for (i, &length) in lengths.iter().enumerate() {
-        let length = usize::try_from(length).map_err(|_| {
-            Error::corrupt(0, format!("string {i} has a negative length, {length}"))
-        })?;
-        end = end.saturating_add(length);
-        if end > rest.len() {
-            let missing = end - rest.len();
-            return Err(Error::truncated(
-                bytes.len() as u64,
-                format!("string {i} ends {missing} bytes behind the input"),
-            ));
-        }
+    let total = total(&lengths, bytes.len(), rest.len())?;
+    limits.check_output((total as u64).saturating_add(lengths.count().saturating_mul(4)))?;
+    let mut ends = room_for_ends(lengths.count())?;
+    let mut end = 0;
+    lengths.each(|i, length| {
+        end += size_of_string(i, length)?;
         ends.push(end);
-    }
-    limits.check_output((end as u64).saturating_add(4 * lengths.len() as u64))?;
-    let data = Cow::Borrowed(&rest[..end]);
-    Ok((ByteArrays { data, ends }, start + end))
+        Ok(())
+    })?;
+    let data = Cow::Borrowed(rest.get(..total).unwrap_or_default());
+    Ok((ByteArrays { data, ends }, start + total))
+}
+
+/// Bytes of all strings, which are within the `left` behind the lengths; the input has `len`.
+pub(super) fn total(lengths: &Lengths<'_>, len: usize, left: usize) -> Result<usize> {
+    let mut end = 0usize;
+    lengths.each(|i, length| {
+        end = end.saturating_add(size_of_string(i, length)?);
+        if end > left {
+            let missing = end - left;
+            let what = format!("string {i} ends {missing} bytes behind the input");
+            return Err(Error::truncated(len as u64, what));
+        }
+        Ok(())
+    })?;
+    Ok(end)
 }

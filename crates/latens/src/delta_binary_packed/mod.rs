@@ -52,6 +52,7 @@ pub mod delta_length_byte_array;
 mod encode;
 mod inspect;
 mod layout;
+mod lengths;
 
 pub use byte_arrays::ByteArrays;
 pub use decode::{Decoded, decode, decode_into};

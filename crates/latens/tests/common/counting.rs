@@ -1,7 +1,8 @@
-//! An allocator that counts what each thread holds, and the most it ever held.
+//! An allocator that counts what each thread holds, what the process holds, and the most of both.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 /// To be made the global allocator of a test.
 pub struct Counting;
@@ -12,7 +13,14 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
+static ALL_HELD: AtomicIsize = AtomicIsize::new(0);
+static ALL_PEAK: AtomicIsize = AtomicIsize::new(0);
+
 fn add(bytes: isize) {
+    let now = ALL_HELD.fetch_add(bytes, Relaxed) + bytes;
+    if now > ALL_PEAK.load(Relaxed) {
+        ALL_PEAK.fetch_max(now, Relaxed);
+    }
     // A thread that is being torn down is not counted any more.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
@@ -55,4 +63,13 @@ pub fn peak_of<V>(f: impl FnOnce() -> V) -> (V, usize) {
     PEAK.set(before);
     let value = f();
     (value, usize::try_from(PEAK.get() - before).unwrap_or(0))
+}
+
+/// Runs `f` and says how many bytes all threads together held at most, beyond what they held
+/// before. For a process that does nothing else meanwhile.
+pub fn peak_of_process<V>(f: impl FnOnce() -> V) -> (V, usize) {
+    let before = ALL_HELD.load(Relaxed);
+    ALL_PEAK.store(before, Relaxed);
+    let value = f();
+    (value, usize::try_from(ALL_PEAK.load(Relaxed) - before).unwrap_or(0))
 }

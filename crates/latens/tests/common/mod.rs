@@ -13,6 +13,7 @@
 pub mod counting;
 pub mod fields;
 pub mod numbers;
+pub mod tally;
 
 use latens::Number;
 use latens::pco::{Config, DeltaSpec, ModeSpec};

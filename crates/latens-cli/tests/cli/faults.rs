@@ -1,0 +1,159 @@
+//! System calls that fail: each of them, one after the other, as strace makes them. The final name
+//! never holds a part of a file, the input stays as it was, nothing else is left, and the tool says
+//! what happened. What is merely interrupted goes on.
+
+use crate::tool::{Folder, column};
+use std::process::Command;
+
+/// What is done, from which file to which.
+const JOBS: [(&str, &str, &[&str]); 4] = [
+    ("a.npy", "out.pco", &["compress", "a.npy", "-o", "out.pco", "-q", "-T", "1"]),
+    ("a.npy", "out.pco.zip", &["compress", "a.npy", "-o", "out.pco.zip", "-q", "-T", "1"]),
+    ("a.pco", "out.npy", &["decompress", "a.pco", "-o", "out.npy", "-q", "-T", "1"]),
+    ("a.pco", "out.npy", &["decompress", "a.pco", "-o", "out.npy", "-q", "-T", "1", "-f"]),
+];
+
+/// Calls that bring bytes to their place, and those that bring them here.
+const CALLS: [&str; 6] = [
+    "write,pwrite64,writev,pwritev",
+    "fsync,fdatasync",
+    "rename,renameat,renameat2,link,linkat",
+    "fchmod,chmod,fchmodat",
+    "unlink,unlinkat",
+    "pread64,preadv",
+];
+
+/// Whether strace may trace here; says why where it may not.
+fn can_inject() -> bool {
+    let tried = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
+    let why = match tried {
+        Ok(done) if done.status.success() => return true,
+        Ok(done) => String::from_utf8_lossy(&done.stderr).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    println!("SKIPPED: failing system calls: strace does not run here: {}", why.trim());
+    false
+}
+
+struct Injected {
+    /// Whether call `n` came to be.
+    happened: bool,
+    code: Option<i32>,
+    err: String,
+}
+
+/// Runs the tool with the `n`th of `calls` failing, from 1 on.
+fn inject(f: &Folder, args: &[&str], calls: &str, error: &str, n: usize) -> Injected {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let existing: Vec<&str> = calls.split(',').collect();
+    let known = format!("inject=?{}:error={error}:when={n}", existing.join(",?"));
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(log.path())
+        .args(["-e", &format!("trace=?{}", existing.join(",?")), "-e", &known])
+        .arg(env!("CARGO_BIN_EXE_latens"))
+        .args(args)
+        .current_dir(f.path(""))
+        .env("TMPDIR", f.path(""))
+        .output()
+        .unwrap();
+    let traced = std::fs::read_to_string(log.path()).unwrap();
+    Injected {
+        happened: traced.contains("(INJECTED)"),
+        code: output.status.code(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// What the job gives where all goes well.
+fn prepared(f: &Folder, output: &str, args: &[&str]) -> Vec<u8> {
+    f.write("a.npy", &column(40_000));
+    f.run(&["compress", "-q", "a.npy"]).ok();
+    f.run(args).ok();
+    let whole = f.read(output);
+    std::fs::remove_file(f.path(output)).unwrap();
+    whole
+}
+
+fn every_call_fails(error: &str) {
+    if !can_inject() {
+        return;
+    }
+    let mut failures = 0;
+    for (input, output, args) in JOBS {
+        let f = Folder::new();
+        let whole = prepared(&f, output, args);
+        let source = f.read(input);
+        for calls in CALLS {
+            for n in 1..200 {
+                let old = args.contains(&"-f");
+                if old {
+                    f.write(output, b"precious");
+                }
+                let done = inject(&f, args, calls, error, n);
+                let what = format!("{error} at {calls} number {n} of {args:?}: {}", done.err);
+                assert_eq!(f.read(input), source, "{what}");
+                let there = std::fs::read(f.path(output)).ok();
+                let kept = old.then(|| b"precious".to_vec());
+                if done.code == Some(0) {
+                    // Nothing was injected, or it did no harm: a file that could not be removed.
+                    assert!(there == Some(whole.clone()), "{what}");
+                } else {
+                    failures += 1;
+                    assert_eq!(done.code, Some(1), "{what}");
+                    assert!((1..=3).contains(&done.err.lines().count()), "{what}");
+                    let before = there == kept || there.as_ref() == Some(&whole);
+                    assert!(before, "a part of a file: {what}");
+                }
+                let mut names = f.names();
+                names.retain(|name| !["a.npy", "a.pco", output].contains(&name.as_str()));
+                let unlinking = calls.starts_with("unlink");
+                assert!(names.is_empty() || unlinking, "{names:?} is left: {what}");
+                names.iter().for_each(|name| std::fs::remove_file(f.path(name)).unwrap());
+                let _ = std::fs::remove_file(f.path(output));
+                if !done.happened {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{failures} failures with {error}");
+    assert!(failures > 20, "{failures}");
+}
+
+#[test]
+fn no_space_left_at_every_call() {
+    every_call_fails("ENOSPC");
+}
+
+#[test]
+fn input_output_error_at_every_call() {
+    every_call_fails("EIO");
+}
+
+#[test]
+fn interrupted_calls_are_made_again() {
+    if !can_inject() {
+        return;
+    }
+    for (_, output, args) in JOBS {
+        let f = Folder::new();
+        let whole = prepared(&f, output, args);
+        for calls in ["read,pread64", "write,pwrite64", "fsync,fdatasync", "open,openat", "fchmod"]
+        {
+            for n in 1..200 {
+                let done = inject(&f, args, calls, "EINTR", n);
+                // Before the program has begun a call may belong to the dynamic linker, which gives
+                // up with 127.
+                if done.code != Some(127) {
+                    assert_eq!(done.code, Some(0), "{calls} number {n} of {args:?}: {}", done.err);
+                    assert!(f.read(output) == whole, "{calls} number {n} of {args:?}");
+                    std::fs::remove_file(f.path(output)).unwrap();
+                }
+                if !done.happened {
+                    break;
+                }
+            }
+        }
+    }
+}

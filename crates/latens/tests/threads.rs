@@ -1,0 +1,148 @@
+//! Work on several threads: the same results on any number of them, and a panic in one worker ends
+//! the call, it never hangs.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+
+mod wcodec_common;
+
+use latens::Limits;
+use latens::wcodec::Reader;
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
+use latens::wcodec::{Config, compress_checkpoint};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use wcodec_common::{Random, safetensors};
+
+/// A source that panics at its `at`th read, in whichever thread that is.
+struct Trap {
+    bytes: Vec<u8>,
+    reads: AtomicUsize,
+    at: usize,
+}
+
+impl ReadAt for Trap {
+    fn size(&self) -> std::io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        assert!(self.reads.fetch_add(1, Ordering::Relaxed) != self.at, "a trap");
+        self.bytes.read_exact_at(buf, offset)
+    }
+}
+
+/// Traps are meant to be.
+fn quiet_traps() {
+    std::panic::set_hook(Box::new(|info| {
+        if info.payload().downcast_ref::<&str>() != Some(&"a trap") {
+            eprintln!("{info}");
+        }
+    }));
+}
+
+/// Runs `f` on a thread of its own; `None` where it panics. Fails where it does not end.
+fn ends<V: Send + 'static>(what: &str, f: impl FnOnce() -> V + Send + 'static) -> Option<V> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(f)).ok());
+    });
+    match receiver.recv_timeout(Duration::from_secs(60)) {
+        Ok(outcome) => outcome,
+        Err(error) => panic!("{what} hangs: {error}"),
+    }
+}
+
+fn checkpoint_bytes() -> Vec<u8> {
+    let mut random = Random(5);
+    let mut int8 = |n| (0..n).map(|_| random.int8(9.0)).collect::<Vec<u8>>();
+    let tensors: Vec<(String, Vec<u8>)> =
+        (0..12).map(|i| (format!("layer.{i}.weight"), int8(64 * 48))).collect();
+    let shape: &[u64] = &[64, 48];
+    let tensors: Vec<_> =
+        tensors.iter().map(|(name, bytes)| (&**name, "I8", shape, bytes.clone())).collect();
+    safetensors(&tensors)
+}
+
+fn config(threads: usize) -> Config {
+    Config::default().threads(threads).group_symbols(512)
+}
+
+fn compress(source: Box<dyn ReadAt>, threads: usize) -> latens::Result<Vec<u8>> {
+    let none = |_: &str| Err(latens::Error::invalid("no shards"));
+    let name = "model.safetensors".to_owned();
+    let checkpoint = Checkpoint::read(name, source, Quantization::default(), &none)?;
+    compress_checkpoint(&checkpoint, None, &config(threads), Vec::new())
+}
+
+#[test]
+fn a_panic_in_one_worker_ends_compression() {
+    quiet_traps();
+    let bytes = checkpoint_bytes();
+    let whole = compress(Box::new(bytes.clone()), 1).unwrap();
+    let (mut panics, mut at) = (0, 0);
+    loop {
+        let bytes = bytes.clone();
+        let trap = Box::new(Trap { bytes, reads: AtomicUsize::new(0), at });
+        match ends("compression", move || compress(trap, 4)) {
+            None | Some(Err(_)) => panics += 1,
+            Some(Ok(file)) => {
+                assert!(file == whole, "other bytes on four threads");
+                break;
+            }
+        }
+        at += 1;
+    }
+    println!("{panics} reads were traps");
+    assert!(panics > 0);
+}
+
+#[test]
+fn a_panic_in_one_worker_ends_reading() {
+    quiet_traps();
+    let file = compress(Box::new(checkpoint_bytes()), 2).unwrap();
+    let (mut panics, mut at) = (0, 0);
+    loop {
+        let bytes = file.clone();
+        let read = move || {
+            let trap = Trap { bytes, reads: AtomicUsize::new(0), at };
+            let reader = Reader::open(trap, Limits::default())?.threads(4);
+            reader.verify()?;
+            let mut back = Vec::new();
+            reader.write_file(0, &mut back)?;
+            latens::Result::Ok(back)
+        };
+        match ends("reading", read) {
+            None | Some(Err(_)) => panics += 1,
+            Some(Ok(back)) => {
+                assert!(back == checkpoint_bytes());
+                break;
+            }
+        }
+        at += 1;
+    }
+    println!("{panics} reads were traps");
+    assert!(panics > 0);
+}
+
+/// Limits and errors are those of one thread.
+#[test]
+fn pco_on_many_threads_says_the_same() {
+    let numbers: Vec<u32> = (0..40_000u32).map(|i| i.wrapping_mul(77) % 10_007).collect();
+    let config = latens::pco::Config::default().chunk_n(3000);
+    let mut file = latens::pco::compress(&numbers, &config).unwrap();
+    let four = std::num::NonZero::new(4).unwrap();
+    let limits = Limits::default();
+    for at in (0..file.len()).step_by(97) {
+        file[at] ^= 0x10;
+        let one = latens::pco::decompress_with::<u32>(&file, &limits);
+        let bytes = file.clone();
+        let many = ends("decompression", move || {
+            latens::pco::decompress_parallel::<u32>(&bytes, &limits, four)
+        });
+        let many = many.expect("no panic");
+        assert_eq!(one.map_err(|e| e.to_string()), many.map_err(|e| e.to_string()), "byte {at}");
+        file[at] ^= 0x10;
+    }
+}

@@ -1,0 +1,3 @@
+//! See `latens_robustness::target`.
+#![no_main]
+latens_robustness::fuzz!("wcodec");
