@@ -179,3 +179,32 @@ def test_the_tool_agrees(saved, run, tmp_path):
     run("extract", str(saved), "i8", "--rows", "2:5", "-o", "rows.npy")
     rows = wcodec.open(saved).logical("i8", rows=(2, 5))
     assert same(np.load(tmp_path / "rows.npy"), rows)
+
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "testdata" / "golden" / "wcodec"
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.wcodec")), ids=lambda p: p.stem)
+def test_golden_files(path, tmp_path):
+    """Every packing: bytes as the index says, slices those of the whole, files written out."""
+    file = wcodec.open(path)
+    if file.base_name is not None:
+        pytest.skip("made against another checkpoint")
+    file.verify()
+    for name in file:
+        info, data = file.info(name), file.get_bytes(name)
+        assert data.size == info.nbytes
+        for at in range(0, info.nbytes, max(1, info.nbytes // 5)):
+            assert np.array_equal(file._reader.range(name, at, info.nbytes), data[at:])
+        try:
+            if file._reader.layout(name)[0] > 2:
+                part = file.logical(name, rows=(1, 3))
+                assert np.array_equal(part, file.logical(name)[1:3])
+            array = file.get_tensor(name)
+        except (latens.InvalidArgumentError, latens.MissingError):
+            continue
+        if array.ndim and array.shape[0] > 2:
+            for index in (slice(1, 3), -1, slice(None, None, 2)):
+                assert same(np.asarray(file.get_slice(name)[index]), np.asarray(array[index]))
+    for out, length in zip(wcodec.decompress_file(path, tmp_path), file.files().values(), strict=True):
+        assert os.path.getsize(out) == length

@@ -147,18 +147,21 @@ pub(crate) fn watched_into<T: Number>(
     watch: Watch<'_>,
 ) -> Result<Decompressed> {
     let mut decoder = open(file, &Limits::default())?;
-    let mut count = 0;
-    for piece in dst.chunks_mut(STEP) {
-        let before = |e: Error| {
-            let values = e.values_before().unwrap_or(0) + count as u64;
-            e.after_values(values)
+    let (mut count, mut rest) = (0, dst);
+    // An empty buffer is read into, too: that tells a wrong type.
+    loop {
+        let (piece, behind) = rest.split_at_mut(rest.len().min(STEP));
+        let before = |e: Error| match (e.values_before(), count as u64) {
+            (None, 0) => e,
+            (values, pieces) => e.after_values(values.unwrap_or(0) + pieces),
         };
         let got = decoder.read(piece).map_err(before)?;
         count += got;
-        if got < piece.len() {
+        watch(got).map_err(|e| e.after_values(count as u64))?;
+        if got < piece.len() || behind.is_empty() {
             break;
         }
-        watch(got).map_err(|e| e.after_values(count as u64))?;
+        rest = behind;
     }
     let mut end = || {
         let finished = decoder.chunk()?.is_none();
