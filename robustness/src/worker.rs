@@ -5,7 +5,7 @@ use crate::case::{Case, Cases};
 use crate::measure::taken;
 use crate::strategy::Strategy;
 use crate::tally::{Counter, Tally};
-use crate::target::{Target, Verdict};
+use crate::target::{Target, Verdict, tool};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -14,8 +14,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// What a decoder may hold beside input or output.
+/// What a decoder may hold beside input or output, and what the tool may.
 const FREE: u64 = 16 << 20;
+const FREE_OF_THE_TOOL: u64 = 64 << 20;
 /// Longest until an error.
 const ERROR_NANOS: u64 = 100_000_000;
 
@@ -114,6 +115,8 @@ fn one(
         return vec![format!("panic: {said}")];
     };
     let held = taken.bytes as u64;
+    let of_the_tool = target.name.starts_with("tool_");
+    let free = if of_the_tool { FREE_OF_THE_TOOL } else { FREE };
     match verdict {
         Verdict::Refused => {
             tally.count(Counter::Errors);
@@ -121,7 +124,7 @@ fn one(
             let excess = held.saturating_sub(4 * case.bytes.len() as u64);
             tally.raise(Counter::ErrorExcess, excess);
             tally.raise(Counter::ErrorTime, taken.nanos);
-            if target.bounded && excess > FREE {
+            if target.bounded && excess > free {
                 wrong.push(format!("{held} bytes held for an error"));
             }
             if target.bounded && taken.nanos > ERROR_NANOS {
@@ -143,12 +146,24 @@ fn one(
                 let nanos = u128::from(taken.nanos) * (128 << 20) / bytes as u128;
                 tally.raise(Counter::TimePer128MiB, nanos as u64);
             }
-            if target.bounded && excess > FREE {
+            if target.bounded && excess > free {
                 wrong.push(format!("{held} bytes held for an output of {bytes}"));
             }
             if target.sealed && case.strategy == Strategy::Bit {
                 wrong.push("a flipped bit goes unnoticed".to_owned());
             }
+        }
+    }
+    if of_the_tool && case.strategy == Strategy::Truncation {
+        match verdict {
+            Verdict::Refused if !tool::said_where() => {
+                wrong.push("a truncation is refused without its byte".to_owned());
+            }
+            // Behind its terminator a .pco is whole, if without a checksum.
+            Verdict::Accepted { .. } if target.name != "tool_pco" => {
+                wrong.push("a truncation goes unnoticed".to_owned());
+            }
+            _ => {}
         }
     }
     for _ in &wrong {

@@ -46,6 +46,22 @@ fn what_once_found_something_finds_nothing() {
     println!("{count} regressions");
 }
 
+/// `testdata/hostile` through all that is done with a file, and through the tool.
+#[test]
+fn hostile_files_break_no_rule() {
+    target::interop::quiet_peers();
+    let files = inputs(&fuzz().join("../testdata/hostile"));
+    let mut count = 0;
+    for path in files.iter().filter(|path| path.extension().is_some_and(|e| e == "pco")) {
+        let bytes = fs::read(path).unwrap();
+        for name in ["pco_standalone", "tool_pco"] {
+            let _ = (target::find(name).expect("a target").body)(0, &bytes);
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
+}
+
 #[test]
 fn every_target_is_a_fuzz_target() {
     let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();

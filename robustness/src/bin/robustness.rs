@@ -15,7 +15,7 @@ use latens_robustness::table;
 use latens_robustness::target::{self, Target};
 use latens_robustness::worker::{self, Range};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 // AddressSanitizer brings an allocator of its own, and sees more where nothing stands in between.
@@ -92,11 +92,20 @@ fn run(options: &[&str]) -> ExitCode {
         text += &format!("### {what}\n\n{}\n", table::table(&rows));
     }
     if let Some(path) = value("--table") {
-        std::fs::write(PathBuf::from(path), &text).unwrap();
+        std::fs::write(path, within(&std::fs::read_to_string(path).unwrap_or_default(), &text))
+            .unwrap();
     }
     println!("{text}");
     println!("{bad} findings");
     ExitCode::from(u8::from(bad > 0))
+}
+
+/// The old text with what stands between its two marks replaced; the tables alone where it has none.
+fn within(old: &str, tables: &str) -> String {
+    const MARKS: [&str; 2] = ["<!-- tables -->\n", "<!-- end of tables -->"];
+    let Some((front, rest)) = old.split_once(MARKS[0]) else { return tables.to_owned() };
+    let Some((_, back)) = rest.split_once(MARKS[1]) else { return tables.to_owned() };
+    format!("{front}{}\n{tables}{}{back}", MARKS[0], MARKS[1])
 }
 
 fn say(target: &Target, outcome: &Outcome) {

@@ -55,7 +55,7 @@ pub fn archives() -> Vec<Ground> {
 /// `.pco` files as the tool writes them, with checksums.
 pub fn columns() -> Vec<Ground> {
     let folder = Folder::new();
-    let one = arrays().into_iter().filter(|g| ["f64", "big-endian i32"].contains(&&*g.name));
+    let one = arrays().into_iter().filter(|g| g.name == "f64");
     one.map(|ground| {
         let made = folder.run("in.npy", &ground.bytes, "a.pco", &["compress", "-q"]);
         Ground::new(ground.name, 0, made.unwrap().expect("it is compressed"))

@@ -124,7 +124,7 @@ impl Source {
                         .at_byte(*at)
                         .hint("the file ends too early"));
                     }
-                    if *left == 0 && reader.read(&mut [0])? > 0 {
+                    if *left == 0 && has_more(reader)? {
                         return Err(Failure::new("corrupt: bytes follow the array")
                             .at_byte(*at)
                             .hint("a .npy file holds one array and nothing after it"));
@@ -180,4 +180,14 @@ pub(super) fn next_pco(
         }
     });
     Ok(bytes)
+}
+
+/// Whether anything is left to read.
+fn has_more(reader: &mut impl Read) -> io::Result<bool> {
+    loop {
+        match reader.read(&mut [0]) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            other => return Ok(other? > 0),
+        }
+    }
 }

@@ -59,7 +59,13 @@ impl Read for Section {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let want = buf.len().min(left);
         let Some(buf) = buf.get_mut(..want) else { return Ok(0) };
-        let n = read_at(&self.file.file, buf, self.at)?;
+        let n = loop {
+            match read_at(&self.file.file, buf, self.at) {
+                // A signal came in between; callers need not know of that.
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
         self.at += n as u64;
         Ok(n)
     }

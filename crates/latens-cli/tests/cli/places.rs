@@ -39,7 +39,7 @@ fn a_full_file_system() {
     let f = Folder::new();
     f.write("a.npy", &column(100_000));
     f.run(&["compress", "-q", "a.npy"]).ok();
-    let Some(_small) = Tmpfs::mount(&f, "64k") else { return };
+    let Some(_small) = Tmpfs::mount(&f, "16k") else { return };
     for args in [
         &["compress", "a.npy", "-o", "small/b.pco"][..],
         &["compress", "a.npy", "-o", "small/b.pco.zip"],
