@@ -16,7 +16,7 @@ pub(crate) fn fit<L: Latent>(latents: &[L], order: usize) -> Conv1 {
 }
 
 /// Stripes of `0..n` for a fit to all of it.
-fn spread(n: usize) -> Vec<Range<usize>> {
+pub(crate) fn spread(n: usize) -> Vec<Range<usize>> {
     if n <= SAMPLE {
         return std::iter::once(0..n).collect();
     }
@@ -50,14 +50,15 @@ pub(crate) fn fits<L: Latent>(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "statistics")]
-fn mean<L: Latent>(stripes: &[&[L]]) -> f64 {
+pub(crate) fn mean<L: Latent>(stripes: &[&[L]]) -> f64 {
     let n: usize = stripes.iter().map(|stripe| stripe.len()).sum();
     let sum = |stripe: &&[L]| stripe.iter().map(|x| x.to_u64() as f64).sum::<f64>();
     stripes.iter().map(sum).sum::<f64>() / n.max(1) as f64
 }
 
 /// Sums of products of centred latents with those before them.
-struct Products {
+#[derive(Clone, Debug)]
+pub(crate) struct Products {
     /// One more than the highest order.
     width: usize,
     /// At `a, b`: of the latent `a` places before with the one `b` places before.
@@ -67,14 +68,15 @@ struct Products {
 }
 
 impl Products {
-    fn new(order: usize) -> Self {
+    /// Of nothing, for predictions of orders up to `order`.
+    pub(crate) fn new(order: usize) -> Self {
         let width = order + 1;
         Self { width, sums: vec![0.0; width * width], n: 0 }
     }
 
     /// Adds those of a stripe.
     #[expect(clippy::cast_precision_loss, reason = "statistics")]
-    fn add<L: Latent>(&mut self, latents: &[L], center: f64) {
+    pub(crate) fn add<L: Latent>(&mut self, latents: &[L], center: f64) {
         let (width, order) = (self.width, self.width - 1);
         if latents.len() <= order {
             return;
@@ -95,7 +97,7 @@ impl Products {
 
     /// Weights, oldest first, by the normal equations.
     #[expect(clippy::cast_precision_loss, reason = "statistics")]
-    fn weights(&self, order: usize) -> Option<Vec<f64>> {
+    pub(crate) fn weights(&self, order: usize) -> Option<Vec<f64>> {
         if self.n < order + 2 {
             return None;
         }
@@ -121,8 +123,47 @@ impl Products {
     }
 }
 
+/// What tells where a prediction should change, and what fits by weights.
+impl Products {
+    /// Adds those of centred latents, of which those behind the first `order` count as often as
+    /// said.
+    pub(crate) fn add_weighted(&mut self, xs: &[f64], counts: &[f64]) {
+        let (width, order) = (self.width, self.width - 1);
+        self.n += counts.len();
+        let mut weighted = vec![0.0; counts.len()];
+        for a in 0..width {
+            for ((to, x), count) in weighted.iter_mut().zip(&xs[order - a..]).zip(counts) {
+                *to = x * count;
+            }
+            for b in a..width {
+                self.sums[a * width + b] += dot(&weighted, &xs[order - b..]);
+            }
+        }
+    }
+
+    /// Takes those of other stripes in.
+    pub(crate) fn merge(&mut self, others: &Self) {
+        self.n += others.n;
+        self.sums.iter_mut().zip(&others.sums).for_each(|(sum, other)| *sum += other);
+    }
+
+    /// The mean squared error of a prediction by weights, oldest first.
+    #[expect(clippy::cast_precision_loss, reason = "statistics")]
+    pub(crate) fn error(&self, weights: &[f64]) -> f64 {
+        let order = weights.len();
+        let at = |a: usize, b: usize| self.sums[a.min(b) * self.width + a.max(b)];
+        let mut error = at(0, 0);
+        for a in 1..=order {
+            let weight = weights[order - a];
+            let others: f64 = (1..=order).map(|b| weights[order - b] * at(a, b)).sum();
+            error += weight * (others - 2.0 * at(0, a));
+        }
+        error.max(0.0) / self.n.max(1) as f64
+    }
+}
+
 /// The sum of products, by eight sums that do not wait for each other.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b[..b.len().min(a.len() * 8 + a_rest.len())].as_chunks::<8>();
     let mut sums = [0.0; 8];
@@ -169,7 +210,7 @@ fn solve(mut matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
 
 /// Fixed-point weights with as many fractional bits as cannot overflow.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the types' ranges before")]
-fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Products) -> Conv1 {
+pub(crate) fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Products) -> Conv1 {
     for quantization in (0..=31u32.min(2 * L::BITS - 1)).rev() {
         let one = f64::from(quantization).exp2();
         if weights.iter().any(|w| (w * one).abs() >= f64::from(i32::MAX)) {
