@@ -175,8 +175,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f64>()
 }
 
-/// Solves a symmetric positive definite system by Cholesky.
-fn solve(mut matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
+/// The lower triangle whose product with its transpose a symmetric positive definite matrix is.
+fn cholesky(mut matrix: Vec<f64>, n: usize) -> Option<Vec<f64>> {
     for j in 0..n {
         for k in 0..j {
             let factor = matrix[j * n + k];
@@ -193,17 +193,23 @@ fn solve(mut matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
             matrix[i * n + j] /= root;
         }
     }
+    Some(matrix)
+}
+
+/// Solves a symmetric positive definite system.
+fn solve(matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
+    let lower = cholesky(matrix, n)?;
     for i in 0..n {
         for k in 0..i {
-            x[i] -= matrix[i * n + k] * x[k];
+            x[i] -= lower[i * n + k] * x[k];
         }
-        x[i] /= matrix[i * n + i];
+        x[i] /= lower[i * n + i];
     }
     for i in (0..n).rev() {
         for k in i + 1..n {
-            x[i] -= matrix[k * n + i] * x[k];
+            x[i] -= lower[k * n + i] * x[k];
         }
-        x[i] /= matrix[i * n + i];
+        x[i] /= lower[i * n + i];
     }
     x.iter().all(|w| w.is_finite()).then_some(x)
 }
@@ -229,6 +235,19 @@ pub(crate) fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Product
             return rounded;
         }
         products.settle(&mut scaled, one);
+        let error = |scaled: &[f64]| {
+            let weights: Vec<f64> = scaled.iter().map(|w| w / one).collect();
+            products.error(&weights)
+        };
+        // From another start it may end elsewhere.
+        if let Some(mut other) = products.rounded(weights, one) {
+            products.settle(&mut other, one);
+            if error(&other) < error(&scaled)
+                && let Some(conv) = conv_of(&other)
+            {
+                return conv;
+            }
+        }
         return conv_of(&scaled).unwrap_or(rounded);
     }
     Conv1 { quantization: 0, bias: 0, weights: vec![0; weights.len()] }
@@ -240,6 +259,28 @@ const COARSE: u32 = 12;
 const STEPS: usize = 8;
 
 impl Products {
+    /// Weights times `one` as whole numbers, rounded one by one from the newest to the oldest, each
+    /// after what those before it have lost is made up for as well as it can (Babai's nearest
+    /// plane).
+    fn rounded(&self, weights: &[f64], one: f64) -> Option<Vec<f64>> {
+        let n = weights.len();
+        let at = |i: usize, j: usize| self.sums[(n - i.max(j)) * self.width + n - i.min(j)];
+        let mut matrix: Vec<f64> = (0..n * n).map(|ij| at(ij / n, ij % n)).collect();
+        for i in 0..n {
+            matrix[i * n + i] *= 1.0 + 1e-9;
+        }
+        let lower = cholesky(matrix, n)?;
+        let mut whole = vec![0.0; n];
+        let mut lost = vec![0.0; n];
+        for i in (0..n).rev() {
+            let others: f64 = (i + 1..n).map(|j| lower[j * n + i] * lost[j]).sum();
+            let exact = weights[i] * one;
+            whole[i] = (exact - others / lower[i * n + i]).round();
+            lost[i] = whole[i] - exact;
+        }
+        whole.iter().all(|w| w.abs() < f64::from(i32::MAX)).then_some(whole)
+    }
+
     /// Moves whole-numbered weights (oldest first, `one` times too large) one at a time or two by
     /// two to where the squared error is least: neighbours stand for each other, so that what one
     /// loses in rounding others make up for.

@@ -21,7 +21,7 @@ use crate::pco::mode::dict;
 const LEAST: usize = 1 << 13;
 
 /// Segments that by estimate save less than this part are also encoded together.
-const UNSURE: f64 = 0.01;
+const UNSURE: f64 = 0.03;
 
 /// An encoded chunk.
 pub(crate) struct Piece<L> {

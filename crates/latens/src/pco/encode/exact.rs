@@ -22,7 +22,7 @@ pub(crate) const CLOSE: f64 = 1.05;
 const RIVALS: usize = 2;
 
 /// Orders of linear predictions that are measured.
-const ORDERS: [usize; 6] = [2, 4, 8, 12, 20, MAX_CONV1_ORDER];
+const ORDERS: [usize; 7] = [2, 4, 8, 12, 16, 24, MAX_CONV1_ORDER];
 
 /// A mode with the best delta encoding that a sample found for it.
 #[derive(Clone, Debug)]

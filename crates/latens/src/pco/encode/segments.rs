@@ -15,7 +15,7 @@ use crate::pco::layout::delta::DeltaPayload;
 use std::ops::Range;
 
 /// Numbers in a block, at least.
-const BLOCK: usize = 1 << 11;
+const BLOCK: usize = 1 << 10;
 /// Blocks of a chunk, at most.
 const BLOCKS: usize = 512;
 /// Cells of a histogram, about.

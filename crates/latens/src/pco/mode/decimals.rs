@@ -1,5 +1,6 @@
-//! Powers of ten that many floats are multiples of, large ones among them: six decimals in an f32
-//! save bits up to the size where floats lie as far apart as the decimals.
+//! Decimal fractions that many floats are multiples of, large ones among them: six decimals in an
+//! f32 save bits up to the size where floats lie as far apart as the decimals. Minutes and seconds of
+//! arc and time have fractions too.
 
 use crate::number::Latent;
 
@@ -7,8 +8,12 @@ use crate::number::Latent;
 const FLOATS: usize = 1 << 10;
 /// Bits that a float must save on the average.
 const LEAST: f64 = 0.25;
+/// Bits that tell a float at the multiple from those beside it.
+const HIT: f64 = 1.58;
 /// Bits that a float costs that is no multiple.
-const MISS: f64 = 2.0;
+const MISS: f64 = 1.0;
+/// Units, as parts of one and of its decimal fractions.
+const UNITS: [f64; 5] = [1.0, 2.0, 4.0, 6.0, 36.0];
 
 /// At most two bases, as ordered latents; the one that seems to save most first.
 #[expect(clippy::cast_precision_loss, reason = "a score")]
@@ -19,13 +24,14 @@ pub(crate) fn bases<L: Latent>(sample: &[L]) -> Vec<L> {
         .copied()
         .filter(|x| x.ordered_to_f64().is_normal())
         .collect();
-    let score = |exponent: i32| {
-        let bits = L::bits_from_f64(1.0 / 10f64.powi(exponent));
+    let score = |parts: f64| {
+        let bits = L::bits_from_f64(1.0 / parts);
         let base = bits.bits_to_f64();
         let saved: f64 = floats.iter().map(|&x| saves(x, base)).sum();
         (saved / floats.len() as f64, bits.order())
     };
-    let mut found: Vec<(f64, L)> = (0..=12).map(score).filter(|base| base.0 > LEAST).collect();
+    let parts = (0..=12).flat_map(|exponent| UNITS.map(|unit| unit * 10f64.powi(exponent)));
+    let mut found: Vec<(f64, L)> = parts.map(score).filter(|base| base.0 > LEAST).collect();
     found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().take(2).map(|(_, base)| base).collect()
 }
@@ -39,7 +45,7 @@ fn saves<L: Latent>(x: L, base: f64) -> f64 {
     let is_exact = multiple.abs() < f64::from(L::MANTISSA_DIGITS - 1).exp2()
         && product.sub(x).add(L::ONE).to_u64() <= 2;
     match is_exact && spacing > 0.0 {
-        true => (base / spacing).log2().max(0.0),
+        true => (base / spacing).log2().max(0.0) - HIT,
         false => -MISS,
     }
 }
@@ -56,6 +62,15 @@ mod tests {
             .map(|x| x.to_latent())
             .collect();
         assert_eq!(bases(&sample).first(), Some(&1e-6f32.to_latent()));
+    }
+
+    #[test]
+    fn tenths_of_seconds_of_arc_are_found() {
+        let sample: Vec<u32> = (1..900u32)
+            .map(|i| (f64::from(i * 7919 % 900_001 + 36 * 9000) / 36_000.0) as f32)
+            .map(|x| x.to_latent())
+            .collect();
+        assert_eq!(bases(&sample).first(), Some(&(1.0 / 36_000.0f32).to_latent()));
     }
 
     #[test]
