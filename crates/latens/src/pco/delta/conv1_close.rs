@@ -23,7 +23,7 @@ pub(crate) fn fits<L: Latent>(latents: &[L], orders: &[usize]) -> Vec<Vec<Conv1>
     let quantized = |fit: &Fit| -> Vec<Conv1> {
         let of_order = |&order: &usize| {
             let weights = fit.products.weights(order)?;
-            Some(quantize::<L>(&weights, fit.mean, &fit.products))
+            Some(quantize::<L>(&weights, fit.mean, fit.shift, &fit.products))
         };
         orders.iter().filter_map(of_order).collect()
     };
@@ -68,6 +68,8 @@ struct Fit {
     /// Oldest first.
     weights: Vec<f64>,
     mean: f64,
+    /// How far latents lie above what the weights predict about the mean, on the weighted average.
+    shift: f64,
     products: Products,
 }
 
@@ -76,7 +78,7 @@ impl Fit {
     fn new(stripes: &[Vec<f64>], order: usize, kind: Kind, before: Option<&Self>) -> Option<Self> {
         let counts: Vec<Vec<f64>> = match before {
             None => stripes.iter().map(|stripe| vec![1.0; stripe.len() - order]).collect(),
-            Some(fit) => fit.counts(stripes, order, kind),
+            Some(fit) => fit.counts(stripes, kind),
         };
         let (mut sum, mut total) = (0.0, 0.0);
         for (stripe, counts) in stripes.iter().zip(&counts) {
@@ -89,20 +91,30 @@ impl Fit {
             let centred: Vec<f64> = stripe.iter().map(|x| x - mean).collect();
             products.add_weighted(&centred, counts);
         }
-        Some(Self { weights: products.weights(order)?, mean, products })
+        let mut fit = Self { weights: products.weights(order)?, mean, shift: 0.0, products };
+        if before.is_some() {
+            let residuals = fit.residuals(stripes);
+            let sum: f64 = residuals.iter().zip(&counts).map(|(r, counts)| dot(r, counts)).sum();
+            fit.shift = if total > 0.0 { sum / total } else { 0.0 };
+        }
+        Some(fit)
     }
 
-    fn counts(&self, stripes: &[Vec<f64>], order: usize, kind: Kind) -> Vec<Vec<f64>> {
-        let residuals = |stripe: &Vec<f64>| {
-            let sum: f64 = self.weights.iter().sum();
-            let constant = self.mean * (1.0 - sum);
-            let mut residuals: Vec<f64> = stripe[order..].iter().map(|x| x - constant).collect();
+    fn residuals(&self, stripes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let constant = self.mean * (1.0 - self.weights.iter().sum::<f64>()) + self.shift;
+        let of_stripe = |stripe: &Vec<f64>| {
+            let predicted = &stripe[self.weights.len()..];
+            let mut residuals: Vec<f64> = predicted.iter().map(|x| x - constant).collect();
             for (j, weight) in self.weights.iter().enumerate() {
                 residuals.iter_mut().zip(&stripe[j..]).for_each(|(r, x)| *r -= weight * x);
             }
             residuals
         };
-        let mut counts: Vec<Vec<f64>> = stripes.iter().map(residuals).collect();
+        stripes.iter().map(of_stripe).collect()
+    }
+
+    fn counts(&self, stripes: &[Vec<f64>], kind: Kind) -> Vec<Vec<f64>> {
+        let mut counts = self.residuals(stripes);
         let mut sizes: Vec<f64> = counts.iter().flatten().step_by(7).map(|r| r.abs()).collect();
         let middle = sizes.len() / 2;
         if sizes.is_empty() {
@@ -144,7 +156,7 @@ mod tests {
         };
         let middles: Vec<u16> = fits(&latents, &[2]).iter().flatten().map(middle).collect();
         assert_eq!(middles.len(), 3);
-        assert!(middles[1] <= 2 && middles[2] <= 2 && middles[0] > 10, "{middles:?}");
+        assert!(middles[1] <= 20 && middles[2] <= 20 && middles[0] > 30, "{middles:?}");
     }
 
     #[test]

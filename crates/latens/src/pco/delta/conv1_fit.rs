@@ -44,7 +44,7 @@ pub(crate) fn fits<L: Latent>(
             weights[order - 1] = 1.0;
             weights
         });
-        quantize::<L>(&weights, mean, &products)
+        quantize::<L>(&weights, mean, 0.0, &products)
     };
     orders.iter().map(to_fit).collect()
 }
@@ -214,9 +214,15 @@ fn solve(matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
     x.iter().all(|w| w.is_finite()).then_some(x)
 }
 
-/// Fixed-point weights with as many fractional bits as cannot overflow.
+/// Fixed-point weights with as many fractional bits as cannot overflow, for latents about a mean; what
+/// they predict about it is moved by `shift`.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the types' ranges before")]
-pub(crate) fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Products) -> Conv1 {
+pub(crate) fn quantize<L: Latent>(
+    weights: &[f64],
+    mean: f64,
+    shift: f64,
+    products: &Products,
+) -> Conv1 {
     for quantization in (0..=31u32.min(2 * L::BITS - 1)).rev() {
         let one = f64::from(quantization).exp2();
         if weights.iter().any(|w| (w * one).abs() >= f64::from(i32::MAX)) {
@@ -224,7 +230,7 @@ pub(crate) fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Product
         }
         let conv_of = |scaled: &[f64]| {
             let sum: f64 = scaled.iter().sum::<f64>() / one;
-            let bias = ((mean * (1.0 - sum) + 0.5) * one).round();
+            let bias = ((mean * (1.0 - sum) + shift + 0.5) * one).round();
             let weights = scaled.iter().map(|&w| w as i32).collect();
             let conv = Conv1 { quantization, bias: bias as i64, weights };
             (bias.abs() < 9e18 && conv.check(L::BITS).is_ok()).then_some(conv)

@@ -91,7 +91,11 @@ pub(crate) fn decide<L: Latent>(
     rivals.sort_unstable_by(|a, b| a.bits.total_cmp(&b.bits));
     for rival in rivals.into_iter().take(RIVALS) {
         if let Some(split) = ModeLatents::split(latents.clone(), rival.mode) {
-            trial.weigh(&split, rival.mode, rival.delta);
+            let bits = trial.weigh(&split, rival.mode, rival.delta);
+            // The sample's best was tried with linear predictions, this one was not.
+            if L::BITS <= 32 && bits < trial.bits * CLOSE {
+                trial.predictions(&split, rival.mode);
+            }
         }
     }
     let (chosen, delta, lookbacks) = trial.best?;
@@ -218,10 +222,11 @@ mod tests {
     use crate::pco::encode::plan::Plan;
     use crate::pco::layout::delta::DeltaPayload;
 
-    /// Noise on steps of 3 that a sample might take for a signal.
+    /// Noise that a sample might take for a signal.
     #[test]
     fn noise_is_not_predicted() {
-        let noise = |i: u32| (i ^ i >> 5).wrapping_mul(0x9e37_79b9) >> 20;
+        let mix = |x: u32| (x ^ x >> 15).wrapping_mul(0x85eb_ca6b);
+        let noise = |i: u32| mix(mix(mix(i + 1))) >> 20;
         let latents: Vec<u32> = (0..30_000).map(noise).collect();
         let config = Config::default().level(12).favor(Favor::Size);
         let plan = Plan::new(latents, NumberType::U32, &config).unwrap();

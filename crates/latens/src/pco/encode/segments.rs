@@ -277,7 +277,8 @@ mod tests {
     fn a_change_is_found_to_a_block() {
         let latents = (0..60_000).map(|i| if i < 20_000 { noise(i) } else { noise(i) % 100 });
         let lens = lens(latents.collect());
-        assert_eq!(lens.len(), 2, "{lens:?}");
+        // The block that has both may stand alone.
+        assert!((2..=3).contains(&lens.len()), "{lens:?}");
         assert!(lens[0].abs_diff(20_000) <= BLOCK, "{lens:?}");
         assert_eq!(lens.iter().sum::<usize>(), 60_000);
     }
