@@ -5,6 +5,7 @@
 //! bins by dynamic programming over what they cost, [`train`] turns bins into a [`Variable`] with
 //! the table size that costs least, [`lookup`] finds the bin of each latent.
 
+pub(crate) mod closely;
 pub(crate) mod histogram;
 pub(crate) mod lookup;
 pub(crate) mod optimize;
@@ -54,7 +55,11 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     let finer = usize::from(effort.buckets >= 1 << 10 && latents.len() <= SHORT);
     let histogram = Histogram::new(latents, (effort.buckets << finer).min(1 << 12));
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
-    let ranges = optimize::partition(&histogram.buckets, per_bin);
+    let ranges = if effort.max_log > 12 {
+        closely::partition(&histogram.buckets, per_bin + 8.0)
+    } else {
+        optimize::partition(&histogram.buckets, per_bin)
+    };
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
     let (log, weights, code_bits) = best_table(&counts, effort.max_log);
     if let Some(bin) = one_bin(&ranges, per_bin, code_bits) {
@@ -96,8 +101,9 @@ pub(crate) fn estimate_sorted<L: Latent>(sample: &[L], n: usize, effort: Effort)
     estimate_buckets(&histogram::of_sorted(sample, effort.buckets), sample.len(), n)
 }
 
+/// The same by the buckets of a sample.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize, n: usize) -> f64 {
+pub(crate) fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize, n: usize) -> f64 {
     if buckets.is_empty() {
         return 0.0;
     }

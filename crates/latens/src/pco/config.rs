@@ -11,6 +11,10 @@ use std::str::FromStr;
 
 /// The highest level.
 pub const MAX_LEVEL: u32 = 12;
+/// Most numbers in a chunk where the caller does not say.
+const CHUNK_N: usize = 1 << 18;
+/// The same where chunks are cut further.
+const LONG_CHUNK_N: usize = 1 << 20;
 
 /// The mode that an encoder uses. Spelled `auto`, `classic`, `int-mult@7`, `float-mult@0.01`,
 /// `float-quant@29`, `dict`.
@@ -82,7 +86,8 @@ pub struct Config {
     pub(crate) mode: ModeSpec,
     pub(crate) delta: DeltaSpec,
     pub(crate) favor: Favor,
-    pub(crate) chunk_n: usize,
+    /// `None` where the caller leaves it open.
+    pub(crate) chunk_n: Option<usize>,
     pub(crate) checksum: bool,
 }
 
@@ -93,7 +98,7 @@ impl Default for Config {
             mode: ModeSpec::Auto,
             delta: DeltaSpec::Auto,
             favor: Favor::Balanced,
-            chunk_n: 1 << 18,
+            chunk_n: None,
             checksum: true,
         }
     }
@@ -128,10 +133,12 @@ impl Config {
         self
     }
 
-    /// Most numbers in a chunk, 1 to 2^24. Chunks are the unit of threads and of random access.
+    /// Most numbers in a chunk, 1 to 2^24; 2^18 by default, and 2^20 where size is favoured at levels
+    /// 10 to 12, which cut chunks further where their numbers change. Chunks are the unit of threads
+    /// and of random access.
     #[must_use]
     pub fn chunk_n(mut self, n: usize) -> Self {
-        self.chunk_n = n;
+        self.chunk_n = Some(n);
         self
     }
 
@@ -144,13 +151,18 @@ impl Config {
 
     /// Most numbers in a chunk.
     pub fn chunk_len(&self) -> usize {
-        self.chunk_n
+        self.chunk_n.unwrap_or(if self.cuts() { LONG_CHUNK_N } else { CHUNK_N })
+    }
+
+    /// Whether chunks are cut further where their numbers change.
+    pub(crate) fn cuts(&self) -> bool {
+        self.level >= 10 && self.favor == Favor::Size
     }
 
     /// How `n` numbers are cut: into as few chunks as [`Config::chunk_n`] allows, of equal length
     /// but for one number more or less.
     pub fn chunk_lens(&self, n: usize) -> impl Iterator<Item = usize> + use<> {
-        let chunks = n.div_ceil(self.chunk_n.max(1));
+        let chunks = n.div_ceil(self.chunk_len().max(1));
         let (least, longer) = (n / chunks.max(1), n % chunks.max(1));
         (0..chunks).map(move |i| least + usize::from(i < longer))
     }
@@ -164,10 +176,10 @@ impl Config {
         if self.level > MAX_LEVEL {
             return invalid(format!("level {}; 0 to {MAX_LEVEL} exist", self.level));
         }
-        if self.chunk_n == 0 || self.chunk_n > MAX_CHUNK_N {
+        if self.chunk_len() == 0 || self.chunk_len() > MAX_CHUNK_N {
             return invalid(format!(
                 "chunks of {} numbers; 1 to {MAX_CHUNK_N} are possible",
-                self.chunk_n
+                self.chunk_len()
             ));
         }
         let float = ty.kind() == NumberKind::Float;

@@ -3,15 +3,20 @@
 //! `plan` says how a chunk is encoded. `auto` chooses a plan by its size on a `sample`: it weighs
 //! each `candidate`, by `rough` sizes first, and has the best ones `refine`d. `split` applies mode
 //! and delta encoding, `chunk` trains the bins and makes the metadata, `page` codes the latents,
-//! `body` holds their bits.
+//! `body` holds their bits. Where size is favoured, `exact` measures the best
+//! candidates on the whole chunk, and `cut` makes several chunks of one where its
+//! numbers change, at places that `segments` finds.
 
 pub(crate) mod auto;
 pub(crate) mod body;
 pub(crate) mod candidate;
 pub(crate) mod chunk;
+pub(crate) mod cut;
+pub(crate) mod exact;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod refine;
 pub(crate) mod rough;
 pub(crate) mod sample;
+pub(crate) mod segments;
 pub(crate) mod split;

@@ -3,6 +3,7 @@
 //! One file a mode, each with `split` (numbers' ordered latents to latents) and `join` (back).
 //! Everything works on ordered latents; see [`crate::number`].
 
+pub(crate) mod decimals;
 pub(crate) mod detect;
 pub(crate) mod dict;
 pub(crate) mod float_mult;

@@ -16,7 +16,7 @@ pub(crate) fn fit<L: Latent>(latents: &[L], order: usize) -> Conv1 {
 }
 
 /// Stripes of `0..n` for a fit to all of it.
-fn spread(n: usize) -> Vec<Range<usize>> {
+pub(crate) fn spread(n: usize) -> Vec<Range<usize>> {
     if n <= SAMPLE {
         return std::iter::once(0..n).collect();
     }
@@ -44,20 +44,21 @@ pub(crate) fn fits<L: Latent>(
             weights[order - 1] = 1.0;
             weights
         });
-        quantize::<L>(&weights, mean, &products)
+        quantize::<L>(&weights, mean, 0.0, &products)
     };
     orders.iter().map(to_fit).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "statistics")]
-fn mean<L: Latent>(stripes: &[&[L]]) -> f64 {
+pub(crate) fn mean<L: Latent>(stripes: &[&[L]]) -> f64 {
     let n: usize = stripes.iter().map(|stripe| stripe.len()).sum();
     let sum = |stripe: &&[L]| stripe.iter().map(|x| x.to_u64() as f64).sum::<f64>();
     stripes.iter().map(sum).sum::<f64>() / n.max(1) as f64
 }
 
 /// Sums of products of centred latents with those before them.
-struct Products {
+#[derive(Clone, Debug)]
+pub(crate) struct Products {
     /// One more than the highest order.
     width: usize,
     /// At `a, b`: of the latent `a` places before with the one `b` places before.
@@ -67,14 +68,15 @@ struct Products {
 }
 
 impl Products {
-    fn new(order: usize) -> Self {
+    /// Of nothing, for predictions of orders up to `order`.
+    pub(crate) fn new(order: usize) -> Self {
         let width = order + 1;
         Self { width, sums: vec![0.0; width * width], n: 0 }
     }
 
     /// Adds those of a stripe.
     #[expect(clippy::cast_precision_loss, reason = "statistics")]
-    fn add<L: Latent>(&mut self, latents: &[L], center: f64) {
+    pub(crate) fn add<L: Latent>(&mut self, latents: &[L], center: f64) {
         let (width, order) = (self.width, self.width - 1);
         if latents.len() <= order {
             return;
@@ -95,7 +97,7 @@ impl Products {
 
     /// Weights, oldest first, by the normal equations.
     #[expect(clippy::cast_precision_loss, reason = "statistics")]
-    fn weights(&self, order: usize) -> Option<Vec<f64>> {
+    pub(crate) fn weights(&self, order: usize) -> Option<Vec<f64>> {
         if self.n < order + 2 {
             return None;
         }
@@ -121,8 +123,47 @@ impl Products {
     }
 }
 
+/// What tells where a prediction should change, and what fits by weights.
+impl Products {
+    /// Adds those of centred latents, of which those behind the first `order` count as often as
+    /// said.
+    pub(crate) fn add_weighted(&mut self, xs: &[f64], counts: &[f64]) {
+        let (width, order) = (self.width, self.width - 1);
+        self.n += counts.len();
+        let mut weighted = vec![0.0; counts.len()];
+        for a in 0..width {
+            for ((to, x), count) in weighted.iter_mut().zip(&xs[order - a..]).zip(counts) {
+                *to = x * count;
+            }
+            for b in a..width {
+                self.sums[a * width + b] += dot(&weighted, &xs[order - b..]);
+            }
+        }
+    }
+
+    /// Takes those of other stripes in.
+    pub(crate) fn merge(&mut self, others: &Self) {
+        self.n += others.n;
+        self.sums.iter_mut().zip(&others.sums).for_each(|(sum, other)| *sum += other);
+    }
+
+    /// The mean squared error of a prediction by weights, oldest first.
+    #[expect(clippy::cast_precision_loss, reason = "statistics")]
+    pub(crate) fn error(&self, weights: &[f64]) -> f64 {
+        let order = weights.len();
+        let at = |a: usize, b: usize| self.sums[a.min(b) * self.width + a.max(b)];
+        let mut error = at(0, 0);
+        for a in 1..=order {
+            let weight = weights[order - a];
+            let others: f64 = (1..=order).map(|b| weights[order - b] * at(a, b)).sum();
+            error += weight * (others - 2.0 * at(0, a));
+        }
+        error.max(0.0) / self.n.max(1) as f64
+    }
+}
+
 /// The sum of products, by eight sums that do not wait for each other.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b[..b.len().min(a.len() * 8 + a_rest.len())].as_chunks::<8>();
     let mut sums = [0.0; 8];
@@ -134,8 +175,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f64>()
 }
 
-/// Solves a symmetric positive definite system by Cholesky.
-fn solve(mut matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
+/// The lower triangle whose product with its transpose a symmetric positive definite matrix is.
+fn cholesky(mut matrix: Vec<f64>, n: usize) -> Option<Vec<f64>> {
     for j in 0..n {
         for k in 0..j {
             let factor = matrix[j * n + k];
@@ -152,24 +193,36 @@ fn solve(mut matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
             matrix[i * n + j] /= root;
         }
     }
+    Some(matrix)
+}
+
+/// Solves a symmetric positive definite system.
+fn solve(matrix: Vec<f64>, mut x: Vec<f64>, n: usize) -> Option<Vec<f64>> {
+    let lower = cholesky(matrix, n)?;
     for i in 0..n {
         for k in 0..i {
-            x[i] -= matrix[i * n + k] * x[k];
+            x[i] -= lower[i * n + k] * x[k];
         }
-        x[i] /= matrix[i * n + i];
+        x[i] /= lower[i * n + i];
     }
     for i in (0..n).rev() {
         for k in i + 1..n {
-            x[i] -= matrix[k * n + i] * x[k];
+            x[i] -= lower[k * n + i] * x[k];
         }
-        x[i] /= matrix[i * n + i];
+        x[i] /= lower[i * n + i];
     }
     x.iter().all(|w| w.is_finite()).then_some(x)
 }
 
-/// Fixed-point weights with as many fractional bits as cannot overflow.
+/// Fixed-point weights with as many fractional bits as cannot overflow, for latents about a mean; what
+/// they predict about it is moved by `shift`.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the types' ranges before")]
-fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Products) -> Conv1 {
+pub(crate) fn quantize<L: Latent>(
+    weights: &[f64],
+    mean: f64,
+    shift: f64,
+    products: &Products,
+) -> Conv1 {
     for quantization in (0..=31u32.min(2 * L::BITS - 1)).rev() {
         let one = f64::from(quantization).exp2();
         if weights.iter().any(|w| (w * one).abs() >= f64::from(i32::MAX)) {
@@ -177,7 +230,7 @@ fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Products) -> Conv1
         }
         let conv_of = |scaled: &[f64]| {
             let sum: f64 = scaled.iter().sum::<f64>() / one;
-            let bias = ((mean * (1.0 - sum) + 0.5) * one).round();
+            let bias = ((mean * (1.0 - sum) + shift + 0.5) * one).round();
             let weights = scaled.iter().map(|&w| w as i32).collect();
             let conv = Conv1 { quantization, bias: bias as i64, weights };
             (bias.abs() < 9e18 && conv.check(L::BITS).is_ok()).then_some(conv)
@@ -188,6 +241,19 @@ fn quantize<L: Latent>(weights: &[f64], mean: f64, products: &Products) -> Conv1
             return rounded;
         }
         products.settle(&mut scaled, one);
+        let error = |scaled: &[f64]| {
+            let weights: Vec<f64> = scaled.iter().map(|w| w / one).collect();
+            products.error(&weights)
+        };
+        // From another start it may end elsewhere.
+        if let Some(mut other) = products.rounded(weights, one) {
+            products.settle(&mut other, one);
+            if error(&other) < error(&scaled)
+                && let Some(conv) = conv_of(&other)
+            {
+                return conv;
+            }
+        }
         return conv_of(&scaled).unwrap_or(rounded);
     }
     Conv1 { quantization: 0, bias: 0, weights: vec![0; weights.len()] }
@@ -199,6 +265,28 @@ const COARSE: u32 = 12;
 const STEPS: usize = 8;
 
 impl Products {
+    /// Weights times `one` as whole numbers, rounded one by one from the newest to the oldest, each
+    /// after what those before it have lost is made up for as well as it can (Babai's nearest
+    /// plane).
+    fn rounded(&self, weights: &[f64], one: f64) -> Option<Vec<f64>> {
+        let n = weights.len();
+        let at = |i: usize, j: usize| self.sums[(n - i.max(j)) * self.width + n - i.min(j)];
+        let mut matrix: Vec<f64> = (0..n * n).map(|ij| at(ij / n, ij % n)).collect();
+        for i in 0..n {
+            matrix[i * n + i] *= 1.0 + 1e-9;
+        }
+        let lower = cholesky(matrix, n)?;
+        let mut whole = vec![0.0; n];
+        let mut lost = vec![0.0; n];
+        for i in (0..n).rev() {
+            let others: f64 = (i + 1..n).map(|j| lower[j * n + i] * lost[j]).sum();
+            let exact = weights[i] * one;
+            whole[i] = (exact - others / lower[i * n + i]).round();
+            lost[i] = whole[i] - exact;
+        }
+        whole.iter().all(|w| w.abs() < f64::from(i32::MAX)).then_some(whole)
+    }
+
     /// Moves whole-numbered weights (oldest first, `one` times too large) one at a time or two by
     /// two to where the squared error is least: neighbours stand for each other, so that what one
     /// loses in rounding others make up for.

@@ -11,13 +11,14 @@ use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Search};
+use crate::pco::encode::exact::{self, Rival};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{Conv1, DeltaPayload};
 use crate::pco::layout::mode::MAX_DICT;
-use crate::pco::mode::{detect, dict};
+use crate::pco::mode::{decimals, detect, dict};
 
 /// Largest dictionary that is tried.
 const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
@@ -45,7 +46,15 @@ pub(crate) fn plan<L: Latent>(
                 .to_vec()
         }
         Some(mode) => vec![mode],
-        None => mode_candidates(&sample.latents, ty),
+        None => {
+            let mut modes = mode_candidates(&sample.latents, ty);
+            if config.cuts() && ty.kind() == NumberKind::Float {
+                let decimals = decimals::bases(&sample.latents);
+                let decimals = decimals.into_iter().map(ModeChoice::FloatMult);
+                modes.extend(decimals.filter(|mode| !modes.contains(mode)).collect::<Vec<_>>());
+            }
+            modes
+        }
     };
     let (mut candidates, mut bound) = (Vec::new(), f64::INFINITY);
     for mode in modes {
@@ -53,7 +62,8 @@ pub(crate) fn plan<L: Latent>(
         bound = candidate.as_ref().map_or(bound, |c| bound.min(c.bits).min(c.rough()));
         candidates.extend(candidate);
     }
-    let mut best = search.best(&sample, &mut candidates);
+    let mut rivals = Vec::new();
+    let mut best = search.best(&sample, &mut candidates, &mut rivals);
     if mode.is_none() {
         let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
         let distinct = Distinct::of(&sorted);
@@ -67,7 +77,7 @@ pub(crate) fn plan<L: Latent>(
         for order in dicts {
             let mode = ModeChoice::Dict { most: DICT, order };
             let dict = search.candidate(&latents, &sample, &sorted, mode, bound);
-            let mut dict = search.best(&sample, &mut dict.into_iter().collect());
+            let mut dict = search.best(&sample, &mut dict.into_iter().collect(), &mut rivals);
             if let (Some(dict), Some(plain)) = (&mut dict, &mut best) {
                 search.weigh_in_full(&latents, dict, plain);
             }
@@ -77,6 +87,9 @@ pub(crate) fn plan<L: Latent>(
     let mut best = best.ok_or_else(too_many)?;
     if config.delta == DeltaSpec::Auto {
         search.refine(&latents, &sample, &mut best);
+        if config.cuts() {
+            return exact::decide(latents, best, rivals, config.level).ok_or_else(too_many);
+        }
     }
     let latents = match best.whole {
         Some(whole) => whole,
@@ -91,7 +104,7 @@ pub(crate) fn plan<L: Latent>(
         DeltaPayload::Conv1(conv) => DeltaPayload::Conv1(refit(conv)),
         other => other,
     };
-    Ok(Plan { latents, delta })
+    Ok(Plan { latents, delta, lookbacks: None })
 }
 
 /// How many of `n` numbers are looked at.
@@ -193,6 +206,7 @@ impl Search<'_> {
         &self,
         sample: &Sample<L>,
         candidates: &mut Vec<Candidate<L>>,
+        rivals: &mut Vec<Rival<L>>,
     ) -> Option<Candidate<L>> {
         if self.config.delta == DeltaSpec::Auto {
             let (within, close) = if self.config.level >= 10 { (1.03, 1.1) } else { (1.01, CLOSE) };
@@ -210,6 +224,7 @@ impl Search<'_> {
                 candidate.take(delta, bits);
             }
         }
+        rivals.extend(Candidate::rivals(candidates));
         candidates.drain(..).map(Some).fold(None, Candidate::better)
     }
 }

@@ -3,6 +3,7 @@
 use crate::number::Latent;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::Config;
+use crate::pco::encode::exact::{self, Rival};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents};
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
@@ -50,6 +51,24 @@ impl<L: Latent> Candidate<L> {
     /// What the chunk roughly takes with the best consecutive deltas.
     pub(crate) fn rough(&self) -> f64 {
         self.by_order.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Orders of consecutive deltas that roughly take hardly more than the best of them.
+    pub(crate) fn orders(&self) -> Vec<u32> {
+        let most = self.rough() * 1.02;
+        (1..).zip(&self.by_order).filter(|&(_, &bits)| bits <= most).map(|(o, _)| o).collect()
+    }
+
+    /// What is left of it beside the best.
+    fn rival(&self) -> Rival<L> {
+        Rival { bits: self.bits * self.unseen, mode: self.mode, delta: self.delta.clone() }
+    }
+
+    /// Those of some that are close to the best of them.
+    pub(crate) fn rivals(candidates: &[Self]) -> Vec<Rival<L>> {
+        let least = candidates.iter().map(|c| c.bits * c.unseen).fold(f64::INFINITY, f64::min);
+        let is_close = |rival: &Rival<L>| rival.bits <= least * exact::CLOSE;
+        candidates.iter().map(Self::rival).filter(is_close).collect()
     }
 }
 

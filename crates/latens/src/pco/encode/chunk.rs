@@ -39,7 +39,10 @@ impl<L: Latent> Chunk<L> {
         let has_indices = plan.latents.primary.latents().is_none();
         let has_secondary = plan.latents.secondary.is_some();
         let pages = if page_lens.len() == 1 {
-            vec![split::whole(plan.latents, &plan.delta)]
+            vec![match plan.lookbacks {
+                Some(lookbacks) => split::with_lookbacks(plan.latents, &plan.delta, lookbacks),
+                None => split::whole(plan.latents, &plan.delta),
+            }]
         } else {
             let mut start = 0;
             let to_page = |&n: &usize| {

@@ -121,6 +121,8 @@ impl<L: Latent> ModeChoice<L> {
 pub(crate) struct Plan<L> {
     pub(crate) latents: ModeLatents<L>,
     pub(crate) delta: DeltaPayload,
+    /// Where they are settled already, for a page of all latents.
+    pub(crate) lookbacks: Option<Vec<u32>>,
 }
 
 impl<L: Latent> Plan<L> {
@@ -137,7 +139,7 @@ impl<L: Latent> Plan<L> {
             Primary::Latents(primary) => forced_delta(config.delta, primary),
             Primary::Indices(indices) => forced_delta(config.delta, indices),
         };
-        Ok(Self { latents, delta })
+        Ok(Self { latents, delta, lookbacks: None })
     }
 }
 

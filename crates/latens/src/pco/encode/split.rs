@@ -46,6 +46,15 @@ pub(crate) fn whole<L: Latent>(latents: ModeLatents<L>, delta: &DeltaPayload) ->
         }
         _ => Vec::new(),
     };
+    with_lookbacks(latents, delta, lookbacks)
+}
+
+/// The same with lookbacks that are settled, where the delta encoding has any.
+pub(crate) fn with_lookbacks<L: Latent>(
+    latents: ModeLatents<L>,
+    delta: &DeltaPayload,
+    lookbacks: Vec<u32>,
+) -> PageLatents<L> {
     let secondary_delta = if delta.covers_secondary() { delta } else { &DeltaPayload::None };
     PageLatents {
         n: latents.len(),

@@ -1,13 +1,12 @@
 //! Writing a standalone file.
 
 use crate::bits::checksum::Crc32c;
-use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
 use crate::number::{Latent, Number, NumberType};
 use crate::pco::config::Config;
-use crate::pco::encode::chunk::Chunk;
+use crate::pco::encode::cut;
 use crate::pco::layout::MAX_CHUNK_N;
-use crate::pco::layout::chunk_head::{ChunkHead, TERMINATOR};
+use crate::pco::layout::chunk_head::TERMINATOR;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
@@ -28,23 +27,32 @@ pub struct ChunkSummary {
     pub delta: DeltaEncoding,
 }
 
-/// A chunk ready to be written, by [`Encoder::write_encoded`].
+/// A chunk ready to be written, by [`Encoder::write_encoded`]. Where size is favoured at a high level
+/// it may be several chunks in the file.
 #[derive(Clone, Debug)]
 pub struct EncodedChunk {
     number_type: NumberType,
     summary: ChunkSummary,
+    parts: Vec<Part>,
+}
+
+/// A chunk as it will be in the file.
+#[derive(Clone, Debug)]
+struct Part {
+    n: usize,
     bytes: Vec<u8>,
     numbers_crc: u32,
 }
 
 impl EncodedChunk {
-    /// What became of the chunk.
+    /// What became of the chunk: of several, the sums, and mode and delta encoding of the longest.
     pub fn summary(&self) -> &ChunkSummary {
         &self.summary
     }
 }
 
-/// Encodes 1 to 2^24 numbers as one chunk. Pure, so that threads can share the work.
+/// Encodes 1 to 2^24 numbers as one chunk, or, with [`Favor::Size`](crate::pco::Favor::Size) from
+/// level 10 on, as several where that is smaller. Pure, so that threads can share the work.
 ///
 /// # Errors
 /// Invalid argument when the count or the configuration does not fit.
@@ -56,50 +64,52 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
         )));
     }
     let mut latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
-    let mut crc = Crc32c::new();
+    let mut encoded = encode_latents(&mut latents, T::TYPE, config)?;
     if config.checksum {
-        crc.update_numbers(numbers);
+        let mut rest = numbers;
+        for part in &mut encoded.parts {
+            let (part_numbers, behind) = rest.split_at(part.n);
+            let mut crc = Crc32c::new();
+            crc.update_numbers(part_numbers);
+            part.numbers_crc = crc.value();
+            rest = behind;
+        }
     }
-    encode_latents(&mut latents, T::TYPE, crc.value(), config)
+    Ok(encoded)
 }
 
 /// The widths are told apart at run time, so that the encoder is compiled in this crate, four
 /// times and not again for each type that a caller uses.
-fn encode_latents(
-    latents: &mut dyn Any,
-    ty: NumberType,
-    numbers_crc: u32,
-    config: &Config,
-) -> Result<EncodedChunk> {
+fn encode_latents(latents: &mut dyn Any, ty: NumberType, config: &Config) -> Result<EncodedChunk> {
     fn typed<L: Latent>(
         latents: &mut dyn Any,
         ty: NumberType,
-        numbers_crc: u32,
         config: &Config,
     ) -> Result<EncodedChunk> {
         let Some(latents) = latents.downcast_mut::<Vec<L>>() else {
             return Err(Error::invalid("latents of another width"));
         };
         let n = latents.len();
-        let chunk = Chunk::new(std::mem::take(latents), ty, &[n], config)?;
-        let head = ChunkHead { number_type: ty, n };
-        let mut w = BitWriter::append_to(head.bytes().to_vec());
-        chunk.write_meta(&mut w);
-        chunk.write_page(0, &mut w);
-        let bytes = w.finish();
+        let pieces = cut::encode(std::mem::take(latents), ty, config)?;
+        let Some(longest) = pieces.iter().max_by_key(|piece| piece.n) else {
+            return Err(Error::invalid("a chunk of no numbers"));
+        };
         let summary = ChunkSummary {
             n,
-            bytes: bytes.len() as u64,
-            mode: Mode::of(&chunk.meta.mode, ty),
-            delta: DeltaEncoding::of(&chunk.meta.delta),
+            bytes: pieces.iter().map(|piece| piece.bytes.len() as u64).sum(),
+            mode: Mode::of(&longest.meta.mode, ty),
+            delta: DeltaEncoding::of(&longest.meta.delta),
         };
-        Ok(EncodedChunk { number_type: ty, summary, bytes, numbers_crc })
+        let to_part =
+            |piece: cut::Piece<L>| Part { n: piece.n, bytes: piece.bytes, numbers_crc: 0 };
+        let parts = pieces.into_iter().map(to_part).collect();
+        Ok(EncodedChunk { number_type: ty, summary, parts })
     }
     match ty.bits() {
-        8 => typed::<u8>(latents, ty, numbers_crc, config),
-        16 => typed::<u16>(latents, ty, numbers_crc, config),
-        32 => typed::<u32>(latents, ty, numbers_crc, config),
-        _ => typed::<u64>(latents, ty, numbers_crc, config),
+        8 => typed::<u8>(latents, ty, config),
+        16 => typed::<u16>(latents, ty, config),
+        32 => typed::<u32>(latents, ty, config),
+        _ => typed::<u64>(latents, ty, config),
     }
 }
 
@@ -170,20 +180,25 @@ impl<W: Write> Encoder<W> {
                 chunk.number_type, self.number_type
             )));
         }
-        self.writer.write_all(&chunk.bytes)?;
-        if self.config.checksum {
-            let mut crc = Crc32c::new();
-            crc.update(&chunk.bytes);
-            #[expect(clippy::cast_possible_truncation, reason = "2^24 numbers of 8 bytes at most")]
-            self.trailer.chunks.push(ChunkEntry {
-                offset: self.position,
-                bytes: chunk.bytes.len() as u32,
-                n: chunk.summary.n as u32,
-                stored_crc: crc.value(),
-                numbers_crc: chunk.numbers_crc,
-            });
+        for part in chunk.parts {
+            self.writer.write_all(&part.bytes)?;
+            if self.config.checksum {
+                let mut crc = Crc32c::new();
+                crc.update(&part.bytes);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "2^24 numbers of 8 bytes at most"
+                )]
+                self.trailer.chunks.push(ChunkEntry {
+                    offset: self.position,
+                    bytes: part.bytes.len() as u32,
+                    n: part.n as u32,
+                    stored_crc: crc.value(),
+                    numbers_crc: part.numbers_crc,
+                });
+            }
+            self.position += part.bytes.len() as u64;
         }
-        self.position += chunk.bytes.len() as u64;
         Ok(chunk.summary)
     }
 

@@ -1,0 +1,173 @@
+//! Weights of Conv1 fitted to what residuals cost, not to their squares.
+//!
+//! A residual costs about the logarithm of its size, so that large ones count for less than in least
+//! squares. Each step solves least squares again, with weights that bring the last step's residuals
+//! to where they are felt.
+
+use crate::number::Latent;
+use crate::pco::delta::conv1_fit::{Products, dot, quantize, spread};
+use crate::pco::layout::delta::Conv1;
+
+/// Steps of each kind.
+const STEPS: usize = 3;
+
+/// By kind, predictions of each of some orders that may cost least. All orders share the weights
+/// that the highest one's residuals have.
+pub(crate) fn fits<L: Latent>(latents: &[L], orders: &[usize]) -> Vec<Vec<Conv1>> {
+    let highest = orders.iter().copied().max().unwrap_or(1);
+    let stripes: Vec<Vec<f64>> = spread(latents.len())
+        .into_iter()
+        .filter(|range| range.len() > 2 * highest)
+        .map(|range| latents[range].iter().map(|x| to_f64(*x)).collect())
+        .collect();
+    let quantized = |fit: &Fit| -> Vec<Conv1> {
+        let of_order = |&order: &usize| {
+            let weights = fit.products.weights(order)?;
+            Some(quantize::<L>(&weights, fit.mean, fit.shift, &fit.products))
+        };
+        orders.iter().filter_map(of_order).collect()
+    };
+    let mut found = Vec::new();
+    for kind in [Kind::Size, Kind::Logarithm] {
+        let mut fit: Option<Fit> = None;
+        for step in 0..=STEPS {
+            let Some(next) = Fit::new(&stripes, highest, kind, fit.as_ref()) else { break };
+            // Those of step 0 are the least squares.
+            if step == STEPS || step == 0 && found.is_empty() {
+                found.push(quantized(&next));
+            }
+            fit = Some(next);
+        }
+    }
+    found
+}
+
+#[expect(clippy::cast_precision_loss, reason = "statistics")]
+fn to_f64<L: Latent>(x: L) -> f64 {
+    x.to_u64() as f64
+}
+
+/// What a residual is taken to cost.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Size,
+    Logarithm,
+}
+
+impl Kind {
+    /// How much a residual's square is to count, `typical` being the middle of their sizes.
+    fn weight(self, residual: f64, typical: f64) -> f64 {
+        match self {
+            Kind::Size => 1.0 / (residual.abs() + typical * 0.1 + 0.5),
+            Kind::Logarithm => 1.0 / (residual * residual + typical * typical + 1.0),
+        }
+    }
+}
+
+struct Fit {
+    /// Oldest first.
+    weights: Vec<f64>,
+    mean: f64,
+    /// How far latents lie above what the weights predict about the mean, on the weighted average.
+    shift: f64,
+    products: Products,
+}
+
+impl Fit {
+    /// Weighted by the residuals of the fit before; all alike without one.
+    fn new(stripes: &[Vec<f64>], order: usize, kind: Kind, before: Option<&Self>) -> Option<Self> {
+        let counts: Vec<Vec<f64>> = match before {
+            None => stripes.iter().map(|stripe| vec![1.0; stripe.len() - order]).collect(),
+            Some(fit) => fit.counts(stripes, kind),
+        };
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (stripe, counts) in stripes.iter().zip(&counts) {
+            sum += dot(&stripe[order..], counts);
+            total += counts.iter().sum::<f64>();
+        }
+        let mean = if total > 0.0 { sum / total } else { 0.0 };
+        let mut products = Products::new(order);
+        for (stripe, counts) in stripes.iter().zip(&counts) {
+            let centred: Vec<f64> = stripe.iter().map(|x| x - mean).collect();
+            products.add_weighted(&centred, counts);
+        }
+        let mut fit = Self { weights: products.weights(order)?, mean, shift: 0.0, products };
+        if before.is_some() {
+            let residuals = fit.residuals(stripes);
+            let sum: f64 = residuals.iter().zip(&counts).map(|(r, counts)| dot(r, counts)).sum();
+            fit.shift = if total > 0.0 { sum / total } else { 0.0 };
+        }
+        Some(fit)
+    }
+
+    fn residuals(&self, stripes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let constant = self.mean * (1.0 - self.weights.iter().sum::<f64>()) + self.shift;
+        let of_stripe = |stripe: &Vec<f64>| {
+            let predicted = &stripe[self.weights.len()..];
+            let mut residuals: Vec<f64> = predicted.iter().map(|x| x - constant).collect();
+            for (j, weight) in self.weights.iter().enumerate() {
+                residuals.iter_mut().zip(&stripe[j..]).for_each(|(r, x)| *r -= weight * x);
+            }
+            residuals
+        };
+        stripes.iter().map(of_stripe).collect()
+    }
+
+    fn counts(&self, stripes: &[Vec<f64>], kind: Kind) -> Vec<Vec<f64>> {
+        let mut counts = self.residuals(stripes);
+        let mut sizes: Vec<f64> = counts.iter().flatten().step_by(7).map(|r| r.abs()).collect();
+        let middle = sizes.len() / 2;
+        if sizes.is_empty() {
+            return counts;
+        }
+        let typical = *sizes.select_nth_unstable_by(middle, f64::total_cmp).1;
+        for residual in counts.iter_mut().flatten() {
+            *residual = kind.weight(*residual, typical);
+        }
+        // As if each latent counted once on the average.
+        let n = counts.iter().map(Vec::len).sum::<usize>();
+        #[expect(clippy::cast_precision_loss, reason = "statistics")]
+        let scale = n as f64 / counts.iter().flatten().sum::<f64>();
+        counts.iter_mut().flatten().for_each(|count| *count *= scale);
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::delta::conv1;
+
+    /// Where most residuals are none and few are wild, the wild ones do not decide.
+    #[test]
+    fn few_wild_residuals_do_not_spoil_a_fit() {
+        let mut latents = vec![30_000u16, 30_500];
+        for i in 2..20_000usize {
+            let wild = if i % 50 == 0 { 3000 } else { 0 };
+            let next = 10_000 + (i32::from(latents[i - 1]) * 3 / 4 - i32::from(latents[i - 2]) / 4);
+            latents.push(u16::try_from(next + 5_000 + wild).unwrap());
+        }
+        let middle = |conv: &Conv1| {
+            let mut residuals = latents.clone();
+            conv1::encode(conv, &mut residuals);
+            let mut sizes: Vec<u16> = residuals.iter().map(|x| x.abs_diff(u16::MID)).collect();
+            sizes.sort_unstable();
+            sizes[sizes.len() / 2]
+        };
+        let middles: Vec<u16> = fits(&latents, &[2]).iter().flatten().map(middle).collect();
+        assert_eq!(middles.len(), 3);
+        assert!(middles[1] <= 20 && middles[2] <= 20 && middles[0] > 30, "{middles:?}");
+    }
+
+    #[test]
+    fn whatever_comes_the_weights_are_legal() {
+        for latents in [vec![], vec![7u8], vec![9; 100], (0..=255).cycle().take(1000).collect()] {
+            for convs in fits(&latents, &[1, 2, 8, 32]) {
+                for (conv, order) in convs.iter().zip([1, 2, 8, 32]) {
+                    assert_eq!(conv.weights.len(), order);
+                    assert_eq!(conv.check(8), Ok(()));
+                }
+            }
+        }
+    }
+}

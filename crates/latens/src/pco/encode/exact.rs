@@ -1,0 +1,235 @@
+//! The plan that takes the fewest bits for a whole chunk: what a sample put first against what it
+//! put close behind, each with bins for all that it would store.
+//!
+//! For those who favour size. Samples decide wrongly where candidates differ by less than a hundredth,
+//! and cannot tell how far a linear prediction should go.
+
+use crate::number::Latent;
+use crate::pco::binning::histogram::Histogram;
+use crate::pco::binning::{Effort, estimate_buckets};
+use crate::pco::delta::{conv1_close, lookback_parse};
+use crate::pco::encode::candidate::Candidate;
+use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
+use crate::pco::encode::split::{self, Stored};
+use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::delta::{DeltaPayload, MAX_CONV1_ORDER};
+use crate::pco::layout::mode::ModePayload;
+use crate::pco::mode::dict;
+
+/// Rivals that a sample says take no more than this times the best are measured.
+pub(crate) const CLOSE: f64 = 1.05;
+/// Rivals that are measured, at most.
+const RIVALS: usize = 2;
+
+/// Orders of linear predictions that are measured.
+const ORDERS: [usize; 7] = [2, 4, 8, 12, 16, 24, MAX_CONV1_ORDER];
+
+/// A mode with the best delta encoding that a sample found for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rival<L> {
+    pub(crate) bits: f64,
+    pub(crate) mode: ModeChoice<L>,
+    pub(crate) delta: DeltaPayload,
+}
+
+/// What has been measured so far.
+struct Trial<L> {
+    effort: Effort,
+    bits: f64,
+    best: Option<(ModeChoice<L>, DeltaPayload, Option<Vec<u32>>)>,
+}
+
+/// The best plan for all latents; `None` where the best candidate's mode does not apply to them.
+pub(crate) fn decide<L: Latent>(
+    latents: Vec<L>,
+    best: Candidate<L>,
+    mut rivals: Vec<Rival<L>>,
+    level: u32,
+) -> Option<Plan<L>> {
+    let mut trial = Trial { effort: Effort::of_level(level), bits: f64::INFINITY, best: None };
+    let orders = best.orders();
+    let (mode, delta) = (best.mode, best.delta);
+    let split = match best.whole {
+        Some(whole) => whole,
+        None => ModeLatents::split(latents.clone(), mode)?,
+    };
+    let mut deltas = vec![DeltaPayload::None];
+    deltas.extend(
+        orders.into_iter().map(|order| DeltaPayload::Consecutive { order, secondary: false }),
+    );
+    if let DeltaPayload::Consecutive { order, .. } = delta
+        && split.secondary.is_some()
+    {
+        deltas.push(DeltaPayload::Consecutive { order, secondary: true });
+    }
+    if let DeltaPayload::Lookback { window_log, state_log, .. } = delta
+        && split.secondary.is_some()
+    {
+        deltas.push(DeltaPayload::Lookback { window_log, state_log, secondary: true });
+    }
+    if let DeltaPayload::Conv1(_) = &delta {
+        trial.predictions(&split, mode);
+        // Weights of wider indices are not cut short by what would overflow.
+        let wide = ModeChoice::Dict { most: 1 << 8, order: dict::Order::Value };
+        if L::BITS == 8
+            && let Some(split) = ModeLatents::split(latents.clone(), wide)
+        {
+            trial.predictions(&split, wide);
+        }
+    }
+    let delta_before = delta.clone();
+    if !deltas.contains(&delta) {
+        deltas.push(delta);
+    }
+    for delta in deltas {
+        trial.weigh(&split, mode, delta);
+    }
+    if let Some((delta, lookbacks)) = parsed(&split, &delta_before, trial.effort) {
+        trial.weigh_parsed(&split, mode, delta, lookbacks);
+    }
+    rivals.retain(|rival| rival.mode != mode);
+    rivals.sort_unstable_by(|a, b| a.bits.total_cmp(&b.bits));
+    for rival in rivals.into_iter().take(RIVALS) {
+        if let Some(split) = ModeLatents::split(latents.clone(), rival.mode) {
+            let bits = trial.weigh(&split, rival.mode, rival.delta);
+            // The sample's best was tried with linear predictions, this one was not.
+            if L::BITS <= 32 && bits < trial.bits * CLOSE {
+                trial.predictions(&split, rival.mode);
+            }
+        }
+    }
+    let (chosen, delta, lookbacks) = trial.best?;
+    let latents = if chosen == mode { split } else { ModeLatents::split(latents, chosen)? };
+    Some(Plan { latents, delta, lookbacks })
+}
+
+/// Numbers of stretches that tell whether lookbacks are worth choosing for all, and how many times
+/// the bits of the best other encoding they may take there.
+const STRETCHES: [(usize, f64); 2] = [(1 << 12, 1.03), (1 << 15, 1.01)];
+
+/// Lookbacks chosen by cost, where they may win against `other`.
+fn parsed<L: Latent>(
+    latents: &ModeLatents<L>,
+    other: &DeltaPayload,
+    effort: Effort,
+) -> Option<(DeltaPayload, Vec<u32>)> {
+    let parse = |latents: &ModeLatents<L>| {
+        let window_log = lookback_parse::window_log(latents.len());
+        let lookbacks = match &latents.primary {
+            Primary::Latents(primary) => lookback_parse::parse(primary, window_log),
+            Primary::Indices(indices) => lookback_parse::parse(indices, window_log),
+        };
+        (DeltaPayload::Lookback { window_log, state_log: 0, secondary: false }, lookbacks)
+    };
+    let trial = Trial::<L> { effort, bits: 0.0, best: None };
+    let is_promising = |&(n, times): &(usize, f64)| {
+        let start = latents.len().saturating_sub(n) / 2;
+        let stretch = latents.gather(&[start..latents.len().min(start + n)]);
+        let (delta, lookbacks) = parse(&stretch);
+        let bits = trial.bits_of(&stretch, &delta, Some(&lookbacks));
+        bits < trial.bits_of(&stretch, other, None) * times
+    };
+    let is_promising =
+        matches!(other, DeltaPayload::Lookback { .. }) || STRETCHES.iter().all(is_promising);
+    is_promising.then(|| parse(latents))
+}
+
+impl<L: Latent> Trial<L> {
+    fn weigh(&mut self, latents: &ModeLatents<L>, mode: ModeChoice<L>, delta: DeltaPayload) -> f64 {
+        let bits = self.bits_of(latents, &delta, None);
+        if bits < self.bits {
+            self.bits = bits;
+            self.best = Some((mode, delta, None));
+        }
+        bits
+    }
+
+    /// Linear predictions of several orders, of the kind that is best for the highest.
+    fn predictions(&mut self, latents: &ModeLatents<L>, mode: ModeChoice<L>) {
+        let fits = match &latents.primary {
+            Primary::Latents(primary) => conv1_close::fits(primary, &ORDERS),
+            Primary::Indices(indices) => conv1_close::fits(indices, &ORDERS),
+        };
+        let mut best: Option<(f64, Vec<DeltaPayload>)> = None;
+        for convs in fits {
+            let mut convs: Vec<DeltaPayload> = convs.into_iter().map(DeltaPayload::Conv1).collect();
+            let Some(highest) = convs.pop() else { continue };
+            let bits = self.weigh(latents, mode, highest);
+            if best.as_ref().is_none_or(|best| bits < best.0) {
+                best = Some((bits, convs));
+            }
+        }
+        for delta in best.into_iter().flat_map(|best| best.1) {
+            self.weigh(latents, mode, delta);
+        }
+    }
+
+    /// With lookbacks that are settled.
+    fn weigh_parsed(
+        &mut self,
+        latents: &ModeLatents<L>,
+        mode: ModeChoice<L>,
+        delta: DeltaPayload,
+        lookbacks: Vec<u32>,
+    ) {
+        let bits = self.bits_of(latents, &delta, Some(&lookbacks));
+        if bits < self.bits {
+            self.bits = bits;
+            self.best = Some((mode, delta, Some(lookbacks)));
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn bits_of(
+        &self,
+        latents: &ModeLatents<L>,
+        delta: &DeltaPayload,
+        lookbacks: Option<&Vec<u32>>,
+    ) -> f64 {
+        let meta = (latents.mode.written_bits() + delta.written_bits()) as f64;
+        // The latents' dictionary is not needed again.
+        let latents = ModeLatents {
+            mode: ModePayload::Classic,
+            primary: latents.primary.clone(),
+            secondary: latents.secondary.clone(),
+        };
+        let page = match lookbacks {
+            Some(lookbacks) => split::with_lookbacks(latents, delta, lookbacks.clone()),
+            None => split::whole(latents, delta),
+        };
+        let primary = match &page.primary {
+            Primary::Latents(stored) => self.variable(stored),
+            Primary::Indices(stored) => self.variable(stored),
+        };
+        meta + primary
+            + page.delta.as_ref().map_or(0.0, |stored| self.variable(stored))
+            + page.secondary.as_ref().map_or(0.0, |stored| self.variable(stored))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn variable<V: Latent>(&self, stored: &Stored<V>) -> f64 {
+        let n = stored.latents.len();
+        let histogram = Histogram::new(&stored.latents, self.effort.buckets);
+        let state = (stored.state.len() * V::BITS as usize) as f64;
+        state + estimate_buckets(&histogram.buckets, n, n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::number::NumberType;
+    use crate::pco::config::{Config, Favor};
+    use crate::pco::encode::plan::Plan;
+    use crate::pco::layout::delta::DeltaPayload;
+
+    /// Noise that a sample might take for a signal.
+    #[test]
+    fn noise_is_not_predicted() {
+        let mix = |x: u32| (x ^ x >> 15).wrapping_mul(0x85eb_ca6b);
+        let noise = |i: u32| mix(mix(mix(i + 1))) >> 20;
+        let latents: Vec<u32> = (0..30_000).map(noise).collect();
+        let config = Config::default().level(12).favor(Favor::Size);
+        let plan = Plan::new(latents, NumberType::U32, &config).unwrap();
+        assert_eq!(plan.delta, DeltaPayload::None);
+    }
+}
