@@ -14,15 +14,18 @@ use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::simple::{decompress_with, earned};
-use crate::pco::standalone::Decoder;
+use crate::pco::standalone::{Engine, Slice};
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Mutex;
 
+mod walked;
+
 /// All numbers of a standalone file, decoded by `threads` threads, this one included.
 ///
-/// Answers and errors are those of [`decompress_with`](crate::pco::decompress_with). Files without a
-/// checksum trailer, or of one chunk, are decoded by one thread. Memory is that of one decoder for
+/// Answers and errors are those of [`decompress_with`](crate::pco::decompress_with). Files of one
+/// chunk are decoded by one thread. Without a checksum trailer one thread has to find out where
+/// chunks begin, before it decodes as well, and there is less to gain. Memory is that of one decoder for
 /// each thread; [`Limits::max_alloc`] bounds each of them.
 ///
 /// ```
@@ -42,13 +45,19 @@ pub fn decompress_parallel<T: Number>(
     limits: &Limits,
     threads: NonZero<usize>,
 ) -> Result<Vec<T>> {
-    if threads.get() > 1
-        && let Some(table) = Table::of(file)
-        && let Some(numbers) = decode(file, &table, limits, threads.get())
-    {
-        return Ok(numbers);
+    let quickly = || {
+        if threads.get() == 1 {
+            return None;
+        }
+        if !Trailer::is_at_end_of(file) {
+            return walked::decode(file, limits, threads.get());
+        }
+        decode(file, &Table::of(file)?, limits, threads.get())
+    };
+    match quickly() {
+        Some(numbers) => Ok(numbers),
+        None => decompress_with(file, limits),
     }
-    decompress_with(file, limits)
 }
 
 /// Where the chunks of a file are.
@@ -147,7 +156,8 @@ fn chunk<T: Number>(
     limits: &Limits,
 ) -> bool {
     let (preamble, version) = (table.preamble, table.version);
-    let mut decoder = Decoder::at_chunk(bytes, preamble, version, entry.offset, limits);
+    let source = Slice::starting_at(bytes, entry.offset);
+    let mut decoder = Engine::at_chunk(source, preamble, version, limits);
     // Whatever the chunk's own count is, it must be closed when `dst` is full.
     decoder.read(dst).is_ok_and(|got| got == dst.len())
         && decoder.seen() == [*entry]
