@@ -1,10 +1,12 @@
-//! Decoding what whole columns do not show: Conv1, and small pages.
+//! Decoding what whole columns do not show: Conv1, small pages, threads.
 
 use crate::{corpus, timing, with_numbers};
 use latens::pco as ours;
 use latens::{Limits, Number};
 use std::hint::black_box;
+use std::num::NonZero;
 use std::path::Path;
+use std::time::Instant;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -146,4 +148,55 @@ fn pages_of<T: Number + ::pco::data_types::Number>(
         times[1] / times[0]
     );
     Ok(Some(times[1] / times[0]))
+}
+
+/// Two threads against one on files of several chunks, with the table of chunks in the trailer and
+/// without: the least time of all rounds by the clock, as both threads need a processor of their
+/// own at once.
+///
+/// # Errors
+/// What either library says, and numbers that differ.
+pub fn threads(folder: &Path, only: Option<&str>, rounds: usize) -> Result<(), Failure> {
+    let (mut with_table, mut without) = (Vec::new(), Vec::new());
+    for column in corpus::read(folder, only)? {
+        let chunk_n = column.numbers.len().div_ceil(8).max(1 << 16);
+        if column.numbers.len() < 4 * chunk_n {
+            continue;
+        }
+        let ratios = with_numbers!(&column.numbers, v => {
+            [true, false].map(|table| threads_ratio(v, chunk_n, table, rounds))
+        });
+        let [a, b] = ratios;
+        let (a, b) = (a?, b?);
+        println!("{:24} with a table {a:5.2} ×   without {b:5.2} ×", column.name);
+        with_table.push(a);
+        without.push(b);
+    }
+    let mean = |v: &[f64]| (v.iter().map(|x| x.ln()).sum::<f64>() / v.len() as f64).exp();
+    println!("geometric means: {:.2} ×, {:.2} ×", mean(&with_table), mean(&without));
+    Ok(())
+}
+
+fn threads_ratio<T: Number>(
+    numbers: &[T],
+    chunk_n: usize,
+    table: bool,
+    rounds: usize,
+) -> Result<f64, Failure> {
+    let config = ours::Config::default().level(4).chunk_n(chunk_n).checksum(table);
+    let file = ours::compress(numbers, &config)?;
+    let limits = Limits::default();
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..=rounds {
+        for (threads, best) in [1, 2].into_iter().zip(&mut best) {
+            let threads = NonZero::new(threads).ok_or("no threads")?;
+            let started = Instant::now();
+            let found = black_box(ours::decompress_parallel::<T>(&file, &limits, threads)?);
+            *best = best.min(started.elapsed().as_secs_f64());
+            if found.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent()) {
+                return Err("the numbers differ".into());
+            }
+        }
+    }
+    Ok(best[0] / best[1])
 }

@@ -4,13 +4,14 @@
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5] [--decode]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --conv1 [--rounds 5]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --pages CORPUS/public [--rounds 5]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- --threads CORPUS/public [--rounds 5]
 //! ```
 //!
 //! Decoding: both decode the file that the reference writes, into a ready buffer. Compressing:
 //! both from memory to memory, unless `--decode` leaves it out. The reference is built with the
 //! flags of this program, i.e. none. `--conv1` decodes a made-up signal that the reference has
 //! encoded with Conv1 of orders 1 to 32; `--pages` decodes pages of 1,024 numbers out of wrapped
-//! chunks of 2^18, all of them and single ones.
+//! chunks of 2^18, all of them and single ones; `--threads` holds two threads against one.
 
 use latens::pco::{self as ours, Config};
 use latens::{Number, with_number_type};
@@ -23,7 +24,7 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let mut folder = None;
     let (mut level, mut only, mut rounds, mut decode_only) = (8, None, 5, false);
-    let (mut conv1, mut by_pages) = (false, false);
+    let (mut conv1, mut by_pages, mut threads) = (false, false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
@@ -34,6 +35,7 @@ fn main() -> Result<(), Failure> {
             "--decode" => decode_only = true,
             "--conv1" => conv1 = true,
             "--pages" => by_pages = true,
+            "--threads" => threads = true,
             _ => folder = Some(PathBuf::from(arg)),
         }
     }
@@ -44,6 +46,9 @@ fn main() -> Result<(), Failure> {
         folder.ok_or("usage: pco_speed CORPUS/public [--level L] [--only NAME] [--rounds N]")?;
     if by_pages {
         return pco_more::pages(&folder, only.as_deref(), rounds);
+    }
+    if threads {
+        return pco_more::threads(&folder, only.as_deref(), rounds);
     }
     let (mut decode, mut encode) = (Vec::new(), Vec::new());
     for column in corpus::read(&folder, only.as_deref())? {

@@ -16,15 +16,17 @@ pub const MAX_ORDER: usize = 32;
 pub(crate) const BLOCK: usize = 8;
 /// Latents of a call, at most.
 const MOST: usize = 256;
-/// Taken off each latent of the history, so that the difference is a signed number of 32 bits.
+/// Taken off each latent of the history, so that the difference is a signed number of 32 bits, which
+/// vectors multiply.
 const CENTRE: i64 = 1 << 31;
 
 /// A prediction `max(0, bias + Σ weight · latent) >> shift` and the latents that it is made of.
 #[derive(Clone, Debug)]
 pub struct Predictor {
     shift: u32,
-    /// What the sum is without latents, with [`CENTRE`] times each weight made up for.
     bias: i64,
+    /// The same for each sum of a block, with [`CENTRE`] made up for in all latents before it.
+    biases: [i64; BLOCK],
     /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum; weights
     /// of 32 bits.
     taps: Vec<[i64; BLOCK]>,
@@ -48,12 +50,16 @@ impl Predictor {
             Some(i) if distance > 0 => weights[i],
             _ => 0,
         };
-        let sum: i64 = weights.iter().map(|&w| i64::from(w)).sum();
+        let bias_of = |t: usize| {
+            let sum: i64 = (t + 1..=order).map(|distance| i64::from(weight(distance))).sum();
+            bias.wrapping_add(CENTRE.wrapping_mul(sum))
+        };
         let mut history: Vec<i32> = before.iter().map(|&x| centred(x)).collect();
         history.resize(order + MOST, 0);
         Self {
             shift,
-            bias: bias.wrapping_add(CENTRE.wrapping_mul(sum)),
+            bias,
+            biases: std::array::from_fn(bias_of),
             taps: (0..order)
                 .map(|i| std::array::from_fn(|t| weight(order - i + t).into()))
                 .collect(),
@@ -78,7 +84,8 @@ impl Predictor {
     /// A latent out of its sum and residual.
     #[inline(always)]
     fn next<L: Latent>(shift: u32, sum: i64, residual: L) -> L {
-        residual.plus_low((sum & !(sum >> 63)).cast_unsigned() >> shift)
+        // Both shifts wait for the sum alone.
+        residual.plus_low(sum.cast_unsigned() >> shift & !(sum >> 63).cast_unsigned())
     }
 }
 
@@ -123,23 +130,22 @@ impl<L: Latent, const AVX2: bool> Undo<'_, L, AVX2> {
         let (shift, bias) = (p.shift, p.bias);
         // From the newest on.
         let weights: [i64; ORDER] = std::array::from_fn(|i| p.newest[i]);
-        let mut before: [i64; ORDER] = std::array::from_fn(|i| p.history[ORDER - 1 - i].into());
+        let mut before: [i64; ORDER] =
+            std::array::from_fn(|i| i64::from(p.history[ORDER - 1 - i]) + CENTRE);
         for x in latents {
             let mut sum = bias;
             for i in (0..ORDER).rev() {
                 sum = sum.wrapping_add(weights[i].wrapping_mul(before[i]));
             }
             let new = Predictor::next(shift, sum, *x);
-            *x = L::from_low((before[ORDER - 1] + CENTRE).cast_unsigned());
+            *x = L::from_low(before[ORDER - 1].cast_unsigned());
             for i in (1..ORDER).rev() {
                 before[i] = before[i - 1];
             }
-            before[0] = scalar(centred(new).into());
+            before[0] = scalar(new.widen().cast_signed());
         }
         for (x, &new) in p.history.iter_mut().zip(before.iter().rev()) {
-            #[expect(clippy::cast_possible_truncation, reason = "a centred latent")]
-            let new = new as i32;
-            *x = new;
+            *x = centred(L::from_low(new.cast_unsigned()));
         }
     }
 
@@ -152,7 +158,7 @@ impl<L: Latent, const AVX2: bool> Undo<'_, L, AVX2> {
         let mut at = 0;
         while at < latents.len() {
             let n = BLOCK.min(latents.len() - at);
-            let sums = sums::<AVX2>(p.bias, &p.taps, &p.history[at..at + order]);
+            let sums = sums::<AVX2>(&p.biases, &p.taps, &p.history[at..at + order]);
             let mut block = [0i64; BLOCK];
             let mut residuals = [L::default(); BLOCK];
             residuals[..n].copy_from_slice(&latents[at..at + n]);
@@ -161,12 +167,11 @@ impl<L: Latent, const AVX2: bool> Undo<'_, L, AVX2> {
                 for u in 0..t {
                     sum = sum.wrapping_add(newest[t - u - 1].wrapping_mul(block[u]));
                 }
-                block[t] = scalar(centred(Predictor::next(p.shift, sum, residuals[t])).into());
+                let new = Predictor::next(p.shift, sum, residuals[t]);
+                block[t] = scalar(new.widen().cast_signed());
             }
             for (x, &new) in p.history[at + order..at + order + n].iter_mut().zip(&block) {
-                #[expect(clippy::cast_possible_truncation, reason = "a centred latent")]
-                let new = new as i32;
-                *x = new;
+                *x = centred(L::from_low(new.cast_unsigned()));
             }
             at += n;
         }
@@ -190,13 +195,17 @@ fn scalar(mut x: i64) -> i64 {
 
 /// What latents before a block count in its sums.
 #[inline(always)]
-fn sums<const AVX2: bool>(bias: i64, taps: &[[i64; BLOCK]], before: &[i32]) -> [i64; BLOCK] {
+fn sums<const AVX2: bool>(
+    biases: &[i64; BLOCK],
+    taps: &[[i64; BLOCK]],
+    before: &[i32],
+) -> [i64; BLOCK] {
     #[cfg(target_arch = "x86_64")]
     if AVX2 {
         // SAFETY: `AVX2` says that callers are compiled with it.
-        return unsafe { avx2_conv1::sums(bias, taps, before) };
+        return unsafe { avx2_conv1::sums(biases, taps, before) };
     }
-    let mut sums = [bias; BLOCK];
+    let mut sums = *biases;
     for (taps, &x) in taps.iter().zip(before) {
         for (sum, &tap) in sums.iter_mut().zip(taps) {
             *sum = sum.wrapping_add(tap.wrapping_mul(x.into()));

@@ -8,7 +8,9 @@ pub mod conv1;
 pub mod delta;
 pub mod dispatch;
 pub mod lane;
+pub mod prefetch;
 pub mod rans;
+pub mod sums;
 pub mod tans;
 pub mod testing;
 
@@ -16,6 +18,7 @@ mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
     pub(crate) mod rans;
+    pub(crate) mod sums;
     pub(crate) mod tans;
 }
 
@@ -30,12 +33,16 @@ mod x86_64 {
     mod avx2_offsets;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_sums;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_rans;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod bmi2_tans;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod bmi2_walk;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

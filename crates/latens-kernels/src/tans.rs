@@ -4,13 +4,12 @@
 //! The two steps are separate, as the codes of a batch all come before its offsets: [`walk`] notes
 //! which slots are visited, [`unpack`] turns them into latents.
 
-use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
+use crate::dispatch::{Present, Work};
 use crate::scalar::tans as scalar;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::bmi2_tans as bmi2;
-use std::marker::PhantomData;
+use crate::x86_64::{bmi2_tans as bmi2, bmi2_walk};
 
 /// Latents of a batch, at most.
 pub const BATCH: usize = 256;
@@ -125,10 +124,10 @@ pub(crate) enum Lowers<L> {
 pub(crate) enum Offsets {
     /// There are none.
     None,
-    /// Four at a time: hardly any has more than [`SHORT`] bits.
-    Short,
-    /// Two at a time: hardly any has more than [`MEDIUM`].
-    Medium,
+    /// Four at a time: none has more than [`SHORT`] bits, or hardly any.
+    Short { all: bool },
+    /// Two at a time: none has more than [`MEDIUM`], or hardly any.
+    Medium { all: bool },
     /// One at a time.
     Long,
     /// Some have more bits than one load gives.
@@ -177,8 +176,12 @@ impl<L: Latent> Table<L> {
             |most: u8| slots.iter().filter(|s| s.offset_bits > most).count() * 100 <= slots.len();
         let offsets = match max_offset_bits {
             0 => Offsets::None,
-            1..=NARROW if hardly_any_above(SHORT) => Offsets::Short,
-            1..=NARROW if hardly_any_above(MEDIUM) => Offsets::Medium,
+            1..=NARROW if hardly_any_above(SHORT) => {
+                Offsets::Short { all: max_offset_bits <= SHORT }
+            }
+            1..=NARROW if hardly_any_above(MEDIUM) => {
+                Offsets::Medium { all: max_offset_bits <= MEDIUM }
+            }
             1..=NARROW => Offsets::Long,
             _ => Offsets::Wide,
         };
@@ -214,19 +217,38 @@ impl<L: Latent> Table<L> {
 
 /// The slots that a walk has visited: a batch's codes.
 #[derive(Clone, Debug)]
-pub struct Codes<L> {
+pub struct Codes {
     pub(crate) nodes: [Node; BATCH],
     n: usize,
     /// Where they point into a table of lower bounds, its length.
     end: usize,
     max_offset_bits: u8,
-    latents: PhantomData<L>,
 }
 
-impl<L> Default for Codes<L> {
+impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
-        Self { nodes, n: 0, end: 0, max_offset_bits: 0, latents: PhantomData }
+        Self { nodes, n: 0, end: 0, max_offset_bits: 0 }
+    }
+}
+
+impl Codes {
+    /// Bits that the offsets of the latents take.
+    pub fn offset_bits(&self, present: Present) -> usize {
+        present.run(OffsetBits(&self.nodes[..self.n]))
+    }
+}
+
+/// A sum over nodes.
+struct OffsetBits<'a>(&'a [Node]);
+
+impl Work for OffsetBits<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        // Below 2^15, as there are 256 of 64 at most.
+        self.0.iter().map(|node| node.offset_bits()).sum::<u32>() as usize
     }
 }
 
@@ -258,7 +280,7 @@ pub struct Walk<'a, L> {
     /// How many, at most [`BATCH`].
     pub n: usize,
     /// Where to.
-    pub codes: &'a mut Codes<L>,
+    pub codes: &'a mut Codes,
 }
 
 impl<L: Latent> Walk<'_, L> {
@@ -277,7 +299,7 @@ pub struct Unpack<'a, L> {
     /// What the codes stand for.
     pub table: &'a Table<L>,
     /// From a walk over the same table.
-    pub codes: &'a Codes<L>,
+    pub codes: &'a Codes,
     /// From where.
     pub stream: Stream<'a>,
     /// Where to, as many as codes.
@@ -318,7 +340,7 @@ pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Walk::check` has found states inside of the table,
             // which is closed, and bytes enough.
-            unsafe { bmi2::walk(&table.nodes, states, stream, visited) }
+            unsafe { bmi2_walk::walk(&table.nodes, table.max_bits, states, stream, visited) }
         }
         _ => scalar::walk(&table.nodes, states, stream, visited),
     }

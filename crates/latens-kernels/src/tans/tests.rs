@@ -90,6 +90,7 @@ fn read<L: Latent>(
         counts.push(walk(present, of));
         let stream = Stream { bytes: &bytes[..table.offsets_window(n)], bit: 7 - bit };
         counts.push(unpack(present, Unpack { table, codes: &codes, stream, dst }));
+        assert_eq!(counts.last(), Some(&codes.offset_bits(present)));
     }
     (out, states, counts)
 }

@@ -3,16 +3,20 @@
 use crate::conv1::BLOCK;
 use std::arch::x86_64::*;
 
-/// `bias` and the products of each latent with its taps, which are numbers of 32 bits.
+/// `biases` and the products of each latent with its taps, which are numbers of 32 bits.
 ///
 /// # Safety
 /// Callers are compiled with AVX2.
 #[inline(always)]
-pub(crate) unsafe fn sums(bias: i64, taps: &[[i64; BLOCK]], before: &[i32]) -> [i64; BLOCK] {
+pub(crate) unsafe fn sums(
+    biases: &[i64; BLOCK],
+    taps: &[[i64; BLOCK]],
+    before: &[i32],
+) -> [i64; BLOCK] {
     // SAFETY: the caller's promise; loads and stores are of whole arrays.
     unsafe {
-        let mut low = _mm256_set1_epi64x(bias);
-        let mut high = low;
+        let biases = biases.as_ptr().cast::<__m256i>();
+        let (mut low, mut high) = (_mm256_loadu_si256(biases), _mm256_loadu_si256(biases.add(1)));
         for (taps, &x) in taps.iter().zip(before) {
             let x = _mm256_set1_epi32(x);
             let taps = taps.as_ptr().cast::<__m256i>();

@@ -1,22 +1,18 @@
-//! Walking and unpacking with BMI2, whose shifts and masks by a register take one step, and look
-//! at the low bits of that register only.
-//!
-//! Processors run two such instructions in a cycle, Zen 3 among them, so that they are saved where
-//! possible: the next slot comes by a load of its own and not out of the node, and one load and
-//! shift of the stream serve four codes, or as many offsets as fit into it.
+//! Unpacking with BMI2, whose shifts and masks by a register take one step, and look at the low
+//! bits of that register only.
 
 #![expect(
     clippy::cast_possible_truncation,
     reason = "usize has 64 bits on x86-64, states and counts have few"
 )]
 
-use crate::tans::{LANES, Latent, Lowers, NARROW, Node, Offsets, Stream};
+use crate::tans::{Latent, Lowers, NARROW, Node, Offsets, Stream};
 use crate::x86_64::avx2_offsets::{self, Eight};
 use std::arch::asm;
 use std::arch::x86_64::_bzhi_u64;
 
-/// Keeps the vectoriser of superwords from packing the four states into a vector: it sees four
-/// like operations and not that their inputs and outputs are addresses.
+/// Keeps the vectoriser of superwords from packing neighbours into a vector: it sees like operations
+/// and not that their inputs and outputs are addresses.
 #[inline(always)]
 fn scalar(mut x: u64) -> u64 {
     // SAFETY: no instruction.
@@ -31,7 +27,7 @@ fn scalar(mut x: u64) -> u64 {
 /// # Safety
 /// Eight bytes from `at / 8` on belong to the stream.
 #[inline(always)]
-unsafe fn word(bytes: *const u8, at: u64) -> u64 {
+pub(super) unsafe fn word(bytes: *const u8, at: u64) -> u64 {
     let byte = (at >> 3) as usize;
     // SAFETY: the caller's promise.
     let word = unsafe { bytes.add(byte).cast::<u64>().read_unaligned() };
@@ -43,7 +39,7 @@ unsafe fn word(bytes: *const u8, at: u64) -> u64 {
 /// # Safety
 /// Sixteen bytes from `at / 8` on belong to the stream.
 #[inline(always)]
-unsafe fn wide_word(bytes: *const u8, at: u64) -> u64 {
+pub(super) unsafe fn wide_word(bytes: *const u8, at: u64) -> u64 {
     // SAFETY: the caller's promise.
     let (below, above) = unsafe { (word(bytes, at), word(bytes.add(4), at)) };
     below & 0xffff_ffff | above << 32
@@ -51,115 +47,9 @@ unsafe fn wide_word(bytes: *const u8, at: u64) -> u64 {
 
 /// The low bits of `x`, as many as the low byte of `count` says.
 #[inline(always)]
-fn low(x: u64, count: u64) -> u64 {
+pub(super) fn low(x: u64, count: u64) -> u64 {
     // SAFETY: callers in this file are compiled with BMI2.
     unsafe { _bzhi_u64(x, count as u32) }
-}
-
-struct Walker {
-    nodes: *const Node,
-    states: [u64; LANES],
-    bytes: *const u8,
-    at: u64,
-}
-
-impl Walker {
-    /// The node of a state.
-    ///
-    /// # Safety
-    /// The state is a slot of the table.
-    #[inline(always)]
-    unsafe fn node(&self, state: u64) -> u64 {
-        // SAFETY: the caller's promise.
-        unsafe { (*self.nodes.add(state as usize)).0 }
-    }
-
-    /// The second pair of bytes of a state's node.
-    ///
-    /// # Safety
-    /// The state is a slot of the table.
-    #[inline(always)]
-    unsafe fn base(&self, state: u64) -> u64 {
-        // SAFETY: the caller's promise; a node has four pairs.
-        unsafe { u64::from(*self.nodes.cast::<u16>().add(4 * state as usize + 1)) }
-    }
-
-    /// A code of each lane.
-    ///
-    /// # Safety
-    /// The states are slots of the table, which is closed; `visited` has room for four; the
-    /// stream goes on for eight bytes.
-    #[inline(always)]
-    unsafe fn four(&mut self, visited: *mut Node) {
-        let [s0, s1, s2, s3] = self.states;
-        // SAFETY: the caller's promise; four codes have 56 bits at most.
-        unsafe {
-            let word = word(self.bytes, self.at);
-            let (n0, n1, n2, n3) = (self.node(s0), self.node(s1), self.node(s2), self.node(s3));
-            *visited = Node(n0);
-            *visited.add(1) = Node(n1);
-            *visited.add(2) = Node(n2);
-            *visited.add(3) = Node(n3);
-            // Only the low byte of these sums counts.
-            let n01 = n0.wrapping_add(n1);
-            let n012 = n01.wrapping_add(n2);
-            self.states = [
-                scalar(self.base(s0) + low(word, n0)),
-                scalar(self.base(s1) + low(word >> (n0 & 63), n1)),
-                scalar(self.base(s2) + low(word >> (n01 & 63), n2)),
-                scalar(self.base(s3) + low(word >> (n012 & 63), n3)),
-            ];
-            self.at += n012.wrapping_add(n3) & 0xff;
-        }
-    }
-
-    /// One code of lane `lane`, for what is left at the end.
-    ///
-    /// # Safety
-    /// As [`Walker::four`], for one.
-    #[inline(always)]
-    unsafe fn one(&mut self, lane: usize, visited: &mut Node) {
-        let state = self.states[lane];
-        // SAFETY: the caller's promise.
-        unsafe {
-            let node = self.node(state);
-            *visited = Node(node);
-            self.states[lane] = self.base(state) + low(word(self.bytes, self.at), node);
-            self.at += node & 0xff;
-        }
-    }
-}
-
-/// Returns the bits that were read.
-///
-/// # Safety
-/// The states are slots of the table, which is closed; the stream is as long as the table's
-/// window for as many codes as `visited` has room for.
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(crate) unsafe fn walk(
-    nodes: &[Node],
-    states: &mut [u32; LANES],
-    stream: Stream<'_>,
-    visited: &mut [Node],
-) -> usize {
-    let mut walker = Walker {
-        nodes: nodes.as_ptr(),
-        states: states.map(u64::from),
-        bytes: stream.bytes.as_ptr(),
-        at: stream.bit as u64,
-    };
-    let mut groups = visited.chunks_exact_mut(LANES);
-    for group in &mut groups {
-        // SAFETY: the caller's promise, which every step keeps, as the table is closed.
-        unsafe { walker.four(group.as_mut_ptr()) };
-    }
-    for (lane, node) in groups.into_remainder().iter_mut().enumerate() {
-        // SAFETY: likewise.
-        unsafe { walker.one(lane, node) };
-    }
-    let after = walker.states.map(|s| s as u32);
-    *states = after;
-    walker.at as usize - stream.bit
 }
 
 /// [`Lowers`], whose kind the compiler knows.
@@ -232,15 +122,18 @@ impl<W> Unpacker<W> {
         self.at += width;
     }
 
-    /// Eight at a time where `O` has room for their offsets.
+    /// Eight at a time where `O` has room for their offsets, as it has for all unless `CHECK`.
     ///
     /// # Safety
     /// The nodes are of the table, whose offsets have 57 bits at most, and as many as latents; the
     /// stream goes on for eight bytes behind the first bit of each; callers are compiled with
     /// AVX2, BMI2 and POPCNT.
     #[inline(always)]
-    unsafe fn eights<L: Latent, O: Eight>(&mut self, nodes: &[Node], dst: &mut [L])
-    where
+    unsafe fn eights<L: Latent, O: Eight, const CHECK: bool>(
+        &mut self,
+        nodes: &[Node],
+        dst: &mut [L],
+    ) where
         W: Lower<L>,
     {
         let (nodes, tail) = nodes.as_chunks::<8>();
@@ -248,7 +141,7 @@ impl<W> Unpacker<W> {
         for (xs, nodes) in dst.iter_mut().zip(nodes) {
             // SAFETY: the caller's promise.
             unsafe {
-                if let Some(masks) = O::masks(nodes.as_ptr()) {
+                if let Some(masks) = O::masks::<CHECK>(nodes.as_ptr()) {
                     let offsets = masks.fill(|bits| {
                         let word = word(self.bytes, self.at);
                         self.at += u64::from(bits);
@@ -329,8 +222,18 @@ unsafe fn unpack_with<L: Latent>(
                     *x = lowers.of(node);
                 }
             }
-            Offsets::Short => unpacker.eights::<L, avx2_offsets::Short>(visited, dst),
-            Offsets::Medium => unpacker.eights::<L, avx2_offsets::Medium>(visited, dst),
+            Offsets::Short { all: true } => {
+                unpacker.eights::<L, avx2_offsets::Short, false>(visited, dst);
+            }
+            Offsets::Short { all: false } => {
+                unpacker.eights::<L, avx2_offsets::Short, true>(visited, dst);
+            }
+            Offsets::Medium { all: true } => {
+                unpacker.eights::<L, avx2_offsets::Medium, false>(visited, dst);
+            }
+            Offsets::Medium { all: false } => {
+                unpacker.eights::<L, avx2_offsets::Medium, true>(visited, dst);
+            }
             Offsets::Long => {
                 let (nodes, tail) = visited.as_chunks::<4>();
                 let (dst, rest) = dst.as_chunks_mut::<4>();

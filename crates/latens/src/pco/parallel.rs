@@ -1,30 +1,29 @@
 //! Whole files on several threads.
 //!
-//! The chunk table of the checksum trailer says where chunks begin and how many numbers they
-//! hold, so that each can be decoded by itself. Nothing of it is believed: what does not prove
-//! right in every point is decoded once more in order, which finds the error, or that there is
-//! none.
+//! Where chunks begin and how many numbers they hold is said by the checksum trailer ([`listed`]),
+//! or found out by walking through the file ([`walked`]), so that each can be decoded by itself.
+//! Nothing of it is believed: what does not prove right in every point is decoded once more in
+//! order, which finds the error, or that there is none.
 
-use crate::bits::checksum::Crc32c;
-use crate::bits::reader::BitReader;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::Number;
-use crate::pco::config::Config;
-use crate::pco::layout::header::FormatVersion;
-use crate::pco::layout::preamble::Preamble;
-use crate::pco::layout::trailer::{ChunkEntry, Trailer};
+use crate::pco::layout::trailer::Trailer;
 use crate::pco::simple::{Decompressed, Watch, earned, watched, watched_into};
-use crate::pco::standalone::{Decoder, EncodedChunk, Encoder, encode_chunk};
 use std::num::NonZero;
-use std::ops::Range;
-use std::sync::Mutex;
+
+mod compress;
+mod listed;
+mod walked;
+
+pub use compress::compress_parallel;
 
 /// All numbers of a standalone file, decoded by `threads` threads, this one included.
 ///
-/// Answers and errors are those of [`decompress_with`](crate::pco::decompress_with). Files without a
-/// checksum trailer, or of one chunk, are decoded by one thread. Memory is that of one decoder for
-/// each thread; [`Limits::max_alloc`] bounds each of them.
+/// Answers and errors are those of [`decompress_with`](crate::pco::decompress_with). Files of one
+/// chunk are decoded by one thread. Without a checksum trailer one thread has to find out where
+/// chunks begin, before it decodes as well, and there is less to gain. Memory is that of one decoder
+/// for each thread; [`Limits::max_alloc`] bounds each of them.
 ///
 /// ```
 /// # fn main() -> latens::Result<()> {
@@ -57,8 +56,8 @@ pub fn decompress_watched<T: Number>(
     watch: Watch<'_>,
 ) -> Result<Vec<T>> {
     if threads.get() > 1
-        && let Some(table) = Table::of(file)
-        && let Some(numbers) = decode(file, &table, limits, threads.get(), watch)
+        && let Some(chunks) = Chunks::of(file)
+        && let Some(numbers) = decode(file, &chunks, limits, threads.get(), watch)
     {
         return Ok(numbers);
     }
@@ -78,214 +77,84 @@ pub fn decompress_into_watched<T: Number>(
     watch: Watch<'_>,
 ) -> Result<Decompressed> {
     if threads.get() > 1
-        && let Some(table) = Table::of(file)
-        && let Some(dst) = dst.get_mut(..table.n)
-        && decode_into(file, &table, dst, &Limits::default(), threads.get(), watch).is_some()
+        && let Some(chunks) = Chunks::of(file)
+        && let Some(dst) = dst.get_mut(..chunks.n())
+        && chunks.decode(file, dst, &Limits::default(), threads.get(), watch).is_some()
     {
-        return Ok(Decompressed { count: table.n, finished: true });
+        return Ok(Decompressed { count: chunks.n(), finished: true });
     }
     watched_into(file, dst, watch)
 }
 
-/// Like [`compress`](crate::pco::compress), on `threads` threads, this one included, and with a
-/// [`Watch`]. The bytes are the same.
-///
-/// ```
-/// # fn main() -> latens::Result<()> {
-/// use latens::pco;
-/// let numbers: Vec<u32> = (0..600_000).collect();
-/// let (config, two) = (pco::Config::default(), std::num::NonZero::new(2).expect("two"));
-/// let file = pco::compress_parallel(&numbers, &config, two, &|_| Ok(()))?;
-/// assert_eq!(file, pco::compress(&numbers, &config)?);
-/// # Ok(()) }
-/// ```
-///
-/// # Errors
-/// As [`compress`](crate::pco::compress), and that of `watch`.
-pub fn compress_parallel<T: Number>(
-    numbers: &[T],
-    config: &Config,
-    threads: NonZero<usize>,
-    watch: Watch<'_>,
-) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
-    let mut jobs = Vec::new();
-    let mut rest = numbers;
-    for len in config.chunk_lens(numbers.len()) {
-        let (chunk, behind) = rest.split_at(len);
-        jobs.push(chunk);
-        rest = behind;
-    }
-    let encode = |chunk: &[T]| {
-        let encoded = encode_chunk(chunk, config)?;
-        watch(chunk.len())?;
-        Ok(encoded)
-    };
-    let threads = threads.get().min(jobs.len());
-    if threads < 2 {
-        for chunk in jobs {
-            encoder.write_encoded(encode(chunk)?)?;
-        }
-        return encoder.finish();
-    }
-    let count = jobs.len();
-    let jobs = Mutex::new(jobs.into_iter().enumerate());
-    let work = || {
-        let mut done: Vec<(usize, Result<EncodedChunk>)> = Vec::new();
-        while let Ok(Some((i, chunk))) = jobs.lock().map(|mut jobs| jobs.next()) {
-            let encoded = encode(chunk);
-            if encoded.is_err()
-                && let Ok(mut jobs) = jobs.lock()
-            {
-                jobs.by_ref().for_each(drop);
-            }
-            done.push((i, encoded));
-        }
-        done
-    };
-    let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_unstable_by_key(|(i, _)| *i);
-    let mut written = 0;
-    for (_, chunk) in all {
-        encoder.write_encoded(chunk?)?;
-        written += 1;
-    }
-    match written == count {
-        true => encoder.finish(),
-        false => Err(Error::invalid("chunks were left out")),
-    }
+/// How the chunks of a file are found.
+enum Chunks {
+    Listed(listed::Table),
+    Walked(walked::Opening),
 }
 
-/// Where the chunks of a file are.
-struct Table {
-    preamble: Preamble,
-    version: FormatVersion,
-    chunks: Vec<(Range<usize>, ChunkEntry)>,
-    /// Numbers in all of them.
-    n: usize,
-    /// Bytes before the first.
-    start: usize,
-}
-
-impl Table {
-    /// `None` where the file has no sound table of two chunks or more.
+impl Chunks {
+    /// `None` where there are not two chunks or more in good order, as far as the ends tell.
     fn of(file: &[u8]) -> Option<Self> {
-        let trailer = Trailer::read_end(file, 0).ok()??;
-        let mut r = BitReader::new(file, 0);
-        let preamble = Preamble::read(&mut r).ok()?;
-        let version = FormatVersion::read(&mut r).ok()?;
-        let start = r.bit() / 8;
-        let mut crc = Crc32c::new();
-        crc.update(file.get(..start)?);
-        let terminator = file.len().checked_sub(trailer.len() + 1)?;
-        if trailer.chunks.len() < 2
-            || trailer.header_crc != crc.value()
-            || file.get(terminator) != Some(&0)
-        {
-            return None;
+        match Trailer::is_at_end_of(file) {
+            true => listed::Table::of(file).map(Chunks::Listed),
+            false => walked::Opening::of(file).map(Chunks::Walked),
         }
-        let offset = |entry: &ChunkEntry| usize::try_from(entry.offset).ok();
-        let mut chunks = Vec::with_capacity(trailer.chunks.len());
-        let mut from = start;
-        let mut n = 0usize;
-        for (i, &entry) in trailer.chunks.iter().enumerate() {
-            let to = trailer.chunks.get(i + 1).map_or(Some(terminator), offset)?;
-            if offset(&entry) != Some(from) || to <= from || to > terminator {
-                return None;
-            }
-            n = n.checked_add(usize::try_from(entry.n).ok()?)?;
-            chunks.push((from..to, entry));
-            from = to;
+    }
+
+    /// Numbers that the file announces.
+    fn n(&self) -> usize {
+        match self {
+            Chunks::Listed(table) => table.n,
+            Chunks::Walked(opening) => opening.n,
         }
-        Some(Self { preamble, version, chunks, n, start })
+    }
+
+    /// Bytes before the first chunk.
+    fn start(&self) -> usize {
+        match self {
+            Chunks::Listed(table) => table.start,
+            Chunks::Walked(opening) => opening.start,
+        }
+    }
+
+    /// Decodes into `dst`, which has room for [`Chunks::n`] numbers and no more; `None` where
+    /// anything is wrong.
+    fn decode<T: Number>(
+        &self,
+        file: &[u8],
+        dst: &mut [T],
+        limits: &Limits,
+        threads: usize,
+        watch: Watch<'_>,
+    ) -> Option<()> {
+        match self {
+            Chunks::Listed(table) => listed::decode(file, table, dst, limits, threads, watch),
+            Chunks::Walked(opening) => walked::decode(file, opening, dst, limits, threads, watch),
+        }
     }
 }
 
 /// `None` where anything is wrong.
 fn decode<T: Number>(
     file: &[u8],
-    table: &Table,
+    chunks: &Chunks,
     limits: &Limits,
     threads: usize,
     watch: Watch<'_>,
 ) -> Option<Vec<T>> {
-    let bytes = (table.n as u64).checked_mul(T::TYPE.bytes() as u64)?;
-    if bytes > earned((file.len() - table.start) as u64) || limits.check_output(bytes).is_err() {
+    let bytes = (chunks.n() as u64).checked_mul(T::TYPE.bytes() as u64)?;
+    if bytes > earned((file.len() - chunks.start()) as u64) || limits.check_output(bytes).is_err() {
         return None;
     }
-    let mut numbers = vec![T::default(); table.n];
-    decode_into(file, table, &mut numbers, limits, threads, watch)?;
+    let mut numbers = vec![T::default(); chunks.n()];
+    chunks.decode(file, &mut numbers, limits, threads, watch)?;
     Some(numbers)
-}
-
-/// Decodes into `dst`, which has room for the numbers of the table and no more.
-fn decode_into<T: Number>(
-    file: &[u8],
-    table: &Table,
-    dst: &mut [T],
-    limits: &Limits,
-    threads: usize,
-    watch: Watch<'_>,
-) -> Option<()> {
-    let mut rest = dst;
-    let mut jobs = Vec::with_capacity(table.chunks.len());
-    for (range, entry) in &table.chunks {
-        let (dst, behind) = rest.split_at_mut_checked(usize::try_from(entry.n).ok()?)?;
-        jobs.push((file.get(range.clone())?, entry, dst));
-        rest = behind;
-    }
-    let threads = threads.min(jobs.len());
-    let jobs = Mutex::new(jobs.into_iter());
-    let work = || {
-        loop {
-            let Ok(job) = jobs.lock().map(|mut jobs| jobs.next()) else { return false };
-            let Some((bytes, entry, dst)) = job else { return true };
-            if !chunk(bytes, entry, dst, table, limits) || watch(dst.len()).is_err() {
-                // The others need not go on.
-                if let Ok(mut jobs) = jobs.lock() {
-                    jobs.by_ref().for_each(drop);
-                }
-                return false;
-            }
-        }
-    };
-    let all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        others.into_iter().all(|other| other.join().unwrap_or(false)) & own
-    });
-    all.then_some(())
-}
-
-/// Decodes a chunk of known place; whether it is in all points as the table says.
-fn chunk<T: Number>(
-    bytes: &[u8],
-    entry: &ChunkEntry,
-    dst: &mut [T],
-    table: &Table,
-    limits: &Limits,
-) -> bool {
-    let (preamble, version) = (table.preamble, table.version);
-    let mut decoder = Decoder::at_chunk(bytes, preamble, version, entry.offset, limits);
-    // Whatever the chunk's own count is, it must be closed when `dst` is full.
-    decoder.read(dst).is_ok_and(|got| got == dst.len())
-        && decoder.seen() == [*entry]
-        && decoder.position() == entry.offset + bytes.len() as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use crate::pco::{Config, compress, decompress_with};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -297,16 +166,16 @@ mod tests {
         let numbers: Vec<u16> = (0..3000u32).map(|i| (i * i % 977) as u16).collect();
         let config = Config::default().chunk_n(1000);
         let file = compress(&numbers, &config).unwrap();
-        assert_eq!(Table::of(&file).unwrap().chunks.len(), 3);
+        assert!(matches!(Chunks::of(&file), Some(Chunks::Listed(_))));
         (numbers, file)
     }
 
     #[test]
     fn the_same_numbers() {
         let (numbers, file) = file();
-        let table = Table::of(&file).unwrap();
+        let chunks = Chunks::of(&file).unwrap();
         assert_eq!(
-            decode(&file, &table, &Limits::default(), 2, &|_| Ok(())).as_ref(),
+            decode(&file, &chunks, &Limits::default(), 2, &|_| Ok(())).as_ref(),
             Some(&numbers)
         );
         for threads in [1, 2, 3, 50] {

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number};
 use crate::pco::config::Config;
 use crate::pco::layout::trailer::Trailer;
-use crate::pco::standalone::{Decoder, Encoder};
+use crate::pco::standalone::{Encoder, Engine, Slice};
 
 /// Bytes of numbers that are reserved on the word of a file, besides four times the file's size.
 /// Tables take at most about half as much.
@@ -57,7 +57,8 @@ pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
 /// All numbers of a standalone file.
 ///
 /// A checksum trailer is verified; other bytes behind the end of the file are an error. Where they
-/// are expected, use [`Decoder`], which says how many bytes it consumed.
+/// are expected, use [`standalone::Decoder`](crate::pco::standalone::Decoder), which says how many
+/// bytes it consumed.
 ///
 /// # Errors
 /// Invalid argument when the numbers are not of type `T`, else what is wrong and where.
@@ -105,7 +106,7 @@ pub(crate) fn earned(bytes: u64) -> u64 {
 
 /// All numbers, with room for `reserved` of them at once; `None` if there are more than `most`.
 fn collect<T: Number>(
-    mut decoder: Decoder<&[u8]>,
+    mut decoder: Engine<Slice<'_>>,
     reserved: u64,
     most: u64,
     watch: Watch<'_>,
@@ -193,13 +194,13 @@ pub fn decompress_any(file: &[u8], limits: &Limits) -> Result<AnyNumbers> {
     }
 }
 
-fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Decoder<&'a [u8]>> {
-    let decoder = Decoder::new(file, limits)?;
+fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Engine<Slice<'a>>> {
+    let decoder = Engine::new(Slice::starting_at(file, 0), limits)?;
     Ok(if Trailer::is_at_end_of(file) { decoder } else { decoder.without_checks() })
 }
 
 /// Nothing but a checksum trailer may follow.
-fn finish(decoder: &mut Decoder<&[u8]>) -> Result<()> {
+fn finish(decoder: &mut Engine<Slice<'_>>) -> Result<()> {
     let ending = decoder.finish()?;
     if ending.trailing {
         return Err(Error::corrupt(
@@ -212,7 +213,7 @@ fn finish(decoder: &mut Decoder<&[u8]>) -> Result<()> {
 
 /// Decodes a file and keeps nothing but the count of its numbers.
 fn count<T: Number>(file: &[u8], limits: &Limits) -> Result<u64> {
-    let mut decoder = Decoder::new(file, limits)?.without_checks();
+    let mut decoder = Engine::new(Slice::starting_at(file, 0), limits)?.without_checks();
     let mut buffer = vec![T::default(); 4096];
     let mut n = 0;
     loop {

@@ -6,8 +6,13 @@
 
 mod decoder;
 mod encoder;
+mod engine;
 mod open_chunk;
 mod source;
+
+pub(crate) use engine::Engine;
+pub(crate) use open_chunk::len as chunk_len;
+pub(crate) use source::Slice;
 
 pub use decoder::{Checksum, ChunkInfo, Decoder, Ending};
 pub use encoder::{ChunkSummary, EncodedChunk, Encoder, encode_chunk};

@@ -17,16 +17,14 @@ pub(crate) fn read<L: Latent>(
     slots: &mut [u32; LANES],
     src: &[u8],
     bit: &mut usize,
-    codes: &mut Codes<L>,
+    codes: &mut Codes,
     dst: &mut [L],
 ) -> Result<()> {
     let n = dst.len();
     if n == 0 {
         return Ok(());
     }
-    let Some(table) = table.kernel() else {
-        return Err(Error::corrupt(*bit as u64 / 8, "latents of a variable that has no bins"));
-    };
+    let Some(table) = table.kernel() else { return Err(no_bins(*bit)) };
     let present = Present::in_use();
     let mut at = *bit;
     if let Some((lower, width)) = table.single() {
@@ -42,6 +40,43 @@ pub(crate) fn read<L: Latent>(
             tans::unpack(present, Unpack { table, codes, stream, dst })
         });
     }
+    move_to(at, src, bit)
+}
+
+/// Moves past `n` latents (at most a batch) from bit `bit` of `src` on: [`read`] without them.
+pub(crate) fn skip<L: Latent>(
+    table: &Table<L>,
+    slots: &mut [u32; LANES],
+    src: &[u8],
+    bit: &mut usize,
+    codes: &mut Codes,
+    n: usize,
+) -> Result<()> {
+    if n == 0 {
+        return Ok(());
+    }
+    let Some(table) = table.kernel() else { return Err(no_bins(*bit)) };
+    let present = Present::in_use();
+    let mut at = *bit;
+    if let Some((_, width)) = table.single() {
+        at += n * usize::from(width);
+    } else {
+        at += with_stream(src, at, table.codes_window(n), |stream| {
+            tans::walk(present, Walk { table, states: slots, stream, n, codes })
+        });
+        at += codes.offset_bits(present);
+    }
+    move_to(at, src, bit)
+}
+
+#[cold]
+fn no_bins(bit: usize) -> Error {
+    Error::corrupt(bit as u64 / 8, "latents of a variable that has no bins")
+}
+
+/// Moves on to bit `at`, which may be the end of `src` but not behind it.
+#[inline]
+fn move_to(at: usize, src: &[u8], bit: &mut usize) -> Result<()> {
     if at > src.len() * 8 {
         return Err(Error::truncated(src.len() as u64, "the input ends inside of a page"));
     }

@@ -58,7 +58,7 @@ pub(crate) struct PageState<L> {
     primary: Primary<VariableDecoder<L>, VariableDecoder<u32>>,
     secondary: Option<VariableDecoder<L>>,
     spent: Spent,
-    scratch: Box<Scratch<L>>,
+    scratch: Scratch<L>,
 }
 
 /// Bits that the batches of a page took, by variable.
@@ -69,16 +69,28 @@ pub(crate) struct Spent {
     pub(crate) secondary: u64,
 }
 
-/// Latents of a batch.
+/// Room for the latents of a batch, as far as the chunk has such.
 #[derive(Clone, Debug)]
 struct Scratch<L> {
-    codes: Codes<L>,
-    /// Of lookbacks and indices.
-    codes_u32: Codes<u32>,
-    lookbacks: [u32; BATCH_N],
-    indices: [u32; BATCH_N],
-    primary: [L; BATCH_N],
-    secondary: [L; BATCH_N],
+    codes: Box<Codes>,
+    lookbacks: Vec<u32>,
+    indices: Vec<u32>,
+    primary: Vec<L>,
+    secondary: Vec<L>,
+}
+
+impl<L: Latent> Scratch<L> {
+    fn new(tables: &ChunkTables<L>, n: usize) -> Self {
+        let room = |wanted: bool| if wanted { n.min(BATCH_N) } else { 0 };
+        let is_dict = matches!(tables.primary, Primary::Indices(_));
+        Self {
+            codes: Box::default(),
+            lookbacks: vec![0; room(tables.delta.is_some())],
+            indices: vec![0; room(is_dict)],
+            primary: vec![L::ZERO; room(true)],
+            secondary: vec![L::ZERO; room(tables.secondary.is_some())],
+        }
+    }
 }
 
 impl<L: Latent> PageState<L> {
@@ -105,14 +117,7 @@ impl<L: Latent> PageState<L> {
             None => None,
         };
         r.align("the page metadata")?;
-        let scratch = Box::new(Scratch {
-            codes: Codes::default(),
-            codes_u32: Codes::default(),
-            lookbacks: [0; BATCH_N],
-            indices: [0; BATCH_N],
-            primary: [L::ZERO; BATCH_N],
-            secondary: [L::ZERO; BATCH_N],
-        });
+        let scratch = Scratch::new(tables, n);
         Ok(Self {
             left: n,
             ready: 0..0,
@@ -154,14 +159,13 @@ impl<L: Latent> PageState<L> {
         debug_assert!(self.ready.is_empty());
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
-        let Scratch { codes, codes_u32, lookbacks, indices, primary, secondary } =
-            &mut *self.scratch;
+        let Scratch { codes, lookbacks, indices, primary, secondary } = &mut self.scratch;
         let mut stored = 0;
         let before = *bit;
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             stored = n.min(self.left.saturating_sub(payload.state_n()));
             let dst = &mut lookbacks[..stored];
-            decoder.decode(table, &[], self.left, src, bit, codes_u32, dst)?;
+            decoder.decode(table, &[], self.left, src, bit, codes, dst)?;
         }
         let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
@@ -172,7 +176,7 @@ impl<L: Latent> PageState<L> {
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
                 let dst = &mut indices[..n];
-                decoder.decode(table, lookbacks, self.left, src, bit, codes_u32, dst)?;
+                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
             }
             _ => return Err(Error::invalid("a page decoded with another chunk's tables")),
         }
@@ -191,15 +195,44 @@ impl<L: Latent> PageState<L> {
         self.spent.primary += (after_primary - after_delta) as u64;
         self.spent.secondary += (*bit - after_primary) as u64;
         let mode = &tables.meta.mode;
-        let (indices, primary) = (&indices[..n], &mut primary[..n]);
+        let (indices, primary) = (indices.get(..n).unwrap_or_default(), &mut primary[..n]);
         let secondary = match constant {
             Some(latent) => Secondary::Constant(latent),
-            None => Secondary::Latents(&secondary[..n]),
+            None => Secondary::Latents(secondary.get(..n).unwrap_or_default()),
         };
         let join = Join { mode, indices, primary, secondary };
         Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;
         self.ready = 0..n;
+        Ok(())
+    }
+
+    /// Moves past the next batch and decodes nothing: where a page ends is known only so.
+    pub(crate) fn skip_batch(
+        &mut self,
+        tables: &ChunkTables<L>,
+        src: &[u8],
+        bit: &mut usize,
+    ) -> Result<()> {
+        let (left, n) = (self.left, self.left.min(BATCH_N));
+        let codes = &mut self.scratch.codes;
+        if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
+            let stored = n.min(left.saturating_sub(tables.meta.delta.state_n()));
+            decoder.skip(table, stored, left, src, bit, codes)?;
+        }
+        match (&mut self.primary, &tables.primary) {
+            (Primary::Latents(decoder), Primary::Latents(table)) => {
+                decoder.skip(table, n, left, src, bit, codes)?;
+            }
+            (Primary::Indices(decoder), Primary::Indices(table)) => {
+                decoder.skip(table, n, left, src, bit, codes)?;
+            }
+            _ => return Err(Error::invalid("a page read with another chunk's tables")),
+        }
+        if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
+            decoder.skip(table, n, left, src, bit, codes)?;
+        }
+        self.left -= n;
         Ok(())
     }
 

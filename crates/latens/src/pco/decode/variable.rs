@@ -57,6 +57,20 @@ impl<L: Latent> VariableDecoder<L> {
         n.min(left.saturating_sub(self.state_n))
     }
 
+    /// Moves past the next batch of `n` latents; `left` counts the page's numbers from here on.
+    pub(crate) fn skip(
+        &mut self,
+        table: &Table<L>,
+        n: usize,
+        left: usize,
+        src: &[u8],
+        bit: &mut usize,
+        codes: &mut Codes,
+    ) -> Result<()> {
+        let stored = self.stored(n, left);
+        batch::skip(table, &mut self.slots, src, bit, codes, stored)
+    }
+
     /// Reads the next batch of latents; `left` counts the page's numbers from here on.
     #[expect(clippy::too_many_arguments, reason = "what is read, by what, from where, to where")]
     pub(crate) fn decode(
@@ -66,7 +80,7 @@ impl<L: Latent> VariableDecoder<L> {
         left: usize,
         src: &[u8],
         bit: &mut usize,
-        codes: &mut Codes<L>,
+        codes: &mut Codes,
         dst: &mut [L],
     ) -> Result<()> {
         let stored = self.stored(dst.len(), left);

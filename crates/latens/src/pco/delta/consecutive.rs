@@ -2,6 +2,8 @@
 
 use crate::number::Latent;
 use crate::pco::layout::delta::MAX_CONSECUTIVE_ORDER;
+use latens_kernels::dispatch::Present;
+use latens_kernels::sums;
 
 /// Replaces a page's latents by their differences of that order, offset by `MID`, and returns
 /// the state (first value, first difference, …). `order` latents fewer are left; missing ones
@@ -42,31 +44,7 @@ impl<L: Latent> Decoder<L> {
     /// anything.
     #[inline]
     pub(crate) fn decode(&mut self, latents: &mut [L]) {
-        match self.order {
-            1 => self.sum::<1>(latents),
-            2 => self.sum::<2>(latents),
-            3 => self.sum::<3>(latents),
-            4 => self.sum::<4>(latents),
-            5 => self.sum::<5>(latents),
-            6 => self.sum::<6>(latents),
-            _ => self.sum::<7>(latents),
-        }
-    }
-
-    /// All orders in one pass: the moments stay in registers.
-    #[inline(always)]
-    fn sum<const ORDER: usize>(&mut self, latents: &mut [L]) {
-        let Some(moments) = self.moments.first_chunk_mut::<ORDER>() else { return };
-        let mut m = *moments;
-        for x in latents {
-            let residual = *x;
-            *x = m[0];
-            for j in 1..ORDER {
-                m[j - 1] = m[j - 1].add(m[j]);
-            }
-            m[ORDER - 1] = m[ORDER - 1].add(residual);
-        }
-        *moments = m;
+        sums::undo(Present::in_use(), &mut self.moments[..self.order], latents);
     }
 }
 

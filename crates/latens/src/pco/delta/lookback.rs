@@ -43,13 +43,25 @@ impl<L: Latent> Decoder<L> {
     /// # Errors
     /// The first lookback that is 0 or reaches beyond the window.
     pub(crate) fn decode(&mut self, lookbacks: &[u32], latents: &mut [L]) -> Result<(), u32> {
-        for (&residual, &lookback) in latents.iter().zip(lookbacks) {
-            let back = lookback as usize;
-            if back == 0 || back > self.window {
-                return Err(lookback);
+        let begin = self.history.len();
+        let (least, most) =
+            lookbacks.iter().fold((u32::MAX, 0), |(least, most), &x| (least.min(x), most.max(x)));
+        if least == 0 || most as usize > self.window {
+            let wrong = |&&x: &&u32| x == 0 || x as usize > self.window;
+            return Err(lookbacks.iter().find(wrong).copied().unwrap_or(0));
+        }
+        self.history.resize(begin + lookbacks.len(), L::ZERO);
+        let history = &mut self.history[..];
+        let pairs = (begin..).zip(latents.iter().zip(lookbacks));
+        if most as usize <= begin {
+            for (i, (&residual, &lookback)) in pairs {
+                history[i] = residual.add(history[i - lookback as usize]);
             }
-            let earlier = self.history.len().checked_sub(back).map_or(L::ZERO, |i| self.history[i]);
-            self.history.push(residual.add(earlier));
+        } else {
+            for (i, (&residual, &lookback)) in pairs {
+                let earlier = i.checked_sub(lookback as usize).map_or(L::ZERO, |i| history[i]);
+                history[i] = residual.add(earlier);
+            }
         }
         let from = self.next - self.dropped;
         latents.copy_from_slice(&self.history[from..from + latents.len()]);

@@ -1,18 +1,12 @@
 //! Reading a standalone file as a stream.
 
-use super::open_chunk::{self, Chunk, OpenChunk};
+use super::engine::Engine;
 use super::source::Source;
-use crate::bits::checksum::Crc32c;
-use crate::bits::reader::BitReader;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
-use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::inspect::ChunkInspection;
-use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::header::FormatVersion;
-use crate::pco::layout::preamble::Preamble;
-use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::{DeltaEncoding, Mode};
 use std::io::Read;
 
@@ -49,16 +43,6 @@ pub struct ChunkInfo {
     pub delta: DeltaEncoding,
 }
 
-/// The chunk that is being read.
-struct Current {
-    info: ChunkInfo,
-    offset: u64,
-    /// Bits of the first byte at hand that are used up.
-    bit: usize,
-    numbers_crc: Crc32c,
-    chunk: Box<dyn OpenChunk>,
-}
-
 /// Decodes a standalone file from any reader, batch by batch.
 ///
 /// Memory: the tables and windows of one chunk and a buffer of 64 KiB, whatever the file's size.
@@ -76,18 +60,7 @@ struct Current {
 /// assert_eq!(decoder.finish()?.checksum, pco::standalone::Checksum::Verified);
 /// # Ok(()) }
 /// ```
-pub struct Decoder<R> {
-    source: Source<R>,
-    limits: Limits,
-    preamble: Preamble,
-    version: FormatVersion,
-    checks: bool,
-    current: Option<Current>,
-    seen: Trailer,
-    emitted_bytes: u64,
-    terminated: bool,
-    ending: Option<Ending>,
-}
+pub struct Decoder<R>(Engine<Source<R>>);
 
 impl<R: Read> Decoder<R> {
     /// Reads the file's header.
@@ -95,82 +68,33 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     /// When the header is not that of a Pco file, or the reader fails.
     pub fn new(reader: R, limits: &Limits) -> Result<Self> {
-        let mut source = Source::new(reader);
-        let (preamble, version) = source.parse(|bytes| {
-            let mut r = BitReader::new(bytes, 0);
-            let preamble = Preamble::read(&mut r)?;
-            let version = FormatVersion::read(&mut r)?;
-            Ok(((preamble, version), r.bit() / 8))
-        })?;
-        let seen = Trailer { header_crc: source.take_crc(), chunks: Vec::new() };
-        Ok(Self {
-            source,
-            limits: *limits,
-            preamble,
-            version,
-            checks: true,
-            current: None,
-            seen,
-            emitted_bytes: 0,
-            terminated: false,
-            ending: None,
-        })
-    }
-
-    /// Begins at a chunk of a file whose header is known; `reader` gives its bytes from there on,
-    /// `offset` is where that is.
-    pub(crate) fn at_chunk(
-        reader: R,
-        preamble: Preamble,
-        version: FormatVersion,
-        offset: u64,
-        limits: &Limits,
-    ) -> Self {
-        Self {
-            source: Source::starting_at(reader, offset),
-            limits: *limits,
-            preamble,
-            version,
-            checks: true,
-            current: None,
-            seen: Trailer { header_crc: 0, chunks: Vec::new() },
-            emitted_bytes: 0,
-            terminated: false,
-            ending: None,
-        }
-    }
-
-    /// The chunks that are read to their ends.
-    pub(crate) fn seen(&self) -> &[ChunkEntry] {
-        &self.seen.chunks
+        Engine::new(Source::new(reader), limits).map(Self)
     }
 
     /// Leaves checksums aside: faster, and [`Decoder::finish`] only looks whether a trailer is there.
     #[must_use]
-    pub fn without_checks(mut self) -> Self {
-        self.checks = false;
-        self.source.forget_crc();
-        self
+    pub fn without_checks(self) -> Self {
+        Self(self.0.without_checks())
     }
 
     /// 0 to 3.
     pub fn standalone_version(&self) -> u8 {
-        self.preamble.standalone_version
+        self.0.standalone_version()
     }
 
     /// The version of the wrapped format inside.
     pub fn format_version(&self) -> FormatVersion {
-        self.version
+        self.0.format_version()
     }
 
     /// How many numbers the header announces. A hint: it may be wrong, never allocate by it.
     pub fn n_hint(&self) -> u64 {
-        self.preamble.n_hint
+        self.0.n_hint()
     }
 
     /// Bytes taken from the reader and understood so far.
     pub fn position(&self) -> u64 {
-        self.source.position()
+        self.0.position()
     }
 
     /// The type of the numbers that come next; `None` at the end of the file.
@@ -180,7 +104,7 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     /// When the next chunk's head or metadata is not sound.
     pub fn number_type(&mut self) -> Result<Option<NumberType>> {
-        Ok(self.chunk()?.map(|info| info.number_type).or(self.preamble.uniform_type))
+        self.0.number_type()
     }
 
     /// The chunk of the numbers that come next, `None` at the end of the file.
@@ -188,43 +112,12 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     /// When its head or metadata is not sound.
     pub fn chunk(&mut self) -> Result<Option<&ChunkInfo>> {
-        if self.current.is_none() && !self.terminated {
-            self.open_chunk()?;
-        }
-        Ok(self.current.as_ref().map(|current| &current.info))
+        self.0.chunk()
     }
 
     /// Decodes the numbers of the current chunk, drops them, and tells where its bits went.
     pub(crate) fn inspect_chunk(&mut self) -> Result<Option<ChunkInspection>> {
-        fn typed<R: Read, T: Number>(decoder: &mut Decoder<R>) -> Result<ChunkInspection> {
-            let Some(current) = &decoder.current else {
-                return Err(Error::invalid("no chunk to inspect"));
-            };
-            let (info, offset) = (current.info.clone(), current.offset);
-            let mut buffer = [T::default(); 4096];
-            let mut left = info.n;
-            let mut latents = Vec::new();
-            while left > 0 {
-                // The last batch closes the chunk: look at it while it is still open.
-                let next = left.min(buffer.len());
-                let mut got = 0;
-                decoder.read_chunk_keeping_open(&mut buffer[..next], &mut got)?;
-                left -= got;
-            }
-            if let Some(current) = &decoder.current {
-                latents = current.chunk.inspect();
-            }
-            decoder.close_chunk()?;
-            Ok(ChunkInspection { info, offset, bytes: decoder.position() - offset, latents })
-        }
-        match self.chunk()?.map(|info| info.number_type) {
-            Some(ty) => {
-                let index = self.seen.chunks.len();
-                let inspected = crate::with_number_type!(ty, T => typed::<R, T>(self));
-                inspected.map(Some).map_err(|e| e.within(format!("chunk {index}")))
-            }
-            None => Ok(None),
-        }
+        self.0.inspect_chunk()
     }
 
     /// Decodes numbers into `dst` and says how many; fewer than `dst` holds only at the end of
@@ -232,34 +125,11 @@ impl<R: Read> Decoder<R> {
     ///
     /// # Errors
     /// Invalid argument when the numbers are not of type `T` or a limit is passed, else what is
-    /// wrong with the file and where. Of `dst` then only the first [`Error::values_before`]
-    /// numbers have changed, and they are sound.
+    /// wrong with the file and where. Of `dst` then only the first
+    /// [`Error::values_before`](crate::Error::values_before) numbers have changed, and they are
+    /// sound.
     pub fn read<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
-        let mut filled = 0;
-        match self.read_into(dst, &mut filled) {
-            Ok(()) => Ok(filled),
-            Err(e) => Err(e.after_values(filled as u64)),
-        }
-    }
-
-    /// [`Decoder::read`], counting in `filled`.
-    fn read_into<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
-        while *filled < dst.len() {
-            match self.chunk()? {
-                None => break,
-                Some(info) if info.number_type != T::TYPE && *filled > 0 => break,
-                Some(info) if info.number_type != T::TYPE => {
-                    let ty = info.number_type;
-                    return Err(Error::invalid(format!("the file holds {ty}, not {}", T::TYPE)));
-                }
-                Some(_) => {}
-            }
-            let index = self.seen.chunks.len();
-            self.read_chunk(dst, filled).map_err(|e| {
-                if e.kind() == ErrorKind::Io { e } else { e.within(format!("chunk {index}")) }
-            })?;
-        }
-        Ok(())
+        self.0.read(dst)
     }
 
     /// Like [`Decoder::read`] for a type known only at run time: at most `most` numbers, `None`
@@ -268,29 +138,7 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     /// What is wrong with the file, and where.
     pub fn read_any(&mut self, most: usize) -> Result<Option<AnyNumbers>> {
-        fn typed<R: Read, T: Number>(
-            decoder: &mut Decoder<R>,
-            most: usize,
-        ) -> Result<Option<AnyNumbers>>
-        where
-            AnyNumbers: From<Vec<T>>,
-        {
-            let mut numbers = Vec::new();
-            while numbers.len() < most {
-                let have = numbers.len();
-                numbers.resize(most.min(have + 65536), T::default());
-                let got = decoder.read(&mut numbers[have..])?;
-                numbers.truncate(have + got);
-                if got == 0 || decoder.chunk()?.is_none_or(|info| info.number_type != T::TYPE) {
-                    break;
-                }
-            }
-            Ok(Some(numbers.into()))
-        }
-        match self.chunk()?.map(|info| info.number_type) {
-            Some(ty) => crate::with_number_type!(ty, T => typed::<R, T>(self, most)),
-            None => Ok(None),
-        }
+        self.0.read_any(most)
     }
 
     /// Reads what stands behind the last chunk and verifies the checksum trailer. Numbers not
@@ -300,131 +148,6 @@ impl<R: Read> Decoder<R> {
     /// When a chunk or the trailer is not sound; a failed checksum names its chunk. Other bytes
     /// behind the end are no error here: see [`Ending::trailing`].
     pub fn finish(&mut self) -> Result<Ending> {
-        if let Some(ending) = self.ending {
-            return Ok(ending);
-        }
-        while self.read_any(65536)?.is_some() {}
-        let start = self.source.position();
-        // A trailer is as long as its chunks make it: more need not be kept.
-        let expected = self.seen.len();
-        self.source.fill(expected + 1)?;
-        let rest = self.source.bytes();
-        let trailer = match rest.get(..expected) {
-            Some(bytes) if Trailer::is_at_end_of(bytes) => Some(bytes),
-            _ if rest.len() <= expected && Trailer::is_at_end_of(rest) => Some(rest),
-            _ => None,
-        };
-        let mut ending = Ending { checksum: Checksum::Absent, consumed: start, trailing: false };
-        if let Some(bytes) = trailer {
-            let used = bytes.len();
-            let told = Trailer::read_end(bytes, start)?;
-            // Without a whole tail it is no trailer, whatever its last bytes: trailing bytes then.
-            if let Some(told) = told {
-                if self.checks {
-                    told.check(&self.seen, start)?;
-                    ending.checksum = Checksum::Verified;
-                }
-                self.source.consume(used);
-                ending.consumed += used as u64;
-            }
-        }
-        ending.trailing = !self.source.bytes().is_empty();
-        self.ending = Some(ending);
-        Ok(ending)
-    }
-
-    /// Reads the head, metadata and page metadata of the next chunk, or the terminator.
-    fn open_chunk(&mut self) -> Result<()> {
-        let index = self.seen.chunks.len();
-        let offset = self.source.position();
-        self.source.take_crc();
-        let uniform = self.preamble.uniform_type;
-        let head = self.source.parse(|bytes| {
-            let mut r = BitReader::new(bytes, 0);
-            Ok((ChunkHead::read(&mut r, uniform)?, r.bit() / 8))
-        });
-        let Some(head) = head.map_err(|e| e.within(format!("chunk {index}")))? else {
-            self.terminated = true;
-            return Ok(());
-        };
-        let (info, chunk) = self.open(head).map_err(|e| e.within(format!("chunk {index}")))?;
-        self.current = Some(Current { info, offset, bit: 0, numbers_crc: Crc32c::new(), chunk });
-        Ok(())
-    }
-
-    /// Reads the metadata of a chunk and of its page.
-    fn open(&mut self, head: ChunkHead) -> Result<(ChunkInfo, Box<dyn OpenChunk>)> {
-        let (version, limits) = (self.version, self.limits);
-        let (info, mut chunk) = self.source.parse(|bytes| {
-            let (info, chunk, used) = open_chunk::read(bytes, head, version, &limits)?;
-            Ok(((info, chunk), used))
-        })?;
-        self.source.parse(|bytes| Ok(((), chunk.start(bytes)?)))?;
-        Ok((info, chunk))
-    }
-
-    /// Numbers of the current chunk, which is closed behind its last one.
-    fn read_chunk<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
-        self.read_chunk_keeping_open(dst, filled)?;
-        let used_up = |current: &Current| current.chunk.left() + current.chunk.ready() == 0;
-        if self.current.as_ref().is_some_and(used_up) {
-            self.close_chunk()?;
-        }
-        Ok(())
-    }
-
-    /// Numbers of the current chunk.
-    fn read_chunk_keeping_open<T: Number>(
-        &mut self,
-        dst: &mut [T],
-        filled: &mut usize,
-    ) -> Result<()> {
-        let Some(current) = &mut self.current else { return Ok(()) };
-        let chunk = &mut current.chunk;
-        loop {
-            let Some(page) = chunk.as_any().downcast_mut::<Chunk<T::L>>().and_then(Chunk::page)
-            else {
-                return Err(Error::invalid("a chunk of another type"));
-            };
-            let got = page.take(&mut dst[*filled..]);
-            if self.checks {
-                current.numbers_crc.update_numbers(&dst[*filled..*filled + got]);
-            }
-            *filled += got;
-            if *filled == dst.len() || chunk.left() == 0 {
-                break;
-            }
-            self.source.fill(LOOKAHEAD)?;
-            let bytes = self.source.bytes();
-            chunk
-                .next_batch(bytes, &mut current.bit)
-                .map_err(|e| e.offset_by(self.source.position()))?;
-            let used = current.bit / 8;
-            self.source.consume(used);
-            current.bit %= 8;
-            let width = T::TYPE.bytes() as u64;
-            self.emitted_bytes += chunk.ready() as u64 * width;
-            self.limits.check_output(self.emitted_bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Reads the padding of a page that is used up and files the chunk's checksums.
-    fn close_chunk(&mut self) -> Result<()> {
-        let Some(current) = self.current.take() else { return Ok(()) };
-        let mut r = BitReader::new(self.source.bytes(), current.bit);
-        r.align("a page").map_err(|e| e.offset_by(self.source.position()))?;
-        let used = r.bit() / 8;
-        self.source.consume(used);
-        #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 numbers at most")]
-        self.seen.chunks.push(ChunkEntry {
-            offset: current.offset,
-            // A longer chunk has no trailer that knows it.
-            bytes: u32::try_from(self.source.position() - current.offset).unwrap_or(u32::MAX),
-            n: current.info.n as u32,
-            stored_crc: self.source.take_crc(),
-            numbers_crc: current.numbers_crc.value(),
-        });
-        Ok(())
+        self.0.finish()
     }
 }

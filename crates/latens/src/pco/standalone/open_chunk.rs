@@ -22,6 +22,8 @@ pub(super) trait OpenChunk: Send {
     fn start(&mut self, bytes: &[u8]) -> Result<usize>;
     /// Decodes the next batch.
     fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()>;
+    /// Moves past the next batch.
+    fn skip_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()>;
     /// Numbers not yet decoded.
     fn left(&self) -> usize;
     /// Numbers decoded and not yet taken.
@@ -56,6 +58,13 @@ impl<L: Latent> OpenChunk for Chunk<L> {
     fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()> {
         match &mut self.page {
             Some(page) => page.next_batch(&self.tables, bytes, bit),
+            None => Ok(()),
+        }
+    }
+
+    fn skip_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()> {
+        match &mut self.page {
+            Some(page) => page.skip_batch(&self.tables, bytes, bit),
             None => Ok(()),
         }
     }
@@ -109,4 +118,22 @@ pub(super) fn read(
         32 => typed::<u32>(bytes, head, version, limits),
         _ => typed::<u64>(bytes, head, version, limits),
     }
+}
+
+/// Bytes of a chunk behind its head, at the start of `bytes`: found by a walk through its codes.
+pub(crate) fn len(
+    bytes: &[u8],
+    head: ChunkHead,
+    version: FormatVersion,
+    limits: &Limits,
+) -> Result<usize> {
+    let (_, mut chunk, meta) = read(bytes, head, version, limits)?;
+    let page = bytes.get(meta..).unwrap_or_default();
+    let mut bit = 8 * chunk.start(page)?;
+    while chunk.left() > 0 {
+        chunk.skip_batch(page, &mut bit)?;
+    }
+    let mut r = BitReader::new(page, bit);
+    r.align("a page")?;
+    Ok(meta + r.bit() / 8)
 }

@@ -1,8 +1,123 @@
-//! Bytes from a reader, with as many ahead as a structure needs.
+//! The bytes of a file, with as many ahead as a structure needs.
 
 use crate::bits::checksum::Crc32c;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::io::Read;
+
+/// Where a file's bytes come from.
+pub(crate) trait Supply {
+    /// The bytes that are at hand.
+    fn bytes(&self) -> &[u8];
+
+    /// Sees to it that `least` bytes are at hand, or all that there are.
+    fn fill(&mut self, least: usize) -> Result<()>;
+
+    /// Whether no more will come than are at hand.
+    fn has_ended(&self) -> bool;
+
+    /// Moves past bytes that are at hand.
+    fn consume(&mut self, n: usize);
+
+    /// What is known of the bytes consumed.
+    fn past(&self) -> &Past;
+
+    /// The same.
+    fn past_mut(&mut self) -> &mut Past;
+
+    /// Offset in the file of the next byte.
+    fn position(&self) -> u64 {
+        self.past().position
+    }
+
+    /// Stops computing checksums.
+    fn forget_crc(&mut self) {
+        self.past_mut().crc = None;
+    }
+
+    /// The CRC-32C of what was consumed since the last call.
+    fn take_crc(&mut self) -> u32 {
+        self.past_mut().crc.as_mut().map_or(0, |crc| std::mem::take(crc).value())
+    }
+
+    /// Parses a structure of unknown length: tries with what is at hand and, while that is too
+    /// short, with twice as much. `parse` returns its value and the bytes it used.
+    fn parse<V>(&mut self, mut parse: impl FnMut(&[u8]) -> Result<(V, usize)>) -> Result<V> {
+        let mut least = 64;
+        loop {
+            self.fill(least)?;
+            match parse(self.bytes()) {
+                Ok((value, used)) => {
+                    self.consume(used);
+                    return Ok(value);
+                }
+                Err(e) if e.kind() == ErrorKind::Truncated && !self.has_ended() => {
+                    least = 2 * self.bytes().len().max(least);
+                }
+                Err(e) => return Err(Error::offset_by(e, self.position())),
+            }
+        }
+    }
+}
+
+/// What is known of the bytes consumed.
+#[derive(Debug)]
+pub(crate) struct Past {
+    /// Offset in the file of the next byte.
+    position: u64,
+    /// Of the bytes consumed since [`Supply::take_crc`]; `None` where nobody asks.
+    crc: Option<Crc32c>,
+}
+
+impl Past {
+    fn new(position: u64) -> Self {
+        Self { position, crc: Some(Crc32c::new()) }
+    }
+
+    /// Moves past `bytes`.
+    fn consume(&mut self, bytes: &[u8]) {
+        if let Some(crc) = &mut self.crc {
+            crc.update(bytes);
+        }
+        self.position += bytes.len() as u64;
+    }
+}
+
+/// A file, or its end, that is in memory.
+#[derive(Debug)]
+pub(crate) struct Slice<'a> {
+    rest: &'a [u8],
+    past: Past,
+}
+
+impl<'a> Slice<'a> {
+    /// A file's bytes from `position` on.
+    pub(crate) fn starting_at(rest: &'a [u8], position: u64) -> Self {
+        Self { rest, past: Past::new(position) }
+    }
+}
+
+impl Supply for Slice<'_> {
+    fn bytes(&self) -> &[u8] {
+        self.rest
+    }
+    fn fill(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
+    fn has_ended(&self) -> bool {
+        true
+    }
+    fn consume(&mut self, n: usize) {
+        let (used, rest) = self.rest.split_at(n);
+        self.past.consume(used);
+        self.rest = rest;
+    }
+    fn past(&self) -> &Past {
+        &self.past
+    }
+    fn past_mut(&mut self) -> &mut Past {
+        &mut self.past
+    }
+}
 
 /// Read at once where nothing more is asked for.
 const PIECE: usize = 1 << 16;
@@ -15,54 +130,24 @@ pub(crate) struct Source<R> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Offset in the file of the next byte.
-    position: u64,
     ended: bool,
-    /// Of the bytes consumed since [`Source::take_crc`]; `None` where nobody asks.
-    crc: Option<Crc32c>,
+    past: Past,
 }
 
 impl<R: Read> Source<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self::starting_at(reader, 0)
+        let past = Past::new(0);
+        Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false, past }
     }
+}
 
-    /// For a reader that gives a file from `position` on.
-    pub(crate) fn starting_at(reader: R, position: u64) -> Self {
-        Self {
-            reader,
-            buffer: Vec::new(),
-            start: 0,
-            end: 0,
-            position,
-            ended: false,
-            crc: Some(Crc32c::new()),
-        }
-    }
-
-    /// Offset in the file of the next byte.
-    pub(crate) fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// The bytes that are at hand.
-    pub(crate) fn bytes(&self) -> &[u8] {
+impl<R: Read> Supply for Source<R> {
+    fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Stops computing checksums.
-    pub(crate) fn forget_crc(&mut self) {
-        self.crc = None;
-    }
-
-    /// The CRC-32C of what was consumed since the last call.
-    pub(crate) fn take_crc(&mut self) -> u32 {
-        self.crc.as_mut().map_or(0, |crc| std::mem::take(crc).value())
-    }
-
-    /// Reads until `least` bytes are at hand or the reader ends. Memory grows with bytes that
-    /// have come, never with `least`.
-    pub(crate) fn fill(&mut self, least: usize) -> Result<()> {
+    /// Memory grows with bytes that have come, never with `least`.
+    fn fill(&mut self, least: usize) -> Result<()> {
         if self.bytes().len() >= least {
             return Ok(());
         }
@@ -88,34 +173,20 @@ impl<R: Read> Source<R> {
         Ok(())
     }
 
-    /// Moves past bytes that are at hand.
-    pub(crate) fn consume(&mut self, n: usize) {
-        if let Some(crc) = &mut self.crc {
-            crc.update(&self.buffer[self.start..self.start + n]);
-        }
-        self.start += n;
-        self.position += n as u64;
+    fn has_ended(&self) -> bool {
+        self.ended
     }
 
-    /// Parses a structure of unknown length: tries with what is at hand and, while that is too
-    /// short, with twice as much. `parse` returns its value and the bytes it used.
-    pub(crate) fn parse<V>(
-        &mut self,
-        mut parse: impl FnMut(&[u8]) -> Result<(V, usize)>,
-    ) -> Result<V> {
-        let mut least = 64;
-        loop {
-            self.fill(least)?;
-            match parse(self.bytes()) {
-                Ok((value, used)) => {
-                    self.consume(used);
-                    return Ok(value);
-                }
-                Err(e) if e.kind() == crate::ErrorKind::Truncated && !self.ended => {
-                    least = 2 * self.bytes().len().max(least);
-                }
-                Err(e) => return Err(Error::offset_by(e, self.position)),
-            }
-        }
+    fn consume(&mut self, n: usize) {
+        self.past.consume(&self.buffer[self.start..self.start + n]);
+        self.start += n;
+    }
+
+    fn past(&self) -> &Past {
+        &self.past
+    }
+
+    fn past_mut(&mut self) -> &mut Past {
+        &mut self.past
     }
 }

@@ -1,0 +1,33 @@
+//! Running sums in portable code: all orders in one pass, the moments in registers.
+
+use crate::tans::Latent;
+
+pub(crate) fn undo<L: Latent>(moments: &mut [L], latents: &mut [L]) {
+    match moments.len() {
+        0 => {}
+        1 => undo_order::<L, 1>(moments, latents),
+        2 => undo_order::<L, 2>(moments, latents),
+        3 => undo_order::<L, 3>(moments, latents),
+        _ => {
+            // The newest sums are those of the last three.
+            let (first, last) = moments.split_at_mut(moments.len() - 3);
+            undo_order::<L, 3>(last, latents);
+            undo(first, latents);
+        }
+    }
+}
+
+#[inline(always)]
+fn undo_order<L: Latent, const ORDER: usize>(moments: &mut [L], latents: &mut [L]) {
+    let Some(moments) = moments.first_chunk_mut::<ORDER>() else { return };
+    let mut m = *moments;
+    for x in latents {
+        let residual = *x;
+        *x = m[0];
+        for j in 1..ORDER {
+            m[j - 1] = m[j - 1].plus_low(m[j].widen());
+        }
+        m[ORDER - 1] = m[ORDER - 1].plus_low(residual.widen());
+    }
+    *moments = m;
+}

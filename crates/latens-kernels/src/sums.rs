@@ -1,0 +1,65 @@
+//! Undoing differences of neighbours: running sums, several times over.
+
+use crate::dispatch::Present;
+#[cfg(target_arch = "x86_64")]
+use crate::dispatch::Simd;
+use crate::scalar::sums as scalar;
+use crate::tans::Latent;
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::avx2_sums as avx2;
+
+/// Replaces differences of order `moments.len()` by the latents that they are differences of.
+///
+/// The moments are the next latent, the difference behind it, the difference of those, and so on,
+/// and are moved on by as many latents as there are.
+pub fn undo<L: Latent>(present: Present, moments: &mut [L], latents: &mut [L]) {
+    match present.simd() {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 | Simd::Avx512 => {
+            for moment in moments.iter_mut().rev() {
+                // SAFETY: the set is present.
+                unsafe { avx2::running(moment, latents) };
+            }
+        }
+        _ => scalar::undo(moments, latents),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch::Simd;
+
+    fn mix(x: u64) -> u64 {
+        let x = (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        x ^ x >> 31
+    }
+
+    fn read<L: Latent>(simd: Simd, order: u64, n: u64, seed: u64) -> (Vec<L>, Vec<L>) {
+        let random = |i: u64| L::from_low(mix(i ^ seed << 20));
+        let mut moments: Vec<L> = (0..order).map(random).collect();
+        let mut latents: Vec<L> = (0..n).map(|i| random(i + 9)).collect();
+        undo(Present::new(simd), &mut moments, &mut latents);
+        (latents, moments)
+    }
+
+    fn cases() -> impl Iterator<Item = (u64, u64)> {
+        (0..=7).flat_map(|order| {
+            [0, 1, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 255, 256].map(|n| (order, n))
+        })
+    }
+
+    crate::twin_test!(sums_agree, cases(), |simd, case| {
+        let &(order, n) = case;
+        let small = (read::<u8>(simd, order, n, 1), read::<u16>(simd, order, n, 2));
+        (small, read::<u32>(simd, order, n, 3), read::<u64>(simd, order, n, 4))
+    });
+
+    #[test]
+    fn by_definition() {
+        let mut latents = [0u32, 10, 0, 7, 7];
+        let mut moments = [1, 2];
+        undo(Present::new(Simd::Scalar), &mut moments, &mut latents);
+        assert_eq!((latents, moments), ([1, 3, 5, 17, 29], [48, 26]));
+    }
+}

@@ -1,0 +1,115 @@
+//! Files with a table of chunks, which the checksum trailer is: every chunk can be decoded by itself.
+
+use crate::bits::checksum::Crc32c;
+use crate::bits::reader::BitReader;
+use crate::limits::Limits;
+use crate::number::Number;
+use crate::pco::layout::header::FormatVersion;
+use crate::pco::layout::preamble::Preamble;
+use crate::pco::layout::trailer::{ChunkEntry, Trailer};
+use crate::pco::simple::Watch;
+use crate::pco::standalone::{Engine, Slice};
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Where the chunks of a file are.
+pub(super) struct Table {
+    preamble: Preamble,
+    version: FormatVersion,
+    chunks: Vec<(Range<usize>, ChunkEntry)>,
+    /// Numbers in all of them.
+    pub(super) n: usize,
+    /// Bytes before the first.
+    pub(super) start: usize,
+}
+
+impl Table {
+    /// `None` where the file has no sound table of two chunks or more.
+    pub(super) fn of(file: &[u8]) -> Option<Self> {
+        let trailer = Trailer::read_end(file, 0).ok()??;
+        let mut r = BitReader::new(file, 0);
+        let preamble = Preamble::read(&mut r).ok()?;
+        let version = FormatVersion::read(&mut r).ok()?;
+        let start = r.bit() / 8;
+        let mut crc = Crc32c::new();
+        crc.update(file.get(..start)?);
+        let terminator = file.len().checked_sub(trailer.len() + 1)?;
+        if trailer.chunks.len() < 2
+            || trailer.header_crc != crc.value()
+            || file.get(terminator) != Some(&0)
+        {
+            return None;
+        }
+        let offset = |entry: &ChunkEntry| usize::try_from(entry.offset).ok();
+        let mut chunks = Vec::with_capacity(trailer.chunks.len());
+        let mut from = start;
+        let mut n = 0usize;
+        for (i, &entry) in trailer.chunks.iter().enumerate() {
+            let to = trailer.chunks.get(i + 1).map_or(Some(terminator), offset)?;
+            if offset(&entry) != Some(from) || to <= from || to > terminator {
+                return None;
+            }
+            n = n.checked_add(usize::try_from(entry.n).ok()?)?;
+            chunks.push((from..to, entry));
+            from = to;
+        }
+        Some(Self { preamble, version, chunks, n, start })
+    }
+}
+
+/// Decodes into `dst`, which has room for the numbers of the table and no more; `None` where
+/// anything is wrong.
+pub(super) fn decode<T: Number>(
+    file: &[u8],
+    table: &Table,
+    dst: &mut [T],
+    limits: &Limits,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Option<()> {
+    let mut rest = dst;
+    let mut jobs = Vec::with_capacity(table.chunks.len());
+    for (range, entry) in &table.chunks {
+        let (dst, behind) = rest.split_at_mut_checked(usize::try_from(entry.n).ok()?)?;
+        jobs.push((file.get(range.clone())?, entry, dst));
+        rest = behind;
+    }
+    let threads = threads.min(jobs.len());
+    let jobs = Mutex::new(jobs.into_iter());
+    let work = || {
+        loop {
+            let Ok(job) = jobs.lock().map(|mut jobs| jobs.next()) else { return false };
+            let Some((bytes, entry, dst)) = job else { return true };
+            if !chunk(bytes, entry, dst, table, limits) || watch(dst.len()).is_err() {
+                // The others need not go on.
+                if let Ok(mut jobs) = jobs.lock() {
+                    jobs.by_ref().for_each(drop);
+                }
+                return false;
+            }
+        }
+    };
+    let all = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        others.into_iter().all(|other| other.join().unwrap_or(false)) & own
+    });
+    all.then_some(())
+}
+
+/// Decodes a chunk of known place; whether it is in all points as the table says.
+fn chunk<T: Number>(
+    bytes: &[u8],
+    entry: &ChunkEntry,
+    dst: &mut [T],
+    table: &Table,
+    limits: &Limits,
+) -> bool {
+    let (preamble, version) = (table.preamble, table.version);
+    let source = Slice::starting_at(bytes, entry.offset);
+    let mut decoder = Engine::at_chunk(source, preamble, version, limits);
+    // Whatever the chunk's own count is, it must be closed when `dst` is full.
+    decoder.read(dst).is_ok_and(|got| got == dst.len())
+        && decoder.seen() == [*entry]
+        && decoder.position() == entry.offset + bytes.len() as u64
+}

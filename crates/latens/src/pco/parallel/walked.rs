@@ -1,0 +1,232 @@
+//! Files without a table of chunks: this thread walks from chunk to chunk, through their codes
+//! alone, while the others decode those whose ends are known.
+
+use crate::bits::reader::BitReader;
+use crate::limits::Limits;
+use crate::number::Number;
+use crate::pco::layout::chunk_head::{self, ChunkHead};
+use crate::pco::layout::header::FormatVersion;
+use crate::pco::layout::preamble::Preamble;
+use crate::pco::simple::Watch;
+use crate::pco::standalone::{Engine, Slice, chunk_len};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex};
+
+/// A chunk of known place.
+struct Job<'a, T> {
+    /// With its head.
+    bytes: &'a [u8],
+    offset: usize,
+    dst: &'a mut [T],
+}
+
+/// What is to be done.
+struct Jobs<'a, T> {
+    ready: VecDeque<Job<'a, T>>,
+    /// No more will come: all are found, or something is wrong.
+    closed: bool,
+}
+
+/// Chunks found and not yet decoded.
+struct Queue<'a, T> {
+    jobs: Mutex<Jobs<'a, T>>,
+    changed: Condvar,
+}
+
+impl<'a, T> Queue<'a, T> {
+    fn new() -> Self {
+        let jobs = Jobs { ready: VecDeque::new(), closed: false };
+        Self { jobs: Mutex::new(jobs), changed: Condvar::new() }
+    }
+
+    fn push(&self, job: Job<'a, T>) -> Option<()> {
+        let mut jobs = self.jobs.lock().ok()?;
+        if jobs.closed {
+            return None;
+        }
+        jobs.ready.push_back(job);
+        self.changed.notify_one();
+        Some(())
+    }
+
+    /// `None` when nothing is left to do.
+    fn next(&self) -> Option<Job<'a, T>> {
+        let jobs = self.jobs.lock().ok()?;
+        let waits = |jobs: &mut Jobs<'a, T>| jobs.ready.is_empty() && !jobs.closed;
+        self.changed.wait_while(jobs, waits).ok()?.ready.pop_front()
+    }
+
+    /// `drop_rest`: what is found so far need not be decoded either.
+    fn close(&self, drop_rest: bool) {
+        if let Ok(mut jobs) = self.jobs.lock() {
+            jobs.closed = true;
+            if drop_rest {
+                jobs.ready.clear();
+            }
+        }
+        self.changed.notify_all();
+    }
+}
+
+/// What stands at the head of a file.
+pub(super) struct Opening {
+    preamble: Preamble,
+    version: FormatVersion,
+    /// Numbers that it announces.
+    pub(super) n: usize,
+    /// Bytes before the first chunk.
+    pub(super) start: usize,
+}
+
+impl Opening {
+    /// `None` where the file announces no more numbers than its first chunk holds.
+    pub(super) fn of(file: &[u8]) -> Option<Self> {
+        let mut r = BitReader::new(file, 0);
+        let preamble = Preamble::read(&mut r).ok()?;
+        let version = FormatVersion::read(&mut r).ok()?;
+        let start = r.bit() / 8;
+        let n = usize::try_from(preamble.n_hint).ok()?;
+        let first = ChunkHead::read(&mut r, preamble.uniform_type).ok()??;
+        (first.n < n).then_some(Self { preamble, version, n, start })
+    }
+}
+
+/// Decodes a file that is nothing but its chunks into `dst`, which has room for the numbers that it
+/// announces and no more; `None` where it is something else, or where anything is wrong.
+pub(super) fn decode<T: Number>(
+    file: &[u8],
+    opening: &Opening,
+    dst: &mut [T],
+    limits: &Limits,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Option<()> {
+    let queue = Queue::new();
+    let work = || {
+        while let Some(job) = queue.next() {
+            let n = job.dst.len();
+            if !chunk(job, opening, limits) || watch(n).is_err() {
+                queue.close(true);
+                return false;
+            }
+        }
+        true
+    };
+    let all = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let found = find(file, opening, limits, dst, &queue).is_some();
+        queue.close(!found);
+        let own = found && work();
+        others.into_iter().all(|other| other.join().unwrap_or(false)) & own
+    });
+    all.then_some(())
+}
+
+/// Puts all chunks into the queue; `None` where anything is wrong.
+fn find<'a, T: Number>(
+    file: &'a [u8],
+    opening: &Opening,
+    limits: &Limits,
+    numbers: &'a mut [T],
+    queue: &Queue<'a, T>,
+) -> Option<()> {
+    // Before the last byte, which ends the chunks.
+    let (&last, chunks) = file.split_last()?;
+    if last != chunk_head::TERMINATOR {
+        return None;
+    }
+    let (mut offset, mut rest) = (opening.start, numbers);
+    while !rest.is_empty() {
+        let bytes = chunks.get(offset..)?;
+        let mut r = BitReader::new(bytes, 0);
+        let head = ChunkHead::read(&mut r, opening.preamble.uniform_type).ok()??;
+        if head.number_type != T::TYPE {
+            return None;
+        }
+        let (dst, behind) = rest.split_at_mut_checked(head.n)?;
+        let len = if behind.is_empty() {
+            // The last one: whoever decodes it finds out whether it ends where it has to.
+            bytes.len()
+        } else {
+            let body = bytes.get(chunk_head::BYTES..)?;
+            chunk_head::BYTES + chunk_len(body, head, opening.version, limits).ok()?
+        };
+        queue.push(Job { bytes: bytes.get(..len)?, offset, dst })?;
+        offset += len;
+        rest = behind;
+    }
+    (offset == chunks.len()).then_some(())
+}
+
+/// Decodes a chunk; whether it is sound and ends where it has to.
+fn chunk<T: Number>(job: Job<'_, T>, opening: &Opening, limits: &Limits) -> bool {
+    let Job { bytes, offset, dst } = job;
+    let source = Slice::starting_at(bytes, offset as u64);
+    let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
+    let mut decoder = decoder.without_checks();
+    decoder.read(dst).is_ok_and(|got| got == dst.len())
+        && decoder.position() == (offset + bytes.len()) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::{Config, compress, decompress_parallel, decompress_with};
+    use std::num::NonZero;
+
+    fn two() -> NonZero<usize> {
+        NonZero::new(2).unwrap()
+    }
+
+    fn file(chunk_n: usize) -> (Vec<u16>, Vec<u8>) {
+        let numbers: Vec<u16> = (0..3000u32).map(|i| (i * i % 977) as u16).collect();
+        let config = Config::default().chunk_n(chunk_n).checksum(false);
+        (numbers.clone(), compress(&numbers, &config).unwrap())
+    }
+
+    fn found<T: Number>(file: &[u8], threads: usize) -> Option<Vec<T>> {
+        let opening = Opening::of(file)?;
+        let mut numbers = vec![T::default(); opening.n];
+        let limits = Limits::default();
+        decode(file, &opening, &mut numbers, &limits, threads, &|_| Ok(()))?;
+        Some(numbers)
+    }
+
+    #[test]
+    fn the_same_numbers() {
+        for chunk_n in [256, 700, 1000, 1500, 2999] {
+            let (numbers, file) = file(chunk_n);
+            let limits = Limits::default();
+            for threads in [2, 3, 20] {
+                assert_eq!(found::<u16>(&file, threads).as_ref(), Some(&numbers));
+            }
+            assert_eq!(decompress_parallel::<u16>(&file, &limits, two()).unwrap(), numbers);
+        }
+        assert!(Opening::of(&file(3000).1).is_none());
+    }
+
+    #[test]
+    fn the_same_errors() {
+        let (_, mut file) = file(1000);
+        let limits = Limits::default();
+        let same = |file: &[u8], what: String| {
+            let expected = decompress_with::<u16>(file, &limits).map_err(|e| e.to_string());
+            let found = decompress_parallel::<u16>(file, &limits, two()).map_err(|e| e.to_string());
+            assert_eq!(found, expected, "{what}");
+        };
+        for byte in 0..file.len() {
+            file[byte] ^= 1 << (byte % 8);
+            same(&file, format!("byte {byte}"));
+            file[byte] ^= 1 << (byte % 8);
+        }
+        for len in 0..file.len() {
+            same(&file[..len], format!("cut to {len}"));
+        }
+        file.push(0);
+        same(&file, "a byte more".to_owned());
+        assert!(found::<u16>(&file, 2).is_none());
+        file.pop();
+        assert!(found::<u16>(&file, 2).is_some());
+        assert!(found::<u32>(&file, 2).is_none());
+    }
+}
