@@ -16,6 +16,7 @@ mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
     pub(crate) mod rans;
+    pub(crate) mod rans_encode;
     pub(crate) mod tans;
 }
 
@@ -30,6 +31,8 @@ mod x86_64 {
     mod avx2_offsets;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_rans_encode;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(any(target_arch = "x86_64", test))]
