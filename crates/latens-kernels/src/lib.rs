@@ -18,6 +18,7 @@ mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
     pub(crate) mod rans;
+    pub(crate) mod rans_encode;
     pub(crate) mod sums;
     pub(crate) mod tans;
 }
@@ -33,6 +34,8 @@ mod x86_64 {
     mod avx2_offsets;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_rans_encode;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_sums;
     #[cfg(any(target_arch = "x86_64", test))]

@@ -9,6 +9,8 @@
 //! The state is computed as `x − (g · ⌊x / 2^t⌋ + C)` with `g = 2^t − f`: so g and C have 12 bits
 //! each where t is at most 12, and a slot is one `u32` ([`entry`]).
 
+pub mod encode;
+
 use crate::dispatch::Simd;
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]

@@ -10,13 +10,13 @@ pub(crate) struct Case {
     pub(crate) bits: u32,
     pub(crate) slots: Vec<u32>,
     wide: Vec<u64>,
-    words: Vec<u8>,
-    states: [u32; LANES],
+    pub(crate) words: Vec<u8>,
+    pub(crate) states: [u32; LANES],
     /// One for all, or one each.
     classes: Vec<u8>,
     count: usize,
     /// What was encoded, where anything was.
-    symbols: Option<Vec<u8>>,
+    pub(crate) symbols: Option<Vec<u8>>,
 }
 
 /// Bytes read, symbols, states.
@@ -27,10 +27,7 @@ pub(crate) fn with_group(
     decode: impl FnOnce(&mut Group<'_>) -> Option<usize>,
 ) -> Decoded {
     let mut out = vec![0xee; case.count];
-    let classes = match case.classes[..] {
-        [one] if case.count != 1 => Classes::One(one),
-        _ => Classes::PerSymbol(&case.classes),
-    };
+    let classes = case.classes();
     let mut group = Group { words: &case.words, states: case.states, classes, out: &mut out };
     let read = decode(&mut group);
     let states = group.states;
@@ -38,6 +35,13 @@ pub(crate) fn with_group(
 }
 
 impl Case {
+    pub(crate) fn classes(&self) -> Classes<'_> {
+        match self.classes[..] {
+            [one] if self.count != 1 => Classes::One(one),
+            _ => Classes::PerSymbol(&self.classes),
+        }
+    }
+
     pub(crate) fn decode(&self, simd: Simd) -> Decoded {
         let tables = Tables::new(&self.slots, self.bits).unwrap();
         with_group(self, |group| Kernel::new(simd).decode(tables, group))
