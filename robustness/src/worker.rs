@@ -59,10 +59,11 @@ pub fn run(
     findings: &Path,
 ) -> std::io::Result<Tally> {
     remember_panics();
-    let progress = OpenOptions::new().create(true).write(true).truncate(true).open(progress)?;
     let mut findings = OpenOptions::new().create(true).append(true).open(findings)?;
     let cases = Cases::new((target.grounds)(), target.recipe, range.seed);
     let sound = sound_outputs(target, &cases);
+    // From here on a death is that of a case.
+    let progress = OpenOptions::new().create(true).write(true).truncate(true).open(progress)?;
     let mut tally = Tally::default();
     for index in (range.from..range.wanted).step_by(range.step) {
         tally.set(Counter::Next, index as u64);
@@ -87,9 +88,14 @@ fn sound_outputs(target: &Target, cases: &Cases) -> HashMap<String, u64> {
             Ok(Verdict::Accepted { digest, .. }) => drop(sound.insert(ground.name.clone(), digest)),
             // A recipe makes what it makes.
             _ if target.recipe || target.name.starts_with("peer") => {}
-            Ok(verdict) => panic!("{}: {} is {verdict:?}", target.name, ground.name),
+            Ok(verdict) => {
+                let _ = std::panic::take_hook();
+                panic!("{}: {} is {verdict:?}", target.name, ground.name)
+            }
             Err(_) => {
                 let said = PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let said = said.clone();
+                let _ = std::panic::take_hook();
                 panic!("{}: {}: {said}", target.name, ground.name)
             }
         }
