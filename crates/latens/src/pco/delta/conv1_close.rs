@@ -8,14 +8,16 @@ use crate::number::Latent;
 use crate::pco::delta::conv1_fit::{Products, dot, quantize, spread};
 use crate::pco::layout::delta::Conv1;
 
+/// Latents that fits look at, at most.
+const SAMPLE: usize = 1 << 15;
 /// Steps of each kind.
-const STEPS: usize = 3;
+const STEPS: usize = 2;
 
 /// By kind, predictions of each of some orders that may cost least. All orders share the weights
 /// that the highest one's residuals have.
 pub(crate) fn fits<L: Latent>(latents: &[L], orders: &[usize]) -> Vec<Vec<Conv1>> {
     let highest = orders.iter().copied().max().unwrap_or(1);
-    let stripes: Vec<Vec<f64>> = spread(latents.len())
+    let stripes: Vec<Vec<f64>> = spread(latents.len(), SAMPLE)
         .into_iter()
         .filter(|range| range.len() > 2 * highest)
         .map(|range| latents[range].iter().map(|x| to_f64(*x)).collect())

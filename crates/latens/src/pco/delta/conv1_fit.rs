@@ -11,16 +11,16 @@ const STRIPES: usize = 16;
 /// The linear prediction with the least squared error, of `order` 1 to 32, for latents of at
 /// most 32 bits. Latents that say nothing (too few, or constant) give weight 1 to the newest.
 pub(crate) fn fit<L: Latent>(latents: &[L], order: usize) -> Conv1 {
-    let found = fits(latents, &spread(latents.len()), &[order]).pop();
+    let found = fits(latents, &spread(latents.len(), SAMPLE), &[order]).pop();
     found.unwrap_or(Conv1 { quantization: 0, bias: 0, weights: vec![0; order] })
 }
 
-/// Stripes of `0..n` for a fit to all of it.
-pub(crate) fn spread(n: usize) -> Vec<Range<usize>> {
-    if n <= SAMPLE {
+/// Stripes of `0..n` for a fit to all of it, with `most` latents at most.
+pub(crate) fn spread(n: usize, most: usize) -> Vec<Range<usize>> {
+    if n <= most {
         return std::iter::once(0..n).collect();
     }
-    let stripe = SAMPLE / STRIPES;
+    let stripe = most / STRIPES;
     (0..STRIPES).map(|i| i * (n - stripe) / (STRIPES - 1)).map(|at| at..at + stripe).collect()
 }
 

@@ -21,7 +21,7 @@ use crate::pco::mode::dict;
 const LEAST: usize = 1 << 13;
 
 /// Segments that by estimate save less than this part are also encoded together.
-const UNSURE: f64 = 0.03;
+const UNSURE: f64 = 0.02;
 
 /// An encoded chunk.
 pub(crate) struct Piece<L> {
@@ -95,7 +95,7 @@ fn cuts<L: Latent>(latents: &[L], meta: &ChunkMeta<L>, config: &Config) -> Vec<C
     let mut deltas = vec![meta.delta.clone()];
     if config.delta == DeltaSpec::Auto {
         let consecutive = |order| DeltaPayload::Consecutive { order, secondary: false };
-        for delta in [DeltaPayload::None, consecutive(1), consecutive(2)] {
+        for delta in [DeltaPayload::None, consecutive(1)] {
             if !deltas.contains(&delta) {
                 deltas.push(delta);
             }

@@ -18,6 +18,8 @@ use crate::pco::mode::dict;
 
 /// Rivals that a sample says take no more than this times the best are measured.
 pub(crate) const CLOSE: f64 = 1.05;
+/// Rivals are tried with linear predictions up to this times the best: those may well save so much.
+const PREDICTED: f64 = 1.12;
 /// Rivals that are measured, at most.
 const RIVALS: usize = 2;
 
@@ -93,7 +95,7 @@ pub(crate) fn decide<L: Latent>(
         if let Some(split) = ModeLatents::split(latents.clone(), rival.mode) {
             let bits = trial.weigh(&split, rival.mode, rival.delta);
             // The sample's best was tried with linear predictions, this one was not.
-            if L::BITS <= 32 && bits < trial.bits * CLOSE {
+            if L::BITS <= 32 && bits < trial.bits * PREDICTED {
                 trial.predictions(&split, rival.mode);
             }
         }
@@ -103,6 +105,8 @@ pub(crate) fn decide<L: Latent>(
     Some(Plan { latents, delta, lookbacks })
 }
 
+/// Shorter chunks have lookbacks only where the quick search finds them.
+const LONG: usize = 1 << 16;
 /// Numbers of stretches that tell whether lookbacks are worth choosing for all, and how many times
 /// the bits of the best other encoding they may take there.
 const STRETCHES: [(usize, f64); 2] = [(1 << 12, 1.03), (1 << 15, 1.01)];
@@ -124,13 +128,14 @@ fn parsed<L: Latent>(
     let trial = Trial::<L> { effort, bits: 0.0, best: None };
     let is_promising = |&(n, times): &(usize, f64)| {
         let start = latents.len().saturating_sub(n) / 2;
-        let stretch = latents.gather(&[start..latents.len().min(start + n)]);
+        let range = start..latents.len().min(start + n);
+        let stretch = latents.gather(std::slice::from_ref(&range));
         let (delta, lookbacks) = parse(&stretch);
         let bits = trial.bits_of(&stretch, &delta, Some(&lookbacks));
         bits < trial.bits_of(&stretch, other, None) * times
     };
-    let is_promising =
-        matches!(other, DeltaPayload::Lookback { .. }) || STRETCHES.iter().all(is_promising);
+    let is_promising = matches!(other, DeltaPayload::Lookback { .. })
+        || latents.len() >= LONG && STRETCHES.iter().all(is_promising);
     is_promising.then(|| parse(latents))
 }
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Numbers in a block, at least.
 const BLOCK: usize = 1 << 10;
 /// Blocks of a chunk, at most.
-const BLOCKS: usize = 512;
+const BLOCKS: usize = 256;
 /// Cells of a histogram, about.
 const CELLS: usize = 128;
 /// Orders of a linear prediction that is fitted to each segment, at most.

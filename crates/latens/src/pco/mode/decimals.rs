@@ -98,6 +98,7 @@ mod tests {
     use crate::number::Number;
 
     #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "to be rounded")]
     fn six_decimals_in_single_floats_are_found() {
         let sample: Vec<u32> = (1..900u32)
             .map(|i| ((f64::from(i * 7919 % 3_000_017) - 1e6) * 1e-6) as f32)
@@ -107,6 +108,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "to be rounded")]
     fn tenths_of_seconds_of_arc_are_found() {
         let sample: Vec<u32> = (1..900u32)
             .map(|i| (f64::from(i * 7919 % 900_001 + 36 * 9000) / 36_000.0) as f32)
