@@ -8,7 +8,6 @@ pub mod conv1;
 pub mod delta;
 pub mod dispatch;
 pub mod lane;
-pub mod prefetch;
 pub mod rans;
 pub mod sums;
 pub mod tans;

@@ -10,12 +10,10 @@ use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::inspect::ChunkInspection;
-use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
-use latens_kernels::prefetch;
 
 /// The chunk that is being read.
 struct Current {
@@ -344,9 +342,6 @@ impl<S: Supply> Engine<S> {
             if *filled == dst.len() || chunk.left() == 0 {
                 break;
             }
-            let room = &mut dst[*filled..];
-            let next = room.len().min(BATCH_N);
-            prefetch::to_write(&mut room[..next]);
             self.source.fill(LOOKAHEAD)?;
             let bytes = self.source.bytes();
             chunk
