@@ -216,7 +216,7 @@ def test_an_array_in_use_is_refused():
         try:
             for _ in range(5):
                 pco.decompress_into(data, out)
-        except latens.LatensError as error:
+        except Exception as error:
             errors.append(error)
 
     threads = [threading.Thread(target=decode) for _ in range(4)]
@@ -225,6 +225,7 @@ def test_an_array_in_use_is_refused():
     for thread in threads:
         thread.join()
     assert same(out, numbers)
+    assert all(isinstance(error, latens.LatensError) for error in errors)
     assert all("in use" in str(error) for error in errors)
 
 
