@@ -85,7 +85,7 @@ pub use config::{Config, DeltaSpec, Favor, MAX_LEVEL, ModeSpec};
 pub use describe::{DeltaEncoding, Mode};
 pub use inspect::{BinInspection, ChunkInspection, Inspection, LatentInspection, inspect};
 pub use layout::header::FormatVersion;
-pub use parallel::decompress_parallel;
+pub use parallel::{compress_parallel, decompress_parallel};
 pub use simple::{
     Decompressed, compress, decompress, decompress_any, decompress_into, decompress_with,
 };

@@ -7,17 +7,77 @@
 
 use crate::bits::checksum::Crc32c;
 use crate::bits::reader::BitReader;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Number;
+use crate::pco::config::Config;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::simple::{decompress_with, earned};
-use crate::pco::standalone::Decoder;
+use crate::pco::standalone::{Decoder, EncodedChunk, Encoder, encode_chunk};
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A standalone file with all numbers, its chunks encoded by `threads` threads, this one included.
+///
+/// The bytes are those of [`compress`](crate::pco::compress), whatever the number of threads. Memory
+/// is what [`compress`](crate::pco::compress) needs for a chunk for each thread, and all encoded
+/// chunks at once.
+///
+/// ```
+/// # fn main() -> latens::Result<()> {
+/// use latens::pco;
+/// let numbers: Vec<u32> = (0..600_000).collect();
+/// let config = pco::Config::default();
+/// let threads = std::num::NonZero::new(2).expect("two");
+/// let file = pco::compress_parallel(&numbers, &config, threads)?;
+/// assert_eq!(file, pco::compress(&numbers, &config)?);
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// Invalid argument when the configuration does not fit the type.
+pub fn compress_parallel<T: Number>(
+    numbers: &[T],
+    config: &Config,
+    threads: NonZero<usize>,
+) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
+    let mut rest = numbers;
+    let mut chunks = Vec::new();
+    for len in config.chunk_lens(numbers.len()) {
+        let (chunk, behind) = rest.split_at(len);
+        chunks.push(chunk);
+        rest = behind;
+    }
+    let threads = threads.get().min(chunks.len());
+    let next = AtomicUsize::new(0);
+    let encoded: Vec<_> = chunks.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(chunk), Some(place)) = (chunks.get(index), encoded.get(index)) else {
+                return;
+            };
+            let made = encode_chunk(chunk, config);
+            if let Ok(mut place) = place.lock() {
+                *place = Some(made);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+    for place in encoded {
+        let made: Option<Result<EncodedChunk>> = place.into_inner().unwrap_or(None);
+        encoder.write_encoded(made.ok_or_else(|| Error::invalid("a thread came to grief"))??)?;
+    }
+    encoder.finish()
+}
 
 /// All numbers of a standalone file, decoded by `threads` threads, this one included.
 ///
@@ -169,6 +229,19 @@ mod tests {
         let file = compress(&numbers, &config).unwrap();
         assert_eq!(Table::of(&file).unwrap().chunks.len(), 3);
         (numbers, file)
+    }
+
+    #[test]
+    fn the_same_files() {
+        let numbers: Vec<i32> = (0..5000i32).map(|i| i * i % 3001).collect();
+        for n in [0, 1, 999, 1000, 5000] {
+            let config = Config::default().chunk_n(1000);
+            let expect = compress(&numbers[..n], &config).unwrap();
+            for threads in [1, 2, 3, 50] {
+                let threads = NonZero::new(threads).unwrap();
+                assert_eq!(compress_parallel(&numbers[..n], &config, threads).unwrap(), expect);
+            }
+        }
     }
 
     #[test]
