@@ -113,10 +113,6 @@ impl<L: Latent, const AVX2: bool> Work for Undo<'_, L, AVX2> {
             2 => self.few::<2>(),
             3 => self.few::<3>(),
             4 => self.few::<4>(),
-            5 => self.few::<5>(),
-            6 => self.few::<6>(),
-            7 => self.few::<7>(),
-            8 => self.few::<8>(),
             _ => self.many(),
         }
     }

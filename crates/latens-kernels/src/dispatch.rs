@@ -9,7 +9,7 @@ pub enum Simd {
     Scalar,
     /// aarch64 with NEON.
     Neon,
-    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
+    /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, beside all of [`Simd::Avx2`].
     Avx512,
@@ -36,6 +36,7 @@ impl Simd {
                 is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("bmi1")
                     && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("lzcnt")
                     && is_x86_feature_detected!("popcnt")
             }
             #[cfg(target_arch = "x86_64")]
@@ -99,7 +100,7 @@ impl Present {
     pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
             fn with_avx2<W: Work>(work: W) -> W::Output {
                 work.run()
             }
@@ -110,6 +111,21 @@ impl Present {
             }
         }
         work.run()
+    }
+
+    /// [`Present::run`] for a closure, which is to be marked `#[inline(always)]` like all that it
+    /// calls in its loops.
+    #[inline]
+    pub fn call<R>(self, loops: impl FnOnce() -> R) -> R {
+        struct Call<F>(F);
+        impl<R, F: FnOnce() -> R> Work for Call<F> {
+            type Output = R;
+            #[inline(always)]
+            fn run(self) -> R {
+                (self.0)()
+            }
+        }
+        self.run(Call(loops))
     }
 }
 

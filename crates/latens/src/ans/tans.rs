@@ -113,7 +113,7 @@ impl Encoder {
     }
 
     /// Encodes `symbol`: the new state, and how many low bits of the old state to write.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&self, state: u32, symbol: usize) -> (u32, u32) {
         let s = self.symbols[symbol];
         let bits = state.wrapping_add(s.bits_delta) >> 16;

@@ -17,6 +17,11 @@ impl BitWriter {
         Self { bytes, pending: 0, pending_bits: 0 }
     }
 
+    /// Makes room for so many bytes, and a few.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve_exact(bytes + 256);
+    }
+
     /// Appends the `count` (0 to 64) low bits of `value`; higher bits must be zero.
     #[inline]
     pub(crate) fn write(&mut self, value: u64, count: u32) {
@@ -30,6 +35,21 @@ impl BitWriter {
             self.pending_bits = total - 64;
         } else {
             self.pending_bits = total;
+        }
+    }
+
+    /// Appends whole words, at once where the last bit before them ends a byte.
+    pub(crate) fn write_words(&mut self, words: &[u64]) {
+        if !self.pending_bits.is_multiple_of(8) {
+            words.iter().for_each(|&word| self.write(word, 64));
+            return;
+        }
+        self.align();
+        let start = self.bytes.len();
+        self.bytes.resize(start + 8 * words.len(), 0);
+        let (places, _) = self.bytes[start..].as_chunks_mut::<8>();
+        for (place, word) in places.iter_mut().zip(words) {
+            *place = word.to_le_bytes();
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod closely;
 pub(crate) mod histogram;
 pub(crate) mod lookup;
 pub(crate) mod optimize;
+pub(crate) mod sort;
 
 use crate::ans::frequencies;
 use crate::number::Latent;

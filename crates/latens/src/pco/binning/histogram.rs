@@ -2,6 +2,8 @@
 
 use crate::number::Latent;
 use crate::pco::binning::lookup::Lookup;
+use crate::pco::binning::sort::sort;
+use latens_kernels::dispatch::Present;
 
 /// A range of latents and how many fall in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl<L: Latent> Histogram<L> {
             Self { buckets, places: Places::Dense { min, span } }
         } else if latents.len() < 2 * SAMPLE * most {
             let mut sorted = latents.to_vec();
-            sorted.sort_unstable();
+            sort(&mut sorted);
             Self { buckets: of_sorted(&sorted, most), places: Places::Unknown }
         } else {
             sampled(latents, most)
@@ -90,7 +92,8 @@ impl<L: Latent> Histogram<L> {
             }
             Places::Unknown => {
                 let mut symbols = vec![0; latents.len()];
-                Lookup::new(bins.iter().map(|bin| bin.lower).collect()).find(latents, &mut symbols);
+                let lowers = bins.iter().map(|bin| bin.lower).collect();
+                Lookup::new(lowers, latents.len()).find(latents, &mut symbols);
                 symbols
             }
         }
@@ -104,7 +107,7 @@ pub(crate) fn of_sample<L: Latent>(latents: &mut [L], most: usize) -> Vec<Bucket
     if is_dense(span, latents.len()) {
         return dense(latents, min, span, most);
     }
-    latents.sort_unstable();
+    sort(latents);
     of_sorted(latents, most)
 }
 
@@ -114,7 +117,11 @@ fn is_dense(span: u64, n: usize) -> bool {
 
 fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
     let first = *latents.first()?;
-    Some(latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x))))
+    let bounds = Present::in_use().call(
+        #[inline(always)]
+        || latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x))),
+    );
+    Some(bounds)
 }
 
 /// Counts each value of `min..=min + span`.
@@ -138,7 +145,8 @@ fn dense<L: Latent>(latents: &[L], min: L, span: u64, most: usize) -> Vec<Bucket
 #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
 fn counts<L: Latent, const LANES: usize>(latents: &[L], min: L, span: u64) -> Vec<u32> {
     let mut counts = vec![[0u32; LANES]; span as usize + 1];
-    for group in latents.chunks(LANES) {
+    let (groups, rest) = latents.as_chunks::<LANES>();
+    for group in groups.iter().map(|group| &group[..]).chain([rest]) {
         for (lane, &x) in group.iter().enumerate() {
             counts[x.sub(min).to_u64() as usize][lane] += 1;
         }
@@ -166,7 +174,7 @@ fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
         latents[i * gap + (jump >> 3) % gap]
     };
     let mut sample: Vec<L> = (0..SAMPLE * most).map(&mut pick).collect();
-    sample.sort_unstable();
+    sort(&mut sample);
     let cuts = of_sorted(&sample, most);
     // A bucket reaches from its lower cut to the next one.
     let mut lowers: Vec<L> = cuts
@@ -178,7 +186,7 @@ fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
         })
         .collect();
     lowers.dedup();
-    let lookup = Lookup::new(lowers.clone());
+    let lookup = Lookup::new(lowers.clone(), latents.len());
     let empty = Bucket { lower: L::MAX, upper: L::ZERO, count: 0 };
     let mut buckets = vec![empty; lowers.len()];
     let mut by_latent = vec![0u16; latents.len()];
@@ -196,7 +204,7 @@ fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
         let lies_in = |range: u16| usize::from(range) == which;
         let mut end: Vec<L> =
             latents.iter().zip(&by_latent).filter(|&(_, &r)| lies_in(r)).map(|(&x, _)| x).collect();
-        end.sort_unstable();
+        sort(&mut end);
         of_sorted(&end, 2)
     };
     let last = lowers.len() - 1;
@@ -216,53 +224,65 @@ struct Collector<L> {
     taken: u64,
     total: u64,
     most: u64,
+    /// Latents of a part: a run of as many stands alone.
+    part: u64,
+    /// As soon as so many are taken, the open bucket is full.
+    cut: u64,
 }
 
 impl<L: Latent> Collector<L> {
     fn new(total: usize, most: usize) -> Self {
-        Self {
+        let mut new = Self {
             done: Vec::with_capacity(most + 1),
             open: None,
             taken: 0,
             total: total.max(1) as u64,
             most: most.max(1) as u64,
+            part: 0,
+            cut: 0,
+        };
+        new.part = new.total.div_ceil(new.most);
+        new.cut = new.cut_behind(0);
+        new
+    }
+
+    /// Where the part ends that the `i`-th latent lies in: parts are of equal size, but for the
+    /// first and the last, which halve towards the ends, since there heavy tails take many bits in
+    /// few latents.
+    fn cut_behind(&self, i: u64) -> u64 {
+        let part = (i * self.most / self.total).min(self.most);
+        let end = ((part + 1) * self.total).div_ceil(self.most);
+        if part == 0 {
+            end.min((2 << (i + 1).ilog2()) - 1)
+        } else if part + 1 >= self.most {
+            let half = 1 << (self.total - i.min(self.total) + 1).ilog2();
+            if half > 1 { self.total + 2 - half } else { u64::MAX }
+        } else {
+            end
         }
     }
 
-    /// Which part the `i`-th latent lies in: parts of equal size, but for the first and the last,
-    /// which halve towards the ends, since there heavy tails take many bits in few latents.
-    fn part(&self, i: u64) -> u64 {
-        const TAIL: u64 = 64;
-        let part = (i * self.most / self.total).min(self.most);
-        let from_end = self.total - i.min(self.total);
-        let tail = if part == 0 {
-            u64::from((i + 1).ilog2())
-        } else if part + 1 >= self.most {
-            TAIL - 1 - u64::from((from_end + 1).ilog2())
-        } else {
-            0
-        };
-        part * TAIL + tail
-    }
-
+    #[inline]
     fn run(&mut self, value: L, count: u32) {
-        let (first, end) = (self.taken, self.taken + u64::from(count));
+        let end = self.taken + u64::from(count);
         self.taken = end;
-        // A run that covers a part of its own stands alone.
-        if u64::from(count) * self.most >= self.total {
+        if u64::from(count) >= self.part {
             self.done.extend(self.open.take());
             self.done.push(Bucket { lower: value, upper: value, count });
-            return;
-        }
-        match &mut self.open {
-            Some(open) => {
-                open.upper = value;
-                open.count += count;
+        } else {
+            match &mut self.open {
+                Some(open) => {
+                    open.upper = value;
+                    open.count += count;
+                }
+                None => self.open = Some(Bucket { lower: value, upper: value, count }),
             }
-            None => self.open = Some(Bucket { lower: value, upper: value, count }),
+            if end >= self.cut {
+                self.done.extend(self.open.take());
+            }
         }
-        if self.part(end) > self.part(first) {
-            self.done.extend(self.open.take());
+        if end >= self.cut {
+            self.cut = self.cut_behind(end);
         }
     }
 

@@ -9,18 +9,27 @@ use latens_kernels::sums;
 /// the state (first value, first difference, …). `order` latents fewer are left; missing ones
 /// of the state are 0.
 pub(crate) fn encode<L: Latent>(order: u32, latents: &mut Vec<L>) -> Vec<L> {
-    let mut moments = Vec::with_capacity(order as usize);
-    for _ in 0..order {
-        moments.push(latents.first().copied().unwrap_or(L::ZERO));
-        for i in 1..latents.len() {
-            latents[i - 1] = latents[i].sub(latents[i - 1]);
-        }
-        latents.pop();
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            let mut moments = Vec::with_capacity(order as usize);
+            for done in 1..=order {
+                moments.push(latents.first().copied().unwrap_or(L::ZERO));
+                let offset = if done == order { L::MID } else { L::ZERO };
+                differences(latents, offset);
+            }
+            moments
+        },
+    )
+}
+
+/// Replaces latents by the differences of neighbours, one fewer, and adds `offset`.
+#[inline(always)]
+pub(crate) fn differences<L: Latent>(latents: &mut Vec<L>, offset: L) {
+    for i in 1..latents.len() {
+        latents[i - 1] = latents[i].sub(latents[i - 1]).add(offset);
     }
-    for x in latents {
-        *x = x.add(L::MID);
-    }
-    moments
+    latents.pop();
 }
 
 /// The running sums of one variable of a page.

@@ -14,22 +14,33 @@ pub(crate) fn encode<L: Latent>(conv: &Conv1, latents: &mut Vec<L>) -> Vec<L> {
     let order = conv.weights.len();
     let mut state: Vec<L> = latents.iter().copied().take(order).collect();
     state.resize(order, L::ZERO);
+    let residuals = Present::in_use().call(
+        #[inline(always)]
+        || match L::BITS {
+            8 => residuals::<L, i16>(conv, latents),
+            16 => residuals::<L, i32>(conv, latents),
+            _ => residuals::<L, i64>(conv, latents),
+        },
+    );
+    *latents = residuals;
+    state
+}
+
+/// The residuals of the latents from the `order`-th on.
+#[inline(always)]
+fn residuals<L: Latent, S: Sum>(conv: &Conv1, latents: &[L]) -> Vec<L> {
+    let order = conv.weights.len();
     let mut residuals = Vec::with_capacity(latents.len().saturating_sub(order));
     let mut sums = [0; BLOCK];
     for start in (order..latents.len()).step_by(BLOCK) {
         let block = &latents[start..(start + BLOCK).min(latents.len())];
         let sums = &mut sums[..block.len()];
-        match L::BITS {
-            8 => predictions::<L, i16>(conv, &latents[start - order..], sums),
-            16 => predictions::<L, i32>(conv, &latents[start - order..], sums),
-            _ => predictions::<L, i64>(conv, &latents[start - order..], sums),
-        }
+        predictions::<L, S>(conv, &latents[start - order..], sums);
         let residual =
             |(&x, &mut prediction): (&L, &mut u64)| x.sub(L::truncate(prediction)).add(L::MID);
         residuals.extend(block.iter().zip(sums).map(residual));
     }
-    *latents = residuals;
-    state
+    residuals
 }
 
 /// Latents that are predicted together, so that the compiler can do several in one instruction.
@@ -37,53 +48,86 @@ const BLOCK: usize = 128;
 
 /// Signed integers of twice the width of some latents, in which no prediction overflows.
 trait Sum: Copy + Ord {
+    /// Signed integers as wide as the latents.
+    type Half: Copy;
+    const ZERO: Self;
+    const HALF_ZERO: Self::Half;
     fn of_i64(x: i64) -> Self;
     fn to_i64(self) -> i64;
-    fn plus_product(self, weight: Self, x: Self) -> Self;
+    /// A weight, which `Conv1::check` bounds by what a latent less `MID` may be.
+    fn weight(weight: i32) -> Self::Half;
+    /// A latent less `MID`.
+    fn centred<L: Latent>(x: L) -> Self::Half;
+    fn plus_product(self, weight: Self::Half, x: Self::Half) -> Self;
     fn shift(self, bits: u32) -> Self;
 }
 
 macro_rules! impl_sum {
-    ($t:ident) => {
+    ($t:ident, $half:ident) => {
         impl Sum for $t {
+            type Half = $half;
+            const ZERO: Self = 0;
+            const HALF_ZERO: $half = 0;
             #[expect(clippy::allow_attributes, reason = "i64 is one of the types")]
             #[allow(clippy::cast_possible_truncation, reason = "`Conv1::check` bounds it")]
             #[allow(clippy::unnecessary_cast, reason = "i64 is one of the types")]
+            #[inline(always)]
             fn of_i64(x: i64) -> Self {
                 x as $t
             }
+            #[inline(always)]
             fn to_i64(self) -> i64 {
                 i64::from(self)
             }
-            fn plus_product(self, weight: Self, x: Self) -> Self {
-                self.wrapping_add(weight.wrapping_mul(x))
+            #[expect(clippy::allow_attributes, reason = "i32 is one of the types")]
+            #[allow(clippy::cast_possible_truncation, reason = "`Conv1::check` bounds it")]
+            #[allow(clippy::unnecessary_cast, reason = "i32 is one of the types")]
+            #[inline(always)]
+            fn weight(weight: i32) -> $half {
+                weight as $half
             }
+            #[expect(clippy::cast_possible_truncation, reason = "it fits")]
+            #[inline(always)]
+            fn centred<L: Latent>(x: L) -> $half {
+                x.sub(L::MID).to_u64() as $half
+            }
+            #[inline(always)]
+            fn plus_product(self, weight: $half, x: $half) -> Self {
+                self.wrapping_add($t::from(weight).wrapping_mul($t::from(x)))
+            }
+            #[inline(always)]
             fn shift(self, bits: u32) -> Self {
                 self >> bits
             }
         }
     };
 }
-impl_sum!(i16);
-impl_sum!(i32);
-impl_sum!(i64);
+impl_sum!(i16, i8);
+impl_sum!(i32, i16);
+impl_sum!(i64, i32);
 
 /// The predictions for the latents from the `order`-th on.
+///
+/// Latents are centred first, so that both factors of a product are signed and of half the width
+/// of their sum: there are instructions for that. Sums wrap, and what centring takes is added.
+#[inline(always)]
 fn predictions<L: Latent, S: Sum>(conv: &Conv1, latents: &[L], found: &mut [u64]) {
     let order = conv.weights.len();
-    let mut xs = [S::of_i64(0); BLOCK + MAX_CONV1_ORDER];
-    for (to, x) in xs.iter_mut().zip(&latents[..found.len() + order]) {
-        *to = S::of_i64(x.to_u64().cast_signed());
+    let mut xs = [S::HALF_ZERO; BLOCK + MAX_CONV1_ORDER];
+    for (to, &x) in xs.iter_mut().zip(&latents[..found.len() + order]) {
+        *to = S::centred(x);
     }
-    let mut sums = [S::of_i64(conv.bias); BLOCK];
+    let weights: i64 = conv.weights.iter().map(|&w| i64::from(w)).sum();
+    let taken = weights.wrapping_mul(L::MID.to_u64().cast_signed());
+    let mut sums = [S::of_i64(conv.bias.wrapping_add(taken)); BLOCK];
     for (j, &weight) in conv.weights.iter().enumerate() {
-        let weight = S::of_i64(i64::from(weight));
+        let weight = S::weight(weight);
         for (sum, &x) in sums.iter_mut().zip(&xs[j..j + BLOCK]) {
             *sum = sum.plus_product(weight, x);
         }
     }
     for (to, sum) in found.iter_mut().zip(sums) {
-        *to = sum.max(S::of_i64(0)).shift(conv.quantization).to_i64().cast_unsigned();
+        *to = sum.max(S::ZERO).shift(conv.quantization).to_i64().cast_unsigned();
     }
 }
 

@@ -5,6 +5,7 @@
 //! novelty wins.
 
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
 
 /// log2 of the entries of each table of last places, at most.
 const TABLE_LOG: u32 = 15;
@@ -20,6 +21,14 @@ pub(crate) fn window_log(n: usize) -> u32 {
 
 /// A lookback for each latent after the first `2^state_log`.
 pub(crate) fn search<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<u32> {
+    Present::in_use().call(
+        #[inline(always)]
+        || search_all(latents, window_log, state_log),
+    )
+}
+
+#[inline(always)]
+fn search_all<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<u32> {
     let state_n = (1usize << state_log).min(latents.len());
     let table_log = (latents.len() as u64).bit_length().clamp(4, TABLE_LOG);
     let mut searcher = Searcher::new(window_log, table_log);
@@ -63,6 +72,7 @@ fn bits16(count: u32, total: u32) -> u32 {
 }
 
 /// 16 times the log2, rounded down, by the highest bits.
+#[inline(always)]
 fn log16(x: u32) -> u32 {
     const OF_HIGHEST: [u8; 16] = [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 12, 13, 14, 15];
     let x = x.max(1);
@@ -92,7 +102,7 @@ impl Costs {
         costs
     }
 
-    #[inline]
+    #[inline(always)]
     fn of(&self, lookback: u32, distance_bits: u32) -> u32 {
         let by_length = self.length_cost[lookback.bit_length() as usize];
         let single = self.single_log.get(lookback as usize).copied().unwrap_or(0);
@@ -101,7 +111,7 @@ impl Costs {
         by_length.min(by_itself) + self.distance_cost[distance_bits as usize]
     }
 
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, lookback: u32, distance_bits: u32) {
         self.distance[distance_bits as usize] += 1;
         self.length[lookback.bit_length() as usize] += 1;
@@ -120,6 +130,7 @@ impl Costs {
         self.total_log = log16(self.total + 1);
     }
 
+    #[inline(never)]
     fn learn(&mut self) {
         for (bits, (&count, cost)) in
             (0u32..).zip(self.distance.iter().zip(&mut self.distance_cost))
@@ -133,7 +144,7 @@ impl Costs {
 }
 
 /// A distance in either direction.
-#[inline]
+#[inline(always)]
 fn magnitude<L: Latent>(distance: L) -> L {
     distance.min(L::ZERO.sub(distance))
 }
@@ -163,7 +174,7 @@ impl Searcher {
     }
 
     /// Notes a latent's place under its keys; returns the lookbacks to those who had them before.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are asked for")]
     fn meet<L: Latent>(&mut self, latents: &[L], i: usize) -> [u32; KEYS] {
         let x = latents[i].to_u64();
@@ -176,18 +187,17 @@ impl Searcher {
             x >> (L::BITS / 2),
             x >> (L::BITS * 5 / 8),
         ];
-        let mut kind = 0;
-        keys.map(|key| {
+        let mut lookbacks = [0; KEYS];
+        for (kind, (key, lookback)) in keys.into_iter().zip(&mut lookbacks).enumerate() {
             let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.table_log);
             let place = &mut self.tables[(kind << self.table_log) + hash as usize];
-            let lookback = (i as u16).wrapping_sub(*place);
+            *lookback = u32::from((i as u16).wrapping_sub(*place));
             *place = i as u16;
-            kind += 1;
-            u32::from(lookback)
-        })
+        }
+        lookbacks
     }
 
-    #[inline]
+    #[inline(always)]
     fn choose<L: Latent>(&mut self, latents: &[L], i: usize, found: [u32; KEYS]) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "window_log is at most 24")]
         let window = (1u32 << self.window_log).min(i as u32);

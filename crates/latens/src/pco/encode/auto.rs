@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::number::{Latent, NumberKind, NumberType};
+use crate::pco::binning::sort::sort;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
@@ -37,7 +38,7 @@ pub(crate) fn plan<L: Latent>(
     let too_many = || Error::invalid("more distinct values than a dictionary holds");
     let sample = Sample::new(&latents, sample::stripes(n, sample_n(n, config.level)));
     let mut sorted = sample.latents.clone();
-    sorted.sort_unstable();
+    sort(&mut sorted);
     let modes = match mode {
         // Which order is better depends on the delta encoding.
         Some(ModeChoice::Dict { most, .. }) if config.delta == DeltaSpec::Auto => {

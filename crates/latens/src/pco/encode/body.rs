@@ -2,16 +2,20 @@
 
 use crate::bits::writer::BitWriter;
 
-/// Bits in words of 64.
-#[derive(Debug, Default)]
-pub(crate) struct Body {
+/// Words that are held back, at least, before they go to where bytes are kept.
+const HELD: usize = if cfg!(test) { 16 } else { 1 << 11 };
+
+/// The body of a page on its way to a writer.
+#[derive(Debug)]
+pub(crate) struct Body<'a> {
+    writer: &'a mut BitWriter,
     words: Vec<u64>,
     at: Place,
 }
 
 /// Where the next bit goes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+pub(crate) struct Place {
     /// Words that are full.
     full: usize,
     /// Bits of the word behind them.
@@ -26,29 +30,51 @@ pub(crate) struct Cursor<'a> {
     at: Place,
 }
 
-impl Body {
-    /// Lets `write` append at most `most` bits.
-    #[inline]
-    pub(crate) fn extend(&mut self, most: usize, write: impl FnOnce(&mut Cursor<'_>)) {
-        let needed = self.at.full + most / 64 + 2;
-        if self.words.len() < needed {
-            self.words.resize(needed + self.words.len() / 2, 0);
-        }
-        let mut cursor = Cursor { words: &mut self.words, at: self.at };
-        write(&mut cursor);
-        self.at = cursor.at;
+impl<'a> Body<'a> {
+    /// Appends to a writer.
+    pub(crate) fn new(writer: &'a mut BitWriter) -> Self {
+        Self { writer, words: vec![0; HELD], at: Place::default() }
     }
 
-    /// Appends all to a writer.
-    pub(crate) fn write(&self, w: &mut BitWriter) {
-        for &word in &self.words[..self.at.full] {
-            w.write(word, 64);
+    /// Room for at most `most` bits. What is written there counts when it is [`Body::take`]n.
+    #[inline(always)]
+    pub(crate) fn cursor(&mut self, most: usize) -> Cursor<'_> {
+        let needed = most / 64 + 2;
+        if self.words.len() < self.at.full + needed {
+            self.make_room(needed);
         }
-        w.write(self.at.pending, self.at.bits);
+        Cursor { words: &mut self.words, at: self.at }
+    }
+
+    /// Continues where a cursor ended.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, end: Place) {
+        self.at = end;
+    }
+
+    #[inline(never)]
+    fn make_room(&mut self, needed: usize) {
+        self.writer.write_words(&self.words[..self.at.full]);
+        self.at.full = 0;
+        if self.words.len() < needed {
+            self.words.resize(needed, 0);
+        }
+    }
+
+    /// Appends what is held back.
+    pub(crate) fn finish(self) {
+        self.writer.write_words(&self.words[..self.at.full]);
+        self.writer.write(self.at.pending, self.at.bits);
     }
 }
 
 impl Cursor<'_> {
+    /// Where it ends.
+    #[inline(always)]
+    pub(crate) fn end(self) -> Place {
+        self.at
+    }
+
     /// Appends the `count` (0 to 64) low bits of `value`; higher bits must be zero.
     #[inline(always)]
     pub(crate) fn write(&mut self, value: u64, count: u32) {
@@ -81,19 +107,20 @@ mod tests {
                 .into_iter()
                 .map(|(value, count)| (value & crate::bits::low_mask(count), count))
                 .collect();
-            let (mut plain, mut ours, mut body) =
-                (BitWriter::default(), BitWriter::default(), Body::default());
+            let (mut plain, mut ours) = (BitWriter::default(), BitWriter::default());
+            let mut body = Body::new(&mut ours);
             for chunk in fields.chunks(7) {
-                body.extend(7 * 64, |cursor| {
-                    for &(value, count) in chunk {
-                        cursor.write(value, count);
-                    }
-                });
+                let mut cursor = body.cursor(7 * 64);
+                for &(value, count) in chunk {
+                    cursor.write(value, count);
+                }
+                let end = cursor.end();
+                body.take(end);
             }
             for (value, count) in fields {
                 plain.write(value, count);
             }
-            body.write(&mut ours);
+            body.finish();
             prop_assert_eq!(ours.finish(), plain.finish());
         }
     }

@@ -13,6 +13,7 @@ use crate::pco::encode::split::Stored;
 use crate::pco::layout::page_meta::PageVariable;
 use crate::pco::layout::variable::Variable;
 use crate::pco::layout::{BATCH_N, LANES};
+use latens_kernels::dispatch::Present;
 use std::ops::Range;
 
 /// A variable's bins with what is needed to code by them.
@@ -21,6 +22,10 @@ pub(crate) struct VariableCoder<L> {
     pub(crate) variable: Variable<L>,
     encoder: tans::Encoder,
     spans: Vec<Span<L>>,
+    /// Bits of the widest offset.
+    widest: u32,
+    /// Bits of a table's worth of offsets.
+    offset_bits: u64,
     /// By latent of all pages, end to end: its bin; empty where there is one at most.
     symbols: Vec<u16>,
     /// Where each page's latents lie in those of all pages.
@@ -42,6 +47,8 @@ pub(crate) struct Coded<'a, L> {
     /// By four latents: their codes, the first one lowest, and in the highest byte how many bits.
     codes: Vec<u64>,
     spans: &'a [Span<L>],
+    widest: u32,
+    offset_bits: u64,
     symbols: &'a [u16],
     latents: &'a [L],
 }
@@ -62,31 +69,43 @@ impl<L: Latent> VariableCoder<L> {
             bits: bin.offset_bits as u8,
         };
         let spans = variable.bins.iter().map(span).collect();
+        let widest = variable.bins.iter().map(|bin| bin.offset_bits).max().unwrap_or(0);
+        let offset_bits = variable
+            .bins
+            .iter()
+            .map(|bin| u64::from(bin.weight) * u64::from(bin.offset_bits))
+            .sum();
         let mut end = 0;
         let to_range = |n| {
             end += n;
             end - n..end
         };
         let pages = stored.map(to_range).collect();
-        Self { variable, encoder, spans, symbols, pages }
+        Self { variable, encoder, spans, widest, offset_bits, symbols, pages }
     }
 
     /// Codes what a page stores of the variable.
     pub(crate) fn encode<'a>(&'a self, page: usize, stored: &'a Stored<L>) -> Coded<'a, L> {
         let symbols = self.symbols.get(self.pages[page].clone()).unwrap_or_default();
-        let (codes, states) = self.codes(symbols);
+        let (codes, states) = Present::in_use().call(
+            #[inline(always)]
+            || self.codes(symbols),
+        );
         let slots = states.map(|state| self.encoder.slot(state));
         Coded {
             meta: PageVariable { state: stored.state.clone(), slots },
             log: self.variable.log,
             codes,
             spans: &self.spans,
+            widest: self.widest,
+            offset_bits: self.offset_bits,
             symbols,
             latents: &stored.latents,
         }
     }
 
     /// Codes by four, and the states that a decoder starts from.
+    #[inline(always)]
     fn codes(&self, symbols: &[u16]) -> (Vec<u64>, [u32; LANES]) {
         let mut states = [self.encoder.initial_state(); LANES];
         let mut codes = vec![0u64; symbols.len().div_ceil(LANES)];
@@ -114,48 +133,85 @@ impl<L: Latent> VariableCoder<L> {
 }
 
 impl<L: Latent> Coded<'_, L> {
+    /// Bits of all latents, those of the offsets by the weights of their bins.
+    #[expect(clippy::cast_possible_truncation, reason = "of what is in memory")]
+    fn about_bits(&self) -> usize {
+        let codes: u64 = self.codes.iter().map(|group| group >> 56).sum();
+        let offsets = (self.offset_bits * self.latents.len() as u64) >> self.log;
+        (codes + offsets) as usize
+    }
+
     /// Writes the latents of the batch that starts at number `start`.
-    fn write_batch(&self, body: &mut Body, start: usize) {
+    #[inline(always)]
+    fn write_batch(&self, body: &mut Body<'_>, start: usize) {
         let n = self.latents.len();
         let range = start.min(n)..(start + BATCH_N).min(n);
         // Behind the last latent, whose codes may fill part of a group.
         if range.is_empty() {
             return;
         }
-        let latents = &self.latents[range.clone()];
         // A code has 14 bits at most.
-        body.extend(range.len() * (14 + L::BITS as usize), |cursor| {
-            if self.symbols.is_empty() {
-                if let Some(&span) = self.spans.first() {
-                    latents.iter().for_each(|&x| cursor.write(span.offset(x), span.bits.into()));
-                }
-                return;
-            }
-            for &group in &self.codes[range.start / LANES..range.end.div_ceil(LANES)] {
-                cursor.write(group & low_mask(56), (group >> 56) as u32);
-            }
-            self.write_offsets(cursor, latents, &self.symbols[range.clone()]);
-        });
+        let mut cursor = body.cursor(range.len() * (14 + L::BITS as usize));
+        self.write_range(&mut cursor, range);
+        let end = cursor.end();
+        body.take(end);
     }
 
-    /// As many offsets in one step as fit in 64 bits whatever their widths.
-    #[inline]
-    fn write_offsets(&self, cursor: &mut Cursor<'_>, latents: &[L], symbols: &[u16]) {
-        let at_once = 64 / L::BITS as usize;
-        for (latents, symbols) in latents.chunks(at_once).zip(symbols.chunks(at_once)) {
-            let (mut all, mut total) = (0, 0);
-            for (&x, &symbol) in latents.iter().zip(symbols) {
-                let span = self.spans[usize::from(symbol)];
-                all |= span.offset(x) << (total % 64);
-                total += u32::from(span.bits);
+    #[inline(always)]
+    fn write_range(&self, cursor: &mut Cursor<'_>, range: Range<usize>) {
+        let latents = &self.latents[range.clone()];
+        if self.symbols.is_empty() {
+            if let Some(&span) = self.spans.first() {
+                latents.iter().for_each(|&x| cursor.write(span.offset(x), span.bits.into()));
             }
-            cursor.write(all, total);
+            return;
         }
+        for &group in &self.codes[range.start / LANES..range.end.div_ceil(LANES)] {
+            cursor.write(group & low_mask(56), (group >> 56) as u32);
+        }
+        let symbols = &self.symbols[range];
+        // As many offsets in one step as fit in 64 bits.
+        match self.widest {
+            0 => {}
+            1..=8 => self.write_offsets::<8>(cursor, latents, symbols),
+            9..=12 => self.write_offsets::<5>(cursor, latents, symbols),
+            13..=16 => self.write_offsets::<4>(cursor, latents, symbols),
+            17..=21 => self.write_offsets::<3>(cursor, latents, symbols),
+            22..=32 => self.write_offsets::<2>(cursor, latents, symbols),
+            _ => self.write_offsets::<1>(cursor, latents, symbols),
+        }
+    }
+
+    #[inline(always)]
+    fn write_offsets<const N: usize>(
+        &self,
+        cursor: &mut Cursor<'_>,
+        latents: &[L],
+        symbols: &[u16],
+    ) {
+        let (latents, last_latents) = latents.as_chunks::<N>();
+        let (symbols, last_symbols) = symbols.as_chunks::<N>();
+        for (latents, symbols) in latents.iter().zip(symbols) {
+            self.write_group(cursor, latents, symbols);
+        }
+        self.write_group(cursor, last_latents, last_symbols);
+    }
+
+    /// Writes offsets that take 64 bits at most in all.
+    #[inline(always)]
+    fn write_group(&self, cursor: &mut Cursor<'_>, latents: &[L], symbols: &[u16]) {
+        let (mut all, mut total) = (0, 0);
+        for (&x, &symbol) in latents.iter().zip(symbols) {
+            let span = self.spans[usize::from(symbol)];
+            all |= span.offset(x) << (total % 64);
+            total += u32::from(span.bits);
+        }
+        cursor.write(all, total);
     }
 }
 
 impl<L: Latent> Span<L> {
-    #[inline]
+    #[inline(always)]
     fn offset(self, x: L) -> u64 {
         x.sub(self.lower).to_u64()
     }
@@ -177,17 +233,26 @@ pub(crate) fn write<P: Latent, S: Latent>(
         coded.meta.write(w, coded.log);
     }
     w.align();
-    let mut body = Body::default();
-    for start in (0..n).step_by(BATCH_N) {
-        if let Some(coded) = delta {
-            coded.write_batch(&mut body, start);
-        }
-        primary.write_batch(&mut body, start);
-        if let Some(coded) = secondary {
-            coded.write_batch(&mut body, start);
-        }
-    }
-    body.write(w);
+    let bits = primary.about_bits()
+        + delta.map_or(0, Coded::about_bits)
+        + secondary.map_or(0, Coded::about_bits);
+    w.reserve(bits / 8 + bits / 256);
+    let mut body = Body::new(w);
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            for start in (0..n).step_by(BATCH_N) {
+                if let Some(coded) = delta {
+                    coded.write_batch(&mut body, start);
+                }
+                primary.write_batch(&mut body, start);
+                if let Some(coded) = secondary {
+                    coded.write_batch(&mut body, start);
+                }
+            }
+        },
+    );
+    body.finish();
     w.align();
 }
 

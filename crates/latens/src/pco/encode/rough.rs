@@ -3,6 +3,8 @@
 
 use crate::number::Latent;
 use crate::pco::binning::optimize::log2;
+use crate::pco::delta::consecutive::differences;
+use latens_kernels::dispatch::Present;
 use std::ops::Range;
 
 /// Cells that a doubling of the distance from the middle is cut into, as a log2.
@@ -22,7 +24,7 @@ impl Cells {
     }
 
     /// Counts a distance, taken as signed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count<L: Latent>(&mut self, distance: L) {
         // Sign bits spread over all bits: no branch, as signs are as good as random.
         let left = 0u64.wrapping_sub(u64::from(distance >= L::MID));
@@ -65,10 +67,15 @@ pub(crate) fn bits_by_order<L: Latent>(
     let (mut least, mut since) = (f64::INFINITY, 0);
     for _ in 0..most {
         let mut cells = Cells::new();
-        for stripe in &mut stripes {
-            differences(stripe);
-            stripe.iter().for_each(|&x| cells.count(x));
-        }
+        Present::in_use().call(
+            #[inline(always)]
+            || {
+                for stripe in &mut stripes {
+                    differences(stripe, L::ZERO);
+                    stripe.iter().for_each(|&x| cells.count(x));
+                }
+            },
+        );
         let bits = cells.bits();
         found.push(bits);
         since = if bits < least { 0 } else { since + 1 };
@@ -78,14 +85,6 @@ pub(crate) fn bits_by_order<L: Latent>(
         }
     }
     found
-}
-
-/// Replaces latents by the differences of neighbours, one fewer.
-fn differences<L: Latent>(latents: &mut Vec<L>) {
-    for i in 1..latents.len() {
-        latents[i - 1] = latents[i].sub(latents[i - 1]);
-    }
-    latents.pop();
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Dict: an index into the chunk's distinct values.
 
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
 
 /// Values for indices; the first index without a value, if there is one.
 #[inline(always)]
@@ -29,6 +30,9 @@ pub(crate) fn split<L: Latent>(
     most: usize,
     order: Order,
 ) -> Option<(Vec<L>, Vec<u32>)> {
+    if let Some((min, span)) = dense_span(latents) {
+        return split_dense(latents, min, span, most, order);
+    }
     let mut values = Distinct::new();
     let mut indices = Vec::with_capacity(latents.len());
     for &x in latents {
@@ -52,6 +56,53 @@ pub(crate) fn split<L: Latent>(
         *index = rank[*index as usize];
     }
     Some((numbers.into_iter().map(value).collect(), indices))
+}
+
+/// Values that span no more than this need no hashes.
+const DENSE: u64 = 1 << 16;
+
+/// The least latent and how far above it the greatest one lies, where that is not far.
+fn dense_span<L: Latent>(latents: &[L]) -> Option<(L, usize)> {
+    let first = *latents.first()?;
+    let (min, max) = Present::in_use().call(
+        #[inline(always)]
+        || latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x))),
+    );
+    let span = max.sub(min).to_u64();
+    #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
+    let is_dense =
+        (span < DENSE && span / 4 < latents.len() as u64).then_some((min, span as usize));
+    is_dense
+}
+
+/// [`split`] by tables of all values that there may be.
+fn split_dense<L: Latent>(
+    latents: &[L],
+    min: L,
+    span: usize,
+    most: usize,
+    order: Order,
+) -> Option<(Vec<L>, Vec<u32>)> {
+    #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
+    let place = |x: L| x.sub(min).to_u64() as usize;
+    let mut counts = vec![0u32; span + 1];
+    for &x in latents {
+        counts[place(x)] += 1;
+    }
+    let mut numbers: Vec<u32> =
+        (0..).zip(&counts).filter(|&(_, &count)| count > 0).map(|(number, _)| number).collect();
+    if numbers.len() > most {
+        return None;
+    }
+    if order == Order::Count {
+        numbers.sort_unstable_by_key(|&i| (std::cmp::Reverse(counts[i as usize]), i));
+    }
+    let mut ranks = counts;
+    for (new, &old) in (0u32..).zip(&numbers) {
+        ranks[old as usize] = new;
+    }
+    let values = numbers.into_iter().map(|i| min.add(L::truncate(i.into()))).collect();
+    Some((values, latents.iter().map(|&x| ranks[place(x)]).collect()))
 }
 
 /// Values in the order of their first appearance, found by hash.

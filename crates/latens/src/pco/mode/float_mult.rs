@@ -5,6 +5,7 @@
 //! count floats on, through infinity and the NaNs (`M` is the mantissa's digits).
 
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
 
 /// The whole number (bits of a float) that a primary latent stands for.
 #[inline(always)]
@@ -49,25 +50,29 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
         24 => 16_777_216.0,
         _ => 2048.0,
     };
-    let part = |x: &mut L| {
-        let value = x.ordered_to_f64();
-        let quotient = value * inverse;
-        // Rounded by an addition after which the sum's low bits count the multiple.
-        let sum = quotient.abs() + WHOLE;
-        let (multiple, product) = if sum < WHOLE + most {
-            let a = L::truncate(sum.to_bits() - WHOLE.to_bits());
-            let is_negative = quotient.is_sign_negative();
-            let multiple = if is_negative { L::MID.sub(L::ONE).sub(a) } else { L::MID.add(a) };
-            let whole = (sum - WHOLE).copysign(quotient);
-            (multiple, L::bits_from_f64(whole).mul_bits(base_bits))
-        } else {
-            far_multiple(*x, quotient, base_bits)
-        };
-        let distance = x.sub(product.order()).add(L::MID);
-        *x = multiple;
-        distance
-    };
-    let distances = latents.iter_mut().map(part).collect();
+    let mut distances = vec![L::ZERO; latents.len()];
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            for (x, distance) in latents.iter_mut().zip(&mut distances) {
+                let quotient = x.ordered_to_f64() * inverse;
+                // Rounded by an addition after which the sum's low bits count the multiple.
+                let sum = quotient.abs() + WHOLE;
+                let (multiple, product) = if sum < WHOLE + most {
+                    let a = L::truncate(sum.to_bits() - WHOLE.to_bits());
+                    let is_negative = quotient.is_sign_negative();
+                    let multiple =
+                        if is_negative { L::MID.sub(L::ONE).sub(a) } else { L::MID.add(a) };
+                    let whole = (sum - WHOLE).copysign(quotient);
+                    (multiple, L::bits_from_f64(whole).mul_bits(base_bits))
+                } else {
+                    far_multiple(*x, quotient, base_bits)
+                };
+                *distance = x.sub(product.order()).add(L::MID);
+                *x = multiple;
+            }
+        },
+    );
     (latents, distances)
 }
 

@@ -2,17 +2,22 @@
 
 use crate::bits::low_mask;
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
 
 /// High parts and distances from the value with `q` zero bits.
 pub(crate) fn split<L: Latent>(mut latents: Vec<L>, q: u32) -> (Vec<L>, Vec<L>) {
     let low = L::truncate(low_mask(q));
-    let part = |x: &mut L| {
-        let rest = *x & low;
-        let rest = if *x >= L::MID { rest } else { low.sub(rest) };
-        *x = *x >> q;
-        rest
-    };
-    let rests = latents.iter_mut().map(part).collect();
+    let mut rests = vec![L::ZERO; latents.len()];
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            for (x, rest) in latents.iter_mut().zip(&mut rests) {
+                let part = *x & low;
+                *rest = if *x >= L::MID { part } else { low.sub(part) };
+                *x = *x >> q;
+            }
+        },
+    );
     (latents, rests)
 }
 
