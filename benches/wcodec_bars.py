@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""What WCodec saves on each class of weights, beside what was aimed at.
+
+    python3 benches/wcodec_bars.py target/release/latens CHECKPOINTS > benches/results/wcodec_bars.csv
+
+Per cent of the flat bytes of the tensors of a class, their own side information in; from `latens
+inspect --json`. A bar that is missed ends the line with "missed". Files that are not there are
+left out.
+"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+QUANTISED = ("I8", "U8", "I32")
+
+
+def weights(t):
+    """Quantised weights: not scales, shapes or indices."""
+    return t["dtype"] in QUANTISED and t["name"].endswith(("weight", "weight_packed", "qweight"))
+
+
+def linear(t):
+    return weights(t) and "embed" not in t["name"]
+
+
+def of_type(dtype):
+    return lambda t: t["dtype"] == dtype
+
+
+# File, class, tensors, per cent.
+BARS = [
+    ("minilm-l6.int8-channel.safetensors", "INT8 per channel", weights, 9.5),
+    ("minilm-l6.int8-channel.safetensors", "INT8 per channel, linear", linear, 11.5),
+    ("minilm-l6.int8-tensor.safetensors", "INT8 per tensor", weights, 35),
+    ("minilm-l6.int4-channel-packed.safetensors", "INT4 per channel", weights, 22),
+    ("minilm-l6.int4-g128-packed.safetensors", "INT4 g128", weights, 17),
+    ("minilm-l6.int4-g128-packed.safetensors", "INT4 g128, linear", linear, 19),
+    ("minilm-l6.int4-g32-packed.safetensors", "INT4 g32", weights, 10.5),
+    ("minilm-l6.int4-g128-asym-packed.safetensors", "INT4 g128 asymmetric", weights, 14.5),
+    ("gemma3-270m.shipped.gguf", "GGUF Q8_0", of_type("Q8_0"), 8),
+    ("gemma3-270m.shipped.gguf", "GGUF Q5_0", of_type("Q5_0"), 10),
+    ("gemma3-270m.shipped.gguf", "GGUF Q4_K", of_type("Q4_K"), 6.5),
+    ("gemma3-270m.shipped.gguf", "GGUF Q6_K", of_type("Q6_K"), 4.5),
+    ("whisper-tiny-en.int8-channel.safetensors", "INT8 per channel", weights, 32),
+    ("whisper-tiny-en.int4-g128-packed.safetensors", "INT4 g128", weights, 45),
+    ("minilm-l6.bf16.safetensors", "BF16", of_type("BF16"), 33),
+    ("effnet-lite0.bf16.safetensors", "BF16", of_type("BF16"), 33),
+    ("paraphrase-l3.bf16.safetensors", "BF16", of_type("BF16"), 33),
+]
+
+tool, folder = sys.argv[1], Path(sys.argv[2])
+print("file,class,tensors,flat,wcodec,saved_per_cent,bar,")
+with tempfile.TemporaryDirectory() as scratch:
+    out, made, tensors = Path(scratch) / "out.wcodec", None, []
+    for name, group, belongs, bar in BARS:
+        path = folder / name
+        if not path.exists():
+            continue
+        if made != name:
+            command = [tool, "compress", str(path), "-o", str(out), "--force", "--quiet"]
+            subprocess.run(command, check=True, capture_output=True)
+            report = subprocess.run([tool, "inspect", str(out), "--json"], check=True, capture_output=True)
+            tensors, made = json.loads(report.stdout)["tensors"], name
+        chosen = [t for t in tensors if belongs(t)]
+        flat = sum(t["flat_bytes"] for t in chosen)
+        stored = sum(t["bytes"] for t in chosen)
+        saved = 100 - 100 * stored / max(flat, 1)
+        verdict = "" if saved >= bar else "missed"
+        group = f'"{group}"' if "," in group else group
+        print(f"{name},{group},{len(chosen)},{flat},{stored},{saved:.2f},{bar},{verdict}", flush=True)
