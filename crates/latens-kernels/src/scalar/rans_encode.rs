@@ -36,8 +36,7 @@ fn row(tables: &EncodeTables, writer: &mut Writer<'_>, first: usize) {
             writer.buffer[writer.at..][..2].copy_from_slice(&x.to_le_bytes()[..2]);
             *x >>= 16;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "a quotient of a u32")]
-        let low = (u64::from(*x) * u64::from(reciprocal) >> 32 >> shift) as u32;
+        let low = ((u64::from(*x) * u64::from(reciprocal)) >> 32 >> shift) as u32;
         let rest = x.wrapping_sub(low.wrapping_mul(less + 1));
         // The quotient is one too small where the rest is not below the frequency.
         let more = if rest > less { (1 << bits) - 1 - less } else { 0 };

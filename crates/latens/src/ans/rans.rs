@@ -4,7 +4,10 @@
 //! by lane; a writer goes backwards through all of it. Both ends of every lane are [`START`], which
 //! a reader checks.
 //!
-//! The decoder here is the readable one, for tests; `latens-kernels` has fast ones.
+//! The kernels are in `latens-kernels`; the decoder here is the readable one, for tests.
+
+use latens_kernels::dispatch::simd;
+use latens_kernels::rans::Kernel;
 
 /// States that share a stream.
 pub(crate) const LANES: usize = 32;
@@ -14,110 +17,23 @@ pub(crate) const START: u32 = 1 << 16;
 /// log2 of the largest table.
 pub(crate) const MAX_TABLE_BITS: u32 = 14;
 
-/// Which table each symbol of a stream uses.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Classes<'a> {
-    /// The same for all.
-    One(u8),
-    /// One for each symbol.
-    Each(&'a [u8]),
-}
+pub(crate) use latens_kernels::rans::Classes;
+pub(crate) use latens_kernels::rans::encode::EncodeTables;
 
-impl Classes<'_> {
-    #[inline]
-    fn of(self, i: usize) -> usize {
-        match self {
-            Classes::One(class) => usize::from(class),
-            Classes::Each(classes) => usize::from(classes[i]),
-        }
-    }
-}
-
-/// What it takes to encode one symbol: `x` becomes `q · complement + x + bias`, where `q` is the
-/// high half of `x · reciprocal`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Step {
-    /// 2^64 / frequency, rounded up.
-    reciprocal: u64,
-    frequency: u32,
-    /// 2^t − frequency.
-    complement: u32,
-    /// Sum of the frequencies before.
-    bias: u32,
-}
-
-/// Tables of frequencies, all with the same sum `2^bits`, made ready for encoding.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EncodeTables {
-    bits: u32,
-    steps: Vec<[Step; 256]>,
-}
-
-impl EncodeTables {
-    /// Each of `tables` has at most 256 frequencies that sum to `2^bits`.
-    pub(crate) fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]>) -> Self {
-        let steps = tables.map(|table| {
-            let mut steps = [Step::default(); 256];
-            let mut sum = 0u32;
-            for (step, &f) in steps.iter_mut().zip(table) {
-                let frequency = u32::from(f);
-                *step = Step {
-                    reciprocal: match frequency {
-                        0 | 1 => u64::MAX,
-                        f => u64::MAX / u64::from(f) + 1,
-                    },
-                    frequency,
-                    complement: (1 << bits) - frequency,
-                    // Of frequency 1 the quotient comes out one too small.
-                    bias: if frequency == 1 { sum + (1 << bits) - 1 } else { sum },
-                };
-                sum += frequency;
-            }
-            steps
-        });
-        Self { bits, steps: steps.collect() }
-    }
-}
-
-/// A stream: the states a reader begins with, and the words that follow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Encoded {
-    /// By lane.
-    pub(crate) states: [u32; LANES],
-    /// In reading order.
-    pub(crate) words: Vec<u16>,
-}
-
-/// Encodes symbols that all have a frequency above 0 in the table of their class.
-pub(crate) fn encode(symbols: &[u8], classes: Classes<'_>, tables: &EncodeTables) -> Encoded {
-    let shift = 32 - tables.bits;
-    let mut states = [START; LANES];
-    let mut words = vec![0u16; symbols.len() + LANES];
-    let mut at = words.len();
-    let rows = symbols.len().div_ceil(LANES);
-    for row in (0..rows).rev() {
-        let first = row * LANES;
-        let here = &symbols[first..symbols.len().min(first + LANES)];
-        for (lane, &symbol) in here.iter().enumerate().rev() {
-            let step = &tables.steps[classes.of(first + lane)][usize::from(symbol)];
-            let mut x = states[lane];
-            debug_assert!(step.frequency > 0, "symbol {symbol} has no frequency");
-            if x >> shift >= step.frequency {
-                at -= 1;
-                #[expect(clippy::cast_possible_truncation, reason = "the low half")]
-                {
-                    words[at] = x as u16;
-                }
-                x >>= 16;
-            }
-            #[expect(clippy::cast_possible_truncation, reason = "a quotient of a u32")]
-            let quotient = ((u128::from(x) * u128::from(step.reciprocal)) >> 64) as u32;
-            states[lane] =
-                quotient.wrapping_mul(step.complement).wrapping_add(x).wrapping_add(step.bias);
-        }
-    }
-    words.drain(..at);
-    Encoded { states, words }
+/// Encodes symbols that all have a frequency above 0 in the table of their class, and appends the
+/// states that a reader begins with, and the words, to `out`.
+pub(crate) fn encode(
+    symbols: &[u8],
+    classes: Classes<'_>,
+    tables: &EncodeTables,
+    mut out: Vec<u8>,
+) -> Vec<u8> {
+    let mut scratch = Vec::new();
+    let stream = Kernel::new(simd()).encode(tables, symbols, classes, &mut scratch);
+    out.reserve_exact(4 * LANES + stream.words.len());
+    stream.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+    out.extend_from_slice(stream.words);
+    out
 }
 
 /// Tables for decoding: for each slot its symbol, the symbol's frequency and the slot's distance
@@ -166,7 +82,10 @@ pub(crate) fn decode(
     let mut read = 0;
     for (row, here) in out.chunks_mut(LANES).enumerate() {
         for (lane, symbol) in here.iter_mut().enumerate() {
-            let class = classes.of(row * LANES + lane);
+            let class = match classes {
+                Classes::One(class) => usize::from(class),
+                Classes::PerSymbol(classes) => usize::from(classes[row * LANES + lane]),
+            };
             let x = states[lane];
             let slot = tables.slots[(class << bits) + (x as usize & mask)];
             *symbol = slot.symbol;
@@ -205,12 +124,17 @@ mod tests {
 
     fn round_trip(bits: u32, symbols: &[u8], classes: Classes<'_>, tables: &[Vec<u16>]) -> usize {
         let slices = || tables.iter().map(Vec::as_slice);
-        let encoded = encode(symbols, classes, &EncodeTables::new(bits, slices()));
-        let words: Vec<[u8; 2]> = encoded.words.iter().map(|w| w.to_le_bytes()).collect();
-        let mut states = encoded.states;
+        let made = EncodeTables::new(bits, slices()).unwrap();
+        let stored = encode(symbols, classes, &made, Vec::new());
+        let (head, words) = stored.split_at(4 * LANES);
+        let words = words.as_chunks::<2>().0;
+        let mut states = [0; LANES];
+        for (x, bytes) in states.iter_mut().zip(head.as_chunks::<4>().0) {
+            *x = u32::from_le_bytes(*bytes);
+        }
         let mut out = vec![0; symbols.len()];
         let read =
-            decode(&words, &mut states, &DecodeTables::new(bits, slices()), classes, &mut out);
+            decode(words, &mut states, &DecodeTables::new(bits, slices()), classes, &mut out);
         assert_eq!(read, Some(words.len()));
         assert_eq!(states, [START; LANES]);
         assert!(out == symbols);
@@ -259,7 +183,7 @@ mod tests {
                 part.push(class);
                 table(bits, &part)
             });
-            round_trip(bits, &symbols, Classes::Each(&classes), &tables);
+            round_trip(bits, &symbols, Classes::PerSymbol(&classes), &tables);
             let mut all = few.clone();
             all.push(0);
             round_trip(bits, &few, Classes::One(0), &[table(bits, &all)]);

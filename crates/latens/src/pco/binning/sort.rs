@@ -89,7 +89,7 @@ mod tests {
             check::<u64>(latents.iter().map(|x| x << shift).collect());
             check::<u32>(latents.iter().map(|&x| u32::truncate(x >> shift)).collect());
             check::<u16>(latents.iter().map(|&x| u16::truncate(x)).collect());
-            check::<u64>(latents.iter().map(|x| x % 5 << 50 | x % 999).collect());
+            check::<u64>(latents.iter().map(|x| ((x % 5) << 50) | (x % 999)).collect());
             check::<u8>(latents.iter().map(|&x| u8::truncate(x)).collect());
         }
     }

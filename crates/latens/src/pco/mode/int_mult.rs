@@ -11,14 +11,13 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
     }
     let divisor = base.to_u64();
     // 2^64 / base rounded down: a product's upper half is the quotient or one less.
-    let inverse = u64::MAX / divisor + u64::from(divisor.is_power_of_two());
+    let inverse = (u64::MAX / divisor).saturating_add(divisor.is_power_of_two().into());
     let mut rests = vec![L::ZERO; latents.len()];
     Present::in_use().call(
         #[inline(always)]
         || {
             for (x, rest) in latents.iter_mut().zip(&mut rests) {
                 let all = x.to_u64();
-                #[expect(clippy::cast_possible_truncation, reason = "the upper half")]
                 let least = ((u128::from(all) * u128::from(inverse)) >> 64) as u64;
                 let over = all - least * divisor;
                 let is_short = over >= divisor;

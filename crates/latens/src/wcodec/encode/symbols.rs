@@ -1,7 +1,7 @@
 //! Symbols by the direct coder.
 
-use crate::ans::rans::{self, Classes, EncodeTables, Encoded, MAX_TABLE_BITS};
-use crate::error::Result;
+use crate::ans::rans::{self, Classes, EncodeTables, MAX_TABLE_BITS};
+use crate::error::{Error, Result};
 use crate::wcodec::class::{Blocks, RowSums, Terms};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost;
@@ -203,8 +203,7 @@ fn encode_groups(
     bank: &Bank,
     threads: usize,
 ) -> Result<Vec<Vec<u8>>> {
-    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
-    let tables = EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()));
+    let tables = encode_tables(symbols, bank)?;
     let terms = terms(symbols, hints)?;
     let encode = |group: usize| -> Vec<u8> {
         let part = &data[symbols.group_range(group)];
@@ -216,9 +215,8 @@ fn encode_groups(
                 terms.classes(first + r, 1, &mut scratch, row);
             }
         }
-        let by = if terms.is_some() { Classes::Each(&classes) } else { Classes::One(0) };
-        let encoded = rans::encode(part, by, &tables);
-        write_stream(&encoded, Vec::new())
+        let by = if terms.is_some() { Classes::PerSymbol(&classes) } else { Classes::One(0) };
+        rans::encode(part, by, &tables, Vec::new())
     };
     Ok(crate::wcodec::threads::map(symbols.groups(), threads, encode))
 }
@@ -239,10 +237,9 @@ pub(crate) fn terms<'a>(symbols: &'a Symbols, hints: &Hints<'_>) -> Result<Optio
     Ok(Some(Terms { rule, levels: levels.collect::<Result<_>>()?, zero: zero.transpose()? }))
 }
 
-/// Appends states and words to `out`.
-pub(crate) fn write_stream(encoded: &Encoded, mut out: Vec<u8>) -> Vec<u8> {
-    out.reserve(4 * encoded.states.len() + 2 * encoded.words.len());
-    encoded.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
-    encoded.words.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
-    out
+/// The tables of a part, made ready for encoding.
+pub(crate) fn encode_tables(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
+    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
+    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
+        .ok_or_else(|| Error::invalid("frequencies that are not those of a table"))
 }

@@ -1,6 +1,6 @@
 //! Symbols by tiles: predicted, perhaps transformed, then by the direct or the bitplane coder.
 
-use crate::ans::rans::{self, Classes, EncodeTables};
+use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
 use crate::wcodec::class::RowSums;
@@ -9,7 +9,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Hints, Matrix, Plan, circular_mean, plan};
-use crate::wcodec::encode::symbols::{DirectConfig, Job, means, terms, write_stream};
+use crate::wcodec::encode::symbols::{DirectConfig, Job, encode_tables, means, terms};
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::{BY_TILE, KINDS, Prediction, Symbols};
@@ -96,7 +96,7 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
         return Ok(EncodedPart::new(role, shape, Codec::Bitplane(symbols), groups));
     }
     symbols.tables = tables;
-    let encode = encoder(&symbols, bank);
+    let encode = encode_tables(&symbols, bank)?;
     let terms = terms(&symbols, hints)?;
     let stream = |group: usize| {
         let Some(prepared) = prepared.get(group) else { return Vec::new() };
@@ -110,16 +110,11 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
                 terms.classes(first + r, 1, &mut scratch, row);
             }
         }
-        let by = if terms.is_some() { Classes::Each(&classes) } else { Classes::One(0) };
-        write_stream(&rans::encode(&prepared.symbols, by, &encode), head)
+        let by = if terms.is_some() { Classes::PerSymbol(&classes) } else { Classes::One(0) };
+        rans::encode(&prepared.symbols, by, &encode, head)
     };
     let groups = threads::map(symbols.groups(), config.threads, stream);
     Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
-}
-
-fn encoder(symbols: &Symbols, bank: &Bank) -> EncodeTables {
-    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
-    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
 }
 
 /// Predicts and transforms one group.
@@ -193,13 +188,13 @@ fn coefficients(
     }
     symbols.table_bits = config.table_bits.max(12);
     symbols.tables = histograms.iter().map(|h| bank.choose(h, 8, symbols.table_bits).0).collect();
-    let encode = encoder(symbols, bank);
+    let encode = encode_tables(symbols, bank)?;
     Ok(threads::map(streams.len(), config.threads, |i| {
         let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
             return Vec::new();
         };
         let head = group.tiles.write(&prediction, Vec::new());
-        let mut out = write_stream(&rans::encode(coded, Classes::Each(kinds), &encode), head);
+        let mut out = rans::encode(coded, Classes::PerSymbol(kinds), &encode, head);
         escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
         out
     }))

@@ -1,0 +1,109 @@
+//! Parquet's three delta encodings.
+
+use super::{MAX_OUTPUT, Verdict, refused};
+use crate::measure::measured;
+use crate::random::digest;
+use latens::delta_binary_packed::{
+    ByteArrays, Decoder, Element, Options, decode, decode_into, delta_byte_array,
+    delta_length_byte_array, inspect,
+};
+use latens::{Error, Limits};
+
+/// Type in the low two bits of the selector, strict reading in the third.
+pub fn numbers(selector: u8, page: &[u8]) -> Verdict {
+    let options = if selector & 4 == 0 { Options::default() } else { Options::STRICT };
+    match selector & 3 {
+        0 => typed(page, options, -77i32, |x| x.to_le_bytes().to_vec()),
+        1 => typed(page, options, -77i64, |x| x.to_le_bytes().to_vec()),
+        2 => typed(page, options, 77u32, |x| x.to_le_bytes().to_vec()),
+        _ => typed(page, options, 77u64, |x| x.to_le_bytes().to_vec()),
+    }
+}
+
+fn typed<T: Element + PartialEq + std::fmt::Debug>(
+    page: &[u8],
+    options: Options,
+    marker: T,
+    to_bytes: fn(&T) -> Vec<u8>,
+) -> Verdict {
+    let limits = Limits::default().max_output(MAX_OUTPUT);
+    let decoded = measured(|| decode::<T>(page, &limits, options));
+    into_a_buffer(page, options, marker, decoded.as_ref().ok());
+    match decoded {
+        Ok((values, consumed)) => {
+            assert!(consumed <= page.len(), "{consumed} bytes of {}", page.len());
+            in_steps(page, options, &values, consumed);
+            assert_eq!(inspect(page).map(|report| report.consumed).ok(), Some(consumed));
+            let bytes: Vec<u8> = values.iter().flat_map(to_bytes).collect();
+            Verdict::Accepted { digest: digest(0, &bytes), bytes: bytes.len() }
+        }
+        Err(error) => refused(&error, page.len()),
+    }
+}
+
+/// What is reported is written, and nothing else; a buffer of any room does.
+fn into_a_buffer<T: Element + PartialEq + std::fmt::Debug>(
+    page: &[u8],
+    options: Options,
+    marker: T,
+    values: Option<&(Vec<T>, usize)>,
+) {
+    let room = values.map_or(700, |v| v.0.len()) + page.len() % 7;
+    let mut buffer = vec![marker; room];
+    let count = match decode_into(page, &mut buffer, options) {
+        Ok(done) => {
+            assert!(done.consumed <= page.len());
+            done.count
+        }
+        Err(error) => {
+            assert!(values.is_none(), "decode_into alone says {error}");
+            error.values_before().unwrap_or(0) as usize
+        }
+    };
+    assert!(buffer[count..].iter().all(|x| *x == marker), "a write behind {count} values");
+    if let Some((values, _)) = values {
+        assert!(buffer[..count] == values[..], "decode_into gives other values");
+    }
+}
+
+/// Skipping some, reading some, to the same end.
+fn in_steps<T: Element + PartialEq>(page: &[u8], options: Options, values: &[T], consumed: usize) {
+    let mut decoder = Decoder::<T>::new(page, options).expect("it was read before");
+    let skip = values.len() / 3;
+    assert_eq!(decoder.skip(skip as u64).expect("it was read before"), skip as u64);
+    let mut some = vec![T::default(); values.len() - skip];
+    let got = decoder.read(&mut some).expect("it was read before");
+    assert!(some[..got] == values[skip..], "other values behind a skip");
+    assert_eq!(decoder.consumed(), consumed);
+}
+
+/// DELTA_LENGTH_BYTE_ARRAY; the selector's lowest bit is strict reading.
+pub fn lengths(selector: u8, page: &[u8]) -> Verdict {
+    strings(selector, page, delta_length_byte_array::decode)
+}
+
+/// DELTA_BYTE_ARRAY; the selector's lowest bit is strict reading.
+pub fn prefixes(selector: u8, page: &[u8]) -> Verdict {
+    #[expect(clippy::redundant_closure, reason = "the function itself is not of any lifetime")]
+    strings(selector, page, |page, limits, options| delta_byte_array::decode(page, limits, options))
+}
+
+fn strings<'a>(
+    selector: u8,
+    page: &'a [u8],
+    decode: impl Fn(&'a [u8], &Limits, Options) -> Result<(ByteArrays<'a>, usize), Error>,
+) -> Verdict {
+    let options = Options { strict: selector & 1 == 1, ..Options::default() };
+    let limits = Limits::default().max_output(MAX_OUTPUT);
+    match measured(|| decode(page, &limits, options)) {
+        Ok((strings, consumed)) => {
+            assert!(consumed <= page.len(), "{consumed} bytes of {}", page.len());
+            assert_eq!(strings.iter().map(<[u8]>::len).sum::<usize>(), strings.data().len());
+            let digest = strings.iter().fold(0, digest);
+            // What is handed out: the bytes, and where each string ends.
+            let bytes = strings.data().len() + size_of_val(strings.ends());
+            Verdict::Accepted { digest, bytes }
+        }
+        Err(error) => refused(&error, page.len()),
+    }
+}
