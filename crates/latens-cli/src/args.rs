@@ -112,10 +112,9 @@ pub struct Compress {
     /// What counts most: speed, balanced or size
     #[arg(long, default_value = "balanced", value_parser = parse::<Favor>)]
     pub favor: Favor,
-    /// Numbers in a chunk, 1 to 2^24
-    #[arg(long, value_name = "N", default_value_t = 1 << 18,
-          value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
-    pub chunk_n: u32,
+    /// Numbers in a chunk, 1 to 2^24 [default: 2^18; with `size` at levels 10 to 12 up to 2^20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub chunk_n: Option<u32>,
     /// Type of bare numbers: u8 u16 u32 u64 i8 i16 i32 i64 f16 f32 f64
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,

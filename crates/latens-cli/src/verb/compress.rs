@@ -78,14 +78,15 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
         );
     }
-    let chunk_n = usize::try_from(args.chunk_n).unwrap_or(1 << 18);
-    let config = Config::default()
+    let mut config = Config::default()
         .level(args.level)
         .mode(args.mode)
         .delta(args.delta)
         .favor(args.favor)
-        .chunk_n(chunk_n)
         .checksum(!args.no_checksum);
+    if let Some(n) = args.chunk_n.and_then(|n| usize::try_from(n).ok()) {
+        config = config.chunk_n(n);
+    }
     let quiet = args.common.quiet || args.common.json;
     Ok(CompressJob {
         progress: Progress::new("compress", input.size(), quiet),
