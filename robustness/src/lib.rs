@@ -9,7 +9,7 @@
 //! | [`case`] | which damage case number `i` of a target is |
 //! | [`measure`] | memory and time of one call |
 //! | [`worker`] | runs cases in this process, measures memory and time |
-//! | [`fuzz`] | the targets for libFuzzer |
+//! | [`mod@fuzz`] | the targets for libFuzzer |
 //! | [`supervisor`] | runs workers as child processes: they may die, and may hang |
 //! | [`tally`], [`table`] | counts, and how they are printed |
 //!

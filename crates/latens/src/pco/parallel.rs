@@ -69,7 +69,8 @@ pub fn decompress_watched<T: Number>(
 ///
 /// # Errors
 /// As [`decompress_into`](crate::pco::decompress_into), and that of `watch`; what `dst` holds behind
-/// the first [`Error::values_before`] numbers is not said where there are several threads.
+/// the first [`Error::values_before`](crate::Error::values_before) numbers is not said where there
+/// are several threads.
 pub fn decompress_into_watched<T: Number>(
     file: &[u8],
     dst: &mut [T],

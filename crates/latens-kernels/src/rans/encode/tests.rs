@@ -47,7 +47,7 @@ fn every_quotient_is_exact() {
                 x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let edge = [0, u64::from(f) - 1, u64::from(f), most][(i % 4) as usize];
                 let x = if i < 8 { most.min(edge + i / 4) } else { u64::from(x) % (most + 1) };
-                let low = x * reciprocal >> 32 >> (packed >> 28);
+                let low = (x * reciprocal) >> 32 >> (packed >> 28);
                 let right = x / u64::from(f);
                 assert!(low == right || low + 1 == right, "{x} / {f}: {low}");
             }
