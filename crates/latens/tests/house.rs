@@ -135,7 +135,7 @@ fn paths_that_the_documents_name_exist() {
     assert!(missing.is_empty(), "named but not there:\n{}", missing.join("\n"));
 }
 
-/// The two walks of ARCHITECTURE.md end every row with the files it passes through.
+/// The walks of ARCHITECTURE.md end every row with the files it passes through.
 #[test]
 fn the_way_of_a_number_leads_through_files_that_exist() {
     let text = read("ARCHITECTURE.md");
