@@ -15,11 +15,16 @@ mod number_type;
 
 pub use any::AnyNumbers;
 pub use half::f16;
+use half::slice::HalfFloatSliceExt;
 pub use latent::Latent;
 pub use number_type::NumberType;
 
 mod sealed {
-    pub trait Sealed {}
+    /// What no other crate implements, and what callers do not see.
+    pub trait Sealed: Sized {
+        /// The same memory, number after number in the machine's order of bytes.
+        fn bytes(numbers: &[Self]) -> &[u8];
+    }
 }
 
 /// How numbers of a type divide: integers have multiples, floats have decimals and short mantissas.
@@ -65,7 +70,11 @@ pub trait Number:
 
 macro_rules! impl_int {
     ($t:ty, $l:ty, $name:ident, $flip:expr) => {
-        impl sealed::Sealed for $t {}
+        impl sealed::Sealed for $t {
+            fn bytes(numbers: &[Self]) -> &[u8] {
+                bytemuck::cast_slice(numbers)
+            }
+        }
         impl Number for $t {
             type L = $l;
             const TYPE: NumberType = NumberType::$name;
@@ -100,8 +109,12 @@ impl_int!(i32, u32, I32, 1 << 31);
 impl_int!(i64, u64, I64, 1 << 63);
 
 macro_rules! impl_float {
-    ($t:ty, $l:ty, $name:ident) => {
-        impl sealed::Sealed for $t {}
+    ($t:ty, $l:ty, $name:ident, $bits:expr) => {
+        impl sealed::Sealed for $t {
+            fn bytes(numbers: &[Self]) -> &[u8] {
+                bytemuck::cast_slice($bits(numbers))
+            }
+        }
         impl Number for $t {
             type L = $l;
             const TYPE: NumberType = NumberType::$name;
@@ -129,9 +142,9 @@ macro_rules! impl_float {
     };
 }
 
-impl_float!(f16, u16, F16);
-impl_float!(f32, u32, F32);
-impl_float!(f64, u64, F64);
+impl_float!(f16, u16, F16, HalfFloatSliceExt::reinterpret_cast);
+impl_float!(f32, u32, F32, std::convert::identity::<&[f32]>);
+impl_float!(f64, u64, F64, std::convert::identity::<&[f64]>);
 
 #[cfg(test)]
 mod tests {

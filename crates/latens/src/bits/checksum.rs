@@ -1,6 +1,6 @@
 //! CRC-32C, of stored bytes and of numbers; CRC-32 of IEEE 802.3, of stored bytes.
 
-use crate::number::{Latent, Number};
+use crate::number::Number;
 
 /// A running CRC-32C (Castagnoli).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,25 +19,15 @@ impl Crc32c {
 
     /// Takes in numbers as little-endian bytes.
     pub(crate) fn update_numbers<T: Number>(&mut self, numbers: &[T]) {
-        match T::TYPE.bytes() {
-            1 => self.update_words::<T, 1>(numbers),
-            2 => self.update_words::<T, 2>(numbers),
-            4 => self.update_words::<T, 4>(numbers),
-            _ => self.update_words::<T, 8>(numbers),
+        if cfg!(target_endian = "little") {
+            return self.update(T::bytes(numbers));
         }
-    }
-
-    /// [`Crc32c::update_numbers`] with a width that the compiler knows.
-    fn update_words<T: Number, const WIDTH: usize>(&mut self, numbers: &[T]) {
-        const BYTES: usize = 2048;
-        let mut buffer = [0u8; BYTES];
-        for piece in numbers.chunks(BYTES / WIDTH) {
-            let words = buffer.as_chunks_mut::<WIDTH>().0;
-            for (bytes, x) in words.iter_mut().zip(piece) {
-                let word = x.to_bits().to_u64().to_le_bytes();
-                *bytes = std::array::from_fn(|i| word[i]);
-            }
-            self.update(&buffer[..piece.len() * WIDTH]);
+        for x in T::bytes(numbers).chunks_exact(T::TYPE.bytes()) {
+            let mut word = [0; 8];
+            let word = &mut word[..x.len()];
+            word.copy_from_slice(x);
+            word.reverse();
+            self.update(word);
         }
     }
 

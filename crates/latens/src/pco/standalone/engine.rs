@@ -327,6 +327,24 @@ impl<S: Supply> Engine<S> {
         dst: &mut [T],
         filled: &mut usize,
     ) -> Result<()> {
+        let mut summed = *filled;
+        let result = self.read_batches(dst, filled, &mut summed);
+        if let Some(current) = self.current.as_mut().filter(|_| self.checks) {
+            current.numbers_crc.update_numbers(&dst[summed..*filled]);
+        }
+        result
+    }
+
+    /// Numbers of the current chunk, those up to `summed` already in its checksum.
+    fn read_batches<T: Number>(
+        &mut self,
+        dst: &mut [T],
+        filled: &mut usize,
+        summed: &mut usize,
+    ) -> Result<()> {
+        /// Numbers that are summed together: many batches, for the checksum is slow on few bytes,
+        /// and few enough to be in the cache still.
+        const TOGETHER: usize = 2048;
         let Some(current) = &mut self.current else { return Ok(()) };
         let chunk = &mut current.chunk;
         loop {
@@ -334,13 +352,13 @@ impl<S: Supply> Engine<S> {
             else {
                 return Err(Error::invalid("a chunk of another type"));
             };
-            let got = page.take(&mut dst[*filled..]);
-            if self.checks {
-                current.numbers_crc.update_numbers(&dst[*filled..*filled + got]);
-            }
-            *filled += got;
+            *filled += page.take(&mut dst[*filled..]);
             if *filled == dst.len() || chunk.left() == 0 {
-                break;
+                return Ok(());
+            }
+            if self.checks && *filled - *summed >= TOGETHER {
+                current.numbers_crc.update_numbers(&dst[*summed..*filled]);
+                *summed = *filled;
             }
             self.source.fill(LOOKAHEAD)?;
             let bytes = self.source.bytes();
@@ -354,7 +372,6 @@ impl<S: Supply> Engine<S> {
             self.emitted_bytes += chunk.ready() as u64 * width;
             self.limits.check_output(self.emitted_bytes)?;
         }
-        Ok(())
     }
 
     /// Reads the padding of a page that is used up and files the chunk's checksums.

@@ -18,6 +18,9 @@ pub(crate) trait Supply {
     /// Moves past bytes that are at hand.
     fn consume(&mut self, n: usize);
 
+    /// Takes bytes that were consumed into their checksum, all there are.
+    fn sum(&mut self);
+
     /// What is known of the bytes consumed.
     fn past(&self) -> &Past;
 
@@ -36,6 +39,7 @@ pub(crate) trait Supply {
 
     /// The CRC-32C of what was consumed since the last call.
     fn take_crc(&mut self) -> u32 {
+        self.sum();
         self.past_mut().crc.as_mut().map_or(0, |crc| std::mem::take(crc).value())
     }
 
@@ -68,37 +72,42 @@ pub(crate) struct Past {
     crc: Option<Crc32c>,
 }
 
+/// Bytes that are summed together: many batches of a page, for the checksum is slow on few bytes,
+/// and few enough to be in the cache still.
+const TOGETHER: usize = 1 << 14;
+
 impl Past {
     fn new(position: u64) -> Self {
         Self { position, crc: Some(Crc32c::new()) }
     }
 
-    /// Moves past `bytes`.
-    fn consume(&mut self, bytes: &[u8]) {
+    fn sum(&mut self, bytes: &[u8]) {
         if let Some(crc) = &mut self.crc {
             crc.update(bytes);
         }
-        self.position += bytes.len() as u64;
     }
 }
 
 /// A file, or its end, that is in memory.
 #[derive(Debug)]
 pub(crate) struct Slice<'a> {
-    rest: &'a [u8],
+    /// What was consumed and is not in the checksum yet, then the rest.
+    bytes: &'a [u8],
+    /// How much of it was consumed.
+    start: usize,
     past: Past,
 }
 
 impl<'a> Slice<'a> {
     /// A file's bytes from `position` on.
-    pub(crate) fn starting_at(rest: &'a [u8], position: u64) -> Self {
-        Self { rest, past: Past::new(position) }
+    pub(crate) fn starting_at(bytes: &'a [u8], position: u64) -> Self {
+        Self { bytes, start: 0, past: Past::new(position) }
     }
 }
 
 impl Supply for Slice<'_> {
     fn bytes(&self) -> &[u8] {
-        self.rest
+        &self.bytes[self.start..]
     }
     fn fill(&mut self, _: usize) -> Result<()> {
         Ok(())
@@ -107,9 +116,17 @@ impl Supply for Slice<'_> {
         true
     }
     fn consume(&mut self, n: usize) {
-        let (used, rest) = self.rest.split_at(n);
-        self.past.consume(used);
-        self.rest = rest;
+        self.start += n;
+        self.past.position += n as u64;
+        if self.start >= TOGETHER {
+            self.sum();
+        }
+    }
+    fn sum(&mut self) {
+        let (consumed, rest) = self.bytes.split_at(self.start);
+        self.past.sum(consumed);
+        self.bytes = rest;
+        self.start = 0;
     }
     fn past(&self) -> &Past {
         &self.past
@@ -126,8 +143,10 @@ const PIECE: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     reader: R,
-    /// Of it, `start..end` is at hand; the rest is room.
+    /// Of it, `start..end` is at hand, and `summed..start` not in the checksum yet; the rest is
+    /// room.
     buffer: Vec<u8>,
+    summed: usize,
     start: usize,
     end: usize,
     ended: bool,
@@ -137,7 +156,7 @@ pub(crate) struct Source<R> {
 impl<R: Read> Source<R> {
     pub(crate) fn new(reader: R) -> Self {
         let past = Past::new(0);
-        Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false, past }
+        Self { reader, buffer: Vec::new(), summed: 0, start: 0, end: 0, ended: false, past }
     }
 }
 
@@ -151,9 +170,11 @@ impl<R: Read> Supply for Source<R> {
         if self.bytes().len() >= least {
             return Ok(());
         }
+        self.sum();
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
+        self.summed = 0;
         while self.end < least && !self.ended {
             let piece = (least - self.end).clamp(PIECE, PIECE.max(self.end));
             if self.buffer.len() < self.end + piece {
@@ -178,8 +199,16 @@ impl<R: Read> Supply for Source<R> {
     }
 
     fn consume(&mut self, n: usize) {
-        self.past.consume(&self.buffer[self.start..self.start + n]);
         self.start += n;
+        self.past.position += n as u64;
+        if self.start - self.summed >= TOGETHER {
+            self.sum();
+        }
+    }
+
+    fn sum(&mut self) {
+        self.past.sum(&self.buffer[self.summed..self.start]);
+        self.summed = self.start;
     }
 
     fn past(&self) -> &Past {
