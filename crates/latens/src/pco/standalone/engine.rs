@@ -3,7 +3,7 @@
 use super::decoder::{Checksum, ChunkInfo, Ending};
 use super::open_chunk::{self, Chunk, OpenChunk};
 use super::source::Supply;
-use crate::bits::checksum::Crc32c;
+use crate::bits::checksum::{Crc32c, TOGETHER};
 use crate::bits::reader::BitReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -342,9 +342,7 @@ impl<S: Supply> Engine<S> {
         filled: &mut usize,
         summed: &mut usize,
     ) -> Result<()> {
-        /// Numbers that are summed together: many batches, for the checksum is slow on few bytes,
-        /// and few enough to be in the cache still.
-        const TOGETHER: usize = 2048;
+        let together = TOGETHER / T::TYPE.bytes();
         let Some(current) = &mut self.current else { return Ok(()) };
         let chunk = &mut current.chunk;
         loop {
@@ -356,7 +354,7 @@ impl<S: Supply> Engine<S> {
             if *filled == dst.len() || chunk.left() == 0 {
                 return Ok(());
             }
-            if self.checks && *filled - *summed >= TOGETHER {
+            if self.checks && *filled - *summed >= together {
                 current.numbers_crc.update_numbers(&dst[*summed..*filled]);
                 *summed = *filled;
             }

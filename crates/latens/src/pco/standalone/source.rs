@@ -1,6 +1,6 @@
 //! The bytes of a file, with as many ahead as a structure needs.
 
-use crate::bits::checksum::Crc32c;
+use crate::bits::checksum::{Crc32c, TOGETHER};
 use crate::error::{Error, ErrorKind, Result};
 use std::io::Read;
 
@@ -71,10 +71,6 @@ pub(crate) struct Past {
     /// Of the bytes consumed since [`Supply::take_crc`]; `None` where nobody asks.
     crc: Option<Crc32c>,
 }
-
-/// Bytes that are summed together: many batches of a page, for the checksum is slow on few bytes,
-/// and few enough to be in the cache still.
-const TOGETHER: usize = 1 << 14;
 
 impl Past {
     fn new(position: u64) -> Self {

@@ -1,7 +1,7 @@
 //! DELTA_BINARY_PACKED: `latens` on every instruction set present, the `parquet` crate, memcpy.
 //!
 //! ```sh
-//! cargo run --profile compare -p latens-benches --bin delta_binary_packed > benches/results/delta_binary_packed.csv
+//! cargo run --profile compare -p latens-benches-parquet > benches/results/delta_binary_packed.csv
 //! ```
 //! One thread. All contenders for one input take turns in one process, round by round; what is
 //! printed are medians over the rounds, in GB of numbers (10^9 bytes) a second, and the median's
