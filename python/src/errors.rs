@@ -9,14 +9,7 @@ pub(crate) fn exception(py: Python<'_>, error: &latens::Error) -> PyErr {
         ErrorKind::Corrupt => "CorruptError",
         ErrorKind::Truncated => "TruncatedError",
         ErrorKind::Io => "InputOutputError",
-        // The library has no kind of its own for limits; it always names the one that was passed.
-        ErrorKind::InvalidArgument
-            if ["max_output = ", "max_alloc = "]
-                .iter()
-                .any(|limit| error.what().contains(limit)) =>
-        {
-            "LimitError"
-        }
+        ErrorKind::InvalidArgument if error.is_limit() => "LimitError",
         ErrorKind::InvalidArgument => "InvalidArgumentError",
     };
     let make = || {

@@ -106,7 +106,8 @@ pub(crate) fn pco_decompress_into<'py>(
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
         run(py, progress, total, |job| {
-            pco::decompress_into_watched(bytes, numbers, threads, &|n| job.tick(n as u64))
+            let limits = Limits::default();
+            pco::decompress_into_watched(bytes, numbers, &limits, threads, &|n| job.tick(n as u64))
         })
     })?;
     if out.is_empty() && !done.finished {

@@ -6,7 +6,7 @@ use crate::job::{current, run};
 use crate::pco::limits;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
 use latens::wcodec::dtype::Dtype;
-use latens::wcodec::view::{Layout, Sign, Values, View};
+use latens::wcodec::view::Values;
 use latens::wcodec::{Base, BaseCheckpoint, Reader};
 use latens::{Error, Limits};
 use pyo3::prelude::*;
@@ -63,36 +63,6 @@ impl WcodecReader {
     fn number(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         let number = self.by_name.get(name).copied();
         number.ok_or_else(|| invalid(py, format!("there is no tensor {name:?} in the file")))
-    }
-
-    /// Bytes `from..to` of a tensor. Where rows of its bytes can be read on their own only those are.
-    fn cut(&self, number: usize, from: u64, to: u64) -> latens::Result<Vec<u8>> {
-        let Layout { view, rows, unit_rows, unit_bytes: row, .. } = self.reader.layout(number)?;
-        let plain = matches!(
-            view,
-            View::Raw
-                | View::Words { .. }
-                | View::FloatBytes { .. }
-                | View::Bytes(Sign::Signed | Sign::Unsigned)
-        );
-        let (first, mut bytes) = if plain && unit_rows == 1 && row > 0 {
-            let wanted = from / row..to.div_ceil(row).min(rows);
-            let first = wanted.start;
-            let bytes = match self.reader.rows(number, wanted)? {
-                Values::Unsigned(bytes) | Values::Words(bytes) => bytes,
-                Values::Signed(bytes) => bytes.into_iter().map(i8::cast_unsigned).collect(),
-            };
-            (first.saturating_mul(row), bytes)
-        } else {
-            (0, self.reader.tensor(number)?)
-        };
-        let of = |n: u64| usize::try_from(n.saturating_sub(first)).unwrap_or(usize::MAX);
-        if of(to) > bytes.len() || from > to {
-            return Err(Error::invalid(format!("the tensor has no bytes {from} to {to}")));
-        }
-        bytes.truncate(of(to));
-        bytes.drain(..of(from));
-        Ok(bytes)
     }
 }
 
@@ -172,7 +142,7 @@ impl WcodecReader {
         stop: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
         let number = self.number(py, name)?;
-        let cut = || self.cut(number, start, stop).map_err(|e| e.within(format!("{name:?}")));
+        let cut = || self.reader.byte_range(number, start..stop);
         Ok(from_vec(py, run(py, None, self.size, |job| job.during(cut))?))
     }
 

@@ -45,13 +45,14 @@ struct Inner {
     within: Vec<String>,
     what: Cow<'static, str>,
     values: Option<u64>,
+    limit: bool,
     source: Option<std::io::Error>,
 }
 
 impl Error {
     fn new(kind: ErrorKind, at: Option<u64>, what: impl Into<Cow<'static, str>>) -> Self {
         let (within, what) = (Vec::new(), what.into());
-        Error(Box::new(Inner { kind, at, within, what, values: None, source: None }))
+        Error(Box::new(Inner { kind, at, within, what, values: None, limit: false, source: None }))
     }
 
     /// Bytes that the format does not allow; `at` is the offset of the first byte concerned.
@@ -70,6 +71,14 @@ impl Error {
     #[cold]
     pub fn invalid(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::InvalidArgument, None, what)
+    }
+
+    /// A request that passes one of its own [`Limits`](crate::Limits): invalid argument.
+    #[cold]
+    pub fn limit(what: impl Into<Cow<'static, str>>) -> Self {
+        let mut error = Self::invalid(what);
+        error.0.limit = true;
+        error
     }
 
     /// The same error with a byte offset where it had none.
@@ -110,6 +119,12 @@ impl Error {
     /// Which of the four kinds.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// Whether a limit was passed that the caller had set: with a higher one the same input may be
+    /// fine.
+    pub fn is_limit(&self) -> bool {
+        self.0.limit
     }
 
     /// Offset in bytes from the start of the input, where the error has a place in it.

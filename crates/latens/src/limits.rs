@@ -41,7 +41,7 @@ impl Limits {
     /// Invalid argument, naming the limit, when they are not.
     pub fn check_output(&self, bytes: u64) -> Result<()> {
         if bytes > self.max_output {
-            return Err(Error::invalid(format!(
+            return Err(Error::limit(format!(
                 "the output of {bytes} bytes or more passes the limit max_output = {}; \
                  raise it if you trust this input",
                 self.max_output
@@ -56,12 +56,31 @@ impl Limits {
     /// Invalid argument, naming the limit, when it is not.
     pub fn check_alloc(&self, bytes: u64, what: &str) -> Result<()> {
         if bytes > self.max_alloc {
-            return Err(Error::invalid(format!(
+            return Err(Error::limit(format!(
                 "{what} takes {bytes} bytes, over the limit max_alloc = {}; \
                  raise it if you trust this input",
                 self.max_alloc
             )));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn passing_one_is_told_apart() {
+        let limits = Limits::default().max_output(10).max_alloc(20);
+        assert!(limits.check_output(10).is_ok() && limits.check_alloc(20, "a table").is_ok());
+        for error in [
+            limits.check_output(11).unwrap_err().at_byte(3).within("chunk 0"),
+            limits.check_alloc(21, "a table").unwrap_err(),
+        ] {
+            assert!(error.is_limit() && error.kind() == ErrorKind::InvalidArgument, "{error}");
+        }
+        assert!(!Error::invalid("max_output = 3").is_limit());
     }
 }

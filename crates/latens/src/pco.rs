@@ -69,6 +69,7 @@
 //! where other readers have stopped reading, does.
 
 pub(crate) mod binning;
+mod bound;
 mod config;
 pub(crate) mod decode;
 pub(crate) mod delta;
@@ -81,12 +82,14 @@ mod parallel;
 mod simple;
 pub mod standalone;
 pub mod wrapped;
+pub use bound::compress_bound;
 pub use config::{Config, DeltaSpec, Favor, MAX_LEVEL, ModeSpec};
 pub use describe::{DeltaEncoding, Mode};
 pub use inspect::{BinInspection, ChunkInspection, Inspection, LatentInspection, inspect};
 pub use layout::header::FormatVersion;
 pub use parallel::{
-    compress_parallel, decompress_into_watched, decompress_parallel, decompress_watched,
+    compress_parallel, compress_to, decompress_into_watched, decompress_parallel,
+    decompress_watched,
 };
 pub use simple::{
     Decompressed, Watch, compress, decompress, decompress_any, decompress_into, decompress_with,

@@ -33,6 +33,7 @@
 
 mod base;
 pub mod bitplane;
+mod byte_range;
 pub mod checkpoint;
 pub(crate) mod class;
 mod compress;

@@ -5,6 +5,11 @@ use latens_kernels::dispatch::simd;
 
 use super::{Element, Header, Layout};
 use crate::bits::{varint, zigzag};
+use std::convert::Infallible;
+use std::io::{self, Write};
+
+/// Bytes that [`encode_to`] collects before it writes.
+const PIECE: usize = 1 << 16;
 
 /// The stream of `values` in blocks of `layout`. With [`Layout::default_for`] the bytes are those
 /// of the `parquet` crate's encoder.
@@ -27,10 +32,62 @@ pub fn encode<T: Element>(values: &[T], layout: Layout) -> Vec<u8> {
 
 /// Appends the stream of `values` to `out`; see [`encode`].
 pub fn encode_into<T: Element>(values: &[T], layout: Layout, out: &mut Vec<u8>) {
-    encode_lanes(T::as_lanes(values), layout, Kernel::new(simd()), out);
+    let keep = |_: &mut Vec<u8>| Ok::<(), Infallible>(());
+    let Ok(()) = encode_lanes(T::as_lanes(values), layout, Kernel::new(simd()), out, keep);
 }
 
-fn encode_lanes<L: DeltaLane>(values: &[L], layout: Layout, kernel: Kernel, out: &mut Vec<u8>) {
+/// Writes the stream of `values` piece by piece; returns its bytes. See [`encode`].
+///
+/// # Errors
+/// Those of `writer`.
+pub fn encode_to<T: Element, W: Write>(
+    values: &[T],
+    layout: Layout,
+    mut writer: W,
+) -> io::Result<u64> {
+    let (mut held, mut written) = (Vec::new(), 0);
+    let pass = |held: &mut Vec<u8>| {
+        if held.len() >= PIECE {
+            writer.write_all(held)?;
+            written += held.len() as u64;
+            held.clear();
+        }
+        Ok::<(), io::Error>(())
+    };
+    encode_lanes(T::as_lanes(values), layout, Kernel::new(simd()), &mut held, pass)?;
+    writer.write_all(&held)?;
+    Ok(written + held.len() as u64)
+}
+
+/// The most bytes that the stream of `n` values takes: every field as wide as the type. `None`
+/// where 64 bits do not hold it.
+///
+/// ```
+/// use latens::delta_binary_packed::{Layout, encode, encoded_bound};
+/// let layout = Layout::default_for::<u32>();
+/// let numbers: Vec<u32> = (0..1000u32).map(|i| i.wrapping_mul(i).wrapping_mul(0x9e37_79b9)).collect();
+/// let len = encode(&numbers, layout).len() as u64;
+/// assert!(encoded_bound::<u32>(1000, layout).is_some_and(|most| len <= most && most < len + 200));
+/// ```
+pub fn encoded_bound<T: Element>(n: u64, layout: Layout) -> Option<u64> {
+    /// A varint of 64 bits.
+    const VARINT: u64 = 10;
+    let in_blocks = n.saturating_sub(1);
+    let blocks = in_blocks.div_ceil(layout.block_size() as u64);
+    let step = layout.values_per_miniblock() as u64;
+    let fields = in_blocks.div_ceil(step).checked_mul(step * size_of::<T>() as u64)?;
+    let heads = blocks.checked_mul(VARINT + layout.miniblocks() as u64)?;
+    fields.checked_add(heads)?.checked_add(4 * VARINT)
+}
+
+/// Encodes to `out`, which `pass` may empty after each block.
+fn encode_lanes<L: DeltaLane, E>(
+    values: &[L],
+    layout: Layout,
+    kernel: Kernel,
+    out: &mut Vec<u8>,
+    mut pass: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
     let first = values.first().copied().unwrap_or_default();
     let total_count = values.len() as u64;
     Header { layout, total_count, first_value: first.to_signed(), size: 0 }.write(out);
@@ -42,7 +99,9 @@ fn encode_lanes<L: DeltaLane>(values: &[L], layout: Layout, kernel: Kernel, out:
         let min_delta = deltas(kernel, previous, block, fields);
         previous = block.last().copied().unwrap_or_default();
         encode_block(fields, min_delta, layout, kernel, out);
+        pass(out)?;
     }
+    Ok(())
 }
 
 fn encode_block<L: DeltaLane>(
@@ -62,5 +121,31 @@ fn encode_block<L: DeltaLane>(
         let body = out.len();
         pack(miniblock, width, out);
         out.resize(body + step / 8 * usize::from(width), 0);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// Worst cases: full widths in every miniblock, and one value in the last block.
+    #[test]
+    fn pieces_and_bounds() {
+        for n in [0u64, 1, 2, 129, 130, 257, 40_000] {
+            let numbers: Vec<u64> = (0..n).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            for layout in [Layout::default_for::<u64>(), Layout::new(128, 1).unwrap()] {
+                let whole = encode(&numbers, layout);
+                let mut pieces = Vec::new();
+                let written = encode_to(&numbers, layout, &mut pieces).unwrap();
+                assert!(whole == pieces && written == whole.len() as u64, "{n}");
+                assert!(written <= encoded_bound::<u64>(n, layout).unwrap(), "{n}");
+            }
+        }
+        assert_eq!(encoded_bound::<u64>(u64::MAX, Layout::default_for::<u64>()), None);
+        let full: &mut [u8] = &mut [0; 40];
+        assert!(
+            encode_to(&[1u32, u32::MAX, 7, 1 << 30], Layout::default_for::<u32>(), full).is_err()
+        );
     }
 }

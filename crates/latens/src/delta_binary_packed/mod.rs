@@ -57,7 +57,7 @@ mod lengths;
 pub use byte_arrays::ByteArrays;
 pub use decode::{Decoded, decode, decode_into};
 pub use decoder::{Decoder, Options};
-pub use encode::{encode, encode_into};
+pub use encode::{encode, encode_into, encode_to, encoded_bound};
 pub use inspect::{BlockSummary, Report, inspect};
 pub use layout::{Header, Layout, header};
 

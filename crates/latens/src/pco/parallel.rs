@@ -16,7 +16,7 @@ mod compress;
 mod listed;
 mod walked;
 
-pub use compress::compress_parallel;
+pub use compress::{compress_parallel, compress_to};
 
 /// All numbers of a standalone file, decoded by `threads` threads, this one included.
 ///
@@ -64,27 +64,30 @@ pub fn decompress_watched<T: Number>(
     watched(file, limits, watch)
 }
 
-/// Like [`decompress_into`](crate::pco::decompress_into), on `threads` threads where the file has
-/// chunks of known places and `dst` has room for all of them, and with a [`Watch`].
+/// Like [`decompress_into`](crate::pco::decompress_into), within limits, on `threads` threads where
+/// the file has chunks of known places and `dst` has room for all of them, and with a [`Watch`].
 ///
 /// # Errors
-/// As [`decompress_into`](crate::pco::decompress_into), and that of `watch`; what `dst` holds behind
-/// the first [`Error::values_before`](crate::Error::values_before) numbers is not said where there
-/// are several threads.
+/// As [`decompress_into`](crate::pco::decompress_into), invalid argument when a limit is passed, and
+/// that of `watch`; what `dst` holds behind the first
+/// [`Error::values_before`](crate::Error::values_before) numbers is not said where there are several
+/// threads.
 pub fn decompress_into_watched<T: Number>(
     file: &[u8],
     dst: &mut [T],
+    limits: &Limits,
     threads: NonZero<usize>,
     watch: Watch<'_>,
 ) -> Result<Decompressed> {
     if threads.get() > 1
         && let Some(chunks) = Chunks::of(file)
         && let Some(dst) = dst.get_mut(..chunks.n())
-        && chunks.decode(file, dst, &Limits::default(), threads.get(), watch).is_some()
+        && limits.check_output(size_of_val(dst) as u64).is_ok()
+        && chunks.decode(file, dst, limits, threads.get(), watch).is_some()
     {
         return Ok(Decompressed { count: chunks.n(), finished: true });
     }
-    watched_into(file, dst, watch)
+    watched_into(file, dst, limits, watch)
 }
 
 /// How the chunks of a file are found.
@@ -203,17 +206,20 @@ mod tests {
                 numbers
             );
             let mut room = vec![0u16; 4000];
-            let done = decompress_into_watched(&file, &mut room, threads, &|_| Ok(())).unwrap();
+            let done =
+                decompress_into_watched(&file, &mut room, &limits, threads, &|_| Ok(())).unwrap();
             assert_eq!(done, Decompressed { count: 3000, finished: true });
             assert_eq!((&room[..3000], &room[3000..]), (&numbers[..], &[0; 1000][..]));
-            let done = decompress_into_watched(&file, &mut room[..9], threads, &count).unwrap();
+            let done =
+                decompress_into_watched(&file, &mut room[..9], &limits, threads, &count).unwrap();
             assert_eq!(done, Decompressed { count: 9, finished: false });
             assert_eq!(seen.load(Ordering::Relaxed), 6009);
             let stop = |_| Err(Error::invalid("enough"));
             for error in [
                 compress_parallel(&numbers, &config, threads, &stop).unwrap_err(),
                 decompress_watched::<u16>(&file, &limits, threads, &stop).unwrap_err(),
-                decompress_into_watched(&file, &mut room[..3000], threads, &stop).unwrap_err(),
+                decompress_into_watched(&file, &mut room[..3000], &limits, threads, &stop)
+                    .unwrap_err(),
             ] {
                 assert_eq!(error.what(), "enough");
             }

@@ -138,16 +138,17 @@ fn collect<T: Number>(
 /// # Errors
 /// As [`decompress`]; of `dst` then only the first [`Error::values_before`] numbers have changed.
 pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompressed> {
-    watched_into(file, dst, &|_| Ok(()))
+    watched_into(file, dst, &Limits::default(), &|_| Ok(()))
 }
 
-/// [`decompress_into`], telling `watch`.
+/// [`decompress_into`] within limits, telling `watch`.
 pub(crate) fn watched_into<T: Number>(
     file: &[u8],
     dst: &mut [T],
+    limits: &Limits,
     watch: Watch<'_>,
 ) -> Result<Decompressed> {
-    let mut decoder = open(file, &Limits::default())?;
+    let mut decoder = open(file, limits)?;
     let (mut count, mut rest) = (0, dst);
     // An empty buffer is read into, too: that tells a wrong type.
     loop {

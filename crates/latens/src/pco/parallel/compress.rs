@@ -5,6 +5,7 @@ use crate::number::Number;
 use crate::pco::config::Config;
 use crate::pco::simple::Watch;
 use crate::pco::standalone::{EncodedChunk, Encoder, encode_chunk};
+use std::io::Write;
 use std::num::NonZero;
 use std::sync::Mutex;
 
@@ -29,7 +30,22 @@ pub fn compress_parallel<T: Number>(
     threads: NonZero<usize>,
     watch: Watch<'_>,
 ) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
+    compress_to(Vec::new(), numbers, config, threads, watch)
+}
+
+/// Like [`compress_parallel`], to a writer, which is handed back. On one thread a chunk is written
+/// before the next one is encoded; on several all are encoded before the first is written.
+///
+/// # Errors
+/// As [`compress_parallel`], and I/O.
+pub fn compress_to<T: Number, W: Write>(
+    writer: W,
+    numbers: &[T],
+    config: &Config,
+    threads: NonZero<usize>,
+    watch: Watch<'_>,
+) -> Result<W> {
+    let mut encoder = Encoder::new(writer, T::TYPE, numbers.len() as u64, config)?;
     let mut jobs = Vec::new();
     let mut rest = numbers;
     for len in config.chunk_lens(numbers.len()) {

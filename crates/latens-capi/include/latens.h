@@ -1,0 +1,964 @@
+/* latens: lossless compression for numbers. Pco, Parquet DELTA_BINARY_PACKED, WCodec.
+ *
+ * Made from the sources of the crate latens-capi; its README.md has rules and examples. In short:
+ * calls return LT_STATUS_OK or what went wrong, and tell an lt_error, which may be NULL, more; what
+ * lies in an lt_buffer is freed by lt_buffer_free; options are set by their _init functions, NULL
+ * stands for the defaults; every function may be called from any thread, and no handle is freed
+ * while another thread uses it.
+ *
+ * Pointers: where n elements are spoken of, as many are there, or n is 0. Outputs of which it is not
+ * said that they may be NULL must not be. Strings end with a NUL.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+
+#ifndef LATENS_H
+#define LATENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The version of this interface: 65536 times a number that changes when programs must be built
+// anew, plus one that grows with what is added.
+#define LT_ABI_VERSION 1
+
+// In `lt_error`: there is no such number.
+#define LT_NONE 18446744073709551615ull
+
+// Bytes of `lt_error.message`, the NUL at its end included.
+#define LT_MESSAGE_SIZE 448
+
+// In lt_decode_options: no limit.
+#define LT_UNLIMITED 18446744073709551615ull
+
+// Bytes of `lt_wcodec_layout.packing`, the NUL at its end included.
+#define LT_PACKING_SIZE 64
+
+// What became of a call. Others may be added.
+typedef enum lt_status {
+    // All went well.
+    LT_STATUS_OK = 0,
+    // The bytes are not what the format allows.
+    LT_STATUS_CORRUPT = 1,
+    // The bytes end before what they announce.
+    LT_STATUS_TRUNCATED = 2,
+    // The caller asked for something that cannot be: a NULL pointer, a wrong type, a bad setting.
+    LT_STATUS_INVALID_ARGUMENT = 3,
+    // A file could not be read or written.
+    LT_STATUS_IO = 4,
+    // A limit was passed that the caller had set. With a higher one the input may be fine.
+    LT_STATUS_LIMIT = 5,
+    // The output does not fit into the memory that was given for it.
+    LT_STATUS_BUFFER_TOO_SMALL = 6,
+    // A bug of latens: please report it. The call had no effect that can be relied on; handles it
+    // was given may only be closed.
+    LT_STATUS_INTERNAL = 7,
+} lt_status;
+
+// A type of numbers, by the byte that stands for it in Pco files.
+typedef enum lt_type {
+    // In a request: the one that the file says. In an answer: the file says none.
+    LT_TYPE_ANY = 0,
+    LT_TYPE_U32 = 1,
+    LT_TYPE_U64 = 2,
+    LT_TYPE_I32 = 3,
+    LT_TYPE_I64 = 4,
+    LT_TYPE_F32 = 5,
+    LT_TYPE_F64 = 6,
+    LT_TYPE_U16 = 7,
+    LT_TYPE_I16 = 8,
+    // IEEE half precision; in C an uint16_t with its bits.
+    LT_TYPE_F16 = 9,
+    LT_TYPE_U8 = 10,
+    LT_TYPE_I8 = 11,
+} lt_type;
+
+// The metadata of a chunk, with its tables. Several threads may decode pages with it.
+typedef struct lt_pco_chunk_decoder lt_pco_chunk_decoder;
+
+// A chunk with everything chosen, ready to be written in parts. Several threads may use it.
+typedef struct lt_pco_chunk_encoder lt_pco_chunk_encoder;
+
+// Knows the format version of a wrapped file. Several threads may use it.
+typedef struct lt_pco_file_decoder lt_pco_file_decoder;
+
+// Makes the chunks of a wrapped file. Several threads may use it.
+typedef struct lt_pco_file_encoder lt_pco_file_encoder;
+
+// A standalone file, taken apart. Several threads may read it.
+typedef struct lt_pco_inspection lt_pco_inspection;
+
+// An open .wcodec file. Several threads may read from it.
+typedef struct lt_wcodec_reader lt_wcodec_reader;
+
+// Memory that the library allocated and the caller owns, until lt_buffer_free. Of its fields only
+// what `data` points to may be changed.
+typedef struct lt_buffer {
+    // The bytes, or the numbers, aligned as these; NULL where there are none.
+    void *data;
+    // Bytes.
+    size_t size;
+    // Bytes allocated; for lt_buffer_free.
+    size_t capacity;
+    // Their alignment; for lt_buffer_free.
+    size_t alignment;
+} lt_buffer;
+
+// What went wrong, and where. It lies in the caller's memory, and need not be initialised: each call
+// that is given one writes all of it, also when all went well. Nothing in it is to be freed.
+typedef struct lt_error {
+    // What the call returned.
+    enum lt_status status;
+    // 0.
+    uint32_t reserved0;
+    // Byte of the input that the error is about, or LT_NONE.
+    uint64_t offset;
+    // Numbers that were written to the caller's memory before a decoder failed: these are right,
+    // and nothing behind them was touched. LT_NONE where this is not said.
+    uint64_t values_before;
+    // 0.
+    uint64_t reserved[5];
+    // The error as a sentence in UTF-8, with place and offset; "" where all went well.
+    char message[LT_MESSAGE_SIZE];
+} lt_error;
+
+// What a stream says before its first block.
+typedef struct lt_dbp_header {
+    // Values in the stream. Nothing vouches for it but the blocks.
+    uint64_t total_count;
+    // The first value, as written: of numbers of 32 bits its low half counts.
+    int64_t first_value;
+    // Values in a block.
+    size_t block_size;
+    // Miniblocks in a block.
+    size_t miniblocks;
+    // Bytes of the header.
+    size_t size;
+    // 0.
+    uint64_t reserved[3];
+} lt_dbp_header;
+
+// What a decoder may emit and allocate, and how it works. NULL in place of one stands for the
+// defaults, which bound nothing: set limits where input comes from strangers.
+typedef struct lt_decode_options {
+    // Bytes of this structure, as lt_decode_options_init sets it.
+    size_t size;
+    // Most bytes of numbers that may be decoded; LT_UNLIMITED.
+    uint64_t max_output;
+    // Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED.
+    uint64_t max_alloc;
+    // Threads at work; 0 for as many as there are cores; 1. DELTA_BINARY_PACKED uses one.
+    uint32_t threads;
+    // DELTA_BINARY_PACKED: whether what writers must not do is refused, 1 or 0; 0.
+    uint32_t strict;
+    // DELTA_BINARY_PACKED: the count of values that the stream must have; LT_UNLIMITED for any.
+    uint64_t expect_count;
+    // 0.
+    uint64_t reserved;
+} lt_decode_options;
+
+// Settings of a Pco encoder. NULL in place of one stands for the defaults.
+typedef struct lt_pco_options {
+    // Bytes of this structure, as lt_pco_options_init sets it.
+    size_t size;
+    // 0 (fastest) to 12 (smallest); 8.
+    uint32_t level;
+    // Threads at work; 0 for as many as there are cores; 1. The bytes do not depend on it.
+    uint32_t threads;
+    // "auto", "classic", "int-mult@7", "float-mult@0.01", "float-quant@29", "dict". NULL: "auto".
+    const char *mode;
+    // "auto", "none", "consecutive@2", "lookback", "conv1@8"; "+secondary" behind consecutive and
+    // lookback covers the secondary latents too. NULL: "auto".
+    const char *delta;
+    // "speed", "balanced", "size": what may be given up for what. NULL: "balanced".
+    const char *favor;
+    // Most numbers in a chunk, 1 to 2^24; 0 lets the encoder choose.
+    size_t chunk_n;
+    // Whether a standalone file ends with checksums, which other readers skip: 1 or 0; 1.
+    uint32_t checksum;
+    // 0.
+    uint32_t reserved;
+} lt_pco_options;
+
+// Facts about a standalone file.
+typedef struct lt_pco_info {
+    // Numbers in the file.
+    uint64_t n;
+    // Chunks in the file.
+    size_t chunks;
+    // Bytes of the file, its trailer included; there may be others behind.
+    uint64_t bytes;
+    // lt_type; LT_TYPE_ANY for an empty file that says none.
+    uint32_t number_type;
+    // 0 to 3.
+    uint32_t standalone_version;
+    // Of the format inside: 0 to 4.
+    uint32_t format_major;
+    // Of the format inside.
+    uint32_t format_minor;
+    // Whether there was a checksum trailer; it was verified.
+    bool checksum;
+    // Whether bytes follow that do not belong to the file.
+    bool trailing;
+    // 0.
+    uint64_t reserved[4];
+} lt_pco_info;
+
+// Facts about a chunk.
+typedef struct lt_pco_chunk_info {
+    // Numbers in the chunk.
+    uint64_t n;
+    // Of its first byte, from the start of the file.
+    uint64_t offset;
+    // Its bytes.
+    uint64_t bytes;
+    // How numbers split into latents, as options spell it. It lives as long as the inspection.
+    const char *mode;
+    // How latents are predicted, likewise.
+    const char *delta;
+    // 0.
+    uint64_t reserved[4];
+} lt_pco_chunk_info;
+
+// What a file says of a tensor. The pointers live until the file is closed.
+typedef struct lt_wcodec_tensor {
+    // Its name in UTF-8, with a NUL at the end.
+    const char *name;
+    // Bytes of the name without that NUL; names may hold others.
+    size_t name_size;
+    // Its type as the checkpoint spells it: "BF16", "I8", "Q4_K".
+    const char *dtype;
+    // Its dimensions, the one that varies fastest last.
+    const uint64_t *shape;
+    // How many dimensions.
+    size_t dimensions;
+    // Bytes when decoded.
+    uint64_t bytes;
+    // Bytes in the file; 0 where it shares those of another tensor.
+    uint64_t stored_bytes;
+    // 0.
+    uint64_t reserved[4];
+} lt_wcodec_tensor;
+
+// The matrix of logical weights that a tensor holds, after unpacking.
+typedef struct lt_wcodec_layout {
+    // Rows.
+    uint64_t rows;
+    // Weights a row.
+    uint64_t columns;
+    // A word for how they are packed, for people.
+    char packing[LT_PACKING_SIZE];
+    // 0.
+    uint64_t reserved[4];
+} lt_wcodec_layout;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// LT_ABI_VERSION of the library in use. Its upper half must be that of the header.
+uint32_t lt_abi_version(void);
+
+// The version of the library, such as "0.1.0". It is never freed.
+const char *lt_version(void);
+
+// Frees what a function of this library has put into `buffer`, and empties it, so that freeing it
+// again does nothing. NULL is no error.
+void lt_buffer_free(struct lt_buffer *buffer);
+
+// Encodes `n` values of LT_TYPE_I32, I64, U32 or U64 to `stream`, which the caller frees. Blocks have
+// `block_size` values in `miniblocks` miniblocks; 0 and 0 stand for what Parquet writers use.
+enum lt_status lt_dbp_encode(uint32_t type,
+                             const void *values,
+                             size_t n,
+                             size_t block_size,
+                             size_t miniblocks,
+                             struct lt_buffer *stream,
+                             struct lt_error *error);
+
+// The most bytes that the stream of `n` values takes: `*bound`.
+enum lt_status lt_dbp_encode_bound(uint32_t type,
+                                   size_t n,
+                                   size_t block_size,
+                                   size_t miniblocks,
+                                   size_t *bound,
+                                   struct lt_error *error);
+
+// Like lt_dbp_encode, into `capacity` bytes at `stream`; `*written` is how many it takes. Where they
+// do not suffice the call fails with LT_STATUS_BUFFER_TOO_SMALL, and what they hold is not said;
+// nothing behind them is touched.
+enum lt_status lt_dbp_encode_into(uint32_t type,
+                                  const void *values,
+                                  size_t n,
+                                  size_t block_size,
+                                  size_t miniblocks,
+                                  void *stream,
+                                  size_t capacity,
+                                  size_t *written,
+                                  struct lt_error *error);
+
+// Reads the header at the start of a stream.
+enum lt_status lt_dbp_read_header(const void *stream,
+                                  size_t stream_size,
+                                  struct lt_dbp_header *header,
+                                  struct lt_error *error);
+
+// Decodes the stream at the start of `stream` to `values`, which the caller frees. `count` is told how
+// many there are, `consumed` how many bytes they take; both may be NULL, and `options` may be NULL.
+enum lt_status lt_dbp_decode(const void *stream,
+                             size_t stream_size,
+                             uint32_t type,
+                             const struct lt_decode_options *options,
+                             struct lt_buffer *values,
+                             size_t *count,
+                             size_t *consumed,
+                             struct lt_error *error);
+
+// Decodes the stream at the start of `stream` directly to `values`, which has room for `capacity`
+// values. `*count` is how many there are. Where there is not room for all the call fails with
+// LT_STATUS_BUFFER_TOO_SMALL; lt_dbp_read_header says how many there are. Nothing behind `*count`
+// values is touched; after an error nothing behind its `values_before`. `consumed` and `options` may
+// be NULL.
+enum lt_status lt_dbp_decode_into(const void *stream,
+                                  size_t stream_size,
+                                  uint32_t type,
+                                  const struct lt_decode_options *options,
+                                  void *values,
+                                  size_t capacity,
+                                  size_t *count,
+                                  size_t *consumed,
+                                  struct lt_error *error);
+
+// The name of a status, such as "corrupt"; "unknown" for others. It is never freed.
+const char *lt_status_name(uint32_t status);
+
+// Bytes of a number of a type: 1, 2, 4 or 8; 0 where there is no such type.
+size_t lt_type_size(uint32_t type);
+
+// Fills `options`, which has `size` (sizeof *options) bytes, with the defaults.
+void lt_pco_options_init(struct lt_pco_options *options, size_t size);
+
+// Fills `options`, which has `size` (sizeof *options) bytes, with the defaults.
+void lt_decode_options_init(struct lt_decode_options *options, size_t size);
+
+// Compresses `n` numbers of a type (lt_type), which `numbers` points to, to a standalone file in
+// `file`, which the caller frees. `options` may be NULL.
+enum lt_status lt_pco_compress(uint32_t type,
+                               const void *numbers,
+                               size_t n,
+                               const struct lt_pco_options *options,
+                               struct lt_buffer *file,
+                               struct lt_error *error);
+
+// The most bytes that lt_pco_compress makes of `n` numbers of a type: `*bound`. It follows from the
+// format alone. With mode and delta left to the encoder it is several times the size of the numbers;
+// what comes out is, as a rule, smaller than they are.
+enum lt_status lt_pco_compress_bound(uint32_t type,
+                                     size_t n,
+                                     const struct lt_pco_options *options,
+                                     size_t *bound,
+                                     struct lt_error *error);
+
+// Like lt_pco_compress, into `capacity` bytes at `file`; `*written` is how many it takes. Where they
+// do not suffice the call fails with LT_STATUS_BUFFER_TOO_SMALL, and what they hold is not said;
+// nothing behind them is touched. lt_pco_compress_bound says what always suffices.
+enum lt_status lt_pco_compress_into(uint32_t type,
+                                    const void *numbers,
+                                    size_t n,
+                                    const struct lt_pco_options *options,
+                                    void *file,
+                                    size_t capacity,
+                                    size_t *written,
+                                    struct lt_error *error);
+
+// What the head of a standalone file says: the type of its numbers (LT_TYPE_ANY for an empty file
+// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL.
+enum lt_status lt_pco_peek(const void *file,
+                           size_t file_size,
+                           uint32_t *type,
+                           uint64_t *n_hint,
+                           struct lt_error *error);
+
+// Decompresses a standalone file to numbers of a type, LT_TYPE_ANY for that of the file, in
+// `numbers`, which the caller frees. `found` is told the type, `count` how many; both may be NULL,
+// and `options` may be NULL. A checksum trailer is verified.
+enum lt_status lt_pco_decompress(const void *file,
+                                 size_t file_size,
+                                 uint32_t type,
+                                 const struct lt_decode_options *options,
+                                 struct lt_buffer *numbers,
+                                 uint32_t *found,
+                                 size_t *count,
+                                 struct lt_error *error);
+
+// Decompresses a standalone file to the caller's memory, which has room for `capacity` numbers of a
+// type and is written to directly. `*count` is how many were written, `*finished` whether these were
+// all: less room than numbers is no error. Nothing behind `*count` numbers is touched; after an error
+// nothing behind its `values_before`. `options` and `finished` may be NULL.
+enum lt_status lt_pco_decompress_into(const void *file,
+                                      size_t file_size,
+                                      uint32_t type,
+                                      const struct lt_decode_options *options,
+                                      void *numbers,
+                                      size_t capacity,
+                                      size_t *count,
+                                      bool *finished,
+                                      struct lt_error *error);
+
+// Takes a standalone file apart, which decodes all of it: `*inspection`, to be freed by
+// lt_pco_inspection_free. `options` may be NULL.
+enum lt_status lt_pco_inspect(const void *file,
+                              size_t file_size,
+                              const struct lt_decode_options *options,
+                              struct lt_pco_inspection **inspection,
+                              struct lt_error *error);
+
+// Facts about the file.
+enum lt_status lt_pco_inspection_file(const struct lt_pco_inspection *inspection,
+                                      struct lt_pco_info *info,
+                                      struct lt_error *error);
+
+// Facts about chunk `index`, which counts from 0.
+enum lt_status lt_pco_inspection_chunk(const struct lt_pco_inspection *inspection,
+                                       size_t index,
+                                       struct lt_pco_chunk_info *info,
+                                       struct lt_error *error);
+
+// Frees an inspection. NULL is no error.
+void lt_pco_inspection_free(struct lt_pco_inspection *inspection);
+
+// Opens the file at `path`: `*reader`, to be closed by lt_wcodec_close. Its head and index are read,
+// nothing else. `base` is the path of the checkpoint against which the file was coded, NULL where
+// there is none; `options`, which hold until the file is closed, may be NULL.
+enum lt_status lt_wcodec_open(const char *path,
+                              const char *base,
+                              const struct lt_decode_options *options,
+                              struct lt_wcodec_reader **reader,
+                              struct lt_error *error);
+
+// Opens a file that lies in memory, as lt_wcodec_open does. The memory is not copied: it stays as it
+// is until the file is closed.
+enum lt_status lt_wcodec_open_memory(const void *file,
+                                     size_t file_size,
+                                     const char *base,
+                                     const struct lt_decode_options *options,
+                                     struct lt_wcodec_reader **reader,
+                                     struct lt_error *error);
+
+// Closes a file. NULL is no error.
+void lt_wcodec_close(struct lt_wcodec_reader *reader);
+
+// Tensors of a file, which are counted from 0; 0 for NULL.
+size_t lt_wcodec_tensor_count(const struct lt_wcodec_reader *reader);
+
+// The index of the tensor of a name: `*index`.
+enum lt_status lt_wcodec_find(const struct lt_wcodec_reader *reader,
+                              const char *name,
+                              size_t *index,
+                              struct lt_error *error);
+
+// What the file says of tensor `index`.
+enum lt_status lt_wcodec_tensor_info(const struct lt_wcodec_reader *reader,
+                                     size_t index,
+                                     struct lt_wcodec_tensor *info,
+                                     struct lt_error *error);
+
+// SHA-256 over names, types, shapes and bytes of all tensors, to 32 bytes at `hash`.
+enum lt_status lt_wcodec_model_hash(const struct lt_wcodec_reader *reader,
+                                    uint8_t *hash,
+                                    struct lt_error *error);
+
+// Decodes tensor `index` to `capacity` bytes at `data`, as they were in the checkpoint; `*written`,
+// unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Rows of numbers are decoded in
+// pieces of some megabytes; a packed tensor takes its own size in memory meanwhile. After an error
+// `data` holds what was decoded before.
+enum lt_status lt_wcodec_decode(const struct lt_wcodec_reader *reader,
+                                size_t index,
+                                void *data,
+                                size_t capacity,
+                                size_t *written,
+                                struct lt_error *error);
+
+// Decodes `rows` rows of the first dimension of tensor `index`, from row `first` on, as
+// lt_wcodec_decode does all of them. Of a tensor whose rows lie in the checkpoint as they are, only the
+// groups that hold these are read.
+enum lt_status lt_wcodec_decode_rows(const struct lt_wcodec_reader *reader,
+                                     size_t index,
+                                     uint64_t first,
+                                     uint64_t rows,
+                                     void *data,
+                                     size_t capacity,
+                                     size_t *written,
+                                     struct lt_error *error);
+
+// Rows and columns of the logical weights of tensor `index`: of what is packed, after unpacking.
+enum lt_status lt_wcodec_tensor_layout(const struct lt_wcodec_reader *reader,
+                                       size_t index,
+                                       struct lt_wcodec_layout *layout,
+                                       struct lt_error *error);
+
+// Decodes the weights of `rows` rows from `first_row` on and `columns` columns from `first_column` on
+// of tensor `index`, row by row, to `capacity` bytes at `data`. `*type`, unless NULL, is
+// LT_TYPE_I8 or LT_TYPE_U8 for packed integers, one a byte, and LT_TYPE_ANY for numbers of the
+// tensor's own type; `*written`, unless NULL, is how many bytes there are. Only the groups that hold
+// these rows are read; the weights pass through memory of their own size.
+enum lt_status lt_wcodec_decode_weights(const struct lt_wcodec_reader *reader,
+                                        size_t index,
+                                        uint64_t first_row,
+                                        uint64_t rows,
+                                        uint64_t first_column,
+                                        uint64_t columns,
+                                        void *data,
+                                        size_t capacity,
+                                        uint32_t *type,
+                                        size_t *written,
+                                        struct lt_error *error);
+
+// Decodes everything in the file, and checks every checksum, all padding and the model hash.
+enum lt_status lt_wcodec_verify(const struct lt_wcodec_reader *reader, struct lt_error *error);
+
+// Reads the header at the start of `src`: `*decoder`, to be freed by lt_pco_file_decoder_free, and in
+// `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks, may be NULL.
+enum lt_status lt_pco_file_decoder_new(const void *src,
+                                       size_t src_size,
+                                       const struct lt_decode_options *options,
+                                       struct lt_pco_file_decoder **decoder,
+                                       size_t *consumed,
+                                       struct lt_error *error);
+
+// Reads the metadata of a chunk of numbers of a type at the start of `src`: `*chunk`, to be freed by
+// lt_pco_chunk_decoder_free, and in `*consumed`, unless NULL, the bytes it takes.
+enum lt_status lt_pco_chunk_decoder_new(const struct lt_pco_file_decoder *decoder,
+                                        uint32_t type,
+                                        const void *src,
+                                        size_t src_size,
+                                        struct lt_pco_chunk_decoder **chunk,
+                                        size_t *consumed,
+                                        struct lt_error *error);
+
+// The mode of a chunk, as options spell it. It lives as long as the chunk; NULL for NULL.
+const char *lt_pco_chunk_decoder_mode(const struct lt_pco_chunk_decoder *chunk);
+
+// The delta encoding of a chunk, likewise.
+const char *lt_pco_chunk_decoder_delta(const struct lt_pco_chunk_decoder *chunk);
+
+// Decodes the page at the start of `src`, which has exactly `n` numbers, directly to `numbers`, and
+// tells `consumed`, unless NULL, the bytes it takes; others behind do no harm. After an error nothing
+// behind the error's `values_before` numbers was touched.
+enum lt_status lt_pco_chunk_decoder_page(const struct lt_pco_chunk_decoder *chunk,
+                                         const void *src,
+                                         size_t src_size,
+                                         void *numbers,
+                                         size_t n,
+                                         size_t *consumed,
+                                         struct lt_error *error);
+
+// Frees a chunk. NULL is no error.
+void lt_pco_chunk_decoder_free(struct lt_pco_chunk_decoder *chunk);
+
+// Frees a file decoder; its chunks live on. NULL is no error.
+void lt_pco_file_decoder_free(struct lt_pco_file_decoder *decoder);
+
+// Begins a wrapped file: `*encoder`, to be freed by lt_pco_file_encoder_free. `options` may be NULL;
+// of them level, mode, delta and favor count.
+enum lt_status lt_pco_file_encoder_new(const struct lt_pco_options *options,
+                                       struct lt_pco_file_encoder **encoder,
+                                       struct lt_error *error);
+
+// The header of the file, in `header`, which the caller frees.
+enum lt_status lt_pco_file_encoder_header(const struct lt_pco_file_encoder *encoder,
+                                          struct lt_buffer *header,
+                                          struct lt_error *error);
+
+// Plans a chunk of `n` numbers of a type, in `pages` pages of `page_lens` numbers each, none of them
+// 0, which sum to `n`: `*chunk`, to be freed by lt_pco_chunk_encoder_free. It does not need `numbers`
+// any longer.
+enum lt_status lt_pco_chunk_encoder_new(const struct lt_pco_file_encoder *encoder,
+                                        uint32_t type,
+                                        const void *numbers,
+                                        size_t n,
+                                        const size_t *page_lens,
+                                        size_t pages,
+                                        struct lt_pco_chunk_encoder **chunk,
+                                        struct lt_error *error);
+
+// The mode of a chunk, as options spell it. It lives as long as the chunk; NULL for NULL.
+const char *lt_pco_chunk_encoder_mode(const struct lt_pco_chunk_encoder *chunk);
+
+// The delta encoding of a chunk, likewise.
+const char *lt_pco_chunk_encoder_delta(const struct lt_pco_chunk_encoder *chunk);
+
+// Pages of a chunk; 0 for NULL.
+size_t lt_pco_chunk_encoder_pages(const struct lt_pco_chunk_encoder *chunk);
+
+// The metadata of a chunk, in `meta`, which the caller frees. Every page needs it to be decoded.
+enum lt_status lt_pco_chunk_encoder_meta(const struct lt_pco_chunk_encoder *chunk,
+                                         struct lt_buffer *meta,
+                                         struct lt_error *error);
+
+// Page `index`, which counts from 0, in `page`, which the caller frees. The container keeps its size
+// and its count of numbers.
+enum lt_status lt_pco_chunk_encoder_page(const struct lt_pco_chunk_encoder *chunk,
+                                         size_t index,
+                                         struct lt_buffer *page,
+                                         struct lt_error *error);
+
+// Frees a chunk. NULL is no error.
+void lt_pco_chunk_encoder_free(struct lt_pco_chunk_encoder *chunk);
+
+// Frees a file encoder; its chunks live on. NULL is no error.
+void lt_pco_file_encoder_free(struct lt_pco_file_encoder *encoder);
+
+// The name of a status, such as "corrupt"; "unknown" for others. It is never freed.
+const char *lt_status_name(uint32_t status);
+
+// Frees what a function of this library has put into `buffer`, and empties it, so that freeing it
+// again does nothing. NULL is no error.
+void lt_buffer_free(struct lt_buffer *buffer);
+
+// Bytes of a number of a type: 1, 2, 4 or 8; 0 where there is no such type.
+size_t lt_type_size(uint32_t type);
+
+// Fills `options`, which has `size` (sizeof *options) bytes, with the defaults.
+void lt_pco_options_init(struct lt_pco_options *options, size_t size);
+
+// Fills `options`, which has `size` (sizeof *options) bytes, with the defaults.
+void lt_decode_options_init(struct lt_decode_options *options, size_t size);
+
+// Compresses `n` numbers of a type (lt_type), which `numbers` points to, to a standalone file in
+// `file`, which the caller frees. `options` may be NULL.
+enum lt_status lt_pco_compress(uint32_t type,
+                               const void *numbers,
+                               size_t n,
+                               const struct lt_pco_options *options,
+                               struct lt_buffer *file,
+                               struct lt_error *error);
+
+// The most bytes that lt_pco_compress makes of `n` numbers of a type: `*bound`. It follows from the
+// format alone. With mode and delta left to the encoder it is several times the size of the numbers;
+// what comes out is, as a rule, smaller than they are.
+enum lt_status lt_pco_compress_bound(uint32_t type,
+                                     size_t n,
+                                     const struct lt_pco_options *options,
+                                     size_t *bound,
+                                     struct lt_error *error);
+
+// Like lt_pco_compress, into `capacity` bytes at `file`; `*written` is how many it takes. Where they
+// do not suffice the call fails with LT_STATUS_BUFFER_TOO_SMALL, and what they hold is not said;
+// nothing behind them is touched. lt_pco_compress_bound says what always suffices.
+enum lt_status lt_pco_compress_into(uint32_t type,
+                                    const void *numbers,
+                                    size_t n,
+                                    const struct lt_pco_options *options,
+                                    void *file,
+                                    size_t capacity,
+                                    size_t *written,
+                                    struct lt_error *error);
+
+// What the head of a standalone file says: the type of its numbers (LT_TYPE_ANY for an empty file
+// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL.
+enum lt_status lt_pco_peek(const void *file,
+                           size_t file_size,
+                           uint32_t *type,
+                           uint64_t *n_hint,
+                           struct lt_error *error);
+
+// Decompresses a standalone file to numbers of a type, LT_TYPE_ANY for that of the file, in
+// `numbers`, which the caller frees. `found` is told the type, `count` how many; both may be NULL,
+// and `options` may be NULL. A checksum trailer is verified.
+enum lt_status lt_pco_decompress(const void *file,
+                                 size_t file_size,
+                                 uint32_t type,
+                                 const struct lt_decode_options *options,
+                                 struct lt_buffer *numbers,
+                                 uint32_t *found,
+                                 size_t *count,
+                                 struct lt_error *error);
+
+// Decompresses a standalone file to the caller's memory, which has room for `capacity` numbers of a
+// type and is written to directly. `*count` is how many were written, `*finished` whether these were
+// all: less room than numbers is no error. Nothing behind `*count` numbers is touched; after an error
+// nothing behind its `values_before`. `options` and `finished` may be NULL.
+enum lt_status lt_pco_decompress_into(const void *file,
+                                      size_t file_size,
+                                      uint32_t type,
+                                      const struct lt_decode_options *options,
+                                      void *numbers,
+                                      size_t capacity,
+                                      size_t *count,
+                                      bool *finished,
+                                      struct lt_error *error);
+
+// Takes a standalone file apart, which decodes all of it: `*inspection`, to be freed by
+// lt_pco_inspection_free. `options` may be NULL.
+enum lt_status lt_pco_inspect(const void *file,
+                              size_t file_size,
+                              const struct lt_decode_options *options,
+                              struct lt_pco_inspection **inspection,
+                              struct lt_error *error);
+
+// Facts about the file.
+enum lt_status lt_pco_inspection_file(const struct lt_pco_inspection *inspection,
+                                      struct lt_pco_info *info,
+                                      struct lt_error *error);
+
+// Facts about chunk `index`, which counts from 0.
+enum lt_status lt_pco_inspection_chunk(const struct lt_pco_inspection *inspection,
+                                       size_t index,
+                                       struct lt_pco_chunk_info *info,
+                                       struct lt_error *error);
+
+// Frees an inspection. NULL is no error.
+void lt_pco_inspection_free(struct lt_pco_inspection *inspection);
+
+// Begins a wrapped file: `*encoder`, to be freed by lt_pco_file_encoder_free. `options` may be NULL;
+// of them level, mode, delta and favor count.
+enum lt_status lt_pco_file_encoder_new(const struct lt_pco_options *options,
+                                       struct lt_pco_file_encoder **encoder,
+                                       struct lt_error *error);
+
+// The header of the file, in `header`, which the caller frees.
+enum lt_status lt_pco_file_encoder_header(const struct lt_pco_file_encoder *encoder,
+                                          struct lt_buffer *header,
+                                          struct lt_error *error);
+
+// Plans a chunk of `n` numbers of a type, in `pages` pages of `page_lens` numbers each, none of them
+// 0, which sum to `n`: `*chunk`, to be freed by lt_pco_chunk_encoder_free. It does not need `numbers`
+// any longer.
+enum lt_status lt_pco_chunk_encoder_new(const struct lt_pco_file_encoder *encoder,
+                                        uint32_t type,
+                                        const void *numbers,
+                                        size_t n,
+                                        const size_t *page_lens,
+                                        size_t pages,
+                                        struct lt_pco_chunk_encoder **chunk,
+                                        struct lt_error *error);
+
+// The mode of a chunk, as options spell it. It lives as long as the chunk; NULL for NULL.
+const char *lt_pco_chunk_encoder_mode(const struct lt_pco_chunk_encoder *chunk);
+
+// The delta encoding of a chunk, likewise.
+const char *lt_pco_chunk_encoder_delta(const struct lt_pco_chunk_encoder *chunk);
+
+// Pages of a chunk; 0 for NULL.
+size_t lt_pco_chunk_encoder_pages(const struct lt_pco_chunk_encoder *chunk);
+
+// The metadata of a chunk, in `meta`, which the caller frees. Every page needs it to be decoded.
+enum lt_status lt_pco_chunk_encoder_meta(const struct lt_pco_chunk_encoder *chunk,
+                                         struct lt_buffer *meta,
+                                         struct lt_error *error);
+
+// Page `index`, which counts from 0, in `page`, which the caller frees. The container keeps its size
+// and its count of numbers.
+enum lt_status lt_pco_chunk_encoder_page(const struct lt_pco_chunk_encoder *chunk,
+                                         size_t index,
+                                         struct lt_buffer *page,
+                                         struct lt_error *error);
+
+// Frees a chunk. NULL is no error.
+void lt_pco_chunk_encoder_free(struct lt_pco_chunk_encoder *chunk);
+
+// Frees a file encoder; its chunks live on. NULL is no error.
+void lt_pco_file_encoder_free(struct lt_pco_file_encoder *encoder);
+
+// Reads the header at the start of `src`: `*decoder`, to be freed by lt_pco_file_decoder_free, and in
+// `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks, may be NULL.
+enum lt_status lt_pco_file_decoder_new(const void *src,
+                                       size_t src_size,
+                                       const struct lt_decode_options *options,
+                                       struct lt_pco_file_decoder **decoder,
+                                       size_t *consumed,
+                                       struct lt_error *error);
+
+// Reads the metadata of a chunk of numbers of a type at the start of `src`: `*chunk`, to be freed by
+// lt_pco_chunk_decoder_free, and in `*consumed`, unless NULL, the bytes it takes.
+enum lt_status lt_pco_chunk_decoder_new(const struct lt_pco_file_decoder *decoder,
+                                        uint32_t type,
+                                        const void *src,
+                                        size_t src_size,
+                                        struct lt_pco_chunk_decoder **chunk,
+                                        size_t *consumed,
+                                        struct lt_error *error);
+
+// The mode of a chunk, as options spell it. It lives as long as the chunk; NULL for NULL.
+const char *lt_pco_chunk_decoder_mode(const struct lt_pco_chunk_decoder *chunk);
+
+// The delta encoding of a chunk, likewise.
+const char *lt_pco_chunk_decoder_delta(const struct lt_pco_chunk_decoder *chunk);
+
+// Decodes the page at the start of `src`, which has exactly `n` numbers, directly to `numbers`, and
+// tells `consumed`, unless NULL, the bytes it takes; others behind do no harm. After an error nothing
+// behind the error's `values_before` numbers was touched.
+enum lt_status lt_pco_chunk_decoder_page(const struct lt_pco_chunk_decoder *chunk,
+                                         const void *src,
+                                         size_t src_size,
+                                         void *numbers,
+                                         size_t n,
+                                         size_t *consumed,
+                                         struct lt_error *error);
+
+// Frees a chunk. NULL is no error.
+void lt_pco_chunk_decoder_free(struct lt_pco_chunk_decoder *chunk);
+
+// Frees a file decoder; its chunks live on. NULL is no error.
+void lt_pco_file_decoder_free(struct lt_pco_file_decoder *decoder);
+
+// Encodes `n` values of LT_TYPE_I32, I64, U32 or U64 to `stream`, which the caller frees. Blocks have
+// `block_size` values in `miniblocks` miniblocks; 0 and 0 stand for what Parquet writers use.
+enum lt_status lt_dbp_encode(uint32_t type,
+                             const void *values,
+                             size_t n,
+                             size_t block_size,
+                             size_t miniblocks,
+                             struct lt_buffer *stream,
+                             struct lt_error *error);
+
+// The most bytes that the stream of `n` values takes: `*bound`.
+enum lt_status lt_dbp_encode_bound(uint32_t type,
+                                   size_t n,
+                                   size_t block_size,
+                                   size_t miniblocks,
+                                   size_t *bound,
+                                   struct lt_error *error);
+
+// Like lt_dbp_encode, into `capacity` bytes at `stream`; `*written` is how many it takes. Where they
+// do not suffice the call fails with LT_STATUS_BUFFER_TOO_SMALL, and what they hold is not said;
+// nothing behind them is touched.
+enum lt_status lt_dbp_encode_into(uint32_t type,
+                                  const void *values,
+                                  size_t n,
+                                  size_t block_size,
+                                  size_t miniblocks,
+                                  void *stream,
+                                  size_t capacity,
+                                  size_t *written,
+                                  struct lt_error *error);
+
+// Reads the header at the start of a stream.
+enum lt_status lt_dbp_read_header(const void *stream,
+                                  size_t stream_size,
+                                  struct lt_dbp_header *header,
+                                  struct lt_error *error);
+
+// Decodes the stream at the start of `stream` to `values`, which the caller frees. `count` is told how
+// many there are, `consumed` how many bytes they take; both may be NULL, and `options` may be NULL.
+enum lt_status lt_dbp_decode(const void *stream,
+                             size_t stream_size,
+                             uint32_t type,
+                             const struct lt_decode_options *options,
+                             struct lt_buffer *values,
+                             size_t *count,
+                             size_t *consumed,
+                             struct lt_error *error);
+
+// Decodes the stream at the start of `stream` directly to `values`, which has room for `capacity`
+// values. `*count` is how many there are. Where there is not room for all the call fails with
+// LT_STATUS_BUFFER_TOO_SMALL; lt_dbp_read_header says how many there are. Nothing behind `*count`
+// values is touched; after an error nothing behind its `values_before`. `consumed` and `options` may
+// be NULL.
+enum lt_status lt_dbp_decode_into(const void *stream,
+                                  size_t stream_size,
+                                  uint32_t type,
+                                  const struct lt_decode_options *options,
+                                  void *values,
+                                  size_t capacity,
+                                  size_t *count,
+                                  size_t *consumed,
+                                  struct lt_error *error);
+
+// Opens the file at `path`: `*reader`, to be closed by lt_wcodec_close. Its head and index are read,
+// nothing else. `base` is the path of the checkpoint against which the file was coded, NULL where
+// there is none; `options`, which hold until the file is closed, may be NULL.
+enum lt_status lt_wcodec_open(const char *path,
+                              const char *base,
+                              const struct lt_decode_options *options,
+                              struct lt_wcodec_reader **reader,
+                              struct lt_error *error);
+
+// Opens a file that lies in memory, as lt_wcodec_open does. The memory is not copied: it stays as it
+// is until the file is closed.
+enum lt_status lt_wcodec_open_memory(const void *file,
+                                     size_t file_size,
+                                     const char *base,
+                                     const struct lt_decode_options *options,
+                                     struct lt_wcodec_reader **reader,
+                                     struct lt_error *error);
+
+// Closes a file. NULL is no error.
+void lt_wcodec_close(struct lt_wcodec_reader *reader);
+
+// Tensors of a file, which are counted from 0; 0 for NULL.
+size_t lt_wcodec_tensor_count(const struct lt_wcodec_reader *reader);
+
+// The index of the tensor of a name: `*index`.
+enum lt_status lt_wcodec_find(const struct lt_wcodec_reader *reader,
+                              const char *name,
+                              size_t *index,
+                              struct lt_error *error);
+
+// What the file says of tensor `index`.
+enum lt_status lt_wcodec_tensor_info(const struct lt_wcodec_reader *reader,
+                                     size_t index,
+                                     struct lt_wcodec_tensor *info,
+                                     struct lt_error *error);
+
+// SHA-256 over names, types, shapes and bytes of all tensors, to 32 bytes at `hash`.
+enum lt_status lt_wcodec_model_hash(const struct lt_wcodec_reader *reader,
+                                    uint8_t *hash,
+                                    struct lt_error *error);
+
+// Decodes tensor `index` to `capacity` bytes at `data`, as they were in the checkpoint; `*written`,
+// unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Rows of numbers are decoded in
+// pieces of some megabytes; a packed tensor takes its own size in memory meanwhile. After an error
+// `data` holds what was decoded before.
+enum lt_status lt_wcodec_decode(const struct lt_wcodec_reader *reader,
+                                size_t index,
+                                void *data,
+                                size_t capacity,
+                                size_t *written,
+                                struct lt_error *error);
+
+// Decodes `rows` rows of the first dimension of tensor `index`, from row `first` on, as
+// lt_wcodec_decode does all of them. Of a tensor whose rows lie in the checkpoint as they are, only the
+// groups that hold these are read.
+enum lt_status lt_wcodec_decode_rows(const struct lt_wcodec_reader *reader,
+                                     size_t index,
+                                     uint64_t first,
+                                     uint64_t rows,
+                                     void *data,
+                                     size_t capacity,
+                                     size_t *written,
+                                     struct lt_error *error);
+
+// Rows and columns of the logical weights of tensor `index`: of what is packed, after unpacking.
+enum lt_status lt_wcodec_tensor_layout(const struct lt_wcodec_reader *reader,
+                                       size_t index,
+                                       struct lt_wcodec_layout *layout,
+                                       struct lt_error *error);
+
+// Decodes the weights of `rows` rows from `first_row` on and `columns` columns from `first_column` on
+// of tensor `index`, row by row, to `capacity` bytes at `data`. `*type`, unless NULL, is
+// LT_TYPE_I8 or LT_TYPE_U8 for packed integers, one a byte, and LT_TYPE_ANY for numbers of the
+// tensor's own type; `*written`, unless NULL, is how many bytes there are. Only the groups that hold
+// these rows are read; the weights pass through memory of their own size.
+enum lt_status lt_wcodec_decode_weights(const struct lt_wcodec_reader *reader,
+                                        size_t index,
+                                        uint64_t first_row,
+                                        uint64_t rows,
+                                        uint64_t first_column,
+                                        uint64_t columns,
+                                        void *data,
+                                        size_t capacity,
+                                        uint32_t *type,
+                                        size_t *written,
+                                        struct lt_error *error);
+
+// Decodes everything in the file, and checks every checksum, all padding and the model hash.
+enum lt_status lt_wcodec_verify(const struct lt_wcodec_reader *reader, struct lt_error *error);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* LATENS_H */

@@ -1,0 +1,241 @@
+//! Standalone Pco files in memory.
+
+use crate::buffer::{self, lt_buffer};
+use crate::error::{Failure, guard, lt_error, lt_status};
+use crate::options::{config, decode, known, lt_decode_options, lt_pco_options, number_of, wanted};
+use crate::raw::{self, Checked};
+use latens::pco::{self, standalone::Decoder};
+use latens::{Limits, NumberType, with_number_type};
+use std::ffi::c_void;
+use std::io::{self, Write};
+
+/// Compresses `n` numbers of a type (lt_type), which `numbers` points to, to a standalone file in
+/// `file`, which the caller frees. `options` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_compress(
+    r#type: u32,
+    numbers: *const c_void,
+    n: usize,
+    options: *const lt_pco_options,
+    file: *mut lt_buffer,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        buffer::clear(file);
+        raw::required(file, "file")?;
+        let (config, threads) = config(options)?;
+        let bytes = with_number_type!(known(r#type)?, T => {
+            let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
+            pco::compress_parallel(numbers, &config, threads, &|_| Ok(()))?
+        });
+        raw::store(file, lt_buffer::from_vec(bytes));
+        Ok(())
+    })
+}
+
+/// The most bytes that lt_pco_compress makes of `n` numbers of a type: `*bound`. It follows from the
+/// format alone. With mode and delta left to the encoder it is several times the size of the numbers;
+/// what comes out is, as a rule, smaller than they are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_compress_bound(
+    r#type: u32,
+    n: usize,
+    options: *const lt_pco_options,
+    bound: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(bound, "bound")?;
+        let (config, _) = config(options)?;
+        let ty = known(r#type)?;
+        config.validate(ty)?;
+        let most = pco::compress_bound(n as u64, ty, &config);
+        let most = most.and_then(|most| usize::try_from(most).ok());
+        raw::store(
+            bound,
+            most.ok_or_else(|| Failure::invalid(format!("{n} numbers are too many")))?,
+        );
+        Ok(())
+    })
+}
+
+/// Memory of the caller as a writer, which knows whether it was too short.
+struct Room<'a> {
+    bytes: &'a mut [u8],
+    at: usize,
+    short: bool,
+}
+
+impl Write for Room<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(room) = self.bytes.get_mut(self.at..self.at.saturating_add(bytes.len())) else {
+            self.short = true;
+            return Err(io::ErrorKind::WriteZero.into());
+        };
+        room.copy_from_slice(bytes);
+        self.at += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What `write` writes to memory of the caller; how many bytes.
+pub(crate) fn within(
+    room: &mut [u8],
+    write: impl FnOnce(&mut dyn Write) -> latens::Result<()>,
+) -> Checked<usize> {
+    let mut room = Room { bytes: room, at: 0, short: false };
+    match write(&mut room) {
+        Ok(()) => Ok(room.at),
+        Err(_) if room.short => {
+            let what = format!(
+                "buffer too small: the {} bytes that there is room for are not enough",
+                room.bytes.len()
+            );
+            Err(Failure::new(lt_status::BufferTooSmall, what))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Like lt_pco_compress, into `capacity` bytes at `file`; `*written` is how many it takes. Where they
+/// do not suffice the call fails with LT_STATUS_BUFFER_TOO_SMALL, and what they hold is not said;
+/// nothing behind them is touched. lt_pco_compress_bound says what always suffices.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_compress_into(
+    r#type: u32,
+    numbers: *const c_void,
+    n: usize,
+    options: *const lt_pco_options,
+    file: *mut c_void,
+    capacity: usize,
+    written: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(written, "written")?;
+        raw::store(written, 0);
+        let (config, threads) = config(options)?;
+        let count = with_number_type!(known(r#type)?, T => {
+            raw::apart(numbers.cast::<T>(), n, file.cast::<u8>(), capacity)?;
+            let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
+            let room = raw::output::<u8>(file.cast(), capacity, "file")?;
+            within(room, |out| {
+                pco::compress_to(out, numbers, &config, threads, &|_| Ok(())).map(|_| ())
+            })?
+        });
+        raw::store(written, count);
+        Ok(())
+    })
+}
+
+/// The type of a file's numbers, and its own count of them, from its head.
+fn peek(file: &[u8], limits: &Limits) -> latens::Result<(Option<NumberType>, u64)> {
+    let mut decoder = Decoder::new(file, limits)?;
+    Ok((decoder.number_type()?, decoder.n_hint()))
+}
+
+/// What the head of a standalone file says: the type of its numbers (LT_TYPE_ANY for an empty file
+/// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_peek(
+    file: *const c_void,
+    file_size: usize,
+    r#type: *mut u32,
+    n_hint: *mut u64,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        let file = raw::input::<u8>(file.cast(), file_size, "file")?;
+        let (found, hint) = peek(file, &Limits::default())?;
+        raw::store(r#type, number_of(found));
+        raw::store(n_hint, hint);
+        Ok(())
+    })
+}
+
+/// Decompresses a standalone file to numbers of a type, LT_TYPE_ANY for that of the file, in
+/// `numbers`, which the caller frees. `found` is told the type, `count` how many; both may be NULL,
+/// and `options` may be NULL. A checksum trailer is verified.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_decompress(
+    file: *const c_void,
+    file_size: usize,
+    r#type: u32,
+    options: *const lt_decode_options,
+    numbers: *mut lt_buffer,
+    found: *mut u32,
+    count: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        buffer::clear(numbers);
+        raw::required(numbers, "numbers")?;
+        let settings = decode(options)?;
+        let file = raw::input::<u8>(file.cast(), file_size, "file")?;
+        let ty = match wanted(r#type)? {
+            Some(ty) => Some(ty),
+            None => peek(file, &settings.limits)?.0,
+        };
+        let Some(ty) = ty else {
+            // Nothing but an empty file says no type.
+            pco::decompress_any(file, &settings.limits)?;
+            raw::store(found, number_of(None));
+            raw::store(count, 0);
+            return Ok(());
+        };
+        let (held, n) = with_number_type!(ty, T => {
+            let (limits, threads) = (&settings.limits, settings.threads);
+            let held = pco::decompress_parallel::<T>(file, limits, threads)?;
+            let n = held.len();
+            (lt_buffer::from_vec(held), n)
+        });
+        raw::store(numbers, held);
+        raw::store(found, number_of(Some(ty)));
+        raw::store(count, n);
+        Ok(())
+    })
+}
+
+/// Decompresses a standalone file to the caller's memory, which has room for `capacity` numbers of a
+/// type and is written to directly. `*count` is how many were written, `*finished` whether these were
+/// all: less room than numbers is no error. Nothing behind `*count` numbers is touched; after an error
+/// nothing behind its `values_before`. `options` and `finished` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_decompress_into(
+    file: *const c_void,
+    file_size: usize,
+    r#type: u32,
+    options: *const lt_decode_options,
+    numbers: *mut c_void,
+    capacity: usize,
+    count: *mut usize,
+    finished: *mut bool,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(count, "count")?;
+        raw::store(count, 0);
+        raw::store(finished, false);
+        let settings = decode(options)?;
+        let done = with_number_type!(known(r#type)?, T => {
+            raw::apart(file.cast::<u8>(), file_size, numbers.cast::<T>(), capacity)?;
+            let file = raw::input::<u8>(file.cast(), file_size, "file")?;
+            let out = raw::output::<T>(numbers.cast(), capacity, "numbers")?;
+            let (limits, threads) = (&settings.limits, settings.threads);
+            pco::decompress_into_watched(file, out, limits, threads, &|_| Ok(()))?
+        });
+        raw::store(count, done.count);
+        raw::store(finished, done.finished);
+        Ok(())
+    })
+}

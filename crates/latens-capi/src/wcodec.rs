@@ -1,0 +1,286 @@
+//! Opening `.wcodec` files, and what they say of their tensors.
+
+use crate::error::{Failure, guard, lt_error, lt_status, quiet};
+use crate::options::{Decode, decode, lt_decode_options};
+use crate::raw::{self, Checked};
+use latens::wcodec::Reader;
+use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use latens::wcodec::{Base, BaseCheckpoint};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Where the bytes of a file come from.
+pub(crate) enum Source {
+    /// A file on disk.
+    File(File),
+    /// Memory of the caller, which outlives the reader: the caller promises that.
+    Memory(&'static [u8]),
+}
+
+impl ReadAt for Source {
+    fn size(&self) -> io::Result<u64> {
+        match self {
+            Source::File(file) => file.size(),
+            Source::Memory(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        match self {
+            Source::File(file) => file.read_exact_at(buf, offset),
+            Source::Memory(bytes) => {
+                let from = usize::try_from(offset).ok();
+                let held = from.and_then(|from| bytes.get(from..from.checked_add(buf.len())?));
+                buf.copy_from_slice(held.ok_or(io::ErrorKind::UnexpectedEof)?);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A tensor, with its strings as C has them.
+pub(crate) struct Tensor {
+    /// Its entry in the file.
+    pub(crate) number: usize,
+    /// With a NUL at the end.
+    name: Vec<u8>,
+    dtype: Vec<u8>,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) bytes: usize,
+    stored: usize,
+}
+
+/// An open .wcodec file. Several threads may read from it.
+pub struct lt_wcodec_reader {
+    pub(crate) reader: Reader<Source>,
+    tensors: Vec<Tensor>,
+    by_name: HashMap<String, usize>,
+    memory: Option<&'static [u8]>,
+}
+
+impl lt_wcodec_reader {
+    fn open(source: Source, settings: &Decode, base: Option<Box<dyn Base>>) -> Checked<Self> {
+        let threads = settings.threads.get();
+        let memory = match &source {
+            Source::Memory(bytes) => Some(*bytes),
+            Source::File(_) => None,
+        };
+        let mut reader = Reader::open(source, settings.limits)?.threads(threads);
+        if let Some(base) = base {
+            reader = reader.with_base(base)?;
+        }
+        let with_nul = |text: &str| text.bytes().chain([0]).collect::<Vec<u8>>();
+        let tensors: Vec<Tensor> = reader
+            .tensors()
+            .map(|(number, found)| Tensor {
+                number,
+                name: with_nul(found.name),
+                dtype: with_nul(found.dtype),
+                shape: found.shape.to_vec(),
+                bytes: found.length,
+                stored: found.stored,
+            })
+            .collect();
+        let names = reader.tensors().map(|(_, found)| found.name.to_owned());
+        let by_name = names.enumerate().map(|(i, name)| (name, i)).collect();
+        Ok(Self { reader, tensors, by_name, memory })
+    }
+
+    /// What is decoded must not go to the memory that it is decoded from.
+    pub(crate) fn apart(&self, data: *const c_void, size: usize) -> Checked<()> {
+        match &self.memory {
+            Some(bytes) => raw::apart(bytes.as_ptr(), bytes.len(), data.cast::<u8>(), size),
+            None => Ok(()),
+        }
+    }
+
+    /// Tensor `index` of those that the caller sees.
+    pub(crate) fn tensor(&self, index: usize) -> Checked<&Tensor> {
+        let count = self.tensors.len();
+        let none = || Failure::invalid(format!("tensor {index} of {count}"));
+        self.tensors.get(index).ok_or_else(none)
+    }
+}
+
+/// What a file says of a tensor. The pointers live until the file is closed.
+#[repr(C)]
+pub struct lt_wcodec_tensor {
+    /// Its name in UTF-8, with a NUL at the end.
+    pub name: *const c_char,
+    /// Bytes of the name without that NUL; names may hold others.
+    pub name_size: usize,
+    /// Its type as the checkpoint spells it: "BF16", "I8", "Q4_K".
+    pub dtype: *const c_char,
+    /// Its dimensions, the one that varies fastest last.
+    pub shape: *const u64,
+    /// How many dimensions.
+    pub dimensions: usize,
+    /// Bytes when decoded.
+    pub bytes: u64,
+    /// Bytes in the file; 0 where it shares those of another tensor.
+    pub stored_bytes: u64,
+    /// 0.
+    pub reserved: [u64; 4],
+}
+
+/// The file of that name: on Unix any bytes, elsewhere UTF-8.
+///
+/// # Safety
+/// As [`raw::text`].
+unsafe fn path<'a>(path: *const c_char, name: &str) -> Checked<Option<&'a Path>> {
+    if path.is_null() {
+        return Ok(None);
+    }
+    #[cfg(unix)]
+    {
+        let _ = name;
+        // SAFETY: not NULL; the rest is promised.
+        let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
+        Ok(Some(Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))))
+    }
+    #[cfg(not(unix))]
+    {
+        // SAFETY: promised.
+        Ok(unsafe { raw::text(path, name)? }.map(Path::new))
+    }
+}
+
+/// The checkpoint at `path` as a base: a `.wcodec`, or what one is made from.
+fn base(path: &Path) -> Checked<Box<dyn Base>> {
+    let named = |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
+        let file = File::open(path).map_err(named)?;
+        return Ok(Box::new(Reader::open(file, latens::Limits::default())?));
+    }
+    Ok(Box::new(BaseCheckpoint::new(Checkpoint::open(path)?)?))
+}
+
+/// Opens the file at `path`: `*reader`, to be closed by lt_wcodec_close. Its head and index are read,
+/// nothing else. `base` is the path of the checkpoint against which the file was coded, NULL where
+/// there is none; `options`, which hold until the file is closed, may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_open(
+    path: *const c_char,
+    base: *const c_char,
+    options: *const lt_decode_options,
+    reader: *mut *mut lt_wcodec_reader,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::store(reader, std::ptr::null_mut());
+        raw::required(reader, "reader")?;
+        let settings = decode(options)?;
+        let path = self::path(path, "path")?.ok_or_else(|| Failure::invalid("path is NULL"))?;
+        let base = self::path(base, "base")?.map(self::base).transpose()?;
+        let named =
+            |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
+        let source = Source::File(File::open(path).map_err(named)?);
+        let made = lt_wcodec_reader::open(source, &settings, base)?;
+        raw::store(reader, Box::into_raw(Box::new(made)));
+        Ok(())
+    })
+}
+
+/// Opens a file that lies in memory, as lt_wcodec_open does. The memory is not copied: it stays as it
+/// is until the file is closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_open_memory(
+    file: *const c_void,
+    file_size: usize,
+    base: *const c_char,
+    options: *const lt_decode_options,
+    reader: *mut *mut lt_wcodec_reader,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for, of the file until it is closed.
+    guard(error, || unsafe {
+        raw::store(reader, std::ptr::null_mut());
+        raw::required(reader, "reader")?;
+        let settings = decode(options)?;
+        let base = self::path(base, "base")?.map(self::base).transpose()?;
+        let source = Source::Memory(raw::input::<u8>(file.cast(), file_size, "file")?);
+        let made = lt_wcodec_reader::open(source, &settings, base)?;
+        raw::store(reader, Box::into_raw(Box::new(made)));
+        Ok(())
+    })
+}
+
+/// Closes a file. NULL is no error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_close(reader: *mut lt_wcodec_reader) {
+    // SAFETY: NULL, or an open file that no thread reads from, as the caller promises.
+    quiet((), || unsafe { raw::free(reader) });
+}
+
+/// Tensors of a file, which are counted from 0; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_tensor_count(reader: *const lt_wcodec_reader) -> usize {
+    // SAFETY: the caller promises what `raw` asks for.
+    quiet(0, || unsafe { raw::reference(reader, "reader").map_or(0, |held| held.tensors.len()) })
+}
+
+/// The index of the tensor of a name: `*index`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_find(
+    reader: *const lt_wcodec_reader,
+    name: *const c_char,
+    index: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(index, "index")?;
+        let held = raw::reference(reader, "reader")?;
+        let name = raw::text(name, "name")?.ok_or_else(|| Failure::invalid("name is NULL"))?;
+        let none = || Failure::invalid(format!("there is no tensor {name:?} in the file"));
+        raw::store(index, *held.by_name.get(name).ok_or_else(none)?);
+        Ok(())
+    })
+}
+
+/// What the file says of tensor `index`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_tensor_info(
+    reader: *const lt_wcodec_reader,
+    index: usize,
+    info: *mut lt_wcodec_tensor,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(info, "info")?;
+        let tensor = raw::reference(reader, "reader")?.tensor(index)?;
+        let told = lt_wcodec_tensor {
+            name: tensor.name.as_ptr().cast(),
+            name_size: tensor.name.len() - 1,
+            dtype: tensor.dtype.as_ptr().cast(),
+            shape: tensor.shape.as_ptr(),
+            dimensions: tensor.shape.len(),
+            bytes: tensor.bytes as u64,
+            stored_bytes: tensor.stored as u64,
+            reserved: [0; 4],
+        };
+        raw::store(info, told);
+        Ok(())
+    })
+}
+
+/// SHA-256 over names, types, shapes and bytes of all tensors, to 32 bytes at `hash`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_model_hash(
+    reader: *const lt_wcodec_reader,
+    hash: *mut u8,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(hash, "hash")?;
+        let held = raw::reference(reader, "reader")?;
+        raw::store(hash.cast::<[u8; 32]>(), held.reader.model_hash());
+        Ok(())
+    })
+}

@@ -1,0 +1,152 @@
+//! Reading the wrapped Pco format.
+
+use crate::error::{guard, lt_error, lt_status, quiet};
+use crate::options::{decode, known, lt_decode_options};
+use crate::pco_inspect::c_string;
+use crate::raw::{self, Checked};
+use latens::pco::wrapped::{ChunkDecoder, FileDecoder};
+use latens::{Number, with_number_type};
+use std::ffi::{CString, c_char, c_void};
+
+/// Knows the format version of a wrapped file. Several threads may use it.
+pub struct lt_pco_file_decoder {
+    decoder: FileDecoder,
+}
+
+/// The metadata of a chunk, with its tables. Several threads may decode pages with it.
+pub struct lt_pco_chunk_decoder {
+    decoder: Box<dyn AnyDecoder>,
+    mode: CString,
+    delta: CString,
+}
+
+/// A decoder of any number type.
+trait AnyDecoder: Send + Sync {
+    /// Decodes a page of `n` numbers; how many bytes it takes.
+    ///
+    /// # Safety
+    /// As [`raw::output`], of `n` numbers of this type.
+    unsafe fn page(&self, page: &[u8], numbers: *mut c_void, n: usize) -> Checked<usize>;
+}
+
+impl<T: Number> AnyDecoder for ChunkDecoder<T> {
+    unsafe fn page(&self, page: &[u8], numbers: *mut c_void, n: usize) -> Checked<usize> {
+        raw::apart(page.as_ptr(), page.len(), numbers.cast::<T>(), n)?;
+        // SAFETY: promised.
+        let out = unsafe { raw::output::<T>(numbers.cast(), n, "numbers")? };
+        Ok(self.decode_page(page, out)?)
+    }
+}
+
+/// Reads the header at the start of `src`: `*decoder`, to be freed by lt_pco_file_decoder_free, and in
+/// `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks, may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_file_decoder_new(
+    src: *const c_void,
+    src_size: usize,
+    options: *const lt_decode_options,
+    decoder: *mut *mut lt_pco_file_decoder,
+    consumed: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::store(decoder, std::ptr::null_mut());
+        raw::required(decoder, "decoder")?;
+        let settings = decode(options)?;
+        let src = raw::input::<u8>(src.cast(), src_size, "src")?;
+        let (made, size) = FileDecoder::new(src, &settings.limits)?;
+        raw::store(decoder, Box::into_raw(Box::new(lt_pco_file_decoder { decoder: made })));
+        raw::store(consumed, size);
+        Ok(())
+    })
+}
+
+/// Reads the metadata of a chunk of numbers of a type at the start of `src`: `*chunk`, to be freed by
+/// lt_pco_chunk_decoder_free, and in `*consumed`, unless NULL, the bytes it takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_chunk_decoder_new(
+    decoder: *const lt_pco_file_decoder,
+    r#type: u32,
+    src: *const c_void,
+    src_size: usize,
+    chunk: *mut *mut lt_pco_chunk_decoder,
+    consumed: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::store(chunk, std::ptr::null_mut());
+        raw::required(chunk, "chunk")?;
+        let file = &raw::reference(decoder, "decoder")?.decoder;
+        let src = raw::input::<u8>(src.cast(), src_size, "src")?;
+        let (made, size) = with_number_type!(known(r#type)?, T => {
+            let (decoder, size) = file.chunk_decoder::<T>(src)?;
+            let (mode, delta) = (decoder.mode(), decoder.delta_encoding());
+            let (mode, delta) = (c_string(&mode), c_string(&delta));
+            (lt_pco_chunk_decoder { decoder: Box::new(decoder), mode, delta }, size)
+        });
+        raw::store(chunk, Box::into_raw(Box::new(made)));
+        raw::store(consumed, size);
+        Ok(())
+    })
+}
+
+/// The mode of a chunk, as options spell it. It lives as long as the chunk; NULL for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_chunk_decoder_mode(
+    chunk: *const lt_pco_chunk_decoder,
+) -> *const c_char {
+    // SAFETY: the caller promises what `raw` asks for.
+    quiet(std::ptr::null(), || unsafe {
+        raw::reference(chunk, "chunk").map_or(std::ptr::null(), |held| held.mode.as_ptr())
+    })
+}
+
+/// The delta encoding of a chunk, likewise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_chunk_decoder_delta(
+    chunk: *const lt_pco_chunk_decoder,
+) -> *const c_char {
+    // SAFETY: the caller promises what `raw` asks for.
+    quiet(std::ptr::null(), || unsafe {
+        raw::reference(chunk, "chunk").map_or(std::ptr::null(), |held| held.delta.as_ptr())
+    })
+}
+
+/// Decodes the page at the start of `src`, which has exactly `n` numbers, directly to `numbers`, and
+/// tells `consumed`, unless NULL, the bytes it takes; others behind do no harm. After an error nothing
+/// behind the error's `values_before` numbers was touched.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_chunk_decoder_page(
+    chunk: *const lt_pco_chunk_decoder,
+    src: *const c_void,
+    src_size: usize,
+    numbers: *mut c_void,
+    n: usize,
+    consumed: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        let held = raw::reference(chunk, "chunk")?;
+        let src = raw::input::<u8>(src.cast(), src_size, "src")?;
+        let size = held.decoder.page(src, numbers, n)?;
+        raw::store(consumed, size);
+        Ok(())
+    })
+}
+
+/// Frees a chunk. NULL is no error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_chunk_decoder_free(chunk: *mut lt_pco_chunk_decoder) {
+    // SAFETY: NULL, or one that lt_pco_chunk_decoder_new made, not freed yet, as the caller promises.
+    quiet((), || unsafe { raw::free(chunk) });
+}
+
+/// Frees a file decoder; its chunks live on. NULL is no error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_pco_file_decoder_free(decoder: *mut lt_pco_file_decoder) {
+    // SAFETY: NULL, or one that lt_pco_file_decoder_new made, not freed yet, as the caller promises.
+    quiet((), || unsafe { raw::free(decoder) });
+}
