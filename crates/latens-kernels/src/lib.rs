@@ -8,6 +8,7 @@ pub mod conv1;
 pub mod delta;
 pub mod dispatch;
 pub mod lane;
+pub mod lookup;
 pub mod rans;
 pub mod sums;
 pub mod tans;
@@ -30,11 +31,15 @@ mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_delta;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_lookup;
+    #[cfg(target_arch = "x86_64")]
     mod avx2_offsets;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans_encode;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_rans_wide;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_sums;
     #[cfg(any(target_arch = "x86_64", test))]

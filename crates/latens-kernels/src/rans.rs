@@ -14,7 +14,7 @@ pub mod encode;
 use crate::dispatch::Simd;
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx2_rans, avx512_rans};
+use crate::x86_64::{avx2_rans, avx2_rans_wide, avx512_rans};
 
 /// Symbols decoded side by side.
 pub const LANES: usize = 32;
@@ -67,41 +67,64 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Tables of more than 12 bits, decoded by the scalar kernel alone.
-#[derive(Clone, Copy, Debug)]
-pub struct WideTables<'a> {
-    slots: &'a [u64],
+/// Tables of any size up to 14 bits, one for each class: a slot names a symbol of a class, which
+/// has one step. That takes half the memory of [`Tables`], and one look-up more.
+#[derive(Clone, Debug)]
+pub struct WideTables {
+    /// Class · 256 + symbol.
+    slots: Vec<u16>,
+    /// By class · 256 + symbol: (2^bits − frequency) · 2^16 + sum of the frequencies before.
+    steps: Vec<u32>,
     bits: u32,
 }
 
-impl<'a> WideTables<'a> {
-    /// `None` where `bits` is not 1 to [`MAX_WIDE_BITS`], or `slots` are not 1 to 256 tables.
-    pub fn new(slots: &'a [u64], bits: u32) -> Option<Self> {
-        let fits = (1..=MAX_WIDE_BITS).contains(&bits) && whole_tables(slots.len(), bits);
-        fits.then_some(Self { slots, bits })
+impl WideTables {
+    /// Frequencies of at most 256 symbols a table, those of each summing to `2^bits`; `None` where
+    /// they do not, `bits` is not 1 to [`MAX_WIDE_BITS`], or there are not 1 to 256 tables.
+    pub fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]>) -> Option<Self> {
+        (1..=MAX_WIDE_BITS).contains(&bits).then_some(())?;
+        let (mut slots, mut steps) = (Vec::new(), Vec::new());
+        for (class, table) in tables.enumerate() {
+            let class = u8::try_from(class).ok()?;
+            (table.len() <= 256).then_some(())?;
+            let mut before = 0;
+            for (symbol, &f) in (0u8..=255).zip(table) {
+                let f = u32::from(f);
+                // No more than the table: what is left out is found below.
+                let f = f.min((1 << bits) - before);
+                let slot = u16::from_le_bytes([symbol, class]);
+                slots.resize(slots.len() + f as usize, slot);
+                steps.push(((1 << bits) - f) << 16 | before);
+                before += f;
+            }
+            let sum: u64 = table.iter().map(|&f| u64::from(f)).sum();
+            (sum == 1 << bits).then_some(())?;
+            steps.resize(steps.len().next_multiple_of(256), 0);
+        }
+        (!slots.is_empty()).then_some(Self { slots, steps, bits })
+    }
+
+    /// All slots: each below the number of steps.
+    #[inline(always)]
+    pub(crate) fn slots(&self) -> &[u16] {
+        &self.slots
+    }
+
+    /// All steps.
+    #[inline(always)]
+    pub(crate) fn steps(&self) -> &[u32] {
+        &self.steps
     }
 
     #[inline(always)]
-    pub(crate) fn slots(self) -> &'a [u64] {
-        self.slots
-    }
-
-    #[inline(always)]
-    pub(crate) fn bits(self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         self.bits
     }
-}
 
-/// As [`entry`], for [`WideTables`].
-///
-/// # Panics
-/// Where `bits` is above [`MAX_WIDE_BITS`] or the slots are not within the table.
-#[inline]
-pub const fn wide_entry(symbol: u8, frequency: u32, cumulative: u32, bits: u32) -> u64 {
-    assert!(bits <= MAX_WIDE_BITS && frequency >= 1);
-    let size = 1u32 << bits;
-    assert!(frequency <= size && cumulative <= size - frequency);
-    ((size - frequency) as u64) << 32 | (cumulative << 8 | symbol as u32) as u64
+    /// How many tables.
+    fn count(&self) -> usize {
+        self.slots.len() >> self.bits
+    }
 }
 
 /// Whether `len` slots are 1 to 256 whole tables.
@@ -222,9 +245,49 @@ impl Kernel {
     ///
     /// # Panics
     /// As [`Kernel::decode`] does.
-    pub fn decode_wide(self, tables: WideTables<'_>, group: &mut Group<'_>) -> Option<usize> {
-        check(tables.slots.len() >> tables.bits, group);
-        scalar::rans::decode_wide(tables, Cursor::new(group))
+    pub fn decode_wide(self, tables: &WideTables, group: &mut Group<'_>) -> Option<usize> {
+        check(tables.count(), group);
+        let mut cursors = [Cursor::new(group)];
+        self.wide_rows(tables, &mut cursors);
+        let [cursor] = cursors;
+        scalar::rans::finish_wide(tables, cursor)
+    }
+
+    /// As [`Kernel::decode_two`], with tables of up to 14 bits.
+    ///
+    /// # Panics
+    /// As [`Kernel::decode`] does.
+    pub fn decode_wide_two(
+        self,
+        tables: &WideTables,
+        first: &mut Group<'_>,
+        second: &mut Group<'_>,
+    ) -> [Option<usize>; 2] {
+        check(tables.count(), first);
+        check(tables.count(), second);
+        let mut cursors = [Cursor::new(first), Cursor::new(second)];
+        #[cfg(target_arch = "x86_64")]
+        if matches!(self.0, Simd::Avx2 | Simd::Avx512) {
+            // SAFETY: a `Kernel` is made for what the processor has alone, AVX2 is there where
+            // AVX-512 is, and classes are checked.
+            unsafe { avx2_rans_wide::rows_2(tables, &mut cursors) };
+        }
+        cursors.map(|cursor| {
+            let mut alone = [cursor];
+            self.wide_rows(tables, &mut alone);
+            let [cursor] = alone;
+            scalar::rans::finish_wide(tables, cursor)
+        })
+    }
+
+    /// Whole rows as long as words do not run out.
+    fn wide_rows(self, tables: &WideTables, cursors: &mut [Cursor<'_>; 1]) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `decode_wide_two`.
+            Simd::Avx2 | Simd::Avx512 => unsafe { avx2_rans_wide::rows_1(tables, cursors) },
+            _ => scalar::rans::wide_rows(tables, &mut cursors[0]),
+        }
     }
 
     /// Whole rows as long as words do not run out.

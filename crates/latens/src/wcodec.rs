@@ -49,6 +49,8 @@ mod hostile;
 mod inspect;
 pub(crate) mod layout;
 mod open_tensor;
+#[cfg(test)]
+mod opening;
 mod plane;
 pub mod predictor;
 mod reader;
@@ -61,7 +63,9 @@ pub mod view;
 mod writer;
 
 pub use base::{Base, BaseCheckpoint};
-pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
+pub use compress::{
+    BaseFile, compress_checkpoint, compress_checkpoint_to_file, compress_checkpoint_watched,
+};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};
 pub use inspect::{PartInspection, TensorInspection};
 pub use layout::header::BaseQuantisation;

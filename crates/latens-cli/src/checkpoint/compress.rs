@@ -2,7 +2,7 @@
 
 use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
-use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_to_file};
+use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_watched};
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -61,7 +61,14 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     };
     let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
     let to = Patched::new(&mut out);
-    let written = compress_checkpoint_to_file(&checkpoint, against, &config, to).map(|_| ());
+    let mut before = 0;
+    let mut watch = |name: &str, bytes: u64| {
+        progress.add(std::mem::replace(&mut before, bytes));
+        progress.say(&name.escape_debug().to_string());
+    };
+    let written = compress_checkpoint_watched(&checkpoint, against, &config, to, &mut watch);
+    let written = written.map(|_| ());
+    progress.say("");
     written.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
     let mut reader = Reader::open(out.read_back()?, Limits::default())?.threads(threads);
     if let Some((base, _)) = base {

@@ -9,7 +9,7 @@ use crate::twin_test;
 pub(crate) struct Case {
     pub(crate) bits: u32,
     pub(crate) slots: Vec<u32>,
-    wide: Vec<u64>,
+    wide: Vec<Vec<u16>>,
     pub(crate) words: Vec<u8>,
     pub(crate) states: [u32; LANES],
     /// One for all, or one each.
@@ -45,6 +45,18 @@ impl Case {
     pub(crate) fn decode(&self, simd: Simd) -> Decoded {
         let tables = Tables::new(&self.slots, self.bits).unwrap();
         with_group(self, |group| Kernel::new(simd).decode(tables, group))
+    }
+
+    fn wide_tables(&self) -> WideTables {
+        WideTables::new(self.bits, self.wide.iter().map(Vec::as_slice)).unwrap()
+    }
+
+    /// As [`Case::decode`] and, of the group and itself, [`Case::decode_two`] with wide tables.
+    fn decode_wide(&self, simd: Simd) -> [Decoded; 3] {
+        let (tables, kernel) = (self.wide_tables(), Kernel::new(simd));
+        let one = with_group(self, |group| kernel.decode_wide(&tables, group));
+        let [a, b] = with_two(self, self, |a, b| kernel.decode_wide_two(&tables, a, b));
+        [one, a, b]
     }
 
     /// This case and another one together, with this one's tables.
@@ -154,7 +166,9 @@ fn case(tables: &[Vec<u32>], bits: u32, count: usize, next: &mut impl FnMut() ->
         })
         .collect();
     let (words, states) = encode(&symbols, class_of, tables, bits);
-    let (mut slots, mut wide) = (Vec::new(), Vec::new());
+    let mut slots = Vec::new();
+    let narrow = |f: &u32| u16::try_from(*f).unwrap();
+    let wide = tables.iter().map(|table| table.iter().map(narrow).collect()).collect();
     for table in tables {
         let mut c = 0;
         for (symbol, &f) in table.iter().enumerate() {
@@ -162,7 +176,6 @@ fn case(tables: &[Vec<u32>], bits: u32, count: usize, next: &mut impl FnMut() ->
                 if bits <= MAX_BITS {
                     slots.push(entry(symbol as u8, f, c, bits));
                 }
-                wide.push(wide_entry(symbol as u8, f, c, bits));
             }
             c += f;
         }
@@ -171,6 +184,8 @@ fn case(tables: &[Vec<u32>], bits: u32, count: usize, next: &mut impl FnMut() ->
 }
 
 twin_test!(all_kernels_decode_alike, cases(), |simd, case| case.decode(simd));
+
+twin_test!(all_kernels_decode_wide_alike, cases(), |simd, case| case.decode_wide(simd));
 
 twin_test!(
     all_kernels_decode_two_alike,
@@ -214,9 +229,10 @@ fn what_was_encoded_comes_back() {
         let Some(symbols) = &case.symbols else { continue };
         let (read, out, states) = case.decode(Simd::Scalar);
         assert_eq!((read, &out, states), (Some(case.words.len()), symbols, [LOWER; LANES]));
-        let tables = WideTables::new(&case.wide, case.bits).unwrap();
-        let wide = with_group(&case, |group| Kernel::new(Simd::Scalar).decode_wide(tables, group));
+        let tables = case.wide_tables();
+        let wide = with_group(&case, |group| Kernel::new(Simd::Scalar).decode_wide(&tables, group));
         assert_eq!(wide, (read, out, states));
+        assert!(case.decode_wide(Simd::Scalar).iter().all(|decoded| *decoded == wide));
         seen += case.count;
     }
     assert!(seen > 100_000);
@@ -229,10 +245,10 @@ fn wide_tables_decode_what_was_encoded() {
         for count in [3, 1000, 5000] {
             let tables: Vec<_> = (0..3).map(|_| frequencies(bits, 256, &mut next)).collect();
             let case = case(&tables, bits, count, &mut next);
-            let tables = WideTables::new(&case.wide, bits).unwrap();
+            let tables = case.wide_tables();
             for simd in Simd::available() {
                 let (read, out, states) =
-                    with_group(&case, |group| Kernel::new(simd).decode_wide(tables, group));
+                    with_group(&case, |group| Kernel::new(simd).decode_wide(&tables, group));
                 assert_eq!((read, states), (Some(case.words.len()), [LOWER; LANES]));
                 assert_eq!(Some(out), case.symbols);
             }
@@ -264,8 +280,10 @@ fn tables_that_are_not_whole_are_not_made() {
     assert!(Tables::new(&[0; 1], 0).is_none());
     assert!(Tables::new(&[0; 1 << 13], 13).is_none());
     assert!(Tables::new(&[0; 257 * 2], 1).is_none());
-    assert!(WideTables::new(&[0; 1 << 14], 14).is_some());
-    assert!(WideTables::new(&[0; 1 << 14], 15).is_none());
+    let wide = |bits, table: &[u16]| WideTables::new(bits, [table].into_iter()).is_some();
+    assert!(wide(14, &[1 << 14]) && wide(3, &[0, 4, 4]));
+    assert!(!wide(15, &[1 << 15]) && !wide(3, &[4, 3]) && !wide(3, &[4, 5]) && !wide(0, &[1]));
+    assert!(WideTables::new(3, std::iter::empty()).is_none());
 }
 
 #[test]

@@ -39,18 +39,25 @@ pub(crate) fn finish(tables: Tables<'_>, cursor: Cursor<'_>) -> Option<usize> {
     finish_by(cursor, bits, |i, slot| unpack(slots[class_of(classes, i) << bits | slot]))
 }
 
-/// See [`crate::rans::Kernel::decode_wide`].
-pub(crate) fn decode_wide(tables: WideTables<'_>, mut cursor: Cursor<'_>) -> Option<usize> {
+/// Whole rows with wide tables, as long as words do not run out.
+pub(crate) fn wide_rows(tables: &WideTables, cursor: &mut Cursor<'_>) {
     let classes = cursor.classes;
-    let (slots, bits) = (tables.slots(), tables.bits());
-    let look_up = |i: usize, slot: usize| {
-        let e = slots[class_of(classes, i) << bits | slot];
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-        let (g, low) = ((e >> 32) as u32, e as u32);
-        Slot { g, cumulative: low >> 8, symbol: low.to_le_bytes()[0] }
-    };
-    rows_by(&mut cursor, bits, |first| move |lane: usize, slot: usize| look_up(first + lane, slot));
-    finish_by(cursor, bits, look_up)
+    rows_by(cursor, tables.bits(), |first| {
+        move |lane: usize, slot: usize| wide_slot(tables, class_of(classes, first + lane), slot)
+    });
+}
+
+/// As [`finish`], with wide tables.
+pub(crate) fn finish_wide(tables: &WideTables, cursor: Cursor<'_>) -> Option<usize> {
+    let classes = cursor.classes;
+    finish_by(cursor, tables.bits(), |i, slot| wide_slot(tables, class_of(classes, i), slot))
+}
+
+#[inline(always)]
+fn wide_slot(tables: &WideTables, class: usize, slot: usize) -> Slot {
+    let id = tables.slots()[class << tables.bits() | slot];
+    let step = tables.steps()[usize::from(id)];
+    Slot { g: step >> 16, cumulative: step & 0xffff, symbol: id.to_le_bytes()[0] }
 }
 
 /// The table of symbol `i`.

@@ -21,15 +21,15 @@ pub(crate) use latens_kernels::rans::Classes;
 pub(crate) use latens_kernels::rans::encode::EncodeTables;
 
 /// Encodes symbols that all have a frequency above 0 in the table of their class, and appends the
-/// states that a reader begins with, and the words, to `out`.
+/// states that a reader begins with, and the words, to `out`. `scratch` is worth keeping.
 pub(crate) fn encode(
     symbols: &[u8],
     classes: Classes<'_>,
     tables: &EncodeTables,
+    scratch: &mut Vec<u8>,
     mut out: Vec<u8>,
 ) -> Vec<u8> {
-    let mut scratch = Vec::new();
-    let stream = Kernel::new(simd()).encode(tables, symbols, classes, &mut scratch);
+    let stream = Kernel::new(simd()).encode(tables, symbols, classes, scratch);
     out.reserve_exact(4 * LANES + stream.words.len());
     stream.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
     out.extend_from_slice(stream.words);
@@ -125,7 +125,7 @@ mod tests {
     fn round_trip(bits: u32, symbols: &[u8], classes: Classes<'_>, tables: &[Vec<u16>]) -> usize {
         let slices = || tables.iter().map(Vec::as_slice);
         let made = EncodeTables::new(bits, slices()).unwrap();
-        let stored = encode(symbols, classes, &made, Vec::new());
+        let stored = encode(symbols, classes, &made, &mut Vec::new(), Vec::new());
         let (head, words) = stored.split_at(4 * LANES);
         let words = words.as_chunks::<2>().0;
         let mut states = [0; LANES];

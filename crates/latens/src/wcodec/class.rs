@@ -1,8 +1,12 @@
 //! From a rule of classes to the class of each symbol; both directions use it.
 
 use crate::error::{Error, Result};
-use crate::wcodec::layout::class_rule::ClassRule;
+use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
 use crate::wcodec::layout::source::{Form, Source};
+use latens_kernels::dispatch::Present;
+use latens_kernels::lookup;
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// The decoded bytes of a part that serves as a source.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +85,7 @@ impl Blocks {
     }
 
     /// Where the values of a row begin.
-    fn row(&self, row: usize) -> usize {
+    pub(crate) fn row(&self, row: usize) -> usize {
         let block_row = match &self.row_map {
             None => row / self.block_rows,
             Some(map) => map.get(row).and_then(|&r| usize::try_from(r).ok()).unwrap_or(usize::MAX),
@@ -89,14 +93,12 @@ impl Blocks {
         block_row.saturating_mul(self.stride)
     }
 
-    /// Where the values of a row begin; for [`Blocks::value`].
-    pub(crate) fn row_start(&self, row: usize) -> usize {
-        self.row(row)
-    }
-
-    /// Columns that share a value.
-    pub(crate) fn block_cols(&self) -> usize {
-        self.block_cols
+    /// What `of` makes of the value of each column of a row.
+    pub(crate) fn spread<T: Copy>(&self, row: usize, of: impl Fn(i32) -> T, out: &mut [T]) {
+        let start = self.row(row);
+        for (i, run) in out.chunks_mut(self.block_cols.max(1)).enumerate() {
+            run.fill(of(self.values.get(start.saturating_add(i)).copied().unwrap_or(0)));
+        }
     }
 
     /// The mean value.
@@ -106,7 +108,7 @@ impl Blocks {
     }
 
     /// The value of column `col` in the row that begins at `row`, 0 where there is none.
-    pub(crate) fn value(&self, row: usize, col: usize) -> i32 {
+    fn value(&self, row: usize, col: usize) -> i32 {
         self.values.get(row.saturating_add(col / self.block_cols)).copied().unwrap_or(0)
     }
 }
@@ -115,43 +117,87 @@ impl Blocks {
 #[derive(Clone, Debug)]
 pub(crate) struct Terms<'a> {
     pub(crate) rule: &'a ClassRule,
-    pub(crate) levels: Vec<Blocks>,
-    pub(crate) zero: Option<Blocks>,
+    pub(crate) levels: Cow<'a, [Blocks]>,
+    pub(crate) zero: Option<Cow<'a, Blocks>>,
 }
 
+/// Blocks narrower than this are summed column by column, and kept for the next row.
+const NARROW: usize = 8;
+
 impl Terms<'_> {
-    /// Appends the sums S (by [`Terms::sums`]'s clamp) and zero points of row `row`, from 0 to
-    /// `cols`; `step` symbols (2 for pairs) share one.
-    pub(crate) fn row(&self, row: usize, cols: usize, step: usize, scratch: &mut RowSums) {
+    /// The sums S of the coded symbols of row `row`; `step` symbols (2 for pairs) share one.
+    pub(crate) fn sums(&self, row: usize, step: usize, scratch: &mut RowSums, out: &mut [u8]) {
         let rule = self.rule;
         let base = rule.bias + rule.rows.get(row).copied().map_or(0, i32::from);
+        if self.levels.iter().any(|blocks| blocks.block_cols < NARROW) {
+            return self.narrow(row, base, step, scratch, out);
+        }
+        // For each source: where its next block is, and the symbol at which the one before ends.
+        let mut places = [(0usize, 0usize); MAX_SOURCES];
+        for (place, blocks) in places.iter_mut().zip(&*self.levels) {
+            place.0 = blocks.row(row);
+        }
+        let mut col = 0;
+        while col < out.len() {
+            let (mut offset, mut end) = (base, out.len());
+            for ((at, until), blocks) in places.iter_mut().zip(&*self.levels) {
+                if coded(*until, step) <= col {
+                    *until = until.saturating_add(blocks.block_cols);
+                    *at = at.saturating_add(1);
+                }
+                offset -= blocks.values.get(*at - 1).copied().unwrap_or(0);
+                end = end.min(coded(*until, step));
+            }
+            let run = &mut out[col..end];
+            match rule.cols.get(col..end) {
+                Some(cols) => shifted(cols, offset, run),
+                None => run.fill(clamp(offset)),
+            }
+            col = end;
+        }
+    }
+
+    /// [`Terms::sums`] where sources have blocks of few columns.
+    fn narrow(&self, row: usize, base: i32, step: usize, scratch: &mut RowSums, out: &mut [u8]) {
+        let rule = self.rule;
         let starts: Vec<usize> = self.levels.iter().map(|blocks| blocks.row(row)).collect();
-        let key = (starts, self.zero.as_ref().map(|zero| zero.row(row)));
-        if scratch.key.as_ref() != Some(&key) || scratch.sums.len() != cols {
+        if scratch.starts != starts || scratch.sums.len() != out.len() {
             scratch.sums.clear();
-            scratch.sums.resize(cols, 0);
+            scratch.sums.resize(out.len(), 0);
             for (sum, &col) in scratch.sums.iter_mut().zip(&rule.cols) {
                 *sum = i32::from(col);
             }
-            for (blocks, &start) in self.levels.iter().zip(&key.0) {
-                let width = (blocks.block_cols / step).max(1);
-                for (i, run) in scratch.sums.chunks_mut(width).enumerate() {
-                    let level = blocks.value(start, i * width * step);
-                    run.iter_mut().for_each(|sum| *sum -= level);
+            for (blocks, &start) in self.levels.iter().zip(&starts) {
+                for (i, sum) in scratch.sums.iter_mut().enumerate() {
+                    *sum -= blocks.value(start, i * step);
                 }
             }
-            scratch.zeros.clear();
-            if let (Some(zero), Some(start)) = (&self.zero, key.1) {
-                let last = rule.maps.len().saturating_sub(1);
-                scratch.zeros.extend(
-                    (0..cols).map(|c| {
-                        usize::try_from(zero.value(start, c * step)).unwrap_or(0).min(last)
-                    }),
-                );
-            }
-            scratch.key = Some(key);
+            scratch.starts = starts;
         }
-        scratch.base = base;
+        for (out, &sum) in out.iter_mut().zip(&scratch.sums) {
+            *out = clamp(sum + base);
+        }
+    }
+
+    /// Runs of coded symbols of row `row` that have the same zero point, with it (0 without any).
+    pub(crate) fn zeros(
+        &self,
+        row: usize,
+        step: usize,
+        cols: usize,
+        mut f: impl FnMut(Range<usize>, usize),
+    ) {
+        let Some(zero) = &self.zero else { return f(0..cols, 0) };
+        let (mut at, mut until, mut col) = (zero.row(row), 0usize, 0);
+        while col < cols {
+            until = until.saturating_add(zero.block_cols);
+            let end = coded(until, step).min(cols);
+            if col < end {
+                let value = zero.values.get(at).copied().unwrap_or(0);
+                f(col..end, usize::try_from(value).unwrap_or(0));
+            }
+            (at, col) = (at.saturating_add(1), end);
+        }
     }
 
     /// The classes of row `row`, whose coded symbols are `out`.
@@ -160,36 +206,42 @@ impl Terms<'_> {
         let first = rule.maps.first().unwrap_or(&[0; 256]);
         if rule.cols.is_empty() && self.levels.is_empty() && self.zero.is_none() {
             let sum = rule.bias + rule.rows.get(row).copied().map_or(0, i32::from);
-            return out.fill(first[clamp(sum)]);
+            return out.fill(first[usize::from(clamp(sum))]);
         }
-        self.row(row, out.len(), step, scratch);
-        let base = scratch.base;
-        if scratch.zeros.is_empty() {
-            for (class, &sum) in out.iter_mut().zip(&scratch.sums) {
-                *class = first[clamp(sum + base)];
-            }
-        } else {
-            for ((class, &sum), &zero) in out.iter_mut().zip(&scratch.sums).zip(&scratch.zeros) {
-                *class = rule.maps.get(zero).unwrap_or(first)[clamp(sum + base)];
-            }
-        }
+        self.sums(row, step, scratch, out);
+        let (present, last) = (Present::in_use(), rule.maps.len().saturating_sub(1));
+        self.zeros(row, step, out.len(), |run, zero| {
+            lookup::replace(present, rule.maps.get(zero.min(last)).unwrap_or(first), &mut out[run]);
+        });
     }
 }
 
+/// The first coded symbol that begins at symbol `col` or later.
+fn coded(col: usize, step: usize) -> usize {
+    if step == 1 { col } else { col.div_ceil(step) }
+}
+
 /// Where a sum stands in a map.
-#[expect(clippy::cast_sign_loss, reason = "clamped to 0 to 255")]
-pub(crate) fn clamp(sum: i32) -> usize {
-    sum.clamp(0, 255) as usize
+#[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "clamped")]
+fn clamp(sum: i32) -> u8 {
+    sum.clamp(0, 255) as u8
+}
+
+/// `clamp` of each of `cols` and `offset`.
+fn shifted(cols: &[u8], offset: i32, out: &mut [u8]) {
+    let by = clamp(offset.saturating_abs());
+    if offset >= 0 {
+        out.iter_mut().zip(cols).for_each(|(out, col)| *out = col.saturating_add(by));
+    } else {
+        out.iter_mut().zip(cols).for_each(|(out, col)| *out = col.saturating_sub(by));
+    }
 }
 
 /// What rows of the same blocks have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowSums {
-    key: Option<(Vec<usize>, Option<usize>)>,
+    /// Where the values of the row's blocks begin.
+    starts: Vec<usize>,
     /// By coded column: level of the column less those of the blocks.
-    pub(crate) sums: Vec<i32>,
-    /// By coded column, where there are zero points.
-    pub(crate) zeros: Vec<usize>,
-    /// Bias and level of the row.
-    pub(crate) base: i32,
+    sums: Vec<i32>,
 }

@@ -40,7 +40,7 @@ pub fn compress_checkpoint<W: Write>(
     config: &Config,
     out: W,
 ) -> Result<W> {
-    write(checkpoint, base, config, out)?.finish()
+    write(checkpoint, base, config, out, &mut |_, _| ())?.finish()
 }
 
 /// Like [`compress_checkpoint`], from the start of a file that can seek: its header is complete.
@@ -53,7 +53,22 @@ pub fn compress_checkpoint_to_file<W: Write + Seek>(
     config: &Config,
     out: W,
 ) -> Result<W> {
-    write(checkpoint, base, config, out)?.finish_header(0)
+    write(checkpoint, base, config, out, &mut |_, _| ())?.finish_header(0)
+}
+
+/// Like [`compress_checkpoint_to_file`]; tells `watch` before each tensor its name and how many bytes
+/// it has.
+///
+/// # Errors
+/// Those of [`compress_checkpoint`].
+pub fn compress_checkpoint_watched<W: Write + Seek>(
+    checkpoint: &Checkpoint,
+    base: Option<BaseFile<'_>>,
+    config: &Config,
+    out: W,
+    watch: &mut dyn FnMut(&str, u64),
+) -> Result<W> {
+    write(checkpoint, base, config, out, watch)?.finish_header(0)
 }
 
 fn write<W: Write>(
@@ -61,6 +76,7 @@ fn write<W: Write>(
     base: Option<BaseFile<'_>>,
     config: &Config,
     out: W,
+    watch: &mut dyn FnMut(&str, u64),
 ) -> Result<Writer<W>> {
     let mut writer = Writer::new(out, config, base_quantisation(checkpoint))?;
     if let Some(base) = base {
@@ -69,6 +85,7 @@ fn write<W: Write>(
     // By length and checksum: tensors that might be the same.
     let mut seen: HashMap<(u64, u32), Vec<usize>> = HashMap::new();
     for (number, info) in checkpoint.tensors.iter().enumerate() {
+        watch(&info.name, info.len);
         let bytes = read(checkpoint, number)?;
         let tensor = Tensor { dtype: info.dtype, shape: &info.shape, bytes: &bytes };
         let alike = seen.entry((info.len, crc32(&bytes))).or_default();

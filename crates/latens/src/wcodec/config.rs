@@ -123,6 +123,7 @@ impl Config {
             group_symbols: if self.group_symbols == 0 { default } else { self.group_symbols },
             table_bits: if bits <= 4 { 11 } else { 12 },
             threads: self.threads_in_force(),
+            pairs_slack: if self.level > 8 { 0.0 } else { 0.0005 },
         }
     }
 

@@ -171,11 +171,10 @@ fn tiles<S: ReadAt>(
     group: usize,
 ) -> Result<Tiles> {
     let rows = symbols.group_range(group).len() / symbols.cols.max(1);
-    let stored = if prediction.predictor == BY_TILE || prediction.transform {
-        open.stored(number, group)?
-    } else {
-        Vec::new()
-    };
+    let mut stored = Vec::new();
+    if prediction.predictor == BY_TILE || prediction.transform {
+        open.stored(number, group, &mut stored)?;
+    }
     Ok(Tiles::read(prediction, rows, symbols.cols, &stored)?.0)
 }
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::class::{Blocks, SourceBytes, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
-use crate::wcodec::decode::part::PartDecoder;
+use crate::wcodec::decode::part::{Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::layout::descriptor::Descriptor;
@@ -15,8 +15,9 @@ use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::{Content, Part};
-use crate::wcodec::reader::{Reader, read};
+use crate::wcodec::reader::{Reader, read, read_into};
 use crate::wcodec::view::{Layout, Values, View};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// An entry whose descriptor has been read.
@@ -120,34 +121,48 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         layout(self.entry, self.descriptor.view)
     }
 
-    /// The stored bytes of a group, compared with their checksum, padding included.
-    pub(crate) fn stored(&self, part: usize, group: usize) -> Result<Vec<u8>> {
+    /// Reads the stored bytes of a group into `bytes` and compares them with their checksum, padding
+    /// included.
+    pub(crate) fn stored(&self, part: usize, group: usize, bytes: &mut Vec<u8>) -> Result<()> {
         let none = || Error::corrupt(0, format!("there is no group {group}"));
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
         let place = self.places.get(part).and_then(|p| p.get(group)).copied().ok_or_else(none)?;
         let padded = record.length.next_multiple_of(4);
         let holder = self.reader.index.entries.get(self.holder);
-        let mut bytes = match holder.map(|e| &e.storage) {
+        let inline = match holder.map(|e| &e.storage) {
             Some(Storage::Inline { groups, .. }) => {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
-                let bytes = groups.get(place..).and_then(|rest| rest.get(..padded));
-                bytes.ok_or_else(none)?.to_vec()
+                let stored = groups.get(place..).and_then(|rest| rest.get(..padded));
+                bytes.clear();
+                bytes.extend_from_slice(stored.ok_or_else(none)?);
+                true
             }
-            _ => read(&self.reader.source, place, padded as u64)?,
+            _ => {
+                read_into(&self.reader.source, place, padded as u64, bytes)?;
+                false
+            }
         };
-        let inline = matches!(holder.map(|e| &e.storage), Some(Storage::Inline { .. }));
         check_zero(&bytes[record.length..], place + record.length as u64, "a group")?;
         bytes.truncate(record.length);
-        if !inline && crc32(&bytes) != record.crc {
+        if !inline && crc32(bytes) != record.crc {
             return Err(Error::corrupt(place, "its bytes do not have their checksum")
                 .within(format!("group {group}")));
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// Decodes elements of a part.
     pub(crate) fn part(&self, number: usize, range: Range<usize>) -> Result<Part> {
+        self.with_part(number, |decoder, fetch| Ok(decoder.content(decoder.decode(range, fetch)?)))
+    }
+
+    /// Hands over what decodes a part, and what reads its groups.
+    fn with_part<T>(
+        &self,
+        number: usize,
+        decode: impl FnOnce(&PartDecoder<'_>, &Fetch<'_>) -> Result<T>,
+    ) -> Result<T> {
         let none = || Error::corrupt(0, format!("there is no part {number}"));
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
         let places = self.places.get(number).ok_or_else(none)?;
@@ -167,7 +182,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             limits: self.reader.limits,
             threads: self.reader.threads,
         };
-        let data = decoder.decode(range, &|group| self.stored(number, group)).map_err(|e| {
+        let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);
+        decode(&decoder, &fetch).map_err(|e| {
             // Groups count from their own start.
             let base = e.places().first().and_then(|p| p.strip_prefix("group ")?.parse().ok());
             let base: Option<usize> = base.filter(|_| e.at().is_some_and(|at| at < 1 << 32));
@@ -175,8 +191,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 Some(&place) if e.at().is_some_and(|at| at < place) => e.offset_by(place),
                 _ => e,
             }
-        })?;
-        Ok(decoder.content(data))
+        })
     }
 
     /// All numbers that the classes of a part need: levels, zero point, row maps, in this order.
@@ -224,7 +239,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                     return Err(Error::corrupt(0, what));
                 }
                 let open = Self::open_at(self.reader, *n, false)?;
-                let bytes = open.bytes().map_err(|e| e.within(self.reader.place(*n)))?;
+                let mut bytes = Vec::new();
+                open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
                 split(open.entry, *view, bytes, *part)
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
@@ -281,14 +297,26 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 let levels =
                     rule.levels.iter().map(|s| blocks(s, false)).collect::<Result<Vec<_>>>()?;
                 let zero = rule.zero.as_ref().map(|s| blocks(s, true)).transpose()?;
-                Some(Terms { rule, levels, zero })
+                Some(Terms { rule, levels: levels.into(), zero: zero.map(Cow::Owned) })
             }
         };
         Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, reference })
     }
 
-    /// All bytes of the tensor.
-    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+    /// All bytes of the tensor, in place of what `out` holds.
+    pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
+        let length = self.entry.length;
+        if self.alone().is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
+            self.reader.limits.check_output(length as u64)?;
+            out.resize(length, 0);
+            return self.bytes_into(out);
+        }
+        *out = self.joined()?;
+        Ok(())
+    }
+
+    /// All bytes of the tensor, joined from its parts.
+    fn joined(&self) -> Result<Vec<u8>> {
         let parts = self.descriptor.parts.iter().enumerate();
         let parts = parts.map(|(i, p)| self.part(i, 0..p.shape.count()));
         let parts = parts.collect::<Result<Vec<_>>>()?;
@@ -301,6 +329,52 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             ));
         }
         Ok(bytes)
+    }
+
+    /// The stored bytes of the only part, where its groups decode to bytes of the tensor.
+    fn alone(&self) -> Option<usize> {
+        let [part] = &self.descriptor.parts[..] else { return None };
+        let layout = self.layout().ok()?;
+        let [of_layout] = &layout.parts()[..] else { return None };
+        let length = self.entry.length;
+        let same = match (self.descriptor.view, part.shape) {
+            (View::Raw, PartShape::Bytes { count }) => count == length,
+            (View::Bytes(_), PartShape::Symbols { bits: 8, rows, cols }) => {
+                rows.checked_mul(cols) == Some(length) && u64::try_from(cols) == Ok(layout.cols)
+            }
+            (View::Packed(packing), PartShape::Symbols { bits, rows, cols }) => {
+                u32::from(packing.bits) == bits
+                    && u64::try_from(cols) == Ok(layout.cols)
+                    && u64::try_from(rows) == Ok(layout.rows)
+            }
+            _ => false,
+        };
+        let stored = part.groups.iter().fold(0usize, |sum, g| sum.saturating_add(g.length));
+        (same && part.role == of_layout.role).then_some(stored)
+    }
+
+    /// All bytes of the tensor into `out`, which is as long as they are.
+    pub(crate) fn bytes_into(&self, out: &mut [u8]) -> Result<()> {
+        if out.len() != self.entry.length {
+            return Err(Error::invalid(format!(
+                "a buffer of {} bytes for a tensor of {}",
+                out.len(),
+                self.entry.length
+            )));
+        }
+        if self.alone().is_some() {
+            let cols = usize::try_from(self.layout()?.cols).unwrap_or(usize::MAX);
+            let view = self.descriptor.view;
+            let done = self.with_part(0, |decoder, fetch| match view {
+                View::Packed(packing) => decoder.pack_into(packing, cols, fetch, out),
+                _ => decoder.decode_into(fetch, out).map(|()| true),
+            })?;
+            if done {
+                return Ok(());
+            }
+        }
+        out.copy_from_slice(&self.joined()?);
+        Ok(())
     }
 
     /// The numbers of rows of the logical weights.

@@ -233,8 +233,26 @@ impl<S: ReadAt> Reader<S> {
     /// Corrupt or truncated, with tensor, group and byte; I/O; invalid argument where there is no
     /// such entry or a limit is passed.
     pub fn tensor(&self, number: usize) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        self.fill(number, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`Reader::tensor`] in place of what `out` holds.
+    fn fill(&self, number: usize, out: &mut Vec<u8>) -> Result<()> {
         let open = OpenTensor::open(self, number)?;
-        open.bytes().map_err(|e| e.within(self.place(number)))
+        open.bytes(out).map_err(|e| e.within(self.place(number)))
+    }
+
+    /// As [`Reader::tensor`], into a buffer of the tensor's length: groups are decoded to where
+    /// they belong.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`]; invalid argument where the buffer is of another length. After
+    /// an error it holds anything.
+    pub fn tensor_into(&self, number: usize, out: &mut [u8]) -> Result<()> {
+        let open = OpenTensor::open(self, number)?;
+        open.bytes_into(out).map_err(|e| e.within(self.place(number)))
     }
 
     /// The layout of tensor `number` as it is stored: rows and columns of its logical weights, and
@@ -314,9 +332,13 @@ impl<S: ReadAt> Reader<S> {
         let file = self.index.files.get(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.limits.check_output(file.length)?;
+        let mut bytes = Vec::new();
         for segment in &file.segments {
             match *segment {
-                SegmentRecord::Entry(entry) => out.write_all(&self.tensor(entry)?)?,
+                SegmentRecord::Entry(entry) => {
+                    self.fill(entry, &mut bytes)?;
+                    out.write_all(&bytes)?;
+                }
                 SegmentRecord::Zeros(mut left) => {
                     let zeros = [0; 4096];
                     while left > 0 {
@@ -348,8 +370,9 @@ impl<S: ReadAt> Reader<S> {
         self.check_padding(end, bank)?;
         self.check_padding(bank + self.index.bank.bytes as u64, self.index_offset)?;
         let mut hash = ModelHash::new();
+        let mut bytes = Vec::new();
         for (number, entry) in self.index.entries.iter().enumerate() {
-            let bytes = self.tensor(number)?;
+            self.fill(number, &mut bytes)?;
             if let Some(dtype) = &entry.dtype {
                 hash.tensor(&entry.name, dtype, &entry.shape, &bytes);
             }
@@ -374,12 +397,23 @@ impl<S: ReadAt> Reader<S> {
 
 /// `len` bytes from `offset` on.
 pub(crate) fn read<S: ReadAt>(source: &S, offset: u64, len: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    read_into(source, offset, len, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// As [`read`], in place of what `bytes` holds.
+pub(crate) fn read_into<S: ReadAt>(
+    source: &S,
+    offset: u64,
+    len: u64,
+    bytes: &mut Vec<u8>,
+) -> Result<()> {
     let end = offset.checked_add(len).filter(|end| source.size().is_ok_and(|size| *end <= size));
     let len = usize::try_from(len).ok().filter(|len| *len <= MAX_SIZE && end.is_some());
     let len = len.ok_or_else(|| Error::truncated(offset, "the file ends before what it names"))?;
-    let mut bytes = vec![0; len];
-    source.read_exact_at(&mut bytes, offset).map_err(|e| Error::from(e).at_byte(offset))?;
-    Ok(bytes)
+    bytes.resize(len, 0);
+    source.read_exact_at(bytes, offset).map_err(|e| Error::from(e).at_byte(offset))
 }
 
 fn read_bank(bytes: &[u8], count: usize, crc: u32) -> Result<Vec<Table>> {

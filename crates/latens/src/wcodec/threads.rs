@@ -4,19 +4,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `f(0), …, f(count - 1)`; what comes out does not depend on `threads`.
 pub(crate) fn map<T: Send>(count: usize, threads: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    map_with(count, threads, || (), |(), i| f(i))
+}
+
+/// As [`map`], with something that each thread makes once and uses again.
+pub(crate) fn map_with<T: Send, S>(
+    count: usize,
+    threads: usize,
+    make: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize) -> T + Sync,
+) -> Vec<T> {
     let threads = threads.clamp(1, count.max(1));
     if threads == 1 {
-        return (0..count).map(f).collect();
+        let mut own = make();
+        return (0..count).map(|i| f(&mut own, i)).collect();
     }
     let next = AtomicUsize::new(0);
     let work = || {
+        let mut own = make();
         let mut done = Vec::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             if i >= count {
                 return done;
             }
-            done.push((i, f(i)));
+            done.push((i, f(&mut own, i)));
         }
     };
     let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {

@@ -223,6 +223,21 @@ impl Layout {
         })
     }
 
+    /// Whether `parts` join to `bytes`.
+    ///
+    /// # Errors
+    /// Those of [`Layout::join`].
+    pub(crate) fn gives_back(&self, parts: &[Part], bytes: &[u8]) -> Result<bool> {
+        match (self.view, parts) {
+            // What joins without a change is compared where it is.
+            (View::Raw | View::Bytes(_), [one]) => {
+                parts::rows(&self.parts(), parts)?;
+                Ok(parts::data(one) == bytes)
+            }
+            _ => Ok(self.join(parts.to_vec())? == bytes),
+        }
+    }
+
     /// The numbers that `parts` stand for: small integers as the packing means them (without their
     /// scales), or words of the tensor's own type. Any run of rows will do, whole units or not,
     /// but floats in planes and blocks need what [`Layout::join`] needs.

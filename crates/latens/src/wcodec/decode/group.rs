@@ -35,25 +35,48 @@ struct Opened<'s> {
     words: &'s [u8],
     /// Where the words begin in the stored bytes.
     at: usize,
-    classes: Vec<u8>,
+}
+
+/// What groups that are decoded one after the other may use again; two at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    classes: [Vec<u8>; 2],
+    pairs: [Vec<u8>; 2],
+    sums: RowSums,
+}
+
+/// What a group is decoded to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A symbol a byte.
+    Symbols,
+    /// A pair of symbols a byte, as it is coded; for PAIRS alone.
+    Pairs,
 }
 
 impl SymbolDecoder<'_> {
     /// Decodes group `group` from `stored` into `out`, which is as long as the group. Offsets in
     /// errors count from the start of `stored`.
-    pub(crate) fn decode(&self, group: usize, stored: &[u8], out: &mut [u8]) -> Result<()> {
+    pub(crate) fn decode(
+        &self,
+        group: usize,
+        stored: &[u8],
+        into: Target,
+        buffers: &mut Buffers,
+        out: &mut [u8],
+    ) -> Result<()> {
         if self.bitplane {
             return self.bitplanes(group, stored, out);
         }
-        let opened = self.open(group, stored, out.len())?;
+        let Buffers { classes: [found, _], pairs: [pairs, _], sums } = buffers;
+        let coded = self.coded(into, pairs, out).len();
+        let opened = self.open(group, stored, out.len(), coded, found, sums)?;
         if self.symbols.has_transform() {
-            return self.coefficients(group, opened, out);
+            return self.coefficients(group, opened, found, out);
         }
-        let mut paired = vec![0; if self.symbols.pairs { out.len() / 2 } else { 0 }];
-        let target: &mut [u8] = if self.symbols.pairs { &mut paired } else { out };
-        let read = self.rans(&opened, target)?;
+        let read = self.rans(&opened, found, self.coded(into, pairs, out))?;
         self.no_more(&opened, read)?;
-        self.finish(group, &opened.tiles, &paired, out)
+        self.finish(group, &opened.tiles, into, pairs, out)
     }
 
     /// Decodes two groups side by side.
@@ -61,35 +84,65 @@ impl SymbolDecoder<'_> {
         &self,
         group: usize,
         stored: [&[u8]; 2],
+        into: Target,
+        buffers: &mut Buffers,
         out: [&mut [u8]; 2],
     ) -> Result<()> {
         let [first, second] = out;
         let ready = self.slots.ready(self.symbols.table_bits);
-        let Some(Ready::Narrow(tables)) = ready
-            .filter(|_| !self.bitplane && !self.symbols.has_transform() && !self.symbols.pairs)
-        else {
-            self.decode(group, stored[0], first)?;
-            return self.decode(group + 1, stored[1], second);
+        let Some(tables) = ready.filter(|_| !self.bitplane && !self.symbols.has_transform()) else {
+            self.decode(group, stored[0], into, buffers, first)?;
+            return self.decode(group + 1, stored[1], into, buffers, second);
         };
-        let a = self.open(group, stored[0], first.len())?;
-        let b = self.open(group + 1, stored[1], second.len())?;
-        let mut groups = [(&a, &mut *first), (&b, &mut *second)].map(|(opened, out)| Group {
-            words: opened.words,
-            states: opened.states,
-            classes: classes(&opened.classes),
-            out,
-        });
-        let [x, y] = &mut groups;
-        let read = Kernel::new(simd()).decode_two(tables, x, y);
-        let [x, y] = groups.map(|g| g.states);
+        let Buffers { classes: [found, other], pairs: [pairs, more], sums } = buffers;
+        let coded = self.coded(into, pairs, first).len();
+        let a = self.open(group, stored[0], first.len(), coded, found, sums)?;
+        let coded = self.coded(into, more, second).len();
+        let b = self.open(group + 1, stored[1], second.len(), coded, other, sums)?;
+        let mut x = Group {
+            words: a.words,
+            states: a.states,
+            classes: classes(found),
+            out: self.coded(into, pairs, first),
+        };
+        let mut y = Group {
+            words: b.words,
+            states: b.states,
+            classes: classes(other),
+            out: self.coded(into, more, second),
+        };
+        let kernel = Kernel::new(simd());
+        let read = match tables {
+            Ready::Narrow(tables) => kernel.decode_two(tables, &mut x, &mut y),
+            Ready::Wide(tables) => kernel.decode_wide_two(tables, &mut x, &mut y),
+        };
+        let (x, y) = (x.states, y.states);
         self.check(&a, x, read[0]).and_then(|read| self.no_more(&a, read))?;
         self.check(&b, y, read[1]).and_then(|read| self.no_more(&b, read))?;
-        self.finish(group, &a.tiles, &[], first)?;
-        self.finish(group + 1, &b.tiles, &[], second)
+        self.finish(group, &a.tiles, into, pairs, first)?;
+        self.finish(group + 1, &b.tiles, into, more, second)
     }
 
-    /// Reads tiles and states, and finds the classes.
-    fn open<'s>(&self, group: usize, stored: &'s [u8], count: usize) -> Result<Opened<'s>> {
+    /// Where coded symbols go: `out`, or a buffer for pairs that are still to be taken apart.
+    fn coded<'o>(&self, into: Target, pairs: &'o mut Vec<u8>, out: &'o mut [u8]) -> &'o mut [u8] {
+        if !self.symbols.pairs || into == Target::Pairs {
+            return out;
+        }
+        pairs.resize(out.len() / 2, 0);
+        pairs
+    }
+
+    /// Reads tiles and states of a group of `count` symbols, `coded` of them as they are coded, and
+    /// finds their classes; none where all have the same.
+    fn open<'s>(
+        &self,
+        group: usize,
+        stored: &'s [u8],
+        count: usize,
+        coded: usize,
+        classes: &mut Vec<u8>,
+        sums: &mut RowSums,
+    ) -> Result<Opened<'s>> {
         let symbols = self.symbols;
         let (tiles, at) = self.tiles(stored, count)?;
         let rest = &stored[at..];
@@ -107,14 +160,15 @@ impl SymbolDecoder<'_> {
         if words.len() % 2 != 0 {
             return Err(Error::corrupt(stored.len() as u64, "a group of half a word"));
         }
-        let classes = if symbols.has_transform() {
+        if symbols.has_transform() {
             let Some(prediction) = &symbols.prediction else { return Err(misplaced()) };
             let rows = count.checked_div(symbols.cols).unwrap_or(0);
-            order_of(&tiles.codes, tile_size(prediction)?, (rows, symbols.cols), &[0])?.1
+            let shape = (rows, symbols.cols);
+            *classes = order_of(&tiles.codes, tile_size(prediction)?, shape, &[0])?.1;
         } else {
-            self.classes(group, if symbols.pairs { count / 2 } else { count })
-        };
-        Ok(Opened { tiles, states, words, at: at + LANES * 4, classes })
+            self.classes(group, coded, classes, sums);
+        }
+        Ok(Opened { tiles, states, words, at: at + LANES * 4 })
     }
 
     fn tiles(&self, stored: &[u8], count: usize) -> Result<(Tiles, usize)> {
@@ -129,27 +183,20 @@ impl SymbolDecoder<'_> {
     }
 
     /// The class of each coded symbol; nothing where all have the same.
-    fn classes(&self, group: usize, count: usize) -> Vec<u8> {
-        let mut classes = Vec::new();
-        if let Some(terms) = &self.terms {
-            classes.resize(count, 0);
-            let step = if self.symbols.pairs { 2 } else { 1 };
-            let (mut scratch, first) = (RowSums::default(), group * self.symbols.group_rows);
-            for (r, row) in classes.chunks_mut(self.symbols.coded_cols().max(1)).enumerate() {
-                terms.classes(first + r, step, &mut scratch, row);
-            }
+    fn classes(&self, group: usize, count: usize, classes: &mut Vec<u8>, sums: &mut RowSums) {
+        let Some(terms) = &self.terms else { return classes.clear() };
+        classes.resize(count, 0);
+        let step = if self.symbols.pairs { 2 } else { 1 };
+        let first = group * self.symbols.group_rows;
+        for (r, row) in classes.chunks_mut(self.symbols.coded_cols().max(1)).enumerate() {
+            terms.classes(first + r, step, sums, row);
         }
-        classes
     }
 
     /// Decodes all symbols; how many bytes of words they took.
-    fn rans(&self, opened: &Opened<'_>, out: &mut [u8]) -> Result<usize> {
-        let mut group = Group {
-            words: opened.words,
-            states: opened.states,
-            classes: classes(&opened.classes),
-            out,
-        };
+    fn rans(&self, opened: &Opened<'_>, found: &[u8], out: &mut [u8]) -> Result<usize> {
+        let mut group =
+            Group { words: opened.words, states: opened.states, classes: classes(found), out };
         let kernel = Kernel::new(simd());
         let read = match self.slots.ready(self.symbols.table_bits) {
             Some(Ready::Narrow(tables)) => kernel.decode(tables, &mut group),
@@ -187,9 +234,16 @@ impl SymbolDecoder<'_> {
     }
 
     /// Pairs apart, predictions added.
-    fn finish(&self, group: usize, tiles: &Tiles, paired: &[u8], out: &mut [u8]) -> Result<()> {
-        if self.symbols.pairs {
-            for (two, pair) in out.as_chunks_mut::<2>().0.iter_mut().zip(paired) {
+    fn finish(
+        &self,
+        group: usize,
+        tiles: &Tiles,
+        into: Target,
+        pairs: &[u8],
+        out: &mut [u8],
+    ) -> Result<()> {
+        if self.symbols.pairs && into == Target::Symbols {
+            for (two, pair) in out.as_chunks_mut::<2>().0.iter_mut().zip(pairs) {
                 *two = [pair & 15, pair >> 4];
             }
         }
@@ -207,8 +261,14 @@ impl SymbolDecoder<'_> {
     }
 
     /// Symbols that stand for signed numbers by zigzag, larger ones with an escape.
-    fn coefficients(&self, group: usize, opened: Opened<'_>, out: &mut [u8]) -> Result<()> {
-        let read = self.rans(&opened, out)?;
+    fn coefficients(
+        &self,
+        group: usize,
+        opened: Opened<'_>,
+        kinds: &[u8],
+        out: &mut [u8],
+    ) -> Result<()> {
+        let read = self.rans(&opened, kinds, out)?;
         let mut escapes = opened.words[read..].as_chunks::<2>().0.iter();
         let mut data = vec![0i16; out.len()];
         for (value, &symbol) in data.iter_mut().zip(&*out) {
@@ -246,7 +306,8 @@ impl SymbolDecoder<'_> {
         let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
         let (tiles, at) = self.tiles(stored, out.len())?;
         let (rows, cols) = (self.rows(out.len()), self.symbols.cols);
-        let mut kinds = self.classes(group, out.len());
+        let mut kinds = Vec::new();
+        self.classes(group, out.len(), &mut kinds, &mut RowSums::default());
         if kinds.is_empty() {
             kinds.push(0);
         }

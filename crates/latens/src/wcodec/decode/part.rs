@@ -4,15 +4,16 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Number, f16};
 use crate::pco;
-use crate::wcodec::decode::group::{MOST_EXPANSION, SymbolDecoder};
+use crate::wcodec::decode::group::{Buffers, MOST_EXPANSION, SymbolDecoder, Target};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::plane::{Content, Part, Plane};
 use crate::wcodec::threads;
+use crate::wcodec::view::Packing;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Where the stored bytes of a group come from; they are checked against their CRC there.
-pub(crate) type Fetch<'a> = dyn Fn(usize) -> Result<Vec<u8>> + Sync + 'a;
+/// Reads the stored bytes of a group; they are checked against their CRC there.
+pub(crate) type Fetch<'a> = dyn Fn(usize, &mut Vec<u8>) -> Result<()> + Sync + 'a;
 
 /// What decodes a part.
 pub(crate) struct PartDecoder<'a> {
@@ -22,6 +23,27 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) limits: Limits,
     pub(crate) threads: usize,
 }
+
+/// What groups decoded one after the other may use again.
+#[derive(Debug, Default)]
+struct Scratch {
+    stored: [Vec<u8>; 2],
+    symbols: Vec<u8>,
+    buffers: Buffers,
+}
+
+/// What a part is decoded to.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// Its elements.
+    Plain,
+    /// Symbols packed in words, in rows of so many.
+    Packed(Packing, usize),
+}
+
+/// A tensor that claims to be more than so many times its stored bytes earns its memory by what
+/// has been decoded.
+pub(crate) const TRUSTED: usize = 64;
 
 impl PartDecoder<'_> {
     /// The elements that group `group` holds.
@@ -45,36 +67,23 @@ impl PartDecoder<'_> {
         if range.is_empty() {
             return Ok(out);
         }
-        // As many groups at a time as keep the threads busy: memory is earned by what was decoded.
-        let batch = 4 * self.threads.max(1);
         let start = groups.start * per_group * width;
+        let stored: usize = groups.clone().map(|g| self.stored(g)).sum();
+        let all = self.group_range(groups.end - 1).end * width - start;
+        let batch = if all <= stored.saturating_mul(TRUSTED) {
+            groups.len()
+        } else {
+            4 * self.threads.max(1)
+        };
         let mut next = groups.start;
         while next < groups.end {
             let now = next..groups.end.min(next + batch);
-            for group in now.clone() {
-                let stored = self.record.groups.get(group).map_or(0, |g| g.length);
-                let bytes = self.group_range(group).len().saturating_mul(width);
-                if bytes > stored.saturating_mul(MOST_EXPANSION) {
-                    let what = format!("group {group} of {stored} bytes claims to hold {bytes}");
-                    return Err(Error::corrupt(0, what));
-                }
-            }
+            self.check_claims(now.clone())?;
             let have = out.len();
             let end = self.group_range(now.end - 1).end * width - start;
             self.limits.check_output(end as u64)?;
             out.resize(end, 0);
-            // Two groups are decoded side by side.
-            let pieces = out[have..].chunks_mut(2 * per_group * width).map(Mutex::new);
-            let pieces: Vec<Mutex<&mut [u8]>> = pieces.collect();
-            let decode = |i: usize| -> Result<()> {
-                let Some(piece) = pieces.get(i) else { return Ok(()) };
-                let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
-                let group = now.start + 2 * i;
-                self.two(group, &mut piece, per_group * width, fetch)
-            };
-            for result in threads::map(pieces.len(), self.threads, decode) {
-                result?;
-            }
+            self.groups(now.clone(), Form::Plain, fetch, &mut out[have..])?;
             next = now.end;
         }
         let (from, to) = (range.start * width - start, range.end * width - start);
@@ -83,27 +92,135 @@ impl PartDecoder<'_> {
         Ok(out)
     }
 
+    /// Decodes all elements, as [`PartDecoder::decode`], into `out`, which is as long as they are.
+    pub(crate) fn decode_into(&self, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
+        self.into_form(Form::Plain, fetch, out)
+    }
+
+    /// Decodes all symbols into the words that `packing` makes of them; `false` where groups do not
+    /// hold whole words.
+    pub(crate) fn pack_into(
+        &self,
+        packing: Packing,
+        cols: usize,
+        fetch: &Fetch<'_>,
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let count = self.record.shape.count();
+        let unit = packing.unit(cols);
+        let fits = self.group_range(0).len().is_multiple_of(unit.max(1))
+            && count.checked_mul(usize::from(packing.bits)) == Some(8 * out.len());
+        if fits {
+            self.into_form(Form::Packed(packing, cols), fetch, out)?;
+        }
+        Ok(fits)
+    }
+
+    fn into_form(&self, form: Form, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
+        let groups = self.record.groups.len();
+        if out.is_empty() {
+            return Ok(());
+        }
+        self.check_claims(0..groups)?;
+        self.groups(0..groups, form, fetch, out)
+    }
+
+    fn stored(&self, group: usize) -> usize {
+        self.record.groups.get(group).map_or(0, |g| g.length)
+    }
+
+    /// No group may claim to hold too much.
+    fn check_claims(&self, groups: Range<usize>) -> Result<()> {
+        let width = self.record.shape.width();
+        for group in groups {
+            let stored = self.stored(group);
+            let bytes = self.group_range(group).len().saturating_mul(width);
+            if bytes > stored.saturating_mul(MOST_EXPANSION) {
+                let what = format!("group {group} of {stored} bytes claims to hold {bytes}");
+                return Err(Error::corrupt(0, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes whole groups into `out`, two of them side by side.
+    fn groups(
+        &self,
+        groups: Range<usize>,
+        form: Form,
+        fetch: &Fetch<'_>,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let elements = self.group_range(0).len();
+        let one = match form {
+            Form::Plain => elements * self.record.shape.width(),
+            Form::Packed(packing, _) => elements * usize::from(packing.bits) / 8,
+        };
+        let pieces: Vec<Mutex<&mut [u8]>> =
+            out.chunks_mut((2 * one).max(1)).map(Mutex::new).collect();
+        let decode = |scratch: &mut Scratch, i: usize| -> Result<()> {
+            let Some(piece) = pieces.get(i) else { return Ok(()) };
+            let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
+            let group = groups.start + 2 * i;
+            let Form::Packed(packing, cols) = form else {
+                return self.two(group, &mut piece, one, Target::Symbols, fetch, scratch);
+            };
+            if packing.is_pairs() && self.pairs() {
+                return self.two(group, &mut piece, one, Target::Pairs, fetch, scratch);
+            }
+            let mut symbols = std::mem::take(&mut scratch.symbols);
+            symbols.resize(piece.len() * 8 / usize::from(packing.bits), 0);
+            let done = self.two(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
+            packing.pack_into(&symbols, cols, &mut piece);
+            scratch.symbols = symbols;
+            done
+        };
+        let results = threads::map_with(pieces.len(), self.threads, Scratch::default, decode);
+        results.into_iter().collect()
+    }
+
+    fn pairs(&self) -> bool {
+        matches!(&self.record.codec, Codec::Direct(symbols) if symbols.pairs)
+    }
+
     /// Decodes group `group` and, where `out` is longer than one, the next one too.
-    fn two(&self, group: usize, out: &mut [u8], one: usize, fetch: &Fetch<'_>) -> Result<()> {
-        let stored = fetch(group)?;
+    fn two(
+        &self,
+        group: usize,
+        out: &mut [u8],
+        one: usize,
+        into: Target,
+        fetch: &Fetch<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Scratch { stored: [stored, after], buffers, .. } = scratch;
+        fetch(group, stored)?;
         let (first, second) = out.split_at_mut(one.min(out.len()));
         let place = |e: Error, group: usize| e.within(format!("group {group}"));
         if second.is_empty() {
-            return self.group(group, &stored, first).map_err(|e| place(e, group));
+            return self.group(group, stored, into, buffers, first).map_err(|e| place(e, group));
         }
-        let after = fetch(group + 1)?;
-        if let (Codec::Direct(_), Some(symbols)) = (&self.record.codec, &self.symbols)
-            && symbols.decode_two(group, [&stored, &after], [&mut *first, &mut *second]).is_ok()
-        {
-            return Ok(());
+        fetch(group + 1, after)?;
+        if let (Codec::Direct(_), Some(symbols)) = (&self.record.codec, &self.symbols) {
+            let (stored, out) = ([&stored[..], &after[..]], [&mut *first, &mut *second]);
+            if symbols.decode_two(group, stored, into, buffers, out).is_ok() {
+                return Ok(());
+            }
         }
         // One by one, also to tell which of the two is wrong.
-        self.group(group, &stored, first).map_err(|e| place(e, group))?;
-        self.group(group + 1, &after, second).map_err(|e| place(e, group + 1))
+        self.group(group, stored, into, buffers, first).map_err(|e| place(e, group))?;
+        self.group(group + 1, after, into, buffers, second).map_err(|e| place(e, group + 1))
     }
 
     /// Decodes one group into `out`.
-    fn group(&self, group: usize, stored: &[u8], out: &mut [u8]) -> Result<()> {
+    fn group(
+        &self,
+        group: usize,
+        stored: &[u8],
+        into: Target,
+        buffers: &mut Buffers,
+        out: &mut [u8],
+    ) -> Result<()> {
         match (&self.record.codec, &self.symbols) {
             (Codec::Raw { .. }, _) => {
                 if stored.len() != out.len() {
@@ -117,7 +234,7 @@ impl PartDecoder<'_> {
             }
             (Codec::Pco { .. }, _) => self.pco(stored, out),
             (Codec::Direct(_) | Codec::Bitplane(_), Some(symbols)) => {
-                symbols.decode(group, stored, out)
+                symbols.decode(group, stored, into, buffers, out)
             }
             _ => Err(Error::corrupt(
                 0,

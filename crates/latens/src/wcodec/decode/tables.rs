@@ -10,14 +10,14 @@ pub(crate) enum Slots {
     /// Up to 12 bits.
     Narrow(Vec<u32>),
     /// More.
-    Wide(Vec<u64>),
+    Wide(WideTables),
 }
 
 /// The tables as the kernels take them.
 #[derive(Clone, Copy)]
 pub(crate) enum Ready<'a> {
     Narrow(Tables<'a>),
-    Wide(WideTables<'a>),
+    Wide(&'a WideTables),
 }
 
 impl Slots {
@@ -35,10 +35,12 @@ impl Slots {
         if tables.is_empty() && symbols.count > 0 {
             return Err(Error::corrupt(0, "symbols without a table"));
         }
-        Ok(if size <= rans::MAX_BITS {
-            Slots::Narrow(fill(&tables, size, rans::entry))
+        Ok(if size <= rans::MAX_BITS || tables.is_empty() {
+            Slots::Narrow(fill(&tables, size))
         } else {
-            Slots::Wide(fill(&tables, size, rans::wide_entry))
+            let frequencies = tables.iter().map(|t| t.frequencies.as_slice());
+            let wide = WideTables::new(size, frequencies);
+            Slots::Wide(wide.ok_or_else(|| Error::corrupt(0, "tables that do not sum"))?)
         })
     }
 
@@ -46,19 +48,19 @@ impl Slots {
     pub(crate) fn ready(&self, size: u32) -> Option<Ready<'_>> {
         match self {
             Slots::Narrow(slots) => Tables::new(slots, size).map(Ready::Narrow),
-            Slots::Wide(slots) => WideTables::new(slots, size).map(Ready::Wide),
+            Slots::Wide(tables) => Some(Ready::Wide(tables)),
         }
     }
 }
 
-fn fill<T: Copy>(tables: &[&Table], size: u32, entry: impl Fn(u8, u32, u32, u32) -> T) -> Vec<T> {
+fn fill(tables: &[&Table], size: u32) -> Vec<u32> {
     let mut slots = Vec::with_capacity(tables.len() << size);
     for table in tables {
         let mut before = 0;
         for (symbol, &f) in (0u8..=255).zip(&table.frequencies) {
             let f = u32::from(f);
             if f > 0 {
-                let slot = entry(symbol, f, before, size);
+                let slot = rans::entry(symbol, f, before, size);
                 slots.resize(slots.len() + f as usize, slot);
                 before += f;
             }

@@ -1,9 +1,10 @@
 //! The tables of a file as they grow: a histogram gets the cheapest of those there are, or a new
 //! one.
 
-use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::cost::{self, Counts, Histogram};
 use crate::wcodec::encode::fit;
-use crate::wcodec::layout::table::{MAX_TABLES, Table};
+use crate::wcodec::layout::table::{MAX_TABLES, Shape, Table};
+use latens_kernels::dispatch::{Present, Work};
 
 /// Tables that are compared with a histogram at most: the latest.
 const LOOK_BACK: usize = 512;
@@ -18,6 +19,34 @@ pub(crate) struct Bank {
     prices: Vec<[f32; 256]>,
 }
 
+/// Looks for the table that is cheapest for a histogram, and its bits.
+struct Cheapest<'a> {
+    bank: &'a Bank,
+    counts: Counts,
+    bits: u32,
+    table_bits: u32,
+}
+
+impl Work for Cheapest<'_> {
+    type Output = Option<(usize, f64)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Bank { tables, prices } = self.bank;
+        let first = tables.len().saturating_sub(LOOK_BACK);
+        let mut best: Option<(usize, f64)> = None;
+        for (i, (table, prices)) in tables.iter().zip(prices).enumerate().skip(first) {
+            if table.bits == self.bits && table.table_bits == self.table_bits {
+                let bits = self.counts.at(prices);
+                if bits < best.map_or(f64::INFINITY, |best| best.1) {
+                    best = Some((i, bits));
+                }
+            }
+        }
+        best
+    }
+}
+
 impl Bank {
     /// The number of the table that is cheapest for `histogram` with its own definition, if it is
     /// new; and the bits of both.
@@ -28,26 +57,16 @@ impl Bank {
         table_bits: u32,
     ) -> (usize, f64) {
         let used = (self.tables.len() as f64 + 1.0).log2() / 7.0;
+        let cheapest = Cheapest { bank: self, counts: Counts::new(histogram), bits, table_bits };
         let mut best = (None, f64::INFINITY);
-        let first = self.tables.len().saturating_sub(LOOK_BACK);
-        for (i, table) in self.tables.iter().enumerate().skip(first) {
-            if table.bits == bits && table.table_bits == table_bits {
-                let bits =
-                    cost::under(histogram, &table.frequencies, table_bits) + 8.0 * used.ceil();
-                if bits < best.1 {
-                    best = (Some(i), bits);
-                }
-            }
+        if let Some((i, bits)) = Present::in_use().run(cheapest) {
+            best = (Some(i), bits + 8.0 * used.ceil());
         }
         // No table is better than the histogram's own frequencies.
         let floor = cost::entropy(histogram);
         let mut new = None;
         if best.1 > floor + 40.0 && self.tables.len() < MOST.min(MAX_TABLES) {
-            let candidates = [
-                Some(fit::explicit(histogram, bits, table_bits)),
-                fit::curve(histogram, bits, table_bits),
-            ];
-            for table in candidates.into_iter().flatten() {
+            let mut consider = |table: Table| {
                 let definition = 8.0 * table.write(Vec::new()).len() as f64;
                 let bits =
                     cost::under(histogram, &table.frequencies, table_bits) + definition + 8.0;
@@ -55,6 +74,13 @@ impl Bank {
                     best = (None, bits);
                     new = Some(table);
                 }
+                bits
+            };
+            let curve = fit::curve(histogram, bits, table_bits).map(&mut consider);
+            // A list of frequencies takes more than a bit for each symbol.
+            let present = histogram.iter().filter(|&&n| n > 0).count();
+            if curve.is_none_or(|bits| bits > floor + 1.5 * present as f64) {
+                consider(fit::explicit(histogram, bits, table_bits));
             }
         }
         match (best.0, new) {
@@ -69,6 +95,36 @@ impl Bank {
                 (self.tables.len() - 1, f64::INFINITY)
             }
         }
+    }
+
+    /// The number of the product of two tables of 4 bits, for pairs; `None` where it cannot be.
+    pub(crate) fn product(&mut self, low: usize, high: usize, table_bits: u32) -> Option<usize> {
+        let shape = Shape::Product { low, high };
+        let same = |t: &Table| t.shape == shape && t.table_bits == table_bits;
+        if let Some(number) = self.tables.iter().rposition(same) {
+            return Some(number);
+        }
+        let room = low < MOST && high < MOST && self.tables.len() < MAX_TABLES;
+        let table = Table::of_product(table_bits, &self.tables, low, high).filter(|_| room)?;
+        self.push(table);
+        Some(self.tables.len() - 1)
+    }
+
+    /// Bits of a histogram, its own table's symbols, under table `number`.
+    pub(crate) fn bits_under(&self, number: usize, histogram: &Histogram) -> f64 {
+        self.prices.get(number).map_or(f64::INFINITY, |prices| cost::at(histogram, prices))
+    }
+
+    /// Bits under table `number` of pairs of symbols that each have this histogram.
+    pub(crate) fn bits_of_pairs(&self, number: usize, histogram: &Histogram) -> f64 {
+        let Some(prices) = self.prices.get(number) else { return f64::INFINITY };
+        let n: u64 = histogram.iter().map(|&n| u64::from(n)).sum();
+        let mut bits = 0.0;
+        for (pair, &price) in prices.iter().enumerate() {
+            let both = f64::from(histogram[pair & 15]) * f64::from(histogram[pair >> 4]);
+            bits += if both > 0.0 { both * f64::from(price) } else { 0.0 };
+        }
+        bits / (2 * n.max(1)) as f64
     }
 
     /// How many tables there are.

@@ -21,9 +21,12 @@ pub(crate) fn log2(n: u32) -> f64 {
 /// Bits of the symbols of a histogram under their own frequencies.
 pub(crate) fn entropy(histogram: &Histogram) -> f64 {
     let (mut total, mut sum) = (0u64, 0.0);
-    for &n in histogram {
-        total += u64::from(n);
-        sum += f64::from(n) * log2(n);
+    // Most histograms are of few symbols, side by side.
+    for counts in histogram.as_chunks::<8>().0.iter().filter(|counts| **counts != [0; 8]) {
+        for &n in counts {
+            total += u64::from(n);
+            sum += f64::from(n) * log2(n);
+        }
     }
     if total == 0 { 0.0 } else { total as f64 * (total as f64).log2() - sum }
 }
@@ -46,15 +49,47 @@ pub(crate) fn prices(frequencies: &[u16], bits: u32) -> [f32; 256] {
 
 /// Bits of a histogram at `prices`; infinite where a symbol has none.
 pub(crate) fn at(histogram: &Histogram, prices: &[f32; 256]) -> f64 {
-    let mut sums = [0f32; 8];
-    for (counts, prices) in histogram.as_chunks::<8>().0.iter().zip(prices.as_chunks::<8>().0) {
-        for ((sum, &n), &price) in sums.iter_mut().zip(counts).zip(prices) {
-            #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-            let cost = if n == 0 { 0.0 } else { n as f32 * price };
-            *sum += cost;
+    Counts::new(histogram).at(prices)
+}
+
+/// The counts of a histogram that is priced more than once, without what is empty.
+pub(crate) struct Counts {
+    /// Eight counts each.
+    counts: [[f32; 8]; 32],
+    /// Which eight symbols they are of.
+    places: [u8; 32],
+    len: usize,
+}
+
+impl Counts {
+    pub(crate) fn new(histogram: &Histogram) -> Self {
+        let mut all = Self { counts: [[0.0; 8]; 32], places: [0; 32], len: 0 };
+        for (place, counts) in (0u8..).zip(histogram.as_chunks::<8>().0) {
+            if *counts != [0; 8] {
+                #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+                {
+                    all.counts[all.len] = counts.map(|n| n as f32);
+                }
+                all.places[all.len] = place;
+                all.len += 1;
+            }
         }
+        all
     }
-    f64::from(sums.iter().sum::<f32>())
+
+    /// As [`at`].
+    #[inline(always)]
+    pub(crate) fn at(&self, prices: &[f32; 256]) -> f64 {
+        let mut sums = [0f32; 8];
+        let eights = prices.as_chunks::<8>().0;
+        for (counts, &place) in self.counts.iter().zip(&self.places).take(self.len) {
+            let prices = &eights[usize::from(place % 32)];
+            for ((sum, &n), &price) in sums.iter_mut().zip(counts).zip(prices) {
+                *sum += if n == 0.0 { 0.0 } else { n * price };
+            }
+        }
+        f64::from(sums.iter().sum::<f32>())
+    }
 }
 
 /// Bits under `frequencies` that sum to `2^bits`; infinite where a symbol has none.
@@ -70,11 +105,18 @@ pub(crate) fn add(a: &mut Histogram, b: &Histogram) {
 /// Counts symbols; four counters at once, for runs of the same symbol.
 pub(crate) fn count(symbols: &[u8]) -> Histogram {
     let mut four = [[0u32; 256]; 4];
-    let (quads, rest) = symbols.as_chunks::<4>();
-    for quad in quads {
-        for (counts, &s) in four.iter_mut().zip(quad) {
-            counts[usize::from(s)] += 1;
-        }
+    let (eights, rest) = symbols.as_chunks::<8>();
+    let [a, b, c, d] = &mut four;
+    for eight in eights {
+        let [s, t, u, v, w, x, y, z] = eight.map(usize::from);
+        a[s] += 1;
+        b[t] += 1;
+        c[u] += 1;
+        d[v] += 1;
+        a[w] += 1;
+        b[x] += 1;
+        c[y] += 1;
+        d[z] += 1;
     }
     let [mut sum, ..] = four;
     rest.iter().for_each(|&s| sum[usize::from(s)] += 1);

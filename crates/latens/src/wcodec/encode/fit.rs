@@ -23,9 +23,9 @@ pub(crate) fn explicit(histogram: &Histogram, bits: u32, table_bits: u32) -> Tab
 /// The best curve found; `None` where the histogram is empty or a curve has no room.
 pub(crate) fn curve(histogram: &Histogram, bits: u32, table_bits: u32) -> Option<Table> {
     let size = 1i32 << bits;
-    let at = |symbol: i32| -> f64 {
-        usize::try_from(symbol.rem_euclid(size)).map_or(0.0, |s| f64::from(histogram[s]))
-    };
+    let counts: [f64; 256] = histogram.map(f64::from);
+    #[expect(clippy::cast_sign_loss, reason = "masked")]
+    let at = |symbol: i32| counts[(symbol & (size - 1)) as usize];
     let smooth = |s: i32, reach: i32| (-reach..=reach).map(|d| at(s + d)).sum::<f64>();
     // Few symbols say little of where their middle is.
     let most = histogram.iter().copied().max()?;
@@ -34,8 +34,13 @@ pub(crate) fn curve(histogram: &Histogram, bits: u32, table_bits: u32) -> Option
         _ if most >= 400 => 1,
         _ => 4,
     };
-    let centre =
-        (0..size).max_by(|&a, &b| smooth(a, reach).total_cmp(&smooth(b, reach)).then(b.cmp(&a)))?;
+    let (mut centre, mut highest) = (0, -1.0);
+    for s in 0..size {
+        let height = smooth(s, reach);
+        if height > highest {
+            (centre, highest) = (s, height);
+        }
+    }
     // The symbols form a circle; it is cut where the longest run of absent ones is, or, where there
     // is none, opposite of the centre.
     let present = |d: i32| at(centre + d) > 0.0;

@@ -1,6 +1,7 @@
 //! Levels of rows and columns: how large, or where, their symbols are.
 
 use crate::wcodec::class::Blocks;
+use latens_kernels::dispatch::{Present, Work};
 
 /// What levels say of symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +16,14 @@ pub(crate) enum Measure {
 pub(crate) struct Distances<'a> {
     pub(crate) symbols: &'a [u8],
     pub(crate) cols: usize,
-    /// The distance of each symbol; by zero point where there are any.
-    pub(crate) distance: Vec<[i16; 256]>,
+    pub(crate) bits: u32,
+    /// The symbol from which distances count, around the circle; by zero point where there are any.
+    pub(crate) centres: Vec<u8>,
     pub(crate) zero: Option<&'a Blocks>,
     pub(crate) levels: &'a [Blocks],
     /// log2 of the levels in an octave.
     pub(crate) fraction: u32,
-    /// Only every so manieth row counts.
+    /// Only every so manieth row counts for columns.
     pub(crate) every: usize,
 }
 
@@ -43,52 +45,103 @@ pub(crate) fn to_bytes(levels: &[f32]) -> (Vec<u8>, i32) {
     (bytes, least)
 }
 
-impl Distances<'_> {
-    /// What one row has: for each column its size (or place), with the blocks taken out.
-    fn row(&self, row: usize, measure: Measure, scale: &[f32], out: &mut [f32]) {
-        let symbols = &self.symbols[row * self.cols..];
-        let zero = self.zero.map(|zero| (zero, zero.row_start(row)));
-        if let Some((blocks, start)) = zero {
-            for (c, (x, &s)) in out.iter_mut().zip(symbols).enumerate() {
-                let z = usize::try_from(blocks.value(start, c)).unwrap_or(0);
-                let map = self.distance.get(z).unwrap_or(&self.distance[0]);
-                *x = f32::from(map[usize::from(s)]);
-            }
-        } else {
-            let map = &self.distance[0];
-            for (x, &s) in out.iter_mut().zip(symbols) {
-                *x = f32::from(map[usize::from(s)]);
-            }
+/// Symbols side by side in a sum.
+const LANES: usize = 16;
+
+/// The sizes (or places) of the symbols of a row, and their sum.
+struct Sizes<'a> {
+    measure: Measure,
+    symbols: &'a [u8],
+    centres: &'a [u8],
+    factors: &'a [f32],
+    bits: u32,
+    out: &'a mut [f32],
+}
+
+impl Sizes<'_> {
+    #[inline(always)]
+    fn by(self, of: impl Fn(i32, f32) -> f32) -> f32 {
+        let shift = 32 - self.bits;
+        let numbers = self.symbols.iter().zip(self.centres).zip(self.factors);
+        for (out, ((&s, &centre), &factor)) in self.out.iter_mut().zip(numbers) {
+            *out = of((i32::from(s) - i32::from(centre)) << shift >> shift, factor);
         }
-        if measure == Measure::Place {
-            return;
+        let (out, rest) = self.out.as_chunks::<LANES>();
+        let mut sums = [0f32; LANES];
+        for out in out {
+            sums.iter_mut().zip(out).for_each(|(sum, x)| *sum += x);
         }
-        out.iter_mut().for_each(|x| *x = x.abs());
-        for blocks in self.levels {
-            let start = blocks.row_start(row);
-            let width = blocks.block_cols();
-            for (i, run) in out.chunks_mut(width).enumerate() {
-                let level = usize::try_from(blocks.value(start, i * width)).unwrap_or(0);
-                let factor = scale.get(level).copied().unwrap_or(1.0);
-                run.iter_mut().for_each(|x| *x *= factor);
-            }
+        sums.iter_mut().zip(rest).for_each(|(sum, x)| *sum += x);
+        sums.iter().sum()
+    }
+}
+
+impl Work for Sizes<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    #[expect(clippy::cast_precision_loss, reason = "distances of bytes")]
+    fn run(self) -> f32 {
+        match self.measure {
+            Measure::Size => self.by(|d, factor| d.abs() as f32 * factor),
+            Measure::Place => self.by(|d, _| d as f32),
         }
     }
+}
 
+impl Distances<'_> {
     /// Levels of rows and of columns that together explain the symbols best, roughly.
     pub(crate) fn fit(&self, measure: Measure, rows: usize, with_cols: bool) -> Fitted {
         let steps = f32::from(1u8 << self.fraction);
         let middle = self.levels.first().map_or(0, Blocks::typical);
         #[expect(clippy::cast_precision_loss, reason = "levels are small")]
-        let scale: Vec<f32> = (0..1 << 13).map(|l| ((l - middle) as f32 / steps).exp2()).collect();
+        let factor = |level: i32| ((level.clamp(0, 1 << 13) - middle) as f32 / steps).exp2();
+        let scale: Vec<f32> = match self.levels {
+            [] => Vec::new(),
+            _ => (0..1 << 13).map(factor).collect(),
+        };
+        let factor = |level: i32| {
+            usize::try_from(level).ok().and_then(|l| scale.get(l)).copied().unwrap_or(1.0)
+        };
+        let first = self.centres.first().copied().unwrap_or(0);
+        let mut centres = vec![first; self.cols];
+        let mut factors = vec![1f32; self.cols];
+        let mut more = vec![1f32; self.cols];
+        // Where the values are that centres and factors are made of.
+        let mut made: Option<Vec<usize>> = None;
         let mut sizes = vec![0f32; self.cols];
         let mut col = vec![0f32; if with_cols { self.cols } else { 0 }];
         let mut row_mean = vec![0f32; rows];
         #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
         let n = self.cols.max(1) as f32;
+        let present = Present::in_use();
         for (r, mean) in row_mean.iter_mut().enumerate() {
-            self.row(r, measure, &scale, &mut sizes);
-            *mean = sizes.iter().sum::<f32>() / n;
+            let sources = self.levels.iter().chain(self.zero);
+            if !self.levels.is_empty() || self.zero.is_some() {
+                let from: Vec<usize> = sources.map(|blocks| blocks.row(r)).collect();
+                if made.as_ref() != Some(&from) {
+                    if let Some(zero) = self.zero {
+                        let centre = |z: i32| {
+                            let z = usize::try_from(z).unwrap_or(0);
+                            self.centres.get(z).copied().unwrap_or(first)
+                        };
+                        zero.spread(r, centre, &mut centres);
+                    }
+                    for (i, blocks) in self.levels.iter().enumerate() {
+                        if i == 0 {
+                            blocks.spread(r, factor, &mut factors);
+                        } else {
+                            blocks.spread(r, factor, &mut more);
+                            factors.iter_mut().zip(&more).for_each(|(f, m)| *f *= m);
+                        }
+                    }
+                    made = Some(from);
+                }
+            }
+            let symbols = &self.symbols[r * self.cols..][..self.cols];
+            let (bits, out) = (self.bits, &mut sizes[..]);
+            let (centres, factors) = (&centres[..], &factors[..]);
+            *mean = present.run(Sizes { measure, symbols, centres, factors, bits, out }) / n;
             if with_cols && r % self.every == 0 {
                 match measure {
                     Measure::Size => {

@@ -6,8 +6,8 @@ use crate::wcodec::layout::class_rule::Map;
 /// Bits that a class costs besides its symbols: its table, more or less.
 const CLASS_BITS: f64 = 110.0;
 
-/// Histograms of symbols by sum, for each zero point.
-pub(crate) type BySum = Vec<Histogram>;
+/// Histograms of symbols by sum, of sums that occur.
+pub(crate) type BySum = Vec<(usize, Histogram)>;
 
 /// A run of sums that share a class.
 struct Run {
@@ -24,20 +24,20 @@ pub(crate) fn merge(sums: &BySum, most: usize, sample: bool) -> (Map, Vec<Histog
     let price = if sample { cost::learned } else { cost::entropy };
     let mut runs: Vec<Run> = Vec::new();
     let count = |h: &Histogram| h.iter().map(|&n| u64::from(n)).sum::<u64>();
-    let counts: Vec<u64> = sums.iter().map(count).collect();
+    let counts: Vec<u64> = sums.iter().map(|s| count(&s.1)).collect();
     // Neighbours that are few are joined without a look.
     let few = counts.iter().sum::<u64>() / 48;
     let mut last = 0;
-    for (sum, histogram) in sums.iter().enumerate().filter(|(sum, _)| counts[*sum] > 0) {
+    for ((sum, histogram), &count) in sums.iter().zip(&counts) {
         match runs.last_mut() {
-            Some(run) if last + counts[sum] <= few => {
-                run.last = sum;
+            Some(run) if last + count <= few => {
+                run.last = *sum;
                 cost::add(&mut run.histogram, histogram);
-                last += counts[sum];
+                last += count;
             }
             _ => {
-                runs.push(Run { last: sum, histogram: *histogram, bits: 0.0 });
-                last = counts[sum];
+                runs.push(Run { last: *sum, histogram: *histogram, bits: 0.0 });
+                last = count;
             }
         }
     }
@@ -91,6 +91,7 @@ mod tests {
                 *n = if narrow { u32::from(s < 4) * 1000 } else { 16 };
             }
         }
+        let sums: BySum = sums.into_iter().enumerate().skip(100).take(40).collect();
         let (map, classes, _) = merge(&sums, 64, false);
         assert_eq!(classes.len(), 2);
         assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));

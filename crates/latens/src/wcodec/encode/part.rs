@@ -27,6 +27,19 @@ impl EncodedPart {
         record.len() + self.groups.iter().map(|g| g.len().next_multiple_of(4)).sum::<usize>()
     }
 
+    /// Bytes of [`EncodedPart::raw`] of so many bytes, without making it.
+    pub(crate) fn raw_bytes(role: Role, shape: PartShape, len: usize, group_bytes: usize) -> usize {
+        let per_group = (group_bytes / shape.width()).max(1);
+        let each = per_group * shape.width();
+        let lengths = (0..len.div_ceil(each)).map(|i| each.min(len - i * each));
+        let groups: Vec<Group> = lengths.map(|length| Group { length, crc: 0 }).collect();
+        let padded: usize = groups.iter().map(|g| g.length.next_multiple_of(4)).sum();
+        let mut record = Vec::new();
+        let codec = Codec::Raw { per_group };
+        PartRecord { role, shape, codec, groups }.write(false, &mut record);
+        record.len() + padded
+    }
+
     /// The part as it is.
     pub(crate) fn raw(role: Role, shape: PartShape, data: &[u8], group_bytes: usize) -> Self {
         let per_group = (group_bytes / shape.width()).max(1);

@@ -2,15 +2,16 @@
 //! rows, side information included.
 
 use crate::error::Result;
-use crate::wcodec::class::{Blocks, RowSums, SourceBytes, Terms, clamp};
+use crate::wcodec::class::{Blocks, RowSums, SourceBytes, Terms};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::levels::{Distances, Fitted, Measure, to_bytes};
-use crate::wcodec::encode::merge::merge;
+use crate::wcodec::encode::merge::{BySum, merge};
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::source::Source;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
+use std::borrow::Cow;
 
 /// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
 const SAMPLE: usize = 1 << 16;
@@ -52,8 +53,21 @@ pub(crate) struct Hints<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) tables: Vec<usize>,
+    /// By class, where there are tables.
+    pub(crate) histograms: Vec<Histogram>,
     pub(crate) classes: Option<ClassRule>,
     pub(crate) bits: f64,
+}
+
+/// What explains the symbols best, before there are tables.
+#[derive(Clone, Debug)]
+pub(crate) struct Explained {
+    /// All symbols.
+    pub(crate) whole: Histogram,
+    /// The rule, its maps giving classes of their own, and for each map the histograms of these.
+    rule: Option<(ClassRule, Vec<Vec<Histogram>>)>,
+    /// Bits of a symbol.
+    bits: u32,
 }
 
 /// Chooses classes and tables of `2^table_bits` slots. With `most` there are at most so many
@@ -65,74 +79,139 @@ pub(crate) fn plan(
     most: Option<usize>,
     bank: &mut Bank,
 ) -> Result<Plan> {
+    let explained = explain(matrix, hints, most)?;
+    if most.is_none() {
+        return Ok(explained.tables(table_bits, bank));
+    }
+    // Kinds are too few for zero points.
+    let rule = explained.rule.map(|(rule, _)| rule).filter(|rule| rule.maps.len() == 1);
+    Ok(Plan { tables: Vec::new(), histograms: Vec::new(), classes: rule, bits: 0.0 })
+}
+
+/// Chooses classes; `most` as in [`plan`].
+pub(crate) fn explain(
+    matrix: Matrix<'_>,
+    hints: &Hints<'_>,
+    most: Option<usize>,
+) -> Result<Explained> {
+    let bits = matrix.bits;
     let whole = cost::count(matrix.symbols);
+    let sources = Sources::new(matrix, hints)?;
+    let (step, mut tallies) = (sample_step(matrix), Vec::new());
     let mut best = (cost::entropy(&whole) + 110.0, None);
-    for rule in candidates(matrix, hints)? {
-        let sums = by_sum(matrix, hints, &rule, sample_step(matrix))?;
-        let scale = sums.scale;
+    for rule in candidates(matrix, hints, &sources, &whole) {
+        let sums = by_sum(matrix, &sources, &rule, step, &mut tallies);
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
-            bits += merge(map, most.max(4), sample_step(matrix) > 1).2;
+            bits += merge(map, most.max(4), step > 1).2;
         }
         let classes_bits = 110.0 * sums.maps.len() as f64;
-        let bits = (bits - classes_bits) * scale + classes_bits + side_bits(&rule);
+        let bits = (bits - classes_bits) * sums.scale + classes_bits + side_bits(&rule);
         if bits < best.0 {
-            best = (bits, Some(rule));
+            best = (bits, Some((rule, sums)));
         }
     }
-    let Some(mut rule) = best.1 else {
-        let (table, bits) = bank.choose(&whole, matrix.bits, table_bits);
-        return Ok(Plan { tables: vec![table], classes: None, bits });
+    let Some((rule, mut sums)) = best.1 else {
+        return Ok(Explained { whole, rule: None, bits });
     };
-    let sums = by_sum(matrix, hints, &rule, 1)?;
-    if let Some(most) = most {
-        if sums.maps.len() > 1 {
-            // Kinds are too few for zero points.
-            let none = Plan { tables: Vec::new(), classes: None, bits: best.0 };
-            return Ok(none);
-        }
-        rule.maps = sums.maps.iter().map(|sums| merge(sums, most, false).0).collect();
-        return Ok(Plan { tables: Vec::new(), classes: Some(rule), bits: best.0 });
+    if step > 1 {
+        sums = by_sum(matrix, &sources, &rule, 1, &mut tallies);
     }
-    let (tables, bits) = assign(&sums.maps, &mut rule, matrix.bits, table_bits, bank);
-    let bits = bits + side_bits(&rule);
-    Ok(Plan { tables, classes: Some(rule), bits })
+    Ok(Explained { whole, rule: Some(settle(rule, &sums, most)), bits })
 }
 
-/// Gives classes and tables to the histograms of a rule.
-fn assign(
-    maps: &[Vec<Histogram>],
-    rule: &mut ClassRule,
-    bits: u32,
-    table_bits: u32,
-    bank: &mut Bank,
-) -> (Vec<usize>, f64) {
-    let (mut tables, mut total) = (Vec::<usize>::new(), 0.0);
+/// Gives maps to a rule, and the histograms of their classes.
+fn settle(
+    mut rule: ClassRule,
+    sums: &Sums,
+    most: Option<usize>,
+) -> (ClassRule, Vec<Vec<Histogram>>) {
+    let used = sums.maps.iter().filter(|map| !map.is_empty()).count();
+    let most = most.unwrap_or((MAX_CLASSES / used.max(1)).max(1));
+    let mut classes = Vec::new();
     rule.maps.clear();
-    let used = maps.iter().filter(|m| m.iter().any(|h| h.iter().any(|&n| n > 0))).count();
-    let most = (MAX_CLASSES / used.max(1)).max(1);
-    for sums in maps {
-        let (mut map, histograms, _) = merge(sums, most, false);
-        let mut classes = Vec::new();
-        for histogram in &histograms {
-            let (table, bits) = bank.choose(histogram, bits, table_bits);
-            total += bits;
-            let class = tables.iter().position(|&t| t == table).unwrap_or_else(|| {
-                tables.push(table);
-                tables.len() - 1
-            });
-            classes.push(u8::try_from(class).unwrap_or(u8::MAX));
-        }
-        for class in &mut map {
-            *class = classes.get(usize::from(*class)).copied().unwrap_or(0);
-        }
+    for sums in &sums.maps {
+        let (map, histograms, _) = merge(sums, most, false);
         rule.maps.push(map);
+        classes.push(histograms);
     }
-    if tables.is_empty() {
-        tables.push(bank.choose(&[0; 256], bits, table_bits).0);
+    (rule, classes)
+}
+
+impl Explained {
+    /// What explains the same symbols where two neighbours in a row have the same class; `None`
+    /// where blocks tell them apart.
+    pub(crate) fn of_pairs(&self, matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Option<Self>> {
+        let Some((rule, _)) = &self.rule else { return Ok(Some(self.clone())) };
+        let mut sources = rule.levels.iter().chain(&rule.zero);
+        if sources.any(|source| !source.block_cols.is_multiple_of(2)) {
+            return Ok(None);
+        }
+        if rule.cols.is_empty() {
+            return Ok(Some(self.clone()));
+        }
+        let mut rule = rule.clone();
+        for pair in rule.cols.as_chunks_mut::<2>().0 {
+            *pair = [pair[0].midpoint(pair[1]); 2];
+        }
+        let sums = by_sum(matrix, &Sources::new(matrix, hints)?, &rule, 1, &mut Vec::new());
+        Ok(Some(Self { whole: self.whole, rule: Some(settle(rule, &sums, None)), bits: self.bits }))
     }
-    (tables, total)
+
+    /// Gives tables of `2^table_bits` slots to the classes.
+    pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
+        let Some((rule, of_maps)) = &self.rule else {
+            let (table, bits) = bank.choose(&self.whole, self.bits, table_bits);
+            return Plan { tables: vec![table], histograms: vec![self.whole], classes: None, bits };
+        };
+        let mut rule = rule.clone();
+        let (mut tables, mut bits) = (Vec::<usize>::new(), side_bits(&rule));
+        let mut of_tables: Vec<Histogram> = Vec::new();
+        for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
+            let mut classes = Vec::new();
+            for histogram in histograms {
+                let (table, more) = bank.choose(histogram, self.bits, table_bits);
+                bits += more;
+                let class = tables.iter().position(|&t| t == table).unwrap_or_else(|| {
+                    tables.push(table);
+                    of_tables.push([0; 256]);
+                    tables.len() - 1
+                });
+                cost::add(&mut of_tables[class], histogram);
+                classes.push(u8::try_from(class).unwrap_or(u8::MAX));
+            }
+            for class in map {
+                *class = classes.get(usize::from(*class)).copied().unwrap_or(0);
+            }
+        }
+        if tables.is_empty() {
+            tables.push(bank.choose(&[0; 256], self.bits, table_bits).0);
+            of_tables.push([0; 256]);
+        }
+        Plan { tables, histograms: of_tables, classes: Some(rule), bits }
+    }
+}
+
+/// The sources that hints name, read.
+struct Sources {
+    levels: Vec<Blocks>,
+    zero: Option<Blocks>,
+}
+
+impl Sources {
+    fn new(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Self> {
+        let levels = hints
+            .levels
+            .iter()
+            .take(MAX_SOURCES)
+            .map(|c| Blocks::levels(&c.source, c.numbers, c.row_map, matrix.cols.max(1)));
+        let zero = hints
+            .zero
+            .as_ref()
+            .map(|c| Blocks::zeros(&c.source, c.numbers, c.row_map, matrix.cols.max(1)));
+        Ok(Self { levels: levels.collect::<Result<_>>()?, zero: zero.transpose()? })
+    }
 }
 
 /// Bits of the side information of a rule, its map aside.
@@ -148,10 +227,16 @@ fn sample_step(matrix: Matrix<'_>) -> usize {
 }
 
 /// Rules worth measuring, without maps.
-fn candidates(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Vec<ClassRule>> {
+fn candidates(
+    matrix: Matrix<'_>,
+    hints: &Hints<'_>,
+    sources: &Sources,
+    whole: &Histogram,
+) -> Vec<ClassRule> {
     let rows = matrix.rows();
+    let mut out = Vec::new();
     if matrix.symbols.len() < 512 || matrix.cols == 0 {
-        return Ok(Vec::new());
+        return out;
     }
     let fraction = match hints.measure {
         Measure::Place => 2,
@@ -160,68 +245,52 @@ fn candidates(matrix: Matrix<'_>, hints: &Hints<'_>) -> Result<Vec<ClassRule>> {
             .first()
             .map_or(if matrix.cols >= 1024 { 3 } else { 2 }, |c| c.source.fraction),
     };
-    let levels = hints.levels.iter().take(MAX_SOURCES);
-    let blocks: Vec<Blocks> = levels.map(|c| blocks(c, matrix.cols)).collect::<Result<_>>()?;
-    let zero = hints.zero.as_ref().map(|c| zeros(c, matrix.cols)).transpose()?;
-    let mut out = Vec::new();
     let many = |n: usize| n >= 2;
     // What is known of blocks is taken whole or not at all.
-    let informed = !blocks.is_empty() || zero.is_some();
+    let informed = !sources.levels.is_empty() || sources.zero.is_some();
     for with_blocks in [false, true] {
         if with_blocks && !informed {
             continue;
         }
-        {
-            let with_zero = with_blocks && zero.is_some();
-            let used: &[Blocks] = if with_blocks { &blocks } else { &[] };
-            let zero = zero.as_ref().filter(|_| with_zero);
+        let zero = sources.zero.as_ref().filter(|_| with_blocks);
+        let levels: &[Blocks] = if with_blocks { &sources.levels } else { &[] };
+        let side = hints.side && matrix.symbols.len() >= 4096;
+        let fitted = if side && matrix.symbols.len().is_multiple_of(matrix.cols) {
             let distances = Distances {
                 symbols: matrix.symbols,
                 cols: matrix.cols,
-                distance: distances(matrix, zero),
+                bits: matrix.bits,
+                centres: centres(matrix, zero, whole),
                 zero,
-                levels: used,
+                levels,
                 fraction,
                 every: sample_step(matrix),
             };
-            let side = hints.side && matrix.symbols.len() >= 4096;
-            let whole = matrix.symbols.len().is_multiple_of(matrix.cols);
-            let fitted = if side && whole {
-                distances.fit(hints.measure, rows, many(rows))
-            } else {
-                Fitted::default()
-            };
-            for with_rows in [false, true] {
-                for with_cols in [false, true] {
-                    let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
-                        || (with_cols && (fitted.cols.is_empty() || !many(matrix.cols)))
-                        || !(with_rows || with_cols || with_blocks);
-                    if lacks {
-                        continue;
-                    }
-                    let mut rule = ClassRule {
-                        rows: if with_rows { to_bytes(&fitted.rows).0 } else { Vec::new() },
-                        cols: if with_cols { to_bytes(&fitted.cols).0 } else { Vec::new() },
-                        bias: 0,
-                        levels: Vec::new(),
-                        zero: hints.zero.as_ref().filter(|_| with_zero).map(|c| c.source.clone()),
-                        maps: vec![[0; 256]],
-                    };
-                    if with_blocks {
-                        rule.levels = hints
-                            .levels
-                            .iter()
-                            .take(MAX_SOURCES)
-                            .map(|c| c.source.clone())
-                            .collect();
-                    }
-                    rule.bias = 128 - mean_sum(&rule, used);
-                    out.push(rule);
-                }
+            distances.fit(hints.measure, rows, many(rows))
+        } else {
+            Fitted::default()
+        };
+        for (with_rows, with_cols) in [(false, false), (false, true), (true, false), (true, true)] {
+            let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
+                || (with_cols && (fitted.cols.is_empty() || !many(matrix.cols)))
+                || !(with_rows || with_cols || with_blocks);
+            if lacks {
+                continue;
             }
+            let named = hints.levels.iter().take(if with_blocks { MAX_SOURCES } else { 0 });
+            let mut rule = ClassRule {
+                rows: if with_rows { to_bytes(&fitted.rows).0 } else { Vec::new() },
+                cols: if with_cols { to_bytes(&fitted.cols).0 } else { Vec::new() },
+                bias: 0,
+                levels: named.map(|c| c.source.clone()).collect(),
+                zero: hints.zero.as_ref().filter(|_| with_blocks).map(|c| c.source.clone()),
+                maps: vec![[0; 256]],
+            };
+            rule.bias = 128 - mean_sum(&rule, levels);
+            out.push(rule);
         }
     }
-    Ok(out)
+    out
 }
 
 /// The mean of the sums without bias.
@@ -233,32 +302,18 @@ fn mean_sum(rule: &ClassRule, blocks: &[Blocks]) -> i32 {
     mean(&rule.rows) + mean(&rule.cols) - blocks.iter().map(Blocks::typical).sum::<i32>()
 }
 
-fn blocks(candidate: &Candidate<'_>, cols: usize) -> Result<Blocks> {
-    Blocks::levels(&candidate.source, candidate.numbers, candidate.row_map, cols)
-}
-
-fn zeros(candidate: &Candidate<'_>, cols: usize) -> Result<Blocks> {
-    Blocks::zeros(&candidate.source, candidate.numbers, candidate.row_map, cols)
-}
-
-/// The signed distance of each symbol from the mean one, around the circle; by zero point.
-fn distances(matrix: Matrix<'_>, zero: Option<&Blocks>) -> Vec<[i16; 256]> {
-    let size = 1i32 << matrix.bits;
+/// The mean symbol, around the circle; by zero point where there are any.
+fn centres(matrix: Matrix<'_>, zero: Option<&Blocks>, whole: &Histogram) -> Vec<u8> {
     let of = |histogram: &Histogram| {
-        let centre = circular_mean(histogram, size);
-        std::array::from_fn(|s| {
-            let s = i32::try_from(s).unwrap_or(0);
-            let d = (s - centre + size / 2).rem_euclid(size) - size / 2;
-            i16::try_from(d).unwrap_or(0)
-        })
+        u8::try_from(circular_mean(histogram, 1 << matrix.bits)).unwrap_or(0)
     };
-    let Some(zero) = zero else { return vec![of(&cost::count(matrix.symbols))] };
+    let Some(zero) = zero else { return vec![of(whole)] };
     let mut histograms = vec![[0u32; 256]; 256];
+    let mut zeros = vec![0u8; matrix.cols];
     for (r, row) in matrix.symbols.chunks(matrix.cols).enumerate().step_by(sample_step(matrix)) {
-        let start = zero.row_start(r);
-        for (c, &s) in row.iter().enumerate() {
-            let z = usize::try_from(zero.value(start, c)).unwrap_or(0).min(255);
-            histograms[z][usize::from(s)] += 1;
+        zero.spread(r, |z| u8::try_from(z.clamp(0, 255)).unwrap_or(0), &mut zeros);
+        for (&z, &s) in zeros.iter().zip(row) {
+            histograms[usize::from(z)][usize::from(s)] += 1;
         }
     }
     histograms.iter().map(of).collect()
@@ -279,49 +334,97 @@ pub(crate) fn circular_mean(histogram: &Histogram, size: i32) -> i32 {
 
 /// Histograms by zero point and sum, and how much larger the whole is than the sample.
 struct Sums {
-    maps: Vec<Vec<Histogram>>,
+    maps: Vec<BySum>,
     scale: f64,
 }
 
-fn by_sum(matrix: Matrix<'_>, hints: &Hints<'_>, rule: &ClassRule, every: usize) -> Result<Sums> {
+/// `tallies` are empty, and left so: they are worth keeping.
+fn by_sum(
+    matrix: Matrix<'_>,
+    sources: &Sources,
+    rule: &ClassRule,
+    every: usize,
+    tallies: &mut Vec<Tally>,
+) -> Sums {
     let terms = Terms {
-        rule: &ClassRule {
-            maps: vec![[0; 256]; if rule.zero.is_some() { 256 } else { 1 }],
-            ..rule.clone()
-        },
-        levels: if rule.levels.is_empty() {
-            Vec::new()
-        } else {
-            hints
-                .levels
-                .iter()
-                .take(MAX_SOURCES)
-                .map(|c| blocks(c, matrix.cols))
-                .collect::<Result<_>>()?
-        },
-        zero: match (&rule.zero, &hints.zero) {
-            (Some(_), Some(candidate)) => Some(zeros(candidate, matrix.cols)?),
-            _ => None,
-        },
+        rule,
+        levels: Cow::Borrowed(if rule.levels.is_empty() { &[] } else { &sources.levels[..] }),
+        zero: sources.zero.as_ref().filter(|_| rule.zero.is_some()).map(Cow::Borrowed),
     };
-    let mut maps = vec![vec![[0u32; 256]; 256]];
+    let mut used = 1;
     let (mut scratch, mut seen) = (RowSums::default(), 0usize);
+    let mut sums = vec![0u8; matrix.cols];
     for (r, row) in matrix.symbols.chunks(matrix.cols).enumerate().step_by(every) {
-        terms.row(r, row.len(), 1, &mut scratch);
+        let sums = &mut sums[..row.len()];
+        terms.sums(r, 1, &mut scratch, sums);
         seen += row.len();
-        if scratch.zeros.is_empty() {
-            let sums = &mut maps[0];
-            for (&s, &sum) in row.iter().zip(&scratch.sums) {
-                sums[clamp(sum + scratch.base)][usize::from(s)] += 1;
+        terms.zeros(r, 1, row.len(), |run, z| {
+            used = used.max(z + 1);
+            while tallies.len() < used {
+                tallies.push(Tally::new(matrix.bits));
             }
-        } else {
-            for ((&s, &sum), &z) in row.iter().zip(&scratch.sums).zip(&scratch.zeros) {
-                while maps.len() <= z {
-                    maps.push(vec![[0u32; 256]; 256]);
-                }
-                maps[z][clamp(sum + scratch.base)][usize::from(s)] += 1;
+            tallies[z].add(&sums[run.clone()], &row[run]);
+        });
+    }
+    let maps = (0..used).map(|z| tallies.get_mut(z).map_or_else(Vec::new, Tally::take)).collect();
+    Sums { maps, scale: matrix.symbols.len() as f64 / seen.max(1) as f64 }
+}
+
+/// Counts of pairs of a sum and a symbol.
+struct Tally {
+    /// The counts of neighbours are apart: few symbols would else wait for themselves.
+    counts: [Vec<u32>; 2],
+    bits: u32,
+    /// The least and the largest sum that occur.
+    sums: (u8, u8),
+}
+
+impl Tally {
+    fn new(bits: u32) -> Self {
+        let counts = || vec![0u32; 256 << bits];
+        Self { counts: [counts(), counts()], bits, sums: (u8::MAX, 0) }
+    }
+
+    fn add(&mut self, sums: &[u8], symbols: &[u8]) {
+        let bits = self.bits;
+        let least = sums.iter().fold(self.sums.0, |least, &sum| least.min(sum));
+        self.sums = (least, sums.iter().fold(self.sums.1, |most, &sum| most.max(sum)));
+        let [even, odd] = &mut self.counts;
+        let one = |counts: &mut [u32], sum: u8, symbol: u8| {
+            if let Some(n) = counts.get_mut(usize::from(sum) << bits | usize::from(symbol)) {
+                *n += 1;
             }
+        };
+        let (sums, last_sum) = sums.as_chunks::<2>();
+        let (symbols, last) = symbols.as_chunks::<2>();
+        for (sums, symbols) in sums.iter().zip(symbols) {
+            one(even, sums[0], symbols[0]);
+            one(odd, sums[1], symbols[1]);
+        }
+        for (&sum, &symbol) in last_sum.iter().zip(last) {
+            one(even, sum, symbol);
         }
     }
-    Ok(Sums { maps, scale: matrix.symbols.len() as f64 / seen.max(1) as f64 })
+
+    /// Histograms of the sums that occur; all counts are zero again.
+    fn take(&mut self) -> BySum {
+        let size = 1usize << self.bits;
+        let (least, most) = (usize::from(self.sums.0), usize::from(self.sums.1));
+        self.sums = (u8::MAX, 0);
+        let [even, odd] = &mut self.counts;
+        let both = even.chunks_mut(size).zip(odd.chunks_mut(size)).enumerate();
+        let mut out = Vec::new();
+        for (sum, (a, b)) in both.take(most + 1).skip(least) {
+            let mut histogram = [0; 256];
+            let mut any = 0;
+            for (n, (a, b)) in histogram.iter_mut().zip(a.iter_mut().zip(b)) {
+                *n = std::mem::take(a) + std::mem::take(b);
+                any |= *n;
+            }
+            if any != 0 {
+                out.push((sum, histogram));
+            }
+        }
+        out
+    }
 }

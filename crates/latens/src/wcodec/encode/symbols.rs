@@ -4,14 +4,16 @@ use crate::ans::rans::{self, Classes, EncodeTables, MAX_TABLE_BITS};
 use crate::error::{Error, Result};
 use crate::wcodec::class::{Blocks, RowSums, Terms};
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::cost;
+use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::part::EncodedPart;
-use crate::wcodec::encode::plan::{Hints, Matrix, Plan, plan};
+use crate::wcodec::encode::plan::{Explained, Hints, Matrix, Plan, explain};
 use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::{COLUMN, Prediction, REFERENCE, Symbols};
 use crate::wcodec::plane::{Plane, Role};
+use latens_kernels::dispatch::{Present, Work};
+use std::borrow::Cow;
 
 /// Symbols of a row where they are recut.
 const RECUT_COLS: usize = 1 << 16;
@@ -29,6 +31,8 @@ pub(crate) struct DirectConfig {
     pub(crate) table_bits: u32,
     /// Threads for groups.
     pub(crate) threads: usize,
+    /// By how much symbols coded in pairs, which decode twice as fast, may be larger.
+    pub(crate) pairs_slack: f64,
 }
 
 /// Symbols to be encoded.
@@ -52,13 +56,14 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
     let hints = if recut { &none } else { hints };
     let matrix = Matrix { symbols: &plane.data, cols, bits: plane.bits };
     let before = bank.len();
-    let mut chosen = plan(matrix, hints, config.table_bits, None, bank)?;
+    let explained = explain(matrix, hints, None)?;
+    let mut chosen = explained.tables(config.table_bits, bank);
     let n = plane.data.len();
-    if n >= FINE && chosen.bits > cost::entropy(&cost::count(&plane.data)) + LOSS * n as f64 {
+    if n >= FINE && chosen.bits > cost::entropy(&explained.whole) + LOSS * n as f64 {
         // Rare symbols take a slot each of a table, and are less than that.
         let kept = bank.take_from(before);
         config.table_bits = MAX_TABLE_BITS;
-        let finer = plan(matrix, hints, config.table_bits, None, bank)?;
+        let finer = explained.tables(config.table_bits, bank);
         if finer.bits < chosen.bits {
             chosen = finer;
         } else {
@@ -72,7 +77,7 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
     let mut consider = |data: Vec<u8>, candidate: Prediction, bank: &mut Bank| -> Result<()> {
         let kept = bank.take_from(before);
         let residual = Matrix { symbols: &data, ..matrix };
-        let other = plan(residual, hints, config.table_bits, None, bank)?;
+        let other = explain(residual, hints, None)?.tables(config.table_bits, bank);
         let stream = candidate.means.as_deref().map_or(0, short_stream::cost);
         if other.bits + 8.0 * (stream + 24) as f64 <= chosen.bits {
             (chosen, prediction, residuals) = (other, Some(candidate), Some(data));
@@ -91,7 +96,7 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         means: None,
         reference: None,
     };
-    if let Some(columns) = column_means(matrix).filter(|_| hints.side) {
+    if let Some(columns) = column_means(matrix, &explained.whole).filter(|_| hints.side) {
         let data = subtract(&plane.data, &columns, plane.bits);
         consider(data, Prediction { means: Some(columns), ..uniform(COLUMN) }, bank)?;
     }
@@ -100,6 +105,21 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         let of = Some(reference.of.clone());
         consider(data, Prediction { reference: of, ..uniform(REFERENCE) }, bank)?;
     }
+    let mut pairs = None;
+    if prediction.is_none() {
+        let kept = bank.take_from(before);
+        pairs = in_pairs(matrix, hints, &explained, config, bank)?;
+        pairs = pairs.filter(|p| p.bits <= chosen.bits * (1.0 + config.pairs_slack));
+        if pairs.is_none() {
+            bank.take_from(before);
+            bank.give_back(kept);
+        }
+    }
+    let paired = pairs.is_some();
+    if let Some(plan) = pairs {
+        (chosen, config.table_bits) = (plan, MAX_TABLE_BITS);
+        residuals = Some(plane.data.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4).collect());
+    }
     let Plan { tables, classes, .. } = chosen;
     let rows = plane.data.len().div_ceil(cols.max(1));
     let groups = (plane.data.len() / config.group_symbols.max(1)).clamp(1, rows.max(1));
@@ -107,7 +127,7 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         count: plane.data.len(),
         recut: recut.then_some(cols),
         cols,
-        pairs: false,
+        pairs: paired,
         group_rows: rows.div_ceil(groups).max(1),
         prediction,
         table_bits: config.table_bits,
@@ -117,6 +137,39 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
     let data = residuals.as_deref().unwrap_or(&plane.data);
     let groups = encode_groups(data, &symbols, hints, bank, config.threads)?;
     Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
+}
+
+/// Symbols from which on pairs may pay.
+const PAIRED: usize = 1 << 14;
+
+/// Two symbols of four bits as one: tables are products of those of single ones, which halves
+/// the steps of a decoder. `None` where that cannot be.
+fn in_pairs(
+    matrix: Matrix<'_>,
+    hints: &Hints<'_>,
+    explained: &Explained,
+    config: DirectConfig,
+    bank: &mut Bank,
+) -> Result<Option<Plan>> {
+    let n = matrix.symbols.len();
+    let even = matrix.cols.is_multiple_of(2) && n.is_multiple_of(2);
+    if matrix.bits != 4 || !even || n < PAIRED {
+        return Ok(None);
+    }
+    let Some(explained) = explained.of_pairs(matrix, hints)? else { return Ok(None) };
+    let mut plan = explained.tables(config.table_bits, bank);
+    for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
+        let before = bank.len();
+        let Some(product) = bank.product(*table, *table, MAX_TABLE_BITS) else { return Ok(None) };
+        let single = bank.bits_under(*table, histogram);
+        plan.bits += bank.bits_of_pairs(product, histogram) - single;
+        plan.bits += 8.0 * bank.bytes_from(before) as f64;
+        *table = product;
+    }
+    if let Some(rule) = &mut plan.classes {
+        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
+    }
+    Ok(Some(plan))
 }
 
 /// Symbols less those of `means`, which repeat (a row of them, or a whole plane), around the circle.
@@ -130,25 +183,26 @@ fn subtract(symbols: &[u8], means: &[u8], bits: u32) -> Vec<u8> {
 }
 
 /// The mean of each column, where they differ by more than chance and than what they cost.
-fn column_means(matrix: Matrix<'_>) -> Option<Vec<u8>> {
+fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Option<Vec<u8>> {
     let rows = matrix.symbols.len().checked_div(matrix.cols)?;
     let whole = rows * matrix.cols == matrix.symbols.len();
     if rows < 32 || matrix.cols < 2 || !whole || matrix.bits < 3 {
         return None;
     }
     let size = 1i32 << matrix.bits;
-    let histogram = cost::count(matrix.symbols);
-    let mode = (0..).zip(&histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
+    let mode =
+        (0u8..=255).zip(histogram).max_by_key(|(s, n)| (**n, 255 - *s)).map_or(0, |(s, _)| s);
     let distance: [i32; 256] = std::array::from_fn(|s| {
         let s = i32::try_from(s).unwrap_or(0);
-        (s - mode + size / 2).rem_euclid(size) - size / 2
+        (s - i32::from(mode) + size / 2).rem_euclid(size) - size / 2
     });
     let mut sums = vec![0i64; matrix.cols];
     let mut partial = vec![0i32; matrix.cols];
+    let present = Present::in_use();
     for band in matrix.symbols.chunks(matrix.cols * 4096) {
         partial.fill(0);
         for row in band.chunks(matrix.cols) {
-            partial.iter_mut().zip(row).for_each(|(sum, &s)| *sum += distance[usize::from(s)]);
+            present.run(AddRow { row, mode, bits: matrix.bits, sums: &mut partial });
         }
         sums.iter_mut().zip(&partial).for_each(|(sum, &p)| *sum += i64::from(p));
     }
@@ -167,7 +221,27 @@ fn column_means(matrix: Matrix<'_>) -> Option<Vec<u8>> {
     }
     let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * n;
     let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
-    (gain > side + 300.0).then(|| rounded(&sums, rows, mode, size))
+    (gain > side + 300.0).then(|| rounded(&sums, rows, mode.into(), size))
+}
+
+/// Adds the distances of a row's symbols from `mode`, around the circle, to the sums of columns.
+struct AddRow<'a> {
+    row: &'a [u8],
+    mode: u8,
+    bits: u32,
+    sums: &'a mut [i32],
+}
+
+impl Work for AddRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (mode, shift) = (i32::from(self.mode), 32 - self.bits);
+        for (sum, &s) in self.sums.iter_mut().zip(self.row) {
+            *sum += (i32::from(s) - mode) << shift >> shift;
+        }
+    }
 }
 
 /// The mean symbols of columns from the sums of their distances from `mode`.
@@ -203,22 +277,65 @@ fn encode_groups(
     bank: &Bank,
     threads: usize,
 ) -> Result<Vec<Vec<u8>>> {
-    let tables = encode_tables(symbols, bank)?;
+    let tables = encoder(symbols, bank)?;
     let terms = terms(symbols, hints)?;
-    let encode = |group: usize| -> Vec<u8> {
-        let part = &data[symbols.group_range(group)];
-        let mut classes = Vec::new();
-        if let Some(terms) = &terms {
-            classes.resize(part.len(), 0);
-            let (mut scratch, first) = (RowSums::default(), group * symbols.group_rows);
-            for (r, row) in classes.chunks_mut(symbols.cols.max(1)).enumerate() {
-                terms.classes(first + r, 1, &mut scratch, row);
-            }
-        }
-        let by = if terms.is_some() { Classes::PerSymbol(&classes) } else { Classes::One(0) };
-        rans::encode(part, by, &tables, Vec::new())
+    let encode = |scratch: &mut Scratch, group: usize| -> Vec<u8> {
+        let range = symbols.group_range(group);
+        let part = if symbols.pairs { &data[range.start / 2..range.end / 2] } else { &data[range] };
+        scratch.stream(symbols, terms.as_ref(), &tables, group, part, Vec::new())
     };
-    Ok(crate::wcodec::threads::map(symbols.groups(), threads, encode))
+    Ok(crate::wcodec::threads::map_with(symbols.groups(), threads, Scratch::default, encode))
+}
+
+/// The tables of all classes, for encoding.
+pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
+    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
+    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
+        .ok_or_else(|| Error::invalid("a table whose frequencies do not sum to its size"))
+}
+
+/// What groups that are encoded one after the other may use again.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) classes: Vec<u8>,
+    sums: RowSums,
+    words: Vec<u8>,
+}
+
+impl Scratch {
+    /// Finds the classes of the coded symbols of a group.
+    pub(crate) fn find(
+        &mut self,
+        symbols: &Symbols,
+        terms: &Terms<'_>,
+        group: usize,
+        count: usize,
+    ) {
+        let (cols, first) = (symbols.coded_cols().max(1), group * symbols.group_rows);
+        let step = if symbols.pairs { 2 } else { 1 };
+        self.classes.resize(count, 0);
+        for (r, row) in self.classes.chunks_mut(cols).enumerate() {
+            terms.classes(first + r, step, &mut self.sums, row);
+        }
+    }
+
+    /// Appends the stream of a group to `out`.
+    pub(crate) fn stream(
+        &mut self,
+        symbols: &Symbols,
+        terms: Option<&Terms<'_>>,
+        tables: &EncodeTables,
+        group: usize,
+        data: &[u8],
+        out: Vec<u8>,
+    ) -> Vec<u8> {
+        let mut by = Classes::One(0);
+        if let Some(terms) = terms {
+            self.find(symbols, terms, group, data.len());
+            by = Classes::PerSymbol(&self.classes);
+        }
+        rans::encode(data, by, tables, &mut self.words, out)
+    }
 }
 
 /// The rule of classes with its sources, which `hints` holds.
@@ -234,12 +351,6 @@ pub(crate) fn terms<'a>(symbols: &'a Symbols, hints: &Hints<'_>) -> Result<Optio
         .as_ref()
         .filter(|_| rule.zero.is_some())
         .map(|c| Blocks::zeros(&c.source, c.numbers, c.row_map, symbols.cols));
-    Ok(Some(Terms { rule, levels: levels.collect::<Result<_>>()?, zero: zero.transpose()? }))
-}
-
-/// The tables of a part, made ready for encoding.
-pub(crate) fn encode_tables(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
-    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
-    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
-        .ok_or_else(|| Error::invalid("frequencies that are not those of a table"))
+    let levels: Vec<Blocks> = levels.collect::<Result<_>>()?;
+    Ok(Some(Terms { rule, levels: levels.into(), zero: zero.transpose()?.map(Cow::Owned) }))
 }

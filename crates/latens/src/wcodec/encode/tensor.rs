@@ -83,20 +83,29 @@ pub(crate) fn tensor(
     if views.len() > 1 && tensor.bytes.len() > TRY_WHOLE {
         views = vec![choose(tensor, &views, config, bank)?];
     }
-    let mut best = flat(tensor);
+    let (mut best, mut bytes) = (None, flat_bytes(tensor));
     let before = bank.len();
     let mut kept = Vec::new();
     for view in views {
         let Some(encoded) = under(tensor, view, family, config, bank)? else { continue };
         let tables = bank.take_from(before);
         let forced = config.tools.is_some() && !tensor.bytes.is_empty();
-        if encoded.bytes() < best.bytes() || (forced && best.descriptor.view == View::Raw) {
-            best = encoded;
+        let raw = best.as_ref().is_none_or(|e: &EncodedTensor| e.descriptor.view == View::Raw);
+        if encoded.bytes() < bytes || (forced && raw) {
+            bytes = encoded.bytes();
+            best = Some(encoded);
             kept = tables;
         }
     }
     bank.give_back(kept);
-    Ok(best)
+    Ok(best.unwrap_or_else(|| flat(tensor)))
+}
+
+/// Bytes of [`flat`] in the file, more or less.
+fn flat_bytes(tensor: Tensor<'_>) -> usize {
+    let shape = PartShape::Bytes { count: tensor.bytes.len() };
+    let part = EncodedPart::raw_bytes(Role::Rest, shape, tensor.bytes.len(), RAW_GROUP);
+    part + Descriptor { view: View::Raw, parts: Vec::new() }.bytes(false).len()
 }
 
 /// The view that is smallest for a run of rows from the middle.
@@ -143,7 +152,7 @@ fn under(
     let Some(layout) = view.layout(tensor.dtype, tensor.shape, len) else { return Ok(None) };
     let Some(parts) = layout.split(tensor.bytes) else { return Ok(None) };
     // Whatever a view promises: it must give back these bytes.
-    if layout.join(parts.clone())? != tensor.bytes {
+    if !layout.gives_back(&parts, tensor.bytes)? {
         return Ok(None);
     }
     encode_parts(view, parts, family, config, bank).map(Some)
@@ -173,7 +182,7 @@ fn encode_part(
     bank: &mut Bank,
 ) -> Result<EncodedPart> {
     let before = bank.len();
-    let (raw, coded) = match &part.content {
+    let (shape, data, coded) = match &part.content {
         Content::Symbols(plane) => {
             let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
             let hints = hints(part.role, plane, earlier, family);
@@ -181,29 +190,27 @@ fn encode_part(
             if config.tools.is_some() && plane.rows * plane.cols > 0 {
                 return Ok(coded);
             }
-            (EncodedPart::raw(part.role, shape, &plane.data, RAW_GROUP), coded)
+            (shape, &plane.data, coded)
         }
         Content::Words { width, float, data } => {
             let count = data.len() / usize::from((*width).max(1));
             let shape = PartShape::Words { width: *width, float: *float, count };
-            let coded = words(part.role, data, *width, *float, &config.pco())?;
-            (EncodedPart::raw(part.role, shape, data, RAW_GROUP), coded)
+            (shape, data, words(part.role, data, *width, *float, &config.pco())?)
         }
         Content::Raw(data) => {
             let shape = PartShape::Bytes { count: data.len() };
             let plane = Plane { rows: 1, cols: data.len(), bits: 8, data: data.clone() };
             let hints =
                 Hints { measure: Measure::Place, levels: Vec::new(), zero: None, side: false };
-            let coded = direct(&job(part.role, &plane, shape, &hints, config), bank)?;
-            (EncodedPart::raw(part.role, shape, data, RAW_GROUP), coded)
+            (shape, data, direct(&job(part.role, &plane, shape, &hints, config), bank)?)
         }
     };
     let tables = bank.bytes_from(before);
-    if coded.bytes() + tables < raw.bytes() {
+    if coded.bytes() + tables < EncodedPart::raw_bytes(part.role, shape, data.len(), RAW_GROUP) {
         return Ok(coded);
     }
     bank.take_from(before);
-    Ok(raw)
+    Ok(EncodedPart::raw(part.role, shape, data, RAW_GROUP))
 }
 
 /// Symbols by the tools that are forced; else by the direct coder, and at the highest levels by

@@ -3,13 +3,12 @@
 use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
-use crate::wcodec::class::RowSums;
 use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Hints, Matrix, Plan, circular_mean, plan};
-use crate::wcodec::encode::symbols::{DirectConfig, Job, encode_tables, means, terms};
+use crate::wcodec::encode::symbols::{DirectConfig, Job, Scratch, encoder, means, terms};
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::{BY_TILE, KINDS, Prediction, Symbols};
@@ -96,24 +95,15 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
         return Ok(EncodedPart::new(role, shape, Codec::Bitplane(symbols), groups));
     }
     symbols.tables = tables;
-    let encode = encode_tables(&symbols, bank)?;
+    let encode = encoder(&symbols, bank)?;
     let terms = terms(&symbols, hints)?;
-    let stream = |group: usize| {
+    let stream = |scratch: &mut Scratch, group: usize| {
         let Some(prepared) = prepared.get(group) else { return Vec::new() };
         let prediction = symbols.prediction.as_ref();
         let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
-        let mut classes = Vec::new();
-        if let Some(terms) = &terms {
-            classes.resize(prepared.symbols.len(), 0);
-            let (mut scratch, first) = (RowSums::default(), group * symbols.group_rows);
-            for (r, row) in classes.chunks_mut(symbols.cols.max(1)).enumerate() {
-                terms.classes(first + r, 1, &mut scratch, row);
-            }
-        }
-        let by = if terms.is_some() { Classes::PerSymbol(&classes) } else { Classes::One(0) };
-        rans::encode(&prepared.symbols, by, &encode, head)
+        scratch.stream(&symbols, terms.as_ref(), &encode, group, &prepared.symbols, head)
     };
-    let groups = threads::map(symbols.groups(), config.threads, stream);
+    let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
     Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
 }
 
@@ -188,13 +178,14 @@ fn coefficients(
     }
     symbols.table_bits = config.table_bits.max(12);
     symbols.tables = histograms.iter().map(|h| bank.choose(h, 8, symbols.table_bits).0).collect();
-    let encode = encode_tables(symbols, bank)?;
+    let encode = encoder(symbols, bank)?;
     Ok(threads::map(streams.len(), config.threads, |i| {
         let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
             return Vec::new();
         };
         let head = group.tiles.write(&prediction, Vec::new());
-        let mut out = rans::encode(coded, Classes::PerSymbol(kinds), &encode, head);
+        let by = Classes::PerSymbol(kinds);
+        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head);
         escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
         out
     }))
@@ -215,11 +206,9 @@ fn bitplanes(
         let (cols, mut kinds) = (symbols.cols, vec![0u8]);
         let rows = group.values.len().checked_div(cols).unwrap_or(0);
         if let Some(terms) = &terms {
-            kinds = vec![0; group.values.len()];
-            let (mut scratch, first) = (RowSums::default(), i * symbols.group_rows);
-            for (r, row) in kinds.chunks_mut(cols.max(1)).enumerate() {
-                terms.classes(first + r, 1, &mut scratch, row);
-            }
+            let mut scratch = Scratch::default();
+            scratch.find(symbols, terms, i, group.values.len());
+            kinds = scratch.classes;
         }
         let mut order = Order::Raster;
         if prediction.transform {

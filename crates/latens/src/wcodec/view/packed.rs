@@ -147,6 +147,33 @@ impl Packing {
     /// The bytes that hold `symbols`: the inverse of [`Packing::unpack`].
     pub(super) fn pack(self, symbols: &[u8], cols: usize) -> Vec<u8> {
         let mut out = vec![0; symbols.len() * usize::from(self.bits) / 8];
+        self.pack_onto_zeros(symbols, cols, &mut out);
+        out
+    }
+
+    /// As [`Packing::pack`], into `out`, which is as long as what that gives.
+    pub(crate) fn pack_into(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
+        if self.nibble_order().is_none() || self.word != 4 {
+            out.fill(0);
+        }
+        self.pack_onto_zeros(symbols, cols, out);
+    }
+
+    /// Symbols that are packed on their own: whole words, or rows of them.
+    pub(crate) fn unit(self, cols: usize) -> usize {
+        let word = usize::from(self.word) * self.per_byte();
+        match self.axis {
+            Axis::Columns => word,
+            Axis::Rows => word.saturating_mul(cols),
+        }
+    }
+
+    /// Whether its bytes are pairs of neighbours, the first one low.
+    pub(crate) fn is_pairs(self) -> bool {
+        (self.bits, self.order, self.axis) == (4, BitOrder::LowFirst, Axis::Columns)
+    }
+
+    fn pack_onto_zeros(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
         match self.axis {
             Axis::Rows => {
                 let unit = cols * usize::from(self.word);
@@ -165,7 +192,6 @@ impl Packing {
                 self.pack_words(symbols, words);
             }
         }
-        out
     }
 
     fn per_byte(self) -> usize {

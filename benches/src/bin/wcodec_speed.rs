@@ -1,0 +1,186 @@
+//! Whole tensors encoded, decoded, decoded on two threads and by the slice, beside zstd -3 on the
+//! same bytes in the same run: `wcodec_speed [FILE…]`.
+//!
+//! ```sh
+//! cargo run --profile compare -p latens-benches --bin wcodec_speed -- model.safetensors
+//! ```
+//! Made-up tensors of 4096 × 4096 come first: INT8 with rows and columns of different sizes, INT4
+//! in groups of 128. Decoding is `Reader::tensor_into` from memory to a buffer that is used again,
+//! as zstd has one too. One thread and processor time, by turns, medians of
+//! `LATENS_BENCH_ROUNDS` (default 7); two threads by the clock, so only on an idle machine. MB are
+//! 10^6 bytes of the tensors.
+
+#![allow(clippy::expect_used, clippy::cast_possible_truncation, reason = "a comparison")]
+
+use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use latens::wcodec::{Config, Reader, compress_checkpoint};
+use latens::{Error, Limits};
+use latens_benches::timing::medians;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+const SIDE: usize = 4096;
+const ROWS: u64 = 64;
+
+fn main() -> latens::Result<()> {
+    let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
+    let rounds = rounds.unwrap_or(7);
+    println!(
+        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,slice_percent"
+    );
+    for (name, file) in [("INT8 4096²", int8()), ("INT4 g128 4096²", int4())] {
+        let source = Box::new(file);
+        let none = |_: &str| Err(Error::invalid("no shards"));
+        let name_of = "made-up.safetensors".to_owned();
+        let checkpoint = Checkpoint::read(name_of, source, Quantization::default(), &none)?;
+        measure(name, &checkpoint, rounds)?;
+    }
+    for path in std::env::args().skip(1) {
+        let path = Path::new(&path);
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        measure(&name, &Checkpoint::open(path)?, rounds)?;
+    }
+    Ok(())
+}
+
+fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result<()> {
+    let config = Config::default().threads(1);
+    let mut out = Vec::new();
+    let mut encode = || {
+        out = compress_checkpoint(checkpoint, None, &config, Vec::new()).expect("to memory");
+    };
+    let encode = medians(rounds.min(3), &mut [&mut encode])[0];
+    let size = out.len();
+    let reader = Reader::open(out.clone(), Limits::default())?.threads(1);
+    let both = Reader::open(out, Limits::default())?.threads(2);
+    // Tensors that are coded, one after the other.
+    let tensors: Vec<(usize, usize)> =
+        reader.tensors().filter(|(_, t)| t.copy_of.is_none()).map(|(i, t)| (i, t.length)).collect();
+    let bytes: usize = tensors.iter().map(|t| t.1).sum();
+    let mut plain = vec![0u8; bytes];
+    let all = |reader: &Reader<Vec<u8>>, plain: &mut [u8]| {
+        let mut at = 0;
+        for &(number, length) in &tensors {
+            reader.tensor_into(number, &mut plain[at..][..length]).expect("sound");
+            at += length;
+        }
+    };
+    all(&reader, &mut plain);
+    let zstd = zstd::bulk::compress(&plain, 3).expect("zstd");
+    let mut peer = zstd::bulk::Decompressor::new().expect("zstd");
+    let mut buffer = vec![0u8; bytes];
+    let seconds = medians(
+        rounds,
+        &mut [
+            &mut || {
+                peer.decompress_to_buffer(&zstd, &mut buffer[..]).expect("zstd");
+                black_box(&buffer);
+            },
+            &mut || {
+                all(&reader, &mut plain);
+                black_box(&plain);
+            },
+        ],
+    );
+    let mut clock = |reader: &Reader<Vec<u8>>| {
+        let mut times: Vec<f64> = (0..rounds)
+            .map(|_| {
+                let start = Instant::now();
+                all(reader, &mut plain);
+                start.elapsed().as_secs_f64()
+            })
+            .collect();
+        times.sort_unstable_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let two = clock(&reader) / clock(&both);
+    // Rows from the middle of the largest tensor that has them.
+    let largest = tensors.iter().max_by_key(|t| t.1).copied().unwrap_or((0, 0));
+    let rows = reader.layout(largest.0).map_or(0, |l| l.rows);
+    let mut one = vec![0u8; largest.1];
+    let slice = if rows > ROWS {
+        let first = rows / 2 - ROWS / 2;
+        let seconds = medians(
+            rounds.max(21),
+            &mut [&mut || reader.tensor_into(largest.0, &mut one).expect("sound"), &mut || {
+                black_box(reader.rows(largest.0, first..first + ROWS).expect("sound"));
+            }],
+        );
+        format!("{:.2}", 100.0 * seconds[1] / seconds[0])
+    } else {
+        String::new()
+    };
+    let speed = |s: f64| bytes as f64 / s / 1e6;
+    println!(
+        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{two:.2},{slice}",
+        zstd.len(),
+        speed(encode),
+        speed(seconds[1]),
+        speed(seconds[0]),
+        seconds[0] / seconds[1],
+    );
+    Ok(())
+}
+
+/// Numbers of about a normal distribution of deviation 1.
+fn normal(state: &mut u64) -> f64 {
+    let mut sum = 0.0;
+    for _ in 0..3 {
+        *state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        for shift in [16, 32, 48] {
+            sum += (*state >> shift & 0xffff) as f64 / 65536.0 - 0.5;
+        }
+    }
+    sum * (12.0f64 / 9.0).sqrt()
+}
+
+/// A file of one tensor and what belongs to it.
+fn safetensors(tensors: &[(&str, &str, [usize; 2], Vec<u8>)]) -> Vec<u8> {
+    let (mut header, mut at) = (Vec::new(), 0);
+    for (name, dtype, [rows, cols], bytes) in tensors {
+        let end = at + bytes.len();
+        header.push(format!(
+            "\"{name}\":{{\"dtype\":\"{dtype}\",\"shape\":[{rows},{cols}],\"data_offsets\":[{at},{end}]}}"
+        ));
+        at = end;
+    }
+    let header = format!("{{{}}}", header.join(","));
+    let mut file = (header.len() as u64).to_le_bytes().to_vec();
+    file.extend_from_slice(header.as_bytes());
+    tensors.iter().for_each(|t| file.extend_from_slice(&t.3));
+    file
+}
+
+fn int8() -> Vec<u8> {
+    let mut state = 1;
+    let cols: Vec<f64> = (0..SIDE).map(|_| (normal(&mut state) * 0.2).exp()).collect();
+    let mut data = Vec::with_capacity(SIDE * SIDE);
+    for _ in 0..SIDE {
+        let row = 30.0 * (normal(&mut state) * 0.15).exp();
+        data.extend(
+            cols.iter()
+                .map(|c| (normal(&mut state) * row * c).round().clamp(-127.0, 127.0) as i8 as u8),
+        );
+    }
+    safetensors(&[("w.weight", "I8", [SIDE, SIDE], data)])
+}
+
+fn int4() -> Vec<u8> {
+    let mut state = 2;
+    let (mut data, mut scales) = (Vec::with_capacity(SIDE * SIDE / 2), Vec::new());
+    for _ in 0..SIDE * SIDE / 128 {
+        let weights: Vec<f64> = (0..128).map(|_| normal(&mut state)).collect();
+        let scale = weights.iter().fold(0f64, |m, w| m.max(w.abs())) / 7.0;
+        let nibble = |w: f64| ((w / scale).round() as i8 + 8) as u8;
+        data.extend(weights.as_chunks::<2>().0.iter().map(|[a, b]| nibble(*a) | nibble(*b) << 4));
+        // BF16, cut.
+        let bits = (scale as f32 * 0.02).to_bits();
+        scales.extend_from_slice(&bits.to_le_bytes()[2..]);
+    }
+    safetensors(&[
+        ("w.weight_packed", "I32", [SIDE, SIDE / 8], data),
+        ("w.weight_scale", "BF16", [SIDE, SIDE / 128], scales),
+    ])
+}

@@ -1,0 +1,37 @@
+//! AVX2 kernel of [`crate::lookup`]: a shuffle for each sixteenth of the table that occurs.
+
+use std::arch::x86_64::*;
+
+/// Replaces the bytes of whole vectors; how many those are.
+///
+/// # Safety
+/// Needs AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn replace(table: &[u8; 256], bytes: &mut [u8]) -> usize {
+    let (vectors, _) = bytes.as_chunks_mut::<32>();
+    let (mut least, mut most) = (u8::MAX, 0);
+    for byte in vectors.as_flattened() {
+        (least, most) = (least.min(*byte), most.max(*byte));
+    }
+    let mut parts = [_mm256_setzero_si256(); 16];
+    for (part, from) in parts.iter_mut().zip(table.as_chunks::<16>().0) {
+        // SAFETY: 16 bytes are loaded from as many.
+        *part = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(from.as_ptr().cast()) });
+    }
+    let nibble = _mm256_set1_epi8(15);
+    for vector in vectors.iter_mut() {
+        // SAFETY: 32 bytes are loaded from as many.
+        let x = unsafe { _mm256_loadu_si256(vector.as_ptr().cast()) };
+        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(x), nibble);
+        let low = _mm256_and_si256(x, nibble);
+        let mut out = _mm256_setzero_si256();
+        for h in least >> 4..=most >> 4 {
+            let here = _mm256_cmpeq_epi8(high, _mm256_set1_epi8(h.cast_signed()));
+            let found = _mm256_shuffle_epi8(parts[usize::from(h)], low);
+            out = _mm256_or_si256(out, _mm256_and_si256(here, found));
+        }
+        // SAFETY: 32 bytes are stored to as many.
+        unsafe { _mm256_storeu_si256(vector.as_mut_ptr().cast(), out) };
+    }
+    vectors.len() * 32
+}
