@@ -40,6 +40,7 @@ mod compress;
 mod config;
 pub mod context;
 pub(crate) mod decode;
+pub mod device;
 pub mod dtype;
 pub(crate) mod encode;
 mod hash;

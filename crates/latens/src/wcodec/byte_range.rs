@@ -43,11 +43,14 @@ impl<S: ReadAt> Reader<S> {
 
     /// Like [`Reader::byte_range`], from byte `from` on to all of `out`. What is decoded goes there
     /// in pieces of some megabytes; packed tensors are held as a whole. After an error `out` holds
-    /// what was decoded before.
+    /// anything.
     ///
     /// # Errors
     /// As [`Reader::byte_range`].
     pub fn byte_range_into(&self, number: usize, from: u64, out: &mut [u8]) -> Result<()> {
+        if from == 0 && self.byte_length(number)? == out.len() {
+            return self.tensor_into(number, out);
+        }
         let end = from.saturating_add(out.len() as u64);
         let mut rest = out;
         self.pieces(number, from..end, &mut |(bytes, range)| {
@@ -55,19 +58,6 @@ impl<S: ReadAt> Reader<S> {
             now.copy_from_slice(&bytes[range]);
             rest = behind;
         })
-    }
-
-    /// All bytes of tensor `number`, to `out`, which is as long; see [`Reader::byte_range_into`].
-    ///
-    /// # Errors
-    /// Those of [`Reader::tensor`]; invalid argument where `out` has another length.
-    pub fn tensor_into(&self, number: usize, out: &mut [u8]) -> Result<()> {
-        let length = self.byte_length(number)?;
-        if length != out.len() {
-            let room = out.len();
-            return Err(Error::invalid(format!("{length} bytes for a buffer of {room}")));
-        }
-        self.byte_range_into(number, 0, out)
     }
 
     /// Decodes what is needed for bytes `range`, and hands it over in order.

@@ -31,12 +31,12 @@ impl<'a> SourceBytes<'a> {
 /// Numbers by block of symbols.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
-    values: Vec<i32>,
-    block_rows: usize,
-    block_cols: usize,
+    pub(crate) values: Vec<i32>,
+    pub(crate) block_rows: usize,
+    pub(crate) block_cols: usize,
     /// Blocks in a row of blocks.
-    stride: usize,
-    row_map: Option<Vec<u32>>,
+    pub(crate) stride: usize,
+    pub(crate) row_map: Option<Vec<u32>>,
 }
 
 impl Blocks {
@@ -244,4 +244,34 @@ pub(crate) struct RowSums {
     starts: Vec<usize>,
     /// By coded column: level of the column less those of the blocks.
     sums: Vec<i32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(block_cols: usize, cols: usize) -> Blocks {
+        let stride = cols.div_ceil(block_cols);
+        let values = (0..2 * stride).map(|i| i32::try_from(i * 7 % 90).unwrap_or(0)).collect();
+        Blocks { values, block_rows: 1, block_cols, stride, row_map: None }
+    }
+
+    /// Classes of pairs are those of their first symbols, however wide the blocks are.
+    #[test]
+    fn pairs_have_the_class_of_their_first_symbol() {
+        let cols = 36;
+        for block_cols in 1..=cols {
+            let map: [u8; 256] = std::array::from_fn(|i| u8::try_from(i / 2).unwrap_or(0));
+            let rule = ClassRule { bias: 200, maps: vec![map], ..ClassRule::default() };
+            let levels = vec![blocks(block_cols, cols), blocks(5, cols)].into();
+            let terms = Terms { rule: &rule, levels, zero: None };
+            let (mut scratch, mut symbols, mut pairs) = (RowSums::default(), [0; 36], [0; 18]);
+            for row in 0..2 {
+                terms.classes(row, 1, &mut scratch, &mut symbols);
+                terms.classes(row, 2, &mut scratch, &mut pairs);
+                let first: Vec<u8> = symbols.iter().copied().step_by(2).collect();
+                assert_eq!(pairs[..], first, "blocks of {block_cols}");
+            }
+        }
+    }
 }

@@ -22,14 +22,14 @@ use std::ops::Range;
 
 /// An entry whose descriptor has been read.
 pub(crate) struct OpenTensor<'a, S: ReadAt> {
-    reader: &'a Reader<S>,
+    pub(crate) reader: &'a Reader<S>,
     /// The entry that was asked for.
-    entry: &'a Entry,
+    pub(crate) entry: &'a Entry,
     /// The entry that holds the bytes.
-    holder: usize,
+    pub(crate) holder: usize,
     pub(crate) descriptor: Descriptor,
     /// Where groups begin, part by part: in the file, or in the inline bytes.
-    places: Vec<Vec<u64>>,
+    pub(crate) places: Vec<Vec<u64>>,
     /// Whether sources outside of the tensor may be followed.
     outermost: bool,
 }
@@ -38,7 +38,7 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
 const MOST_SPARE: usize = 4096;
 
 /// Numbers of a source, with how wide they are.
-struct Numbers {
+pub(crate) struct Numbers {
     bytes: Vec<u8>,
     width: usize,
     bits: u32,
@@ -195,7 +195,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// All numbers that the classes of a part need: levels, zero point, row maps, in this order.
-    fn sources(&self, number: usize, record: &PartRecord) -> Result<Vec<Numbers>> {
+    pub(crate) fn sources(&self, number: usize, record: &PartRecord) -> Result<Vec<Numbers>> {
         let rule = match &record.codec {
             Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.classes.as_ref(),
             _ => None,
@@ -251,7 +251,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         }
     }
 
-    fn symbols<'b>(
+    pub(crate) fn symbols<'b>(
         &self,
         number: usize,
         symbols: &'b Symbols,

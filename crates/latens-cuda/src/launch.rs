@@ -1,0 +1,147 @@
+//! A batch on its way through a device: one copy, three launches, the status of its groups.
+//!
+//! All of a batch is on one stream: what is copied, decoded and freed happens in that order.
+
+use crate::batch::{Batch, Upload};
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::record::{BLOCK_FIELDS, BLOCK_GROUPS, JOIN_BLOCK_FIELDS};
+use crate::stage::{Elsewhere, Stage};
+use cudarc::driver::{
+    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, LaunchConfig,
+    PinnedHostSlice, PushKernelArg,
+};
+use std::sync::Arc;
+
+/// Threads of a block of the kernels but the decoding one, which has [`BLOCK_GROUPS`] warps.
+const THREADS: usize = 256;
+
+/// What a batch holds on the device until it is done.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// The tensors.
+    pub(crate) outputs: CudaSlice<u8>,
+    status: PinnedHostSlice<u32>,
+    // Held until the kernels have run.
+    _buffers: [CudaSlice<u8>; 3],
+    _status: CudaSlice<u32>,
+    /// Before the first kernel and behind the last one.
+    times: (CudaEvent, CudaEvent),
+}
+
+impl Running {
+    /// Waits, and gives the status of each group.
+    pub(crate) fn status(&self) -> Result<&[u32]> {
+        let all = self.status.as_slice()?;
+        Ok(all.split_last().map_or(&[], |(_, groups)| groups))
+    }
+
+    /// Waits, and gives the seconds that the kernels took.
+    pub(crate) fn seconds(&self) -> Result<f64> {
+        Ok(f64::from(self.times.0.elapsed_ms(&self.times.1)?) / 1e3)
+    }
+}
+
+/// Memory of at least a byte, unset.
+fn room<T: DeviceRepr>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice<T>> {
+    // SAFETY: it is for numbers, of which any bits are a value, and is written before it is read: by
+    // copies and kernels on the same stream.
+    Ok(unsafe { stream.alloc(len.max(1)) }?)
+}
+
+fn place<T>(slice: &CudaSlice<T>, stream: &CudaStream) -> u64 {
+    slice.device_ptr(stream).0
+}
+
+/// Host memory that the device reads and writes by itself, unset.
+pub(crate) fn pinned<T: DeviceRepr>(gpu: &Gpu, len: usize) -> Result<PinnedHostSlice<T>> {
+    if isize::try_from(len.saturating_mul(size_of::<T>())).is_err() {
+        return Err(Error::Device("a batch larger than memory".to_owned()));
+    }
+    // SAFETY: it is for numbers, of which any bits are a value; `launch` copies to the device what was
+    // written before, and what lies between.
+    Ok(unsafe { gpu.context.alloc_pinned_with_flags(len.max(1), 0) }?)
+}
+
+fn grid(blocks: usize, threads: usize, shared: usize) -> Result<LaunchConfig> {
+    let small = |n: usize| u32::try_from(n).ok().filter(|n| *n < 1 << 31);
+    match (small(blocks), small(threads), small(shared)) {
+        (Some(blocks), Some(threads), Some(shared_mem_bytes)) => Ok(LaunchConfig {
+            grid_dim: (blocks, 1, 1),
+            block_dim: (threads, 1, 1),
+            shared_mem_bytes,
+        }),
+        _ => Err(Error::Device(format!("{blocks} blocks are too many for a launch"))),
+    }
+}
+
+/// Sends a batch on its way; `staging` is as long as `stage` wants it, and holds the input. Returns
+/// before the device is done.
+pub(crate) fn launch(
+    gpu: &Gpu,
+    stream: &Arc<CudaStream>,
+    batch: &Batch,
+    stage: &Stage,
+    staging: &mut PinnedHostSlice<u8>,
+) -> Result<Running> {
+    let mut staged = room::<u8>(stream, staging.len().max(stage.total))?;
+    let mut planes = room::<u8>(stream, batch.planes)?;
+    let mut outputs = room::<u8>(stream, batch.outputs)?;
+    let scratch = room::<u8>(stream, batch.scratch)?;
+    let groups = batch.group_count();
+    let status = stream.alloc_zeros::<u32>(groups + 1)?;
+    let base = place(&staged, stream);
+    let others = Elsewhere {
+        planes: (place(&planes, stream), batch.planes),
+        outputs: (place(&outputs, stream), batch.outputs),
+        scratch: (place(&scratch, stream), batch.scratch),
+        status: place(&status, stream),
+    };
+    stage.fill(batch, base, others, staging.as_mut_slice()?);
+    stream.memcpy_htod(staging, &mut staged)?;
+    for (Upload { to_output, to, bytes }, &from) in batch.uploads.iter().zip(&stage.uploads) {
+        let buffer = if *to_output { &mut outputs } else { &mut planes };
+        let from = staged.try_slice(from..from + bytes.len());
+        if let (Some(from), Some(mut to)) = (from, buffer.try_slice_mut(*to..*to + bytes.len()))
+            && !bytes.is_empty()
+        {
+            stream.memcpy_dtod(&from, &mut to)?;
+        }
+    }
+    let fields = base + stage.fields as u64;
+    let shared = batch.tables.min(gpu.shared);
+    let shared_bytes = u32::try_from(shared).unwrap_or(0);
+    let run = |function: &CudaFunction, blocks: usize, threads: usize, tables: Option<&u32>| {
+        if blocks == 0 {
+            return Ok(());
+        }
+        let grid = grid(blocks, threads, if tables.is_some() { shared } else { 0 })?;
+        let mut builder = stream.launch_builder(function);
+        builder.arg(&fields);
+        if let Some(bytes) = tables {
+            builder.arg(bytes);
+        }
+        // SAFETY: the argument is the address of the numbers that kernels/batch.cuh names, in that
+        // order (and, of the decoding kernel alone, the bytes of its shared memory). They name buffers
+        // of this stream, with their lengths, that live in `Running` until the kernels have run; the
+        // kernels hold every place that they read or write against these lengths.
+        unsafe { builder.launch(grid) }?;
+        Result::Ok(())
+    };
+    let timing = Some(cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT);
+    let before = stream.record_event(timing)?;
+    run(&gpu.check, groups.div_ceil(THREADS / 32), THREADS, None)?;
+    let blocks = batch.blocks.len() / BLOCK_FIELDS;
+    run(&gpu.decode, blocks, 32 * BLOCK_GROUPS, Some(&shared_bytes))?;
+    run(&gpu.join, batch.join_blocks.len() / JOIN_BLOCK_FIELDS, THREADS, None)?;
+    let after = stream.record_event(timing)?;
+    let mut found = pinned::<u32>(gpu, groups + 1)?;
+    stream.memcpy_dtoh(&status, &mut found)?;
+    Ok(Running {
+        outputs,
+        status: found,
+        _buffers: [staged, planes, scratch],
+        _status: status,
+        times: (before, after),
+    })
+}

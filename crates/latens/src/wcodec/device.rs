@@ -1,0 +1,350 @@
+//! What a decoder elsewhere, on a GPU, needs to know of a tensor.
+//!
+//! A [`TensorPlan`] holds everything that the file's records say of a tensor, read and checked:
+//! tables as frequencies, classes as the levels that they follow from, and for each group where its
+//! bytes are. Who decodes by a plan needs no parser; what is left to check are the groups' own bytes,
+//! by the rules of `specs/wcodec.md`:
+//!
+//! * stored bytes have the CRC that stands beside them, and zeros behind them up to four bytes;
+//! * states, words, escapes, planes and the records of tiles are as chapters 7 and 10 have them.
+//!
+//! Parts that are words, raw bytes or small are decoded here, and the plan holds their elements.
+
+use crate::error::{Error, Result};
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::class::Blocks;
+use crate::wcodec::config::Coder;
+use crate::wcodec::decode::group::{MOST_EXPANSION, SymbolDecoder};
+use crate::wcodec::layout::entry::Storage;
+use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
+use crate::wcodec::layout::symbols::{BY_TILE, Symbols};
+use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::plane::Content;
+use crate::wcodec::predictor::Predictor;
+use crate::wcodec::reader::Reader;
+use crate::wcodec::tile::TileSize;
+use crate::wcodec::tiled::tile_size;
+use crate::wcodec::view::{Form, Layout, PartLayout};
+use std::ops::Range;
+
+/// Symbols of a group or row of which there are more are decoded here: plans keep to numbers of 31
+/// bits.
+const MOST_SYMBOLS: usize = 1 << 31;
+
+/// A tensor, or rows of one.
+#[derive(Clone, Debug)]
+pub struct TensorPlan {
+    /// How its bytes are made of its parts.
+    pub layout: Layout,
+    /// The rows of the layout's matrix that the parts hold.
+    pub rows: Range<u64>,
+    /// Its parts, in the order of the layout.
+    pub parts: Vec<PartPlan>,
+}
+
+/// A part of a tensor.
+#[derive(Clone, Debug)]
+pub enum PartPlan {
+    /// Its elements: a byte a symbol, words, bytes.
+    Decoded(Vec<u8>),
+    /// Symbols that are to be decoded.
+    Symbols(SymbolPlan),
+}
+
+/// Symbols, and all that their groups have in common.
+#[derive(Clone, Debug)]
+pub struct SymbolPlan {
+    /// Bits a symbol, 1 to 8.
+    pub bits: u32,
+    /// Symbols a row as they are coded, 1 or more.
+    pub cols: usize,
+    /// Whether two neighbouring symbols are coded as one of eight bits, the first lowest.
+    pub pairs: bool,
+    /// The coder.
+    pub coder: Coder,
+    /// Tiles and their predictors.
+    pub prediction: Option<PredictionPlan>,
+    /// log2 of the size of each table.
+    pub table_bits: u32,
+    /// By class: the frequency of each symbol (of 8 bits for pairs and coefficients). None for
+    /// bitplanes.
+    pub tables: Vec<Vec<u16>>,
+    /// Where symbols have classes; else all are of class 0.
+    pub classes: Option<ClassPlan>,
+    /// The groups, in order: none is missing between them.
+    pub groups: Vec<GroupPlan>,
+    /// Which of the groups' symbols are those asked for, counted from the first group's first.
+    pub wanted: Range<usize>,
+}
+
+/// How the tiles of a group are predicted and transformed.
+#[derive(Clone, Debug)]
+pub struct PredictionPlan {
+    /// Size of a tile that is not cropped.
+    pub tile: TileSize,
+    /// The predictor of all tiles; `None` where each has its own.
+    pub predictor: Option<Predictor>,
+    /// The symbol whose value is 0.
+    pub centre: u8,
+    /// Whether sub-blocks may be transformed.
+    pub transform: bool,
+    /// A symbol for each column, where there are means.
+    pub means: Option<Vec<u8>>,
+    /// A symbol for each symbol of the groups, where there is a reference.
+    pub reference: Option<Vec<u8>>,
+}
+
+/// How classes follow from what is known of a symbol's row, column and blocks.
+///
+/// `class = maps[z][clamp(bias + rows[r] + cols[c] − Σ levels, 0, 255)]`, `z` being the zero point,
+/// at most the last map's number. Pairs have one class, that of their first symbol.
+#[derive(Clone, Debug)]
+pub struct ClassPlan {
+    /// Added to all.
+    pub bias: i32,
+    /// By row of the tensor; empty if rows have no levels.
+    pub rows: Vec<u8>,
+    /// By coded column; empty if columns have no levels.
+    pub cols: Vec<u8>,
+    /// At most four.
+    pub levels: Vec<BlockPlan>,
+    /// Zero points.
+    pub zero: Option<BlockPlan>,
+    /// 1 to 256 maps of sums to classes.
+    pub maps: Vec<[u8; 256]>,
+}
+
+/// Numbers of blocks of symbols; that of symbol (r, c) is
+/// `values[block row · stride + c / block_cols]`, or 0 where there is none.
+#[derive(Clone, Debug)]
+pub struct BlockPlan {
+    /// Levels, 0 to 4095, or zero points, 0 to 255.
+    pub values: Vec<u16>,
+    /// Rows of a block: the block row is `r / block_rows` where there is no map.
+    pub block_rows: usize,
+    /// Columns of a block.
+    pub block_cols: usize,
+    /// Blocks in a row of blocks.
+    pub stride: usize,
+    /// The block row of each row, where there is a map.
+    pub row_map: Option<Vec<u32>>,
+}
+
+/// A group as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupPlan {
+    /// Its number in the part.
+    pub number: usize,
+    /// Where its bytes begin in the file.
+    pub at: u64,
+    /// How many there are, without padding to four bytes.
+    pub length: usize,
+    /// Their CRC-32.
+    pub crc: u32,
+    /// Its first row, in coded rows of the part.
+    pub row: usize,
+    /// How many symbols it holds.
+    pub count: usize,
+}
+
+impl<S: ReadAt> Reader<S> {
+    /// The plan of a whole tensor.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`], as far as they do not come from groups that the plan leaves to
+    /// decode.
+    pub fn plan(&self, number: usize) -> Result<TensorPlan> {
+        let open = OpenTensor::open(self, number)?;
+        let rows = || -> Result<Range<u64>> { Ok(0..open.layout()?.rows) };
+        rows().and_then(|rows| open.plan(rows)).map_err(|e| e.within(self.place(number)))
+    }
+
+    /// The plan of rows of the logical weights of a tensor, as [`Reader::rows`] has them.
+    ///
+    /// # Errors
+    /// Those of [`Reader::plan`]; invalid argument where there are no such rows.
+    pub fn plan_rows(&self, number: usize, rows: Range<u64>) -> Result<TensorPlan> {
+        let open = OpenTensor::open(self, number)?;
+        open.plan(rows).map_err(|e| e.within(self.place(number)))
+    }
+
+    /// Fills `out` with the file's bytes from `at` on, as they are.
+    ///
+    /// # Errors
+    /// I/O; truncated where the file has not so many.
+    pub fn stored_bytes(&self, at: u64, out: &mut [u8]) -> Result<()> {
+        self.source.read_exact_at(out, at).map_err(|e| Error::from(e).at_byte(at))
+    }
+}
+
+impl<S: ReadAt> OpenTensor<'_, S> {
+    fn plan(&self, rows: Range<u64>) -> Result<TensorPlan> {
+        let layout = self.layout()?;
+        if rows.start > rows.end || rows.end > layout.rows {
+            let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
+            return Err(Error::invalid(what));
+        }
+        let records = &self.descriptor.parts;
+        let wanted = layout.parts();
+        if wanted.len() != records.len() {
+            return Err(Error::corrupt(0, "parts of another layout: their number differs"));
+        }
+        let all = usize::try_from(layout.rows).unwrap_or(usize::MAX);
+        let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let mut parts = Vec::with_capacity(records.len());
+        for (number, (record, want)) in records.iter().zip(&wanted).enumerate() {
+            let a_row = row_of(want, record, all)?;
+            let range = of(rows.start) * a_row..of(rows.end) * a_row;
+            parts.push(self.part_plan(number, record, range)?);
+        }
+        Ok(TensorPlan { layout, rows, parts })
+    }
+
+    fn part_plan(
+        &self,
+        number: usize,
+        record: &PartRecord,
+        range: Range<usize>,
+    ) -> Result<PartPlan> {
+        let entries = &self.reader.index.entries;
+        let stored = entries.get(self.holder).map(|e| &e.storage);
+        let apart = matches!(stored, Some(Storage::Stored { .. }));
+        let (symbols, bitplane) = match &record.codec {
+            Codec::Direct(symbols) => (symbols, false),
+            Codec::Bitplane(symbols) => (symbols, true),
+            _ => return self.decoded(number, range),
+        };
+        let small = symbols.cols < MOST_SYMBOLS && symbols.group_range(0).len() < MOST_SYMBOLS;
+        if !apart || !small || range.is_empty() {
+            return self.decoded(number, range);
+        }
+        let bits = match record.shape {
+            PartShape::Symbols { bits, .. } => bits,
+            _ => 8,
+        };
+        let held = self.sources(number, record)?;
+        let decoder = self.symbols(number, symbols, bits, bitplane, &held)?;
+        let per_group = symbols.group_range(0).len().max(1);
+        let first = range.start / per_group;
+        let numbers = first..range.end.div_ceil(per_group);
+        let start = symbols.group_range(first).start;
+        let wanted = range.start - start..range.end - start;
+        let end = symbols.group_range(numbers.end - 1).end;
+        self.reader.limits.check_output((end - start) as u64)?;
+        let groups = numbers.map(|n| self.group_plan(number, record, symbols, n));
+        let groups = groups.collect::<Result<Vec<_>>>()?;
+        let mut plan = symbol_plan(&decoder, start..end)?;
+        if !bitplane {
+            let bank = self.reader.bank()?;
+            let table = |&n: &usize| bank.get(n).map(|t| t.frequencies.clone()).unwrap_or_default();
+            plan.tables = symbols.tables.iter().map(table).collect();
+        }
+        (plan.groups, plan.wanted) = (groups, wanted);
+        Ok(PartPlan::Symbols(plan))
+    }
+
+    fn decoded(&self, number: usize, range: Range<usize>) -> Result<PartPlan> {
+        Ok(PartPlan::Decoded(match self.part(number, range)?.content {
+            Content::Symbols(plane) => plane.data,
+            Content::Words { data, .. } | Content::Raw(data) => data,
+        }))
+    }
+
+    fn group_plan(
+        &self,
+        part: usize,
+        record: &PartRecord,
+        symbols: &Symbols,
+        number: usize,
+    ) -> Result<GroupPlan> {
+        let group = record.groups.get(number);
+        let place = self.places.get(part).and_then(|p| p.get(number));
+        let (Some(group), Some(&at)) = (group, place) else {
+            return Err(Error::corrupt(0, format!("there is no group {number}")));
+        };
+        let count = symbols.group_range(number).len();
+        if count > group.length.saturating_mul(MOST_EXPANSION) {
+            let what = format!("group {number} of {} bytes claims to hold {count}", group.length);
+            return Err(Error::corrupt(at, what));
+        }
+        let row = number.saturating_mul(symbols.group_rows);
+        Ok(GroupPlan { number, at, length: group.length, crc: group.crc, row, count })
+    }
+}
+
+/// Elements of a part for each of `rows` rows of the layout's matrix. The rules are those of
+/// [`Layout::join`].
+fn row_of(want: &PartLayout, record: &PartRecord, rows: usize) -> Result<usize> {
+    let wrong = |what: &str| Err(Error::corrupt(0, format!("parts of another layout: {what}")));
+    let a_row = match (want.form, record.shape) {
+        (Form::Symbols { bits, cols }, PartShape::Symbols { bits: b, cols: c, .. })
+            if bits == b && u64::try_from(c) == Ok(cols) =>
+        {
+            cols
+        }
+        (Form::Words { width, float, a_row }, PartShape::Words { width: w, float: f, .. })
+            if width == w && float == f =>
+        {
+            a_row
+        }
+        (Form::Raw { a_row }, PartShape::Bytes { .. }) => a_row,
+        _ => return wrong("kind, bits or columns differ"),
+    };
+    let a_row = usize::try_from(a_row).unwrap_or(usize::MAX);
+    if want.role != record.role {
+        return wrong("a role differs");
+    }
+    if rows.checked_mul(a_row) != Some(record.shape.count()) {
+        return wrong("the number of rows differs");
+    }
+    Ok(a_row)
+}
+
+/// What groups of `range` have in common, but for groups and tables.
+fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> Result<SymbolPlan> {
+    let symbols = decoder.symbols;
+    let prediction = match &symbols.prediction {
+        None => None,
+        Some(p) => Some(PredictionPlan {
+            tile: tile_size(p)?,
+            predictor: if p.predictor == BY_TILE { None } else { Predictor::from_id(p.predictor) },
+            centre: p.centre,
+            transform: p.transform,
+            means: p.means.clone(),
+            reference: match &p.reference {
+                None => None,
+                Some(_) => Some(decoder.reference.get(range).unwrap_or_default().to_vec()),
+            },
+        }),
+    };
+    let classes = decoder.terms.as_ref().map(|terms| ClassPlan {
+        bias: terms.rule.bias,
+        rows: terms.rule.rows.clone(),
+        cols: terms.rule.cols.clone(),
+        levels: terms.levels.iter().map(|blocks| block_plan(blocks)).collect(),
+        zero: terms.zero.as_ref().map(|blocks| block_plan(blocks)),
+        maps: terms.rule.maps.clone(),
+    });
+    Ok(SymbolPlan {
+        bits: decoder.bits,
+        cols: symbols.cols,
+        pairs: symbols.pairs,
+        coder: if decoder.bitplane { Coder::Bitplane } else { Coder::Direct },
+        prediction,
+        table_bits: symbols.table_bits,
+        tables: Vec::new(),
+        classes,
+        groups: Vec::new(),
+        wanted: 0..0,
+    })
+}
+
+fn block_plan(blocks: &Blocks) -> BlockPlan {
+    BlockPlan {
+        values: blocks.values.iter().map(|&v| u16::try_from(v).unwrap_or(0)).collect(),
+        block_rows: blocks.block_rows,
+        block_cols: blocks.block_cols,
+        stride: blocks.stride,
+        row_map: blocks.row_map.clone(),
+    }
+}
