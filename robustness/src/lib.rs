@@ -8,6 +8,7 @@
 //! | [`target`] | what is done with the bytes: one decoder each, ours and peers' |
 //! | [`case`] | which damage case number `i` of a target is |
 //! | [`measure`] | memory and time of one call |
+//! | [`heavy`] | small inputs that stand for much: time for each 128 MiB of output |
 //! | [`worker`] | runs cases in this process, measures memory and time |
 //! | [`mod@fuzz`] | the targets for libFuzzer |
 //! | [`supervisor`] | runs workers as child processes: they may die, and may hang |
@@ -25,6 +26,7 @@
 pub mod case;
 pub mod fuzz;
 pub mod ground;
+pub mod heavy;
 pub mod measure;
 pub mod random;
 pub mod strategy;

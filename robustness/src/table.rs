@@ -46,7 +46,8 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-fn bytes(n: u64) -> String {
+/// In the unit that suits.
+pub fn bytes(n: u64) -> String {
     match n {
         0..1024 => format!("{n} B"),
         1024..0x0010_0000 => format!("{} KiB", n >> 10),
@@ -55,7 +56,8 @@ fn bytes(n: u64) -> String {
     }
 }
 
-fn time(nanos: u64) -> String {
+/// In the unit that suits; a dash for none.
+pub fn time(nanos: u64) -> String {
     match nanos {
         0 => "–".to_owned(),
         1..1_000_000 => format!("{} µs", nanos.div_ceil(1000)),

@@ -2,10 +2,11 @@
 //! any of them.
 
 use crate::case::{Case, Cases};
+use crate::heavy;
 use crate::measure::taken;
 use crate::strategy::Strategy;
 use crate::tally::{Counter, Tally};
-use crate::target::{Target, Verdict, tool};
+use crate::target::{Lifted, Target, Verdict, tool};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -140,6 +141,13 @@ fn one(
         Verdict::Limited => {
             tally.count(Counter::Limited);
             tally.raise(Counter::ErrorMemory, held);
+            tally.raise(Counter::ErrorTime, taken.nanos);
+            if target.bounded && taken.nanos > ERROR_NANOS {
+                wrong.push(format!("{} ms until the limit", taken.nanos / 1_000_000));
+            }
+            if let Some(lifted) = target.lifted {
+                wrong.extend(without_limit(target, lifted, case, tally));
+            }
         }
         Verdict::Accepted { digest, bytes } => {
             let same = sound.get(&case.ground.name) == Some(&digest);
@@ -147,11 +155,7 @@ fn one(
             let excess = held.saturating_sub(bytes as u64 + bytes as u64 / 4);
             tally.raise(Counter::ValueExcess, excess);
             tally.raise(Counter::ValueTime, taken.nanos);
-            let large = bytes as u64 >= 1 << 20;
-            if large {
-                let nanos = u128::from(taken.nanos) * (128 << 20) / bytes as u128;
-                tally.raise(Counter::TimePer128MiB, nanos as u64);
-            }
+            wrong.extend(timed(target, taken.nanos, bytes, tally));
             if target.bounded && excess > free {
                 wrong.push(format!("{held} bytes held for an output of {bytes}"));
             }
@@ -176,6 +180,30 @@ fn one(
         tally.count(Counter::Wrong);
     }
     wrong
+}
+
+/// The case once more, as far as a larger buffer goes.
+fn without_limit(
+    target: &Target,
+    lifted: Lifted,
+    case: &Case<'_>,
+    tally: &mut Tally,
+) -> Option<String> {
+    let body = || lifted(case.ground.selector, &case.bytes);
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(bytes) => timed(target, taken().nanos, bytes?, tally),
+        Err(_) => Some("a panic without the limit".to_owned()),
+    }
+}
+
+/// Notes the time of an output that is large enough to tell; what is wrong with it.
+fn timed(target: &Target, nanos: u64, bytes: usize, tally: &mut Tally) -> Option<String> {
+    if bytes < 1 << 20 {
+        return None;
+    }
+    tally.raise(Counter::TimePer128MiB, heavy::scaled(nanos, bytes));
+    let is_slow = target.bounded && nanos > heavy::allowed(bytes);
+    is_slow.then(|| format!("{} ms for {bytes} bytes", nanos / 1_000_000))
 }
 
 /// One line, and the bytes where they are few.

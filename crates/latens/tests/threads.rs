@@ -146,3 +146,37 @@ fn pco_on_many_threads_says_the_same() {
         file[at] ^= 0x10;
     }
 }
+
+/// Whoever watches panics, in whichever thread that is.
+#[test]
+fn a_panic_in_one_worker_ends_pco() {
+    quiet_traps();
+    let numbers: Vec<u32> = (0..40_000u32).map(|i| i.wrapping_mul(77) % 10_007).collect();
+    let four = std::num::NonZero::new(4).unwrap();
+    for checksum in [true, false] {
+        let config = latens::pco::Config::default().chunk_n(3000).checksum(checksum);
+        let file = latens::pco::compress(&numbers, &config).unwrap();
+        for at in 0..14 {
+            let calls = AtomicUsize::new(0);
+            let trap = move |_| {
+                assert!(calls.fetch_add(1, Ordering::Relaxed) != at, "a trap");
+                Ok(())
+            };
+            let (numbers, config) = (numbers.clone(), config.clone());
+            let made = ends("compression", move || {
+                latens::pco::compress_parallel(&numbers, &config, four, &trap)
+            });
+            assert!(made.is_none(), "call {at}");
+            // A chunk whose thread ended is decoded once more, in order.
+            let (bytes, calls) = (file.clone(), AtomicUsize::new(0));
+            let trap = move |_| {
+                assert!(calls.fetch_add(1, Ordering::Relaxed) != at, "a trap");
+                Ok(())
+            };
+            let made = ends("decompression", move || {
+                latens::pco::decompress_watched::<u32>(&bytes, &Limits::default(), four, &trap)
+            });
+            assert!(made.is_none_or(|made| made.unwrap().len() == 40_000), "call {at}");
+        }
+    }
+}

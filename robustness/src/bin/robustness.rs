@@ -3,13 +3,16 @@
 //! ```text
 //! robustness run [--cases N] [--seed S] [--threads T] [--only A,B] [--peers] [--table FILE]
 //! robustness one TARGET SEED CASE WANTED        prints one case's bytes and runs it here
+//! robustness heavy [N]                          (every Nth of) small inputs that stand for much
 //! robustness seeds FOLDER                       writes the fuzz targets' seeds
 //! ```
-//! Exit code 1 where one of ours panics, dies, hangs or breaks a rule.
+//! Peers get a twentieth of the cases, or with `--only` as many. Exit code 1 where one of ours
+//! panics, dies, hangs or breaks a rule.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use latens_robustness::case::Cases;
 use latens_robustness::common::counting::Counting;
+use latens_robustness::heavy;
 use latens_robustness::supervisor::{self, Outcome};
 use latens_robustness::table;
 use latens_robustness::target::{self, Target};
@@ -51,13 +54,20 @@ fn main() -> ExitCode {
             eprintln!("{:?}", (target.body)(case.ground.selector, &case.bytes));
             ExitCode::SUCCESS
         }
+        ["heavy", ref thin @ ..] => {
+            let thin = thin.first().map_or(1, |thin| thin.parse().expect("a number"));
+            let (table, wrong) = heavy::table(thin);
+            println!("{table}\n{} findings", wrong.len());
+            wrong.iter().for_each(|line| println!("  {line}"));
+            ExitCode::from(u8::from(!wrong.is_empty()))
+        }
         ["seeds", folder] => {
             seeds(Path::new(folder));
             ExitCode::SUCCESS
         }
         ["run", ref options @ ..] => run(options),
         _ => {
-            eprintln!("usage: robustness run|one|seeds …; see the head of its source");
+            eprintln!("usage: robustness run|one|heavy|seeds …; see the head of its source");
             ExitCode::from(2)
         }
     }
@@ -83,7 +93,9 @@ fn run(options: &[&str]) -> ExitCode {
             if only.as_ref().is_some_and(|only| !only.contains(&target.name)) {
                 continue;
             }
-            let wanted = if only.is_some() { cases } else { (cases * target.share).div_ceil(1000) };
+            // Peers hang for seconds at a time: a twentieth tells enough of them.
+            let all = if what == "peers" { cases / 20 } else { cases };
+            let wanted = if only.is_some() { cases } else { (all * target.share).div_ceil(1000) };
             let outcome = supervisor::run(&target, wanted, seed, threads).unwrap();
             say(&target, &outcome);
             bad += if what == "latens" { outcome.tally.bad() } else { 0 };

@@ -1,6 +1,6 @@
 //! Parquet's three delta encodings.
 
-use super::{MAX_OUTPUT, Verdict, refused};
+use super::{LIFTED, MAX_OUTPUT, Verdict, refused};
 use crate::measure::measured;
 use crate::random::digest;
 use latens::delta_binary_packed::{
@@ -17,6 +17,22 @@ pub fn numbers(selector: u8, page: &[u8]) -> Verdict {
         1 => typed(page, options, -77i64, |x| x.to_le_bytes().to_vec()),
         2 => typed(page, options, 77u32, |x| x.to_le_bytes().to_vec()),
         _ => typed(page, options, 77u64, |x| x.to_le_bytes().to_vec()),
+    }
+}
+
+/// The same page without the limit, into a buffer.
+pub fn numbers_lifted(selector: u8, page: &[u8]) -> Option<usize> {
+    fn typed<T: Element>(page: &[u8], options: Options) -> Option<usize> {
+        let mut buffer = vec![T::default(); LIFTED / size_of::<T>()];
+        let done = measured(|| decode_into(page, &mut buffer, options));
+        Some(done.ok()?.count * size_of::<T>())
+    }
+    let options = if selector & 4 == 0 { Options::default() } else { Options::STRICT };
+    match selector & 3 {
+        0 => typed::<i32>(page, options),
+        1 => typed::<i64>(page, options),
+        2 => typed::<u32>(page, options),
+        _ => typed::<u64>(page, options),
     }
 }
 
@@ -79,30 +95,52 @@ fn in_steps<T: Element + PartialEq>(page: &[u8], options: Options, values: &[T],
 
 /// DELTA_LENGTH_BYTE_ARRAY; the selector's lowest bit is strict reading.
 pub fn lengths(selector: u8, page: &[u8]) -> Verdict {
-    strings(selector, page, delta_length_byte_array::decode)
+    verdict(page, strings_of_lengths(selector, page, MAX_OUTPUT))
+}
+
+/// The same page with a limit that is further away.
+pub fn lengths_lifted(selector: u8, page: &[u8]) -> Option<usize> {
+    strings_of_lengths(selector, page, LIFTED as u64).ok().map(|(strings, _)| bytes(&strings))
+}
+
+fn strings_of_lengths(selector: u8, page: &[u8], most: u64) -> Decoded<'_> {
+    let limits = Limits::default().max_output(most);
+    measured(|| delta_length_byte_array::decode(page, &limits, options(selector)))
 }
 
 /// DELTA_BYTE_ARRAY; the selector's lowest bit is strict reading.
 pub fn prefixes(selector: u8, page: &[u8]) -> Verdict {
-    #[expect(clippy::redundant_closure, reason = "the function itself is not of any lifetime")]
-    strings(selector, page, |page, limits, options| delta_byte_array::decode(page, limits, options))
+    verdict(page, strings_of_prefixes(selector, page, MAX_OUTPUT))
 }
 
-fn strings<'a>(
-    selector: u8,
-    page: &'a [u8],
-    decode: impl Fn(&'a [u8], &Limits, Options) -> Result<(ByteArrays<'a>, usize), Error>,
-) -> Verdict {
-    let options = Options { strict: selector & 1 == 1, ..Options::default() };
-    let limits = Limits::default().max_output(MAX_OUTPUT);
-    match measured(|| decode(page, &limits, options)) {
+/// The same page with a limit that is further away.
+pub fn prefixes_lifted(selector: u8, page: &[u8]) -> Option<usize> {
+    strings_of_prefixes(selector, page, LIFTED as u64).ok().map(|(strings, _)| bytes(&strings))
+}
+
+fn strings_of_prefixes(selector: u8, page: &[u8], most: u64) -> Decoded<'_> {
+    let limits = Limits::default().max_output(most);
+    measured(|| delta_byte_array::decode(page, &limits, options(selector)))
+}
+
+fn options(selector: u8) -> Options {
+    Options { strict: selector & 1 == 1, ..Options::default() }
+}
+
+type Decoded<'a> = Result<(ByteArrays<'a>, usize), Error>;
+
+/// What is handed out: the bytes, and where each string ends.
+fn bytes(strings: &ByteArrays<'_>) -> usize {
+    strings.data().len() + size_of_val(strings.ends())
+}
+
+fn verdict(page: &[u8], decoded: Decoded<'_>) -> Verdict {
+    match decoded {
         Ok((strings, consumed)) => {
             assert!(consumed <= page.len(), "{consumed} bytes of {}", page.len());
             assert_eq!(strings.iter().map(<[u8]>::len).sum::<usize>(), strings.data().len());
             let digest = strings.iter().fold(0, digest);
-            // What is handed out: the bytes, and where each string ends.
-            let bytes = strings.data().len() + size_of_val(strings.ends());
-            Verdict::Accepted { digest, bytes }
+            Verdict::Accepted { digest, bytes: bytes(&strings) }
         }
         Err(error) => refused(&error, page.len()),
     }

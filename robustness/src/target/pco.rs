@@ -1,6 +1,6 @@
 //! Standalone Pco: whole, in pieces, into a buffer, on two threads, looked into.
 
-use super::{MAX_OUTPUT, Verdict, refused};
+use super::{LIFTED, MAX_OUTPUT, Verdict, refused};
 use crate::common::difference;
 use crate::measure::measured;
 use crate::random::digest;
@@ -25,6 +25,16 @@ pub fn body(_: u8, file: &[u8]) -> Verdict {
         }
         Err(error) => refused(&error, file.len()),
     }
+}
+
+/// The same file without the limit, into a buffer.
+pub fn lifted(_: u8, file: &[u8]) -> Option<usize> {
+    let ty = Decoder::new(file, &Limits::default()).ok()?.number_type().ok()??;
+    with_number_type!(ty, T => {
+        let mut buffer = vec![T::default(); LIFTED / ty.bytes()];
+        let done = measured(|| latens::pco::decompress_into(file, &mut buffer));
+        Some(done.ok()?.count * ty.bytes())
+    })
 }
 
 /// A reader that gives three bytes at a time.

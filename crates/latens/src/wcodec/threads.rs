@@ -1,6 +1,7 @@
 //! The same function for many indices, on some threads; results in order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// `f(0), …, f(count - 1)`; what comes out does not depend on `threads`.
 pub(crate) fn map<T: Send>(count: usize, threads: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
@@ -32,7 +33,9 @@ pub(crate) fn map_with<T: Send, S>(
         }
     };
     let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Fewer where the system has no more: `scope.spawn` would panic.
+        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
+        let helpers: Vec<_> = (1..threads).map_while(spawned).collect();
         let mut all = work();
         for helper in helpers {
             match helper.join() {

@@ -8,6 +8,7 @@ use crate::pco::standalone::{EncodedChunk, Encoder, encode_chunk};
 use std::io::Write;
 use std::num::NonZero;
 use std::sync::Mutex;
+use std::thread::Builder;
 
 /// Like [`compress`](crate::pco::compress), on `threads` threads, this one included, and with a
 /// [`Watch`]. The bytes are the same.
@@ -81,7 +82,9 @@ pub fn compress_to<T: Number, W: Write>(
         done
     };
     let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Fewer where the system has no more: `scope.spawn` would panic.
+        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).map_while(spawned).collect();
         let mut all = work();
         for other in others {
             match other.join() {

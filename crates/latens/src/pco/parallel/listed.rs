@@ -11,6 +11,7 @@ use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice};
 use std::ops::Range;
 use std::sync::Mutex;
+use std::thread::Builder;
 
 /// Where the chunks of a file are.
 pub(super) struct Table {
@@ -90,7 +91,9 @@ pub(super) fn decode<T: Number>(
         }
     };
     let all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Fewer where the system has no more: `scope.spawn` would panic.
+        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).map_while(spawned).collect();
         let own = work();
         others.into_iter().all(|other| other.join().unwrap_or(false)) & own
     });

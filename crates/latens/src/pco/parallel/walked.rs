@@ -11,6 +11,7 @@ use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice, chunk_len};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
+use std::thread::Builder;
 
 /// A chunk of known place.
 struct Job<'a, T> {
@@ -68,6 +69,17 @@ impl<'a, T> Queue<'a, T> {
     }
 }
 
+/// A panic in between closes the queue, for which the others would wait for ever.
+struct ClosedByPanic<'q, 'a, T>(&'q Queue<'a, T>);
+
+impl<T> Drop for ClosedByPanic<'_, '_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.close(true);
+        }
+    }
+}
+
 /// What stands at the head of a file.
 pub(super) struct Opening {
     preamble: Preamble,
@@ -113,8 +125,13 @@ pub(super) fn decode<T: Number>(
         true
     };
     let all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let found = find(file, opening, limits, dst, &queue).is_some();
+        // Fewer where the system has no more: `scope.spawn` would panic.
+        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).map_while(spawned).collect();
+        let found = {
+            let _closing = ClosedByPanic(&queue);
+            find(file, opening, limits, dst, &queue).is_some()
+        };
         queue.close(!found);
         let own = found && work();
         others.into_iter().all(|other| other.join().unwrap_or(false)) & own

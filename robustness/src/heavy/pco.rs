@@ -1,0 +1,127 @@
+//! Pco files of one chunk, over and over: of every type, mode and delta encoding, large and tiny; and
+//! chunks of one number with the largest tables there are.
+
+use super::{Heavy, MOST, OUTPUT};
+use crate::common::fields::Fields;
+use crate::common::numbers::{Shape, make};
+use crate::common::{is_possible, modes};
+use latens::pco::{Config, DeltaSpec, ModeSpec};
+use latens::{Error, Limits, Number, NumberType, with_number_type};
+
+fn decode(selector: u8, file: &[u8], limits: &Limits) -> Result<usize, Error> {
+    with_number_type!(crate::ground::pco::type_of(selector), T => {
+        Ok(size_of_val(&latens::pco::decompress_with::<T>(file, limits)?[..]))
+    })
+}
+
+fn deltas() -> Vec<DeltaSpec> {
+    let lookback = |window_log, state_log| DeltaSpec::Lookback {
+        window_log: Some(window_log),
+        state_log,
+        secondary: true,
+    };
+    let consecutive = |order| DeltaSpec::Consecutive { order, secondary: true };
+    let mut deltas = vec![DeltaSpec::None, consecutive(1), consecutive(2), consecutive(7)];
+    deltas.extend([lookback(1, 0), lookback(10, 9), lookback(24, 0)]);
+    deltas.extend([1, 2, 8, 17, 32].map(|order| DeltaSpec::Conv1 { order }));
+    deltas
+}
+
+/// The bytes of a file before its first chunk.
+fn head(file: &[u8]) -> usize {
+    // Magic, version, uniform type; six bits for the width of the count hint, which follows.
+    let hint = usize::from(file[6] & 63) + 1;
+    6 + (6 + hint).div_ceil(8) + 2
+}
+
+/// The one chunk of a file as often as its output, and the input, may become.
+fn repeated(file: &[u8], output: usize) -> Vec<u8> {
+    let chunk = &file[head(file)..file.len() - 1];
+    let times = ((MOST - 20) / chunk.len()).min(OUTPUT.div_ceil(output));
+    Fields::head(0, 0).bytes(&chunk.repeat(times)).end()
+}
+
+fn encoded<T: Number>(config: &Config, shape: Shape, n: usize) -> Option<Vec<u8>> {
+    let file = latens::pco::compress(&make::<T>(shape, n, 3), config).unwrap();
+    (file.len() < MOST).then(|| repeated(&file, n * size_of::<T>()))
+}
+
+/// One number a chunk; each of its variables has two bins in a table of 2^14. As many of them as a
+/// mode and a delta encoding make.
+fn tables() -> Vec<Heavy> {
+    const LOG: u64 = 14;
+    let bins = [(1, 0, 0), ((1 << LOG) - 1, 1, 0)];
+    let lookbacks = [(1, 1, 0), ((1 << LOG) - 1, 2, 0)];
+    let mut all = Vec::new();
+    for (name, ty, int_mult, lookback) in [
+        ("tables, one", NumberType::U8, false, false),
+        ("tables, two", NumberType::U8, true, false),
+        ("tables, three", NumberType::U8, true, true),
+    ] {
+        let k = ty.bits() as usize;
+        let mut chunk = Fields::default().chunk(ty.pco_byte(), 1);
+        chunk = if int_mult { chunk.field(1, 4).field(3, k) } else { chunk.field(0, 4) };
+        // Lookback: window of 2^5, one state, of the primary and the secondary.
+        chunk = if lookback {
+            chunk.field(2, 4).field(4, 5).field(0, 4).field(1, 1).variable(32, LOG, &lookbacks)
+        } else {
+            chunk.field(0, 4)
+        };
+        chunk = chunk.variable(k, LOG, &bins);
+        if int_mult {
+            chunk = chunk.variable(k, LOG, &bins);
+        }
+        // States, lanes and codes are zeros, of which there must not be more than are read.
+        let meta = chunk.pad().done();
+        let selector = NumberType::ALL.iter().position(|t| *t == ty).unwrap() as u8;
+        let page = (0..99).find_map(|zeros| {
+            let chunk = [&meta[..], &vec![0; zeros]].concat();
+            let file = Fields::head(0, 0).bytes(&chunk).end();
+            decode(selector, &file, &Limits::default()).is_ok().then_some(chunk)
+        });
+        let chunk = page.expect("as many zeros as are read");
+        let bytes = Fields::head(0, 0).bytes(&chunk.repeat((MOST - 20) / chunk.len())).end();
+        all.push(Heavy { decoder: "pco", name: name.to_owned(), selector, bytes, decode });
+    }
+    all
+}
+
+/// All but those that `thin` leaves out.
+pub fn all(thin: usize) -> Vec<Heavy> {
+    let mut out = tables();
+    let mut turn = 0;
+    for (selector, ty) in NumberType::ALL.into_iter().enumerate() {
+        // What is signed has the latents of what is not.
+        if matches!(ty, NumberType::I8 | NumberType::I16 | NumberType::I32 | NumberType::I64) {
+            continue;
+        }
+        for mode in modes(ty).into_iter().filter(|mode| *mode != ModeSpec::Auto) {
+            for delta in deltas() {
+                let config = Config::default().mode(mode).delta(delta).checksum(false).level(1);
+                if !is_possible(ty, &config) {
+                    continue;
+                }
+                for (shape, n) in [
+                    (Shape::Constant, 1 << 16),
+                    (Shape::Periodic, 1 << 16),
+                    (Shape::Squares, 1 << 15),
+                    (Shape::Few, 257),
+                    (Shape::Special, 5),
+                ] {
+                    turn += 1;
+                    // All of the same number, and some of the others.
+                    let rare = if shape == Shape::Constant { 1 } else { 7 };
+                    if turn % (rare * thin) != 0 {
+                        continue;
+                    }
+                    let bytes = with_number_type!(ty, T => encoded::<T>(&config, shape, n));
+                    let Some(bytes) = bytes else { continue };
+                    let name = format!("{ty} {mode} {delta} {shape:?} n={n}");
+                    let selector = selector as u8;
+                    out.push(Heavy { decoder: "pco", name, selector, bytes, decode });
+                }
+            }
+        }
+    }
+    out
+}
