@@ -222,7 +222,7 @@ fn coded(col: usize, step: usize) -> usize {
 }
 
 /// Where a sum stands in a map.
-#[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "clamped")]
+#[expect(clippy::cast_sign_loss, reason = "clamped")]
 fn clamp(sum: i32) -> u8 {
     sum.clamp(0, 255) as u8
 }

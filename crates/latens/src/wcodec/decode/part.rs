@@ -94,7 +94,7 @@ impl PartDecoder<'_> {
 
     /// Decodes all elements, as [`PartDecoder::decode`], into `out`, which is as long as they are.
     pub(crate) fn decode_into(&self, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
-        self.into_form(Form::Plain, fetch, out)
+        self.fill(Form::Plain, fetch, out)
     }
 
     /// Decodes all symbols into the words that `packing` makes of them; `false` where groups do not
@@ -111,12 +111,12 @@ impl PartDecoder<'_> {
         let fits = self.group_range(0).len().is_multiple_of(unit.max(1))
             && count.checked_mul(usize::from(packing.bits)) == Some(8 * out.len());
         if fits {
-            self.into_form(Form::Packed(packing, cols), fetch, out)?;
+            self.fill(Form::Packed(packing, cols), fetch, out)?;
         }
         Ok(fits)
     }
 
-    fn into_form(&self, form: Form, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
+    fn fill(&self, form: Form, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
         let groups = self.record.groups.len();
         if out.is_empty() {
             return Ok(());
