@@ -81,8 +81,8 @@ impl Config {
         self
     }
 
-    /// Least number of symbols in a group, the unit of access; 0 for the default of 2^16 (2^17 of
-    /// symbols of at most four bits).
+    /// Least number of symbols in a group, the unit of access; 0 for the default of 2^18: 64 rows
+    /// of a matrix of 4096 columns.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;
@@ -118,7 +118,7 @@ impl Config {
 
     /// Settings of the direct coder for symbols of `bits`.
     pub(crate) fn direct(&self, bits: u32) -> DirectConfig {
-        let default = if bits <= 4 { 1 << 17 } else { 1 << 16 };
+        let default = 1 << 18;
         DirectConfig {
             group_symbols: if self.group_symbols == 0 { default } else { self.group_symbols },
             table_bits: if bits <= 4 { 11 } else { 12 },
