@@ -2,15 +2,23 @@
 //! never holds a part of a file, the input stays as it was, nothing else is left, and the tool says
 //! what happened. What is merely interrupted goes on.
 
+use crate::checkpoints::model;
 use crate::tool::{Folder, column};
 use std::process::Command;
 
 /// What is done, from which file to which.
-const JOBS: [(&str, &str, &[&str]); 4] = [
+const JOBS: [(&str, &str, &[&str]); 7] = [
     ("a.npy", "out.pco", &["compress", "a.npy", "-o", "out.pco", "-q", "-T", "1"]),
     ("a.npy", "out.pco.zip", &["compress", "a.npy", "-o", "out.pco.zip", "-q", "-T", "1"]),
     ("a.pco", "out.npy", &["decompress", "a.pco", "-o", "out.npy", "-q", "-T", "1"]),
     ("a.pco", "out.npy", &["decompress", "a.pco", "-o", "out.npy", "-q", "-T", "1", "-f"]),
+    ("a.npy", "out.parquet", &["compress", "a.npy", "-o", "out.parquet", "-q", "-T", "1"]),
+    (
+        "m.safetensors",
+        "o.wcodec",
+        &["compress", "m.safetensors", "-o", "o.wcodec", "-q", "-T", "1"],
+    ),
+    ("m.wcodec", "o.safetensors", &["decompress", "m.wcodec", "-o", "o.safetensors", "-q"]),
 ];
 
 /// Calls that bring bytes to their place, and those that bring them here.
@@ -72,6 +80,8 @@ fn inject(f: &Folder, args: &[&str], calls: &str, error: &str, n: usize) -> Inje
 fn prepared(f: &Folder, output: &str, args: &[&str]) -> Vec<u8> {
     f.write("a.npy", &column(40_000));
     f.run(&["compress", "-q", "a.npy"]).ok();
+    f.write("m.safetensors", &model(4));
+    f.run(&["compress", "-q", "-l", "1", "m.safetensors"]).ok();
     f.run(args).ok();
     let whole = f.read(output);
     std::fs::remove_file(f.path(output)).unwrap();
@@ -113,7 +123,8 @@ fn every_call_fails(error: &str) {
                     assert!(before, "a part of a file: {what}");
                 }
                 let mut names = f.names();
-                names.retain(|name| !["a.npy", "a.pco", output].contains(&name.as_str()));
+                let known = ["a.npy", "a.pco", "m.safetensors", "m.wcodec", output];
+                names.retain(|name| !known.contains(&name.as_str()));
                 let unlinking = calls.starts_with("unlink");
                 assert!(names.is_empty() || unlinking, "{names:?} is left: {what}");
                 names.iter().for_each(|name| std::fs::remove_file(f.path(name)).unwrap());
@@ -146,8 +157,14 @@ fn interrupted_calls_are_made_again() {
     for (_, output, args) in JOBS {
         let f = Folder::new();
         let whole = prepared(&f, output, args);
-        for calls in ["read,pread64", "write,pwrite64", "fsync,fdatasync", "open,openat", "fchmod"]
-        {
+        for calls in [
+            "read,pread64,readv,preadv",
+            "write,pwrite64,writev,pwritev",
+            "fsync,fdatasync",
+            "open,openat",
+            "fchmod",
+            "ftruncate,fallocate",
+        ] {
             for n in 1..200 {
                 let done = inject(&f, args, calls, "EINTR", n);
                 // Before the program has begun a call may belong to the dynamic linker, which gives

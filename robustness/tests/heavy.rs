@@ -1,0 +1,14 @@
+//! Small inputs that stand for much: no more than a second for each 128 MiB, 100 ms for little.
+
+use latens_robustness::heavy;
+
+/// Some of each decoder; `robustness heavy` decodes all.
+#[test]
+fn small_inputs_take_their_time_and_no_more() {
+    let (table, wrong) = heavy::table(5);
+    println!("{table}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for decoder in ["pco", "dbp", "dlba", "dba", "wcodec"] {
+        assert!(table.contains(&format!("| {decoder} | ")), "{decoder}");
+    }
+}
