@@ -10,7 +10,6 @@
 //! `error::guard`.
 #![expect(non_camel_case_types, reason = "the names that C sees")]
 #![expect(clippy::missing_safety_doc, reason = "one promise for all, at the head of the header")]
-#![expect(clippy::too_many_arguments, reason = "C has no slices")]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 use std::ffi::c_char;

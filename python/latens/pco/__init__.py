@@ -94,8 +94,7 @@ def decompress_into(
     `out` is a contiguous writable array of any shape, or buffer, of the file's own type. It may be
     shorter than the file (then `finished` is false) or longer.
 
-    Raises as `decompress`; of `out` then only the first `error.values_before` numbers have changed
-    where there is one thread.
+    Raises as `decompress`; of `out` then only the first `error.values_before` numbers have changed.
     """
     return Decompressed(*_latens.pco_decompress_into(octets(data), target(out), threads, progress))
 

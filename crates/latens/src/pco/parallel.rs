@@ -9,10 +9,12 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::Number;
 use crate::pco::layout::trailer::Trailer;
+use crate::pco::parallel::kept::Kept;
 use crate::pco::simple::{Decompressed, Watch, earned, watched, watched_into};
 use std::num::NonZero;
 
 mod compress;
+mod kept;
 mod listed;
 mod walked;
 
@@ -69,9 +71,8 @@ pub fn decompress_watched<T: Number>(
 ///
 /// # Errors
 /// As [`decompress_into`](crate::pco::decompress_into), invalid argument when a limit is passed, and
-/// that of `watch`; what `dst` holds behind the first
-/// [`Error::values_before`](crate::Error::values_before) numbers is not said where there are several
-/// threads.
+/// that of `watch`; of `dst` then only the first
+/// [`Error::values_before`](crate::Error::values_before) numbers have changed.
 pub fn decompress_into_watched<T: Number>(
     file: &[u8],
     dst: &mut [T],
@@ -83,9 +84,12 @@ pub fn decompress_into_watched<T: Number>(
         && let Some(chunks) = Chunks::of(file)
         && let Some(dst) = dst.get_mut(..chunks.n())
         && limits.check_output(size_of_val(dst) as u64).is_ok()
-        && chunks.decode(file, dst, limits, threads.get(), watch).is_some()
     {
-        return Ok(Decompressed { count: chunks.n(), finished: true });
+        let kept = Kept::new();
+        if chunks.decode(file, dst, limits, threads.get(), watch, Some(&kept)).is_some() {
+            return Ok(Decompressed { count: dst.len(), finished: true });
+        }
+        kept.restore(dst);
     }
     watched_into(file, dst, limits, watch)
 }
@@ -122,7 +126,7 @@ impl Chunks {
     }
 
     /// Decodes into `dst`, which has room for [`Chunks::n`] numbers and no more; `None` where
-    /// anything is wrong.
+    /// anything is wrong. What `dst` held is then in `kept`, where there is one.
     fn decode<T: Number>(
         &self,
         file: &[u8],
@@ -130,10 +134,13 @@ impl Chunks {
         limits: &Limits,
         threads: usize,
         watch: Watch<'_>,
+        kept: Option<&Kept<T>>,
     ) -> Option<()> {
         match self {
-            Chunks::Listed(table) => listed::decode(file, table, dst, limits, threads, watch),
-            Chunks::Walked(opening) => walked::decode(file, opening, dst, limits, threads, watch),
+            Chunks::Listed(table) => listed::decode(file, table, dst, limits, threads, watch, kept),
+            Chunks::Walked(opening) => {
+                walked::decode(file, opening, dst, limits, threads, watch, kept)
+            }
         }
     }
 }
@@ -151,7 +158,7 @@ fn decode<T: Number>(
         return None;
     }
     let mut numbers = vec![T::default(); chunks.n()];
-    chunks.decode(file, &mut numbers, limits, threads, watch)?;
+    chunks.decode(file, &mut numbers, limits, threads, watch, None)?;
     Some(numbers)
 }
 

@@ -7,6 +7,7 @@ use crate::number::Number;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
+use crate::pco::parallel::kept::Kept;
 use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice};
 use std::ops::Range;
@@ -59,7 +60,7 @@ impl Table {
 }
 
 /// Decodes into `dst`, which has room for the numbers of the table and no more; `None` where
-/// anything is wrong.
+/// anything is wrong, and what it held is in `kept`.
 pub(super) fn decode<T: Number>(
     file: &[u8],
     table: &Table,
@@ -67,21 +68,31 @@ pub(super) fn decode<T: Number>(
     limits: &Limits,
     threads: usize,
     watch: Watch<'_>,
+    kept: Option<&Kept<T>>,
 ) -> Option<()> {
-    let mut rest = dst;
+    let (mut start, mut rest) = (0, dst);
     let mut jobs = Vec::with_capacity(table.chunks.len());
     for (range, entry) in &table.chunks {
         let (dst, behind) = rest.split_at_mut_checked(usize::try_from(entry.n).ok()?)?;
-        jobs.push((file.get(range.clone())?, entry, dst));
+        let job = (file.get(range.clone())?, entry, start);
+        start += dst.len();
+        jobs.push((job, dst));
         rest = behind;
     }
     let threads = threads.min(jobs.len());
-    let jobs = Mutex::new(jobs.into_iter());
+    let jobs = Mutex::new(jobs.into_iter().enumerate());
     let work = || {
         loop {
             let Ok(job) = jobs.lock().map(|mut jobs| jobs.next()) else { return false };
-            let Some((bytes, entry, dst)) = job else { return true };
-            if !chunk(bytes, entry, dst, table, limits) || watch(dst.len()).is_err() {
+            let Some((index, ((bytes, entry, start), dst))) = job else { return true };
+            if let Some(kept) = kept {
+                kept.keep(index, start, dst);
+            }
+            let sound = chunk(bytes, entry, dst, table, limits);
+            if let Some(kept) = kept.filter(|_| sound) {
+                kept.decoded(index);
+            }
+            if !sound || watch(dst.len()).is_err() {
                 // The others need not go on.
                 if let Ok(mut jobs) = jobs.lock() {
                     jobs.by_ref().for_each(drop);

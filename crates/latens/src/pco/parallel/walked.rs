@@ -7,6 +7,7 @@ use crate::number::Number;
 use crate::pco::layout::chunk_head::{self, ChunkHead};
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
+use crate::pco::parallel::kept::Kept;
 use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice, chunk_len};
 use std::collections::VecDeque;
@@ -18,6 +19,10 @@ struct Job<'a, T> {
     /// With its head.
     bytes: &'a [u8],
     offset: usize,
+    /// Which one.
+    index: usize,
+    /// Numbers before it.
+    start: usize,
     dst: &'a mut [T],
 }
 
@@ -104,7 +109,8 @@ impl Opening {
 }
 
 /// Decodes a file that is nothing but its chunks into `dst`, which has room for the numbers that it
-/// announces and no more; `None` where it is something else, or where anything is wrong.
+/// announces and no more; `None` where it is something else, or where anything is wrong, and what
+/// `dst` held is then in `kept`.
 pub(super) fn decode<T: Number>(
     file: &[u8],
     opening: &Opening,
@@ -112,12 +118,20 @@ pub(super) fn decode<T: Number>(
     limits: &Limits,
     threads: usize,
     watch: Watch<'_>,
+    kept: Option<&Kept<T>>,
 ) -> Option<()> {
     let queue = Queue::new();
     let work = || {
         while let Some(job) = queue.next() {
-            let n = job.dst.len();
-            if !chunk(job, opening, limits) || watch(n).is_err() {
+            let (index, n) = (job.index, job.dst.len());
+            if let Some(kept) = kept {
+                kept.keep(index, job.start, job.dst);
+            }
+            let sound = chunk(job, opening, limits);
+            if let Some(kept) = kept.filter(|_| sound) {
+                kept.decoded(index);
+            }
+            if !sound || watch(n).is_err() {
                 queue.close(true);
                 return false;
             }
@@ -152,7 +166,7 @@ fn find<'a, T: Number>(
     if last != chunk_head::TERMINATOR {
         return None;
     }
-    let (mut offset, mut rest) = (opening.start, numbers);
+    let (mut offset, mut index, mut start, mut rest) = (opening.start, 0, 0, numbers);
     while !rest.is_empty() {
         let bytes = chunks.get(offset..)?;
         let mut r = BitReader::new(bytes, 0);
@@ -168,8 +182,9 @@ fn find<'a, T: Number>(
             let body = bytes.get(chunk_head::BYTES..)?;
             chunk_head::BYTES + chunk_len(body, head, opening.version, limits).ok()?
         };
-        queue.push(Job { bytes: bytes.get(..len)?, offset, dst })?;
-        offset += len;
+        let n = dst.len();
+        queue.push(Job { bytes: bytes.get(..len)?, offset, index, start, dst })?;
+        (offset, index, start) = (offset + len, index + 1, start + n);
         rest = behind;
     }
     (offset == chunks.len()).then_some(())
@@ -177,7 +192,7 @@ fn find<'a, T: Number>(
 
 /// Decodes a chunk; whether it is sound and ends where it has to.
 fn chunk<T: Number>(job: Job<'_, T>, opening: &Opening, limits: &Limits) -> bool {
-    let Job { bytes, offset, dst } = job;
+    let Job { bytes, offset, dst, .. } = job;
     let source = Slice::starting_at(bytes, offset as u64);
     let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
     let mut decoder = decoder.without_checks();
@@ -205,7 +220,7 @@ mod tests {
         let opening = Opening::of(file)?;
         let mut numbers = vec![T::default(); opening.n];
         let limits = Limits::default();
-        decode(file, &opening, &mut numbers, &limits, threads, &|_| Ok(()))?;
+        decode(file, &opening, &mut numbers, &limits, threads, &|_| Ok(()), None)?;
         Some(numbers)
     }
 
