@@ -11,8 +11,10 @@ import numpy.typing as npt
 __all__ = [
     "ChunkDecoder",
     "ChunkEncoder",
+    "DeviceBytes",
     "FileDecoder",
     "FileEncoder",
+    "GpuFile",
     "PcoConfig",
     "WcodecReader",
     "dbp_decode",
@@ -127,6 +129,21 @@ class WcodecReader:
     def verify(self, progress: _Progress) -> None: ...
     @staticmethod
     def width(dtype: str) -> int | None: ...
+
+@final
+class DeviceBytes:
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __len__(self) -> int: ...
+
+@final
+class GpuFile:
+    @staticmethod
+    def open(
+        path: _Path, base: _Path | None, threads: int, ordinal: int
+    ) -> tuple[GpuFile | None, str]: ...
+    def tensors(self, names: list[str]) -> list[DeviceBytes]: ...
+    def range(self, name: str, start: int, stop: int) -> DeviceBytes: ...
 
 def wcodec_compress(
     source: _Path,

@@ -1,7 +1,8 @@
 """Checkpoints for PyTorch: `.wcodec` files to tensors and back.
 
 A tensor is decoded to memory of its own, which it then has: nothing is copied on the CPU. Types that
-NumPy lacks (bfloat16, float8) need no further package here.
+NumPy lacks (bfloat16, float8) need no further package here. With `device="cuda"` a GPU decodes, where
+its driver is of CUDA 12.9 or later; elsewhere the CPU does, and the tensor is copied.
 
 | | as |
 |---|---|
@@ -23,6 +24,7 @@ import numpy as np
 import torch
 
 from . import wcodec
+from ._torch_gpu import GpuTensors, open_on
 from ._wcodec_write import save_parts
 from .errors import InvalidArgumentError
 
@@ -109,16 +111,22 @@ class TensorSlice:
         start, stop, _ = first.indices(shape[0])
         row = self._info.nbytes // max(1, shape[0])
         stop = max(start, stop)
-        data = self._file.file._reader.range(self._name, start * row, stop * row)
-        part = _tensor(data, dtype, (stop - start, *shape[1:]), self._file.device)
+        ends, taken = (start * row, stop * row), (stop - start, *shape[1:])
+        if self._file.gpu is not None:
+            part = self._file.gpu.range(self._name, *ends, dtype, taken)
+        else:
+            data = self._file.file._reader.range(self._name, *ends)
+            part = _tensor(data, dtype, taken, self._file.device)
         return part[(slice(None), *index[1:])] if isinstance(index, tuple) else part
 
 
 class TensorFile:
     """An open file whose tensors are PyTorch's; `safe_open` makes it."""
 
-    def __init__(self, file: wcodec.File, device: Any = "cpu") -> None:
-        self.file, self.device = file, device
+    def __init__(
+        self, file: wcodec.File, device: Any = "cpu", gpu: GpuTensors | None = None
+    ) -> None:
+        self.file, self.device, self.gpu = file, device, gpu
 
     def keys(self) -> list[str]:
         """The names of all tensors."""
@@ -134,9 +142,16 @@ class TensorFile:
 
     def get_tensor(self, name: str) -> torch.Tensor:
         """A tensor, decoded to its own memory."""
-        info = self.file.info(name)
-        dtype = torch_dtype(info.dtype)
-        return _tensor(self.file.get_bytes(name), dtype, info.shape, self.device)
+        return self.get_tensors([name])[0]
+
+    def get_tensors(self, names: list[str]) -> list[torch.Tensor]:
+        """Several tensors: a GPU decodes them in few launches."""
+        infos = [self.file.info(name) for name in names]
+        types = [torch_dtype(info.dtype) for info in infos]
+        each = list(zip(names, types, [info.shape for info in infos], strict=True))
+        if self.gpu is not None:
+            return self.gpu.tensors(each)
+        return [_tensor(self.file.get_bytes(n), t, shape, self.device) for n, t, shape in each]
 
     def get_slice(self, name: str) -> TensorSlice:
         """A tensor of which parts can be decoded."""
@@ -162,7 +177,8 @@ def safe_open(
         raise InvalidArgumentError(
             f"framework {framework!r}: this gives tensors of PyTorch; latens.wcodec.open gives arrays"
         )
-    return TensorFile(wcodec.open(path, base=base, threads=threads), device)
+    gpu = open_on(path, device, base, threads)
+    return TensorFile(wcodec.open(path, base=base, threads=threads), device, gpu)
 
 
 def load_file(
@@ -170,7 +186,8 @@ def load_file(
 ) -> dict[str, torch.Tensor]:
     """All tensors of a `.wcodec` file, by name, on `device`."""
     with safe_open(path, device=device, base=base, threads=threads) as file:
-        return {name: file.get_tensor(name) for name in file.keys()}
+        names = file.keys()
+        return dict(zip(names, file.get_tensors(names), strict=True))
 
 
 def save_file(

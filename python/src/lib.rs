@@ -12,11 +12,13 @@
 //! | `pco`, `wrapped`, `inspect` | Pco |
 //! | `dbp` | DELTA_BINARY_PACKED |
 //! | `wcodec`, `checkpoint` | WCodec: reading, writing |
+//! | `gpu` | WCodec: reading on a GPU |
 
 mod array;
 mod checkpoint;
 mod dbp;
 mod errors;
+mod gpu;
 mod inspect;
 mod job;
 mod pco;
@@ -32,6 +34,8 @@ mod _latens {
     use super::checkpoint::{wcodec_compress, wcodec_compress_bytes};
     #[pymodule_export]
     use super::dbp::{dbp_decode, dbp_decode_into, dbp_encode};
+    #[pymodule_export]
+    use super::gpu::{DeviceBytes, GpuFile};
     #[pymodule_export]
     use super::inspect::pco_inspect;
     #[pymodule_export]

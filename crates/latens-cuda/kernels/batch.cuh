@@ -16,19 +16,19 @@ enum Fault : u32 {
     FAULT_PLANES = 64,    // bitplanes are not as long as what they hold
 };
 
-// Bytes that are read by position, 0 behind their end.
+// Bytes that are read by position, 0 behind their end. Nobody writes them meanwhile.
 struct Bytes {
     const u8* at;
     u64 len;
-    HD u32 get(u64 i) const { return i < len ? at[i] : 0; }
+    HD u32 get(u64 i) const { return i < len ? fixed(at + i) : 0; }
     HD u32 get16(u64 i) const { return get(i) | get(i + 1) << 8; }
     HD u32 get32(u64 i) const { return get16(i) | get16(i + 2) << 16; }
     // A number of two or four bytes of an aligned array that begins at `start`.
     HD u32 word16(u64 start, u64 i) const {
-        return inside(start, i, 2) ? *reinterpret_cast<const u16*>(at + start + 2 * i) : 0;
+        return inside(start, i, 2) ? fixed(reinterpret_cast<const u16*>(at + start + 2 * i)) : 0;
     }
     HD u32 word32(u64 start, u64 i) const {
-        return inside(start, i, 4) ? *reinterpret_cast<const u32*>(at + start + 4 * i) : 0;
+        return inside(start, i, 4) ? fixed(reinterpret_cast<const u32*>(at + start + 4 * i)) : 0;
     }
     HD Bytes sub(u64 start, u64 count) const {
         if (start > len || count > len - start) return Bytes{at, 0};
@@ -166,9 +166,9 @@ struct Group {
 
     HD bool has(u32 flag) const { return (flags & flag) != 0; }
     HD u32 mask() const { return 0xffu >> (8 - bits); }
-    HD u64 field(u32 f) const { return part[f]; }
-    HD u32 mean(u32 c) const { return side.get(part[PART_MEANS_AT] + c); }
-    HD u32 reference_of(u32 i) const { return side.get(part[PART_REFERENCE_AT] + reference + i); }
+    HD u64 field(u32 f) const { return fixed(part + f); }
+    HD u32 mean(u32 c) const { return side.get(field(PART_MEANS_AT) + c); }
+    HD u32 reference_of(u32 i) const { return side.get(field(PART_REFERENCE_AT) + reference + i); }
 };
 
 // False where the records do not fit.

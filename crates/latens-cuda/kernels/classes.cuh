@@ -15,23 +15,24 @@ HD static inline const u64* source_of(const Group& g, u32 source) {
 // Where the values of a row begin; all ones where it has none.
 HD static inline u64 source_row(const Group& g, const u64* s, u32 row) {
     const u64 none = ~0ull;
-    if (s[SOURCE_BLOCK_ROWS] == 0) return none;
-    u64 block = row / s[SOURCE_BLOCK_ROWS];
-    if (s[SOURCE_MAP] != 0) {
-        if (row >= s[SOURCE_MAP]) return none;
-        block = g.side.word32(s[SOURCE_MAP_AT], row);
+    if (fixed(s + SOURCE_BLOCK_ROWS) == 0) return none;
+    u64 block = row / fixed(s + SOURCE_BLOCK_ROWS);
+    if (fixed(s + SOURCE_MAP) != 0) {
+        if (row >= fixed(s + SOURCE_MAP)) return none;
+        block = g.side.word32(fixed(s + SOURCE_MAP_AT), row);
     }
     // Below 2^32 and 2^31.
-    return s[SOURCE_STRIDE] >> 31 != 0 ? none : block * s[SOURCE_STRIDE];
+    return fixed(s + SOURCE_STRIDE) >> 31 != 0 ? none : block * fixed(s + SOURCE_STRIDE);
 }
 
 HD static inline i32 source_value(const Group& g, const u64* s, u64 start, u32 col) {
-    if (s[SOURCE_BLOCK_COLS] == 0) return 0;
-    const u64 block = s[SOURCE_SHIFT] != 0 ? u64(col) >> (s[SOURCE_SHIFT] - 1)
-                                           : u64(col) / s[SOURCE_BLOCK_COLS];
+    const u64 cols = fixed(s + SOURCE_BLOCK_COLS), shift = fixed(s + SOURCE_SHIFT);
+    if (cols == 0) return 0;
+    // Columns are below 2^31.
+    const u32 block = cols >> 31 != 0 ? 0 : shift != 0 ? col >> (shift - 1) % 32 : col / u32(cols);
     const u64 i = start + block;
-    if (start == ~0ull || i >= s[SOURCE_VALUES]) return 0;
-    return i32(g.side.word16(s[SOURCE_VALUES_AT], i));
+    if (start == ~0ull || i >= fixed(s + SOURCE_VALUES)) return 0;
+    return i32(g.side.word16(fixed(s + SOURCE_VALUES_AT), i));
 }
 
 HD static inline RowOfClasses row_of_classes(const Group& g, u32 row) {

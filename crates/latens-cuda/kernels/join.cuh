@@ -30,16 +30,17 @@ struct Parts {
     Bytes planes;
     const u64* join;
 
+    HD u64 field(u32 f) const { return fixed(join + f); }
     HD Bytes part(u32 number) const {
-        if (number >= join[JOIN_PART_COUNT] || number >= 8) return Bytes{planes.at, 0};
-        return planes.sub(join[JOIN_PARTS + 2 * number], join[JOIN_PARTS + 2 * number + 1]);
+        if (number >= field(JOIN_PART_COUNT) || number >= 8) return Bytes{planes.at, 0};
+        return planes.sub(field(JOIN_PARTS + 2 * number), field(JOIN_PARTS + 2 * number + 1));
     }
     HD u32 get(u32 number, u64 i) const { return part(number).get(i); }
 };
 
 HD static inline u32 packed_byte(const Parts& p, u64 i, bool rows) {
-    const u32 bits = u32(p.join[JOIN_A]), order = u32(p.join[JOIN_C]);
-    const u64 word = p.join[JOIN_B], cols = p.join[JOIN_D];
+    const u32 bits = u32(p.field(JOIN_A)), order = u32(p.field(JOIN_C));
+    const u64 word = p.field(JOIN_B), cols = p.field(JOIN_D);
     if (bits == 0 || bits > 8 || word == 0 || word > 8 || (rows && cols == 0)) return 0;
     const u64 a_byte = 8 / bits, each = a_byte * word;
     const Bytes symbols = p.part(0);
@@ -59,7 +60,7 @@ HD static inline u32 packed_byte(const Parts& p, u64 i, bool rows) {
 }
 
 HD static inline u32 float_byte(const Parts& p, u64 i) {
-    const u32 width = u32(p.join[JOIN_PART_COUNT]);
+    const u32 width = u32(p.field(JOIN_PART_COUNT));
     if (width == 0 || width > 8) return 0;
     const u64 e = i / width;
     const u32 byte = u32(i % width), above = (byte + 1) % width;
@@ -69,7 +70,7 @@ HD static inline u32 float_byte(const Parts& p, u64 i) {
 }
 
 HD static inline u32 block32_byte(const Parts& p, u64 i) {
-    const u64 size = p.join[JOIN_A], scale = p.join[JOIN_B], fields = p.join[JOIN_C];
+    const u64 size = p.field(JOIN_A), scale = p.field(JOIN_B), fields = p.field(JOIN_C);
     if (size == 0) return 0;
     const u64 block = i / size;
     u64 at = i % size;
@@ -96,7 +97,7 @@ HD static inline u32 block32_byte(const Parts& p, u64 i) {
 
 // Q4_K and Q5_K.
 HD static inline u32 k_byte(const Parts& p, u64 i) {
-    const u64 size = p.join[JOIN_A];
+    const u64 size = p.field(JOIN_A);
     if (size == 0) return 0;
     const u64 block = i / size, at = i % size;
     if (at < 2) return p.get(0, block * 2 + at);
@@ -143,10 +144,10 @@ HD static inline u32 q8_0_byte(const Parts& p, u64 i) {
 }
 
 HD static inline u32 value_byte(const Parts& p, u64 i) {
-    const u32 bits = u32(p.join[JOIN_A]) & 15, symbol = p.get(0, i);
+    const u32 bits = u32(p.field(JOIN_A)) & 15, symbol = p.get(0, i);
     if (bits == 0 || bits > 8) return 0;
     const u32 half = 1u << (bits - 1);
-    switch (p.join[JOIN_B]) {
+    switch (p.field(JOIN_B)) {
         case 0: return ((symbol ^ half) - half) & 255;
         case 2: return (symbol - half) & 255;
         default: return symbol;
@@ -154,11 +155,11 @@ HD static inline u32 value_byte(const Parts& p, u64 i) {
 }
 
 HD static inline u32 join_byte(const Parts& p, u64 i) {
-    switch (p.join[JOIN_KIND]) {
+    switch (p.field(JOIN_KIND)) {
         case JOIN_VALUES: return value_byte(p, i);
         case JOIN_FLIP: {
             const u32 byte = p.get(0, i);
-            return (byte ^ u32(byte >> 7 != 0 ? p.join[JOIN_A] : p.join[JOIN_B])) & 255;
+            return (byte ^ u32(byte >> 7 != 0 ? p.field(JOIN_A) : p.field(JOIN_B))) & 255;
         }
         case JOIN_COLUMNS: return packed_byte(p, i, false);
         case JOIN_ROWS: return packed_byte(p, i, true);

@@ -91,6 +91,16 @@ HD static inline void sync_lanes() {
 #endif
 }
 
+// What nobody writes while a kernel runs: loads of it can be moved out of loops that write elsewhere.
+template <class T>
+HD static inline T fixed(const T* at) {
+#if defined(__CUDA_ARCH__)
+    return __ldg(at);
+#else
+    return *at;
+#endif
+}
+
 // How many bits are set.
 HD static inline u32 count_ones(u32 x) {
 #if defined(__CUDA_ARCH__)

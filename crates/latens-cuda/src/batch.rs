@@ -192,7 +192,7 @@ impl Batch {
                             let direct = one && join == Join::COPY && plan.wanted == (0..whole);
                             let at = if direct { out } else { take(&mut self.planes, whole, 16)? };
                             places.push((at + plan.wanted.start, plan.wanted.len()));
-                            self.symbols(plan, at, direct)?;
+                            self.symbols(*plan, at, direct)?;
                             if direct {
                                 places.clear();
                             }

@@ -21,19 +21,27 @@ const THREADS: usize = 256;
 pub(crate) struct Running {
     /// The tensors.
     pub(crate) outputs: CudaSlice<u8>,
-    status: PinnedHostSlice<u32>,
-    // Held until the kernels have run.
-    _buffers: [CudaSlice<u8>; 3],
+    groups: usize,
+    /// Held until the kernels have run; then for the next batch.
+    pub(crate) spare: Spare,
     _status: CudaSlice<u32>,
     /// Before the first kernel and behind the last one.
     times: (CudaEvent, CudaEvent),
 }
 
+/// Memory of a batch that the next one on the same stream can have.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    staged: CudaSlice<u8>,
+    planes: CudaSlice<u8>,
+    scratch: CudaSlice<u8>,
+    status: PinnedHostSlice<u32>,
+}
+
 impl Running {
     /// Waits, and gives the status of each group.
     pub(crate) fn status(&self) -> Result<&[u32]> {
-        let all = self.status.as_slice()?;
-        Ok(all.split_last().map_or(&[], |(_, groups)| groups))
+        Ok(self.spare.status.as_slice()?.get(..self.groups).unwrap_or_default())
     }
 
     /// Waits, and gives the seconds that the kernels took.
@@ -47,6 +55,18 @@ fn room<T: DeviceRepr>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice
     // SAFETY: it is for numbers, of which any bits are a value, and is written before it is read: by
     // copies and kernels on the same stream.
     Ok(unsafe { stream.alloc(len.max(1)) }?)
+}
+
+/// What is there where it is large enough, else new memory.
+fn enough(
+    stream: &Arc<CudaStream>,
+    spare: Option<CudaSlice<u8>>,
+    len: usize,
+) -> Result<CudaSlice<u8>> {
+    match spare.filter(|s| s.len() >= len) {
+        Some(spare) => Ok(spare),
+        None => room(stream, len),
+    }
 }
 
 fn place<T>(slice: &CudaSlice<T>, stream: &CudaStream) -> u64 {
@@ -75,21 +95,31 @@ fn grid(blocks: usize, threads: usize, shared: usize) -> Result<LaunchConfig> {
     }
 }
 
-/// Sends a batch on its way; `staging` is as long as `stage` wants it, and holds the input. Returns
-/// before the device is done.
+/// Sends a batch on its way; `staging` is as long as `stage` wants it, and holds the input; `spare` is
+/// what a batch before on this stream has left. Returns before the device is done.
 pub(crate) fn launch(
     gpu: &Gpu,
     stream: &Arc<CudaStream>,
     batch: &Batch,
     stage: &Stage,
     staging: &mut PinnedHostSlice<u8>,
+    spare: Option<Spare>,
 ) -> Result<Running> {
-    let mut staged = room::<u8>(stream, staging.len().max(stage.total))?;
-    let mut planes = room::<u8>(stream, batch.planes)?;
+    let (staged, planes, scratch, found) = match spare {
+        Some(s) => (Some(s.staged), Some(s.planes), Some(s.scratch), Some(s.status)),
+        None => (None, None, None, None),
+    };
+    let mut staged = enough(stream, staged, staging.len().max(stage.total))?;
+    let mut planes = enough(stream, planes, batch.planes)?;
+    let scratch = enough(stream, scratch, batch.scratch)?;
     let mut outputs = room::<u8>(stream, batch.outputs)?;
-    let scratch = room::<u8>(stream, batch.scratch)?;
     let groups = batch.group_count();
-    let status = stream.alloc_zeros::<u32>(groups + 1)?;
+    let mut found = match found.filter(|f| f.len() > groups) {
+        Some(found) => found,
+        None => pinned::<u32>(gpu, (groups + 1).next_power_of_two())?,
+    };
+    // As long as `found`: a copy to the host is as long as its target.
+    let status = stream.alloc_zeros::<u32>(found.len())?;
     let base = place(&staged, stream);
     let others = Elsewhere {
         planes: (place(&planes, stream), batch.planes),
@@ -135,12 +165,11 @@ pub(crate) fn launch(
     run(&gpu.decode, blocks, 32 * BLOCK_GROUPS, Some(&shared_bytes))?;
     run(&gpu.join, batch.join_blocks.len() / JOIN_BLOCK_FIELDS, THREADS, None)?;
     let after = stream.record_event(timing)?;
-    let mut found = pinned::<u32>(gpu, groups + 1)?;
     stream.memcpy_dtoh(&status, &mut found)?;
     Ok(Running {
         outputs,
-        status: found,
-        _buffers: [staged, planes, scratch],
+        groups,
+        spare: Spare { staged, planes, scratch, status: found },
         _status: status,
         times: (before, after),
     })

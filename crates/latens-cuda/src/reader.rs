@@ -3,13 +3,14 @@
 use crate::batch::{Batch, Decoded, Fetch, Output};
 use crate::error::Result;
 use crate::gpu::Gpu;
-use crate::launch::{Running, launch, pinned};
+use crate::launch::{Running, Spare, launch, pinned};
 use crate::stage::Stage;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, PinnedHostSlice};
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::ReadAt;
 use latens::wcodec::view::Values;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Stored bytes and decoded ones of a batch, unless a tensor alone has more.
@@ -25,6 +26,7 @@ pub struct GpuReader<S: ReadAt> {
     threads: usize,
     /// Seconds that kernels took.
     kernels: Mutex<f64>,
+    fallbacks: AtomicUsize,
 }
 
 /// The memory of the tensors of a batch.
@@ -87,13 +89,21 @@ struct Slot {
     stream: Arc<CudaStream>,
     staging: Option<PinnedHostSlice<u8>>,
     running: Option<(Running, Vec<Decoded>)>,
+    spare: Option<Spare>,
 }
 
 impl<S: ReadAt> GpuReader<S> {
     /// Decodes the tensors of `reader` on `gpu`.
     pub fn new(gpu: Gpu, reader: Reader<S>) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(16);
-        Self { gpu, reader, batch_bytes: BATCH_BYTES, threads, kernels: Mutex::default() }
+        Self {
+            gpu,
+            reader,
+            batch_bytes: BATCH_BYTES,
+            threads,
+            kernels: Mutex::default(),
+            fallbacks: AtomicUsize::new(0),
+        }
     }
 
     /// Least bytes of a batch: what is read while the batch before is decoded.
@@ -106,6 +116,12 @@ impl<S: ReadAt> GpuReader<S> {
     /// Seconds that the device has spent in kernels so far, as its own clock has it.
     pub fn kernel_seconds(&self) -> f64 {
         *self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tensors (and runs of rows) so far in which the device found a fault, so that the CPU decoded
+    /// them.
+    pub fn fallbacks(&self) -> usize {
+        self.fallbacks.load(Ordering::Relaxed)
     }
 
     /// The file.
@@ -203,6 +219,7 @@ impl<S: ReadAt> GpuReader<S> {
         let mut bytes = running.outputs;
         let range = decoded.first().map_or(0..0, |d| d.out.clone());
         if fault {
+            self.fallbacks.fetch_add(1, Ordering::Relaxed);
             let held = on_cpu()?;
             if let Some(held) = held.get(..range.len())
                 && let Some(mut room) = bytes.try_slice_mut(range.clone())
@@ -216,7 +233,8 @@ impl<S: ReadAt> GpuReader<S> {
     }
 
     fn slot(&self) -> Result<Slot> {
-        Ok(Slot { stream: self.gpu.context.new_stream()?, staging: None, running: None })
+        let stream = self.gpu.context.new_stream()?;
+        Ok(Slot { stream, staging: None, running: None, spare: None })
     }
 
     /// A batch of the first of `numbers`, and how many these are.
@@ -243,7 +261,8 @@ impl<S: ReadAt> GpuReader<S> {
         }
         let Some(staging) = &mut slot.staging else { return Ok(()) };
         fetch(&self.reader, &batch.fetches, staging.as_mut_slice()?, self.threads)?;
-        let running = launch(&self.gpu, &slot.stream, &batch, &stage, staging)?;
+        let spare = slot.spare.take();
+        let running = launch(&self.gpu, &slot.stream, &batch, &stage, staging, spare)?;
         slot.running = Some((running, batch.tensors));
         Ok(())
     }
@@ -253,6 +272,7 @@ impl<S: ReadAt> GpuReader<S> {
         let Some((running, decoded)) = slot.running.take() else { return Ok(()) };
         let status = running.status()?.to_vec();
         *self.kernels.lock().unwrap_or_else(PoisonError::into_inner) += running.seconds()?;
+        slot.spare = Some(running.spare);
         let mut bytes = running.outputs;
         for tensor in &decoded {
             let groups = status.get(tensor.groups.clone()).unwrap_or_default();
@@ -260,6 +280,7 @@ impl<S: ReadAt> GpuReader<S> {
                 continue;
             }
             // The CPU says what is wrong; what it can decode counts.
+            self.fallbacks.fetch_add(1, Ordering::Relaxed);
             let held = self.reader.tensor(tensor.number)?;
             if let Some(mut room) = bytes.try_slice_mut(tensor.out.clone())
                 && !held.is_empty()

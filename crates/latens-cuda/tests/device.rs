@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
+mod damage;
 #[path = "../../latens/tests/wcodec_common/mod.rs"]
 mod wcodec_common;
 
@@ -55,17 +56,32 @@ fn tensors_and_rows() {
     }
 }
 
+/// What is damaged gives the bytes or the error that the CPU gives; what is sound, no fault.
 #[test]
 fn damage_is_an_error() {
     let Some(gpu) = gpu() else { return };
-    for mut sample in samples::all(40) {
-        sample.config = sample.config.group_symbols(1500);
-        let mut file = sample.compress();
-        file[200] ^= 1;
-        let Ok(reader) = Reader::open(file, Limits::default()) else { continue };
+    let (grounds, mut errors) = (damage::apart(), 0);
+    for case in 0..damage::cases(300) {
+        let (name, file) = damage::damaged(&grounds, case);
+        let limits = Limits::default().max_output(1 << 24).max_alloc(1 << 24);
+        let Ok(reader) = Reader::open(file, limits) else { continue };
         let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
-        let sound = numbers.iter().all(|&number| reader.tensor(number).is_ok());
-        let reader = GpuReader::new(gpu.clone(), reader);
-        assert_eq!(reader.all().is_ok(), sound, "{}", sample.name);
+        let reader = GpuReader::new(gpu.clone(), reader.threads(1));
+        for number in numbers {
+            let before = reader.fallbacks();
+            match (reader.reader().tensor(number), reader.tensors(&[number])) {
+                (Ok(want), Ok(got)) => {
+                    assert!(got[0].to_host().unwrap() == want, "{name}, case {case}: {number}");
+                    assert_eq!(reader.fallbacks(), before, "{name}, case {case}: {number}");
+                }
+                (Err(_), Err(_)) => errors += 1,
+                (want, got) => panic!(
+                    "{name}, case {case}: {number}: {:?} of the CPU, {:?} of the GPU",
+                    want.err(),
+                    got.err()
+                ),
+            }
+        }
     }
+    assert!(errors > 10, "{errors} errors");
 }

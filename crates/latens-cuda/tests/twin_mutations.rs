@@ -10,6 +10,7 @@
     reason = "a test"
 )]
 
+mod damage;
 mod twin_common;
 #[path = "../../latens/tests/wcodec_common/mod.rs"]
 mod wcodec_common;
@@ -20,8 +21,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use twin_common::{Count, Twin, build};
 use wcodec_common::Random;
-use wcodec_common::mend::Parts;
-use wcodec_common::samples::{self, Sample};
 
 const SANITIZERS: [&str; 4] =
     ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -34,43 +33,6 @@ fn program() -> Option<&'static Path> {
     built.as_deref()
 }
 
-/// Changes some bytes; the length stays.
-fn damage(bytes: &mut [u8], random: &mut Random) {
-    for _ in 0..=random.below(3) {
-        if bytes.is_empty() {
-            return;
-        }
-        let at = random.below(bytes.len());
-        // Records of tiles and states come first.
-        let at = if random.below(3) == 0 { random.below(bytes.len().min(140)) } else { at };
-        match random.below(5) {
-            0 | 1 => bytes[at] ^= 1 << random.below(8),
-            2 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
-            3 => bytes[at..].fill(0),
-            _ => bytes[at] = bytes[at].wrapping_add(1),
-        }
-    }
-}
-
-fn havoc(bytes: &mut Vec<u8>, _: &[u8], random: &mut Random) {
-    if random.below(6) == 0 && !bytes.is_empty() {
-        let at = random.below(bytes.len());
-        if random.below(2) == 0 {
-            let _ = bytes.remove(at);
-        } else {
-            bytes.insert(at, random.next() as u8);
-        }
-    }
-    damage(bytes, random);
-}
-
-/// Samples of some kilobytes, in groups of a few hundred symbols; every coder.
-fn grounds() -> Vec<Sample> {
-    let mut all = samples::all(28);
-    all.iter_mut().for_each(|s| s.config = s.config.clone().group_symbols(700));
-    all
-}
-
 fn compare(twin: &mut Twin, name: &str, file: Vec<u8>, count: &mut Count) {
     let limits = Limits::default().max_output(1 << 24).max_alloc(1 << 24);
     let Ok(reader) = Reader::open(file, limits) else { return };
@@ -81,17 +43,11 @@ fn compare(twin: &mut Twin, name: &str, file: Vec<u8>, count: &mut Count) {
 fn damage_behind_right_checksums() {
     let Some(program) = program() else { return };
     let mut twin = Twin::start(program);
-    let files = std::env::var("LATENS_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(3000);
-    let grounds: Vec<(&str, Parts)> =
-        grounds().iter().map(|s| (s.name, Parts::of(&s.compress()))).collect();
+    let (files, grounds) = (damage::cases(3000), damage::apart());
     let mut count = Count::default();
     for case in 0..files {
-        let mut random = Random(case as u64);
-        let (name, parts) = &grounds[case % grounds.len()];
-        let mut parts = parts.clone();
-        let other = &grounds[random.below(grounds.len())].1;
-        parts.mutate(other, &mut random, havoc);
-        compare(&mut twin, &format!("{name}, case {case}"), parts.bytes(), &mut count);
+        let (name, file) = damage::damaged(&grounds, case);
+        compare(&mut twin, &format!("{name}, case {case}"), file, &mut count);
     }
     println!("{files} files: {count:?}");
     assert!(count.errors * 20 > files, "{count:?}");
@@ -102,7 +58,7 @@ fn damage_that_checksums_find() {
     let Some(program) = program() else { return };
     let mut twin = Twin::start(program);
     let mut count = Count::default();
-    for sample in grounds() {
+    for sample in damage::grounds() {
         let file = sample.compress();
         let mut random = Random(77);
         for case in 0..30 {

@@ -48,7 +48,7 @@ pub enum PartPlan {
     /// Its elements: a byte a symbol, words, bytes.
     Decoded(Vec<u8>),
     /// Symbols that are to be decoded.
-    Symbols(SymbolPlan),
+    Symbols(Box<SymbolPlan>),
 }
 
 /// Symbols, and all that their groups have in common.
@@ -240,7 +240,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             plan.tables = symbols.tables.iter().map(table).collect();
         }
         (plan.groups, plan.wanted) = (groups, wanted);
-        Ok(PartPlan::Symbols(plan))
+        Ok(PartPlan::Symbols(Box::new(plan)))
     }
 
     fn decoded(&self, number: usize, range: Range<usize>) -> Result<PartPlan> {
@@ -311,10 +311,10 @@ fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> Result<Symbo
             centre: p.centre,
             transform: p.transform,
             means: p.means.clone(),
-            reference: match &p.reference {
-                None => None,
-                Some(_) => Some(decoder.reference.get(range).unwrap_or_default().to_vec()),
-            },
+            reference: p
+                .reference
+                .as_ref()
+                .map(|_| decoder.reference.get(range).unwrap_or_default().to_vec()),
         }),
     };
     let classes = decoder.terms.as_ref().map(|terms| ClassPlan {

@@ -1,0 +1,117 @@
+//! `.wcodec` files decoded on a GPU, where there is one. Nothing of CUDA is looked for before a file is
+//! opened here.
+
+use crate::errors::exception;
+use crate::wcodec::base;
+use latens::Limits;
+use latens::wcodec::Reader;
+use latens_cuda::{DeviceTensor, Error, Gpu, GpuReader};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// GPUs that were opened, with the kernels on them.
+static OPEN: Mutex<BTreeMap<usize, Gpu>> = Mutex::new(BTreeMap::new());
+
+fn gpu(ordinal: usize) -> latens_cuda::Result<Gpu> {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(gpu) = open.get(&ordinal) {
+        return Ok(gpu.clone());
+    }
+    let gpu = Gpu::open(ordinal)?;
+    open.insert(ordinal, gpu.clone());
+    Ok(gpu)
+}
+
+fn lift<T>(py: Python<'_>, result: latens_cuda::Result<T>) -> PyResult<T> {
+    result.map_err(|error| match error {
+        Error::Data(error) => exception(py, &error),
+        other => PyRuntimeError::new_err(other.to_string()),
+    })
+}
+
+/// Bytes in device memory, which PyTorch and CuPy take as they are: nothing is copied, and the memory
+/// stays as long as this does. They are there when this is handed out, so no stream need wait.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct DeviceBytes(DeviceTensor);
+
+#[pymethods]
+impl DeviceBytes {
+    /// CUDA's array interface, version 3.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", (self.0.len(),))?;
+        interface.set_item("typestr", "|u1")?;
+        interface.set_item("data", (self.0.address(), false))?;
+        interface.set_item("strides", py.None())?;
+        interface.set_item("stream", py.None())?;
+        Ok(interface)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// An open `.wcodec` file whose tensors are decoded on a GPU.
+#[pyclass(frozen, module = "latens._latens")]
+pub(crate) struct GpuFile {
+    reader: GpuReader<File>,
+    by_name: HashMap<String, usize>,
+}
+
+impl GpuFile {
+    fn number(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        let none = || latens::Error::invalid(format!("there is no tensor {name:?}"));
+        self.by_name.get(name).copied().ok_or_else(|| exception(py, &none()))
+    }
+}
+
+#[pymethods]
+impl GpuFile {
+    /// The file, or why GPU `ordinal` cannot decode it.
+    #[staticmethod]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        base: Option<PathBuf>,
+        threads: usize,
+        ordinal: usize,
+    ) -> PyResult<(Option<GpuFile>, String)> {
+        let open = || -> latens_cuda::Result<GpuFile> {
+            let gpu = self::gpu(ordinal)?;
+            let file = File::open(path).map_err(latens::Error::from)?;
+            let mut reader = Reader::open(file, Limits::default())?.threads(threads);
+            if let Some(path) = base {
+                reader = reader.with_base(self::base(&path)?)?;
+            }
+            let by_name = reader.tensors().map(|(i, t)| (t.name.to_owned(), i)).collect();
+            Ok(GpuFile { reader: GpuReader::new(gpu, reader), by_name })
+        };
+        match py.detach(open) {
+            Err(Error::GpuUnavailable(why)) => Ok((None, why)),
+            other => Ok((Some(lift(py, other)?), String::new())),
+        }
+    }
+
+    /// Tensors, decoded in few launches.
+    fn tensors(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Vec<DeviceBytes>> {
+        let numbers =
+            names.iter().map(|name| self.number(py, name)).collect::<PyResult<Vec<_>>>()?;
+        let tensors = py.detach(|| self.reader.tensors(&numbers));
+        Ok(lift(py, tensors)?.into_iter().map(DeviceBytes).collect())
+    }
+
+    /// Bytes of a tensor from `start` to `stop`.
+    fn range(&self, py: Python<'_>, name: &str, start: u64, stop: u64) -> PyResult<DeviceBytes> {
+        let number = self.number(py, name)?;
+        let bytes = py.detach(|| self.reader.bytes(number, start..stop));
+        Ok(DeviceBytes(lift(py, bytes)?))
+    }
+}
