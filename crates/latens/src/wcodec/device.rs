@@ -321,7 +321,7 @@ fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> Result<Symbo
         bias: terms.rule.bias,
         rows: terms.rule.rows.clone(),
         cols: terms.rule.cols.clone(),
-        levels: terms.levels.iter().map(|blocks| block_plan(blocks)).collect(),
+        levels: terms.levels.iter().map(block_plan).collect(),
         zero: terms.zero.as_ref().map(|blocks| block_plan(blocks)),
         maps: terms.rule.maps.clone(),
     });
