@@ -7,6 +7,7 @@
 //!
 //! k follows from the numbers before.
 
+use crate::bits::low_mask;
 use crate::bits::reader::BitReader;
 use crate::bits::writer::BitWriter;
 use crate::bits::zigzag;
@@ -73,6 +74,19 @@ impl Memory {
         Ok(u)
     }
 
+    /// Reads a number written by zigzag from bit `bit` of `bytes` on, and how many bits it takes;
+    /// `None`, and nothing has changed, where it is long or few bytes are left.
+    pub(crate) fn peek_signed(&mut self, bytes: &[u8], bit: usize) -> Option<(i64, usize)> {
+        let word = u64::from_le_bytes(*bytes.get(bit / 8..)?.first_chunk()?) >> (bit % 8);
+        let (k, ones) = (self.k(), word.trailing_ones());
+        let n = k + ones;
+        // Of 64 bits, up to 7 have been shifted out.
+        (ones <= MOST && ones + 1 + n <= 57).then_some(())?;
+        let u = (1u64 << n) + (word >> (ones + 1) & low_mask(n)) - (1 << k);
+        self.take_in(u);
+        Some((zigzag::decode(u), (ones + 1 + n) as usize))
+    }
+
     /// Reads a number written by zigzag.
     pub(crate) fn read_signed(
         &mut self,
@@ -101,7 +115,13 @@ mod tests {
             prop_assert_eq!(bytes.len(), cost.div_ceil(8) as usize);
             let (mut r, mut memory) = (BitReader::new(&bytes, 0), Memory::new());
             for &v in &values {
+                let (bit, mut other) = (r.bit(), memory);
                 prop_assert_eq!(memory.read_signed(&mut r, "x").unwrap(), i64::from(v));
+                if let Some((value, bits)) = other.peek_signed(&bytes, bit) {
+                    prop_assert_eq!((value, bits, other.0), (i64::from(v), r.bit() - bit, memory.0));
+                } else {
+                    prop_assert!(bytes.len() - bit / 8 < 8 || r.bit() - bit > 49);
+                }
             }
         }
     }

@@ -66,7 +66,13 @@ pub(crate) fn read(fields: &mut Fields<'_>, count: usize, what: &'static str) ->
         let mut values = Vec::with_capacity(count);
         for _ in 0..count {
             let at = r.byte();
-            let value = base + memory.read_signed(&mut r, what)?;
+            let value = match memory.peek_signed(bytes, r.bit()) {
+                Some((value, bits)) => {
+                    r = BitReader::new(bytes, r.bit() + bits);
+                    base + value
+                }
+                None => base + memory.read_signed(&mut r, what)?,
+            };
             values.push(u8::try_from(value).map_err(|_| {
                 Error::corrupt(at, format!("{what} has a value of {value}; 0 to 255 are legal"))
             })?);
