@@ -1,6 +1,8 @@
 //! DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY against the crate `parquet`, by
 //! pages: the same bytes, and each reads what the other writes.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation, reason = "a test")]
+
 use bytes::Bytes;
 use latens::Limits;
 use latens::delta_binary_packed::{
