@@ -38,11 +38,13 @@ def test_tensors_and_ranges_of_bytes(saved):
 def test_tensors_of_torch(saved):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     import latens.torch as lt
+    from latens import _torch_gpu
 
     path, tensors = saved
     if not torch.cuda.is_available():
-        with pytest.raises((RuntimeError, AssertionError)):
-            lt.load_file(path, device="cuda")
+        # Builds of PyTorch for CUDA may crash where there is no driver; they are not asked.
+        assert _torch_gpu.open_on(path, "cuda") is None and _torch_gpu.open_on(path, "cpu") is None
+        assert np.array_equal(lt.load_file(path)["a"].numpy(), tensors["a"])
         return
     loaded = lt.load_file(path, device="cuda")
     for name, tensor in tensors.items():
