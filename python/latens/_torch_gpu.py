@@ -24,8 +24,9 @@ class GpuTensors:
     def _tensor(self, data: Any, dtype: torch.dtype, shape: Any) -> torch.Tensor:
         if len(data) == 0:
             return torch.empty(tuple(shape), dtype=dtype, device=self._device)
-        # By CUDA's array interface; the tensor holds `data`, which holds the memory.
-        flat = torch.as_tensor(data, device=self._device)
+        # By DLPack, on the current stream; the tensor holds the memory.
+        with torch.cuda.device(self._device):
+            flat = torch.from_dlpack(data)
         return flat.view(dtype).reshape(tuple(shape))
 
     def tensors(self, wanted: list[tuple[str, torch.dtype, Any]]) -> list[torch.Tensor]:

@@ -3,6 +3,9 @@
 
 use crate::errors::exception;
 use crate::wcodec::base;
+use dlpark::ffi::{DLDevice, DLManagedTensor, DLManagedTensorVersioned};
+use dlpark::python::{DlpackExporter, ExportRequest, export_dlpack};
+use dlpark::{DlpackFlags, Managed};
 use latens::Limits;
 use latens::wcodec::Reader;
 use latens_cuda::{DeviceTensor, Error, Gpu, GpuReader};
@@ -34,13 +37,57 @@ fn lift<T>(py: Python<'_>, result: latens_cuda::Result<T>) -> PyResult<T> {
     })
 }
 
-/// Bytes in device memory, which PyTorch and CuPy take as they are: nothing is copied, and the memory
-/// stays as long as this does. They are there when this is handed out, so no stream need wait.
+/// Bytes in device memory, which PyTorch and CuPy take as they are, by DLPack or CUDA's array
+/// interface: nothing is copied, and the memory stays as long as this or what took it. They are there
+/// when this is handed out, so no stream need wait.
 #[pyclass(frozen, module = "latens._latens")]
 pub(crate) struct DeviceBytes(DeviceTensor);
 
+impl DlpackExporter for DeviceBytes {
+    fn device(&self) -> DLDevice {
+        self.0.dlpack_device()
+    }
+
+    fn flags(&self) -> DlpackFlags {
+        DlpackFlags::empty()
+    }
+
+    /// Whatever the consumer's stream is: what was decoded has been waited for.
+    fn prepare_export(&self, _: Python<'_>, _: &ExportRequest<'_>) -> PyResult<()> {
+        Ok(())
+    }
+
+    fn export_legacy(&self, py: Python<'_>) -> PyResult<Managed<DLManagedTensor>> {
+        lift(py, self.0.dlpack())
+    }
+
+    fn export_versioned(&self, py: Python<'_>) -> PyResult<Managed<DLManagedTensorVersioned>> {
+        lift(py, self.0.dlpack())
+    }
+}
+
 #[pymethods]
 impl DeviceBytes {
+    /// The bytes as a DLPack tensor of one dimension.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(u32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let request = ExportRequest::parse(stream.as_ref(), max_version, dl_device, copy)?;
+        export_dlpack(self, py, request)
+    }
+
+    /// Kind and number of the device.
+    fn __dlpack_device__(&self) -> (u32, i32) {
+        let device = self.0.dlpack_device();
+        (device.device_type.0, device.device_id)
+    }
+
     /// CUDA's array interface, version 3.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

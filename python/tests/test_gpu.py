@@ -32,6 +32,8 @@ def test_tensors_and_ranges_of_bytes(saved):
     for tensor, data in zip(tensors.values(), decoded, strict=True):
         assert len(data) == tensor.nbytes
         assert data.__cuda_array_interface__["shape"] == (tensor.nbytes,)
+        assert data.__dlpack_device__() == (2, 0)
+        assert "dltensor" in repr(data.__dlpack__(stream=-1))
     assert len(file.range("a", 128, 640)) == 512
 
 

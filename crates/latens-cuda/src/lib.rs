@@ -25,6 +25,8 @@
 
 mod batch;
 mod crc;
+#[expect(unsafe_code, reason = "whoever takes a tensor holds its memory")]
+mod dlpack;
 mod error;
 #[expect(unsafe_code, reason = "the boundary to the driver")]
 mod gpu;

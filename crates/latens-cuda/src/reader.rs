@@ -63,6 +63,11 @@ impl DeviceTensor {
         self.range.is_empty()
     }
 
+    /// The number of its device.
+    pub(crate) fn ordinal(&self) -> usize {
+        self.arena.bytes.context().ordinal()
+    }
+
     /// The device's address of its first byte. What is there has been written when this returns, and
     /// stays as long as the tensor or a clone of it.
     pub fn address(&self) -> u64 {
