@@ -33,6 +33,23 @@ def settings(
     return values
 
 
+class Configured:
+    """Settings of `latens.pco.compress`, kept and shown."""
+
+    def __init__(
+        self,
+        level: int = 8,
+        mode: str = "auto",
+        delta: str = "auto",
+        favor: str = "balanced",
+        checksum: bool = True,
+    ) -> None:
+        self._settings = settings(level, mode, delta, favor, checksum)
+
+    def __repr__(self) -> str:
+        return "Pco(" + ", ".join(f"{k}={v!r}" for k, v in self._settings.items()) + ")"
+
+
 def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type of the numbers that stand for those of `dtype`."""
     if dtype.kind in _SEEN_AS:

@@ -26,20 +26,10 @@ from .errors import InvalidArgumentError
 __all__ = ["Pco", "register_pcodec"]
 
 
-class Pco(Codec):
+class Pco(_codec.Configured, Codec):
     """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`."""
 
     codec_id: ClassVar[str] = "latens.pco"
-
-    def __init__(
-        self,
-        level: int = 8,
-        mode: str = "auto",
-        delta: str = "auto",
-        favor: str = "balanced",
-        checksum: bool = True,
-    ) -> None:
-        self._settings = _codec.settings(level, mode, delta, favor, checksum)
 
     def encode(self, buf: Any) -> bytes:
         """The bytes of a chunk, which is an array of numbers."""
@@ -65,9 +55,6 @@ class Pco(Codec):
     def from_config(cls, config: dict[str, Any]) -> Pco:
         """The codec of a configuration."""
         return cls(**config)
-
-    def __repr__(self) -> str:
-        return "Pco(" + ", ".join(f"{k}={v!r}" for k, v in self._settings.items()) + ")"
 
 
 def _array(buf: Any) -> Array:

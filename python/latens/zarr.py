@@ -49,7 +49,7 @@ class _Named(_Meta):
         )
 
 
-class Pco(ArrayBytesCodec, metaclass=_Named):
+class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
     """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`.
 
     Chunks are of numbers of 8 to 64 bits, booleans, dates or time differences. Fill values are
@@ -58,16 +58,6 @@ class Pco(ArrayBytesCodec, metaclass=_Named):
 
     name: ClassVar[str] = "latens.pco"
     is_fixed_size = False
-
-    def __init__(
-        self,
-        level: int = 8,
-        mode: str = "auto",
-        delta: str = "auto",
-        favor: str = "balanced",
-        checksum: bool = True,
-    ) -> None:
-        self._settings = _codec.settings(level, mode, delta, favor, checksum)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Pco:
@@ -85,9 +75,6 @@ class Pco(ArrayBytesCodec, metaclass=_Named):
 
     def __hash__(self) -> int:
         return hash((self.name, *self._settings.items()))
-
-    def __repr__(self) -> str:
-        return "Pco(" + ", ".join(f"{k}={v!r}" for k, v in self._settings.items()) + ")"
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
         """Raise where the array is of a type that Pco does not have."""

@@ -3,7 +3,7 @@
 use crate::job::{Job, run};
 use crate::wcodec::{base, reopen, size_of};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
-use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_to_file};
+use latens::wcodec::{Base, BaseFile, Config, compress_checkpoint_to_file};
 use latens::{Error, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -73,42 +73,6 @@ fn open(path: &Path, job: &Arc<Job>) -> Result<Checkpoint> {
     Checkpoint::read(name, open(path)?, quantization, &|name| open(&folder.join(name)))
 }
 
-/// Compares what is written to it with a file of the checkpoint.
-struct Against<'a> {
-    checkpoint: &'a Checkpoint,
-    file: usize,
-    at: u64,
-    same: bool,
-}
-
-impl Write for Against<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let now = &bytes[..bytes.len().min(1 << 20)];
-        let mut there = vec![0; now.len()];
-        self.checkpoint.read_at(self.file, self.at, &mut there)?;
-        self.same &= there == now;
-        self.at += now.len() as u64;
-        Ok(now.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn compare<S: ReadAt>(checkpoint: &Checkpoint, reader: &Reader<S>) -> Result<()> {
-    for (number, file) in checkpoint.files.iter().enumerate() {
-        let mut against = Against { checkpoint, file: number, at: 0, same: true };
-        reader.write_file(number, &mut against)?;
-        if !against.same || against.at != file.len {
-            let what = "what was written does not read back as what was read; this is a bug of \
-                        latens, or a fault of the disk or memory: please report it";
-            return Err(Error::invalid(what).within(format!("file {}", file.name)));
-        }
-    }
-    Ok(())
-}
-
 /// How a file is made.
 struct Order {
     out: PathBuf,
@@ -137,7 +101,7 @@ impl Order {
             if let Some(base) = held {
                 reader = reader.with_base(base)?;
             }
-            compare(checkpoint, &reader)?;
+            reader.compare(checkpoint)?;
         }
         Ok(())
     }

@@ -36,6 +36,7 @@ pub mod bitplane;
 mod byte_range;
 pub mod checkpoint;
 pub(crate) mod class;
+mod compare;
 mod compress;
 mod config;
 pub mod context;

@@ -163,3 +163,46 @@ fn limits_are_named() {
     let error = reader.verify().unwrap_err().to_string();
     assert!(error.contains("max_output = 1000"), "{error}");
 }
+
+/// Bytes of tensors, all and some, to memory of the caller; and files against their checkpoint.
+#[test]
+fn ranges_of_bytes_are_those_of_the_tensor() {
+    let source = mixed(100, 64);
+    let checkpoint = open(source.clone());
+    let config = Config::default().level(3).group_symbols(1 << 10);
+    let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    let mut random = Random(3);
+    let tensors: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
+    for &number in &tensors {
+        let whole = reader.tensor(number).unwrap();
+        assert_eq!(reader.byte_length(number).unwrap(), whole.len());
+        let mut out = vec![0x5a; whole.len()];
+        reader.tensor_into(number, &mut out).unwrap();
+        assert!(out == whole, "tensor {number}");
+        assert!(reader.tensor_into(number, &mut vec![0; whole.len() + 1]).is_err());
+        for _ in 0..20 {
+            let from = random.below(whole.len() + 1);
+            let to = from + random.below(whole.len() - from + 1);
+            let range = from as u64..to as u64;
+            assert!(reader.byte_range(number, range.clone()).unwrap() == whole[from..to]);
+            let mut out = vec![0x5a; to - from];
+            reader.byte_range_into(number, range.start, &mut out).unwrap();
+            assert!(out == whole[from..to], "tensor {number}, bytes {from} to {to}");
+        }
+        let end = whole.len() as u64;
+        for range in [0..end + 1, end + 1..end + 1, u64::MAX..u64::MAX] {
+            assert!(reader.byte_range(number, range).is_err());
+        }
+        #[expect(clippy::reversed_empty_ranges, reason = "to be refused")]
+        let reversed = 1..0;
+        assert!(reader.byte_range(number, reversed).is_err());
+    }
+    assert!(reader.byte_length(usize::MAX).is_err());
+    reader.compare(&checkpoint).unwrap();
+    let mut other = source;
+    let last = other.len() - 1;
+    other[last] ^= 1;
+    let error = reader.compare(&open(other)).unwrap_err();
+    assert!(error.to_string().contains("model.safetensors"), "{error}");
+}

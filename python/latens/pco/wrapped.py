@@ -14,7 +14,7 @@ are in each page.
 np.float64(10.0)
 """
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .. import _latens
 from .._buffers import Array, numbers, octets, target
@@ -23,21 +23,28 @@ from ..errors import InvalidArgumentError
 __all__ = ["ChunkDecoder", "ChunkEncoder", "FileDecoder", "FileEncoder"]
 
 
-class ChunkEncoder:
-    """A chunk with everything chosen, ready to be written in parts."""
+Inner = TypeVar("Inner", _latens.ChunkEncoder, _latens.ChunkDecoder)
 
-    def __init__(self, inner: _latens.ChunkEncoder) -> None:
+
+class _Chunk(Generic[Inner]):
+    """A chunk in either direction."""
+
+    def __init__(self, inner: Inner) -> None:
         self._inner = inner
 
     @property
     def mode(self) -> str:
-        """The mode that was chosen, as the command line spells it."""
+        """The mode of the chunk, as the command line spells it."""
         return self._inner.mode
 
     @property
     def delta(self) -> str:
-        """The delta encoding that was chosen."""
+        """The delta encoding of the chunk."""
         return self._inner.delta
+
+
+class ChunkEncoder(_Chunk[_latens.ChunkEncoder]):
+    """A chunk with everything chosen, ready to be written in parts."""
 
     @property
     def pages(self) -> int:
@@ -74,26 +81,13 @@ class FileEncoder:
         return ChunkEncoder(self._inner.chunk(held, [held.size] if pages is None else pages))
 
 
-class ChunkDecoder:
+class ChunkDecoder(_Chunk[_latens.ChunkDecoder]):
     """The metadata of a chunk; several threads may decode its pages."""
-
-    def __init__(self, inner: _latens.ChunkDecoder) -> None:
-        self._inner = inner
 
     @property
     def consumed(self) -> int:
         """Bytes that the metadata takes."""
         return self._inner.consumed
-
-    @property
-    def mode(self) -> str:
-        """The mode of the chunk."""
-        return self._inner.mode
-
-    @property
-    def delta(self) -> str:
-        """The delta encoding of the chunk."""
-        return self._inner.delta
 
     def page(self, data: Any, n: int) -> Array:
         """The `n` numbers of the page at the start of `data`."""

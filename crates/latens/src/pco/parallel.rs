@@ -166,7 +166,7 @@ fn decode<T: Number>(
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::pco::{Config, compress, decompress_with};
+    use crate::pco::{Config, compress, decompress_into, decompress_with};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn two() -> NonZero<usize> {
@@ -262,6 +262,43 @@ mod tests {
             let found =
                 decompress_parallel(&file[..len], &limits, two()).map_err(|e| e.to_string());
             assert_eq!(found, expected, "cut to {len}");
+        }
+    }
+
+    /// What is written to the caller's buffer in spite of an error is what one thread writes.
+    #[test]
+    fn after_an_error_the_buffer_is_that_of_one_thread() {
+        let (numbers, listed) = file();
+        let walked = compress(&numbers, &Config::default().chunk_n(700).checksum(false)).unwrap();
+        let limits = Limits::default();
+        for mut file in [listed, walked] {
+            let both = |file: &[u8], what: String| {
+                let (mut one, mut many) = (vec![7u16; 3100], vec![7u16; 3100]);
+                let expected = decompress_into(file, &mut one);
+                for threads in [2, 4] {
+                    many.fill(7);
+                    let threads = NonZero::new(threads).unwrap();
+                    let quiet = &|_: usize| Ok(());
+                    let found = decompress_into_watched(file, &mut many, &limits, threads, quiet);
+                    assert_eq!(one, many, "{what}");
+                    match (&expected, found) {
+                        (Ok(expected), Ok(found)) => assert_eq!(*expected, found, "{what}"),
+                        (Err(expected), Err(found)) => {
+                            assert_eq!(expected.to_string(), found.to_string(), "{what}");
+                            assert_eq!(expected.values_before(), found.values_before(), "{what}");
+                        }
+                        other => panic!("{what}: {other:?}"),
+                    }
+                }
+            };
+            for byte in 0..file.len() {
+                file[byte] ^= 1 << (byte % 8);
+                both(&file, format!("byte {byte}"));
+                file[byte] ^= 1 << (byte % 8);
+            }
+            for len in (0..file.len()).step_by(3) {
+                both(&file[..len], format!("cut to {len}"));
+            }
         }
     }
 }

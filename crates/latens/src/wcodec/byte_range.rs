@@ -7,7 +7,7 @@ use crate::wcodec::view::{Layout, Sign, Values, View};
 use std::ops::Range;
 
 /// Bytes that are decoded at a time, about.
-const PIECE: u64 = 1 << 25;
+const PIECE: u64 = if cfg!(test) { 500 } else { 1 << 25 };
 
 /// Decoded bytes, and which of them were asked for.
 type Piece = (Vec<u8>, Range<usize>);
@@ -101,5 +101,58 @@ impl<S: ReadAt> Reader<S> {
             next = now.end;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::wcodec::checkpoint::{Checkpoint, Quantization};
+    use crate::wcodec::{Config, compress_checkpoint};
+
+    /// Tensors of many pieces, and one that is packed.
+    #[test]
+    fn pieces_join() {
+        let tensors = [
+            ("a", "I8", "[60,48]", 60 * 48),
+            ("b", "F32", "[300,8]", 9600),
+            ("c", "I32", "[9]", 36),
+        ];
+        let (mut entries, mut data) = (Vec::new(), Vec::new());
+        for (name, dtype, shape, bytes) in tensors {
+            let start = data.len();
+            data.extend((0..bytes).map(|i| u8::try_from((i * 7 + i / 48 * 13) % 23).unwrap()));
+            let end = data.len();
+            entries.push(format!(
+                r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{start},{end}]}}"#
+            ));
+        }
+        let header = format!("{{{}}}", entries.join(","));
+        let mut source = (header.len() as u64).to_le_bytes().to_vec();
+        source.extend_from_slice(header.as_bytes());
+        source.extend_from_slice(&data);
+        let none = |_: &str| Err(Error::invalid("no shards"));
+        let name = "model.safetensors".to_owned();
+        let checkpoint =
+            Checkpoint::read(name, Box::new(source), Quantization::default(), &none).unwrap();
+        let config = Config::default().level(2).threads(1).group_symbols(512);
+        let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap().threads(2);
+        for (number, _) in reader.tensors() {
+            let whole = reader.tensor(number).unwrap();
+            let mut out = vec![0x5a; whole.len()];
+            reader.tensor_into(number, &mut out).unwrap();
+            assert!(out == whole);
+            for from in (0..whole.len()).step_by(37) {
+                for to in (from..=whole.len()).step_by(411) {
+                    let range = from as u64..to as u64;
+                    assert!(reader.byte_range(number, range).unwrap() == whole[from..to]);
+                    let mut out = vec![0x5a; to - from];
+                    reader.byte_range_into(number, from as u64, &mut out).unwrap();
+                    assert!(out == whole[from..to], "tensor {number}, bytes {from} to {to}");
+                }
+            }
+        }
     }
 }

@@ -71,3 +71,26 @@ impl<T: Number> Kept<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forgets_what_is_safe_and_restores_the_rest() {
+        let mut buffer: Vec<u32> = (0..40).collect();
+        let kept = Kept::new();
+        for index in [0, 1, 3, 2] {
+            kept.keep(index, 10 * index, &buffer[10 * index..][..10]);
+            buffer[10 * index..][..10].fill(99);
+        }
+        kept.decoded(1);
+        kept.decoded(3);
+        assert_eq!(kept.with(|state| state.held.len()), 4);
+        kept.decoded(0);
+        assert_eq!(kept.with(|state| (state.held.len(), state.spare.len())), (2, 2));
+        kept.restore(&mut buffer);
+        assert!(buffer[..20].iter().all(|n| *n == 99));
+        assert_eq!(buffer[20..], (20..40).collect::<Vec<u32>>());
+    }
+}
