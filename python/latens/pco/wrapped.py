@@ -30,7 +30,7 @@ class _Chunk(Generic[Inner]):
     """A chunk in either direction."""
 
     def __init__(self, inner: Inner) -> None:
-        self._inner = inner
+        self._inner: Inner = inner
 
     @property
     def mode(self) -> str:
