@@ -81,6 +81,32 @@ fn every_predictor_transform_coder_and_tile_size() {
     }
 }
 
+/// Groups that take next to nothing stand for no more than readers believe of so few bytes.
+#[test]
+fn tensors_of_one_value_come_back() {
+    let of_zeros = |shape: &[u64]| {
+        let n = usize::try_from(shape.iter().product::<u64>()).unwrap();
+        safetensors(&[("w.weight", "I8", shape, vec![0; n])])
+    };
+    for shape in [[700, 400], [3, 90_000], [1, 300_000], [200_000, 1]] {
+        let source = of_zeros(&shape);
+        for coder in [Coder::Direct, Coder::Bitplane] {
+            for transforms in [vec![], vec![Transform::Dct]] {
+                for group in [0, 1 << 24] {
+                    let tools = Tools { coder, transforms: transforms.clone(), ..Tools::default() };
+                    round_trip(&source, &tools, group);
+                }
+            }
+        }
+    }
+    let source = of_zeros(&[3000, 3000]);
+    for level in [0, 8] {
+        let config = Config::default().level(level).group_symbols(1 << 24);
+        let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+        assert!(back(&file).unwrap() == source, "level {level}");
+    }
+}
+
 #[test]
 fn rows_and_slices_are_those_of_the_whole() {
     let source = planes(200, 64, 9);

@@ -11,8 +11,6 @@ use crate::wcodec::transform;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::{Classes, Group, Kernel};
 
-/// How many times its stored bytes a group may hold.
-pub(crate) const MOST_EXPANSION: usize = 1 << 16;
 /// The symbol of a number of 255 or more; the excess follows the words.
 const ESCAPE: u8 = 255;
 

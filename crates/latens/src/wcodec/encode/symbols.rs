@@ -10,7 +10,7 @@ use crate::wcodec::encode::plan::{Explained, Hints, Matrix, Plan, explain};
 use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::layout::short_stream;
-use crate::wcodec::layout::symbols::{COLUMN, Prediction, REFERENCE, Symbols};
+use crate::wcodec::layout::symbols::{COLUMN, MOST_EXPANSION, Prediction, REFERENCE, Symbols};
 use crate::wcodec::plane::{Plane, Role};
 use latens_kernels::dispatch::{Present, Work};
 use std::borrow::Cow;
@@ -33,6 +33,18 @@ pub(crate) struct DirectConfig {
     pub(crate) threads: usize,
     /// By how much symbols coded in pairs, which decode twice as fast, may be larger.
     pub(crate) pairs_slack: f64,
+}
+
+/// What the lane states of a group take.
+pub(crate) const STATES_BYTES: usize = 4 * rans::LANES;
+
+/// Rows of a group: about `least` symbols, and no more than readers believe of `fewest` stored bytes,
+/// fewer than which no group takes.
+pub(crate) fn group_rows(symbols: &[u8], cols: usize, least: usize, fewest: usize) -> usize {
+    let rows = symbols.len().div_ceil(cols.max(1));
+    let groups = (symbols.len() / least.max(1)).clamp(1, rows.max(1));
+    let most = fewest * MOST_EXPANSION / cols.max(1);
+    rows.div_ceil(groups).clamp(1, most.max(1))
 }
 
 /// Symbols to be encoded.
@@ -121,14 +133,12 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         residuals = Some(plane.data.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4).collect());
     }
     let Plan { tables, classes, .. } = chosen;
-    let rows = plane.data.len().div_ceil(cols.max(1));
-    let groups = (plane.data.len() / config.group_symbols.max(1)).clamp(1, rows.max(1));
     let symbols = Symbols {
         count: plane.data.len(),
         recut: recut.then_some(cols),
         cols,
         pairs: paired,
-        group_rows: rows.div_ceil(groups).max(1),
+        group_rows: group_rows(&plane.data, cols, config.group_symbols, STATES_BYTES),
         prediction,
         table_bits: config.table_bits,
         tables,

@@ -8,10 +8,12 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Hints, Matrix, Plan, circular_mean, plan};
-use crate::wcodec::encode::symbols::{DirectConfig, Job, Scratch, encoder, means, terms};
+use crate::wcodec::encode::symbols::{
+    DirectConfig, Job, STATES_BYTES, Scratch, direct, encoder, group_rows, means, terms,
+};
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::source::PartOf;
-use crate::wcodec::layout::symbols::{BY_TILE, KINDS, Prediction, Symbols};
+use crate::wcodec::layout::symbols::{BY_TILE, KINDS, MOST_EXPANSION, Prediction, Symbols};
 use crate::wcodec::plane::Plane;
 use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
@@ -56,16 +58,17 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
         means: has(Predictor::Column).then(|| means(matrix)),
         reference: reference.filter(|_| has(Predictor::Reference)).map(|r| r.of.clone()),
     };
-    let groups = (plane.data.len() / config.group_symbols.max(1)).clamp(1, plane.rows.max(1));
+    let bitplane = tools.coder == Coder::Bitplane;
+    // Of planes without a bit set a group is a byte, of direct ones never less than its states.
+    let fewest = if bitplane { 1 } else { STATES_BYTES };
     let mut symbols = Symbols {
         count: plane.data.len(),
         cols: plane.cols,
-        group_rows: plane.rows.div_ceil(groups).max(1),
+        group_rows: group_rows(&plane.data, plane.cols, config.group_symbols, fewest),
         prediction: Some(prediction),
         table_bits: config.table_bits,
         ..Symbols::default()
     };
-    let bitplane = tools.coder == Coder::Bitplane;
     let prepare =
         |group: usize| prepare(plane, &symbols, group, &among, &transforms, reference, bitplane);
     let prepared = threads::map(symbols.groups(), config.threads, prepare);
@@ -92,6 +95,13 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
     if bitplane {
         bank.take_from(before);
         let groups = bitplanes(&symbols, hints, &prepared, config)?;
+        let stored = |group: usize| groups.get(group).map_or(0, Vec::len);
+        let unbelievable =
+            |group: usize| symbols.group_range(group).len() > stored(group) * MOST_EXPANSION;
+        if (0..symbols.groups()).any(unbelievable) {
+            // A long row of next to nothing.
+            return direct(job, bank);
+        }
         return Ok(EncodedPart::new(role, shape, Codec::Bitplane(symbols), groups));
     }
     symbols.tables = tables;

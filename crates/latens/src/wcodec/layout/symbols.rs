@@ -37,6 +37,8 @@ pub(crate) const REFERENCE: u8 = 7;
 /// Kinds of the bitplane coder, and of coefficients; plain values have the first half where there
 /// are coefficients.
 pub(crate) const KINDS: usize = 16;
+/// How many times its stored bytes a group may hold.
+pub(crate) const MOST_EXPANSION: usize = 1 << 16;
 /// Predictors that exist.
 pub(crate) const PREDICTORS: u8 = 8;
 
