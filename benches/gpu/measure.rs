@@ -6,7 +6,7 @@
 //! cargo run --release -p latens-cuda --example gpu_measure -- [--bits 8] [--layers 32] [--dir DIR]
 //! ```
 //! Weights are normal, with a scale a row taken out as quantisers do, and columns that differ as those
-//! of trained models do; real ones differ more, and are smaller. Writes one line of CSV.
+//! of trained models do; real ones differ more, and are smaller. Writes CSV: a head, and a line.
 
 #![allow(
     clippy::unwrap_used,

@@ -13,28 +13,10 @@ use pyo3::types::PyBytes;
 /// Evaluates with `$T` standing for one of the four types that the encoding has.
 macro_rules! with_element {
     ($py:expr, $ty:expr, $T:ident => $body:expr) => {
-        match $ty {
-            NumberType::I32 => {
-                type $T = i32;
-                $body
-            }
-            NumberType::I64 => {
-                type $T = i64;
-                $body
-            }
-            NumberType::U32 => {
-                type $T = u32;
-                $body
-            }
-            NumberType::U64 => {
-                type $T = u64;
-                $body
-            }
-            other => Err(invalid(
-                $py,
-                format!("DELTA_BINARY_PACKED holds int32, int64, uint32 or uint64, not {other}"),
-            )),
-        }
+        latens::with_element_type!($ty, $T => $body, other => Err(invalid(
+            $py,
+            format!("DELTA_BINARY_PACKED holds int32, int64, uint32 or uint64, not {other}"),
+        )))
     };
 }
 

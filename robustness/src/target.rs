@@ -44,7 +44,7 @@ pub fn refused(error: &latens::Error, len: usize) -> Verdict {
     assert!(error.kind() != Io, "an I/O error from bytes in memory: {error}");
     assert!(error.at().is_none_or(|at| at <= len as u64), "a byte behind the input: {error}");
     if error.kind() == InvalidArgument {
-        if error.what().contains("max_output") || error.what().contains("max_alloc") {
+        if error.is_limit() {
             return Verdict::Limited;
         }
     } else {

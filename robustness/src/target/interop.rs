@@ -57,7 +57,7 @@ fn pco_typed<T: Both>(file: &[u8]) -> Verdict {
     let limits = Limits::default().max_output(super::MAX_OUTPUT);
     let ours = latens::pco::decompress_with::<T>(file, &limits);
     if let Err(error) = &ours
-        && error.what().contains("max_output")
+        && error.is_limit()
     {
         return Verdict::Limited;
     }

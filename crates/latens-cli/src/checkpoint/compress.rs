@@ -1,9 +1,8 @@
 //! A checkpoint to `.wcodec`, read back and compared byte for byte.
 
 use latens::Limits;
-use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use latens::wcodec::checkpoint::ReadAt;
 use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_watched};
-use std::io::{self, Write};
 use std::time::Instant;
 
 use super::base;
@@ -75,7 +74,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         reader = reader.with_base(base)?;
     }
     if !args.no_verify {
-        compare(&checkpoint, &reader)?;
+        reader.compare(&checkpoint)?;
     }
     let tensors = with_threads(threads, || tensors(&reader))?;
     progress.finish();
@@ -98,47 +97,4 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
 
 fn tensors<S: ReadAt>(reader: &Reader<S>) -> Result<Vec<TensorReport>> {
     super::inspect::tensors(reader).map(|all| all.iter().map(TensorReport::of).collect())
-}
-
-/// Every file of the checkpoint, from what was written, against the one that was read.
-fn compare<S: ReadAt>(checkpoint: &Checkpoint, reader: &Reader<S>) -> Result<()> {
-    let hint = "this is a bug of latens, or a fault of the disk or memory: please report it";
-    for (number, file) in checkpoint.files.iter().enumerate() {
-        let mut against = Against { checkpoint, file: number, at: 0, same: true };
-        reader.write_file(number, &mut against).map_err(|e| Failure::from(e).hint(hint))?;
-        if !against.same || against.at != file.len {
-            return Err(Failure::new(
-                "what was written does not read back as what was read; nothing is kept",
-            )
-            .within(format!("file {}", file.name))
-            .hint(hint));
-        }
-    }
-    match reader.files().count() == checkpoint.files.len() {
-        true => Ok(()),
-        false => Err(Failure::new("not all files were written").hint(hint)),
-    }
-}
-
-/// Compares what is written to it with a file of the checkpoint.
-struct Against<'a> {
-    checkpoint: &'a Checkpoint,
-    file: usize,
-    at: u64,
-    same: bool,
-}
-
-impl Write for Against<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let now = &bytes[..bytes.len().min(1 << 20)];
-        let mut there = vec![0; now.len()];
-        let read = self.checkpoint.read_at(self.file, self.at, &mut there);
-        self.same &= read.is_ok() && there == now;
-        self.at += now.len() as u64;
-        Ok(now.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -61,6 +61,39 @@ pub use encode::{encode, encode_into, encode_to, encoded_bound};
 pub use inspect::{BlockSummary, Report, inspect};
 pub use layout::{Header, Layout, header};
 
+/// Evaluates an expression with `$T` standing for the one of the four types of this encoding that a
+/// [`NumberType`](crate::NumberType) names, or another one where it names none of them.
+///
+/// ```
+/// use latens::NumberType;
+/// let width = |ty| latens::with_element_type!(ty, T => size_of::<T>(), other => other.bytes() + 100);
+/// assert_eq!((width(NumberType::U32), width(NumberType::F64)), (4, 108));
+/// ```
+#[macro_export]
+macro_rules! with_element_type {
+    ($ty:expr, $T:ident => $body:expr, $other:ident => $else:expr) => {
+        match $ty {
+            $crate::NumberType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::NumberType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::NumberType::U32 => {
+                type $T = u32;
+                $body
+            }
+            $crate::NumberType::U64 => {
+                type $T = u64;
+                $body
+            }
+            $other => $else,
+        }
+    };
+}
+
 /// What a stream holds: `i32`, `i64`, `u32` or `u64`; sealed. Parquet's INT32 and INT64 are the
 /// signed ones; unsigned integers, dates, times and timestamps are bit casts of these.
 pub trait Element: latens_kernels::lane::Integer {}

@@ -36,8 +36,12 @@ impl<S: ReadAt> Reader<S> {
     ///
     /// # Errors
     /// Those of [`Reader::write_file`] and [`Checkpoint::read_at`]; invalid argument, naming the
-    /// file, where bytes differ or one is longer.
+    /// file, where bytes differ or one is longer, or where there are more or fewer files.
     pub fn compare(&self, checkpoint: &Checkpoint) -> Result<()> {
+        let (held, files) = (self.files().count(), checkpoint.files.len());
+        if held != files {
+            return Err(Error::invalid(format!("{held} files are held, and {files} were read")));
+        }
         for (number, file) in checkpoint.files.iter().enumerate() {
             let mut against = Against { checkpoint, file: number, at: 0, same: true };
             self.write_file(number, &mut against)?;
