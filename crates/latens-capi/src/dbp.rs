@@ -5,7 +5,6 @@ use crate::error::{Failure, guard, lt_error, lt_status};
 use crate::options::{Decode, decode, known, lt_decode_options};
 use crate::pco::within;
 use crate::raw::{self, Checked};
-use latens::NumberType;
 use latens::delta_binary_packed as dbp;
 use latens::delta_binary_packed::{Element, Layout, Options};
 use std::ffi::c_void;
@@ -30,29 +29,11 @@ pub struct lt_dbp_header {
 /// Evaluates with `$T` standing for one of the four types that the encoding has.
 macro_rules! with_element {
     ($ty:expr, $T:ident => $body:expr) => {
-        match $ty {
-            NumberType::I32 => {
-                type $T = i32;
-                $body
-            }
-            NumberType::I64 => {
-                type $T = i64;
-                $body
-            }
-            NumberType::U32 => {
-                type $T = u32;
-                $body
-            }
-            NumberType::U64 => {
-                type $T = u64;
-                $body
-            }
-            other => {
-                return Err(Failure::invalid(format!(
-                    "DELTA_BINARY_PACKED holds i32, i64, u32 or u64, not {other}"
-                )));
-            }
-        }
+        latens::with_element_type!($ty, $T => $body, other => {
+            return Err(Failure::invalid(format!(
+                "DELTA_BINARY_PACKED holds i32, i64, u32 or u64, not {other}"
+            )));
+        })
     };
 }
 

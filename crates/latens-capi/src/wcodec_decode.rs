@@ -25,9 +25,8 @@ pub struct lt_wcodec_layout {
 }
 
 /// Decodes tensor `index` to `capacity` bytes at `data`, as they were in the checkpoint; `*written`,
-/// unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Rows of numbers are decoded in
-/// pieces of some megabytes; a packed tensor takes its own size in memory meanwhile. After an error
-/// `data` holds what was decoded before.
+/// unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Groups are
+/// decoded to where they belong. After an error `data` holds anything.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_decode(
     reader: *const lt_wcodec_reader,
