@@ -12,7 +12,7 @@ COUNT = 1 << 30
 
 def weights():
     random = numpy.random.default_rng(1)
-    columns = numpy.exp(random.normal(size=4096) * 0.25) * 127 / 4.2
+    columns = numpy.exp(random.normal(size=4096) * 0.16) * 127 / 3.8
     rows = random.normal(size=(COUNT // 4096 // 16, 4096)) * columns
     some = numpy.clip(numpy.rint(rows), -127, 127).astype(numpy.int8)
     return numpy.tile(some, (16, 1)).reshape(-1).view(numpy.uint8)
