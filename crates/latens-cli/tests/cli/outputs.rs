@@ -99,22 +99,27 @@ fn fifos_and_devices_are_written_directly() {
     let f = Folder::new();
     f.write("a.npy", &column(300));
     f.run(&["compress", "a.npy", "-o", "/dev/null"]).ok();
-    system("mkfifo", &["pipe"], &f.path(""));
-    let path = f.path("pipe");
+    // A pipe each: a process that another test is starting holds our ends of earlier ones until its
+    // exec, and would be taken for the partner.
+    let pipe = |name: &str| {
+        system("mkfifo", &[name], &f.path(""));
+        f.path(name)
+    };
+    let path = pipe("out.pco");
     let reader = std::thread::spawn(move || fs::read(path).unwrap());
-    f.run(&["compress", "a.npy", "-o", "pipe"]).ok();
+    f.run(&["compress", "a.npy", "-o", "out.pco"]).ok();
     f.write("b.pco", &reader.join().unwrap());
-    let path = f.path("pipe");
+    let path = pipe("out.npy");
     let reader = std::thread::spawn(move || fs::read(path).unwrap());
-    f.run(&["decompress", "b.pco", "--to", "npy", "-o", "pipe"]).ok();
+    f.run(&["decompress", "b.pco", "--to", "npy", "-o", "out.npy"]).ok();
     assert_eq!(reader.join().unwrap(), column(300));
     // And read from.
-    let (path, bytes) = (f.path("pipe"), column(300));
-    let writer = std::thread::spawn(move || fs::write(path, bytes).unwrap());
-    f.run(&["compress", "pipe", "--from", "npy", "-o", "c.pco"]).ok();
+    let path = pipe("in.npy");
+    let writer = std::thread::spawn(move || fs::write(path, column(300)).unwrap());
+    f.run(&["compress", "in.npy", "--from", "npy", "-o", "c.pco"]).ok();
     writer.join().unwrap();
     assert_eq!(f.read("c.pco"), f.read("b.pco"));
-    assert_eq!(f.names(), ["a.npy", "b.pco", "c.pco", "pipe"]);
+    assert_eq!(f.names(), ["a.npy", "b.pco", "c.pco", "in.npy", "out.npy", "out.pco"]);
 }
 
 #[test]
