@@ -13,7 +13,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde_core::Deserialize;
 
 use super::members::{Json, Numbers};
 use super::quantization::Quantization;
@@ -96,13 +96,36 @@ pub(super) fn unique(listed: &[Listed]) -> Result<()> {
 }
 
 /// What a header says of a tensor.
-#[derive(Deserialize)]
-#[serde(expecting = "an object with dtype, shape and data_offsets")]
-struct Fields<'a> {
-    #[serde(borrow)]
-    dtype: Cow<'a, str>,
+struct Fields {
+    dtype: String,
     shape: Numbers<MOST_DIMENSIONS>,
     data_offsets: Numbers<2>,
+}
+
+impl Fields {
+    fn read(value: Json<'_>) -> Result<Self> {
+        let (mut dtype, mut shape, mut data_offsets) = (None, None, None);
+        value.members(|name, member| match name.as_str() {
+            "dtype" => once(&mut dtype, &name, member),
+            "shape" => once(&mut shape, &name, member),
+            "data_offsets" => once(&mut data_offsets, &name, member),
+            _ => Ok(()),
+        })?;
+        let missing = |name| Error::corrupt(value.at(), format!("missing field `{name}`"));
+        Ok(Fields {
+            dtype: dtype.ok_or_else(|| missing("dtype"))?,
+            shape: shape.ok_or_else(|| missing("shape"))?,
+            data_offsets: data_offsets.ok_or_else(|| missing("data_offsets"))?,
+        })
+    }
+}
+
+/// A field that stands there once.
+fn once<'a, T: Deserialize<'a>>(field: &mut Option<T>, name: &str, value: Json<'a>) -> Result<()> {
+    match field.replace(value.parse()?) {
+        None => Ok(()),
+        Some(_) => Err(Error::corrupt(value.at(), format!("duplicate field `{name}`"))),
+    }
 }
 
 /// The tensors of a header; bytes are those of the file, of which it is the ninth and on.
@@ -136,7 +159,7 @@ fn metadata(value: Json<'_>, quantization: &mut Quantization) {
 }
 
 fn tensor(value: Json<'_>, name: String, file: usize, data: u64) -> Result<TensorInfo> {
-    let fields: Fields<'_> = value.parse().map_err(|e| e.within(quoted(&name)))?;
+    let fields = Fields::read(value).map_err(|e| e.within(quoted(&name)))?;
     let dtype = Dtype::from_safetensors(&fields.dtype).unwrap_or(Dtype::Unknown);
     let (shape, offsets) = (fields.shape.0, fields.data_offsets.0);
     let wrong = |what: String| Error::corrupt(value.at(), what).within(quoted(&name));

@@ -127,8 +127,13 @@ fn errors_name_the_tensor_and_the_byte() {
             ErrorKind::Corrupt,
             "more than 2",
         ),
+        (
+            "\"b.w\":{\"dtype\":\"U8\",\"shape\":[4],\"shape\":[4]}".to_owned(),
+            ErrorKind::Corrupt,
+            "duplicate field `shape`",
+        ),
         ("\"b.w\":{\"dtype\":7}".to_owned(), ErrorKind::Corrupt, "expected a string"),
-        ("\"b.w\":7".to_owned(), ErrorKind::Corrupt, "expected an object with dtype"),
+        ("\"b.w\":7".to_owned(), ErrorKind::Corrupt, "expected an object"),
     ] {
         let header = format!("{{{good},{second}}}");
         let e = error(&header, 8);
