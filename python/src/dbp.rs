@@ -4,7 +4,6 @@ use crate::array::{from_vec, named, number_type, readable, writable};
 use crate::errors::{invalid, lift};
 use crate::job::run;
 use crate::pco::limits;
-use latens::NumberType;
 use latens::delta_binary_packed::{Element, Layout, Options, decode, decode_into, encode};
 use numpy::{PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;

@@ -70,17 +70,26 @@ macro_rules! impl_latent {
 }
 impl_latent!(u8 u16 u32 u64);
 
+/// What is emitted on leaving some slots of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Symbol<L> {
+    /// How many slots have it.
+    pub weight: u32,
+    /// Bits of the stream that are added to the lower bound, at most [`MAX_OFFSET_BITS`].
+    pub offset_bits: u8,
+    /// The smallest latent.
+    pub lower: L,
+}
+
 /// A slot of a table: a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slot<L> {
+pub struct Slot {
+    /// Which of the table's symbols.
+    pub symbol: u16,
     /// The next slot if all bits read are zero.
     pub base: u16,
     /// Bits of the stream that lead to the next slot, at most [`MAX_LOG`].
     pub bits: u8,
-    /// Bits of the stream that are added to the lower bound, at most [`MAX_OFFSET_BITS`].
-    pub offset_bits: u8,
-    /// The smallest latent of the slot's symbol.
-    pub lower: L,
 }
 
 /// A slot in eight bytes: bits 0 to 7 say how many bits of the stream lead to the next slot, 8 to
@@ -151,29 +160,43 @@ pub struct Table<L> {
 }
 
 impl<L: Latent> Table<L> {
-    /// A table of one slot or more, `None` where it is not closed in itself or a count of bits
-    /// passes its limit.
-    pub fn new(slots: &[Slot<L>]) -> Option<Self> {
-        let most = |f: fn(&Slot<L>) -> u8| slots.iter().map(f).max();
-        let (max_bits, max_offset_bits) = (most(|s| s.bits)?, most(|s| s.offset_bits)?);
-        let is_open = |s: &Slot<L>| usize::from(s.base) + (1 << s.bits) > slots.len();
-        if u32::from(max_bits) > MAX_LOG
-            || max_offset_bits > MAX_OFFSET_BITS
-            || slots.iter().any(is_open)
-        {
+    /// A table of one slot or more, `None` where it is not closed in itself, a count of bits passes
+    /// its limit, or symbols and slots do not go together.
+    pub fn new(symbols: &[Symbol<L>], slots: impl ExactSizeIterator<Item = Slot>) -> Option<Self> {
+        let max_offset_bits = symbols.iter().map(|s| s.offset_bits).max()?;
+        let weights = |longer_than: Option<u8>| -> u64 {
+            let counted = symbols.iter().filter(|s| longer_than.is_none_or(|n| s.offset_bits > n));
+            counted.map(|s| u64::from(s.weight)).sum()
+        };
+        let all = weights(None);
+        if max_offset_bits > MAX_OFFSET_BITS || all != slots.len() as u64 {
             return None;
         }
-        let lower = || slots.iter().map(|s| s.lower.widen());
+        let lower = || symbols.iter().map(|s| s.lower.widen());
         let (least, greatest) = (lower().min()?, lower().max()?);
         let is_near = greatest - least <= u32::MAX.into();
-        let node = |(i, s): (u64, &Slot<L>)| {
-            let head = u32::from(s.bits) | u32::from(s.offset_bits) << 8 | u32::from(s.base) << 16;
-            Node(u64::from(head) | if is_near { s.lower.widen() - least } else { i } << 32)
+        let emitted = |(i, s): (u64, &Symbol<L>)| {
+            let payload = if is_near { s.lower.widen() - least } else { i };
+            u64::from(s.offset_bits) << 8 | payload << 32
         };
+        let emitted: Vec<u64> = (0..).zip(symbols).map(emitted).collect();
+        // Of all slots, those that there are no symbols for too.
+        let (mut max_bits, mut end, mut is_known) = (0, 0, true);
+        let mut nodes = Vec::with_capacity(slots.len());
+        nodes.extend(slots.map(|s| {
+            let emitted = emitted.get(usize::from(s.symbol));
+            is_known &= emitted.is_some();
+            max_bits = max_bits.max(s.bits);
+            end = end.max(usize::from(s.base) + (1 << (s.bits & 31)));
+            let head = u64::from(s.bits) | u64::from(s.base) << 16;
+            Node(emitted.copied().unwrap_or_default() | head)
+        }));
+        if !is_known || u32::from(max_bits) > MAX_LOG || end > nodes.len() {
+            return None;
+        }
         // Slots are visited about equally often. Where one in a hundred is longer it pays still to
         // take them for short.
-        let hardly_any_above =
-            |most: u8| slots.iter().filter(|s| s.offset_bits > most).count() * 100 <= slots.len();
+        let hardly_any_above = |most: u8| weights(Some(most)) * 100 <= all;
         let offsets = match max_offset_bits {
             0 => Offsets::None,
             1..=NARROW if hardly_any_above(SHORT) => {
@@ -186,12 +209,15 @@ impl<L: Latent> Table<L> {
             _ => Offsets::Wide,
         };
         Some(Self {
-            nodes: (0..).zip(slots).map(node).collect(),
             lowers: match is_near {
                 true => Lowers::Near(L::from_low(least)),
-                false => Lowers::Far(slots.iter().map(|s| s.lower).collect()),
+                false => Lowers::Far(symbols.iter().map(|s| s.lower).collect()),
             },
-            single: if let [s] = slots { Some((s.lower, s.offset_bits)) } else { None },
+            single: match symbols {
+                [s] if nodes.len() == 1 => Some((s.lower, s.offset_bits)),
+                _ => None,
+            },
+            nodes,
             max_bits,
             max_offset_bits,
             offsets,

@@ -5,18 +5,22 @@ use crate::error::{Error, Result};
 /// Bounds that a decoder keeps, whatever its input says. They are checked before allocating.
 ///
 /// The default bounds nothing but what the input has not earned: decoders always grow their
-/// buffers with the bytes actually read. Set both where input comes from strangers.
+/// buffers with the bytes actually read. Set the first two where input comes from strangers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Most bytes of numbers that may be decoded.
     pub max_output: u64,
     /// Most bytes that tables, dictionaries and windows of one chunk may take.
     pub max_alloc: u64,
+    /// Most slots that the tables of a Pco file may have in all beyond eight for each number of
+    /// their chunk: work that is no part of the output. 2^22 by default, some tens of
+    /// milliseconds, which no file of the encoders known comes near.
+    pub max_spare_slots: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_output: u64::MAX, max_alloc: u64::MAX }
+        Self { max_output: u64::MAX, max_alloc: u64::MAX, max_spare_slots: 1 << 22 }
     }
 }
 
@@ -32,6 +36,13 @@ impl Limits {
     #[must_use]
     pub fn max_alloc(mut self, bytes: u64) -> Self {
         self.max_alloc = bytes;
+        self
+    }
+
+    /// No more than so many slots of tables that numbers do not earn.
+    #[must_use]
+    pub fn max_spare_slots(mut self, slots: u64) -> Self {
+        self.max_spare_slots = slots;
         self
     }
 
@@ -60,6 +71,22 @@ impl Limits {
                 "{what} takes {bytes} bytes, over the limit max_alloc = {}; \
                  raise it if you trust this input",
                 self.max_alloc
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether so many slots that no numbers earned are within [`Limits::max_spare_slots`].
+    ///
+    /// # Errors
+    /// Invalid argument, naming the limit, when they are not.
+    pub(crate) fn check_spare_slots(&self, slots: u64) -> Result<()> {
+        if slots > self.max_spare_slots {
+            return Err(Error::limit(format!(
+                "the tables of these chunks have {slots} slots more than their few numbers earn, \
+                 over the limit max_spare_slots = {}; no encoder known writes such a file: raise \
+                 the limit if you trust this one",
+                self.max_spare_slots
             )));
         }
         Ok(())

@@ -38,7 +38,7 @@ fn head(file: &[u8]) -> usize {
 fn repeated(file: &[u8], output: usize) -> Vec<u8> {
     let chunk = &file[head(file)..file.len() - 1];
     let times = ((MOST - 20) / chunk.len()).min(OUTPUT.div_ceil(output));
-    Fields::head(0, 0).bytes(&chunk.repeat(times)).end()
+    Fields::head(0, times as u64).bytes(&chunk.repeat(times)).end()
 }
 
 fn encoded<T: Number>(config: &Config, shape: Shape, n: usize) -> Option<Vec<u8>> {
@@ -46,41 +46,58 @@ fn encoded<T: Number>(config: &Config, shape: Shape, n: usize) -> Option<Vec<u8>
     (file.len() < MOST).then(|| repeated(&file, n * size_of::<T>()))
 }
 
-/// One number a chunk; each of its variables has two bins in a table of 2^14. As many of them as a
-/// mode and a delta encoding make.
-fn tables() -> Vec<Heavy> {
-    const LOG: u64 = 14;
+/// log2 of the slots of the largest table.
+const LOG: u64 = 14;
+
+fn selector_of(ty: NumberType) -> u8 {
+    NumberType::ALL.iter().position(|t| *t == ty).unwrap() as u8
+}
+
+/// A chunk of one number, each of whose one to three variables has two bins in a table of 2^14.
+fn chunk_of_tables(tables: u64, ty: NumberType) -> Vec<u8> {
     let bins = [(1, 0, 0), ((1 << LOG) - 1, 1, 0)];
     let lookbacks = [(1, 1, 0), ((1 << LOG) - 1, 2, 0)];
-    let mut all = Vec::new();
-    for (name, ty, int_mult, lookback) in [
-        ("tables, one", NumberType::U8, false, false),
-        ("tables, two", NumberType::U8, true, false),
-        ("tables, three", NumberType::U8, true, true),
-    ] {
-        let k = ty.bits() as usize;
-        let mut chunk = Fields::default().chunk(ty.pco_byte(), 1);
-        chunk = if int_mult { chunk.field(1, 4).field(3, k) } else { chunk.field(0, 4) };
-        // Lookback: window of 2^5, one state, of the primary and the secondary.
-        chunk = if lookback {
-            chunk.field(2, 4).field(4, 5).field(0, 4).field(1, 1).variable(32, LOG, &lookbacks)
-        } else {
-            chunk.field(0, 4)
-        };
+    let (int_mult, lookback) = (tables > 1, tables > 2);
+    let k = ty.bits() as usize;
+    let mut chunk = Fields::default().chunk(ty.pco_byte(), 1);
+    chunk = if int_mult { chunk.field(1, 4).field(3, k) } else { chunk.field(0, 4) };
+    // Lookback: window of 2^5, one state, of the primary and the secondary.
+    chunk = if lookback {
+        chunk.field(2, 4).field(4, 5).field(0, 4).field(1, 1).variable(32, LOG, &lookbacks)
+    } else {
+        chunk.field(0, 4)
+    };
+    chunk = chunk.variable(k, LOG, &bins);
+    if int_mult {
         chunk = chunk.variable(k, LOG, &bins);
-        if int_mult {
-            chunk = chunk.variable(k, LOG, &bins);
-        }
-        // States, lanes and codes are zeros, of which there must not be more than are read.
-        let meta = chunk.pad().done();
-        let selector = NumberType::ALL.iter().position(|t| *t == ty).unwrap() as u8;
-        let page = (0..99).find_map(|zeros| {
-            let chunk = [&meta[..], &vec![0; zeros]].concat();
-            let file = Fields::head(0, 0).bytes(&chunk).end();
-            decode(selector, &file, &Limits::default()).is_ok().then_some(chunk)
-        });
-        let chunk = page.expect("as many zeros as are read");
-        let bytes = Fields::head(0, 0).bytes(&chunk.repeat((MOST - 20) / chunk.len())).end();
+    }
+    // States, lanes and codes are zeros, of which there must not be more than are read.
+    let meta = chunk.pad().done();
+    let page = (0..99).find_map(|zeros| {
+        let chunk = [&meta[..], &vec![0; zeros]].concat();
+        let file = file_of(&chunk, 1);
+        decode(selector_of(ty), &file, &Limits::default()).is_ok().then_some(chunk)
+    });
+    page.expect("as many zeros as are read")
+}
+
+fn file_of(chunk: &[u8], times: usize) -> Vec<u8> {
+    Fields::head(0, times as u64).bytes(&chunk.repeat(times)).end()
+}
+
+/// As many variables as a mode and a delta encoding make, as many chunks as the limits let pass.
+fn tables() -> Vec<Heavy> {
+    let mut all = Vec::new();
+    for (name, tables, ty) in [
+        ("tables, one", 1, NumberType::U8),
+        ("tables, two", 2, NumberType::U8),
+        ("tables, three", 3, NumberType::U8),
+        ("tables, three of u64", 3, NumberType::U64),
+    ] {
+        let chunk = chunk_of_tables(tables, ty);
+        let most = (Limits::default().max_spare_slots / (tables << LOG)) as usize;
+        let bytes = file_of(&chunk, most.min((MOST - 20) / chunk.len()));
+        let selector = selector_of(ty);
         all.push(Heavy { decoder: "pco", name: name.to_owned(), selector, bytes, decode });
     }
     all
@@ -124,4 +141,29 @@ pub fn all(thin: usize) -> Vec<Heavy> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZero;
+
+    #[test]
+    fn tables_that_no_numbers_earn_are_limited() {
+        let file = file_of(&chunk_of_tables(3, NumberType::U8), 700);
+        let selector = selector_of(NumberType::U8);
+        let limits = Limits::default();
+        let error = decode(selector, &file, &limits).unwrap_err();
+        assert!(error.is_limit(), "{error}");
+        let raised = limits.max_spare_slots(u64::MAX);
+        let numbers: Vec<u8> = latens::pco::decompress_with(&file, &raised).unwrap();
+        assert_eq!(numbers.len(), 700);
+        // On several threads likewise, which find the chunks by walking.
+        let read = |limits| {
+            let two = NonZero::new(2).unwrap();
+            latens::pco::decompress_parallel::<u8>(&file, limits, two)
+        };
+        assert!(read(&limits).unwrap_err().is_limit());
+        assert_eq!(read(&raised).unwrap(), numbers);
+    }
 }

@@ -8,9 +8,29 @@ fn mix(x: u64) -> u64 {
     (x ^ x >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 8
 }
 
+/// A slot with what it emits, its symbol being its own.
+#[derive(Clone, Copy)]
+struct Own<L> {
+    base: u16,
+    bits: u8,
+    offset_bits: u8,
+    lower: L,
+}
+
+fn table<L: Latent>(slots: &[Own<L>]) -> Option<Table<L>> {
+    let symbol = |&Own { offset_bits, lower, .. }: &Own<L>| Symbol { weight: 1, offset_bits, lower };
+    let slot = |(symbol, &Own { base, bits, .. }): (usize, &Own<L>)| Slot {
+        symbol: u16::try_from(symbol).unwrap(),
+        base,
+        bits,
+    };
+    let symbols: Vec<_> = slots.iter().map(symbol).collect();
+    Table::new(&symbols, slots.iter().enumerate().map(slot))
+}
+
 /// The slots of a closed table with entries of every kind.
 #[expect(clippy::cast_possible_truncation, reason = "low bits of random numbers are wanted")]
-fn slots(log: u32, max_offset: u32, seed: u64) -> Vec<Slot<u64>> {
+fn slots(log: u32, max_offset: u32, seed: u64) -> Vec<Own<u64>> {
     let size = 1u64 << log;
     let slot = |i: u64| {
         let bits = (mix(i ^ seed) % u64::from(log + 1)) as u8;
@@ -20,12 +40,12 @@ fn slots(log: u32, max_offset: u32, seed: u64) -> Vec<Slot<u64>> {
         let offset_bits = (mix(i ^ seed << 9) % u64::from(most + 1)) as u8;
         // Lower bounds far from each other, or near.
         let lower = if seed.is_multiple_of(2) { mix(i) << 17 } else { (1 << 63) - mix(i) % 100 };
-        Slot { base, bits, offset_bits, lower }
+        Own { base, bits, offset_bits, lower }
     };
     let mut slots: Vec<_> = (0..size).map(slot).collect();
     // Extremes at a place that is often visited.
     let lower = if seed.is_multiple_of(2) { u64::MAX } else { 1 << 63 };
-    slots[0] = Slot { base: 0, bits: log as u8, offset_bits: max_offset as u8, lower };
+    slots[0] = Own { base: 0, bits: log as u8, offset_bits: max_offset as u8, lower };
     slots
 }
 
@@ -59,14 +79,14 @@ fn seeded() -> impl Iterator<Item = Case> {
     cases().into_iter().flat_map(seeds)
 }
 
-fn narrow<L: Latent>(slots: &[Slot<u64>]) -> Table<L> {
-    let slot = |&Slot { base, bits, offset_bits, lower }: &Slot<u64>| Slot {
+fn narrow<L: Latent>(slots: &[Own<u64>]) -> Table<L> {
+    let own = |&Own { base, bits, offset_bits, lower }: &Own<u64>| Own {
         base,
         bits,
         offset_bits,
         lower: L::default().plus_low(lower),
     };
-    Table::new(&slots.iter().map(slot).collect::<Vec<_>>()).unwrap()
+    table(&slots.iter().map(own).collect::<Vec<_>>()).unwrap()
 }
 
 /// Two batches, and the bits that each step says it takes.
@@ -162,14 +182,22 @@ fn a_batch_bit_by_bit() {
 
 #[test]
 fn open_tables_are_refused() {
-    let slot = |base, bits| Slot { base, bits, offset_bits: 0, lower: 0u8 };
-    assert!(Table::new(&[slot(0, 1), slot(1, 0)]).is_some());
-    assert!(Table::new(&[slot(0, 1), slot(1, 1)]).is_none());
-    assert!(Table::new(&[slot(0, 1), slot(2, 0)]).is_none());
-    assert!(Table::new(&[slot(0, 15)]).is_none());
-    let too_wide = Slot { base: 0, bits: 0, offset_bits: 65, lower: 0u8 };
-    assert!(Table::new(&[too_wide]).is_none());
-    assert!(Table::<u8>::new(&[]).is_none());
+    let own = |base, bits| Own { base, bits, offset_bits: 0, lower: 0u8 };
+    assert!(table(&[own(0, 1), own(1, 0)]).is_some());
+    assert!(table(&[own(0, 1), own(1, 1)]).is_none());
+    assert!(table(&[own(0, 1), own(2, 0)]).is_none());
+    assert!(table(&[own(0, 15)]).is_none());
+    assert!(table(&[own(0, 64)]).is_none());
+    let too_wide = Own { base: 0, bits: 0, offset_bits: 65, lower: 0u8 };
+    assert!(table(&[too_wide]).is_none());
+    assert!(table::<u8>(&[]).is_none());
+    let symbol = |weight| Symbol { weight, offset_bits: 0, lower: 0u8 };
+    let slot = |symbol| Slot { symbol, base: 0, bits: 0 };
+    let of = |symbols: &[_], slots: [_; 2]| Table::new(symbols, slots.into_iter().map(slot));
+    assert!(of(&[symbol(1), symbol(1)], [0, 1]).is_some());
+    assert!(of(&[symbol(1), symbol(1)], [0, 2]).is_none());
+    assert!(of(&[symbol(1), symbol(0)], [0, 1]).is_none());
+    assert!(of(&[symbol(u32::MAX), symbol(3)], [0, 1]).is_none());
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! reading emits its symbol, takes `bits` from the stream and moves to slot `base + bits read`.
 //! See `specs/pco.md`, "tANS".
 
+use latens_kernels::tans::Slot;
+
 /// Largest `log` the format allows.
 pub(crate) const MAX_LOG: u32 = 14;
 
@@ -29,28 +31,16 @@ pub(crate) fn spread(log: u32, weights: &[u32]) -> Vec<u16> {
     slots
 }
 
-/// What a decoder does in a slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Slot {
-    /// Emitted on leaving the slot.
-    pub(crate) symbol: u16,
-    /// The next slot if all bits read are zero.
-    pub(crate) base: u16,
-    /// Bits to read, 0 to 14.
-    pub(crate) bits: u8,
-}
-
-/// The decoder's table.
+/// The decoder's table, slot by slot.
 #[expect(clippy::cast_possible_truncation, reason = "slots and bit counts are below 2^14")]
-pub(crate) fn slots(log: u32, weights: &[u32]) -> Vec<Slot> {
+pub(crate) fn slots(log: u32, weights: &[u32]) -> impl ExactSizeIterator<Item = Slot> {
     let mut next: Vec<u32> = weights.to_vec();
-    let to_slot = |symbol: u16| {
+    spread(log, weights).into_iter().map(move |symbol| {
         let x = next[usize::from(symbol)];
         next[usize::from(symbol)] += 1;
         let bits = log - x.ilog2();
         Slot { symbol, base: ((x << bits) - (1 << log)) as u16, bits: bits as u8 }
-    };
-    spread(log, weights).into_iter().map(to_slot).collect()
+    })
 }
 
 /// One symbol of the encoder's table.
@@ -153,7 +143,7 @@ mod tests {
             bounds.sort_unstable();
             bounds.dedup();
             let weights: Vec<u32> = bounds.windows(2).map(|w| w[1] - w[0]).collect();
-            let table = slots(log, &weights);
+            let table: Vec<_> = slots(log, &weights).collect();
             let encoder = Encoder::new(log, &weights);
             for state in size..2 * size {
                 for symbol in 0..weights.len() {

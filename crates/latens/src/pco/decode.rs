@@ -5,5 +5,6 @@
 
 pub(crate) mod batch;
 pub(crate) mod page;
+pub(crate) mod spare;
 pub(crate) mod table;
 pub(crate) mod variable;

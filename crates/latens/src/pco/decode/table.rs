@@ -3,7 +3,7 @@
 use crate::ans::tans;
 use crate::error::{Error, Result};
 use crate::number::Latent;
-use crate::pco::layout::variable::Variable;
+use crate::pco::layout::variable::{Bin, Variable};
 use latens_kernels::tans::{self as kernel};
 
 /// A variable ready to be decoded.
@@ -23,16 +23,13 @@ impl<L: Latent> Table<L> {
             return Ok(Self { log: variable.log, kernel: None });
         }
         let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
-        let slot = |slot: &tans::Slot| {
-            let bin = variable.bins[usize::from(slot.symbol)];
+        let symbol = |bin: &Bin<L>| {
             #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
             let offset_bits = bin.offset_bits as u8;
-            let lower = bin.lower.add(shift);
-            kernel::Slot { base: slot.base, bits: slot.bits, offset_bits, lower }
+            kernel::Symbol { weight: bin.weight, offset_bits, lower: bin.lower.add(shift) }
         };
-        let slots = tans::slots(variable.log, &weights);
-        let slots: Vec<_> = slots.iter().map(slot).collect();
-        match kernel::Table::new(&slots) {
+        let symbols: Vec<_> = variable.bins.iter().map(symbol).collect();
+        match kernel::Table::new(&symbols, tans::slots(variable.log, &weights)) {
             Some(kernel) => Ok(Self { log: variable.log, kernel: Some(kernel) }),
             None => Err(Error::corrupt(0, "bins that make no table")),
         }

@@ -97,11 +97,24 @@ impl<L: Latent> ChunkMeta<L> {
         w.align();
     }
 
+    /// Slots of its tables.
+    pub(crate) fn slots(&self) -> u64 {
+        fn of<L>(variable: &Variable<L>) -> u64 {
+            if variable.bins.is_empty() { 0 } else { 1 << variable.log }
+        }
+        let primary = match &self.primary {
+            Primary::Latents(variable) => of(variable),
+            Primary::Indices(variable) => of(variable),
+        };
+        let others = self.delta_variable.as_ref().map(of).into_iter();
+        primary + others.chain(self.secondary.as_ref().map(of)).sum::<u64>()
+    }
+
     /// About how many bytes a decoder of pages of `n` numbers takes at most.
     pub(crate) fn decode_bytes(&self, n: usize) -> u64 {
         fn table<L: Latent>(variable: &Variable<L>) -> u64 {
-            // A node, and where latents are wider than half of it their lower bounds.
-            (if L::BITS > 32 { 16u64 } else { 8 }) << variable.log
+            // A node of eight bytes, and a symbol.
+            10 << variable.log
         }
         let width = u64::from(L::BITS / 8);
         let mut bytes = match &self.mode {

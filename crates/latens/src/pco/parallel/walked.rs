@@ -4,6 +4,7 @@
 use crate::bits::reader::BitReader;
 use crate::limits::Limits;
 use crate::number::Number;
+use crate::pco::decode::spare::SpareSlots;
 use crate::pco::layout::chunk_head::{self, ChunkHead};
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
@@ -120,14 +121,14 @@ pub(super) fn decode<T: Number>(
     watch: Watch<'_>,
     kept: Option<&Kept<T>>,
 ) -> Option<()> {
-    let queue = Queue::new();
+    let (queue, spare) = (Queue::new(), SpareSlots::default());
     let work = || {
         while let Some(job) = queue.next() {
             let (index, n) = (job.index, job.dst.len());
             if let Some(kept) = kept {
                 kept.keep(index, job.start, job.dst);
             }
-            let sound = chunk(job, opening, limits);
+            let sound = chunk(job, opening, limits, &spare);
             if let Some(kept) = kept.filter(|_| sound) {
                 kept.decoded(index);
             }
@@ -167,6 +168,7 @@ fn find<'a, T: Number>(
         return None;
     }
     let (mut offset, mut index, mut start, mut rest) = (opening.start, 0, 0, numbers);
+    let spare = SpareSlots::default();
     while !rest.is_empty() {
         let bytes = chunks.get(offset..)?;
         let mut r = BitReader::new(bytes, 0);
@@ -180,7 +182,7 @@ fn find<'a, T: Number>(
             bytes.len()
         } else {
             let body = bytes.get(chunk_head::BYTES..)?;
-            chunk_head::BYTES + chunk_len(body, head, opening.version, limits).ok()?
+            chunk_head::BYTES + chunk_len(body, head, opening.version, limits, &spare).ok()?
         };
         let n = dst.len();
         queue.push(Job { bytes: bytes.get(..len)?, offset, index, start, dst })?;
@@ -191,11 +193,16 @@ fn find<'a, T: Number>(
 }
 
 /// Decodes a chunk; whether it is sound and ends where it has to.
-fn chunk<T: Number>(job: Job<'_, T>, opening: &Opening, limits: &Limits) -> bool {
+fn chunk<T: Number>(
+    job: Job<'_, T>,
+    opening: &Opening,
+    limits: &Limits,
+    spare: &SpareSlots,
+) -> bool {
     let Job { bytes, offset, dst, .. } = job;
     let source = Slice::starting_at(bytes, offset as u64);
     let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
-    let mut decoder = decoder.without_checks();
+    let mut decoder = decoder.without_checks().counting_with(spare);
     decoder.read(dst).is_ok_and(|got| got == dst.len())
         && decoder.position() == (offset + bytes.len()) as u64
 }
@@ -222,6 +229,19 @@ mod tests {
         let limits = Limits::default();
         decode(file, &opening, &mut numbers, &limits, threads, &|_| Ok(()), None)?;
         Some(numbers)
+    }
+
+    #[test]
+    fn a_panic_lets_no_one_wait() {
+        let queue = Queue::<u8>::new();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.next().is_none());
+            let panicking = scope.spawn(|| {
+                let _closing = ClosedByPanic(&queue);
+                panic!("on purpose");
+            });
+            assert!(panicking.join().is_err() && waiting.join().unwrap());
+        });
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
+use crate::pco::decode::spare::SpareSlots;
 use crate::pco::inspect::ChunkInspection;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::header::FormatVersion;
@@ -35,6 +36,7 @@ pub(crate) struct Engine<S> {
     current: Option<Current>,
     seen: Trailer,
     emitted_bytes: u64,
+    spare: SpareSlots,
     terminated: bool,
     ending: Option<Ending>,
 }
@@ -61,6 +63,7 @@ impl<S: Supply> Engine<S> {
             current: None,
             seen,
             emitted_bytes: 0,
+            spare: SpareSlots::default(),
             terminated: false,
             ending: None,
         })
@@ -83,6 +86,7 @@ impl<S: Supply> Engine<S> {
             current: None,
             seen: Trailer { header_crc: 0, chunks: Vec::new() },
             emitted_bytes: 0,
+            spare: SpareSlots::default(),
             terminated: false,
             ending: None,
         }
@@ -98,6 +102,13 @@ impl<S: Supply> Engine<S> {
     pub(crate) fn without_checks(mut self) -> Self {
         self.checks = false;
         self.source.forget_crc();
+        self
+    }
+
+    /// Counts the slots of tables together with others that decode this file.
+    #[must_use]
+    pub(crate) fn counting_with(mut self, spare: &SpareSlots) -> Self {
+        self.spare = spare.clone();
         self
     }
 
@@ -302,9 +313,9 @@ impl<S: Supply> Engine<S> {
 
     /// Reads the metadata of a chunk and of its page.
     fn open(&mut self, head: ChunkHead) -> Result<(ChunkInfo, Box<dyn OpenChunk>)> {
-        let (version, limits) = (self.version, self.limits);
+        let (version, limits, spare) = (self.version, self.limits, &self.spare);
         let (info, mut chunk) = self.source.parse(|bytes| {
-            let (info, chunk, used) = open_chunk::read(bytes, head, version, &limits)?;
+            let (info, chunk, used) = open_chunk::read(bytes, head, version, &limits, spare)?;
             Ok(((info, chunk), used))
         })?;
         self.source.parse(|bytes| Ok(((), chunk.start(bytes)?)))?;

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{Latent, NumberType};
 use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::decode::spare::SpareSlots;
 use crate::pco::inspect::{self, LatentInspection};
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
@@ -93,12 +94,14 @@ pub(super) fn read(
     head: ChunkHead,
     version: FormatVersion,
     limits: &Limits,
+    spare: &SpareSlots,
 ) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
     fn typed<L: Latent>(
         bytes: &[u8],
         head: ChunkHead,
         version: FormatVersion,
         limits: &Limits,
+        spare: &SpareSlots,
     ) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
         let ChunkHead { number_type, n } = head;
         let mut r = BitReader::new(bytes, 0);
@@ -109,14 +112,15 @@ pub(super) fn read(
             mode: Mode::of(&meta.mode, number_type),
             delta: DeltaEncoding::of(&meta.delta),
         };
+        spare.take(meta.slots(), n, limits)?;
         let tables = ChunkTables::new(meta, n, limits)?;
         Ok((info, Box::new(Chunk { n, tables, page: None }), r.bit() / 8))
     }
     match NumberType::bits(head.number_type) {
-        8 => typed::<u8>(bytes, head, version, limits),
-        16 => typed::<u16>(bytes, head, version, limits),
-        32 => typed::<u32>(bytes, head, version, limits),
-        _ => typed::<u64>(bytes, head, version, limits),
+        8 => typed::<u8>(bytes, head, version, limits, spare),
+        16 => typed::<u16>(bytes, head, version, limits, spare),
+        32 => typed::<u32>(bytes, head, version, limits, spare),
+        _ => typed::<u64>(bytes, head, version, limits, spare),
     }
 }
 
@@ -126,8 +130,9 @@ pub(crate) fn len(
     head: ChunkHead,
     version: FormatVersion,
     limits: &Limits,
+    spare: &SpareSlots,
 ) -> Result<usize> {
-    let (_, mut chunk, meta) = read(bytes, head, version, limits)?;
+    let (_, mut chunk, meta) = read(bytes, head, version, limits, spare)?;
     let page = bytes.get(meta..).unwrap_or_default();
     let mut bit = 8 * chunk.start(page)?;
     while chunk.left() > 0 {
