@@ -18,7 +18,8 @@ struct Own<L> {
 }
 
 fn table<L: Latent>(slots: &[Own<L>]) -> Option<Table<L>> {
-    let symbol = |&Own { offset_bits, lower, .. }: &Own<L>| Symbol { weight: 1, offset_bits, lower };
+    let symbol =
+        |&Own { offset_bits, lower, .. }: &Own<L>| Symbol { weight: 1, offset_bits, lower };
     let slot = |(symbol, &Own { base, bits, .. }): (usize, &Own<L>)| Slot {
         symbol: u16::try_from(symbol).unwrap(),
         base,
