@@ -149,6 +149,8 @@ pub fn table(thin: usize) -> (String, Vec<String>) {
             wrong.push(format!("{decoder}: {name}: {output} in {nanos}, an error in {error}"));
         }
     }
+    let seen: Vec<_> = rows.iter().map(|row| row.decoder).collect();
+    assert_eq!(seen, ["pco", "dbp", "dlba", "dba", "wcodec"], "inputs of every decoder");
     let mut text = "| decoder | inputs | most output | per 128 MiB, at most | of which input \
         | less than 1 MiB, at most | of which input | error, at most | of which input |\n\
         |---|---|---|---|---|---|---|---|---|\n"

@@ -180,7 +180,7 @@ impl<L: Latent> Table<L> {
             u64::from(s.offset_bits) << 8 | payload << 32
         };
         let emitted: Vec<u64> = (0..).zip(symbols).map(emitted).collect();
-        // Of all slots, those that there are no symbols for too.
+        // Looked at once all slots are there.
         let (mut max_bits, mut end, mut is_known) = (0, 0, true);
         let mut nodes = Vec::with_capacity(slots.len());
         nodes.extend(slots.map(|s| {
@@ -191,7 +191,8 @@ impl<L: Latent> Table<L> {
             let head = u64::from(s.bits) | u64::from(s.base) << 16;
             Node(emitted.copied().unwrap_or_default() | head)
         }));
-        if !is_known || u32::from(max_bits) > MAX_LOG || end > nodes.len() {
+        let is_closed = is_known && u32::from(max_bits) <= MAX_LOG && end <= nodes.len();
+        if nodes.is_empty() || !is_closed {
             return None;
         }
         // Slots are visited about equally often. Where one in a hundred is longer it pays still to

@@ -38,7 +38,7 @@ fn head(file: &[u8]) -> usize {
 fn repeated(file: &[u8], output: usize) -> Vec<u8> {
     let chunk = &file[head(file)..file.len() - 1];
     let times = ((MOST - 20) / chunk.len()).min(OUTPUT.div_ceil(output));
-    Fields::head(0, times as u64).bytes(&chunk.repeat(times)).end()
+    Fields::head(0, 0).bytes(&chunk.repeat(times)).end()
 }
 
 fn encoded<T: Number>(config: &Config, shape: Shape, n: usize) -> Option<Vec<u8>> {
@@ -81,6 +81,7 @@ fn chunk_of_tables(tables: u64, ty: NumberType) -> Vec<u8> {
     page.expect("as many zeros as are read")
 }
 
+/// A file of one number a chunk.
 fn file_of(chunk: &[u8], times: usize) -> Vec<u8> {
     Fields::head(0, times as u64).bytes(&chunk.repeat(times)).end()
 }

@@ -74,7 +74,8 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         reader = reader.with_base(base)?;
     }
     if !args.no_verify {
-        reader.compare(&checkpoint)?;
+        let wrong = "what was just written does not read back: please report it";
+        reader.compare(&checkpoint).map_err(|e| Failure::from(e).hint(wrong))?;
     }
     let tensors = with_threads(threads, || tensors(&reader))?;
     progress.finish();

@@ -194,11 +194,12 @@ fn open_tables_are_refused() {
     assert!(table::<u8>(&[]).is_none());
     let symbol = |weight| Symbol { weight, offset_bits: 0, lower: 0u8 };
     let slot = |symbol| Slot { symbol, base: 0, bits: 0 };
-    let of = |symbols: &[_], slots: [_; 2]| Table::new(symbols, slots.into_iter().map(slot));
-    assert!(of(&[symbol(1), symbol(1)], [0, 1]).is_some());
-    assert!(of(&[symbol(1), symbol(1)], [0, 2]).is_none());
-    assert!(of(&[symbol(1), symbol(0)], [0, 1]).is_none());
-    assert!(of(&[symbol(u32::MAX), symbol(3)], [0, 1]).is_none());
+    let of = |symbols: &[_], slots: &[_]| Table::new(symbols, slots.iter().copied().map(slot));
+    assert!(of(&[symbol(1), symbol(1)], &[0, 1]).is_some());
+    assert!(of(&[symbol(1), symbol(1)], &[0, 2]).is_none());
+    assert!(of(&[symbol(1), symbol(0)], &[0, 1]).is_none());
+    assert!(of(&[symbol(u32::MAX), symbol(3)], &[0, 1]).is_none());
+    assert!(of(&[symbol(0)], &[]).is_none());
 }
 
 #[test]

@@ -46,8 +46,8 @@ impl<S: ReadAt> Reader<S> {
             let mut against = Against { checkpoint, file: number, at: 0, same: true };
             self.write_file(number, &mut against)?;
             if !against.same || against.at != file.len {
-                let what = "what was written does not read back as what was read; this is a bug of \
-                            latens, or a fault of the disk or memory: please report it";
+                let what = "what was written does not read back as what was read: a bug of \
+                            latens, or a fault of the disk or memory";
                 return Err(Error::invalid(what).within(format!("file {}", file.name)));
             }
         }

@@ -113,8 +113,8 @@ impl<L: Latent> ChunkMeta<L> {
     /// About how many bytes a decoder of pages of `n` numbers takes at most.
     pub(crate) fn decode_bytes(&self, n: usize) -> u64 {
         fn table<L: Latent>(variable: &Variable<L>) -> u64 {
-            // A node of eight bytes, and a symbol.
-            10 << variable.log
+            // Of each slot a node of eight bytes and its symbol, of each bin what is made of it.
+            (10 << variable.log) + 40 * variable.bins.len() as u64
         }
         let width = u64::from(L::BITS / 8);
         let mut bytes = match &self.mode {
