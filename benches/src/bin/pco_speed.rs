@@ -1,13 +1,14 @@
 //! Speed of latens against the reference in one process, one thread, column by column.
 //!
 //! ```text
-//! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5] [--decode]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5] [--decode] [--own]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --conv1 [--rounds 5]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --pages CORPUS/public [--rounds 5]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --threads CORPUS/public [--rounds 5]
 //! ```
 //!
-//! Decoding: both decode the file that the reference writes, into a ready buffer. Compressing:
+//! Decoding: both decode the file that the reference writes, with `--own` each the file that it
+//! writes itself (ours with its checksums), into a ready buffer. Compressing:
 //! both from memory to memory, unless `--decode` leaves it out. The reference is built with the
 //! flags of this program, i.e. none. `--conv1` decodes a made-up signal that the reference has
 //! encoded with Conv1 of orders 1 to 32; `--pages` decodes pages of 1,024 numbers out of wrapped
@@ -24,7 +25,7 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let mut folder = None;
     let (mut level, mut only, mut rounds, mut decode_only) = (8, None, 5, false);
-    let (mut conv1, mut by_pages, mut threads) = (false, false, false);
+    let (mut conv1, mut by_pages, mut threads, mut own) = (false, false, false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
@@ -33,6 +34,7 @@ fn main() -> Result<(), Failure> {
             "--only" => only = Some(value()?),
             "--rounds" => rounds = value()?.parse()?,
             "--decode" => decode_only = true,
+            "--own" => own = true,
             "--conv1" => conv1 = true,
             "--pages" => by_pages = true,
             "--threads" => threads = true,
@@ -54,8 +56,14 @@ fn main() -> Result<(), Failure> {
     for column in corpus::read(&folder, only.as_deref())? {
         let numbers = &column.numbers;
         let megabytes = (numbers.len() * numbers.number_type().bytes()) as f64 / 1e6;
-        let file = reference::compress(numbers, level as usize)?;
-        let d = with_numbers!(numbers, v => decode_times(v, &file, rounds)?);
+        let theirs = reference::compress(numbers, level as usize)?;
+        let config = Config::default().level(level);
+        let file = if own {
+            with_numbers!(numbers, v => ours::compress(v, &config)?)
+        } else {
+            theirs.clone()
+        };
+        let d = with_numbers!(numbers, v => decode_times(v, &file, &theirs, rounds)?);
         if decode_only {
             println!(
                 "{:24} decode {:7.0} / {:7.0} MB/s {:5.2} ×   {}",
@@ -68,7 +76,6 @@ fn main() -> Result<(), Failure> {
             decode.push(d[1] / d[0]);
             continue;
         }
-        let config = Config::default().level(level);
         let mut compress_ours = || {
             let file = with_number_type!(numbers.number_type(), T => match numbers.as_slice::<T>() {
                 Some(slice) => ours::compress(slice, &config),
@@ -115,10 +122,11 @@ fn describe(file: &[u8]) -> Result<String, Failure> {
     Ok(format!("{} {} [{}]", chunk.info.mode, chunk.info.delta, bins.join("; ")))
 }
 
-/// Median seconds of ours and theirs.
+/// Median seconds of ours for `file` and of theirs for `theirs`.
 fn decode_times<T: Number + ::pco::data_types::Number>(
     numbers: &[T],
     file: &[u8],
+    theirs: &[u8],
     rounds: usize,
 ) -> Result<Vec<f64>, Failure> {
     let mut a = vec![T::default(); numbers.len()];
@@ -131,7 +139,7 @@ fn decode_times<T: Number + ::pco::data_types::Number>(
     };
     let mut run_theirs = || {
         black_box(
-            ::pco::standalone::simple_decompress_into(file, &mut b)
+            ::pco::standalone::simple_decompress_into(theirs, &mut b)
                 .map(|p| p.n_processed)
                 .unwrap_or_default(),
         );

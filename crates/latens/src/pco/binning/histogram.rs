@@ -146,10 +146,13 @@ fn dense<L: Latent>(latents: &[L], min: L, span: u64, most: usize) -> Vec<Bucket
 fn counts<L: Latent, const LANES: usize>(latents: &[L], min: L, span: u64) -> Vec<u32> {
     let mut counts = vec![[0u32; LANES]; span as usize + 1];
     let (groups, rest) = latents.as_chunks::<LANES>();
-    for group in groups.iter().map(|group| &group[..]).chain([rest]) {
-        for (lane, &x) in group.iter().enumerate() {
-            counts[x.sub(min).to_u64() as usize][lane] += 1;
+    for group in groups {
+        for lane in 0..LANES {
+            counts[group[lane].sub(min).to_u64() as usize][lane] += 1;
         }
+    }
+    for &x in rest {
+        counts[x.sub(min).to_u64() as usize][0] += 1;
     }
     counts.into_iter().map(|lanes| lanes.iter().sum()).collect()
 }

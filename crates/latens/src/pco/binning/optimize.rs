@@ -10,6 +10,9 @@ use latens_kernels::dispatch::Present;
 
 /// Starts of a last bin that are tried one by one before they are tried at growing distances.
 const NEAR: usize = 8;
+/// Where the starts of a last bin cost so many bins' metadata more than the best, none farther away
+/// is tried.
+const HOPELESS: f64 = 0.25;
 
 /// The cheapest partition, or one that costs hardly more; `bits_per_bin` is what a bin takes in
 /// the metadata beside its weight.
@@ -39,43 +42,43 @@ fn partition_in<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> Vec<Buck
     // best[j]: cost of the first j buckets; from[j]: where their last bin begins.
     let mut best = vec![0f64; buckets.len() + 1];
     let mut from = vec![0usize; buckets.len() + 1];
-    // By width in bits, the first bucket of the widest bin that ends with the current one.
+    // By width in bits, the first bucket of the widest bin that ends with the current one, or one
+    // before it, as widths are looked at when it is their turn.
     let mut farthest = [0usize; 65];
-    let mut starts = Starts::default();
+    let hopeless = HOPELESS * bits_per_bin;
     for j in 1..=buckets.len() {
-        let upper = buckets[j - 1].upper;
-        starts.n = 0;
-        let mut consider = |i: usize| {
-            let bits = upper.sub(buckets[i].lower).bit_length();
-            starts.push(i, best[i], sums[j] - sums[i], bits);
-        };
+        let end = End { buckets: &buckets[..j], sums: &sums[..=j], best: &best[..j] };
+        let mut starts = Starts::new(log_total);
         let (mut i, mut tried, mut step) = (j - 1, 0, 1);
         loop {
-            consider(i);
+            let lag = starts.push(end.start(i));
             tried += 1;
             if tried == NEAR {
                 (tried, step) = (NEAR / 2, step * 2);
             }
-            if i < step {
+            if i < step || lag > hopeless {
                 break;
             }
             i -= step;
         }
         let mut before = j;
-        for (bits, first) in (0u32..).zip(&mut farthest) {
-            while *first < j && upper.sub(buckets[*first].lower).bit_length() > bits {
+        for bits in end.bits_from(j - 1)..=64 {
+            let first = &mut farthest[bits as usize];
+            while *first < j && end.bits_from(*first) > bits {
                 *first += 1;
             }
             // Not once more what the width before it has shown.
             if *first + 1 < before {
-                consider(*first);
                 before = *first + 1;
+                if starts.push(end.start(*first)) > hopeless {
+                    break;
+                }
             }
             if *first == 0 {
                 break;
             }
         }
-        let (least, at) = starts.cheapest(log_total);
+        let (least, at) = starts.cheapest();
         best[j] = least + bits_per_bin;
         from[j] = at;
     }
@@ -91,62 +94,113 @@ fn partition_in<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> Vec<Buck
     bins
 }
 
-/// Starts of a last bin, side by side so that their costs are found several at a time.
-struct Starts {
-    n: usize,
-    at: [usize; MOST_STARTS],
-    /// Cost of what is before.
-    before: [f64; MOST_STARTS],
-    /// Latents in the last bin, and bits of its offsets.
-    count: [f64; MOST_STARTS],
-    bits: [f64; MOST_STARTS],
+/// Where a last bin ends.
+struct End<'a, L> {
+    /// Up to there, as is what follows.
+    buckets: &'a [Bucket<L>],
+    /// One more than buckets.
+    sums: &'a [u32],
+    best: &'a [f64],
 }
 
-/// At most [`NEAR`], half as many for each doubling of the step up to 2^16 buckets, and one for
-/// each width; to a multiple of [`AT_ONCE`].
-const MOST_STARTS: usize = NEAR + NEAR / 2 * 16 + 65 + 7;
-/// Costs found together.
-const AT_ONCE: usize = 8;
+/// Where a last bin may start.
+struct Start {
+    at: usize,
+    /// Cost of what is before.
+    before: f64,
+    /// Latents in the bin, and bits of its offsets.
+    count: u32,
+    bits: u32,
+}
 
-impl Default for Starts {
-    fn default() -> Self {
-        // What is beyond the last start is a number, whichever.
-        let ones = [1.0; MOST_STARTS];
-        Self { n: 0, at: [0; MOST_STARTS], before: ones, count: ones, bits: ones }
+impl<L: Latent> End<'_, L> {
+    /// Bits of offsets from the lower end of a bucket on.
+    #[inline(always)]
+    fn bits_from(&self, i: usize) -> u32 {
+        let last = &self.buckets[self.buckets.len() - 1];
+        last.upper.sub(self.buckets[i].lower).bit_length()
+    }
+
+    #[inline(always)]
+    fn start(&self, at: usize) -> Start {
+        let count = self.sums[self.buckets.len()] - self.sums[at];
+        Start { at, before: self.best[at], count, bits: self.bits_from(at) }
     }
 }
 
+/// Starts of a last bin, some side by side so that their costs are found together.
+struct Starts {
+    log_total: f64,
+    n: usize,
+    at: [usize; AT_ONCE],
+    before: [f64; AT_ONCE],
+    count: [i32; AT_ONCE],
+    bits: [i32; AT_ONCE],
+    /// The least cost so far, and the first start that has it.
+    least: f64,
+    best: usize,
+}
+
+/// Costs found together.
+const AT_ONCE: usize = 8;
+
 impl Starts {
     #[inline(always)]
-    fn push(&mut self, at: usize, before: f64, count: u32, bits: u32) {
-        let n = self.n;
+    fn new(log_total: f64) -> Self {
+        Self {
+            log_total,
+            n: 0,
+            at: [0; AT_ONCE],
+            // What is beyond the last start is a number, whichever.
+            before: [1.0; AT_ONCE],
+            count: [1; AT_ONCE],
+            bits: [1; AT_ONCE],
+            least: f64::INFINITY,
+            best: 0,
+        }
+    }
+
+    /// By how much the cheapest of the last [`AT_ONCE`] starts costs more than the best, whenever
+    /// there are so many.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_wrap, reason = "a chunk has 2^24 latents at most")]
+    fn push(&mut self, start: Start) -> f64 {
+        let Start { at, before, count, bits } = start;
+        let n = self.n % AT_ONCE;
         self.at[n] = at;
         self.before[n] = before;
-        self.count[n] = f64::from(count);
-        self.bits[n] = f64::from(bits);
-        self.n += 1;
+        self.count[n] = count as i32;
+        self.bits[n] = bits as i32;
+        self.n = n + 1;
+        if self.n == AT_ONCE { self.weigh() - self.least } else { 0.0 }
+    }
+
+    /// The least of the costs side by side.
+    #[inline(always)]
+    fn weigh(&mut self) -> f64 {
+        let mut costs = [0.0; AT_ONCE];
+        for (k, cost) in costs.iter_mut().enumerate() {
+            let count = f64::from(self.count[k]);
+            let bits = f64::from(self.bits[k]);
+            *cost = self.before[k] + count * (self.log_total - log2(count) + bits);
+        }
+        let (mut least, mut best) = (f64::INFINITY, 0);
+        for (k, cost) in costs.into_iter().enumerate().take(self.n) {
+            if cost < least {
+                (least, best) = (cost, k);
+            }
+        }
+        if least < self.least {
+            (self.least, self.best) = (least, self.at[best]);
+        }
+        least
     }
 
     /// The least cost, and the first start that has it.
     #[inline(always)]
-    fn cheapest(&self, log_total: f64) -> (f64, usize) {
-        let (mut least, mut best) = (f64::INFINITY, 0);
-        let (before, _) = self.before.as_chunks::<AT_ONCE>();
-        let (count, _) = self.count.as_chunks::<AT_ONCE>();
-        let (bits, _) = self.bits.as_chunks::<AT_ONCE>();
-        let groups = before.iter().zip(count).zip(bits).take(self.n.div_ceil(AT_ONCE));
-        for (group, ((before, count), bits)) in groups.enumerate() {
-            let mut costs = [0.0; AT_ONCE];
-            for (k, cost) in costs.iter_mut().enumerate() {
-                *cost = before[k] + count[k] * (log_total - log2(count[k]) + bits[k]);
-            }
-            for (k, cost) in (group * AT_ONCE..self.n).zip(costs) {
-                if cost < least {
-                    (least, best) = (cost, k);
-                }
-            }
-        }
-        (least, self.at[best])
+    fn cheapest(mut self) -> (f64, usize) {
+        self.weigh();
+        (self.least, self.best)
     }
 }
 

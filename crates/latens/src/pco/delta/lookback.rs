@@ -4,6 +4,11 @@
 //! before the page read as 0.
 
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
+use std::hint::select_unpredictable;
+
+/// So much earlier than the latest latent, a latent has reached memory.
+const SETTLED: usize = 24;
 
 /// Residuals offset by `MID` for the latents after the first `state_n`, given their lookbacks;
 /// returns the state, filled up with zeros.
@@ -44,8 +49,7 @@ impl<L: Latent> Decoder<L> {
     /// The first lookback that is 0 or reaches beyond the window.
     pub(crate) fn decode(&mut self, lookbacks: &[u32], latents: &mut [L]) -> Result<(), u32> {
         let begin = self.history.len();
-        let (least, most) =
-            lookbacks.iter().fold((u32::MAX, 0), |(least, most), &x| (least.min(x), most.max(x)));
+        let (least, most) = extremes(lookbacks);
         if least == 0 || most as usize > self.window {
             let wrong = |&&x: &&u32| x == 0 || x as usize > self.window;
             return Err(lookbacks.iter().find(wrong).copied().unwrap_or(0));
@@ -53,9 +57,16 @@ impl<L: Latent> Decoder<L> {
         self.history.resize(begin + lookbacks.len(), L::ZERO);
         let history = &mut self.history[..];
         let pairs = (begin..).zip(latents.iter().zip(lookbacks));
-        if most as usize <= begin {
+        if most as usize + SETTLED <= begin {
+            // Most often a latent leans on the one before it, which is on its way to memory still:
+            // that one comes from a register, and what is loaded beside it does not wait.
+            let mut latest = history[begin - 1];
             for (i, (&residual, &lookback)) in pairs {
-                history[i] = residual.add(history[i - lookback as usize]);
+                let is_latest = lookback == 1;
+                let aside = usize::from(is_latest) * SETTLED;
+                let loaded = history[i - aside - lookback as usize];
+                latest = residual.add(select_unpredictable(is_latest, latest, loaded));
+                history[i] = latest;
             }
         } else {
             for (i, (&residual, &lookback)) in pairs {
@@ -79,6 +90,20 @@ impl<L: Latent> Decoder<L> {
             self.dropped += superfluous;
         }
     }
+}
+
+/// The least and the largest lookback of a batch; of none, bounds that all keep.
+fn extremes(lookbacks: &[u32]) -> (u32, u32) {
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            let (mut least, mut most) = (u32::MAX, 0);
+            for &x in lookbacks {
+                (least, most) = (least.min(x), most.max(x));
+            }
+            (least, most)
+        },
+    )
 }
 
 #[cfg(test)]
