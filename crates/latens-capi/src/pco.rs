@@ -34,9 +34,10 @@ pub unsafe extern "C" fn lt_pco_compress(
     })
 }
 
-/// The most bytes that lt_pco_compress makes of `n` numbers of a type: `*bound`. It follows from the
-/// format alone. With mode and delta left to the encoder it is several times the size of the numbers;
-/// what comes out is, as a rule, smaller than they are.
+/// The most bytes that lt_pco_compress makes of `n` numbers of a type: `*bound`. With mode and delta
+/// left to the encoder these are the numbers' own, 40 for each chunk and 64. Where one is forced the
+/// bound follows from the format alone, and is several times the size of the numbers; what comes out
+/// is, as a rule, smaller than they are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_pco_compress_bound(
     r#type: u32,

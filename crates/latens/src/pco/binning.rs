@@ -76,6 +76,14 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     Trained { variable: Variable { log, bins }, symbols }
 }
 
+/// One bin over all latents, which then take as many bits as their range has.
+pub(crate) fn one_for_all<L: Latent>(latents: &[L]) -> Trained<L> {
+    let to_bin =
+        |(min, max): (L, L)| Bin { weight: 1, lower: min, offset_bits: max.sub(min).bit_length() };
+    let bins = histogram::bounds(latents).map(to_bin).into_iter().collect();
+    Trained { variable: Variable { log: 0, bins }, symbols: Vec::new() }
+}
+
 /// One bin over everything, if it is cheaper than several with codes of `code_bits` in all. The
 /// partition was chosen by ideal codes; those of a small table cost more.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]

@@ -4,9 +4,14 @@ use crate::ans::tans::MAX_LOG;
 use crate::number::{NumberKind, NumberType};
 use crate::pco::config::{Config, DeltaSpec, ModeSpec};
 use crate::pco::layout::delta::{MAX_CONV1_ORDER, MAX_STATE_LOG};
+use crate::pco::layout::trailer;
 
 /// Preamble, wrapped header, terminator, the tail of the trailer: some 40 bytes.
 const FILE: u64 = 64;
+/// Bytes of an entry of the trailer.
+pub(crate) const ENTRY: u64 = trailer::ENTRY as u64;
+/// Head, metadata, padding and entry of a chunk of one bin.
+const PLAIN: u64 = 24 + ENTRY;
 /// Heads and fixed fields of a chunk, padding, tANS slots of three variables, an entry of the
 /// trailer.
 const CHUNK: u64 = 192;
@@ -22,22 +27,26 @@ const INDEX: u64 = 32;
 /// The most bytes that [`compress`](crate::pco::compress) makes of `n` numbers of type `ty`; `None`
 /// where 64 bits do not hold it.
 ///
-/// It follows from the format alone: every code as long as codes get, as many bins as there may be.
-/// Where mode and delta encoding are left to the encoder that is several times the numbers' own
-/// bytes; what comes out is, as a rule, below them. Room that shall not be wasted is better had from
-/// a growing buffer.
+/// Where mode and delta encoding are left to the encoder, these are the numbers' own bytes, 40 for
+/// each chunk and 64 for the file. Where one of them is forced the bound follows from the format
+/// alone: every code as long as codes get, as many bins as there may be. That is several times the
+/// numbers' bytes; what comes out is, as a rule, below them.
 ///
 /// ```
 /// use latens::{NumberType, pco};
-/// let config = pco::Config::default().mode(pco::ModeSpec::Classic).delta(pco::DeltaSpec::None);
 /// let numbers: Vec<u64> = (0..5000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+/// let config = pco::Config::default();
 /// let file = pco::compress(&numbers, &config)?;
-/// let bound = pco::compress_bound(5000, NumberType::U64, &config);
-/// assert!(bound.is_some_and(|most| file.len() as u64 <= most && most < 3 * 5000 * 8));
+/// assert_eq!(pco::compress_bound(5000, NumberType::U64, &config), Some(5000 * 8 + 40 + 64));
+/// assert!(file.len() <= 5000 * 8 + 40 + 64);
 /// # Ok::<(), latens::Error>(())
 /// ```
 pub fn compress_bound(n: u64, ty: NumberType, config: &Config) -> Option<u64> {
     let bits = u64::from(ty.bits());
+    if config.is_auto() {
+        let chunks = n.div_ceil(config.chunk_len().max(1) as u64);
+        return n.checked_mul(bits / 8)?.checked_add(chunks.checked_mul(PLAIN)?)?.checked_add(FILE);
+    }
     let latents = Latents::of(bits, ty.kind() == NumberKind::Float, config);
     let chunks = n.div_ceil(config.chunk_len().max(1) as u64);
     let pieces = if config.cuts() { chunks.checked_mul(PIECES)? } else { chunks };
@@ -51,6 +60,12 @@ pub fn compress_bound(n: u64, ty: NumberType, config: &Config) -> Option<u64> {
         .checked_add(state)?
         .div_ceil(8);
     total.checked_add(pieces.checked_mul(CHUNK)?)?.checked_add(FILE)
+}
+
+/// Most bytes of a chunk of `n` numbers, its entry in the trailer included, where all is left to the
+/// encoder: beyond that it takes one bin for all.
+pub(crate) fn plain_chunk(n: u64, ty: NumberType) -> u64 {
+    n * u64::from(ty.bits() / 8) + PLAIN
 }
 
 /// What a chunk stores, at most.
@@ -92,6 +107,7 @@ impl Latents {
 mod tests {
     use super::*;
     use crate::number::{Latent, Number};
+    use crate::pco::encode::cut::Piece;
     use crate::pco::{Favor, compress};
 
     /// Numbers that nothing compresses, numbers that look compressible and are not, few numbers.
@@ -155,6 +171,31 @@ mod tests {
         holds::<f32>();
         holds::<u64>();
         holds::<f64>();
+    }
+
+    /// Whatever is left to the encoder: few numbers, and chunks of one.
+    #[test]
+    fn plain_chunks_keep_the_bound() {
+        fn check<L: Latent>(ty: NumberType) {
+            for n in [1usize, 2, 7, 300, 5000] {
+                for mask in [L::MAX, L::ONE, L::ZERO] {
+                    let mut x = 1u64;
+                    let mut next = || {
+                        x = x
+                            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                            .wrapping_add(0x1405_7b7e_f767_814f);
+                        L::truncate(x >> 17) & mask
+                    };
+                    let latents: Vec<L> = (0..n).map(|_| next()).collect();
+                    let bytes = Piece::plain(latents, ty).bytes.len() as u64;
+                    assert!(bytes + ENTRY <= plain_chunk(n as u64, ty), "{bytes}: {n} {ty}");
+                }
+            }
+        }
+        check::<u8>(NumberType::U8);
+        check::<u16>(NumberType::F16);
+        check::<u32>(NumberType::I32);
+        check::<u64>(NumberType::F64);
     }
 
     #[test]

@@ -154,6 +154,11 @@ impl Config {
         self.chunk_n.unwrap_or(if self.cuts() { LONG_CHUNK_N } else { CHUNK_N })
     }
 
+    /// Whether mode and delta encoding are left to the encoder.
+    pub(crate) fn is_auto(&self) -> bool {
+        self.mode == ModeSpec::Auto && self.delta == DeltaSpec::Auto
+    }
+
     /// Whether chunks are cut further where their numbers change.
     pub(crate) fn cuts(&self) -> bool {
         self.level >= 10 && self.favor == Favor::Size

@@ -115,7 +115,8 @@ fn is_dense(span: u64, n: usize) -> bool {
     span < DENSE && span / 4 < n as u64
 }
 
-fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
+/// The least and the largest latent.
+pub(crate) fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
     let first = *latents.first()?;
     let bounds = Present::in_use().call(
         #[inline(always)]

@@ -10,6 +10,7 @@ use crate::pco::encode::plan::Plan;
 use crate::pco::encode::split::{self, PageLatents, Stored};
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::mode::ModePayload;
 
 /// A chunk with everything chosen.
 #[derive(Clone, Debug)]
@@ -72,6 +73,31 @@ impl<L: Latent> Chunk<L> {
             secondary: secondary.as_ref().map(|coder| coder.variable.clone()),
         };
         Ok(Self { meta, pages, delta, primary, secondary })
+    }
+
+    /// A chunk of one page in Classic mode with one bin and no deltas: its size is known beforehand.
+    pub(crate) fn plain(latents: Vec<L>) -> Self {
+        let n = latents.len();
+        let coder = VariableCoder::new(binning::one_for_all(&latents), std::iter::once(n));
+        let stored = Stored { state: Vec::new(), latents };
+        Self {
+            meta: ChunkMeta {
+                mode: ModePayload::Classic,
+                delta: DeltaPayload::None,
+                delta_variable: None,
+                primary: Primary::Latents(coder.variable.clone()),
+                secondary: None,
+            },
+            pages: vec![PageLatents {
+                n,
+                delta: None,
+                primary: Primary::Latents(stored),
+                secondary: None,
+            }],
+            delta: None,
+            primary: Primary::Latents(coder),
+            secondary: None,
+        }
     }
 
     /// Pages of the chunk.

@@ -34,12 +34,20 @@ pub(crate) struct Piece<L> {
 impl<L: Latent> Piece<L> {
     fn new(latents: Vec<L>, ty: NumberType, config: &Config) -> Result<Self> {
         let n = latents.len();
-        let chunk = Chunk::new(latents, ty, &[n], config)?;
+        Ok(Self::of(n, ty, Chunk::new(latents, ty, &[n], config)?))
+    }
+
+    /// See [`Chunk::plain`].
+    pub(crate) fn plain(latents: Vec<L>, ty: NumberType) -> Self {
+        Self::of(latents.len(), ty, Chunk::plain(latents))
+    }
+
+    fn of(n: usize, ty: NumberType, chunk: Chunk<L>) -> Self {
         let head = ChunkHead { number_type: ty, n };
         let mut w = BitWriter::append_to(head.bytes().to_vec());
         chunk.write_meta(&mut w);
         chunk.write_page(0, &mut w);
-        Ok(Self { n, bytes: w.finish(), meta: chunk.meta })
+        Self { n, bytes: w.finish(), meta: chunk.meta }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 7] = b"LATENSC";
 const VERSION: u8 = b'1';
-const ENTRY: usize = 16;
+pub(crate) const ENTRY: usize = 16;
 /// Bytes behind the chunk table.
 const TAIL: usize = 20;
 

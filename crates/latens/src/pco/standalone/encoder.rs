@@ -3,6 +3,7 @@
 use crate::bits::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::number::{Latent, Number, NumberType};
+use crate::pco::bound;
 use crate::pco::config::Config;
 use crate::pco::encode::cut;
 use crate::pco::layout::MAX_CHUNK_N;
@@ -49,6 +50,11 @@ impl EncodedChunk {
     pub fn summary(&self) -> &ChunkSummary {
         &self.summary
     }
+
+    /// Bytes in the file, entries of the trailer included.
+    fn bytes(&self) -> u64 {
+        self.summary.bytes + self.parts.len() as u64 * bound::ENTRY
+    }
 }
 
 /// Encodes 1 to 2^24 numbers as one chunk, or, with [`Favor::Size`](crate::pco::Favor::Size) from
@@ -63,8 +69,12 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
             "a chunk of {n} numbers; 1 to {MAX_CHUNK_N} are possible"
         )));
     }
-    let mut latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
-    let mut encoded = encode_latents(&mut latents, T::TYPE, config)?;
+    let latents = || -> Vec<T::L> { numbers.iter().map(|x| x.to_latent()).collect() };
+    let mut encoded = encode_latents(&mut latents(), T::TYPE, Some(config))?;
+    // Estimates may be wrong, the promise of `compress_bound` may not.
+    if config.is_auto() && encoded.bytes() > bound::plain_chunk(numbers.len() as u64, T::TYPE) {
+        encoded = encode_latents(&mut latents(), T::TYPE, None)?;
+    }
     if config.checksum {
         let mut rest = numbers;
         for part in &mut encoded.parts {
@@ -79,18 +89,26 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
 }
 
 /// The widths are told apart at run time, so that the encoder is compiled in this crate, four
-/// times and not again for each type that a caller uses.
-fn encode_latents(latents: &mut dyn Any, ty: NumberType, config: &Config) -> Result<EncodedChunk> {
+/// times and not again for each type that a caller uses. Without a configuration the chunk is plain.
+fn encode_latents(
+    latents: &mut dyn Any,
+    ty: NumberType,
+    config: Option<&Config>,
+) -> Result<EncodedChunk> {
     fn typed<L: Latent>(
         latents: &mut dyn Any,
         ty: NumberType,
-        config: &Config,
+        config: Option<&Config>,
     ) -> Result<EncodedChunk> {
         let Some(latents) = latents.downcast_mut::<Vec<L>>() else {
             return Err(Error::invalid("latents of another width"));
         };
         let n = latents.len();
-        let pieces = cut::encode(std::mem::take(latents), ty, config)?;
+        let latents = std::mem::take(latents);
+        let pieces = match config {
+            Some(config) => cut::encode(latents, ty, config)?,
+            None => vec![cut::Piece::plain(latents, ty)],
+        };
         let Some(longest) = pieces.iter().max_by_key(|piece| piece.n) else {
             return Err(Error::invalid("a chunk of no numbers"));
         };
