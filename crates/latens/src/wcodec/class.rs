@@ -18,13 +18,17 @@ pub(crate) struct SourceBytes<'a> {
     pub(crate) bits: u32,
 }
 
-impl<'a> SourceBytes<'a> {
-    fn numbers(self) -> impl Iterator<Item = u32> + use<'a> {
-        self.bytes.chunks_exact(self.width.max(1)).map(|bytes| {
-            let mut word = [0; 4];
-            word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            u32::from_le_bytes(word)
-        })
+impl SourceBytes<'_> {
+    /// What `of` makes of each number.
+    fn map<T>(self, of: impl Fn(u32) -> T) -> Vec<T> {
+        match self.width {
+            1 => self.bytes.iter().map(|&n| of(n.into())).collect(),
+            2 => {
+                let words = self.bytes.as_chunks::<2>().0;
+                words.iter().map(|&n| of(u16::from_le_bytes(n).into())).collect()
+            }
+            _ => self.bytes.as_chunks().0.iter().map(|&n| of(u32::from_le_bytes(n))).collect(),
+        }
     }
 }
 
@@ -76,11 +80,11 @@ impl Blocks {
             return Err(Error::corrupt(0, "a source of classes has numbers of another width"));
         }
         Ok(Self {
-            values: numbers.numbers().map(value).collect(),
+            values: numbers.map(value),
             block_rows: source.block_rows,
             block_cols: source.block_cols,
             stride: cols.div_ceil(source.block_cols),
-            row_map: row_map.map(|map| map.numbers().collect()),
+            row_map: row_map.map(|map| map.map(|n| n)),
         })
     }
 
@@ -125,21 +129,45 @@ pub(crate) struct Terms<'a> {
 const NARROW: usize = 8;
 
 impl Terms<'_> {
+    /// The part of the sums that all symbols of row `row` share.
+    fn base(&self, row: usize) -> i32 {
+        self.rule.bias + self.rule.rows.get(row).copied().map_or(0, i32::from)
+    }
+
+    fn has_narrow(&self) -> bool {
+        self.levels.iter().any(|blocks| blocks.block_cols < NARROW)
+    }
+
     /// The sums S of the coded symbols of row `row`; `step` symbols (2 for pairs) share one.
     pub(crate) fn sums(&self, row: usize, step: usize, scratch: &mut RowSums, out: &mut [u8]) {
         let rule = self.rule;
-        let base = rule.bias + rule.rows.get(row).copied().map_or(0, i32::from);
-        if self.levels.iter().any(|blocks| blocks.block_cols < NARROW) {
+        let base = self.base(row);
+        if self.has_narrow() {
             return self.narrow(row, base, step, scratch, out);
         }
+        self.runs(row, base, step, out.len(), |run, offset| match rule.cols.get(run.clone()) {
+            Some(cols) => shifted(cols, offset, &mut out[run]),
+            None => out[run].fill(clamp(offset)),
+        });
+    }
+
+    /// Runs of coded symbols of row `row` with the same blocks, and `base` less the blocks' levels.
+    fn runs(
+        &self,
+        row: usize,
+        base: i32,
+        step: usize,
+        count: usize,
+        mut f: impl FnMut(Range<usize>, i32),
+    ) {
         // For each source: where its next block is, and the symbol at which the one before ends.
         let mut places = [(0usize, 0usize); MAX_SOURCES];
         for (place, blocks) in places.iter_mut().zip(&*self.levels) {
             place.0 = blocks.row(row);
         }
         let mut col = 0;
-        while col < out.len() {
-            let (mut offset, mut end) = (base, out.len());
+        while col < count {
+            let (mut offset, mut end) = (base, count);
             for ((at, until), blocks) in places.iter_mut().zip(&*self.levels) {
                 if coded(*until, step) <= col {
                     *until = until.saturating_add(blocks.block_cols);
@@ -148,11 +176,7 @@ impl Terms<'_> {
                 offset -= blocks.values.get(*at - 1).copied().unwrap_or(0);
                 end = end.min(coded(*until, step));
             }
-            let run = &mut out[col..end];
-            match rule.cols.get(col..end) {
-                Some(cols) => shifted(cols, offset, run),
-                None => run.fill(clamp(offset)),
-            }
+            f(col..end, offset);
             col = end;
         }
     }
@@ -204,9 +228,11 @@ impl Terms<'_> {
     pub(crate) fn classes(&self, row: usize, step: usize, scratch: &mut RowSums, out: &mut [u8]) {
         let rule = self.rule;
         let first = rule.maps.first().unwrap_or(&[0; 256]);
-        if rule.cols.is_empty() && self.levels.is_empty() && self.zero.is_none() {
-            let sum = rule.bias + rule.rows.get(row).copied().map_or(0, i32::from);
-            return out.fill(first[usize::from(clamp(sum))]);
+        if rule.cols.is_empty() && self.zero.is_none() && !self.has_narrow() {
+            // What is in a block has the same class.
+            return self.runs(row, self.base(row), step, out.len(), |run, sum| {
+                out[run].fill(first[usize::from(clamp(sum))]);
+            });
         }
         self.sums(row, step, scratch, out);
         let (present, last) = (Present::in_use(), rule.maps.len().saturating_sub(1));

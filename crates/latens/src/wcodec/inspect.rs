@@ -171,11 +171,12 @@ fn tiles<S: ReadAt>(
     group: usize,
 ) -> Result<Tiles> {
     let rows = symbols.group_range(group).len() / symbols.cols.max(1);
-    let mut stored = Vec::new();
+    let mut bytes = Vec::new();
+    let mut held = None;
     if prediction.predictor == BY_TILE || prediction.transform {
-        open.stored(number, group, &mut stored)?;
+        held = open.stored(number, group, &mut bytes)?;
     }
-    Ok(Tiles::read(prediction, rows, symbols.cols, &stored)?.0)
+    Ok(Tiles::read(prediction, rows, symbols.cols, held.unwrap_or(&bytes))?.0)
 }
 
 /// Order-0 entropy of all of `symbols`, in bits.

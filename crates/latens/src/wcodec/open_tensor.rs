@@ -121,35 +121,39 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         layout(self.entry, self.descriptor.view)
     }
 
-    /// Reads the stored bytes of a group into `bytes` and compares them with their checksum, padding
-    /// included.
-    pub(crate) fn stored(&self, part: usize, group: usize, bytes: &mut Vec<u8>) -> Result<()> {
+    /// The stored bytes of a group, compared with their checksum, padding included: in memory
+    /// already, or (`None`) read into `bytes`.
+    pub(crate) fn stored(
+        &self,
+        part: usize,
+        group: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Option<&'a [u8]>> {
         let none = || Error::corrupt(0, format!("there is no group {group}"));
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
         let place = self.places.get(part).and_then(|p| p.get(group)).copied().ok_or_else(none)?;
         let padded = record.length.next_multiple_of(4);
         let holder = self.reader.index.entries.get(self.holder);
-        let inline = match holder.map(|e| &e.storage) {
+        let (inline, held) = match holder.map(|e| &e.storage) {
             Some(Storage::Inline { groups, .. }) => {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 let stored = groups.get(place..).and_then(|rest| rest.get(..padded));
-                bytes.clear();
-                bytes.extend_from_slice(stored.ok_or_else(none)?);
-                true
+                (true, Some(stored.ok_or_else(none)?))
             }
-            _ => {
-                read_into(&self.reader.source, place, padded as u64, bytes)?;
-                false
-            }
+            _ => (false, self.reader.source.held(place, padded)),
         };
-        check_zero(&bytes[record.length..], place + record.length as u64, "a group")?;
-        bytes.truncate(record.length);
-        if !inline && crc32(bytes) != record.crc {
+        if held.is_none() {
+            read_into(&self.reader.source, place, padded as u64, bytes)?;
+        }
+        let (stored, padding) = held.unwrap_or(bytes).split_at(record.length);
+        check_zero(padding, place + record.length as u64, "a group")?;
+        if !inline && crc32(stored) != record.crc {
             return Err(Error::corrupt(place, "its bytes do not have their checksum")
                 .within(format!("group {group}")));
         }
-        Ok(())
+        bytes.truncate(record.length);
+        Ok(held.map(|held| &held[..record.length]))
     }
 
     /// Decodes elements of a part.
@@ -181,6 +185,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             symbols,
             limits: self.reader.limits,
             threads: self.reader.threads,
+            pool: &self.reader.pool,
         };
         let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);
         decode(&decoder, &fetch).map_err(|e| {

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::decode::part::Pool;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::MAX_SIZE;
@@ -21,8 +22,8 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// An open `.wcodec` file. Its index is in memory, nothing else is; every function may be called
-/// from several threads.
+/// An open `.wcodec` file. Its index is in memory, and what it takes to decode a group or two; every
+/// function may be called from several threads.
 pub struct Reader<S: ReadAt> {
     pub(crate) source: S,
     pub(crate) limits: Limits,
@@ -32,6 +33,7 @@ pub struct Reader<S: ReadAt> {
     /// Where the data of each entry begin; of the bank, behind the last one.
     pub(crate) starts: Vec<u64>,
     bank: OnceLock<Vec<Table>>,
+    pub(crate) pool: Pool,
     base: Option<Box<dyn Base>>,
     index_offset: u64,
 }
@@ -95,6 +97,7 @@ impl<S: ReadAt> Reader<S> {
             header,
             starts: Vec::new(),
             bank: OnceLock::new(),
+            pool: Pool::default(),
             base: None,
             index_offset: footer.index_offset,
         };

@@ -18,6 +18,12 @@ pub trait ReadAt: Send + Sync {
     /// # Errors
     /// Those of the source; unexpected end where it has not so many bytes.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// The `len` bytes from `offset` on where the source has them in memory: they need no copy then.
+    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let _ = (offset, len);
+        None
+    }
 }
 
 impl ReadAt for File {
@@ -63,10 +69,14 @@ impl ReadAt for Vec<u8> {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        let from = usize::try_from(offset).ok();
-        let bytes = from.and_then(|from| self.get(from..from.checked_add(buf.len())?));
+        let bytes = self.held(offset, buf.len());
         buf.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
+    }
+
+    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let from = usize::try_from(offset).ok()?;
+        self.get(from..from.checked_add(len)?)
     }
 }
 

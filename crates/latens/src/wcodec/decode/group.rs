@@ -13,6 +13,9 @@ use latens_kernels::rans::{Classes, Group, Kernel};
 
 /// The symbol of a number of 255 or more; the excess follows the words.
 const ESCAPE: u8 = 255;
+/// Coded symbols, at least, whose classes are found at once: few enough to be in the nearest cache
+/// still when they are used, beside the tables.
+const BAND: usize = 1 << 12;
 
 /// Everything that the groups of a part of symbols have in common.
 pub(crate) struct SymbolDecoder<'a> {
@@ -33,14 +36,37 @@ struct Opened<'s> {
     words: &'s [u8],
     /// Where the words begin in the stored bytes.
     at: usize,
+    /// Bytes of words that have been read.
+    read: usize,
 }
 
-/// What groups that are decoded one after the other may use again; two at a time.
+/// A group on its way through the kernels.
+struct Stream<'a, 's> {
+    group: usize,
+    opened: &'a mut Opened<'s>,
+    classes: &'a mut Vec<u8>,
+    sums: &'a mut RowSums,
+    /// Coded symbols.
+    out: &'a mut [u8],
+}
+
+/// What groups that are decoded one after the other may use again.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers {
-    classes: [Vec<u8>; 2],
-    pairs: [Vec<u8>; 2],
+struct Buffer {
+    classes: Vec<u8>,
+    pairs: Vec<u8>,
     sums: RowSums,
+}
+
+/// Those of two groups side by side.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers([Buffer; 2]);
+
+impl Buffers {
+    /// Bytes that they keep.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.iter().map(|b| b.classes.capacity() + b.pairs.capacity()).sum()
+    }
 }
 
 /// What a group is decoded to.
@@ -50,6 +76,39 @@ pub(crate) enum Target {
     Symbols,
     /// A pair of symbols a byte, as it is coded; for PAIRS alone.
     Pairs,
+}
+
+impl Opened<'_> {
+    /// Takes in what a kernel has done. Words must not have run out.
+    fn go_on(&mut self, states: [u32; LANES], read: Option<usize>) -> Result<()> {
+        self.states = states;
+        self.read += read.ok_or_else(|| Error::corrupt(self.end(), "a group's words run out"))?;
+        Ok(())
+    }
+
+    /// Where the stored bytes end.
+    fn end(&self) -> u64 {
+        (self.at + self.words.len()) as u64
+    }
+
+    /// All lanes must be back at their start.
+    fn check_states(&self) -> Result<()> {
+        let Some(lane) = self.states.iter().position(|&x| x != START) else { return Ok(()) };
+        let x = self.states[lane];
+        let what = format!("lane {lane} ends at {x:#x}, not {START:#x}");
+        Err(Error::corrupt(self.end(), what))
+    }
+
+    /// No words may be left.
+    fn check_no_more(&self) -> Result<()> {
+        match self.words.len() - self.read {
+            0 => Ok(()),
+            left => {
+                let at = (self.at + self.read) as u64;
+                Err(Error::corrupt(at, format!("{left} bytes too many in a group")))
+            }
+        }
+    }
 }
 
 impl SymbolDecoder<'_> {
@@ -66,14 +125,13 @@ impl SymbolDecoder<'_> {
         if self.bitplane {
             return self.bitplanes(group, stored, out);
         }
-        let Buffers { classes: [found, _], pairs: [pairs, _], sums } = buffers;
-        let coded = self.coded(into, pairs, out).len();
-        let opened = self.open(group, stored, out.len(), coded, found, sums)?;
+        let mut opened = self.open(stored, out.len())?;
         if self.symbols.has_transform() {
-            return self.coefficients(group, opened, found, out);
+            return self.coefficients(group, opened, out);
         }
-        let read = self.rans(&opened, found, self.coded(into, pairs, out))?;
-        self.no_more(&opened, read)?;
+        let Buffers([Buffer { classes, pairs, sums }, _]) = buffers;
+        let coded = self.coded(into, pairs, out);
+        self.rans([Stream { group, opened: &mut opened, classes, sums, out: coded }])?;
         self.finish(group, &opened.tiles, into, pairs, out)
     }
 
@@ -87,38 +145,31 @@ impl SymbolDecoder<'_> {
         out: [&mut [u8]; 2],
     ) -> Result<()> {
         let [first, second] = out;
-        let ready = self.slots.ready(self.symbols.table_bits);
-        let Some(tables) = ready.filter(|_| !self.bitplane && !self.symbols.has_transform()) else {
+        if self.bitplane || self.symbols.has_transform() {
             self.decode(group, stored[0], into, buffers, first)?;
             return self.decode(group + 1, stored[1], into, buffers, second);
-        };
-        let Buffers { classes: [found, other], pairs: [pairs, more], sums } = buffers;
-        let coded = self.coded(into, pairs, first).len();
-        let a = self.open(group, stored[0], first.len(), coded, found, sums)?;
-        let coded = self.coded(into, more, second).len();
-        let b = self.open(group + 1, stored[1], second.len(), coded, other, sums)?;
-        let mut x = Group {
-            words: a.words,
-            states: a.states,
-            classes: classes(found),
-            out: self.coded(into, pairs, first),
-        };
-        let mut y = Group {
-            words: b.words,
-            states: b.states,
-            classes: classes(other),
-            out: self.coded(into, more, second),
-        };
-        let kernel = Kernel::new(simd());
-        let read = match tables {
-            Ready::Narrow(tables) => kernel.decode_two(tables, &mut x, &mut y),
-            Ready::Wide(tables) => kernel.decode_wide_two(tables, &mut x, &mut y),
-        };
-        let (x, y) = (x.states, y.states);
-        self.check(&a, x, read[0]).and_then(|read| self.no_more(&a, read))?;
-        self.check(&b, y, read[1]).and_then(|read| self.no_more(&b, read))?;
-        self.finish(group, &a.tiles, into, pairs, first)?;
-        self.finish(group + 1, &b.tiles, into, more, second)
+        }
+        let mut a = self.open(stored[0], first.len())?;
+        let mut b = self.open(stored[1], second.len())?;
+        let Buffers([x, y]) = buffers;
+        self.rans([
+            Stream {
+                group,
+                opened: &mut a,
+                classes: &mut x.classes,
+                sums: &mut x.sums,
+                out: self.coded(into, &mut x.pairs, first),
+            },
+            Stream {
+                group: group + 1,
+                opened: &mut b,
+                classes: &mut y.classes,
+                sums: &mut y.sums,
+                out: self.coded(into, &mut y.pairs, second),
+            },
+        ])?;
+        self.finish(group, &a.tiles, into, &x.pairs, first)?;
+        self.finish(group + 1, &b.tiles, into, &y.pairs, second)
     }
 
     /// Where coded symbols go: `out`, or a buffer for pairs that are still to be taken apart.
@@ -130,18 +181,8 @@ impl SymbolDecoder<'_> {
         pairs
     }
 
-    /// Reads tiles and states of a group of `count` symbols, `coded` of them as they are coded, and
-    /// finds their classes; none where all have the same.
-    fn open<'s>(
-        &self,
-        group: usize,
-        stored: &'s [u8],
-        count: usize,
-        coded: usize,
-        classes: &mut Vec<u8>,
-        sums: &mut RowSums,
-    ) -> Result<Opened<'s>> {
-        let symbols = self.symbols;
+    /// Reads tiles and states of a group of `count` symbols.
+    fn open<'s>(&self, stored: &'s [u8], count: usize) -> Result<Opened<'s>> {
         let (tiles, at) = self.tiles(stored, count)?;
         let rest = &stored[at..];
         let Some((head, words)) = rest.split_at_checked(LANES * 4) else {
@@ -158,15 +199,7 @@ impl SymbolDecoder<'_> {
         if words.len() % 2 != 0 {
             return Err(Error::corrupt(stored.len() as u64, "a group of half a word"));
         }
-        if symbols.has_transform() {
-            let Some(prediction) = &symbols.prediction else { return Err(misplaced()) };
-            let rows = count.checked_div(symbols.cols).unwrap_or(0);
-            let shape = (rows, symbols.cols);
-            *classes = order_of(&tiles.codes, tile_size(prediction)?, shape, &[0])?.1;
-        } else {
-            self.classes(group, coded, classes, sums);
-        }
-        Ok(Opened { tiles, states, words, at: at + LANES * 4 })
+        Ok(Opened { tiles, states, words, at: at + LANES * 4, read: 0 })
     }
 
     fn tiles(&self, stored: &[u8], count: usize) -> Result<(Tiles, usize)> {
@@ -180,55 +213,79 @@ impl SymbolDecoder<'_> {
         }
     }
 
-    /// The class of each coded symbol; nothing where all have the same.
-    fn classes(&self, group: usize, count: usize, classes: &mut Vec<u8>, sums: &mut RowSums) {
-        let Some(terms) = &self.terms else { return classes.clear() };
-        classes.resize(count, 0);
+    /// The classes of coded symbols from row `first` on.
+    fn classes(&self, terms: &Terms<'_>, first: usize, sums: &mut RowSums, classes: &mut [u8]) {
         let step = if self.symbols.pairs { 2 } else { 1 };
-        let first = group * self.symbols.group_rows;
         for (r, row) in classes.chunks_mut(self.symbols.coded_cols().max(1)).enumerate() {
             terms.classes(first + r, step, sums, row);
         }
     }
 
-    /// Decodes all symbols; how many bytes of words they took.
-    fn rans(&self, opened: &Opened<'_>, found: &[u8], out: &mut [u8]) -> Result<usize> {
-        let mut group =
-            Group { words: opened.words, states: opened.states, classes: classes(found), out };
-        let kernel = Kernel::new(simd());
-        let read = match self.slots.ready(self.symbols.table_bits) {
-            Some(Ready::Narrow(tables)) => kernel.decode(tables, &mut group),
-            Some(Ready::Wide(tables)) => kernel.decode_wide(tables, &mut group),
-            None => return Err(Error::corrupt(0, "symbols without a table")),
+    /// The next symbols of a stream, `count` of them from row `row` on (fewer at the end), with their
+    /// classes.
+    fn band<'b>(&self, stream: &'b mut Stream<'_, '_>, row: usize, count: usize) -> Group<'b> {
+        let Stream { group, opened, classes, sums, out } = stream;
+        let from = (row * self.symbols.coded_cols()).min(out.len());
+        let to = from.saturating_add(count).min(out.len());
+        let classes = match &self.terms {
+            None => Classes::One(0),
+            Some(terms) => {
+                classes.resize(to - from, 0);
+                let first = *group * self.symbols.group_rows + row;
+                self.classes(terms, first, sums, classes);
+                Classes::PerSymbol(classes)
+            }
         };
-        let states = group.states;
-        self.check(opened, states, read)
+        let words = &opened.words[opened.read..];
+        Group { words, states: opened.states, classes, out: &mut out[from..to] }
     }
 
-    /// Words must not have run out, and all lanes must be back at their start.
-    fn check(
-        &self,
-        opened: &Opened<'_>,
-        states: [u32; LANES],
-        read: Option<usize>,
-    ) -> Result<usize> {
-        let end = (opened.at + opened.words.len()) as u64;
-        let read = read.ok_or_else(|| Error::corrupt(end, "a group's words run out"))?;
-        if let Some(lane) = states.iter().position(|&x| x != START) {
-            let x = states[lane];
-            return Err(Error::corrupt(end, format!("lane {lane} ends at {x:#x}, not {START:#x}")));
-        }
-        Ok(read)
-    }
-
-    fn no_more(&self, opened: &Opened<'_>, read: usize) -> Result<()> {
-        match opened.words.len() - read {
-            0 => Ok(()),
-            left => {
-                let at = (opened.at + read) as u64;
-                Err(Error::corrupt(at, format!("{left} bytes too many in a group")))
+    /// Decodes all symbols of streams side by side: some rows at a time where they have classes.
+    fn rans<const G: usize>(&self, mut streams: [Stream<'_, '_>; G]) -> Result<()> {
+        let longest = streams.iter().map(|s| s.out.len()).max().unwrap_or(0);
+        let cols = self.symbols.coded_cols().max(1);
+        let rows = if self.terms.is_some() { band_rows(cols) } else { longest.div_ceil(cols) };
+        for row in (0..longest.div_ceil(cols)).step_by(rows.max(1)) {
+            let count = rows.saturating_mul(cols);
+            let mut groups = streams.each_mut().map(|stream| self.band(stream, row, count));
+            let read = self.decode_groups(&mut groups)?;
+            let states = groups.map(|group| group.states);
+            for ((stream, states), read) in streams.iter_mut().zip(states).zip(read) {
+                stream.opened.go_on(states, read)?;
             }
         }
+        streams.iter().try_for_each(|stream| {
+            stream.opened.check_states()?;
+            stream.opened.check_no_more()
+        })
+    }
+
+    /// The bytes of words that each of the groups read.
+    fn decode_groups<const G: usize>(
+        &self,
+        groups: &mut [Group<'_>; G],
+    ) -> Result<[Option<usize>; G]> {
+        let tables = self.slots.ready(self.symbols.table_bits);
+        let tables = tables.ok_or_else(|| Error::corrupt(0, "symbols without a table"))?;
+        let kernel = Kernel::new(simd());
+        let mut read = [None; G];
+        match (&mut groups[..], tables) {
+            ([a, b], Ready::Narrow(tables)) => {
+                read.copy_from_slice(&kernel.decode_two(tables, a, b));
+            }
+            ([a, b], Ready::Wide(tables)) => {
+                read.copy_from_slice(&kernel.decode_wide_two(tables, a, b));
+            }
+            (groups, tables) => {
+                for (group, read) in groups.iter_mut().zip(&mut read) {
+                    *read = match tables {
+                        Ready::Narrow(tables) => kernel.decode(tables, group),
+                        Ready::Wide(tables) => kernel.decode_wide(tables, group),
+                    };
+                }
+            }
+        }
+        Ok(read)
     }
 
     /// Pairs apart, predictions added.
@@ -259,14 +316,17 @@ impl SymbolDecoder<'_> {
     }
 
     /// Symbols that stand for signed numbers by zigzag, larger ones with an escape.
-    fn coefficients(
-        &self,
-        group: usize,
-        opened: Opened<'_>,
-        kinds: &[u8],
-        out: &mut [u8],
-    ) -> Result<()> {
-        let read = self.rans(&opened, kinds, out)?;
+    fn coefficients(&self, group: usize, mut opened: Opened<'_>, out: &mut [u8]) -> Result<()> {
+        let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
+        let shape = (self.rows(out.len()), self.symbols.cols);
+        let kinds = order_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?.1;
+        let (words, states) = (opened.words, opened.states);
+        let mut groups = [Group { words, states, classes: Classes::PerSymbol(&kinds), out }];
+        let [read] = self.decode_groups(&mut groups)?;
+        let [Group { states, out, .. }] = groups;
+        opened.go_on(states, read)?;
+        opened.check_states()?;
+        let read = opened.read;
         let mut escapes = opened.words[read..].as_chunks::<2>().0.iter();
         let mut data = vec![0i16; out.len()];
         for (value, &symbol) in data.iter_mut().zip(&*out) {
@@ -304,10 +364,11 @@ impl SymbolDecoder<'_> {
         let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
         let (tiles, at) = self.tiles(stored, out.len())?;
         let (rows, cols) = (self.rows(out.len()), self.symbols.cols);
-        let mut kinds = Vec::new();
-        self.classes(group, out.len(), &mut kinds, &mut RowSums::default());
-        if kinds.is_empty() {
-            kinds.push(0);
+        let mut kinds = vec![0];
+        if let Some(terms) = &self.terms {
+            kinds.resize(out.len(), 0);
+            let first = group * self.symbols.group_rows;
+            self.classes(terms, first, &mut RowSums::default(), &mut kinds);
         }
         let mut order = Order::Raster;
         if prediction.transform {
@@ -321,8 +382,11 @@ impl SymbolDecoder<'_> {
     }
 }
 
-fn classes(each: &[u8]) -> Classes<'_> {
-    if each.is_empty() { Classes::One(0) } else { Classes::PerSymbol(each) }
+/// Rows whose classes are found at once: whole rows of lanes, so that states can go on from there.
+fn band_rows(cols: usize) -> usize {
+    // The least count of rows that are whole rows of lanes; both are powers of two.
+    let least = LANES >> cols.trailing_zeros().min(LANES.trailing_zeros());
+    (BAND / cols).next_multiple_of(least).max(least)
 }
 
 fn misplaced() -> Error {

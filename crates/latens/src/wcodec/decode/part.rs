@@ -13,8 +13,9 @@ use crate::wcodec::view::Packing;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Reads the stored bytes of a group; they are checked against their CRC there.
-pub(crate) type Fetch<'a> = dyn Fn(usize, &mut Vec<u8>) -> Result<()> + Sync + 'a;
+/// Finds the stored bytes of a group, which are checked against their CRC there: in memory already,
+/// or (`None`) read into the vector.
+pub(crate) type Fetch<'a> = dyn Fn(usize, &mut Vec<u8>) -> Result<Option<&'a [u8]>> + Sync + 'a;
 
 /// What decodes a part.
 pub(crate) struct PartDecoder<'a> {
@@ -23,6 +24,7 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) symbols: Option<SymbolDecoder<'a>>,
     pub(crate) limits: Limits,
     pub(crate) threads: usize,
+    pub(crate) pool: &'a Pool,
 }
 
 /// What groups decoded one after the other may use again.
@@ -31,6 +33,36 @@ struct Scratch {
     stored: [Vec<u8>; 2],
     symbols: Vec<u8>,
     buffers: Buffers,
+}
+
+/// Scratch of work that is done, for work to come: fresh memory is dear.
+#[derive(Debug, Default)]
+pub(crate) struct Pool(Mutex<Vec<Scratch>>);
+
+/// Scratch that goes back to its pool.
+struct Lent<'p> {
+    pool: &'p Pool,
+    scratch: Scratch,
+}
+
+/// Bytes of scratch that are kept; what unusual groups took is not.
+const KEPT: usize = 1 << 22;
+
+impl Pool {
+    fn lend(&self) -> Lent<'_> {
+        let scratch = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Lent { pool: self, scratch: scratch.unwrap_or_default() }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let scratch = std::mem::take(&mut self.scratch);
+        let stored = scratch.stored.iter().chain([&scratch.symbols]).map(Vec::capacity);
+        if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
+            self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        }
+    }
 }
 
 /// What a part is decoded to.
@@ -157,12 +189,15 @@ impl PartDecoder<'_> {
             Form::Plain => elements * self.record.shape.width(),
             Form::Packed(packing, _) => elements * usize::from(packing.bits) / 8,
         };
+        // Two groups are decoded in less than twice the time of one, but not while threads idle.
+        let each = if groups.len() < 2 * self.threads { 1 } else { 2 };
         let pieces: Vec<Mutex<&mut [u8]>> =
-            out.chunks_mut((2 * one).max(1)).map(Mutex::new).collect();
-        let decode = |scratch: &mut Scratch, i: usize| -> Result<()> {
+            out.chunks_mut((each * one).max(1)).map(Mutex::new).collect();
+        let decode = |lent: &mut Lent<'_>, i: usize| -> Result<()> {
+            let scratch = &mut lent.scratch;
             let Some(piece) = pieces.get(i) else { return Ok(()) };
             let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
-            let group = groups.start + 2 * i;
+            let group = groups.start + each * i;
             let Form::Packed(packing, cols) = form else {
                 return self.two(group, &mut piece, one, Target::Symbols, fetch, scratch);
             };
@@ -176,7 +211,7 @@ impl PartDecoder<'_> {
             scratch.symbols = symbols;
             done
         };
-        let results = threads::map_with(pieces.len(), self.threads, Scratch::default, decode);
+        let results = threads::map_with(pieces.len(), self.threads, || self.pool.lend(), decode);
         results.into_iter().collect()
     }
 
@@ -195,15 +230,15 @@ impl PartDecoder<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let Scratch { stored: [stored, after], buffers, .. } = scratch;
-        fetch(group, stored)?;
+        let stored = fetch(group, stored)?.unwrap_or(stored);
         let (first, second) = out.split_at_mut(one.min(out.len()));
         let place = |e: Error, group: usize| e.within(format!("group {group}"));
         if second.is_empty() {
             return self.group(group, stored, into, buffers, first).map_err(|e| place(e, group));
         }
-        fetch(group + 1, after)?;
+        let after = fetch(group + 1, after)?.unwrap_or(after);
         if let (Codec::Direct(_), Some(symbols)) = (&self.record.codec, &self.symbols) {
-            let (stored, out) = ([&stored[..], &after[..]], [&mut *first, &mut *second]);
+            let (stored, out) = ([stored, after], [&mut *first, &mut *second]);
             if symbols.decode_two(group, stored, into, buffers, out).is_ok() {
                 return Ok(());
             }
