@@ -49,6 +49,7 @@ mod hash;
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod hostile;
 mod inspect;
+mod kept;
 pub(crate) mod layout;
 mod open_tensor;
 #[cfg(test)]

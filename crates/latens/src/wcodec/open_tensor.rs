@@ -3,22 +3,24 @@
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::class::{Blocks, SourceBytes, Terms};
+use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::part::{Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::dtype::Dtype;
+use crate::wcodec::kept::{Kept, Numbers};
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::header::check_zero;
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
 use crate::wcodec::layout::symbols::Symbols;
-use crate::wcodec::plane::{Content, Part};
+use crate::wcodec::plane::Part;
 use crate::wcodec::reader::{Reader, read, read_into};
 use crate::wcodec::view::{Layout, Values, View};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// An entry whose descriptor has been read.
 pub(crate) struct OpenTensor<'a, S: ReadAt> {
@@ -27,7 +29,7 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     pub(crate) entry: &'a Entry,
     /// The entry that holds the bytes.
     pub(crate) holder: usize,
-    pub(crate) descriptor: Descriptor,
+    pub(crate) descriptor: Arc<Kept>,
     /// Where groups begin, part by part: in the file, or in the inline bytes.
     pub(crate) places: Vec<Vec<u64>>,
     /// Whether sources outside of the tensor may be followed.
@@ -36,32 +38,6 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
 
 /// Bytes that a source in another entry may have beyond four for each symbol.
 const MOST_SPARE: usize = 4096;
-
-/// Numbers of a source, with how wide they are.
-pub(crate) struct Numbers {
-    bytes: Vec<u8>,
-    width: usize,
-    bits: u32,
-}
-
-impl Numbers {
-    fn of(part: Part) -> Self {
-        match part.content {
-            Content::Symbols(plane) => Self { bytes: plane.data, width: 1, bits: plane.bits },
-            Content::Words { width, data, .. } => {
-                let width = usize::from(width);
-                Self { bytes: data, width, bits: 8 * u32::try_from(width).unwrap_or(0) }
-            }
-            Content::Raw(bytes) => Self { bytes, width: 1, bits: 8 },
-        }
-    }
-
-    /// Raw bytes are as wide as `form` wants them.
-    fn source(&self, width: usize) -> SourceBytes<'_> {
-        let width = if self.width == 1 { width } else { self.width };
-        SourceBytes { bytes: &self.bytes, width, bits: self.bits }
-    }
-}
 
 impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// Reads the descriptor of entry `number`.
@@ -79,18 +55,28 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             _ => number,
         };
         let start = reader.starts.get(holder).copied().unwrap_or(0);
-        let (descriptor, groups, at) = match entries.get(holder).map(|e| &e.storage) {
-            Some(Storage::Stored { groups, descriptor, crc }) => {
+        let kept = if outermost { reader.last.get(holder) } else { None };
+        let keep = |descriptor| Arc::new(Kept::new(holder, descriptor));
+        let (descriptor, groups, at) = match (entries.get(holder).map(|e| &e.storage), kept) {
+            (Some(Storage::Stored { groups, .. }), Some(kept)) => {
+                (kept, *groups, start + *groups as u64)
+            }
+            (Some(Storage::Stored { groups, descriptor, crc }), None) => {
                 let at = start + *groups as u64;
                 reader.limits.check_alloc(*descriptor as u64, "a descriptor")?;
                 let bytes = read(&reader.source, at, *descriptor as u64)?;
                 if crc32(&bytes) != *crc {
                     return Err(Error::corrupt(at, "the descriptor does not have its checksum"));
                 }
-                (Descriptor::read(&bytes, false).map_err(|e| e.offset_by(at))?, *groups, at)
+                let read = Descriptor::read(&bytes, false).map_err(|e| e.offset_by(at))?;
+                let read = keep(read);
+                if outermost {
+                    reader.last.put(&read, *descriptor);
+                }
+                (read, *groups, at)
             }
-            Some(Storage::Inline { groups, descriptor }) => {
-                (Descriptor::read(descriptor, true)?, groups.len(), 0)
+            (Some(Storage::Inline { groups, descriptor }), _) => {
+                (keep(Descriptor::read(descriptor, true)?), groups.len(), 0)
             }
             _ => return Err(none()),
         };
@@ -170,14 +156,19 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let none = || Error::corrupt(0, format!("there is no part {number}"));
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
         let places = self.places.get(number).ok_or_else(none)?;
-        let held = self.sources(number, record)?;
+        let part = self.descriptor.part(number).ok_or_else(none)?;
+        let mut own = Vec::new();
+        if part.sources().is_none() {
+            own = part.keep(self.sources(number, record)?).unwrap_or_default();
+        }
+        let held = part.sources().unwrap_or(&own);
         let bits = match record.shape {
             PartShape::Symbols { bits, .. } => bits,
             _ => 8,
         };
         let symbols = match &record.codec {
-            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, &held)?),
-            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, &held)?),
+            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, held)?),
+            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, held)?),
             _ => None,
         };
         let decoder = PartDecoder {
@@ -257,17 +248,22 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     pub(crate) fn symbols<'b>(
-        &self,
+        &'b self,
         number: usize,
         symbols: &'b Symbols,
         bits: u32,
         bitplane: bool,
         held: &[Numbers],
     ) -> Result<SymbolDecoder<'b>> {
-        let slots = if bitplane {
-            Slots::Narrow(Vec::new())
-        } else {
-            Slots::new(symbols, bits, self.reader.bank()?)?
+        let none = || Error::corrupt(0, format!("there is no part {number}"));
+        let kept = &self.descriptor.part(number).ok_or_else(none)?.slots;
+        let slots = match kept.get() {
+            Some(slots) => slots,
+            None if bitplane => kept.get_or_init(|| Slots::Narrow(Vec::new())),
+            None => {
+                let made = Slots::new(symbols, bits, self.reader.bank()?)?;
+                kept.get_or_init(|| made)
+            }
         };
         let reference = match symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) {
             None => Vec::new(),

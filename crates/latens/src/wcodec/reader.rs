@@ -8,6 +8,7 @@ use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::part::Pool;
 use crate::wcodec::hash::ModelHash;
+use crate::wcodec::kept::Last;
 use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::MAX_SIZE;
 use crate::wcodec::layout::file::SegmentRecord;
@@ -22,8 +23,9 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// An open `.wcodec` file. Its index is in memory, and what it takes to decode a group or two; every
-/// function may be called from several threads.
+/// An open `.wcodec` file. In memory are its index, what it takes to decode a group or two, and the
+/// descriptor, tables and scales of the tensor opened last; every function may be called from several
+/// threads.
 pub struct Reader<S: ReadAt> {
     pub(crate) source: S,
     pub(crate) limits: Limits,
@@ -34,6 +36,7 @@ pub struct Reader<S: ReadAt> {
     pub(crate) starts: Vec<u64>,
     bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
+    pub(crate) last: Last,
     base: Option<Box<dyn Base>>,
     index_offset: u64,
 }
@@ -98,6 +101,7 @@ impl<S: ReadAt> Reader<S> {
             starts: Vec::new(),
             bank: OnceLock::new(),
             pool: Pool::default(),
+            last: Last::default(),
             base: None,
             index_offset: footer.index_offset,
         };
@@ -158,6 +162,7 @@ impl<S: ReadAt> Reader<S> {
             ))),
             _ => {
                 self.base = Some(base);
+                self.last = Last::default();
                 Ok(self)
             }
         }

@@ -23,7 +23,7 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) bits: u32,
     /// By bitplanes rather than by tables.
     pub(crate) bitplane: bool,
-    pub(crate) slots: Slots,
+    pub(crate) slots: &'a Slots,
     pub(crate) terms: Option<Terms<'a>>,
     /// Symbols of the reference, as many as the part has; or none.
     pub(crate) reference: Vec<u8>,

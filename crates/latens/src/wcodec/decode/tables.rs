@@ -6,6 +6,7 @@ use crate::wcodec::layout::table::Table;
 use latens_kernels::rans::{self, Tables, WideTables};
 
 /// Slots of the tables of all classes, for the kernels.
+#[derive(Debug)]
 pub(crate) enum Slots {
     /// Up to 12 bits.
     Narrow(Vec<u32>),

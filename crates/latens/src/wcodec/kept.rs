@@ -1,0 +1,106 @@
+//! What a reader keeps of the tensor that it opened last: slices of a tensor are read one after the
+//! other, and need the same descriptor, tables and scales.
+
+use crate::wcodec::class::SourceBytes;
+use crate::wcodec::decode::tables::Slots;
+use crate::wcodec::layout::descriptor::Descriptor;
+use crate::wcodec::plane::{Content, Part};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Stored bytes of a descriptor, and bytes of a part's sources, that are kept.
+const MOST: usize = 1 << 22;
+
+/// A descriptor, with what its parts have needed so far.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The entry that it is of.
+    holder: usize,
+    descriptor: Descriptor,
+    parts: Vec<KeptPart>,
+}
+
+/// What it takes to decode the groups of a part.
+#[derive(Debug, Default)]
+pub(crate) struct KeptPart {
+    pub(crate) slots: OnceLock<Slots>,
+    sources: OnceLock<Vec<Numbers>>,
+}
+
+/// Numbers of a source, with how wide they are.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) width: usize,
+    pub(crate) bits: u32,
+}
+
+impl Deref for Kept {
+    type Target = Descriptor;
+
+    fn deref(&self) -> &Descriptor {
+        &self.descriptor
+    }
+}
+
+impl Kept {
+    pub(crate) fn new(holder: usize, descriptor: Descriptor) -> Self {
+        let parts = descriptor.parts.iter().map(|_| KeptPart::default()).collect();
+        Self { holder, descriptor, parts }
+    }
+
+    pub(crate) fn part(&self, number: usize) -> Option<&KeptPart> {
+        self.parts.get(number)
+    }
+}
+
+impl KeptPart {
+    pub(crate) fn sources(&self) -> Option<&[Numbers]> {
+        self.sources.get().map(Vec::as_slice)
+    }
+
+    /// Keeps `sources`, or gives them back where they are too many.
+    pub(crate) fn keep(&self, sources: Vec<Numbers>) -> Option<Vec<Numbers>> {
+        if sources.iter().map(|numbers| numbers.bytes.len()).sum::<usize>() > MOST {
+            return Some(sources);
+        }
+        self.sources.set(sources).err()
+    }
+}
+
+/// The place for what is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Last(Mutex<Option<Arc<Kept>>>);
+
+impl Last {
+    /// What is kept of entry `holder`.
+    pub(crate) fn get(&self, holder: usize) -> Option<Arc<Kept>> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|kept| kept.holder == holder).cloned()
+    }
+
+    /// Keeps this in place of what there was, if its descriptor of `stored` bytes is not too large.
+    pub(crate) fn put(&self, kept: &Arc<Kept>, stored: usize) {
+        let kept = (stored <= MOST).then(|| Arc::clone(kept));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+    }
+}
+
+impl Numbers {
+    pub(crate) fn of(part: Part) -> Self {
+        match part.content {
+            Content::Symbols(plane) => Self { bytes: plane.data, width: 1, bits: plane.bits },
+            Content::Words { width, data, .. } => {
+                let width = usize::from(width);
+                Self { bytes: data, width, bits: 8 * u32::try_from(width).unwrap_or(0) }
+            }
+            Content::Raw(bytes) => Self { bytes, width: 1, bits: 8 },
+        }
+    }
+
+    /// Raw bytes are as wide as a form wants them.
+    pub(crate) fn source(&self, width: usize) -> SourceBytes<'_> {
+        let width = if self.width == 1 { width } else { self.width };
+        SourceBytes { bytes: &self.bytes, width, bits: self.bits }
+    }
+}
