@@ -5,6 +5,7 @@ use crate::wcodec::checkpoint::{Checkpoint, ReadAt};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::reader::Reader;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Another checkpoint, against which one was coded or is to be.
@@ -43,13 +44,16 @@ impl BaseCheckpoint {
     }
 }
 
-/// All bytes of a tensor.
-pub(crate) fn bytes(checkpoint: &Checkpoint, number: usize) -> Result<Vec<u8>> {
+/// All bytes of a tensor, copied where the source does not have them in memory.
+pub(crate) fn bytes(checkpoint: &Checkpoint, number: usize) -> Result<Cow<'_, [u8]>> {
+    if let Some(bytes) = checkpoint.held(number) {
+        return Ok(Cow::Borrowed(bytes));
+    }
     let len = checkpoint.tensors.get(number).map_or(0, |t| t.len);
     let len = usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
     let mut bytes = vec![0; len];
     checkpoint.read_tensor(number, 0, &mut bytes)?;
-    Ok(bytes)
+    Ok(Cow::Owned(bytes))
 }
 
 fn missing(name: &str) -> Error {
@@ -64,7 +68,8 @@ impl Base for BaseCheckpoint {
     fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)> {
         let number = self.by_name.get(name).copied().ok_or_else(|| missing(name))?;
         let info = self.checkpoint.tensors.get(number).ok_or_else(|| missing(name))?;
-        Ok((info.dtype, info.shape.clone(), bytes(&self.checkpoint, number)?))
+        let bytes = bytes(&self.checkpoint, number)?.into_owned();
+        Ok((info.dtype, info.shape.clone(), bytes))
     }
 
     fn has(&self, name: &str) -> bool {

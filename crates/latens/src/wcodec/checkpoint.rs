@@ -178,6 +178,12 @@ impl Checkpoint {
         }
         self.read_at(t.file, t.offset + from, buf).map_err(|e| e.within(quoted(&t.name)))
     }
+
+    /// The bytes of a tensor where the source has them in memory.
+    pub(crate) fn held(&self, tensor: usize) -> Option<&[u8]> {
+        let t = self.tensors.get(tensor)?;
+        self.sources.get(t.file)?.held(t.offset, usize::try_from(t.len).ok()?)
+    }
 }
 
 /// How an error names a tensor: escaped, and not at any length.

@@ -14,6 +14,7 @@ use crate::wcodec::layout::source::{EntryRef, Form, PartOf};
 use crate::wcodec::plane::{Content, Part, Role};
 use crate::wcodec::view::View;
 use crate::wcodec::writer::Writer;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
@@ -176,14 +177,14 @@ fn views(info: &TensorInfo, config: &Config) -> Vec<View> {
 
 /// The bytes of a tensor's siblings.
 #[derive(Default)]
-struct Held {
-    scale: Option<(usize, Vec<u8>)>,
+struct Held<'c> {
+    scale: Option<(usize, Cow<'c, [u8]>)>,
     zero: Option<(usize, View, Vec<u8>, u32)>,
-    row_map: Option<(usize, Vec<u8>)>,
+    row_map: Option<(usize, Cow<'c, [u8]>)>,
 }
 
-impl Held {
-    fn read(checkpoint: &Checkpoint, info: &TensorInfo) -> Result<Self> {
+impl<'c> Held<'c> {
+    fn read(checkpoint: &'c Checkpoint, info: &TensorInfo) -> Result<Self> {
         let get = |n: usize| checkpoint.tensors.get(n).map(|t| (n, t));
         let mut held = Self::default();
         let siblings = &info.siblings;

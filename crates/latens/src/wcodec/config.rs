@@ -81,8 +81,8 @@ impl Config {
         self
     }
 
-    /// Least number of symbols in a group, the unit of access; 0 for the default of 2^18: 64 rows
-    /// of a matrix of 4096 columns.
+    /// Least number of symbols in a group, the unit of access; 0 for the default: 2^18, and 2^17 in
+    /// tensors of 2^24 symbols of more than four bits, which is 32 rows of a matrix of 4096 columns.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;
@@ -118,12 +118,11 @@ impl Config {
 
     /// Settings of the direct coder for symbols of `bits`.
     pub(crate) fn direct(&self, bits: u32) -> DirectConfig {
-        let default = 1 << 18;
         DirectConfig {
-            group_symbols: if self.group_symbols == 0 { default } else { self.group_symbols },
+            group_symbols: self.group_symbols,
             table_bits: if bits <= 4 { 11 } else { 12 },
             threads: self.threads_in_force(),
-            pairs_slack: if self.level > 8 { 0.0 } else { 0.0005 },
+            pairs_slack: if self.level > 8 { 0.0 } else { 0.002 },
         }
     }
 

@@ -15,6 +15,21 @@ pub struct Plane {
     pub data: Vec<u8>,
 }
 
+/// A [`Plane`] whose symbols are elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlaneRef<'a> {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) bits: u32,
+    pub(crate) data: &'a [u8],
+}
+
+impl Plane {
+    pub(crate) fn borrowed(&self) -> PlaneRef<'_> {
+        PlaneRef { rows: self.rows, cols: self.cols, bits: self.bits, data: &self.data }
+    }
+}
+
 /// One of the parts that a view splits a tensor into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {

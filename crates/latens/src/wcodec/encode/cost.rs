@@ -104,22 +104,29 @@ pub(crate) fn add(a: &mut Histogram, b: &Histogram) {
 
 /// Counts symbols; four counters at once, for runs of the same symbol.
 pub(crate) fn count(symbols: &[u8]) -> Histogram {
+    count_runs([symbols].into_iter())
+}
+
+/// As [`count`], of several runs.
+pub(crate) fn count_runs<'a>(runs: impl Iterator<Item = &'a [u8]>) -> Histogram {
     let mut four = [[0u32; 256]; 4];
-    let (eights, rest) = symbols.as_chunks::<8>();
     let [a, b, c, d] = &mut four;
-    for eight in eights {
-        let [s, t, u, v, w, x, y, z] = eight.map(usize::from);
-        a[s] += 1;
-        b[t] += 1;
-        c[u] += 1;
-        d[v] += 1;
-        a[w] += 1;
-        b[x] += 1;
-        c[y] += 1;
-        d[z] += 1;
+    for symbols in runs {
+        let (eights, rest) = symbols.as_chunks::<8>();
+        for eight in eights {
+            let [s, t, u, v, w, x, y, z] = eight.map(usize::from);
+            a[s] += 1;
+            b[t] += 1;
+            c[u] += 1;
+            d[v] += 1;
+            a[w] += 1;
+            b[x] += 1;
+            c[y] += 1;
+            d[z] += 1;
+        }
+        rest.iter().for_each(|&s| a[usize::from(s)] += 1);
     }
     let [mut sum, ..] = four;
-    rest.iter().for_each(|&s| sum[usize::from(s)] += 1);
     four[1..].iter().for_each(|counts| add(&mut sum, counts));
     sum
 }

@@ -4,7 +4,10 @@ use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::layout::class_rule::Map;
 
 /// Bits that a class costs besides its symbols: its table, more or less.
-const CLASS_BITS: f64 = 110.0;
+const CLASS_BITS: f64 = 160.0;
+/// What fewer classes than pay may lose, as a share of all bits: decoders are held up by the memory
+/// that tables take.
+const LOSS: f64 = 0.0003;
 
 /// Histograms of symbols by sum, of sums that occur.
 pub(crate) type BySum = Vec<(usize, Histogram)>;
@@ -18,10 +21,14 @@ struct Run {
 }
 
 /// Merges neighbours while that costs fewer bits than a class does, and until there are at most
-/// `most`. The map, the classes' histograms, and the bits of all; of a `sample` as if its symbols
-/// had been drawn from what the classes are in the whole.
-pub(crate) fn merge(sums: &BySum, most: usize, sample: bool) -> (Map, Vec<Histogram>, f64) {
-    let price = if sample { cost::learned } else { cost::entropy };
+/// `most`; in the end as far as [`LOSS`] allows. The map, the classes' histograms, and the bits of
+/// all. Of a sample, `scale` is how much larger the whole is: bits are as if its symbols had been
+/// drawn from what the classes are there.
+pub(crate) fn merge(sums: &BySum, most: usize, scale: Option<f64>) -> (Map, Vec<Histogram>, f64) {
+    let price = |histogram: &Histogram| match scale {
+        None => cost::entropy(histogram),
+        Some(scale) => cost::learned(histogram) * scale,
+    };
     let mut runs: Vec<Run> = Vec::new();
     let count = |h: &Histogram| h.iter().map(|&n| u64::from(n)).sum::<u64>();
     let counts: Vec<u64> = sums.iter().map(|s| count(&s.1)).collect();
@@ -48,11 +55,15 @@ pub(crate) fn merge(sums: &BySum, most: usize, sample: bool) -> (Map, Vec<Histog
         (price(&histogram) - a.bits - b.bits, histogram)
     };
     let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1]).0).collect();
+    let mut spare = LOSS * runs.iter().map(|run| run.bits).sum::<f64>();
     while let Some((i, &least)) =
         loss.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(&b.0)))
     {
         if least > CLASS_BITS && runs.len() <= most.max(1) {
-            break;
+            spare -= least - CLASS_BITS;
+            if spare < 0.0 {
+                break;
+            }
         }
         let (more, histogram) = joined(&runs[i], &runs[i + 1]);
         let bits = runs[i].bits + runs[i + 1].bits + more;
@@ -92,9 +103,9 @@ mod tests {
             }
         }
         let sums: BySum = sums.into_iter().enumerate().skip(100).take(40).collect();
-        let (map, classes, _) = merge(&sums, 64, false);
+        let (map, classes, _) = merge(&sums, 64, None);
         assert_eq!(classes.len(), 2);
         assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));
-        assert_eq!(merge(&sums, 1, true).1.len(), 1);
+        assert_eq!(merge(&sums, 1, Some(1.0)).1.len(), 1);
     }
 }

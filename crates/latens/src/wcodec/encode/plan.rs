@@ -14,8 +14,14 @@ use crate::wcodec::layout::symbols::MAX_CLASSES;
 use std::borrow::Cow;
 
 /// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
-const SAMPLE: usize = 1 << 16;
-const SHARE: usize = 8;
+const SAMPLE: usize = 1 << 17;
+const SHARE: usize = 64;
+/// Rows of a sample, at least: they may differ much.
+const ROWS: usize = 32;
+/// Rows for levels of columns: one in so many, or more.
+const SHARE_OF_LEVELS: usize = 8;
+/// Symbols that are looked at to join sums to classes, at least.
+const SETTLED: usize = 1 << 20;
 
 /// Symbols to be coded, in whole rows but for the last one.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +34,14 @@ pub(crate) struct Matrix<'a> {
 impl Matrix<'_> {
     fn rows(&self) -> usize {
         self.symbols.len().div_ceil(self.cols.max(1))
+    }
+
+    /// The histogram of every so manieth row.
+    fn count(&self, every: usize) -> Histogram {
+        if every == 1 {
+            return cost::count(self.symbols);
+        }
+        cost::count_runs(self.symbols.chunks(self.cols.max(1)).step_by(every))
     }
 }
 
@@ -95,16 +109,16 @@ pub(crate) fn explain(
     most: Option<usize>,
 ) -> Result<Explained> {
     let bits = matrix.bits;
-    let whole = cost::count(matrix.symbols);
     let sources = Sources::new(matrix, hints)?;
     let (step, mut tallies) = (sample_step(matrix), Vec::new());
-    let mut best = (cost::entropy(&whole) + 110.0, None);
+    let mut whole = matrix.count(step);
+    let mut best = (price_of(&whole, matrix, step > 1) + 110.0, None);
     for rule in candidates(matrix, hints, &sources, &whole) {
         let sums = by_sum(matrix, &sources, &rule, step, &mut tallies);
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
-            bits += merge(map, most.max(4), step > 1).2;
+            bits += merge(map, most.max(4), (step > 1).then_some(1.0)).2;
         }
         let classes_bits = 110.0 * sums.maps.len() as f64;
         let bits = (bits - classes_bits) * sums.scale + classes_bits + side_bits(&rule);
@@ -113,12 +127,35 @@ pub(crate) fn explain(
         }
     }
     let Some((rule, mut sums)) = best.1 else {
+        if step > 1 {
+            whole = matrix.count(1);
+        }
         return Ok(Explained { whole, rule: None, bits });
     };
-    if step > 1 {
-        sums = by_sum(matrix, &sources, &rule, 1, &mut tallies);
+    // Classes of zero points may not occur in a sample.
+    let all = rule.zero.is_some() || most.is_some();
+    let every = if all { 1 } else { settle_step(matrix).min(step) };
+    if every < step {
+        sums = by_sum(matrix, &sources, &rule, every, &mut tallies);
     }
-    Ok(Explained { whole, rule: Some(settle(rule, &sums, most)), bits })
+    let (rule, mut classes) = settle(rule, &sums, most, every > 1);
+    if every > 1 {
+        classes = classes.into_iter().map(|c| scaled(matrix, &sources, &rule, c, every)).collect();
+    }
+    if step > 1 {
+        whole = [0; 256];
+        classes.iter().flatten().for_each(|histogram| cost::add(&mut whole, histogram));
+    }
+    Ok(Explained { whole, rule: Some((rule, classes)), bits })
+}
+
+/// Bits of all symbols by the histogram of them, or of a sample.
+fn price_of(histogram: &Histogram, matrix: Matrix<'_>, sample: bool) -> f64 {
+    if !sample {
+        return cost::entropy(histogram);
+    }
+    let seen: u64 = histogram.iter().map(|&n| u64::from(n)).sum();
+    cost::learned(histogram) * matrix.symbols.len() as f64 / seen.max(1) as f64
 }
 
 /// Gives maps to a rule, and the histograms of their classes.
@@ -126,13 +163,14 @@ fn settle(
     mut rule: ClassRule,
     sums: &Sums,
     most: Option<usize>,
+    sample: bool,
 ) -> (ClassRule, Vec<Vec<Histogram>>) {
     let used = sums.maps.iter().filter(|map| !map.is_empty()).count();
     let most = most.unwrap_or((MAX_CLASSES / used.max(1)).max(1));
     let mut classes = Vec::new();
     rule.maps.clear();
-    for sums in &sums.maps {
-        let (map, histograms, _) = merge(sums, most, false);
+    for map_sums in &sums.maps {
+        let (map, histograms, _) = merge(map_sums, most, sample.then_some(sums.scale));
         rule.maps.push(map);
         classes.push(histograms);
     }
@@ -156,7 +194,8 @@ impl Explained {
             *pair = [pair[0].midpoint(pair[1]); 2];
         }
         let sums = by_sum(matrix, &Sources::new(matrix, hints)?, &rule, 1, &mut Vec::new());
-        Ok(Some(Self { whole: self.whole, rule: Some(settle(rule, &sums, None)), bits: self.bits }))
+        let rule = Some(settle(rule, &sums, None, false));
+        Ok(Some(Self { whole: self.whole, rule, bits: self.bits }))
     }
 
     /// Gives tables of `2^table_bits` slots to the classes.
@@ -223,7 +262,12 @@ fn side_bits(rule: &ClassRule) -> f64 {
 
 /// Every so manieth row is in the sample.
 fn sample_step(matrix: Matrix<'_>) -> usize {
-    (matrix.symbols.len() / SAMPLE).clamp(1, SHARE)
+    (matrix.symbols.len() / SAMPLE).min(matrix.rows() / ROWS).clamp(1, SHARE)
+}
+
+/// As [`sample_step`], to see which sums share a class.
+fn settle_step(matrix: Matrix<'_>) -> usize {
+    (matrix.symbols.len() / SETTLED).min(matrix.rows() / ROWS).max(1)
 }
 
 /// Rules worth measuring, without maps.
@@ -264,7 +308,7 @@ fn candidates(
                 zero,
                 levels,
                 fraction,
-                every: sample_step(matrix),
+                every: sample_step(matrix).min(SHARE_OF_LEVELS),
             };
             distances.fit(hints.measure, rows, many(rows))
         } else {
@@ -361,7 +405,7 @@ fn by_sum(
         terms.zeros(r, 1, row.len(), |run, z| {
             used = used.max(z + 1);
             while tallies.len() < used {
-                tallies.push(Tally::new(matrix.bits));
+                tallies.push(Tally::new());
             }
             tallies[z].add(&sums[run.clone()], &row[run]);
         });
@@ -370,58 +414,94 @@ fn by_sum(
     Sums { maps, scale: matrix.symbols.len() as f64 / seen.max(1) as f64 }
 }
 
+/// Histograms of the classes of a rule with one map, from those of every so manieth row: no symbol
+/// that occurs is left without a count.
+fn scaled(
+    matrix: Matrix<'_>,
+    sources: &Sources,
+    rule: &ClassRule,
+    mut sample: Vec<Histogram>,
+    every: usize,
+) -> Vec<Histogram> {
+    let levels = if rule.levels.is_empty() { &[] } else { &sources.levels[..] };
+    let terms = Terms { rule, levels: Cow::Borrowed(levels), zero: None };
+    let (mut scratch, mut found) = (RowSums::default(), vec![0u8; matrix.cols]);
+    // By class and symbol. That one occurs is written in less time than it is counted.
+    let mut seen = vec![false; PLACES];
+    if let Some(seen) = seen.first_chunk_mut::<PLACES>() {
+        for (r, row) in matrix.symbols.chunks(matrix.cols).enumerate() {
+            let found = &mut found[..row.len()];
+            terms.classes(r, 1, &mut scratch, found);
+            places(found, row, |_, place| seen[usize::from(place)] = true);
+        }
+    }
+    let times = u32::try_from(every).unwrap_or(u32::MAX);
+    for (histogram, seen) in sample.iter_mut().zip(seen.as_chunks::<256>().0) {
+        for (n, &seen) in histogram.iter_mut().zip(seen) {
+            *n = n.saturating_mul(times).max(u32::from(seen));
+        }
+    }
+    sample
+}
+
+/// Calls `f` with the place of each symbol of a sum (or class), and whether its number is odd. Places
+/// are made many at a time.
+#[inline(always)]
+fn places(sums: &[u8], symbols: &[u8], mut f: impl FnMut(bool, u16)) {
+    let (many, last_sums) = sums.as_chunks::<32>();
+    let (symbols, last) = symbols.as_chunks::<32>();
+    for (sums, symbols) in many.iter().zip(symbols) {
+        let places: [u16; 32] = std::array::from_fn(|i| u16::from_le_bytes([symbols[i], sums[i]]));
+        for [even, odd] in places.as_chunks::<2>().0 {
+            f(false, *even);
+            f(true, *odd);
+        }
+    }
+    for (&sum, &symbol) in last_sums.iter().zip(last) {
+        f(false, u16::from_le_bytes([symbol, sum]));
+    }
+}
+
+/// Places of all sums and symbols.
+const PLACES: usize = 1 << 16;
+
 /// Counts of pairs of a sum and a symbol.
 struct Tally {
     /// The counts of neighbours are apart: few symbols would else wait for themselves.
     counts: [Vec<u32>; 2],
-    bits: u32,
     /// The least and the largest sum that occur.
     sums: (u8, u8),
 }
 
 impl Tally {
-    fn new(bits: u32) -> Self {
-        let counts = || vec![0u32; 256 << bits];
-        Self { counts: [counts(), counts()], bits, sums: (u8::MAX, 0) }
+    fn new() -> Self {
+        Self { counts: [vec![0; PLACES], vec![0; PLACES]], sums: (u8::MAX, 0) }
     }
 
     fn add(&mut self, sums: &[u8], symbols: &[u8]) {
-        let bits = self.bits;
         let least = sums.iter().fold(self.sums.0, |least, &sum| least.min(sum));
         self.sums = (least, sums.iter().fold(self.sums.1, |most, &sum| most.max(sum)));
         let [even, odd] = &mut self.counts;
-        let one = |counts: &mut [u32], sum: u8, symbol: u8| {
-            if let Some(n) = counts.get_mut(usize::from(sum) << bits | usize::from(symbol)) {
-                *n += 1;
-            }
-        };
-        let (sums, last_sum) = sums.as_chunks::<2>();
-        let (symbols, last) = symbols.as_chunks::<2>();
-        for (sums, symbols) in sums.iter().zip(symbols) {
-            one(even, sums[0], symbols[0]);
-            one(odd, sums[1], symbols[1]);
-        }
-        for (&sum, &symbol) in last_sum.iter().zip(last) {
-            one(even, sum, symbol);
-        }
+        // Of a length that the compiler knows: an index of 16 bits needs no check then.
+        let Some(even) = even.first_chunk_mut::<PLACES>() else { return };
+        let Some(odd) = odd.first_chunk_mut::<PLACES>() else { return };
+        places(sums, symbols, |is_odd, place| {
+            let counts = if is_odd { &mut *odd } else { &mut *even };
+            counts[usize::from(place)] += 1;
+        });
     }
 
     /// Histograms of the sums that occur; all counts are zero again.
     fn take(&mut self) -> BySum {
-        let size = 1usize << self.bits;
         let (least, most) = (usize::from(self.sums.0), usize::from(self.sums.1));
         self.sums = (u8::MAX, 0);
         let [even, odd] = &mut self.counts;
-        let both = even.chunks_mut(size).zip(odd.chunks_mut(size)).enumerate();
+        let (even, odd) = (even.as_chunks_mut::<256>().0, odd.as_chunks_mut::<256>().0);
         let mut out = Vec::new();
-        for (sum, (a, b)) in both.take(most + 1).skip(least) {
-            let mut histogram = [0; 256];
-            let mut any = 0;
-            for (n, (a, b)) in histogram.iter_mut().zip(a.iter_mut().zip(b)) {
-                *n = std::mem::take(a) + std::mem::take(b);
-                any |= *n;
-            }
-            if any != 0 {
+        for (sum, (a, b)) in even.iter_mut().zip(odd).enumerate().take(most + 1).skip(least) {
+            let mut histogram = std::mem::replace(a, [0; 256]);
+            cost::add(&mut histogram, &std::mem::replace(b, [0; 256]));
+            if histogram != [0; 256] {
                 out.push((sum, histogram));
             }
         }

@@ -11,7 +11,7 @@ use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::{COLUMN, MOST_EXPANSION, Prediction, REFERENCE, Symbols};
-use crate::wcodec::plane::{Plane, Role};
+use crate::wcodec::plane::{PlaneRef, Role};
 use latens_kernels::dispatch::{Present, Work};
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ const MAX_COLS: usize = 1 << 20;
 /// Settings of the direct coder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DirectConfig {
-    /// Symbols of a group, at least.
+    /// Symbols of a group, at least; 0 for what suits the tensor.
     pub(crate) group_symbols: usize,
     pub(crate) table_bits: u32,
     /// Threads for groups.
@@ -38,9 +38,25 @@ pub(crate) struct DirectConfig {
 /// What the lane states of a group take.
 pub(crate) const STATES_BYTES: usize = 4 * rans::LANES;
 
-/// Rows of a group: about `least` symbols, and no more than readers believe of `fewest` stored bytes,
-/// fewer than which no group takes.
-pub(crate) fn group_rows(symbols: &[u8], cols: usize, least: usize, fewest: usize) -> usize {
+/// Symbols of a group; those of large tensors are smaller, so that it takes little to read a few rows,
+/// but where lane states would weigh too much.
+const GROUP: usize = 1 << 18;
+const LARGE: usize = 1 << 24;
+
+/// Rows of a group: about as many symbols as `config` says, and no more than readers believe of
+/// `fewest` stored bytes, fewer than which no group takes.
+pub(crate) fn group_rows(
+    plane: PlaneRef<'_>,
+    cols: usize,
+    config: DirectConfig,
+    fewest: usize,
+) -> usize {
+    let symbols = plane.data;
+    let least = match config.group_symbols {
+        0 if symbols.len() >= LARGE && plane.bits > 4 => GROUP / 2,
+        0 => GROUP,
+        given => given,
+    };
     let rows = symbols.len().div_ceil(cols.max(1));
     let groups = (symbols.len() / least.max(1)).clamp(1, rows.max(1));
     let most = fewest * MOST_EXPANSION / cols.max(1);
@@ -51,7 +67,7 @@ pub(crate) fn group_rows(symbols: &[u8], cols: usize, least: usize, fewest: usiz
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job<'a> {
     pub(crate) role: Role,
-    pub(crate) plane: &'a Plane,
+    pub(crate) plane: PlaneRef<'a>,
     pub(crate) shape: PartShape,
     pub(crate) hints: &'a Hints<'a>,
     /// A plane that this one may be predicted by.
@@ -66,7 +82,7 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
     let cols = if recut { RECUT_COLS } else { plane.cols };
     let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
     let hints = if recut { &none } else { hints };
-    let matrix = Matrix { symbols: &plane.data, cols, bits: plane.bits };
+    let matrix = Matrix { symbols: plane.data, cols, bits: plane.bits };
     let before = bank.len();
     let explained = explain(matrix, hints, None)?;
     let mut chosen = explained.tables(config.table_bits, bank);
@@ -109,11 +125,11 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         reference: None,
     };
     if let Some(columns) = column_means(matrix, &explained.whole).filter(|_| hints.side) {
-        let data = subtract(&plane.data, &columns, plane.bits);
+        let data = subtract(plane.data, &columns, plane.bits);
         consider(data, Prediction { means: Some(columns), ..uniform(COLUMN) }, bank)?;
     }
     if let Some(reference) = reference.filter(|r| r.symbols.len() == plane.data.len() && !recut) {
-        let data = subtract(&plane.data, reference.symbols, plane.bits);
+        let data = subtract(plane.data, reference.symbols, plane.bits);
         let of = Some(reference.of.clone());
         consider(data, Prediction { reference: of, ..uniform(REFERENCE) }, bank)?;
     }
@@ -129,7 +145,7 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
     }
     let paired = pairs.is_some();
     if let Some(plan) = pairs {
-        (chosen, config.table_bits) = (plan, MAX_TABLE_BITS);
+        (chosen, config.table_bits) = (plan, PAIR_BITS);
         residuals = Some(plane.data.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4).collect());
     }
     let Plan { tables, classes, .. } = chosen;
@@ -138,17 +154,20 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         recut: recut.then_some(cols),
         cols,
         pairs: paired,
-        group_rows: group_rows(&plane.data, cols, config.group_symbols, STATES_BYTES),
+        group_rows: group_rows(plane, cols, config, STATES_BYTES),
         prediction,
         table_bits: config.table_bits,
         tables,
         classes,
     };
-    let data = residuals.as_deref().unwrap_or(&plane.data);
+    let data = residuals.as_deref().unwrap_or(plane.data);
     let groups = encode_groups(data, &symbols, hints, bank, config.threads)?;
     Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
 }
 
+/// Size of the tables of pairs: those of 2^14 slots save 0.01 % more, and take twice the memory of
+/// a decoder.
+const PAIR_BITS: u32 = 13;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
 
@@ -170,7 +189,9 @@ fn in_pairs(
     let mut plan = explained.tables(config.table_bits, bank);
     for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
         let before = bank.len();
-        let Some(product) = bank.product(*table, *table, MAX_TABLE_BITS) else { return Ok(None) };
+        let Some(product) = bank.product(*table, *table, PAIR_BITS) else {
+            return Ok(None);
+        };
         let single = bank.bits_under(*table, histogram);
         plan.bits += bank.bits_of_pairs(product, histogram) - single;
         plan.bits += 8.0 * bank.bytes_from(before) as f64;
@@ -216,7 +237,8 @@ fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Option<Vec<u8>> {
         }
         sums.iter_mut().zip(&partial).for_each(|(sum, &p)| *sum += i64::from(p));
     }
-    let n = matrix.symbols.len() as f64;
+    // Of a sample, maybe.
+    let n = histogram.iter().map(|&n| f64::from(n)).sum::<f64>().max(1.0);
     let moment = |power: i32| -> f64 {
         let term = |(s, &n): (usize, &u32)| f64::from(n) * f64::from(distance[s]).powi(power);
         histogram.iter().enumerate().map(term).sum::<f64>() / n
@@ -229,7 +251,7 @@ fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Option<Vec<u8>> {
     if explained <= 0.0 || variance <= 0.0 {
         return None;
     }
-    let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * n;
+    let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * matrix.symbols.len() as f64;
     let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
     (gain > side + 300.0).then(|| rounded(&sums, rows, mode.into(), size))
 }

@@ -14,7 +14,7 @@ use crate::wcodec::encode::words::words;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::source::{Form, PartOf, Source};
-use crate::wcodec::plane::{Content, Part, Plane, Role};
+use crate::wcodec::plane::{Content, Part, PlaneRef, Role};
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::transform::Transform;
 use crate::wcodec::view::View;
@@ -150,6 +150,11 @@ fn under(
 ) -> Result<Option<EncodedTensor>> {
     let len = tensor.bytes.len() as u64;
     let Some(layout) = view.layout(tensor.dtype, tensor.shape, len) else { return Ok(None) };
+    if let Some((role, plane)) = layout.plane(tensor.bytes) {
+        let part = encode_plane(role, plane, &[], family, config, bank)?;
+        let descriptor = Descriptor { view, parts: vec![part.record] };
+        return Ok(Some(EncodedTensor { descriptor, groups: part.groups }));
+    }
     let Some(parts) = layout.split(tensor.bytes) else { return Ok(None) };
     // Whatever a view promises: it must give back these bytes.
     if !layout.gives_back(&parts, tensor.bytes)? {
@@ -184,13 +189,7 @@ fn encode_part(
     let before = bank.len();
     let (shape, data, coded) = match &part.content {
         Content::Symbols(plane) => {
-            let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
-            let hints = hints(part.role, plane, earlier, family);
-            let coded = symbols(part.role, plane, shape, &hints, family, config, bank)?;
-            if config.tools.is_some() && plane.rows * plane.cols > 0 {
-                return Ok(coded);
-            }
-            (shape, &plane.data, coded)
+            return encode_plane(part.role, plane.borrowed(), earlier, family, config, bank);
         }
         Content::Words { width, float, data } => {
             let count = data.len() / usize::from((*width).max(1));
@@ -199,25 +198,57 @@ fn encode_part(
         }
         Content::Raw(data) => {
             let shape = PartShape::Bytes { count: data.len() };
-            let plane = Plane { rows: 1, cols: data.len(), bits: 8, data: data.clone() };
+            let plane = PlaneRef { rows: 1, cols: data.len(), bits: 8, data };
             let hints =
                 Hints { measure: Measure::Place, levels: Vec::new(), zero: None, side: false };
-            (shape, data, direct(&job(part.role, &plane, shape, &hints, config), bank)?)
+            (shape, data, direct(&job(part.role, plane, shape, &hints, config), bank)?)
         }
     };
-    let tables = bank.bytes_from(before);
-    if coded.bytes() + tables < EncodedPart::raw_bytes(part.role, shape, data.len(), RAW_GROUP) {
+    Ok(or_raw(coded, part.role, shape, data, before, bank))
+}
+
+/// Encodes a part of symbols.
+fn encode_plane(
+    role: Role,
+    plane: PlaneRef<'_>,
+    earlier: &[Part],
+    family: &Family<'_>,
+    config: &Config,
+    bank: &mut Bank,
+) -> Result<EncodedPart> {
+    let before = bank.len();
+    let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
+    let hints = hints(role, plane, earlier, family);
+    let coded = symbols(role, plane, shape, &hints, family, config, bank)?;
+    if config.tools.is_some() && plane.rows * plane.cols > 0 {
         return Ok(coded);
     }
+    Ok(or_raw(coded, role, shape, plane.data, before, bank))
+}
+
+/// An encoded part, or its elements as they are where that is not larger; `before` tables were there
+/// before it.
+fn or_raw(
+    coded: EncodedPart,
+    role: Role,
+    shape: PartShape,
+    data: &[u8],
+    before: usize,
+    bank: &mut Bank,
+) -> EncodedPart {
+    let tables = bank.bytes_from(before);
+    if coded.bytes() + tables < EncodedPart::raw_bytes(role, shape, data.len(), RAW_GROUP) {
+        return coded;
+    }
     bank.take_from(before);
-    Ok(EncodedPart::raw(part.role, shape, data, RAW_GROUP))
+    EncodedPart::raw(role, shape, data, RAW_GROUP)
 }
 
 /// Symbols by the tools that are forced; else by the direct coder, and at the highest levels by
 /// whatever is smaller.
 fn symbols(
     role: Role,
-    plane: &Plane,
+    plane: PlaneRef<'_>,
     shape: PartShape,
     hints: &Hints<'_>,
     family: &Family<'_>,
@@ -267,7 +298,7 @@ fn symbols(
 
 fn job<'a>(
     role: Role,
-    plane: &'a Plane,
+    plane: PlaneRef<'a>,
     shape: PartShape,
     hints: &'a Hints<'a>,
     config: &Config,
@@ -276,7 +307,12 @@ fn job<'a>(
 }
 
 /// What might explain the symbols of a part: its siblings.
-fn hints<'a>(role: Role, plane: &Plane, earlier: &'a [Part], family: &Family<'a>) -> Hints<'a> {
+fn hints<'a>(
+    role: Role,
+    plane: PlaneRef<'_>,
+    earlier: &'a [Part],
+    family: &Family<'a>,
+) -> Hints<'a> {
     let measure = if role == Role::Exponent { Measure::Place } else { Measure::Size };
     let mut hints = Hints { measure, levels: Vec::new(), zero: None, side: role != Role::Mantissa };
     if role != Role::Weights {

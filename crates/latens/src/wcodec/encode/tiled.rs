@@ -14,7 +14,7 @@ use crate::wcodec::encode::symbols::{
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::{BY_TILE, KINDS, MOST_EXPANSION, Prediction, Symbols};
-use crate::wcodec::plane::Plane;
+use crate::wcodec::plane::PlaneRef;
 use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::{Tiles, tile_size};
@@ -39,7 +39,7 @@ struct Prepared {
 /// Encodes a part of symbols with given tools.
 pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<EncodedPart> {
     let Job { role, plane, shape, hints, reference, config } = *job;
-    let matrix = Matrix { symbols: &plane.data, cols: plane.cols, bits: plane.bits };
+    let matrix = Matrix { symbols: plane.data, cols: plane.cols, bits: plane.bits };
     let mut among: Vec<Predictor> = tools.predictors.clone();
     among.retain(|&p| p != Predictor::Reference || reference.is_some());
     if among.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
     let has = |p: Predictor| among.contains(&p);
     let transforms: Vec<Transform> =
         tools.transforms.iter().copied().filter(|&t| t != Transform::None).collect();
-    let centre = circular_mean(&cost::count(&plane.data), 1 << plane.bits);
+    let centre = circular_mean(&cost::count(plane.data), 1 << plane.bits);
     let prediction = Prediction {
         tile_rows: u16::try_from(tools.tile.rows()).unwrap_or(16),
         tile_cols: u16::try_from(tools.tile.cols()).unwrap_or(16),
@@ -64,7 +64,7 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
     let mut symbols = Symbols {
         count: plane.data.len(),
         cols: plane.cols,
-        group_rows: group_rows(&plane.data, plane.cols, config.group_symbols, fewest),
+        group_rows: group_rows(plane, plane.cols, config, fewest),
         prediction: Some(prediction),
         table_bits: config.table_bits,
         ..Symbols::default()
@@ -119,7 +119,7 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
 
 /// Predicts and transforms one group.
 fn prepare(
-    plane: &Plane,
+    plane: PlaneRef<'_>,
     symbols: &Symbols,
     group: usize,
     among: &[Predictor],
