@@ -7,8 +7,8 @@
 //! Made-up tensors of 4096 × 4096 come first: INT8 with rows and columns of different sizes, INT4
 //! in groups of 128. Decoding is `Reader::tensor_into` from memory to a buffer that is used again,
 //! as zstd has one too. One thread and processor time, by turns, medians of
-//! `LATENS_BENCH_ROUNDS` (default 7); two threads by the clock, so only on an idle machine. MB are
-//! 10^6 bytes of the tensors.
+//! `LATENS_BENCH_ROUNDS` (default 7); two threads by the clock, beside what the machine gives two
+//! threads that only calculate. MB are 10^6 bytes of the tensors.
 
 #![allow(clippy::expect_used, clippy::cast_possible_truncation, reason = "a comparison")]
 
@@ -27,7 +27,7 @@ fn main() -> latens::Result<()> {
     let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
     let rounds = rounds.unwrap_or(7);
     println!(
-        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,slice_percent"
+        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,two_threads_at_most,slice_percent"
     );
     for (name, file) in [("INT8 4096²", int8()), ("INT4 g128 4096²", int4())] {
         let source = Box::new(file);
@@ -83,18 +83,24 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
             },
         ],
     );
-    let mut clock = |reader: &Reader<Vec<u8>>| {
-        let mut times: Vec<f64> = (0..rounds)
-            .map(|_| {
-                let start = Instant::now();
-                all(reader, &mut plain);
-                start.elapsed().as_secs_f64()
-            })
-            .collect();
+    // By turns: one thread, two, and what two threads come to that only calculate.
+    let mut times = [const { Vec::new() }; 4];
+    for _ in 0..rounds {
+        times[0].push(clock(&mut || all(&reader, &mut plain)));
+        times[1].push(clock(&mut || all(&both, &mut plain)));
+        times[2].push(clock(&mut calculate));
+        times[3].push(clock(&mut || {
+            std::thread::scope(|scope| {
+                scope.spawn(calculate);
+                calculate();
+            });
+        }));
+    }
+    let [one, two, alone, together] = times.map(|mut times| {
         times.sort_unstable_by(f64::total_cmp);
         times[times.len() / 2]
-    };
-    let two = clock(&reader) / clock(&both);
+    });
+    let (two, most) = (one / two, 2.0 * alone / together);
     // Rows from the middle of the largest tensor that has them.
     let largest = tensors.iter().max_by_key(|t| t.1).copied().unwrap_or((0, 0));
     let rows = reader.layout(largest.0).map_or(0, |l| l.rows);
@@ -113,7 +119,7 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
     };
     let speed = |s: f64| bytes as f64 / s / 1e6;
     println!(
-        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{two:.2},{slice}",
+        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{two:.2},{most:.2},{slice}",
         zstd.len(),
         speed(encode),
         speed(seconds[1]),
@@ -121,6 +127,21 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
         seconds[0] / seconds[1],
     );
     Ok(())
+}
+
+fn clock(run: &mut dyn FnMut()) -> f64 {
+    let start = Instant::now();
+    run();
+    start.elapsed().as_secs_f64()
+}
+
+/// Some milliseconds of arithmetic that takes no memory.
+fn calculate() {
+    let mut x = [1u64, 2, 3, 4];
+    for _ in 0..black_box(4_000_000) {
+        x = x.map(|x| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    }
+    black_box(x);
 }
 
 /// Numbers of about a normal distribution of deviation 1.
