@@ -63,6 +63,11 @@ struct Buffer {
 pub(crate) struct Buffers([Buffer; 2]);
 
 impl Buffers {
+    /// Makes them ready for another tensor, whose rows have sums of their own.
+    pub(crate) fn forget(&mut self) {
+        self.0.iter_mut().for_each(|buffer| buffer.sums = RowSums::default());
+    }
+
     /// Bytes that they keep.
     pub(crate) fn bytes(&self) -> usize {
         self.0.iter().map(|b| b.classes.capacity() + b.pairs.capacity()).sum()

@@ -57,7 +57,8 @@ impl Pool {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        let scratch = std::mem::take(&mut self.scratch);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.buffers.forget();
         let stored = scratch.stored.iter().chain([&scratch.symbols]).map(Vec::capacity);
         if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
             self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
