@@ -83,13 +83,15 @@ pub struct Symbol<L> {
 
 /// A slot of a table: a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slot {
-    /// Which of the table's symbols.
-    pub symbol: u16,
+pub struct Slot<L> {
     /// The next slot if all bits read are zero.
     pub base: u16,
     /// Bits of the stream that lead to the next slot, at most [`MAX_LOG`].
     pub bits: u8,
+    /// Bits of the stream that are added to the lower bound.
+    pub offset_bits: u8,
+    /// The smallest latent.
+    pub lower: L,
 }
 
 /// A slot in eight bytes: bits 0 to 7 say how many bits of the stream lead to the next slot, 8 to
@@ -159,45 +161,39 @@ pub struct Table<L> {
     offsets: Offsets,
 }
 
-impl<L: Latent> Table<L> {
-    /// A table of one slot or more, `None` where it is not closed in itself, a count of bits passes
-    /// its limit, or symbols and slots do not go together.
-    pub fn new(symbols: &[Symbol<L>], slots: impl ExactSizeIterator<Item = Slot>) -> Option<Self> {
+/// What a table's symbols say, but for the ways between its slots.
+struct Emitted<L> {
+    /// By symbol, its part of a node.
+    heads: Vec<u64>,
+    lowers: Lowers<L>,
+    /// Slots that all symbols have.
+    weight: u64,
+    max_offset_bits: u8,
+    offsets: Offsets,
+}
+
+impl<L: Latent> Emitted<L> {
+    /// `None` where there are no symbols, or one has too many bits.
+    fn of(symbols: &[Symbol<L>]) -> Option<Self> {
         let max_offset_bits = symbols.iter().map(|s| s.offset_bits).max()?;
         let weights = |longer_than: Option<u8>| -> u64 {
             let counted = symbols.iter().filter(|s| longer_than.is_none_or(|n| s.offset_bits > n));
             counted.map(|s| u64::from(s.weight)).sum()
         };
-        let all = weights(None);
-        if max_offset_bits > MAX_OFFSET_BITS || all != slots.len() as u64 {
+        let weight = weights(None);
+        if max_offset_bits > MAX_OFFSET_BITS {
             return None;
         }
         let lower = || symbols.iter().map(|s| s.lower.widen());
         let (least, greatest) = (lower().min()?, lower().max()?);
         let is_near = greatest - least <= u32::MAX.into();
-        let emitted = |(i, s): (u64, &Symbol<L>)| {
+        let head = |(i, s): (u64, &Symbol<L>)| {
             let payload = if is_near { s.lower.widen() - least } else { i };
             u64::from(s.offset_bits) << 8 | payload << 32
         };
-        let emitted: Vec<u64> = (0..).zip(symbols).map(emitted).collect();
-        // Looked at once all slots are there.
-        let (mut max_bits, mut end, mut is_known) = (0, 0, true);
-        let mut nodes = Vec::with_capacity(slots.len());
-        nodes.extend(slots.map(|s| {
-            let emitted = emitted.get(usize::from(s.symbol));
-            is_known &= emitted.is_some();
-            max_bits = max_bits.max(s.bits);
-            end = end.max(usize::from(s.base) + (1 << (s.bits & 31)));
-            let head = u64::from(s.bits) | u64::from(s.base) << 16;
-            Node(emitted.copied().unwrap_or_default() | head)
-        }));
-        let is_closed = is_known && u32::from(max_bits) <= MAX_LOG && end <= nodes.len();
-        if nodes.is_empty() || !is_closed {
-            return None;
-        }
         // Slots are visited about equally often. Where one in a hundred is longer it pays still to
         // take them for short.
-        let hardly_any_above = |most: u8| weights(Some(most)) * 100 <= all;
+        let hardly_any_above = |most: u8| weights(Some(most)) * 100 <= weight;
         let offsets = match max_offset_bits {
             0 => Offsets::None,
             1..=NARROW if hardly_any_above(SHORT) => {
@@ -209,19 +205,56 @@ impl<L: Latent> Table<L> {
             1..=NARROW => Offsets::Long,
             _ => Offsets::Wide,
         };
-        Some(Self {
-            lowers: match is_near {
-                true => Lowers::Near(L::from_low(least)),
-                false => Lowers::Far(symbols.iter().map(|s| s.lower).collect()),
+        let lowers = match is_near {
+            true => Lowers::Near(L::from_low(least)),
+            false => Lowers::Far(symbols.iter().map(|s| s.lower).collect()),
+        };
+        let heads = (0..).zip(symbols).map(head).collect();
+        Some(Self { heads, lowers, weight, max_offset_bits, offsets })
+    }
+}
+
+/// What a table took, for another one: memory fresh from the system costs more than a table.
+#[derive(Debug, Default)]
+pub struct Memory(Vec<Node>);
+
+impl<L: Latent> Table<L> {
+    /// The table of `2^log` slots over which Pco spreads the symbols, in `memory`; `None` where
+    /// their weights do not sum to as many, one has none, or a count of bits passes its limit.
+    pub fn spread(log: u32, symbols: &[Symbol<L>], memory: Memory) -> Option<Self> {
+        let emitted = Emitted::of(symbols)?;
+        let least = symbols.iter().map(|s| s.weight).min()?;
+        if log > MAX_LOG || least == 0 || emitted.weight != 1 << log {
+            return None;
+        }
+        let mut nodes = memory.0;
+        spread::make(log, symbols, &emitted.heads, &mut nodes)?;
+        // The fewest slots have the most bits.
+        let max_bits = u8::try_from(log - least.ilog2()).ok()?;
+        let single = match symbols {
+            [s] if log == 0 => Some((s.lower, s.offset_bits)),
+            _ => None,
+        };
+        let Emitted { lowers, max_offset_bits, offsets, .. } = emitted;
+        Some(Self { nodes, lowers, single, max_bits, max_offset_bits, offsets })
+    }
+
+    /// Takes the table's memory away, which then has no slots.
+    pub fn take_memory(&mut self) -> Memory {
+        Memory(std::mem::take(&mut self.nodes))
+    }
+
+    /// Its slots, to look at.
+    pub fn slots(&self) -> impl ExactSizeIterator<Item = Slot<L>> {
+        #[expect(clippy::cast_possible_truncation, reason = "fields of 8 and 16 bits")]
+        self.nodes.iter().map(|node| Slot {
+            base: node.base() as u16,
+            bits: node.bits() as u8,
+            offset_bits: node.offset_bits() as u8,
+            lower: match &self.lowers {
+                Lowers::Near(least) => least.plus_low(node.payload().into()),
+                Lowers::Far(lowers) => lowers[node.payload() as usize],
             },
-            single: match symbols {
-                [s] if nodes.len() == 1 => Some((s.lower, s.offset_bits)),
-                _ => None,
-            },
-            nodes,
-            max_bits,
-            max_offset_bits,
-            offsets,
         })
     }
 
@@ -421,5 +454,6 @@ pub fn unpack_single<L: Latent>(
     }
 }
 
+mod spread;
 #[cfg(test)]
 mod tests;

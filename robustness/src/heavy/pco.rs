@@ -1,5 +1,5 @@
 //! Pco files of one chunk, over and over: of every type, mode and delta encoding, large and tiny; and
-//! chunks of one number with the largest tables there are.
+//! chunks with the largest tables there are, of one number and of as few as earn them.
 
 use super::{Heavy, MOST, OUTPUT};
 use crate::common::fields::Fields;
@@ -48,18 +48,22 @@ fn encoded<T: Number>(config: &Config, shape: Shape, n: usize) -> Option<Vec<u8>
 
 /// log2 of the slots of the largest table.
 const LOG: u64 = 14;
+/// Slots that a number earns, as [`Limits::max_spare_slots`] says.
+const EARNED: u64 = 8;
 
 fn selector_of(ty: NumberType) -> u8 {
     NumberType::ALL.iter().position(|t| *t == ty).unwrap() as u8
 }
 
-/// A chunk of one number, each of whose one to three variables has two bins in a table of 2^14.
-fn chunk_of_tables(tables: u64, ty: NumberType) -> Vec<u8> {
-    let bins = [(1, 0, 0), ((1 << LOG) - 1, 1, 0)];
-    let lookbacks = [(1, 1, 0), ((1 << LOG) - 1, 2, 0)];
+/// A chunk of `n` numbers, each of whose one to three variables has two bins in a table of 2^14.
+fn chunk_of_tables(tables: u64, ty: NumberType, n: u64) -> Vec<u8> {
     let (int_mult, lookback) = (tables > 1, tables > 2);
     let k = ty.bits() as usize;
-    let mut chunk = Fields::default().chunk(ty.pco_byte(), 1);
+    // Latents of 0, residuals likewise; codes of the common bin take hardly any bits.
+    let lower = if lookback { 1 << (k - 1) } else { 0 };
+    let bins = [((1 << LOG) - 1, lower, 0), (1, lower, 0)];
+    let lookbacks = [((1 << LOG) - 1, 1, 0), (1, 2, 0)];
+    let mut chunk = Fields::default().chunk(ty.pco_byte(), n);
     chunk = if int_mult { chunk.field(1, 4).field(3, k) } else { chunk.field(0, 4) };
     // Lookback: window of 2^5, one state, of the primary and the secondary.
     chunk = if lookback {
@@ -73,33 +77,43 @@ fn chunk_of_tables(tables: u64, ty: NumberType) -> Vec<u8> {
     }
     // States, lanes and codes are zeros, of which there must not be more than are read.
     let meta = chunk.pad().done();
-    let page = (0..99).find_map(|zeros| {
+    let limits = Limits::default().max_spare_slots(u64::MAX);
+    let page = (0..9999).find_map(|zeros| {
         let chunk = [&meta[..], &vec![0; zeros]].concat();
-        let file = file_of(&chunk, 1);
-        decode(selector_of(ty), &file, &Limits::default()).is_ok().then_some(chunk)
+        let file = file_of(&chunk, n, 1);
+        decode(selector_of(ty), &file, &limits).is_ok().then_some(chunk)
     });
     page.expect("as many zeros as are read")
 }
 
-/// A file of one number a chunk.
-fn file_of(chunk: &[u8], times: usize) -> Vec<u8> {
-    Fields::head(0, times as u64).bytes(&chunk.repeat(times)).end()
+/// A file of chunks of `n` numbers.
+fn file_of(chunk: &[u8], n: u64, times: u64) -> Vec<u8> {
+    Fields::head(0, n * times).bytes(&chunk.repeat(times as usize)).end()
 }
 
 /// As many variables as a mode and a delta encoding make, as many chunks as the limits let pass.
 fn tables() -> Vec<Heavy> {
     let mut all = Vec::new();
-    for (name, tables, ty) in [
+    for (what, tables, ty) in [
         ("tables, one", 1, NumberType::U8),
         ("tables, two", 2, NumberType::U8),
         ("tables, three", 3, NumberType::U8),
+        ("tables, one of u16", 1, NumberType::U16),
+        ("tables, three of u16", 3, NumberType::U16),
         ("tables, three of u64", 3, NumberType::U64),
     ] {
-        let chunk = chunk_of_tables(tables, ty);
-        let most = (Limits::default().max_spare_slots / (tables << LOG)) as usize;
-        let bytes = file_of(&chunk, most.min((MOST - 20) / chunk.len()));
-        let selector = selector_of(ty);
-        all.push(Heavy { decoder: "pco", name: name.to_owned(), selector, bytes, decode });
+        let (slots, spare) = (tables << LOG, Limits::default().max_spare_slots);
+        let mut add = |n: u64, times: u64| {
+            let chunk = chunk_of_tables(tables, ty, n);
+            let bytes = file_of(&chunk, n, times.min((MOST - 20) as u64 / chunk.len() as u64));
+            let (name, selector) = (format!("{what}, n={n}"), selector_of(ty));
+            all.push(Heavy { decoder: "pco", name, selector, bytes, decode });
+        };
+        add(1, spare / slots);
+        // As few numbers as earn what is beyond the limit.
+        let chunk = chunk_of_tables(tables, ty, slots / EARNED);
+        let times = (MOST - 20) as u64 / chunk.len() as u64;
+        add((slots - spare / times).div_ceil(EARNED), times);
     }
     all
 }
@@ -151,7 +165,7 @@ mod tests {
 
     #[test]
     fn tables_that_no_numbers_earn_are_limited() {
-        let file = file_of(&chunk_of_tables(3, NumberType::U8), 700);
+        let file = file_of(&chunk_of_tables(3, NumberType::U8, 1), 1, 700);
         let selector = selector_of(NumberType::U8);
         let limits = Limits::default();
         let error = decode(selector, &file, &limits).unwrap_err();

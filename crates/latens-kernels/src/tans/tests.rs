@@ -8,30 +8,33 @@ fn mix(x: u64) -> u64 {
     (x ^ x >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 8
 }
 
-/// A slot with what it emits, its symbol being its own.
-#[derive(Clone, Copy)]
-struct Own<L> {
-    base: u16,
-    bits: u8,
-    offset_bits: u8,
-    lower: L,
+impl<L: Latent> Table<L> {
+    /// A table of any slots that is closed in itself, each a symbol of its own.
+    fn of_slots(slots: &[Slot<L>]) -> Option<Self> {
+        let symbol = |s: &Slot<L>| Symbol { weight: 1, offset_bits: s.offset_bits, lower: s.lower };
+        let symbols: Vec<_> = slots.iter().map(symbol).collect();
+        let Emitted { heads, lowers, max_offset_bits, offsets, .. } = Emitted::of(&symbols)?;
+        let node =
+            |(s, head): (&Slot<L>, u64)| Node(head | u64::from(s.bits) | u64::from(s.base) << 16);
+        let nodes: Vec<_> = slots.iter().zip(heads).map(node).collect();
+        assert!(is_closed(&nodes));
+        let single = match slots {
+            [s] => Some((s.lower, s.offset_bits)),
+            _ => None,
+        };
+        let max_bits = slots.iter().map(|s| s.bits).max()?;
+        Some(Self { nodes, lowers, single, max_bits, max_offset_bits, offsets })
+    }
 }
 
-fn table<L: Latent>(slots: &[Own<L>]) -> Option<Table<L>> {
-    let symbol =
-        |&Own { offset_bits, lower, .. }: &Own<L>| Symbol { weight: 1, offset_bits, lower };
-    let slot = |(symbol, &Own { base, bits, .. }): (usize, &Own<L>)| Slot {
-        symbol: u16::try_from(symbol).unwrap(),
-        base,
-        bits,
-    };
-    let symbols: Vec<_> = slots.iter().map(symbol).collect();
-    Table::new(&symbols, slots.iter().enumerate().map(slot))
+fn is_closed(nodes: &[Node]) -> bool {
+    let end = |node: &Node| (node.base() as usize & 0xffff) + (1 << node.bits());
+    nodes.iter().all(|node| node.bits() <= MAX_LOG && end(node) <= nodes.len())
 }
 
 /// The slots of a closed table with entries of every kind.
 #[expect(clippy::cast_possible_truncation, reason = "low bits of random numbers are wanted")]
-fn slots(log: u32, max_offset: u32, seed: u64) -> Vec<Own<u64>> {
+fn slots(log: u32, max_offset: u32, seed: u64) -> Vec<Slot<u64>> {
     let size = 1u64 << log;
     let slot = |i: u64| {
         let bits = (mix(i ^ seed) % u64::from(log + 1)) as u8;
@@ -41,12 +44,12 @@ fn slots(log: u32, max_offset: u32, seed: u64) -> Vec<Own<u64>> {
         let offset_bits = (mix(i ^ seed << 9) % u64::from(most + 1)) as u8;
         // Lower bounds far from each other, or near.
         let lower = if seed.is_multiple_of(2) { mix(i) << 17 } else { (1 << 63) - mix(i) % 100 };
-        Own { base, bits, offset_bits, lower }
+        Slot { base, bits, offset_bits, lower }
     };
     let mut slots: Vec<_> = (0..size).map(slot).collect();
     // Extremes at a place that is often visited.
     let lower = if seed.is_multiple_of(2) { u64::MAX } else { 1 << 63 };
-    slots[0] = Own { base: 0, bits: log as u8, offset_bits: max_offset as u8, lower };
+    slots[0] = Slot { base: 0, bits: log as u8, offset_bits: max_offset as u8, lower };
     slots
 }
 
@@ -80,14 +83,14 @@ fn seeded() -> impl Iterator<Item = Case> {
     cases().into_iter().flat_map(seeds)
 }
 
-fn narrow<L: Latent>(slots: &[Own<u64>]) -> Table<L> {
-    let own = |&Own { base, bits, offset_bits, lower }: &Own<u64>| Own {
+fn narrow<L: Latent>(slots: &[Slot<u64>]) -> Table<L> {
+    let own = |&Slot { base, bits, offset_bits, lower }: &Slot<u64>| Slot {
         base,
         bits,
         offset_bits,
         lower: L::default().plus_low(lower),
     };
-    table(&slots.iter().map(own).collect::<Vec<_>>()).unwrap()
+    Table::of_slots(&slots.iter().map(own).collect::<Vec<_>>()).unwrap()
 }
 
 /// Two batches, and the bits that each step says it takes.
@@ -181,25 +184,91 @@ fn a_batch_bit_by_bit() {
     }
 }
 
+/// As `specs/pco.md` says it.
+fn spread_slowly(log: u32, symbols: &[Symbol<u64>]) -> Vec<Slot<u64>> {
+    let size = 1usize << log;
+    let stride = (3 * size / 5) | 1;
+    let mut owners = vec![0; size];
+    let mut at = 0;
+    for (i, symbol) in symbols.iter().enumerate() {
+        for _ in 0..symbol.weight {
+            owners[at] = i;
+            at = (at + stride) % size;
+        }
+    }
+    let mut states: Vec<_> = symbols.iter().map(|s| s.weight).collect();
+    let slot = |i: usize| {
+        let (x, Symbol { offset_bits, lower, .. }) = (states[i], symbols[i]);
+        states[i] += 1;
+        let bits = (0..=log).find(|bits| x << bits >> log > 0).unwrap();
+        let base = u16::try_from((x << bits) - (1 << log)).unwrap();
+        Slot { base, bits: u8::try_from(bits).unwrap(), offset_bits, lower }
+    };
+    owners.into_iter().map(slot).collect()
+}
+
 #[test]
-fn open_tables_are_refused() {
-    let own = |base, bits| Own { base, bits, offset_bits: 0, lower: 0u8 };
-    assert!(table(&[own(0, 1), own(1, 0)]).is_some());
-    assert!(table(&[own(0, 1), own(1, 1)]).is_none());
-    assert!(table(&[own(0, 1), own(2, 0)]).is_none());
-    assert!(table(&[own(0, 15)]).is_none());
-    assert!(table(&[own(0, 64)]).is_none());
-    let too_wide = Own { base: 0, bits: 0, offset_bits: 65, lower: 0u8 };
-    assert!(table(&[too_wide]).is_none());
-    assert!(table::<u8>(&[]).is_none());
-    let symbol = |weight| Symbol { weight, offset_bits: 0, lower: 0u8 };
-    let slot = |symbol| Slot { symbol, base: 0, bits: 0 };
-    let of = |symbols: &[_], slots: &[_]| Table::new(symbols, slots.iter().copied().map(slot));
-    assert!(of(&[symbol(1), symbol(1)], &[0, 1]).is_some());
-    assert!(of(&[symbol(1), symbol(1)], &[0, 2]).is_none());
-    assert!(of(&[symbol(1), symbol(0)], &[0, 1]).is_none());
-    assert!(of(&[symbol(u32::MAX), symbol(3)], &[0, 1]).is_none());
-    assert!(of(&[symbol(0)], &[]).is_none());
+fn a_spread_slot_by_slot() {
+    let mut memory = Memory::default();
+    let mut check = |log: u32, weights: &[u32]| {
+        let symbol = |(i, &weight): (u64, &u32)| {
+            // Lower bounds near each other, and far.
+            let lower = if log.is_multiple_of(2) { i } else { mix(i) << 9 };
+            Symbol { weight, offset_bits: (i % 65) as u8, lower }
+        };
+        let symbols: Vec<_> = (0..).zip(weights).map(symbol).collect();
+        let table = Table::spread(log, &symbols, std::mem::take(&mut memory));
+        let mut table = table.unwrap_or_else(|| panic!("2^{log}: {weights:?}"));
+        assert!(is_closed(&table.nodes), "2^{log}: {weights:?}");
+        let expected = spread_slowly(log, &symbols);
+        assert!(table.slots().eq(expected.iter().copied()), "2^{log}: {weights:?}");
+        assert_eq!(table.max_bits, expected.iter().map(|s| s.bits).max().unwrap());
+        memory = table.take_memory();
+    };
+    for log in 0..=MAX_LOG {
+        let size = 1u32 << log;
+        check(log, &[size]);
+        check(log, &vec![1; size as usize]);
+        for first in [1, 2, 3, 4, 5, 7, 31, size / 5, size / 3, size / 2, size / 3 * 2] {
+            let rest = size.saturating_sub(first);
+            if first > 0 && rest > 0 {
+                check(log, &[first, rest]);
+                check(log, &[rest, first]);
+            }
+            if first > 0 && rest > first {
+                check(log, &[first, rest - first, first]);
+            }
+        }
+        for seed in 0..40 {
+            // Few symbols and many, of like weights and unlike ones.
+            let random = |i: u64, below: u64| u32::try_from(mix(i + 9000 * seed) % below).unwrap();
+            let most = [4, 30, 300, 5000][usize::try_from(seed % 4).unwrap()];
+            let n = 1 + mix(seed) % most;
+            let cut = |i| {
+                let x = random(i, size.into());
+                if seed % 3 == 0 { x % (1 + x % 97) } else { x }
+            };
+            let mut cuts: Vec<_> = (1..n).map(cut).chain([0, size]).collect();
+            cuts.sort_unstable();
+            cuts.dedup();
+            let weights: Vec<_> = cuts.windows(2).map(|w| w[1] - w[0]).collect();
+            check(log, &weights);
+        }
+    }
+}
+
+#[test]
+fn symbols_that_make_no_table_are_refused() {
+    let of = |log: u32, weights: &[u32], offset_bits| {
+        let symbol = |&weight: &u32| Symbol { weight, offset_bits, lower: 0u8 };
+        let symbols: Vec<_> = weights.iter().map(symbol).collect();
+        Table::spread(log, &symbols, Memory::default()).is_some()
+    };
+    assert!(of(0, &[1], 64) && of(2, &[1, 3], 0) && of(3, &[8], 0));
+    assert!(!of(2, &[1, 3], 65));
+    assert!(!of(2, &[1, 2], 0) && !of(2, &[3, 2], 0) && !of(2, &[4, 0], 0));
+    assert!(!of(14, &[u32::MAX, 1 + (1 << 14)], 0) && !of(15, &[1 << 15], 0) && !of(99, &[1], 0));
+    assert!(!of(0, &[], 0));
 }
 
 #[test]

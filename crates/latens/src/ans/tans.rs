@@ -1,10 +1,9 @@
-//! Table-based ANS as Pco uses it: the spread, the decoder's slots, the encoder's inverse.
+//! Table-based ANS as Pco uses it: the spread, and the encoder's table. The decoder's is in
+//! `latens-kernels`.
 //!
 //! A table has `T = 2^log` slots; symbol `s` owns as many as its weight. A slot is a state:
 //! reading emits its symbol, takes `bits` from the stream and moves to slot `base + bits read`.
 //! See `specs/pco.md`, "tANS".
-
-use latens_kernels::tans::Slot;
 
 /// Largest `log` the format allows.
 pub(crate) const MAX_LOG: u32 = 14;
@@ -31,18 +30,6 @@ pub(crate) fn spread(log: u32, weights: &[u32]) -> Vec<u16> {
     slots
 }
 
-/// The decoder's table, slot by slot.
-#[expect(clippy::cast_possible_truncation, reason = "slots and bit counts are below 2^14")]
-pub(crate) fn slots(log: u32, weights: &[u32]) -> impl ExactSizeIterator<Item = Slot> {
-    let mut next: Vec<u32> = weights.to_vec();
-    spread(log, weights).into_iter().map(move |symbol| {
-        let x = next[usize::from(symbol)];
-        next[usize::from(symbol)] += 1;
-        let bits = log - x.ilog2();
-        Slot { symbol, base: ((x << bits) - (1 << log)) as u16, bits: bits as u8 }
-    })
-}
-
 /// One symbol of the encoder's table.
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
@@ -52,7 +39,7 @@ struct Symbol {
     start: i32,
 }
 
-/// The encoder's table: the exact inverse of [`slots`].
+/// The encoder's table: the exact inverse of the decoder's.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     log: u32,
@@ -118,6 +105,7 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use latens_kernels::tans::{Memory, Symbol, Table};
     use proptest::prelude::*;
 
     #[test]
@@ -143,13 +131,16 @@ mod tests {
             bounds.sort_unstable();
             bounds.dedup();
             let weights: Vec<u32> = bounds.windows(2).map(|w| w[1] - w[0]).collect();
-            let table: Vec<_> = slots(log, &weights).collect();
+            let symbol = |(lower, &weight): (u32, &u32)| Symbol { weight, offset_bits: 0, lower };
+            let symbols: Vec<_> = (0..).zip(&weights).map(symbol).collect();
+            let table = Table::spread(log, &symbols, Memory::default()).unwrap();
+            let table: Vec<_> = table.slots().collect();
             let encoder = Encoder::new(log, &weights);
             for state in size..2 * size {
                 for symbol in 0..weights.len() {
                     let (new, bits) = encoder.step(state, symbol);
                     let slot = table[encoder.slot(new) as usize];
-                    prop_assert_eq!(usize::from(slot.symbol), symbol);
+                    prop_assert_eq!(slot.lower as usize, symbol);
                     prop_assert_eq!(u32::from(slot.bits), bits);
                     let low = state & ((1 << bits) - 1);
                     prop_assert_eq!(u32::from(slot.base) + low, state - size);

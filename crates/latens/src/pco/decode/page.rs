@@ -6,6 +6,7 @@ use crate::limits::Limits;
 use crate::number::{Latent, Number};
 use crate::pco::decode::table::Table;
 use crate::pco::decode::variable::VariableDecoder;
+use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
@@ -27,7 +28,12 @@ pub(crate) struct ChunkTables<L> {
 
 impl<L: Latent> ChunkTables<L> {
     /// Builds the tables for pages of at most `n` numbers, within the limits.
-    pub(crate) fn new(meta: ChunkMeta<L>, n: usize, limits: &Limits) -> Result<Self> {
+    pub(crate) fn new(
+        meta: ChunkMeta<L>,
+        n: usize,
+        limits: &Limits,
+        workshop: &Workshop,
+    ) -> Result<Self> {
         limits.check_alloc(meta.decode_bytes(n), "the tables and windows of a chunk")?;
         let (shift, index_shift) = match meta.delta {
             DeltaPayload::None => (L::ZERO, 0),
@@ -37,14 +43,24 @@ impl<L: Latent> ChunkTables<L> {
         let delta = meta.delta_variable.as_ref();
         let secondary = meta.secondary.as_ref();
         Ok(Self {
-            delta: delta.map(|v| Table::new(v, 0)).transpose()?,
+            delta: delta.map(|v| Table::new(v, 0, workshop)).transpose()?,
             primary: match &meta.primary {
-                Primary::Latents(v) => Primary::Latents(Table::new(v, shift)?),
-                Primary::Indices(v) => Primary::Indices(Table::new(v, index_shift)?),
+                Primary::Latents(v) => Primary::Latents(Table::new(v, shift, workshop)?),
+                Primary::Indices(v) => Primary::Indices(Table::new(v, index_shift, workshop)?),
             },
-            secondary: secondary.map(|v| Table::new(v, secondary_shift)).transpose()?,
+            secondary: secondary.map(|v| Table::new(v, secondary_shift, workshop)).transpose()?,
             meta,
         })
+    }
+
+    /// Gives the tables' memory back: no more can be decoded.
+    pub(crate) fn give_back(&mut self, workshop: &Workshop) {
+        self.delta.iter_mut().for_each(|table| table.give_back(workshop));
+        self.secondary.iter_mut().for_each(|table| table.give_back(workshop));
+        match &mut self.primary {
+            Primary::Latents(table) => table.give_back(workshop),
+            Primary::Indices(table) => table.give_back(workshop),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The tANS table of a latent variable with the bins' ranges in its slots.
 
-use crate::ans::tans;
 use crate::error::{Error, Result};
 use crate::number::Latent;
+use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::variable::{Bin, Variable};
-use latens_kernels::tans::{self as kernel};
+use latens_kernels::tans as kernel;
 
 /// A variable ready to be decoded.
 #[derive(Clone, Debug)]
@@ -18,20 +18,27 @@ pub(crate) struct Table<L> {
 impl<L: Latent> Table<L> {
     /// The table of a variable that [`Variable::read`] has checked. `shift` is added to every
     /// latent that is decoded: `MID` where a delta encoding follows, which thus need not add it.
-    pub(crate) fn new(variable: &Variable<L>, shift: L) -> Result<Self> {
+    pub(crate) fn new(variable: &Variable<L>, shift: L, workshop: &Workshop) -> Result<Self> {
+        let log = variable.log;
         if variable.bins.is_empty() {
-            return Ok(Self { log: variable.log, kernel: None });
+            return Ok(Self { log, kernel: None });
         }
-        let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
         let symbol = |bin: &Bin<L>| {
             #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
             let offset_bits = bin.offset_bits as u8;
             kernel::Symbol { weight: bin.weight, offset_bits, lower: bin.lower.add(shift) }
         };
         let symbols: Vec<_> = variable.bins.iter().map(symbol).collect();
-        match kernel::Table::new(&symbols, tans::slots(variable.log, &weights)) {
-            Some(kernel) => Ok(Self { log: variable.log, kernel: Some(kernel) }),
+        match kernel::Table::spread(log, &symbols, workshop.memory()) {
+            Some(kernel) => Ok(Self { log, kernel: Some(kernel) }),
             None => Err(Error::corrupt(0, "bins that make no table")),
+        }
+    }
+
+    /// Gives its memory back: no more can be decoded.
+    pub(crate) fn give_back(&mut self, workshop: &Workshop) {
+        if let Some(mut kernel) = self.kernel.take() {
+            workshop.keep(kernel.take_memory());
         }
     }
 

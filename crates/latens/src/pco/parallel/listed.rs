@@ -4,7 +4,7 @@ use crate::bits::checksum::Crc32c;
 use crate::bits::reader::BitReader;
 use crate::limits::Limits;
 use crate::number::Number;
-use crate::pco::decode::spare::SpareSlots;
+use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
@@ -82,7 +82,7 @@ pub(super) fn decode<T: Number>(
     }
     let threads = threads.min(jobs.len());
     let jobs = Mutex::new(jobs.into_iter().enumerate());
-    let spare = SpareSlots::default();
+    let workshop = Workshop::default();
     let work = || {
         loop {
             let Ok(job) = jobs.lock().map(|mut jobs| jobs.next()) else { return false };
@@ -90,7 +90,7 @@ pub(super) fn decode<T: Number>(
             if let Some(kept) = kept {
                 kept.keep(index, start, dst);
             }
-            let sound = chunk(bytes, entry, dst, table, limits, &spare);
+            let sound = chunk(bytes, entry, dst, table, limits, &workshop);
             if let Some(kept) = kept.filter(|_| sound) {
                 kept.decoded(index);
             }
@@ -120,12 +120,12 @@ fn chunk<T: Number>(
     dst: &mut [T],
     table: &Table,
     limits: &Limits,
-    spare: &SpareSlots,
+    workshop: &Workshop,
 ) -> bool {
     let (preamble, version) = (table.preamble, table.version);
     let source = Slice::starting_at(bytes, entry.offset);
     let decoder = Engine::at_chunk(source, preamble, version, limits);
-    let mut decoder = decoder.counting_with(spare);
+    let mut decoder = decoder.working_in(workshop);
     // Whatever the chunk's own count is, it must be closed when `dst` is full.
     decoder.read(dst).is_ok_and(|got| got == dst.len())
         && decoder.seen() == [*entry]

@@ -4,7 +4,7 @@
 use crate::bits::reader::BitReader;
 use crate::limits::Limits;
 use crate::number::Number;
-use crate::pco::decode::spare::SpareSlots;
+use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_head::{self, ChunkHead};
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
@@ -121,14 +121,14 @@ pub(super) fn decode<T: Number>(
     watch: Watch<'_>,
     kept: Option<&Kept<T>>,
 ) -> Option<()> {
-    let (queue, spare) = (Queue::new(), SpareSlots::default());
+    let (queue, workshop) = (Queue::new(), Workshop::default());
     let work = || {
         while let Some(job) = queue.next() {
             let (index, n) = (job.index, job.dst.len());
             if let Some(kept) = kept {
                 kept.keep(index, job.start, job.dst);
             }
-            let sound = chunk(job, opening, limits, &spare);
+            let sound = chunk(job, opening, limits, &workshop);
             if let Some(kept) = kept.filter(|_| sound) {
                 kept.decoded(index);
             }
@@ -168,7 +168,7 @@ fn find<'a, T: Number>(
         return None;
     }
     let (mut offset, mut index, mut start, mut rest) = (opening.start, 0, 0, numbers);
-    let spare = SpareSlots::default();
+    let workshop = Workshop::default();
     while !rest.is_empty() {
         let bytes = chunks.get(offset..)?;
         let mut r = BitReader::new(bytes, 0);
@@ -182,7 +182,7 @@ fn find<'a, T: Number>(
             bytes.len()
         } else {
             let body = bytes.get(chunk_head::BYTES..)?;
-            chunk_head::BYTES + chunk_len(body, head, opening.version, limits, &spare).ok()?
+            chunk_head::BYTES + chunk_len(body, head, opening.version, limits, &workshop).ok()?
         };
         let n = dst.len();
         queue.push(Job { bytes: bytes.get(..len)?, offset, index, start, dst })?;
@@ -197,12 +197,12 @@ fn chunk<T: Number>(
     job: Job<'_, T>,
     opening: &Opening,
     limits: &Limits,
-    spare: &SpareSlots,
+    workshop: &Workshop,
 ) -> bool {
     let Job { bytes, offset, dst, .. } = job;
     let source = Slice::starting_at(bytes, offset as u64);
     let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
-    let mut decoder = decoder.without_checks().counting_with(spare);
+    let mut decoder = decoder.without_checks().working_in(workshop);
     decoder.read(dst).is_ok_and(|got| got == dst.len())
         && decoder.position() == (offset + bytes.len()) as u64
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
-use crate::pco::decode::spare::SpareSlots;
+use crate::pco::decode::workshop::Workshop;
 use crate::pco::inspect::ChunkInspection;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::header::FormatVersion;
@@ -36,7 +36,7 @@ pub(crate) struct Engine<S> {
     current: Option<Current>,
     seen: Trailer,
     emitted_bytes: u64,
-    spare: SpareSlots,
+    workshop: Workshop,
     terminated: bool,
     ending: Option<Ending>,
 }
@@ -63,7 +63,7 @@ impl<S: Supply> Engine<S> {
             current: None,
             seen,
             emitted_bytes: 0,
-            spare: SpareSlots::default(),
+            workshop: Workshop::default(),
             terminated: false,
             ending: None,
         })
@@ -86,7 +86,7 @@ impl<S: Supply> Engine<S> {
             current: None,
             seen: Trailer { header_crc: 0, chunks: Vec::new() },
             emitted_bytes: 0,
-            spare: SpareSlots::default(),
+            workshop: Workshop::default(),
             terminated: false,
             ending: None,
         }
@@ -105,10 +105,10 @@ impl<S: Supply> Engine<S> {
         self
     }
 
-    /// Counts the slots of tables together with others that decode this file.
+    /// Makes tables together with others that decode this file.
     #[must_use]
-    pub(crate) fn counting_with(mut self, spare: &SpareSlots) -> Self {
-        self.spare = spare.clone();
+    pub(crate) fn working_in(mut self, workshop: &Workshop) -> Self {
+        self.workshop = workshop.clone();
         self
     }
 
@@ -313,9 +313,9 @@ impl<S: Supply> Engine<S> {
 
     /// Reads the metadata of a chunk and of its page.
     fn open(&mut self, head: ChunkHead) -> Result<(ChunkInfo, Box<dyn OpenChunk>)> {
-        let (version, limits, spare) = (self.version, self.limits, &self.spare);
+        let (version, limits, workshop) = (self.version, self.limits, &self.workshop);
         let (info, mut chunk) = self.source.parse(|bytes| {
-            let (info, chunk, used) = open_chunk::read(bytes, head, version, &limits, spare)?;
+            let (info, chunk, used) = open_chunk::read(bytes, head, version, &limits, workshop)?;
             Ok(((info, chunk), used))
         })?;
         self.source.parse(|bytes| Ok(((), chunk.start(bytes)?)))?;

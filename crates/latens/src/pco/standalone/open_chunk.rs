@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{Latent, NumberType};
 use crate::pco::decode::page::{ChunkTables, PageState};
-use crate::pco::decode::spare::SpareSlots;
+use crate::pco::decode::workshop::Workshop;
 use crate::pco::inspect::{self, LatentInspection};
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
@@ -36,10 +36,17 @@ pub(super) trait OpenChunk: Send {
 }
 
 /// A chunk with latents of one width.
-pub(super) struct Chunk<L> {
+pub(super) struct Chunk<L: Latent> {
     n: usize,
     tables: ChunkTables<L>,
     page: Option<PageState<L>>,
+    workshop: Workshop,
+}
+
+impl<L: Latent> Drop for Chunk<L> {
+    fn drop(&mut self) {
+        self.tables.give_back(&self.workshop);
+    }
 }
 
 impl<L: Latent> Chunk<L> {
@@ -94,14 +101,14 @@ pub(super) fn read(
     head: ChunkHead,
     version: FormatVersion,
     limits: &Limits,
-    spare: &SpareSlots,
+    workshop: &Workshop,
 ) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
     fn typed<L: Latent>(
         bytes: &[u8],
         head: ChunkHead,
         version: FormatVersion,
         limits: &Limits,
-        spare: &SpareSlots,
+        workshop: &Workshop,
     ) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
         let ChunkHead { number_type, n } = head;
         let mut r = BitReader::new(bytes, 0);
@@ -112,15 +119,16 @@ pub(super) fn read(
             mode: Mode::of(&meta.mode, number_type),
             delta: DeltaEncoding::of(&meta.delta),
         };
-        spare.take(meta.slots(), n, limits)?;
-        let tables = ChunkTables::new(meta, n, limits)?;
-        Ok((info, Box::new(Chunk { n, tables, page: None }), r.bit() / 8))
+        workshop.count(meta.slots(), n, limits)?;
+        let tables = ChunkTables::new(meta, n, limits, workshop)?;
+        let chunk = Chunk { n, tables, page: None, workshop: workshop.clone() };
+        Ok((info, Box::new(chunk), r.bit() / 8))
     }
     match NumberType::bits(head.number_type) {
-        8 => typed::<u8>(bytes, head, version, limits, spare),
-        16 => typed::<u16>(bytes, head, version, limits, spare),
-        32 => typed::<u32>(bytes, head, version, limits, spare),
-        _ => typed::<u64>(bytes, head, version, limits, spare),
+        8 => typed::<u8>(bytes, head, version, limits, workshop),
+        16 => typed::<u16>(bytes, head, version, limits, workshop),
+        32 => typed::<u32>(bytes, head, version, limits, workshop),
+        _ => typed::<u64>(bytes, head, version, limits, workshop),
     }
 }
 
@@ -130,9 +138,9 @@ pub(crate) fn len(
     head: ChunkHead,
     version: FormatVersion,
     limits: &Limits,
-    spare: &SpareSlots,
+    workshop: &Workshop,
 ) -> Result<usize> {
-    let (_, mut chunk, meta) = read(bytes, head, version, limits, spare)?;
+    let (_, mut chunk, meta) = read(bytes, head, version, limits, workshop)?;
     let page = bytes.get(meta..).unwrap_or_default();
     let mut bit = 8 * chunk.start(page)?;
     while chunk.left() > 0 {

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Number;
 use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::{DeltaEncoding, Mode};
@@ -40,7 +41,7 @@ impl FileDecoder {
     pub fn chunk_decoder<T: Number>(&self, src: &[u8]) -> Result<(ChunkDecoder<T>, usize)> {
         let mut r = BitReader::new(src, 0);
         let meta = ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, &self.limits)?;
-        let tables = ChunkTables::new(meta, usize::MAX / 2, &self.limits)?;
+        let tables = ChunkTables::new(meta, usize::MAX / 2, &self.limits, &Workshop::default())?;
         Ok((ChunkDecoder { tables: Arc::new(tables) }, r.bit() / 8))
     }
 }
