@@ -46,11 +46,16 @@ def pco_decompress(
     file: _Bytes,
     max_output: int | None,
     max_alloc: int | None,
+    max_spare_slots: int | None,
     threads: int,
     progress: _Progress,
 ) -> _Array: ...
 def pco_decompress_into(
-    file: _Bytes, out: _Array, threads: int, progress: _Progress
+    file: _Bytes,
+    out: _Array,
+    max_spare_slots: int | None,
+    threads: int,
+    progress: _Progress,
 ) -> tuple[int, bool]: ...
 def pco_inspect(file: _Bytes) -> dict[str, Any]: ...
 @final

@@ -47,6 +47,11 @@ pub(crate) fn limits(max_output: Option<u64>, max_alloc: Option<u64>) -> Limits 
         .max_alloc(max_alloc.unwrap_or(u64::MAX))
 }
 
+/// Also what its tables may have beyond what numbers earn; `None` is the default.
+fn with_spare_slots(limits: Limits, max_spare_slots: Option<u64>) -> Limits {
+    max_spare_slots.map_or(limits, |slots| limits.max_spare_slots(slots))
+}
+
 #[pyfunction]
 pub(crate) fn pco_compress<'py>(
     py: Python<'py>,
@@ -72,11 +77,12 @@ pub(crate) fn pco_decompress<'py>(
     file: PyReadonlyArray1<'py, u8>,
     max_output: Option<u64>,
     max_alloc: Option<u64>,
+    max_spare_slots: Option<u64>,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (bytes, limits, threads) =
-        (file.as_slice()?, limits(max_output, max_alloc), in_force(threads));
+    let limits = with_spare_slots(limits(max_output, max_alloc), max_spare_slots);
+    let (bytes, threads) = (file.as_slice()?, in_force(threads));
     let mut decoder = lift(py, Decoder::new(bytes, &limits))?;
     let (found, total) = (lift(py, decoder.number_type())?, decoder.n_hint());
     drop(decoder);
@@ -97,16 +103,17 @@ pub(crate) fn pco_decompress_into<'py>(
     py: Python<'py>,
     file: PyReadonlyArray1<'py, u8>,
     out: &Bound<'py, PyUntypedArray>,
+    max_spare_slots: Option<u64>,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(usize, bool)> {
+    let limits = with_spare_slots(Limits::default(), max_spare_slots);
     let (bytes, threads, total) = (file.as_slice()?, in_force(threads), out.len() as u64);
     let ty = number_type(out)?;
     let done = with_number_type!(ty, T => {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
         run(py, progress, total, |job| {
-            let limits = Limits::default();
             pco::decompress_into_watched(bytes, numbers, &limits, threads, &|n| job.tick(n as u64))
         })
     })?;

@@ -136,6 +136,19 @@ def test_damage_has_a_kind_and_an_offset():
         pco.decompress(data, max_output=39_999)
     with pytest.raises(latens.InvalidArgumentError, match="i64"):
         pco.decompress_into(data, np.zeros(5000))
+    # A chunk of a number with a table of 2^14 slots, more often than the default lets pass.
+    fields = 14 << 8 | 2 << 12 | (2**14 - 2) << 27 | 1 << 67
+    chunk = bytes([10, 0, 0, 0]) + fields.to_bytes(10, "little") + bytes(8)
+    tables = b"pco!\3\0\0\4\1" + 300 * chunk + b"\0"
+    out = np.zeros(300, "u1")
+    for threads in (1, 2):
+        with pytest.raises(latens.LimitError, match="max_spare_slots"):
+            pco.decompress(tables, threads=threads)
+        with pytest.raises(latens.LimitError, match="max_spare_slots"):
+            pco.decompress_into(tables, out, threads=threads)
+        assert len(pco.decompress(tables, max_spare_slots=2**30, threads=threads)) == 300
+        done = pco.decompress_into(tables, out, max_spare_slots=2**30, threads=threads)
+        assert done.count == 300 and done.finished
     with pytest.raises(latens.InvalidArgumentError, match="writable"):
         pco.decompress_into(data, np.zeros((5000, 2), "i8")[:, 0])
     out = np.zeros(5000, "i8")

@@ -118,6 +118,18 @@ struct Worst {
     error: (u64, String),
 }
 
+/// Decodes those with `part` in their names: a line each.
+pub fn list(thin: usize, part: &str) -> impl Iterator<Item = String> {
+    all(thin).filter(move |heavy| heavy.name.contains(part)).map(|heavy| {
+        let (took, input) = (heavy.take(), heavy.bytes.len());
+        let (output, nanos) = (bytes(took.output as u64), time(took.nanos));
+        let per = took.per_128_mib().map_or("-".to_owned(), time);
+        let error = time(took.error_nanos);
+        let (decoder, name) = (heavy.decoder, heavy.name);
+        format!("{decoder}: {name}, {input} bytes: {output} in {nanos} ({per} per 128 MiB), an error in {error}")
+    })
+}
+
 /// Decodes all of them: a table in Markdown, and what broke a bound.
 pub fn table(thin: usize) -> (String, Vec<String>) {
     let (mut rows, mut wrong): (Vec<Worst>, Vec<String>) = (Vec::new(), Vec::new());

@@ -154,6 +154,9 @@ typedef struct lt_decode_options {
     uint32_t strict;
     // DELTA_BINARY_PACKED: the count of values that the stream must have; LT_UNLIMITED for any.
     uint64_t expect_count;
+    // Most slots that the tables of a Pco file may have in all beyond eight for each number of their
+    // chunk; 2^22, which no file of the encoders known comes near.
+    uint64_t max_spare_slots;
     // 0.
     uint64_t reserved;
 } lt_decode_options;

@@ -169,6 +169,9 @@ pub struct lt_decode_options {
     pub strict: u32,
     /// DELTA_BINARY_PACKED: the count of values that the stream must have; LT_UNLIMITED for any.
     pub expect_count: u64,
+    /// Most slots that the tables of a Pco file may have in all beyond eight for each number of their
+    /// chunk; 2^22, which no file of the encoders known comes near.
+    pub max_spare_slots: u64,
     /// 0.
     pub reserved: u64,
 }
@@ -179,7 +182,17 @@ unsafe impl Options for lt_decode_options {}
 impl lt_decode_options {
     pub(crate) fn new(size: usize) -> Self {
         let (max_output, max_alloc, expect_count) = (LT_UNLIMITED, LT_UNLIMITED, LT_UNLIMITED);
-        Self { size, max_output, max_alloc, threads: 1, strict: 0, expect_count, reserved: 0 }
+        let max_spare_slots = Limits::default().max_spare_slots;
+        Self {
+            size,
+            max_output,
+            max_alloc,
+            threads: 1,
+            strict: 0,
+            expect_count,
+            max_spare_slots,
+            reserved: 0,
+        }
     }
 }
 
@@ -210,7 +223,10 @@ pub(crate) unsafe fn decode(options: *const lt_decode_options) -> Checked<Decode
         return Err(Failure::invalid("decode_options: strict is 0 or 1, reserved fields are 0"));
     }
     Ok(Decode {
-        limits: Limits::default().max_output(options.max_output).max_alloc(options.max_alloc),
+        limits: Limits::default()
+            .max_output(options.max_output)
+            .max_alloc(options.max_alloc)
+            .max_spare_slots(options.max_spare_slots),
         threads: threads(options.threads),
         strict: options.strict == 1,
         expect_count: Some(options.expect_count).filter(|n| *n != LT_UNLIMITED),

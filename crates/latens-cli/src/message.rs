@@ -193,6 +193,11 @@ impl From<latens::Error> for Failure {
                 let what = error.what();
                 (what.split(" (os error").next().unwrap_or(what).to_string(), None)
             }
+            // Nobody but an attacker needs it raised: the tool has no option for that.
+            ErrorKind::InvalidArgument if error.what().contains("max_spare_slots") => (
+                error.what().to_string(),
+                Some("the tool keeps this limit; latens for Python, C and Rust take another one"),
+            ),
             ErrorKind::InvalidArgument => (error.what().to_string(), None),
         };
         Failure {

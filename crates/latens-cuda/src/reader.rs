@@ -12,6 +12,7 @@ use latens::wcodec::view::Values;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 
 /// Stored bytes and decoded ones of a batch, unless a tensor alone has more.
 const BATCH_BYTES: usize = 256 << 20;
@@ -338,7 +339,9 @@ fn fetch<S: ReadAt>(
         }
     };
     std::thread::scope(|scope| {
-        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Fewer where the system has no more: `scope.spawn` would panic.
+        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
+        let handles: Vec<_> = (1..threads).map_while(spawned).collect();
         let mut result = work();
         for handle in handles {
             let ended = handle.join();

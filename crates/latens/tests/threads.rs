@@ -10,6 +10,7 @@ use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
 use latens::wcodec::{Config, compress_checkpoint};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -145,6 +146,62 @@ fn pco_on_many_threads_says_the_same() {
         assert_eq!(one.map_err(|e| e.to_string()), many.map_err(|e| e.to_string()), "byte {at}");
         file[at] ^= 0x10;
     }
+}
+
+/// Where the child of the next test finds out that it is one.
+const REFUSED: &str = "LATENS_THREADS_REFUSED";
+
+/// The system refuses all threads but so many, as strace makes it.
+#[test]
+fn threads_that_are_refused() {
+    let name = "threads_that_are_refused";
+    if std::env::var_os(REFUSED).is_some() {
+        return work_of_many_threads();
+    }
+    for granted in [0, 1, 2, 5] {
+        let refuse = format!("inject=?clone,?clone3:error=EAGAIN:when={}+", granted + 1);
+        let child = Command::new("strace")
+            .args(["-f", "-qq", "-e", "trace=?clone,?clone3", "-e", &refuse])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--test-threads", "1", "--nocapture"])
+            .env(REFUSED, "1")
+            .output();
+        match child {
+            Ok(child) => {
+                let said = String::from_utf8_lossy(&child.stderr);
+                if !said.contains("(INJECTED)") && said.contains("ptrace") {
+                    println!("SKIPPED: refused threads: strace does not run here: {said}");
+                    return;
+                }
+                assert!(child.status.success() && said.contains("(INJECTED)"), "{said}");
+            }
+            Err(error) => {
+                println!("SKIPPED: refused threads: strace does not run here: {error}");
+                return;
+            }
+        }
+    }
+}
+
+fn work_of_many_threads() {
+    let eight = std::num::NonZero::new(8).unwrap();
+    let numbers: Vec<u32> = (0..40_000u32).map(|i| i.wrapping_mul(77) % 10_007).collect();
+    for checksum in [true, false] {
+        let config = latens::pco::Config::default().chunk_n(3000).checksum(checksum);
+        let one = latens::pco::compress(&numbers, &config).unwrap();
+        let quiet = |_| Ok(());
+        let file = latens::pco::compress_parallel(&numbers, &config, eight, &quiet).unwrap();
+        assert!(file == one);
+        let limits = Limits::default();
+        let back = latens::pco::decompress_parallel::<u32>(&file, &limits, eight).unwrap();
+        assert!(back == numbers);
+    }
+    let file = compress(Box::new(checkpoint_bytes()), 8).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap().threads(8);
+    reader.verify().unwrap();
+    let mut back = Vec::new();
+    reader.write_file(0, &mut back).unwrap();
+    assert!(back == checkpoint_bytes());
 }
 
 /// Whoever watches panics, in whichever thread that is.

@@ -72,31 +72,43 @@ def decompress(
     *,
     max_output: int | None = None,
     max_alloc: int | None = None,
+    max_spare_slots: int | None = None,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Array:
     """All numbers of a standalone Pco file, as an array of one dimension of the file's own type.
 
     `data` is bytes or any buffer of them. `max_output` and `max_alloc` bound the bytes of numbers and
-    of tables: set both where files come from strangers. Several `threads` share the chunks of a file
-    that has a checksum trailer.
+    of tables: set both where files come from strangers. `max_spare_slots` bounds the work of making
+    tables that numbers do not earn, at 2^22 slots unless told otherwise: no known encoder writes files
+    that come near. Several `threads` share the chunks of a file.
 
     Raises `CorruptError`, `TruncatedError` (with `offset`), `LimitError`.
     """
-    return _latens.pco_decompress(octets(data), max_output, max_alloc, threads, progress)
+    return _latens.pco_decompress(
+        octets(data), max_output, max_alloc, max_spare_slots, threads, progress
+    )
 
 
 def decompress_into(
-    data: Any, out: Any, *, threads: int = 1, progress: Progress | None = None
+    data: Any,
+    out: Any,
+    *,
+    max_spare_slots: int | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
 ) -> Decompressed:
     """Decode a standalone Pco file to the front of `out`, without another copy of the numbers.
 
     `out` is a contiguous writable array of any shape, or buffer, of the file's own type. It may be
-    shorter than the file (then `finished` is false) or longer.
+    shorter than the file (then `finished` is false) or longer. `max_spare_slots` is that of `decompress`.
 
     Raises as `decompress`; of `out` then only the first `error.values_before` numbers have changed.
     """
-    return Decompressed(*_latens.pco_decompress_into(octets(data), target(out), threads, progress))
+    done = _latens.pco_decompress_into(
+        octets(data), target(out), max_spare_slots, threads, progress
+    )
+    return Decompressed(*done)
 
 
 def inspect(data: Any) -> dict[str, Any]:

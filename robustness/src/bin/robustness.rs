@@ -3,7 +3,8 @@
 //! ```text
 //! robustness run [--cases N] [--seed S] [--threads T] [--only A,B] [--peers] [--table FILE]
 //! robustness one TARGET SEED CASE WANTED        prints one case's bytes and runs it here
-//! robustness heavy [N]                          (every Nth of) small inputs that stand for much
+//! robustness heavy [N [PART]]                   (every Nth of) small inputs that stand for much, or
+//!                                               one by one those with PART in their names
 //! robustness seeds FOLDER                       writes the fuzz targets' seeds
 //! ```
 //! Peers get a twentieth of the cases, or with `--only` as many. Exit code 1 where one of ours
@@ -52,6 +53,11 @@ fn main() -> ExitCode {
             );
             std::io::stdout().write_all(&case.bytes).unwrap();
             eprintln!("{:?}", (target.body)(case.ground.selector, &case.bytes));
+            ExitCode::SUCCESS
+        }
+        ["heavy", thin, part] => {
+            let thin = thin.parse().expect("a number");
+            heavy::list(thin, part).for_each(|line| println!("{line}"));
             ExitCode::SUCCESS
         }
         ["heavy", ref thin @ ..] => {

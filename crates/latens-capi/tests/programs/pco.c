@@ -183,6 +183,20 @@ static void limits(void) {
         options.max_alloc = LT_UNLIMITED;
     }
     lt_buffer_free(&file);
+    // Chunks of one number with a table of 2^14 slots each.
+    static const unsigned char HEAD[9] = "pco!\3\0\0\4\1";
+    static const unsigned char CHUNK[22] = {10, 0, 0, 0, 0, 0x2e, 0, 0xf0, 0xff, 1, 0, 0, 8};
+    unsigned char tables[9 + 300 * 22 + 1] = {0};
+    memcpy(tables, HEAD, 9);
+    for (size_t i = 0; i < 300; i++) memcpy(tables + 9 + 22 * i, CHUNK, 22);
+    lt_decode_options_init(&options, sizeof options);
+    FAILS(LT_STATUS_LIMIT, lt_pco_decompress(tables, sizeof tables, LT_TYPE_U8, &options, &out, NULL,
+                                             &count, &error));
+    CHECK(strstr(error.message, "max_spare_slots") != NULL);
+    options.max_spare_slots = LT_UNLIMITED;
+    OK(lt_pco_decompress(tables, sizeof tables, LT_TYPE_U8, &options, &out, NULL, &count, &error));
+    CHECK(count == 300);
+    lt_buffer_free(&out);
 }
 
 static void inspect(void) {

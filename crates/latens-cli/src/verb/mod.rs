@@ -15,13 +15,22 @@ use std::io::Write;
 
 use crate::message::{Failure, Result};
 
-/// Run `work` in a pool of so many threads, 0 for all cores.
+/// Run `work` in a pool of so many threads, 0 for all cores; of fewer where the system refuses some.
 ///
 /// # Errors
-/// Those of `work`; threads that cannot be started.
+/// Those of `work`.
 pub fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|e| Failure::new(format!("no threads can be started: {e}")))?;
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let fewer = |&threads: &usize| (threads > 1).then_some(threads / 2);
+    let all = std::iter::successors(Some(thread_count(threads)), fewer);
+    let Some(pool) = all.flat_map(|threads| pool(threads).build()).next() else {
+        // None but the one that there is, which stays in its pool from then on.
+        if rayon::current_thread_index().is_none() {
+            let alone = pool(1).use_current_thread().build();
+            std::mem::forget(alone.map_err(|e| Failure::new(format!("no thread: {e}")))?);
+        }
+        return work();
+    };
     pool.install(work)
 }
 

@@ -47,6 +47,28 @@ fn a_bomb_streams_or_stops_at_the_limit() {
     assert_eq!(f.names(), ["bomb.pco"]);
 }
 
+/// Chunks of 22 bytes that have a table of 2^14 slots for one number.
+#[test]
+fn tables_that_no_numbers_earn() {
+    let f = Folder::new();
+    let mut file = b"pco!\x03\0\0\x04\x01".to_vec();
+    for _ in 0..300 {
+        // u8, one; Classic without deltas; 2^14 slots, 2 bins: 2^14 - 1 slots of 0, one of 1.
+        file.extend([10, 0, 0, 0]);
+        let fields = 14 << 8 | 2 << 12 | ((1 << 14) - 2) << 27 | 1u128 << 67;
+        file.extend(&fields.to_le_bytes()[..10]);
+        file.extend([0; 8]);
+    }
+    file.push(0);
+    f.write("tables.pco", &file);
+    for verb in ["decompress", "inspect"] {
+        f.run(&[verb, "tables.pco"]).fails(&["max_spare_slots = 4194304", "take another one"]);
+    }
+    let done = f.run(&["verify", "tables.pco"]);
+    assert!(done.code == Some(1) && done.text().contains("max_spare_slots"), "{}", done.text());
+    assert_eq!(f.names(), ["tables.pco"]);
+}
+
 /// Third-party files that made other readers reserve gigabytes.
 #[test]
 fn hostile_files_of_others() {

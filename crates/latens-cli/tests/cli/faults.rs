@@ -32,7 +32,7 @@ const CALLS: [&str; 6] = [
 ];
 
 /// Whether strace may trace here; says why where it may not.
-fn can_inject() -> bool {
+pub fn can_inject() -> bool {
     let tried = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
     let why = match tried {
         Ok(done) if done.status.success() => return true,

@@ -19,5 +19,6 @@ mod kills;
 mod outputs;
 mod places;
 mod signals;
+mod threads;
 mod tool;
 mod usage;
