@@ -206,3 +206,60 @@ fn ranges_of_bytes_are_those_of_the_tensor() {
     let error = reader.compare(&open(other)).unwrap_err();
     assert!(error.to_string().contains("model.safetensors"), "{error}");
 }
+
+/// An AWQ layer whose weights spread the wider the smaller their scales are.
+fn awq(random: &mut Random, large: impl Fn(usize, usize) -> bool) -> [Vec<u8>; 3] {
+    let (rows, cols, group) = (256, 64, 64);
+    let mut weights = Vec::new();
+    for row in 0..rows {
+        for col in (0..cols).step_by(2) {
+            let mut nibble = |col: usize| {
+                let width = if large(row / group, col) { 0.7 } else { 3.5 };
+                (random.normal(width).round().clamp(-8.0, 7.0) + 8.0) as u8
+            };
+            // A word holds eight columns in the order 0, 2, 4, 6, 1, 3, 5, 7.
+            let (word, pair) = (col / 8 * 8, col % 8 / 2);
+            let of = |i: usize| word + [0, 2, 4, 6, 1, 3, 5, 7][i];
+            weights.push(nibble(of(2 * pair)) | nibble(of(2 * pair + 1)) << 4);
+        }
+    }
+    let places = (0..rows / group).flat_map(|group| (0..cols).map(move |col| (group, col)));
+    let scale = |(group, col)| if large(group, col) { 0.4 } else { 0.01 };
+    let scales = places.map(scale).flat_map(|x| latens::f16::from_f64(x).to_bits().to_le_bytes());
+    [weights, vec![0x88; rows / group * cols / 2], scales.collect()]
+}
+
+/// What a reader keeps from one tensor to the next is not what the next one's classes come from.
+#[test]
+fn layers_of_the_same_shape_have_classes_of_their_own() {
+    let mut random = Random(5);
+    let layers = [
+        awq(&mut random, |_, col| col % 3 == 0),
+        awq(&mut random, |_, col| col % 5 > 2),
+        awq(&mut random, |group, col| (group + col) % 2 == 0),
+    ];
+    let mut tensors: Vec<(&str, &str, &[u64], Vec<u8>)> = Vec::new();
+    for (names, [weights, zeros, scales]) in [
+        ["a.qweight", "a.qzeros", "a.scales"],
+        ["b.qweight", "b.qzeros", "b.scales"],
+        ["c.qweight", "c.qzeros", "c.scales"],
+    ]
+    .into_iter()
+    .zip(layers)
+    {
+        tensors.push((names[0], "I32", &[256, 8], weights));
+        tensors.push((names[1], "I32", &[4, 8], zeros));
+        tensors.push((names[2], "F16", &[4, 64], scales));
+    }
+    let source = safetensors(&tensors);
+    let config = Config::default().group_symbols(1 << 11);
+    let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+    assert!(file.len() * 8 < source.len() * 7, "no classes: {} of {}", file.len(), source.len());
+    for threads in 1..=3 {
+        let reader = Reader::open(file.clone(), Limits::default()).unwrap().threads(threads);
+        for (name, _, _, bytes) in &tensors {
+            let number = reader.find(name).unwrap();
+            assert!(reader.tensor(number).unwrap() == *bytes, "{name}, {threads} threads");
+        }
+    }
+}
