@@ -148,7 +148,7 @@ def test_damage_has_a_kind_and_an_offset():
             pco.decompress_into(tables, out, threads=threads)
         assert len(pco.decompress(tables, max_spare_slots=2**30, threads=threads)) == 300
         done = pco.decompress_into(tables, out, max_spare_slots=2**30, threads=threads)
-        assert done.count == 300 and done.finished
+        assert done.n == 300 and done.finished
     with pytest.raises(latens.InvalidArgumentError, match="writable"):
         pco.decompress_into(data, np.zeros((5000, 2), "i8")[:, 0])
     out = np.zeros(5000, "i8")
