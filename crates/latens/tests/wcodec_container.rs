@@ -207,6 +207,26 @@ fn ranges_of_bytes_are_those_of_the_tensor() {
     assert!(error.to_string().contains("model.safetensors"), "{error}");
 }
 
+/// A group may claim so many times its stored bytes and no more, and equal numbers take few.
+#[test]
+fn tensors_of_equal_numbers_come_back() {
+    let widths = [("I8", 1), ("BF16", 2), ("F16", 2), ("I16", 2), ("F32", 4), ("I32", 4)];
+    for (dtype, width) in widths.into_iter().chain([("I64", 8), ("U64", 8), ("F64", 8)]) {
+        let shape = [600, 1000];
+        let source = safetensors(&[("w.weight", dtype, &shape, vec![3; 600_000 * width])]);
+        for level in [1, 8] {
+            let config = Config::default().level(level);
+            let file =
+                compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+            assert!(file.len() < 5000, "{dtype}: {}", file.len());
+            let reader = Reader::open(file, Limits::default()).unwrap();
+            let number = reader.find("w.weight").unwrap();
+            let tensor = reader.tensor(number).unwrap_or_else(|e| panic!("{dtype}: {e}"));
+            assert!(tensor == vec![3; 600_000 * width], "{dtype}");
+        }
+    }
+}
+
 /// An AWQ layer whose weights spread the wider the smaller their scales are.
 fn awq(random: &mut Random, large: impl Fn(usize, usize) -> bool) -> [Vec<u8>; 3] {
     let (rows, cols, group) = (256, 64, 64);

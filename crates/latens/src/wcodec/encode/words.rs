@@ -5,10 +5,14 @@ use crate::number::{Number, f16};
 use crate::pco;
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::layout::part::{Codec, PartShape};
+use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::Role;
 
-/// Words a group of Pco holds.
-const PCO_GROUP: usize = 1 << 18;
+/// Words and bytes that a group of Pco holds, at most. Equal words take some 30 bytes in all, which
+/// may stand for no more than [`MOST_EXPANSION`] times as many.
+const GROUP_WORDS: usize = 1 << 18;
+const GROUP_BYTES: usize = 1 << 20;
+const _: () = assert!(GROUP_BYTES <= 16 * MOST_EXPANSION);
 
 /// Encodes words in groups, each a Pco file.
 pub(crate) fn words(
@@ -18,20 +22,20 @@ pub(crate) fn words(
     float: bool,
     config: &pco::Config,
 ) -> Result<EncodedPart> {
-    let groups =
-        data.chunks(PCO_GROUP * usize::from(width.max(1))).map(|group| match (width, float) {
-            (1, _) => compress(group, u8::from_le_bytes, config),
-            (2, false) => compress(group, u16::from_le_bytes, config),
-            (4, false) => compress(group, u32::from_le_bytes, config),
-            (8, false) => compress(group, u64::from_le_bytes, config),
-            (2, true) => compress(group, f16::from_le_bytes, config),
-            (4, true) => compress(group, f32::from_le_bytes, config),
-            _ => compress(group, f64::from_le_bytes, config),
-        });
+    let bytes = usize::from(width.max(1));
+    let per_group = GROUP_WORDS.min(GROUP_BYTES / bytes);
+    let groups = data.chunks(per_group * bytes).map(|group| match (width, float) {
+        (1, _) => compress(group, u8::from_le_bytes, config),
+        (2, false) => compress(group, u16::from_le_bytes, config),
+        (4, false) => compress(group, u32::from_le_bytes, config),
+        (8, false) => compress(group, u64::from_le_bytes, config),
+        (2, true) => compress(group, f16::from_le_bytes, config),
+        (4, true) => compress(group, f32::from_le_bytes, config),
+        _ => compress(group, f64::from_le_bytes, config),
+    });
     let groups = groups.collect::<Result<_>>()?;
-    let count = data.len() / usize::from(width.max(1));
-    let shape = PartShape::Words { width, float, count };
-    Ok(EncodedPart::new(role, shape, Codec::Pco { per_group: PCO_GROUP }, groups))
+    let shape = PartShape::Words { width, float, count: data.len() / bytes };
+    Ok(EncodedPart::new(role, shape, Codec::Pco { per_group }, groups))
 }
 
 fn compress<T: Number, const WIDTH: usize>(
