@@ -4,7 +4,7 @@
 
 use crate::checkpoints::model;
 use crate::tool::{Folder, column};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// What is done, from which file to which.
 const JOBS: [(&str, &str, &[&str]); 7] = [
@@ -52,22 +52,26 @@ struct Injected {
     err: String,
 }
 
-/// Runs the tool with the `n`th of `calls` failing, from 1 on.
-fn inject(f: &Folder, args: &[&str], calls: &str, error: &str, n: usize) -> Injected {
+/// Runs the tool under strace, which does to `calls` what `fault` says; also returns what it saw.
+pub fn traced(f: &Folder, args: &[&str], calls: &str, fault: &str) -> (Output, String) {
     let log = tempfile::NamedTempFile::new().unwrap();
-    let existing: Vec<&str> = calls.split(',').collect();
-    let known = format!("inject=?{}:error={error}:when={n}", existing.join(",?"));
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o"])
         .arg(log.path())
-        .args(["-e", &format!("trace=?{}", existing.join(",?")), "-e", &known])
+        .args(["-e", &format!("trace={calls}"), "-e", &format!("inject={calls}:{fault}")])
         .arg(env!("CARGO_BIN_EXE_latens"))
         .args(args)
         .current_dir(f.path(""))
         .env("TMPDIR", f.path(""))
         .output()
         .unwrap();
-    let traced = std::fs::read_to_string(log.path()).unwrap();
+    (output, std::fs::read_to_string(log.path()).unwrap())
+}
+
+/// Runs the tool with the `n`th of `calls` failing, from 1 on.
+fn inject(f: &Folder, args: &[&str], calls: &str, error: &str, n: usize) -> Injected {
+    let existing = format!("?{}", calls.replace(',', ",?"));
+    let (output, traced) = traced(f, args, &existing, &format!("error={error}:when={n}"));
     Injected {
         happened: traced.contains("(INJECTED)"),
         muted: traced.lines().any(|l| l.contains("write(2, ") && l.contains("(INJECTED)")),

@@ -2,27 +2,16 @@
 //! that there are, and the bytes are the same.
 
 use crate::checkpoints::model;
-use crate::faults::can_inject;
+use crate::faults::{can_inject, traced};
 use crate::tool::{Folder, column};
-use std::process::Command;
 
 /// Runs the tool where all but the first `granted` threads are refused.
 fn run(f: &Folder, granted: usize, args: &[&str]) -> bool {
-    let log = tempfile::NamedTempFile::new().unwrap();
-    let refuse = format!("inject=?clone,?clone3:error=EAGAIN:when={}+", granted + 1);
-    let done = Command::new("strace")
-        .args(["-f", "-qq", "-o"])
-        .arg(log.path())
-        .args(["-e", "trace=?clone,?clone3", "-e", &refuse])
-        .arg(env!("CARGO_BIN_EXE_latens"))
-        .args(args)
-        .current_dir(f.path(""))
-        .env("TMPDIR", f.path(""))
-        .output()
-        .unwrap();
+    let fault = format!("error=EAGAIN:when={}+", granted + 1);
+    let (done, log) = traced(f, args, "?clone,?clone3", &fault);
     let said = String::from_utf8_lossy(&done.stderr);
     assert_eq!((done.status.code(), &*said), (Some(0), ""), "{granted} threads, {args:?}");
-    std::fs::read_to_string(log.path()).unwrap().contains("(INJECTED)")
+    log.contains("(INJECTED)")
 }
 
 #[test]
