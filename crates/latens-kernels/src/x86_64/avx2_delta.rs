@@ -3,7 +3,7 @@
 //! Eight fields of width b are exactly b bytes, so where each field lies within a group of eight
 //! depends on b alone. A group is taken apart like this, with constants from a table by width:
 //!
-//! 1. load a window of 16 bytes per 128-bit half (or per pair of fields above 25 bits);
+//! 1. load a window of 16 bytes per 128-bit half (or per pair of fields of 64-bit numbers above 21 bits);
 //! 2. shuffle the bytes of each field to its lane;
 //! 3. shift each lane right by the field's position within its first byte, and mask;
 //! 4. where a field spans one byte more than its lane, bring that byte in from a second shuffle.
@@ -12,16 +12,20 @@
 //! that holds the last value plus the ramp min_delta · (1, 2, 3, …): the chain from one group to
 //! the next is a single addition.
 
+mod places;
+
 use std::arch::x86_64::*;
+
+use places::{PAIRS, PLACES_32, PLACES_64, Places};
 
 use crate::delta::{Bodies, Run, Runs};
 use crate::scalar::delta::decode_run;
 
 /// Values in a group.
 const GROUP: usize = 8;
-/// Fields of up to this width fit into a lane of 32 bits wherever they begin in a byte, and the
-/// sum of eight of them fits as well.
-const NARROW: u32 = 25;
+/// Six neighbours of up to this width lie in a window of 16 bytes wherever they begin in a byte,
+/// and the sum of eight fits into 32 bits.
+const NARROW: u32 = 21;
 /// A group of fields of up to this width lies in a single window.
 const SINGLE: u32 = 16;
 
@@ -38,89 +42,6 @@ const PLAIN: u8 = 3;
 /// A group is read by loads that end at most this many bytes behind its first byte, plus its
 /// width: the window of the last pair begins within the group, the ninth bytes lie 8 further.
 const REACH: usize = 24;
-
-/// How fields of one width lie in the windows of a group: `LANE` bytes to a lane, `PER` fields to
-/// a window of 16 bytes.
-#[derive(Clone, Copy)]
-#[repr(C, align(32))]
-struct Places<const VECTORS: usize> {
-    /// For each lane the bytes it takes from its window.
-    shuffle: [[u8; 32]; VECTORS],
-    /// For each lane the one byte more, where it is needed (0x80: not).
-    ninth: [[u8; 32]; VECTORS],
-    /// For each lane, as 4 or 8 bytes: shift right by this.
-    right: [[u8; 32]; VECTORS],
-    /// For each lane: shift the one byte more left by this.
-    left: [[u8; 32]; VECTORS],
-    /// Where the windows begin, in bytes from the start of the group.
-    window: [[usize; 2]; VECTORS],
-    /// Whether any field needs a byte more than its lane.
-    wide: bool,
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "all below 256, and no `try_into` in a const")]
-const fn places<const VECTORS: usize>(width: usize, lane: usize) -> Places<VECTORS> {
-    let zero = [[0u8; 32]; VECTORS];
-    let mut p = Places {
-        shuffle: zero,
-        ninth: [[0x80; 32]; VECTORS],
-        right: zero,
-        left: zero,
-        window: [[0; 2]; VECTORS],
-        wide: false,
-    };
-    let per_window = 16 / lane;
-    let mut field = 0;
-    while field < GROUP {
-        let (window, k) = (field / per_window, field % per_window);
-        let (vector, half) = (window / 2, window % 2);
-        // A group that fits into one window has its upper half there as well.
-        let start =
-            if width <= SINGLE as usize && lane == 4 { 0 } else { window * per_window * width / 8 };
-        let bit = field * width - 8 * start;
-        p.window[vector][half] = start;
-        let at = 16 * half + k * lane;
-        let mut byte = 0;
-        while byte < lane {
-            let from = bit / 8 + byte;
-            p.shuffle[vector][at + byte] = if from < 16 { from as u8 } else { 0x80 };
-            byte += 1;
-        }
-        let shift = bit % 8;
-        p.right[vector][at] = shift as u8;
-        p.left[vector][at] = (8 * lane - shift) as u8;
-        if shift + width > 8 * lane {
-            // The windows of ninth bytes begin one lane further on, so the index is that of the
-            // field's first byte.
-            p.ninth[vector][at] = (bit / 8) as u8;
-            p.wide = true;
-        }
-        field += 1;
-    }
-    p
-}
-
-/// Lanes of 32 bits: all eight fields in one vector. Widths 0 to 32.
-static PLACES_32: [Places<1>; 33] = {
-    let mut table = [places::<1>(0, 4); 33];
-    let mut width = 0;
-    while width <= 32 {
-        table[width] = places::<1>(width, 4);
-        width += 1;
-    }
-    table
-};
-
-/// Lanes of 64 bits: eight fields in two vectors. Widths 0 to 64.
-static PLACES_64: [Places<2>; 65] = {
-    let mut table = [places::<2>(0, 8); 65];
-    let mut width = 0;
-    while width <= 64 {
-        table[width] = places::<2>(width, 8);
-        width += 1;
-    }
-    table
-};
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -372,13 +293,11 @@ fn run_u64(run: &Run<'_>, mut next: [__m256i; 2], step: __m256i, out: &mut [u64]
         }
         return next;
     }
+    if run.width <= SINGLE {
+        return narrow_u64::<IN_ONE_WINDOW>(run, next, step, out);
+    }
     if run.width <= NARROW {
-        let places = &PLACES_32[run.width as usize];
-        return if run.width <= SINGLE {
-            narrow_u64::<IN_ONE_WINDOW>(run, places, next, step, out)
-        } else {
-            narrow_u64::<IN_LANES>(run, places, next, step, out)
-        };
+        return narrow_u64::<IN_LANES>(run, next, step, out);
     }
     let places = &PLACES_64[run.width as usize];
     match run.width {
@@ -399,40 +318,44 @@ fn store_u64(group: &mut [u64], values: [__m256i; 2]) {
     }
 }
 
-/// Up to [`NARROW`] bits: unpacked and summed up in lanes of 32 bits, all eight in one vector.
+/// Up to [`NARROW`] bits: unpacked and summed up in lanes of 32 bits, all eight in one vector, the
+/// first four fields in the lower and the last four in the upper halves of lanes of 64 bits: a mask
+/// and a shift make 64 bits of them, and nothing crosses the register but what is carried.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn narrow_u64<const FORM: u8>(
     run: &Run<'_>,
-    places: &Places<1>,
     mut next: [__m256i; 2],
     step: __m256i,
     out: &mut [u64],
 ) -> [__m256i; 2] {
     let width = run.width as usize;
     debug_assert!(out.len() <= readable_values(run));
-    let shuffle = vector(&places.shuffle[0]);
-    let right = vector(&places.right[0]);
+    let pairs = &PAIRS[width];
+    let shuffle = vector(&pairs.shuffle);
+    let right = vector(&pairs.right);
     let mask = _mm256_set1_epi32((u32::MAX >> (32 - run.width)).cast_signed());
+    let lower = _mm256_set1_epi64x(0xffff_ffff);
     let upper = upper_half();
-    let [low, high] = places.window[0];
     let mut src = run.bytes.as_ptr();
     for group in out.chunks_exact_mut(GROUP) {
         // SAFETY: as in `groups_u32`.
         let mut x = unsafe {
-            if FORM == IN_ONE_WINDOW { one_window(src) } else { windows(src, low, high) }
+            if FORM == IN_ONE_WINDOW { one_window(src) } else { windows(src, 0, pairs.upper) }
         };
         x = _mm256_srlv_epi32(_mm256_shuffle_epi8(x, shuffle), right);
         x = _mm256_and_si256(x, mask);
-        x = _mm256_add_epi32(x, _mm256_slli_si256::<4>(x));
         x = _mm256_add_epi32(x, _mm256_slli_si256::<8>(x));
-        let (within, total) = halves_u32(x);
-        x = _mm256_add_epi32(x, _mm256_and_si256(within, upper));
-        let total = _mm256_add_epi64(_mm256_srli_epi64::<32>(total), step);
-        let even = _mm256_unpacklo_epi32(x, _mm256_setzero_si256());
-        let odd = _mm256_unpackhi_epi32(x, _mm256_setzero_si256());
-        let low = _mm256_permute2x128_si256::<0x20>(even, odd);
-        let high = _mm256_permute2x128_si256::<0x31>(even, odd);
+        let own = _mm256_shuffle_epi32::<0xee>(x);
+        let other = swap_halves(own);
+        x = _mm256_add_epi32(x, _mm256_and_si256(other, upper));
+        // The sums of the first and of the last four fields, in all lanes.
+        let fours = _mm256_add_epi32(own, other);
+        let first = _mm256_slli_epi64::<32>(fours);
+        x = _mm256_add_epi32(x, first);
+        let total = _mm256_srli_epi64::<32>(_mm256_add_epi32(fours, first));
+        let total = _mm256_add_epi64(total, step);
+        let (low, high) = (_mm256_and_si256(x, lower), _mm256_srli_epi64::<32>(x));
         store_u64(group, [_mm256_add_epi64(low, next[0]), _mm256_add_epi64(high, next[1])]);
         next = [_mm256_add_epi64(next[0], total), _mm256_add_epi64(next[1], total)];
         src = src.wrapping_add(width);
