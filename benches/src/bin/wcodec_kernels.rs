@@ -69,6 +69,7 @@ fn tools() {
             predictors: &[predictor],
             means: &symbols[..cols],
             reference: &symbols,
+            linear: None,
         };
         let mut data = vec![0; symbols.len()];
         time(predictor.name(), "predict", 8.0, &mut || {

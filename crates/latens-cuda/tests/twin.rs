@@ -59,6 +59,8 @@ fn every_tool() {
     let Some(mut twin) = twin() else { return };
     let mut predictors: Vec<Vec<Predictor>> = Predictor::ALL.iter().map(|p| vec![*p]).collect();
     predictors.push(Predictor::ALL.to_vec());
+    // Left to the library.
+    predictors.push(vec![Predictor::Linear]);
     let transforms = [
         vec![],
         vec![Transform::Dct],

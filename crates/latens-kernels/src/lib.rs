@@ -12,6 +12,7 @@ pub mod lookup;
 pub mod rans;
 pub mod sums;
 pub mod tans;
+pub mod taps;
 pub mod testing;
 
 mod scalar {
@@ -42,6 +43,8 @@ mod x86_64 {
     pub(crate) mod avx2_rans_wide;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_sums;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_taps;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(any(target_arch = "x86_64", test))]

@@ -55,6 +55,7 @@ fn every_predictor_transform_coder_and_tile_size() {
         [(37, 53), (8, 8), (64, 40), (1, 100), (70, 1)].map(|(rows, cols)| planes(rows, cols, 3));
     let mut predictors: Vec<Vec<Predictor>> = Predictor::ALL.iter().map(|p| vec![*p]).collect();
     predictors.push(Predictor::ALL.to_vec());
+    predictors.push(vec![Predictor::Linear]);
     let transforms = [
         vec![],
         vec![Transform::Dct],
@@ -79,6 +80,44 @@ fn every_predictor_transform_coder_and_tile_size() {
             }
         }
     }
+}
+
+/// Columns that follow from others, a little each, are found at the highest level alone, and rows can
+/// still be had one by one.
+#[test]
+fn the_highest_level_predicts_columns_from_columns() {
+    let (rows, cols) = (6000usize, 40usize);
+    let mut seed = 5u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i32::try_from(seed >> 59).unwrap() - 16
+    };
+    let mix: Vec<[i32; 6]> = (0..cols).map(|_| std::array::from_fn(|_| next())).collect();
+    let mut data = Vec::new();
+    for _ in 0..rows {
+        let hidden: [i32; 6] = std::array::from_fn(|_| next());
+        for weights in &mix {
+            let sum: i32 = weights.iter().zip(hidden).map(|(w, h)| w * h).sum();
+            data.push((sum / 16 + next() / 2).clamp(-128, 127).to_le_bytes()[0]);
+        }
+    }
+    let source = safetensors(&[("embedding.weight", "I8", &[6000, 40], data.clone())]);
+    let compressed = |level: u32| {
+        let config = Config::default().level(level).group_symbols(1 << 14);
+        compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap()
+    };
+    let (usual, highest) = (compressed(8), compressed(12));
+    assert!(highest.len() * 100 < usual.len() * 90, "{} {}", highest.len(), usual.len());
+    assert!(back(&highest).unwrap() == source);
+    let reader = Reader::open(highest, Limits::default()).unwrap();
+    for (first, last) in [(0, 1), (17, 18), (1000, 1700), (5999, 6000)] {
+        let rows = reader.rows(0, first..last).unwrap();
+        let place = |row: u64| usize::try_from(row).unwrap() * cols;
+        let want = data[place(first)..place(last)].iter().map(|b| b.cast_signed()).collect();
+        assert_eq!(rows, Values::Signed(want));
+    }
+    let used = reader.inspect(0).unwrap();
+    assert_eq!(used.parts[0].predictors[0].0, Predictor::Linear);
 }
 
 /// Groups that take next to nothing stand for no more than readers believe of so few bytes.

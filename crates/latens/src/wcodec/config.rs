@@ -27,7 +27,7 @@ pub struct Tools {
     /// Size of tiles.
     pub tile: TileSize,
     /// One predictor for all tiles, or several from which each tile gets its own. REFERENCE is left
-    /// out where there is none.
+    /// out where there is none, LINEAR where there are others.
     pub predictors: Vec<Predictor>,
     /// Transforms besides NONE: one for all sub-blocks, or several from which each gets its own.
     pub transforms: Vec<Transform>,
@@ -67,7 +67,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// 0 (fastest) to 12 (smallest).
+    /// 0 (fastest) to 12 (smallest, and slower to read: embeddings are predicted by columns).
     #[must_use]
     pub fn level(mut self, level: u32) -> Self {
         self.level = level;
@@ -123,6 +123,7 @@ impl Config {
             table_bits: if bits <= 4 { 11 } else { 12 },
             threads: self.threads_in_force(),
             pairs_slack: if self.level > 8 { 0.0 } else { 0.002 },
+            linear: self.level == MAX_LEVEL,
         }
     }
 

@@ -215,7 +215,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             _ => return self.decoded(number, range),
         };
         let small = symbols.cols < MOST_SYMBOLS && symbols.group_range(0).len() < MOST_SYMBOLS;
-        if !apart || !small || range.is_empty() {
+        let linear = symbols.prediction.as_ref().is_some_and(|p| p.weights.is_some());
+        if !apart || !small || linear || range.is_empty() {
             return self.decoded(number, range);
         }
         let bits = match record.shape {

@@ -4,6 +4,7 @@ pub(crate) mod bank;
 pub(crate) mod cost;
 pub(crate) mod fit;
 pub(crate) mod levels;
+pub(crate) mod linear;
 pub(crate) mod merge;
 pub(crate) mod part;
 pub(crate) mod plan;

@@ -7,8 +7,10 @@
 //! itself is kept mod 2^bits (where no transform follows) or whole.
 
 mod choose;
+pub mod linear;
 
 pub use choose::{choose, magnitude_costs};
+use linear::Linear;
 
 use crate::error::{Error, Result};
 use crate::wcodec::tile::{Tile, TileSize};
@@ -34,10 +36,13 @@ pub enum Predictor {
     Column = 6,
     /// The symbol at the same place of another plane.
     Reference = 7,
+    /// The first columns of the row, with weights that are told beside the tiles: for all tiles or
+    /// none.
+    Linear = 8,
 }
 
 impl Predictor {
-    /// All of them, by id.
+    /// Those that a single tile may have, by id.
     pub const ALL: [Predictor; 8] = [
         Predictor::None,
         Predictor::Left,
@@ -49,14 +54,15 @@ impl Predictor {
         Predictor::Reference,
     ];
 
-    /// The id on the wire, 0 to 7.
+    /// The id on the wire, 0 to 8.
     pub fn id(self) -> u8 {
         self as u8
     }
 
     /// The predictor of an id.
     pub fn from_id(id: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(id)).copied()
+        let linear = (id == Self::Linear.id()).then_some(Self::Linear);
+        Self::ALL.get(usize::from(id)).copied().or(linear)
     }
 
     /// The name that reports use.
@@ -70,6 +76,7 @@ impl Predictor {
             Predictor::Dc => "DC",
             Predictor::Column => "COLUMN",
             Predictor::Reference => "REFERENCE",
+            Predictor::Linear => "LINEAR",
         }
     }
 }
@@ -90,10 +97,12 @@ pub struct Band<'a> {
     pub tile: TileSize,
     /// One predictor for all tiles, or one for each in raster order.
     pub predictors: &'a [Predictor],
-    /// A symbol for each column, or nothing where no tile is predicted by COLUMN.
+    /// A symbol for each column, or nothing where nothing is predicted by COLUMN or LINEAR.
     pub means: &'a [u8],
     /// A symbol for each of the band, or nothing where no tile is predicted by REFERENCE.
     pub reference: &'a [u8],
+    /// The weights of LINEAR.
+    pub linear: Option<Linear<'a>>,
 }
 
 /// Rows and columns of values around a tile, and the prediction that follows.
@@ -135,6 +144,13 @@ impl Band<'_> {
                 out.iter_mut().zip(pairs).for_each(|(to, (&s, &p))| less(to, s, p));
                 return Ok(());
             }
+            [Predictor::Linear] => {
+                let predicted = self.predicted(symbols);
+                let pairs = symbols.iter().zip(&predicted);
+                let value = |s: u8| s.wrapping_sub(self.centre);
+                out.iter_mut().zip(pairs).for_each(|(to, (&s, &p))| less(to, value(s), low(p)));
+                return Ok(());
+            }
             _ => {}
         }
         self.each_tile(|band, prediction, tile, predictor| {
@@ -157,6 +173,12 @@ impl Band<'_> {
     /// Invalid argument, where lengths do not fit.
     pub fn residuals(&self, symbols: &[u8], out: &mut [i16]) -> Result<()> {
         self.check(symbols.len(), out.len())?;
+        if self.predictors == [Predictor::Linear] {
+            let predicted = self.predicted(symbols);
+            let pairs = symbols.iter().zip(&predicted);
+            out.iter_mut().zip(pairs).for_each(|(to, (&s, &p))| *to = self.value(s) - p);
+            return Ok(());
+        }
         self.each_tile(|band, prediction, tile, predictor| {
             let predictor = prediction.surround(band, tile, predictor, symbols);
             for i in 0..tile.rows {
@@ -194,6 +216,10 @@ impl Band<'_> {
                 data.iter_mut().zip(self.reference).for_each(|(x, &p)| add(x, p));
                 return Ok(());
             }
+            [Predictor::Linear] => {
+                self.linear.into_iter().for_each(|linear| linear::restore(self, linear, data));
+                return Ok(());
+            }
             _ => {}
         }
         self.each_tile(|band, prediction, tile, predictor| {
@@ -219,6 +245,15 @@ impl Band<'_> {
             *to = low(residual);
         }
         self.restore(out)
+    }
+
+    /// What LINEAR predicts.
+    fn predicted(&self, symbols: &[u8]) -> Vec<i16> {
+        let mut predicted = vec![0; symbols.len()];
+        if let Some(linear) = self.linear {
+            linear::predict(self, linear, symbols, &mut predicted);
+        }
+        predicted
     }
 
     /// The value of a symbol.
@@ -248,11 +283,15 @@ impl Band<'_> {
         {
             return wrong("one predictor, or one for each tile");
         }
-        if uses(Predictor::Column) && self.means.len() != self.cols {
+        if (uses(Predictor::Column) || uses(Predictor::Linear)) && self.means.len() != self.cols {
             return wrong("a mean for each column");
         }
         if uses(Predictor::Reference) && self.reference.len() != len {
             return wrong("a reference for each symbol");
+        }
+        let has_weights = self.linear.is_some_and(|linear| linear.fits(self.cols));
+        if uses(Predictor::Linear) && !(self.predictors.len() == 1 && has_weights) {
+            return wrong("LINEAR for all tiles, with its weights");
         }
         Ok(())
     }
@@ -293,7 +332,7 @@ impl Prediction {
         row.clear();
         row.resize(tile.cols, 0);
         match predictor {
-            Predictor::None | Predictor::Reference => return predictor,
+            Predictor::None | Predictor::Reference | Predictor::Linear => return predictor,
             Predictor::Column => {
                 for (p, &mean) in row.iter_mut().zip(&band.means[tile.col..]) {
                     *p = band.value(mean);
@@ -355,7 +394,7 @@ impl Prediction {
                 let from = &band.reference[tile.line(i, band.cols)];
                 row.iter_mut().zip(from).for_each(|(p, &s)| *p = band.value(s));
             }
-            Predictor::None | Predictor::Dc | Predictor::Column => {}
+            Predictor::None | Predictor::Dc | Predictor::Column | Predictor::Linear => {}
         }
         row
     }

@@ -10,7 +10,7 @@
 use crate::bits::reader::BitReader;
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
-use crate::wcodec::layout::symbols::{BY_TILE, Prediction};
+use crate::wcodec::layout::symbols::{BY_TILE, Prediction, Weights};
 use crate::wcodec::predictor::{Band, Predictor};
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::{self, Transform};
@@ -30,6 +30,12 @@ pub(crate) fn tile_size(prediction: &Prediction) -> Result<TileSize> {
 }
 
 impl Tiles {
+    /// Those of one predictor for all tiles, without transforms.
+    pub(crate) fn of_all(prediction: &Prediction) -> Self {
+        let one = Predictor::from_id(prediction.predictor).unwrap_or_default();
+        Self { predictors: vec![one], codes: Vec::new() }
+    }
+
     /// Appends the records.
     pub(crate) fn write(&self, prediction: &Prediction, out: Vec<u8>) -> Vec<u8> {
         let mut bits = BitWriter::append_to(out);
@@ -123,6 +129,7 @@ impl Tiles {
             predictors: &self.predictors,
             means: prediction.means.as_deref().unwrap_or_default(),
             reference,
+            linear: prediction.weights.as_ref().map(Weights::linear),
         })
     }
 }

@@ -196,6 +196,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
         ("transforms", tools(&[Predictor::Dc], &[Transform::Dct, Transform::Adst], Coder::Direct)),
         ("bitplanes", tools(&[Predictor::None], &[], Coder::Bitplane)),
         ("bitplanes-dct", tools(&Predictor::ALL, &[Transform::Dct], Coder::Bitplane)),
+        ("linear", tools(&[Predictor::Linear], &[], Coder::Direct)),
     ] {
         let tensors = [plain(r), packed(r, rows, 64).to_vec()].concat();
         let files = vec![("model.safetensors", safetensors(&tensors))];

@@ -5,13 +5,18 @@ use crate::error::{Error, Result};
 use crate::wcodec::class::{Blocks, RowSums, Terms};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::linear;
 use crate::wcodec::encode::part::EncodedPart;
-use crate::wcodec::encode::plan::{Explained, Hints, Matrix, Plan, explain};
+use crate::wcodec::encode::plan::{Explained, Hints, Matrix, Plan, circular_mean, explain};
 use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::layout::short_stream;
-use crate::wcodec::layout::symbols::{COLUMN, MOST_EXPANSION, Prediction, REFERENCE, Symbols};
+use crate::wcodec::layout::symbols::{
+    COLUMN, LINEAR, MOST_EXPANSION, Prediction, REFERENCE, Symbols,
+};
 use crate::wcodec::plane::{PlaneRef, Role};
+use crate::wcodec::predictor::linear::MAX_REACH;
+use crate::wcodec::tiled::Tiles;
 use latens_kernels::dispatch::{Present, Work};
 use std::borrow::Cow;
 
@@ -33,6 +38,8 @@ pub(crate) struct DirectConfig {
     pub(crate) threads: usize,
     /// By how much symbols coded in pairs, which decode twice as fast, may be larger.
     pub(crate) pairs_slack: f64,
+    /// Whether columns may be predicted from others, which takes long.
+    pub(crate) linear: bool,
 }
 
 /// What the lane states of a group take.
@@ -106,7 +113,9 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         let kept = bank.take_from(before);
         let residual = Matrix { symbols: &data, ..matrix };
         let other = explain(residual, hints, None)?.tables(config.table_bits, bank);
-        let stream = candidate.means.as_deref().map_or(0, short_stream::cost);
+        let weights = candidate.weights.as_ref().map(|w| w.weights.as_slice());
+        let streams = candidate.means.as_deref().into_iter().chain(weights);
+        let stream: usize = streams.map(short_stream::cost).sum();
         if other.bits + 8.0 * (stream + 24) as f64 <= chosen.bits {
             (chosen, prediction, residuals) = (other, Some(candidate), Some(data));
         } else {
@@ -122,6 +131,7 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         centre: 0,
         transform: false,
         means: None,
+        weights: None,
         reference: None,
     };
     if let Some(columns) = column_means(matrix, &explained.whole).filter(|_| hints.side) {
@@ -132,6 +142,16 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         let data = subtract(plane.data, reference.symbols, plane.bits);
         let of = Some(reference.of.clone());
         consider(data, Prediction { reference: of, ..uniform(REFERENCE) }, bank)?;
+    }
+    if config.linear && hints.side && role == Role::Weights && is_tall(matrix) {
+        let centre = u8::try_from(circular_mean(&explained.whole, 1 << plane.bits)).unwrap_or(0);
+        let means = means(matrix);
+        if let Some(weights) = linear::fit(matrix, &means, centre) {
+            let weights = Some(weights);
+            let candidate = Prediction { centre, means: Some(means), weights, ..uniform(LINEAR) };
+            let data = residuals_of(&candidate, matrix)?;
+            consider(data, candidate, bank)?;
+        }
     }
     let mut pairs = None;
     if prediction.is_none() {
@@ -163,6 +183,22 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
     let data = residuals.as_deref().unwrap_or(plane.data);
     let groups = encode_groups(data, &symbols, hints, bank, config.threads)?;
     Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
+}
+
+/// Whether there are rows enough for weights between columns to be worth their bytes.
+fn is_tall(matrix: Matrix<'_>) -> bool {
+    let rows = matrix.symbols.len().checked_div(matrix.cols).unwrap_or(0);
+    matrix.cols >= 8 && rows >= 16 * matrix.cols.min(MAX_REACH)
+}
+
+/// What one predictor for all tiles leaves of the symbols.
+fn residuals_of(prediction: &Prediction, matrix: Matrix<'_>) -> Result<Vec<u8>> {
+    let mut data = vec![0; matrix.symbols.len()];
+    let tiles = Tiles::of_all(prediction);
+    let rows = matrix.symbols.len() / matrix.cols.max(1);
+    let band = tiles.band(prediction, matrix.bits, rows, matrix.cols, &[])?;
+    band.residual_symbols(matrix.symbols, &mut data)?;
+    Ok(data)
 }
 
 /// Size of the tables of pairs: those of 2^14 slots save 0.01 % more, and take twice the memory of

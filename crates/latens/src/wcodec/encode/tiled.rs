@@ -6,6 +6,7 @@ use crate::wcodec::bitplane::{self, Order, Values, order_of};
 use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::linear;
 use crate::wcodec::encode::part::EncodedPart;
 use crate::wcodec::encode::plan::{Hints, Matrix, Plan, circular_mean, plan};
 use crate::wcodec::encode::symbols::{
@@ -42,6 +43,8 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
     let matrix = Matrix { symbols: plane.data, cols: plane.cols, bits: plane.bits };
     let mut among: Vec<Predictor> = tools.predictors.clone();
     among.retain(|&p| p != Predictor::Reference || reference.is_some());
+    // Weights are for all tiles or none.
+    among.retain(|&p| p != Predictor::Linear || tools.predictors.len() == 1);
     if among.is_empty() {
         among.push(Predictor::None);
     }
@@ -49,14 +52,24 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
     let transforms: Vec<Transform> =
         tools.transforms.iter().copied().filter(|&t| t != Transform::None).collect();
     let centre = circular_mean(&cost::count(plane.data), 1 << plane.bits);
+    let centre = u8::try_from(centre).unwrap_or(0);
+    let linear = has(Predictor::Linear);
+    let means = (linear || has(Predictor::Column)).then(|| means(matrix));
+    let weights = means.as_deref().filter(|_| linear).and_then(|m| linear::fit(matrix, m, centre));
+    if linear && weights.is_none() {
+        among = vec![Predictor::None];
+    }
     let prediction = Prediction {
         tile_rows: u16::try_from(tools.tile.rows()).unwrap_or(16),
         tile_cols: u16::try_from(tools.tile.cols()).unwrap_or(16),
         predictor: if among.len() > 1 { BY_TILE } else { among[0].id() },
-        centre: u8::try_from(centre).unwrap_or(0),
+        centre,
         transform: !transforms.is_empty(),
-        means: has(Predictor::Column).then(|| means(matrix)),
-        reference: reference.filter(|_| has(Predictor::Reference)).map(|r| r.of.clone()),
+        means,
+        weights,
+        reference: reference
+            .filter(|_| among.contains(&Predictor::Reference))
+            .map(|r| r.of.clone()),
     };
     let bitplane = tools.coder == Coder::Bitplane;
     // Of planes without a bit set a group is a byte, of direct ones never less than its states.

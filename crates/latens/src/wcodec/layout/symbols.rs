@@ -17,6 +17,7 @@ use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::table::MAX_TABLES;
+use crate::wcodec::predictor::linear::{Linear, MAX_REACH};
 
 const RECUT: u64 = 1;
 const PAIRS: u64 = 2;
@@ -39,8 +40,10 @@ pub(crate) const REFERENCE: u8 = 7;
 pub(crate) const KINDS: usize = 16;
 /// How many times its stored bytes a group may hold.
 pub(crate) const MOST_EXPANSION: usize = 1 << 16;
+/// The predictor that leans on the first columns of the row.
+pub(crate) const LINEAR: u8 = 8;
 /// Predictors that exist.
-pub(crate) const PREDICTORS: u8 = 8;
+pub(crate) const PREDICTORS: u8 = 9;
 
 /// Everything about the coding of symbols but the groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,16 +70,44 @@ pub(crate) struct Symbols {
 pub(crate) struct Prediction {
     pub(crate) tile_rows: u16,
     pub(crate) tile_cols: u16,
-    /// 0 to 7, or [`BY_TILE`].
+    /// 0 to 8, or [`BY_TILE`].
     pub(crate) predictor: u8,
     /// The symbol whose value is 0.
     pub(crate) centre: u8,
     /// Whether blocks may be transformed.
     pub(crate) transform: bool,
-    /// By column, for COLUMN.
+    /// By column, for COLUMN and LINEAR.
     pub(crate) means: Option<Vec<u8>>,
+    /// For LINEAR.
+    pub(crate) weights: Option<Weights>,
     /// For REFERENCE.
     pub(crate) reference: Option<PartOf>,
+}
+
+/// See [`Linear`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Weights {
+    pub(crate) reach: usize,
+    pub(crate) weights: Vec<u8>,
+}
+
+impl Weights {
+    pub(crate) fn linear(&self) -> Linear<'_> {
+        Linear { reach: self.reach, weights: &self.weights }
+    }
+
+    fn read(fields: &mut Fields<'_>, cols: usize) -> Result<Self> {
+        let at = fields.at();
+        let reach = fields.size("the reach of weights")?;
+        let count = Linear::count(reach, cols).filter(|_| (1..=MAX_REACH).contains(&reach));
+        match count {
+            Some(count) if reach < cols => {
+                let weights = short_stream::read(fields, count, "weights of columns")?;
+                Ok(Self { reach, weights })
+            }
+            _ => Err(Error::corrupt(at, format!("weights for {reach} of {cols} columns"))),
+        }
+    }
 }
 
 impl Symbols {
@@ -226,12 +257,18 @@ impl Prediction {
         varint::write(u64::from(self.tile_cols), out);
         out.push(self.predictor);
         out.push(self.centre);
-        out.push(u8::from(self.means.is_some()) | u8::from(self.reference.is_some()) << 1);
+        let side = |is_there: bool, bit: u8| u8::from(is_there) << bit;
+        let sides = side(self.means.is_some(), 0) | side(self.reference.is_some(), 1);
+        out.push(sides | side(self.weights.is_some(), 2));
         if let Some(means) = &self.means {
             short_stream::write(means, out);
         }
         if let Some(reference) = &self.reference {
             reference.write(out);
+        }
+        if let Some(weights) = &self.weights {
+            varint::write(weights.reach as u64, out);
+            short_stream::write(&weights.weights, out);
         }
     }
 
@@ -245,7 +282,8 @@ impl Prediction {
         let bad = [tile_rows, tile_cols].iter().any(|s| *s == 0 || *s > MAX_TILE)
             || (predictor >= PREDICTORS && predictor != BY_TILE)
             || u32::from(centre) >> bits != 0
-            || sides > 3;
+            || sides > 7
+            || (sides & 4 != 0) != (predictor == LINEAR);
         if bad {
             return Err(Error::corrupt(at, "tiles or predictors that do not exist"));
         }
@@ -254,13 +292,15 @@ impl Prediction {
             _ => Some(short_stream::read(fields, cols, "means of columns")?),
         };
         let reference = if sides & 2 == 0 { None } else { Some(PartOf::read(fields)?) };
+        let weights = if sides & 4 == 0 { None } else { Some(Weights::read(fields, cols)?) };
         let side = |side: u64| u16::try_from(side).unwrap_or(u16::MAX);
         let (tile_rows, tile_cols) = (side(tile_rows), side(tile_cols));
         let needs = |id: u8| predictor == id;
-        if (needs(COLUMN) && means.is_none()) || (needs(REFERENCE) && reference.is_none()) {
+        let needs_means = needs(COLUMN) || needs(LINEAR);
+        if (needs_means && means.is_none()) || (needs(REFERENCE) && reference.is_none()) {
             return Err(Error::corrupt(at, "a predictor without what it needs"));
         }
-        Ok(Self { tile_rows, tile_cols, predictor, centre, transform, means, reference })
+        Ok(Self { tile_rows, tile_cols, predictor, centre, transform, means, weights, reference })
     }
 }
 
@@ -279,6 +319,7 @@ mod tests {
             centre: 3,
             transform: false,
             means: Some(vec![1, 2, 3, 4, 5, 6]),
+            weights: None,
             reference: Some(PartOf::Other { entry: EntryRef::Entry(9), view: View::Raw, part: 0 }),
         };
         let classes = ClassRule { rows: vec![1; 5], maps: vec![[0; 256]], ..ClassRule::default() };
@@ -291,10 +332,16 @@ mod tests {
             classes: Some(classes),
             ..Symbols::default()
         };
+        let linear = Prediction {
+            predictor: LINEAR,
+            weights: Some(Weights { reach: 2, weights: (0..9).map(|w| 120 + w).collect() }),
+            ..prediction.clone()
+        };
+        let linear = Symbols { prediction: Some(linear), ..plain.clone() };
         let predicted = Symbols { prediction: Some(prediction), ..plain.clone() };
         let pairs =
             Symbols { pairs: true, recut: Some(4), cols: 4, classes: None, ..plain.clone() };
-        for symbols in [plain, predicted, pairs] {
+        for symbols in [plain, predicted, linear, pairs] {
             let mut out = Vec::new();
             symbols.write(&mut out);
             let mut fields = Fields::new(&out);

@@ -1,3 +1,4 @@
+use super::linear::MAX_REACH;
 use super::*;
 
 pub(crate) fn noise(seed: u64) -> impl FnMut() -> u64 {
@@ -55,6 +56,17 @@ fn predicted(band: &Band<'_>, predictor: Predictor, symbols: &[u8], at: (usize, 
         }
         Predictor::Column => value(band.means[c]),
         Predictor::Reference => value(band.reference[r * band.cols + c]),
+        Predictor::Linear => {
+            let linear = band.linear.unwrap();
+            let taps = |c: usize| c.min(linear.reach);
+            let first: usize = (0..c).map(taps).sum();
+            let weights = &linear.weights[first..first + taps(c)];
+            let of =
+                |(j, &w): (usize, &u8)| (i32::from(w) - 128) * (get(r, j) - value(band.means[j]));
+            let sum: i32 = weights.iter().enumerate().map(of).sum();
+            let half = 1 << (band.bits - 1);
+            (value(band.means[c]) + (sum + 64).div_euclid(128)).clamp(-half, half - 1)
+        }
     }
 }
 
@@ -88,6 +100,12 @@ fn every_predictor_on_every_tile_edge_and_width() {
                         let mut lists: Vec<Vec<Predictor>> =
                             Predictor::ALL.iter().map(|&p| vec![p]).collect();
                         lists.push(mixed);
+                        lists.push(vec![Predictor::Linear]);
+                        let reach = [1, 7, MAX_REACH][(next() % 3) as usize];
+                        let count = Linear::count(reach, cols).unwrap();
+                        let weights: Vec<u8> = (0..count)
+                            .map(|_| if extremes { 0 } else { byte(next()) / 8 + 112 })
+                            .collect();
                         for predictors in lists {
                             let band = Band {
                                 rows,
@@ -98,6 +116,7 @@ fn every_predictor_on_every_tile_edge_and_width() {
                                 predictors: &predictors,
                                 means: &means,
                                 reference: &reference,
+                                linear: Some(Linear { reach, weights: &weights }),
                             };
                             if predictors.len() != 1 && predictors.len() != tile.count(rows, cols) {
                                 continue;
@@ -146,6 +165,7 @@ fn lengths_that_do_not_fit_are_refused() {
         predictors: &[Predictor::Column],
         means: &[1, 2, 3, 4],
         reference: &[],
+        linear: None,
     };
     let mut data = [0; 16];
     good.restore(&mut data).unwrap();
@@ -157,6 +177,7 @@ fn lengths_that_do_not_fit_are_refused() {
         Band { predictors: &[Predictor::Reference], ..good },
         Band { predictors: &[Predictor::None; 3], ..good },
         Band { predictors: &[], ..good },
+        Band { predictors: &[Predictor::Linear], ..good },
         Band { bits: 0, ..good },
         Band { bits: 9, ..good },
         Band { bits: 4, centre: 16, ..good },
@@ -183,6 +204,7 @@ fn the_cheapest_predictor_is_chosen() {
         predictors: &[Predictor::None],
         means: &[],
         reference: &[],
+        linear: None,
     };
     let among = [Predictor::None, Predictor::Left, Predictor::Top];
     let chosen = choose(&band, &among, &magnitude_costs(8), &symbols).unwrap();
