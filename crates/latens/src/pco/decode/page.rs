@@ -173,6 +173,30 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
     ) -> Result<()> {
         debug_assert!(self.ready.is_empty());
+        let n = self.batch(tables, Wanted::ALL, src, bit)?;
+        self.ready = 0..n;
+        Ok(())
+    }
+
+    /// Moves past the next batch and fails where [`PageState::next_batch`] would: what cannot be
+    /// unsound is not decoded.
+    pub(crate) fn check_batch(
+        &mut self,
+        tables: &ChunkTables<L>,
+        src: &[u8],
+        bit: &mut usize,
+    ) -> Result<()> {
+        self.batch(tables, Wanted::for_checks(&tables.meta.mode), src, bit).map(drop)
+    }
+
+    /// Decodes the next batch as far as it is wanted; how many numbers it has. Others are anything.
+    fn batch(
+        &mut self,
+        tables: &ChunkTables<L>,
+        wanted: Wanted,
+        src: &[u8],
+        bit: &mut usize,
+    ) -> Result<usize> {
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
         let Scratch { codes, lookbacks, indices, primary, secondary } = &mut self.scratch;
@@ -187,8 +211,12 @@ impl<L: Latent> PageState<L> {
         let lookbacks = &lookbacks[..stored];
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                let dst = &mut primary[..n];
-                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+                if wanted.primary {
+                    let dst = &mut primary[..n];
+                    decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+                } else {
+                    decoder.skip(table, lookbacks, n, self.left, src, bit, codes)?;
+                }
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
                 let dst = &mut indices[..n];
@@ -202,9 +230,11 @@ impl<L: Latent> PageState<L> {
             if !payload.covers_secondary() {
                 constant = table.constant();
             }
-            if constant.is_none() {
+            if constant.is_none() && wanted.secondary {
                 let dst = &mut secondary[..n];
                 decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+            } else if constant.is_none() {
+                decoder.skip(table, lookbacks, n, self.left, src, bit, codes)?;
             }
         }
         self.spent.delta += (after_delta - before) as u64;
@@ -219,8 +249,7 @@ impl<L: Latent> PageState<L> {
         let join = Join { mode, indices, primary, secondary };
         Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;
-        self.ready = 0..n;
-        Ok(())
+        Ok(n)
     }
 
     /// Moves past the next batch and decodes nothing: where a page ends is known only so.
@@ -234,19 +263,19 @@ impl<L: Latent> PageState<L> {
         let codes = &mut self.scratch.codes;
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             let stored = n.min(left.saturating_sub(tables.meta.delta.state_n()));
-            decoder.skip(table, stored, left, src, bit, codes)?;
+            decoder.skip(table, &[], stored, left, src, bit, codes)?;
         }
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                decoder.skip(table, n, left, src, bit, codes)?;
+                decoder.skip(table, &[], n, left, src, bit, codes)?;
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
-                decoder.skip(table, n, left, src, bit, codes)?;
+                decoder.skip(table, &[], n, left, src, bit, codes)?;
             }
             _ => return Err(Error::invalid("a page read with another chunk's tables")),
         }
         if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
-            decoder.skip(table, n, left, src, bit, codes)?;
+            decoder.skip(table, &[], n, left, src, bit, codes)?;
         }
         self.left -= n;
         Ok(())
@@ -260,6 +289,28 @@ impl<L: Latent> PageState<L> {
         Present::in_use().run(Map { latents, numbers: &mut dst[..n] });
         self.ready.start += n;
         n
+    }
+}
+
+/// Latents of a batch that are to be decoded. Lookbacks always are, and indices.
+#[derive(Clone, Copy)]
+struct Wanted {
+    primary: bool,
+    secondary: bool,
+}
+
+impl Wanted {
+    const ALL: Self = Self { primary: true, secondary: true };
+
+    /// Those that [`Join`] may find unsound.
+    fn for_checks<L>(mode: &ModePayload<L>) -> Self {
+        let (primary, secondary) = match mode {
+            ModePayload::Classic | ModePayload::Dict { .. } => (false, false),
+            ModePayload::IntMult { .. } => (false, true),
+            ModePayload::FloatMult { .. } => (true, false),
+            ModePayload::FloatQuant { .. } => (true, true),
+        };
+        Self { primary, secondary }
     }
 }
 
