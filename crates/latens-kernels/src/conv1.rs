@@ -2,8 +2,9 @@
 //!
 //! A sum waits for the latent just before it, and is to wait for little else. With few weights the
 //! rest of it is computed while that latent is. With many, `BLOCK` sums are begun together, with
-//! all that comes from latents before the block: products of one latent with as many neighbouring
-//! weights, which vectors do at once. Within the block the few newest latents are added one by one.
+//! what comes from latents before the block: products of one latent with as many neighbouring
+//! weights, which vectors do at once. The latents of the block itself are added one by one, and so
+//! are the last `HELD` before it: vectors are begun while these are not there yet.
 
 use crate::dispatch::{Present, Simd, Work};
 use crate::tans::Latent;
@@ -14,6 +15,8 @@ use crate::x86_64::avx2_conv1;
 pub const MAX_ORDER: usize = 32;
 /// Sums that are begun together.
 pub(crate) const BLOCK: usize = 8;
+/// Latents before a block that vectors leave out.
+const HELD: usize = 3;
 /// Latents of a call, at most.
 const MOST: usize = 256;
 /// Taken off each latent of the history, so that the difference is a signed number of 32 bits, which
@@ -25,13 +28,15 @@ const CENTRE: i64 = 1 << 31;
 pub struct Predictor {
     shift: u32,
     bias: i64,
-    /// The same for each sum of a block, with [`CENTRE`] made up for in all latents before it.
+    /// The same for each sum of a block, with [`CENTRE`] made up for in the latents that `taps` are
+    /// for.
     biases: [i64; BLOCK],
-    /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum; weights
-    /// of 32 bits.
+    /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum, but for
+    /// the last [`HELD`]; weights of 32 bits.
     taps: Vec<[i64; BLOCK]>,
     /// By distance, from 1 on.
-    newest: [i64; BLOCK],
+    newest: [i64; BLOCK + HELD - 1],
+    order: usize,
     /// The next latents to hand out, less [`CENTRE`]; then room for a call's.
     history: Vec<i32>,
 }
@@ -51,7 +56,8 @@ impl Predictor {
             _ => 0,
         };
         let bias_of = |t: usize| {
-            let sum: i64 = (t + 1..=order).map(|distance| i64::from(weight(distance))).sum();
+            let distances = t + 1 + HELD..=order;
+            let sum: i64 = distances.map(|distance| i64::from(weight(distance))).sum();
             bias.wrapping_add(CENTRE.wrapping_mul(sum))
         };
         let mut history: Vec<i32> = before.iter().map(|&x| centred(x)).collect();
@@ -60,10 +66,11 @@ impl Predictor {
             shift,
             bias,
             biases: std::array::from_fn(bias_of),
-            taps: (0..order)
+            taps: (0..order.saturating_sub(HELD))
                 .map(|i| std::array::from_fn(|t| weight(order - i + t).into()))
                 .collect(),
             newest: std::array::from_fn(|i| weight(i + 1).into()),
+            order,
             history,
         }
     }
@@ -79,6 +86,36 @@ impl Predictor {
             Simd::Avx2 | Simd::Avx512 => present.run(Undo::<L, true> { predictor: self, latents }),
             _ => present.run(Undo::<L, false> { predictor: self, latents }),
         }
+    }
+
+    /// Writes the latents of a block behind the `order` from `at` on; `held` are the newest of
+    /// these, the last one first. Returns those of the block.
+    #[inline(always)]
+    fn block<L: Latent, const AVX2: bool>(
+        &mut self,
+        at: usize,
+        held: [i64; HELD],
+        residuals: &[L; BLOCK],
+    ) -> [i64; HELD] {
+        let (before, behind) = self.history[at..].split_at_mut(self.order);
+        let sums = sums::<AVX2>(&self.biases, &self.taps, &before[..self.taps.len()]);
+        // From the oldest on.
+        let mut known = [0; HELD + BLOCK];
+        for (x, held) in known.iter_mut().zip(held.iter().rev()) {
+            *x = *held;
+        }
+        let shift = self.shift;
+        for (t, x) in behind[..BLOCK].iter_mut().enumerate() {
+            let mut sum = sums[t];
+            let weights = self.newest[..HELD + t].iter().rev();
+            for (x, weight) in known.iter().zip(weights) {
+                sum = scalar(sum.wrapping_add(weight.wrapping_mul(*x)));
+            }
+            let new = Self::next(shift, sum, residuals[t]);
+            known[HELD + t] = scalar(new.widen().cast_signed());
+            *x = centred(L::from_low(known[HELD + t].cast_unsigned()));
+        }
+        std::array::from_fn(|i| known[HELD + BLOCK - 1 - i])
     }
 
     /// A latent out of its sum and residual.
@@ -108,7 +145,7 @@ impl<L: Latent, const AVX2: bool> Work for Undo<'_, L, AVX2> {
 
     #[inline(always)]
     fn run(self) {
-        match self.predictor.taps.len() {
+        match self.predictor.order {
             1 => self.few::<1>(),
             2 => self.few::<2>(),
             3 => self.few::<3>(),
@@ -149,27 +186,17 @@ impl<L: Latent, const AVX2: bool> Undo<'_, L, AVX2> {
     #[inline(always)]
     fn many(self) {
         let Undo { predictor: p, latents } = self;
-        let order = p.taps.len();
-        let newest = p.newest;
-        let mut at = 0;
-        while at < latents.len() {
-            let n = BLOCK.min(latents.len() - at);
-            let sums = sums::<AVX2>(&p.biases, &p.taps, &p.history[at..at + order]);
-            let mut block = [0i64; BLOCK];
-            let mut residuals = [L::default(); BLOCK];
-            residuals[..n].copy_from_slice(&latents[at..at + n]);
-            for t in 0..BLOCK {
-                let mut sum = sums[t];
-                for u in 0..t {
-                    sum = sum.wrapping_add(newest[t - u - 1].wrapping_mul(block[u]));
-                }
-                let new = Predictor::next(p.shift, sum, residuals[t]);
-                block[t] = scalar(new.widen().cast_signed());
-            }
-            for (x, &new) in p.history[at + order..at + order + n].iter_mut().zip(&block) {
-                *x = centred(L::from_low(new.cast_unsigned()));
-            }
-            at += n;
+        let order = p.order;
+        let held = |i: usize| scalar(i64::from(p.history[order - 1 - i]) + CENTRE);
+        let mut held: [i64; HELD] = std::array::from_fn(held);
+        let (blocks, rest) = latents.as_chunks();
+        for (i, block) in blocks.iter().enumerate() {
+            held = p.block::<L, AVX2>(i * BLOCK, held, block);
+        }
+        if !rest.is_empty() {
+            let mut block = [L::default(); BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            p.block::<L, AVX2>(blocks.len() * BLOCK, held, &block);
         }
         for (latent, &x) in latents.iter_mut().zip(&p.history) {
             *latent = L::from_low((i64::from(x) + CENTRE).cast_unsigned());

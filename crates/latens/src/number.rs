@@ -10,6 +10,7 @@
 
 mod any;
 pub(crate) mod float_bits;
+mod half_bits;
 mod latent;
 mod number_type;
 

@@ -122,6 +122,38 @@ fn names_do_not_multiply() {
     refused("many long names", &parts.bytes(), "");
 }
 
+/// Records of ten bytes and a little more, which take several times that once they are kept, and
+/// something wrong behind them.
+#[test]
+fn an_index_of_small_records_is_checked_before_it_is_kept() {
+    const RECORDS: usize = 1 << 19;
+    let mut blobs = nothing();
+    let empty = || front(0, "", "", &[], 0);
+    blobs.entries.push((empty(), Stored::Inline(Vec::new(), Vec::new())));
+    blobs.entries.resize_with(RECORDS, || (empty(), Stored::Copy(vec![2, 0])));
+    let mut late = blobs.clone();
+    late.entries.push((empty(), Stored::Copy([&[2][..], &varint(1 << 40)].concat())));
+    refused("a copy of what is not there", &late.bytes(), "cannot be copied here");
+    late = blobs.clone();
+    let stored = [&[0][..], &varint(1000), &varint(9), &[0; 4]].concat();
+    late.entries.push((empty(), Stored::Copy(stored)));
+    refused("data that is not there", &late.bytes(), "entries and tables end");
+    blobs.files.push([&[1, b'f'][..], &varint(1), &varint(1 << 22), &vec![0; 1 << 22]].concat());
+    refused("a file of many segments", &blobs.bytes(), "segments of 0 bytes");
+
+    let mut tensors = nothing();
+    let mut before = String::new();
+    for i in 0..=RECORDS {
+        let name = format!("{:05x}", i % RECORDS);
+        let same = |(a, b): &(u8, u8)| a == b;
+        let shared = before.bytes().zip(name.bytes()).take_while(same).count();
+        let stored = Stored::Inline(Vec::new(), Vec::new());
+        tensors.entries.push((front(shared as u64, &name[shared..], "I", &[], 0), stored));
+        before = name;
+    }
+    refused("a name once more", &tensors.bytes(), "there are two tensors \"00000\"");
+}
+
 #[test]
 fn files_of_many_segments_are_bounded_by_the_limit() {
     let mut parts = nothing();

@@ -62,8 +62,10 @@ fn main() -> ExitCode {
         }
         ["heavy", ref thin @ ..] => {
             let thin = thin.first().map_or(1, |thin| thin.parse().expect("a number"));
-            let (table, wrong) = heavy::table(thin);
-            println!("{table}\n{} findings", wrong.len());
+            let heavy::Shown { table, wrong, known } = heavy::table(thin);
+            println!("{table}\n{} are known to be slow", known.len());
+            known.iter().for_each(|line| println!("  {line}"));
+            println!("{} findings", wrong.len());
             wrong.iter().for_each(|line| println!("  {line}"));
             ExitCode::from(u8::from(!wrong.is_empty()))
         }

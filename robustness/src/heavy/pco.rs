@@ -121,7 +121,8 @@ fn tables() -> Vec<Heavy> {
 /// All but those that `thin` leaves out.
 pub fn all(thin: usize) -> Vec<Heavy> {
     let mut out = tables();
-    let mut turn = 0;
+    // Of each shape by itself: a step that divides their number would leave all but one out.
+    let mut turns = [0; 5];
     for (selector, ty) in NumberType::ALL.into_iter().enumerate() {
         // What is signed has the latents of what is not.
         if matches!(ty, NumberType::I8 | NumberType::I16 | NumberType::I32 | NumberType::I64) {
@@ -133,17 +134,18 @@ pub fn all(thin: usize) -> Vec<Heavy> {
                 if !is_possible(ty, &config) {
                     continue;
                 }
-                for (shape, n) in [
+                let shapes = [
                     (Shape::Constant, 1 << 16),
                     (Shape::Periodic, 1 << 16),
                     (Shape::Squares, 1 << 15),
                     (Shape::Few, 257),
                     (Shape::Special, 5),
-                ] {
-                    turn += 1;
+                ];
+                for ((shape, n), turn) in shapes.into_iter().zip(&mut turns) {
+                    *turn += 1;
                     // All of the same number, and some of the others.
                     let rare = if shape == Shape::Constant { 1 } else { 7 };
-                    if turn % (rare * thin) != 0 {
+                    if *turn % (rare * thin) != 0 {
                         continue;
                     }
                     let bytes = with_number_type!(ty, T => encoded::<T>(&config, shape, n));

@@ -8,8 +8,10 @@ use latens::wcodec::transform::Transform;
 use latens::wcodec::{Coder, Config, Reader, Tools, compress_checkpoint};
 use latens::{Error, Limits};
 
-/// Bytes of a tensor.
+/// Bytes of a tensor, where all inputs are wanted.
 const TENSOR: u64 = 4 << 20;
+/// The same, where less will do.
+const SMALL_TENSOR: u64 = 1 << 20;
 
 /// All tensors, then the file.
 fn decode(_: u8, file: &[u8], limits: &Limits) -> Result<usize, Error> {
@@ -47,7 +49,7 @@ fn tools(predictors: &[Predictor], transforms: &[Transform], coder: Coder) -> Co
     }))
 }
 
-/// Every `thin`th.
+/// One of each kind; smaller ones where `thin` leaves out others.
 pub fn all(thin: usize) -> Vec<Heavy> {
     let dct = [Transform::Dct, Transform::Adst];
     let mut kinds: Vec<(String, &str, u64, Config)> = Vec::new();
@@ -63,12 +65,12 @@ pub fn all(thin: usize) -> Vec<Heavy> {
         let config = tools(&[Predictor::Dc], &dct, coder);
         kinds.push((format!("I8 {coder:?} transforms"), "I8", 1, config));
     }
-    let chosen = kinds.into_iter().enumerate().filter(|(turn, _)| (turn + 1).is_multiple_of(thin));
-    chosen.map(|(_, (name, dtype, width, config))| one(name, dtype, width, &config)).collect()
+    let bytes = if thin == 1 { TENSOR } else { SMALL_TENSOR };
+    let one = |(name, dtype, width, config)| one(name, dtype, width, bytes, &config);
+    kinds.into_iter().map(one).collect()
 }
 
-fn one(name: String, dtype: &str, width: u64, config: &Config) -> Heavy {
-    let mut bytes = TENSOR;
+fn one(name: String, dtype: &str, width: u64, mut bytes: u64, config: &Config) -> Heavy {
     loop {
         let shape = [bytes / 1024 / width, 1024];
         let file = safetensors(&[("w.weight", dtype, &shape, vec![3; bytes as usize])]);

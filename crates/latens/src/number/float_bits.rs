@@ -1,6 +1,7 @@
 //! Floats as the bits of latents: value, rounding, and a multiplication that leaves nothing to
 //! the processor.
 
+use super::half_bits;
 use half::f16;
 
 /// Latents of 16, 32 and 64 bits as f16, f32 and f64. No number type of 8 bits is a float, so
@@ -17,10 +18,11 @@ pub trait FloatBits: Copy {
     /// NaN it comes back with its quiet bit set, payload and sign kept, whatever `factor` is.
     fn mul_bits(self, factor: Self) -> Self;
 
-    /// The bits of a whole number below half of 2^[`FloatBits::MANTISSA_DIGITS`] as a float.
-    fn small_to_bits(self) -> Self;
-    /// [`FloatBits::mul_bits`] where neither is NaN.
-    fn mul_numbers(self, factor: Self) -> Self;
+    /// The bits of a whole number of 2^[`FloatBits::MANTISSA_DIGITS`] at most as a float.
+    fn whole_to_bits(self) -> Self;
+    /// The product of a whole number below half of 2^[`FloatBits::MANTISSA_DIGITS`], with a sign bit
+    /// `sign`, and a float that is not NaN: its bits, rounded likewise.
+    fn mul_small(self, sign: Self, factor: Self) -> Self;
     /// All bits set where the topmost one is.
     fn sign_mask(self) -> Self;
 
@@ -46,10 +48,10 @@ impl FloatBits for u8 {
     fn mul_bits(self, _: Self) -> Self {
         self
     }
-    fn small_to_bits(self) -> Self {
+    fn whole_to_bits(self) -> Self {
         self
     }
-    fn mul_numbers(self, _: Self) -> Self {
+    fn mul_small(self, _: Self, _: Self) -> Self {
         self
     }
     fn sign_mask(self) -> Self {
@@ -65,9 +67,9 @@ impl FloatBits for u8 {
 
 impl FloatBits for u16 {
     const MANTISSA_DIGITS: u32 = 11;
-    #[inline]
+    #[inline(always)]
     fn bits_to_f64(self) -> f64 {
-        f16::from_bits(self).to_f64()
+        half_bits::to_f32(self).into()
     }
     #[inline(always)]
     fn bits_from_f64(x: f64) -> Self {
@@ -76,19 +78,19 @@ impl FloatBits for u16 {
     #[inline(always)]
     fn mul_bits(self, factor: Self) -> Self {
         const QUIET: u16 = 1 << 9;
-        let v = f16::from_bits(self);
+        let v = half_bits::to_f32(self);
         // 11 + 11 digits fit in f32, so only the way back rounds.
-        let product = v.to_f32() * f16::from_bits(factor).to_f32();
-        if v.is_nan() { self | QUIET } else { f16::from_f32(product).to_bits() }
+        let product = v * half_bits::to_f32(factor);
+        if v.is_nan() { self | QUIET } else { half_bits::from_number(product) }
     }
     #[inline(always)]
-    fn small_to_bits(self) -> Self {
-        f16::from_f32(f32::from(self)).to_bits()
+    fn whole_to_bits(self) -> Self {
+        half_bits::from_number(self.into())
     }
     #[inline(always)]
-    fn mul_numbers(self, factor: Self) -> Self {
-        let product = f16::from_bits(self).to_f32() * f16::from_bits(factor).to_f32();
-        f16::from_f32(product).to_bits()
+    fn mul_small(self, sign: Self, factor: Self) -> Self {
+        let v = f32::from_bits(f32::from(self).to_bits() | u32::from(sign) << 16);
+        half_bits::from_number(v * half_bits::to_f32(factor))
     }
     #[inline(always)]
     fn sign_mask(self) -> Self {
@@ -123,13 +125,13 @@ impl FloatBits for u32 {
         if v.is_nan() { self | QUIET } else { product.to_bits() }
     }
     #[inline(always)]
-    fn small_to_bits(self) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "below 2^23")]
+    fn whole_to_bits(self) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "2^24 at most")]
         (self.cast_signed() as f32).to_bits()
     }
     #[inline(always)]
-    fn mul_numbers(self, factor: Self) -> Self {
-        (f32::from_bits(self) * f32::from_bits(factor)).to_bits()
+    fn mul_small(self, sign: Self, factor: Self) -> Self {
+        (f32::from_bits(self.whole_to_bits() | sign) * f32::from_bits(factor)).to_bits()
     }
     #[inline(always)]
     fn sign_mask(self) -> Self {
@@ -163,14 +165,16 @@ impl FloatBits for u64 {
         if v.is_nan() { self | QUIET } else { product.to_bits() }
     }
     #[inline(always)]
-    fn small_to_bits(self) -> Self {
-        // 2^52 and the number as its mantissa; vector units convert no integers of 64 bits.
-        const TWO_52: u64 = 0x4330_0000_0000_0000;
-        (f64::from_bits(TWO_52 | self) - f64::from_bits(TWO_52)).to_bits()
+    fn whole_to_bits(self) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "2^53 at most")]
+        (self.cast_signed() as f64).to_bits()
     }
     #[inline(always)]
-    fn mul_numbers(self, factor: Self) -> Self {
-        (f64::from_bits(self) * f64::from_bits(factor)).to_bits()
+    fn mul_small(self, sign: Self, factor: Self) -> Self {
+        // 2^52 and the number as its mantissa; vector units convert no integers of 64 bits.
+        const TWO_52: u64 = 0x4330_0000_0000_0000;
+        let v = f64::from_bits(TWO_52 | self) - f64::from_bits(TWO_52);
+        (f64::from_bits(v.to_bits() | sign) * f64::from_bits(factor)).to_bits()
     }
     #[inline(always)]
     fn sign_mask(self) -> Self {

@@ -15,7 +15,7 @@ use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::{
     ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, align, check_zero,
 };
-use crate::wcodec::layout::index::Index;
+use crate::wcodec::layout::index::{Checked, Index, place};
 use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::view::{Layout, Values};
@@ -76,69 +76,31 @@ impl<S: ReadAt> Reader<S> {
         let footer = Footer::read(&foot, length)?;
         let bytes = length - FOOTER_BYTES as u64 - footer.index_offset;
         limits.check_alloc(bytes, "the index")?;
-        let mut index = read(&source, footer.index_offset, bytes)?;
-        if crc32(&index) != footer.index_crc {
+        let bytes = read(&source, footer.index_offset, bytes)?;
+        if crc32(&bytes) != footer.index_crc {
             return Err(Error::corrupt(
                 footer.index_offset,
                 "the index does not have the checksum that the footer states",
             ));
         }
-        let bytes = std::mem::take(&mut index);
-        let index = Index::read(&bytes)
-            .map_err(|e| e.offset_by(footer.index_offset).within("the index"))?;
-        if crc32(&head) != index.header_crc {
-            return Err(Error::corrupt(
-                0,
-                "the header does not have the checksum that the index states",
-            ));
-        }
-        let mut reader = Self {
+        let unsound = |e: Error| e.offset_by(footer.index_offset).within("the index");
+        let checked = Checked::of(&bytes).map_err(unsound)?;
+        check(&head, &header, footer.index_offset, &checked)?;
+        // From here on nothing is wrong, and what is opened may take its memory.
+        let index = Index::read(&bytes).map_err(unsound)?;
+        Ok(Self {
             source,
             limits,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            starts: starts(&index),
             index,
             header,
-            starts: Vec::new(),
             bank: OnceLock::new(),
             pool: Pool::default(),
             last: Last::default(),
             base: None,
             index_offset: footer.index_offset,
-        };
-        reader.locate()?;
-        Ok(reader)
-    }
-
-    /// Finds where the entries are, and compares the header with the index.
-    fn locate(&mut self) -> Result<()> {
-        let mut end = HEADER_BYTES as u64;
-        for entry in &self.index.entries {
-            let mut start = end;
-            if let Storage::Stored { groups, descriptor, .. } = entry.storage {
-                start = align(end, ALIGN);
-                end = start.saturating_add(groups as u64).saturating_add(descriptor as u64);
-            }
-            self.starts.push(start);
-        }
-        let bank = align(end, ALIGN);
-        self.starts.push(bank);
-        let end = bank.saturating_add(self.index.bank.bytes as u64);
-        if align(end, ALIGN) != self.index_offset {
-            return Err(Error::corrupt(
-                self.index_offset,
-                format!("entries and tables end at byte {end}, the index begins elsewhere"),
-            ));
-        }
-        let tensors = self.index.entries.iter().filter(|e| !e.is_blob()).count();
-        if let Some(known) = &self.header.known {
-            let same = known.model_hash == self.index.model_hash
-                && known.index_offset == self.index_offset
-                && usize::try_from(known.tensors) == Ok(tensors);
-            if !same {
-                return Err(Error::corrupt(12, "header and index differ"));
-            }
-        }
-        Ok(())
+        })
     }
 
     /// Decodes on so many threads; the default is as many as there are cores.
@@ -422,6 +384,45 @@ pub(crate) fn read_into<S: ReadAt>(
     let len = len.ok_or_else(|| Error::truncated(offset, "the file ends before what it names"))?;
     bytes.resize(len, 0);
     source.read_exact_at(bytes, offset).map_err(|e| Error::from(e).at_byte(offset))
+}
+
+/// Compares the header with the index, and where that begins with where its entries end.
+fn check(head: &[u8], header: &Header, index_offset: u64, index: &Checked) -> Result<()> {
+    if crc32(head) != index.header_crc {
+        return Err(Error::corrupt(
+            0,
+            "the header does not have the checksum that the index states",
+        ));
+    }
+    let end = index.end;
+    if align(end, ALIGN) != index_offset {
+        return Err(Error::corrupt(
+            index_offset,
+            format!("entries and tables end at byte {end}, the index begins elsewhere"),
+        ));
+    }
+    if let Some(known) = &header.known {
+        let same = known.model_hash == index.model_hash
+            && known.index_offset == index_offset
+            && usize::try_from(known.tensors) == Ok(index.tensors);
+        if !same {
+            return Err(Error::corrupt(12, "header and index differ"));
+        }
+    }
+    Ok(())
+}
+
+/// Where the data of each entry begin, and the bank behind the last one.
+fn starts(index: &Index) -> Vec<u64> {
+    let mut starts = Vec::with_capacity(index.entries.len() + 1);
+    let mut end = HEADER_BYTES as u64;
+    for entry in &index.entries {
+        let place = place(end, &entry.storage);
+        starts.push(place.start);
+        end = place.end;
+    }
+    starts.push(align(end, ALIGN));
+    starts
 }
 
 fn read_bank(bytes: &[u8], count: usize, crc: u32) -> Result<Vec<Table>> {

@@ -4,17 +4,15 @@ use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Latent, Number};
+use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
 use crate::pco::decode::table::Table;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
-use crate::pco::layout::mode::ModePayload;
-use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
-use latens_kernels::dispatch::{Present, Work};
+use latens_kernels::dispatch::Present;
 use latens_kernels::tans::Codes;
-use std::iter;
 use std::ops::Range;
 
 /// A chunk's metadata with its tables: what all its pages share.
@@ -173,6 +171,30 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
     ) -> Result<()> {
         debug_assert!(self.ready.is_empty());
+        let n = self.batch(tables, Wanted::ALL, src, bit)?;
+        self.ready = 0..n;
+        Ok(())
+    }
+
+    /// Moves past the next batch and fails where [`PageState::next_batch`] would: what cannot be
+    /// unsound is not decoded.
+    pub(crate) fn check_batch(
+        &mut self,
+        tables: &ChunkTables<L>,
+        src: &[u8],
+        bit: &mut usize,
+    ) -> Result<()> {
+        self.batch(tables, Wanted::for_checks(&tables.meta.mode), src, bit).map(drop)
+    }
+
+    /// Decodes the next batch as far as it is wanted; how many numbers it has. Others are anything.
+    fn batch(
+        &mut self,
+        tables: &ChunkTables<L>,
+        wanted: Wanted,
+        src: &[u8],
+        bit: &mut usize,
+    ) -> Result<usize> {
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
         let Scratch { codes, lookbacks, indices, primary, secondary } = &mut self.scratch;
@@ -187,8 +209,12 @@ impl<L: Latent> PageState<L> {
         let lookbacks = &lookbacks[..stored];
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                let dst = &mut primary[..n];
-                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+                if wanted.primary {
+                    let dst = &mut primary[..n];
+                    decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+                } else {
+                    decoder.skip(table, lookbacks, n, self.left, src, bit, codes)?;
+                }
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
                 let dst = &mut indices[..n];
@@ -202,9 +228,11 @@ impl<L: Latent> PageState<L> {
             if !payload.covers_secondary() {
                 constant = table.constant();
             }
-            if constant.is_none() {
+            if constant.is_none() && wanted.secondary {
                 let dst = &mut secondary[..n];
                 decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+            } else if constant.is_none() {
+                decoder.skip(table, lookbacks, n, self.left, src, bit, codes)?;
             }
         }
         self.spent.delta += (after_delta - before) as u64;
@@ -219,8 +247,7 @@ impl<L: Latent> PageState<L> {
         let join = Join { mode, indices, primary, secondary };
         Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;
-        self.ready = 0..n;
-        Ok(())
+        Ok(n)
     }
 
     /// Moves past the next batch and decodes nothing: where a page ends is known only so.
@@ -234,19 +261,19 @@ impl<L: Latent> PageState<L> {
         let codes = &mut self.scratch.codes;
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             let stored = n.min(left.saturating_sub(tables.meta.delta.state_n()));
-            decoder.skip(table, stored, left, src, bit, codes)?;
+            decoder.skip(table, &[], stored, left, src, bit, codes)?;
         }
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                decoder.skip(table, n, left, src, bit, codes)?;
+                decoder.skip(table, &[], n, left, src, bit, codes)?;
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
-                decoder.skip(table, n, left, src, bit, codes)?;
+                decoder.skip(table, &[], n, left, src, bit, codes)?;
             }
             _ => return Err(Error::invalid("a page read with another chunk's tables")),
         }
         if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
-            decoder.skip(table, n, left, src, bit, codes)?;
+            decoder.skip(table, &[], n, left, src, bit, codes)?;
         }
         self.left -= n;
         Ok(())
@@ -260,82 +287,5 @@ impl<L: Latent> PageState<L> {
         Present::in_use().run(Map { latents, numbers: &mut dst[..n] });
         self.ready.start += n;
         n
-    }
-}
-
-/// Secondary latents of a batch.
-enum Secondary<'a, L> {
-    /// All alike, as that of a good base often are.
-    Constant(L),
-    Latents(&'a [L]),
-}
-
-/// Latents to the numbers' ordered latents, in place of the primary ones.
-struct Join<'a, L> {
-    mode: &'a ModePayload<L>,
-    indices: &'a [u32],
-    primary: &'a mut [L],
-    secondary: Secondary<'a, L>,
-}
-
-impl<L: Latent> Work for Join<'_, L> {
-    type Output = std::result::Result<(), String>;
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        let Self { mode, indices, primary, secondary } = self;
-        let joined = match mode {
-            ModePayload::Classic => true,
-            ModePayload::IntMult { base } => match secondary {
-                Secondary::Constant(x) => int_mult::join(primary, iter::repeat(x), *base),
-                Secondary::Latents(all) => int_mult::join(primary, all.iter().copied(), *base),
-            },
-            ModePayload::FloatMult { base } => match secondary {
-                Secondary::Constant(x) => float_mult::join(primary, iter::repeat(x), *base),
-                Secondary::Latents(all) => float_mult::join(primary, all.iter().copied(), *base),
-            },
-            ModePayload::FloatQuant { q } => match secondary {
-                Secondary::Constant(x) => float_quant::join(primary, iter::repeat(x), *q),
-                Secondary::Latents(all) => float_quant::join(primary, all.iter().copied(), *q),
-            },
-            ModePayload::Dict { values } => {
-                return dict::join(indices, values, primary).map_err(|index| {
-                    let len = values.len();
-                    format!("index {index} in the batch that ends here is outside of the dictionary of {len} values")
-                });
-            }
-        };
-        if joined { Ok(()) } else { Err(unsound(mode)) }
-    }
-}
-
-/// Why latents do not join.
-#[cold]
-fn unsound<L: Latent>(mode: &ModePayload<L>) -> String {
-    match mode {
-        ModePayload::IntMult { base } => {
-            format!("a remainder in the batch that ends here is not below the base {base}")
-        }
-        ModePayload::FloatQuant { q } => {
-            format!("a latent in the batch that ends here is too wide for FloatQuant of {q} bits")
-        }
-        _ => "a multiple in the batch that ends here is beyond the floats".to_owned(),
-    }
-}
-
-/// Ordered latents to numbers.
-struct Map<'a, T: Number> {
-    latents: &'a [T::L],
-    numbers: &'a mut [T],
-}
-
-impl<T: Number> Work for Map<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (x, &latent) in self.numbers.iter_mut().zip(self.latents) {
-            *x = T::from_latent(latent);
-        }
     }
 }

@@ -58,9 +58,12 @@ impl<L: Latent> VariableDecoder<L> {
     }
 
     /// Moves past the next batch of `n` latents; `left` counts the page's numbers from here on.
+    /// Lookbacks are looked at as [`VariableDecoder::decode`] does; none, where they are skipped too.
+    #[expect(clippy::too_many_arguments, reason = "what is skipped, by what, from where")]
     pub(crate) fn skip(
         &mut self,
         table: &Table<L>,
+        lookbacks: &[u32],
         n: usize,
         left: usize,
         src: &[u8],
@@ -68,7 +71,11 @@ impl<L: Latent> VariableDecoder<L> {
         codes: &mut Codes,
     ) -> Result<()> {
         let stored = self.stored(n, left);
-        batch::skip(table, &mut self.slots, src, bit, codes, stored)
+        batch::skip(table, &mut self.slots, src, bit, codes, stored)?;
+        if let Undo::Lookback(decoder) = &self.undo {
+            decoder.check(lookbacks).map_err(|lookback| outside(lookback, *bit))?;
+        }
+        Ok(())
     }
 
     /// Reads the next batch of latents; `left` counts the page's numbers from here on.
@@ -89,14 +96,20 @@ impl<L: Latent> VariableDecoder<L> {
         match &mut self.undo {
             Undo::None => {}
             Undo::Consecutive(decoder) => decoder.decode(dst),
-            Undo::Lookback(decoder) => decoder.decode(lookbacks, dst).map_err(|lookback| {
-                Error::corrupt(
-                    *bit as u64 / 8,
-                    format!("a lookback of {lookback} in the batch that ends here is outside of the window"),
-                )
-            })?,
+            Undo::Lookback(decoder) => {
+                decoder.decode(lookbacks, dst).map_err(|lookback| outside(lookback, *bit))?;
+            }
             Undo::Conv1(decoder) => decoder.decode(dst),
         }
         Ok(())
     }
+}
+
+/// What is wrong with a lookback of the batch up to `bit`.
+#[cold]
+fn outside(lookback: u32, bit: usize) -> Error {
+    Error::corrupt(
+        bit as u64 / 8,
+        format!("a lookback of {lookback} in the batch that ends here is outside of the window"),
+    )
 }

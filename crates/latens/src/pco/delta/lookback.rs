@@ -49,11 +49,7 @@ impl<L: Latent> Decoder<L> {
     /// The first lookback that is 0 or reaches beyond the window.
     pub(crate) fn decode(&mut self, lookbacks: &[u32], latents: &mut [L]) -> Result<(), u32> {
         let begin = self.history.len();
-        let (least, most) = extremes(lookbacks);
-        if least == 0 || most as usize > self.window {
-            let wrong = |&&x: &&u32| x == 0 || x as usize > self.window;
-            return Err(lookbacks.iter().find(wrong).copied().unwrap_or(0));
-        }
+        let most = self.check(lookbacks)?;
         self.history.resize(begin + lookbacks.len(), L::ZERO);
         let history = &mut self.history[..];
         let pairs = (begin..).zip(latents.iter().zip(lookbacks));
@@ -79,6 +75,19 @@ impl<L: Latent> Decoder<L> {
         self.next += latents.len();
         self.forget();
         Ok(())
+    }
+
+    /// The greatest of a batch's lookbacks.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub(crate) fn check(&self, lookbacks: &[u32]) -> Result<u32, u32> {
+        let (least, most) = extremes(lookbacks);
+        if least == 0 || most as usize > self.window {
+            let wrong = |&&x: &&u32| x == 0 || x as usize > self.window;
+            return Err(lookbacks.iter().find(wrong).copied().unwrap_or(0));
+        }
+        Ok(most)
     }
 
     /// Drops what lies before the window and has been given out, once that is worth the copy.

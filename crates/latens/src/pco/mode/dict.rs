@@ -6,11 +6,16 @@ use latens_kernels::dispatch::Present;
 /// Values for indices; the first index without a value, if there is one.
 #[inline(always)]
 pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) -> Result<(), u32> {
+    let Some(last) = values.len().checked_sub(1) else {
+        return indices.first().map_or(Ok(()), |&index| Err(index));
+    };
+    let most = indices.iter().fold(0, |most, &index| most.max(index));
+    if most as usize > last {
+        return Err(indices.iter().find(|&&i| i as usize > last).copied().unwrap_or(most));
+    }
     for (x, &index) in dst.iter_mut().zip(indices) {
-        match values.get(index as usize) {
-            Some(&value) => *x = value,
-            None => return Err(index),
-        }
+        // Says to the compiler that there is such a value.
+        *x = values[(index as usize).min(last)];
     }
     Ok(())
 }

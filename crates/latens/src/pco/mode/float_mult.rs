@@ -13,13 +13,7 @@ fn multiple_bits<L: Latent>(latent: L) -> L {
     let greatest = L::ONE << L::MANTISSA_DIGITS;
     let negative = latent < L::MID;
     let a = if negative { L::MID.sub(L::ONE).sub(latent) } else { latent.sub(L::MID) };
-    let bits = if a < greatest {
-        #[expect(clippy::cast_precision_loss, reason = "exact: below 2^53")]
-        L::bits_from_f64(a.to_u64() as f64)
-    } else {
-        #[expect(clippy::cast_precision_loss, reason = "a power of two")]
-        L::bits_from_f64(greatest.to_u64() as f64).add(a.sub(greatest))
-    };
+    let bits = a.min(greatest).whole_to_bits().add(a.max(greatest).sub(greatest));
     if negative { bits ^ L::MID } else { bits }
 }
 
@@ -27,8 +21,7 @@ fn multiple_bits<L: Latent>(latent: L) -> L {
 #[inline]
 fn multiple_latent<L: Latent>(bits: L) -> L {
     let greatest = L::ONE << L::MANTISSA_DIGITS;
-    #[expect(clippy::cast_precision_loss, reason = "a power of two")]
-    let greatest_bits = L::bits_from_f64(greatest.to_u64() as f64);
+    let greatest_bits = greatest.whole_to_bits();
     let magnitude = bits & !L::MID;
     let a = if magnitude < greatest_bits {
         #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
@@ -109,8 +102,7 @@ pub(crate) fn join<L: Latent>(
     let base_bits = base.unorder();
     for (x, ulps) in primary.iter_mut().zip(secondary) {
         let s = signed(*x);
-        let bits = magnitude(s).small_to_bits() | (s & L::MID);
-        let product = bits.mul_numbers(base_bits);
+        let product = magnitude(s).mul_small(s & L::MID, base_bits);
         // Its ordered latent, with MID added.
         *x = (product ^ (product.sign_mask() & !L::MID)).add(ulps);
     }

@@ -23,6 +23,8 @@ pub(super) trait OpenChunk: Send {
     fn start(&mut self, bytes: &[u8]) -> Result<usize>;
     /// Decodes the next batch.
     fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()>;
+    /// Moves past the next batch, failing where it cannot be decoded.
+    fn check_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()>;
     /// Moves past the next batch.
     fn skip_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()>;
     /// Numbers not yet decoded.
@@ -66,6 +68,13 @@ impl<L: Latent> OpenChunk for Chunk<L> {
     fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()> {
         match &mut self.page {
             Some(page) => page.next_batch(&self.tables, bytes, bit),
+            None => Ok(()),
+        }
+    }
+
+    fn check_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()> {
+        match &mut self.page {
+            Some(page) => page.check_batch(&self.tables, bytes, bit),
             None => Ok(()),
         }
     }

@@ -50,6 +50,38 @@ pub(crate) enum Storage {
     Copy(usize),
 }
 
+/// The lengths of entries, for those that copy them and for files that hold them: what is kept of
+/// entries while an index is checked.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths(Vec<usize>);
+
+impl Lengths {
+    /// With room for so many.
+    pub(crate) fn with_capacity(n: usize) -> Self {
+        Self(Vec::with_capacity(n))
+    }
+
+    pub(crate) fn push(&mut self, entry: &Entry) {
+        // Lengths stay far below half of all numbers.
+        self.0.push(entry.length << 1 | usize::from(matches!(entry.storage, Storage::Copy(_))));
+    }
+
+    /// Of entry `k`.
+    pub(crate) fn get(&self, k: usize) -> Option<usize> {
+        self.0.get(k).map(|length| length >> 1)
+    }
+
+    /// Of entry `k`, which is no copy itself.
+    fn of_original(&self, k: usize) -> Option<usize> {
+        self.0.get(k).filter(|&length| length & 1 == 0).map(|length| length >> 1)
+    }
+
+    /// Of all entries together.
+    pub(crate) fn total(&self) -> Option<usize> {
+        self.0.iter().try_fold(0usize, |sum, length| sum.checked_add(length >> 1))
+    }
+}
+
 impl Entry {
     pub(crate) fn is_blob(&self) -> bool {
         self.dtype.is_none()
@@ -92,8 +124,9 @@ impl Entry {
         out
     }
 
-    /// Reads an entry; `before` is the name of the one before, `earlier` are all before.
-    pub(crate) fn read(fields: &mut Fields<'_>, before: &str, earlier: &[Entry]) -> Result<Self> {
+    /// Reads an entry; `before` is the name of the one before, `earlier` are the lengths of all
+    /// before.
+    pub(crate) fn read(fields: &mut Fields<'_>, before: &str, earlier: &Lengths) -> Result<Self> {
         let kind = fields.u8("an entry's kind")?;
         let at = fields.at();
         let bad = |what: String| Err(Error::corrupt(at, what));
@@ -139,10 +172,7 @@ impl Entry {
             }
             2 => {
                 let of = fields.size("the entry that this one copies")?;
-                let fits = earlier
-                    .get(of)
-                    .is_some_and(|e| e.length == length && !matches!(e.storage, Storage::Copy(_)));
-                if !fits {
+                if earlier.of_original(of) != Some(length) {
                     return Err(Error::corrupt(at, format!("entry {of} cannot be copied here")));
                 }
                 Storage::Copy(of)

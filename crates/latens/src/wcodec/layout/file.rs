@@ -8,7 +8,7 @@
 
 use crate::bits::varint;
 use crate::error::{Error, Result};
-use crate::wcodec::layout::entry::Entry;
+use crate::wcodec::layout::entry::Lengths;
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::source::MAX_NAME;
 
@@ -50,7 +50,9 @@ impl SourceFileRecord {
         out
     }
 
-    pub(crate) fn read(fields: &mut Fields<'_>, entries: &[Entry]) -> Result<Self> {
+    /// Reads a file of entries of such lengths; its segments are checked, and kept where `keep`
+    /// says so.
+    pub(crate) fn read(fields: &mut Fields<'_>, entries: &Lengths, keep: bool) -> Result<Self> {
         let at = fields.at();
         let name = fields.string(MAX_NAME, "a file's name")?.to_owned();
         if !is_bare_name(&name) {
@@ -61,7 +63,7 @@ impl SourceFileRecord {
         }
         let length = fields.varint("a file's length")?;
         let count = fields.count(1, "the number of segments")?;
-        let (mut segments, mut sum) = (Vec::with_capacity(count), 0u64);
+        let (mut segments, mut sum) = (Vec::with_capacity(if keep { count } else { 0 }), 0u64);
         for _ in 0..count {
             let at = fields.at();
             let code = fields.varint("a segment")?;
@@ -69,13 +71,15 @@ impl SourceFileRecord {
                 (SegmentRecord::Zeros(code / 2), code / 2)
             } else {
                 let k = usize::try_from(code / 2).unwrap_or(usize::MAX);
-                let entry = entries.get(k);
-                let entry =
-                    entry.ok_or_else(|| Error::corrupt(at, format!("there is no entry {k}")))?;
-                (SegmentRecord::Entry(k), entry.length as u64)
+                let length = entries.get(k);
+                let length =
+                    length.ok_or_else(|| Error::corrupt(at, format!("there is no entry {k}")))?;
+                (SegmentRecord::Entry(k), length as u64)
             };
             sum = sum.checked_add(bytes).ok_or_else(|| Error::corrupt(at, "a file without end"))?;
-            segments.push(segment);
+            if keep {
+                segments.push(segment);
+            }
         }
         if sum != length {
             return Err(Error::corrupt(
