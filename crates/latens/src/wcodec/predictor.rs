@@ -10,7 +10,7 @@ mod choose;
 pub mod linear;
 
 pub use choose::{choose, magnitude_costs};
-use linear::Linear;
+use linear::Weights;
 
 use crate::error::{Error, Result};
 use crate::wcodec::tile::{Tile, TileSize};
@@ -102,7 +102,7 @@ pub struct Band<'a> {
     /// A symbol for each of the band, or nothing where no tile is predicted by REFERENCE.
     pub reference: &'a [u8],
     /// The weights of LINEAR.
-    pub linear: Option<Linear<'a>>,
+    pub linear: Option<&'a Weights>,
 }
 
 /// Rows and columns of values around a tile, and the prediction that follows.
@@ -289,7 +289,7 @@ impl Band<'_> {
         if uses(Predictor::Reference) && self.reference.len() != len {
             return wrong("a reference for each symbol");
         }
-        let has_weights = self.linear.is_some_and(|linear| linear.fits(self.cols));
+        let has_weights = self.linear.is_some_and(|weights| weights.cols() == self.cols);
         if uses(Predictor::Linear) && !(self.predictors.len() == 1 && has_weights) {
             return wrong("LINEAR for all tiles, with its weights");
         }

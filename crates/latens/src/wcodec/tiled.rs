@@ -10,7 +10,7 @@
 use crate::bits::reader::BitReader;
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
-use crate::wcodec::layout::symbols::{BY_TILE, Prediction, Weights};
+use crate::wcodec::layout::symbols::{BY_TILE, Prediction};
 use crate::wcodec::predictor::{Band, Predictor};
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::{self, Transform};
@@ -129,7 +129,7 @@ impl Tiles {
             predictors: &self.predictors,
             means: prediction.means.as_deref().unwrap_or_default(),
             reference,
-            linear: prediction.weights.as_ref().map(Weights::linear),
+            linear: prediction.weights.as_ref(),
         })
     }
 }

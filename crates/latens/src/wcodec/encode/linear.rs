@@ -1,8 +1,7 @@
 //! Weights of LINEAR: least squares for each column over rows of like size.
 
 use crate::wcodec::encode::plan::Matrix;
-use crate::wcodec::layout::symbols::Weights;
-use crate::wcodec::predictor::linear::{MAX_REACH, WEIGHT_BITS, WEIGHT_OFFSET};
+use crate::wcodec::predictor::linear::{MAX_REACH, WEIGHT_BITS, WEIGHT_OFFSET, Weights};
 use latens_kernels::dispatch::{Present, Work};
 
 /// Rows that are looked at, about.
@@ -49,7 +48,7 @@ pub(crate) fn fit(matrix: Matrix<'_>, means: &[u8], centre: u8) -> Option<Weight
         solve(&factor, &mut x);
         weights.extend(x.iter().map(|&w| byte(w)));
     }
-    Some(Weights { reach, weights })
+    Weights::new(reach, cols, &weights)
 }
 
 /// A weight as it is stored.
@@ -133,8 +132,8 @@ mod tests {
             .collect();
         let matrix = Matrix { symbols: &symbols, cols: 4, bits: 8 };
         let weights = fit(matrix, &[0; 4], 0).unwrap();
-        assert_eq!(weights.reach, 3);
-        let last: Vec<i16> = weights.weights[3..].iter().map(|&w| i16::from(w) - 128).collect();
+        assert_eq!(weights.reach(), 3);
+        let last: Vec<i16> = weights.bytes()[3..].iter().map(|&w| i16::from(w) - 128).collect();
         let near = [64, -32, 0].iter().zip(&last).all(|(want, got)| (want - got).abs() <= 4);
         assert!(near, "{last:?}");
         assert!(fit(Matrix { cols: 1, ..matrix }, &[0], 0).is_none());

@@ -15,7 +15,7 @@ use crate::wcodec::layout::symbols::{
     COLUMN, LINEAR, MOST_EXPANSION, Prediction, REFERENCE, Symbols,
 };
 use crate::wcodec::plane::{PlaneRef, Role};
-use crate::wcodec::predictor::linear::MAX_REACH;
+use crate::wcodec::predictor::linear::{MAX_REACH, Weights};
 use crate::wcodec::tiled::Tiles;
 use latens_kernels::dispatch::{Present, Work};
 use std::borrow::Cow;
@@ -113,9 +113,9 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         let kept = bank.take_from(before);
         let residual = Matrix { symbols: &data, ..matrix };
         let other = explain(residual, hints, None)?.tables(config.table_bits, bank);
-        let weights = candidate.weights.as_ref().map(|w| w.weights.as_slice());
-        let streams = candidate.means.as_deref().into_iter().chain(weights);
-        let stream: usize = streams.map(short_stream::cost).sum();
+        let weights = candidate.weights.as_ref().map(Weights::bytes);
+        let streams = candidate.means.iter().chain(&weights);
+        let stream: usize = streams.map(|values| short_stream::cost(values)).sum();
         if other.bits + 8.0 * (stream + 24) as f64 <= chosen.bits {
             (chosen, prediction, residuals) = (other, Some(candidate), Some(data));
         } else {

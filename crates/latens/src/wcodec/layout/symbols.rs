@@ -17,7 +17,7 @@ use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::table::MAX_TABLES;
-use crate::wcodec::predictor::linear::{Linear, MAX_REACH};
+use crate::wcodec::predictor::linear::Weights;
 
 const RECUT: u64 = 1;
 const PAIRS: u64 = 2;
@@ -82,32 +82,6 @@ pub(crate) struct Prediction {
     pub(crate) weights: Option<Weights>,
     /// For REFERENCE.
     pub(crate) reference: Option<PartOf>,
-}
-
-/// See [`Linear`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Weights {
-    pub(crate) reach: usize,
-    pub(crate) weights: Vec<u8>,
-}
-
-impl Weights {
-    pub(crate) fn linear(&self) -> Linear<'_> {
-        Linear { reach: self.reach, weights: &self.weights }
-    }
-
-    fn read(fields: &mut Fields<'_>, cols: usize) -> Result<Self> {
-        let at = fields.at();
-        let reach = fields.size("the reach of weights")?;
-        let count = Linear::count(reach, cols).filter(|_| (1..=MAX_REACH).contains(&reach));
-        match count {
-            Some(count) if reach < cols => {
-                let weights = short_stream::read(fields, count, "weights of columns")?;
-                Ok(Self { reach, weights })
-            }
-            _ => Err(Error::corrupt(at, format!("weights for {reach} of {cols} columns"))),
-        }
-    }
 }
 
 impl Symbols {
@@ -267,8 +241,8 @@ impl Prediction {
             reference.write(out);
         }
         if let Some(weights) = &self.weights {
-            varint::write(weights.reach as u64, out);
-            short_stream::write(&weights.weights, out);
+            varint::write(weights.reach() as u64, out);
+            short_stream::write(&weights.bytes(), out);
         }
     }
 
@@ -292,7 +266,7 @@ impl Prediction {
             _ => Some(short_stream::read(fields, cols, "means of columns")?),
         };
         let reference = if sides & 2 == 0 { None } else { Some(PartOf::read(fields)?) };
-        let weights = if sides & 4 == 0 { None } else { Some(Weights::read(fields, cols)?) };
+        let weights = if sides & 4 == 0 { None } else { Some(read_weights(fields, cols)?) };
         let side = |side: u64| u16::try_from(side).unwrap_or(u16::MAX);
         let (tile_rows, tile_cols) = (side(tile_rows), side(tile_cols));
         let needs = |id: u8| predictor == id;
@@ -302,6 +276,15 @@ impl Prediction {
         }
         Ok(Self { tile_rows, tile_cols, predictor, centre, transform, means, weights, reference })
     }
+}
+
+fn read_weights(fields: &mut Fields<'_>, cols: usize) -> Result<Weights> {
+    let at = fields.at();
+    let reach = fields.size("the reach of weights")?;
+    let wrong = || Error::corrupt(at, format!("weights for {reach} of {cols} columns"));
+    let count = Weights::count(reach, cols).ok_or_else(wrong)?;
+    let bytes = short_stream::read(fields, count, "weights of columns")?;
+    Weights::new(reach, cols, &bytes).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -334,7 +317,7 @@ mod tests {
         };
         let linear = Prediction {
             predictor: LINEAR,
-            weights: Some(Weights { reach: 2, weights: (0..9).map(|w| 120 + w).collect() }),
+            weights: Weights::new(2, 6, &[0, 1, 2, 127, 128, 129, 200, 254, 255]),
             ..prediction.clone()
         };
         let linear = Symbols { prediction: Some(linear), ..plain.clone() };

@@ -16,45 +16,69 @@ pub const WEIGHT_BITS: u32 = 7;
 pub const WEIGHT_OFFSET: u8 = 128;
 
 /// The weights of columns: those of column c, `min(c, reach)` of them, are for the first columns.
-#[derive(Clone, Copy, Debug)]
-pub struct Linear<'a> {
-    /// Columns that a column leans on, at most: 1 to [`MAX_REACH`].
-    pub reach: usize,
-    /// The weights of column 0 (none), of column 1 and so on, plus [`WEIGHT_OFFSET`].
-    pub weights: &'a [u8],
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weights {
+    reach: usize,
+    cols: usize,
+    /// Column by column; the last one of an odd number has a zero beside it.
+    pairs: Vec<[i16; 2]>,
 }
 
-impl Linear<'_> {
-    /// Weights of so many columns; `None` where that is beyond all bounds.
+impl Weights {
+    /// Weights of so many columns; `None` where there can be none.
     pub fn count(reach: usize, cols: usize) -> Option<usize> {
-        let ramp = reach.min(cols);
-        (ramp * ramp.saturating_sub(1) / 2).checked_add(reach.checked_mul(cols - ramp)?)
-    }
-
-    /// The weights of each column in pairs, the last one with a zero where their number is odd.
-    fn pairs(&self, cols: usize) -> Vec<[i16; 2]> {
-        let mut rest = self.weights.iter().map(|&w| i16::from(w) - i16::from(WEIGHT_OFFSET));
-        let mut next = move || rest.next().unwrap_or(0);
-        let mut pairs = Vec::new();
-        for c in 0..cols {
-            let taps = c.min(self.reach);
-            pairs.extend((0..taps / 2).map(|_| [next(), next()]));
-            if taps % 2 == 1 {
-                pairs.push([next(), 0]);
-            }
+        if !(1..=MAX_REACH).contains(&reach) || reach >= cols {
+            return None;
         }
-        pairs
+        (reach * (reach - 1) / 2).checked_add(reach.checked_mul(cols - reach)?)
     }
 
-    /// Whether there are as many as a band of so many columns needs.
-    pub(super) fn fits(&self, cols: usize) -> bool {
-        (1..=MAX_REACH).contains(&self.reach)
-            && Self::count(self.reach, cols) == Some(self.weights.len())
+    /// From stored bytes: the weights of column 0 (none), of column 1 and so on, each plus
+    /// [`WEIGHT_OFFSET`]. `None` where they are not as many as there must be.
+    pub fn new(reach: usize, cols: usize, bytes: &[u8]) -> Option<Self> {
+        if Self::count(reach, cols)? != bytes.len() {
+            return None;
+        }
+        let weight = |&byte: &u8| i16::from(byte) - i16::from(WEIGHT_OFFSET);
+        let (mut pairs, mut rest) = (Vec::with_capacity(bytes.len() / 2 + cols), bytes);
+        for taps in taps(reach, cols) {
+            let own;
+            (own, rest) = rest.split_at(taps);
+            pairs.extend(own.chunks(2).map(|two| [weight(&two[0]), two.get(1).map_or(0, weight)]));
+        }
+        Some(Self { reach, cols, pairs })
     }
+
+    /// Columns that a column leans on, at most.
+    pub fn reach(&self) -> usize {
+        self.reach
+    }
+
+    /// Columns that have weights.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// As they are stored.
+    pub fn bytes(&self) -> Vec<u8> {
+        let (mut bytes, mut rest) = (Vec::new(), self.pairs.as_slice());
+        for taps in taps(self.reach, self.cols) {
+            let own;
+            (own, rest) = rest.split_at(taps.div_ceil(2));
+            let own = own.as_flattened().iter().take(taps);
+            bytes.extend(own.map(|w| w.to_le_bytes()[0].wrapping_add(WEIGHT_OFFSET)));
+        }
+        bytes
+    }
+}
+
+/// Weights of each column.
+fn taps(reach: usize, cols: usize) -> impl Iterator<Item = usize> {
+    (0..cols).map(move |c| c.min(reach))
 }
 
 /// Puts the predicted value of each of `symbols` into `to`.
-pub(super) fn predict(band: &Band<'_>, linear: Linear<'_>, symbols: &[u8], to: &mut [i16]) {
+pub(super) fn predict(band: &Band<'_>, linear: &Weights, symbols: &[u8], to: &mut [i16]) {
     walk(band, linear, |at, p| {
         to[at] = p;
         symbols[at]
@@ -62,7 +86,7 @@ pub(super) fn predict(band: &Band<'_>, linear: Linear<'_>, symbols: &[u8], to: &
 }
 
 /// Puts the symbols in place of their residuals.
-pub(super) fn restore(band: &Band<'_>, linear: Linear<'_>, data: &mut [u8]) {
+pub(super) fn restore(band: &Band<'_>, linear: &Weights, data: &mut [u8]) {
     let mask = band.mask();
     walk(band, linear, |at, p| {
         let x = &mut data[at];
@@ -73,14 +97,13 @@ pub(super) fn restore(band: &Band<'_>, linear: Linear<'_>, data: &mut [u8]) {
 
 /// Predicts all symbols of a band, column by column of some rows at a time. `visit` is told the
 /// place and the predicted value of each, and gives the symbol.
-fn walk(band: &Band<'_>, linear: Linear<'_>, mut visit: impl FnMut(usize, i16) -> u8) {
-    let weights = linear.pairs(band.cols);
+fn walk(band: &Band<'_>, linear: &Weights, mut visit: impl FnMut(usize, i16) -> u8) {
     let means: Vec<i16> = band.means.iter().map(|&m| band.value(m)).collect();
     // What each of the first columns differs from its mean by, two neighbours a lane.
     let mut errors = vec![[[0i16; 2]; LANES]; linear.reach.min(band.cols).div_ceil(2)];
     for row in (0..band.rows).step_by(LANES) {
         let rows = row..band.rows.min(row + LANES);
-        some_rows(band, &weights, &means, &mut errors, rows, &mut visit);
+        some_rows(band, &linear.pairs, &means, &mut errors, rows, &mut visit);
     }
 }
 
