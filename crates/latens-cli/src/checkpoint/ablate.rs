@@ -73,7 +73,6 @@ pub fn ablate(
         Predictor::Planar,
         Predictor::Dc,
         Predictor::Column,
-        Predictor::Linear,
     ] {
         let tools = Tools { predictors: vec![predictor], ..plain.clone() };
         all.push(forced(predictor.name(), "on every tile", tools));

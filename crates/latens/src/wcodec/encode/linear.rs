@@ -1,7 +1,7 @@
 //! Weights of LINEAR: least squares for each column over rows of like size.
 
 use crate::wcodec::encode::plan::Matrix;
-use crate::wcodec::predictor::linear::{MAX_REACH, WEIGHT_BITS, WEIGHT_OFFSET, Weights};
+use crate::wcodec::predictor::linear::{MAX_COLS, MAX_REACH, WEIGHT_BITS, WEIGHT_OFFSET, Weights};
 use latens_kernels::dispatch::{Present, Work};
 
 /// Rows that are looked at, about.
@@ -13,7 +13,11 @@ const RIDGE: f64 = 1e-3;
 pub(crate) fn fit(matrix: Matrix<'_>, means: &[u8], centre: u8) -> Option<Weights> {
     let cols = matrix.cols;
     let rows = matrix.symbols.len().checked_div(cols)?;
-    if cols < 2 || rows == 0 || rows * cols != matrix.symbols.len() || means.len() != cols {
+    if !(2..=MAX_COLS).contains(&cols)
+        || rows == 0
+        || rows * cols != matrix.symbols.len()
+        || means.len() != cols
+    {
         return None;
     }
     let reach = MAX_REACH.min(cols - 1);

@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// Most columns that a prediction leans on: what bounds the work for each symbol.
 pub const MAX_REACH: usize = 384;
+/// Most columns that have weights: what bounds their memory.
+pub const MAX_COLS: usize = 8192;
 /// Weights are in units of 2^−this.
 pub const WEIGHT_BITS: u32 = 7;
 /// What is added to a weight where it is stored as a byte.
@@ -27,7 +29,7 @@ pub struct Weights {
 impl Weights {
     /// Weights of so many columns; `None` where there can be none.
     pub fn count(reach: usize, cols: usize) -> Option<usize> {
-        if !(1..=MAX_REACH).contains(&reach) || reach >= cols {
+        if !(1..=MAX_REACH).contains(&reach) || reach >= cols || cols > MAX_COLS {
             return None;
         }
         (reach * (reach - 1) / 2).checked_add(reach.checked_mul(cols - reach)?)
