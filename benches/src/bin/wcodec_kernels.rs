@@ -59,7 +59,7 @@ fn tools() {
         println!("{name},{direction},{:.0},{bits:.3}", symbols.len() as f64 / seconds / 1e6);
     };
     let tile = TileSize::SQUARE;
-    for predictor in Predictor::ALL {
+    for predictor in Predictor::OF_TILES {
         let band = Band {
             rows,
             cols,

@@ -3,7 +3,8 @@
 //! Eight fields of width b are exactly b bytes, so where each field lies within a group of eight
 //! depends on b alone. A group is taken apart like this, with constants from a table by width:
 //!
-//! 1. load a window of 16 bytes per 128-bit half (or per pair of fields of 64-bit numbers above 21 bits);
+//! 1. load a window of 16 bytes per 128-bit half (or per pair of fields, of 64-bit numbers above 21
+//!    bits);
 //! 2. shuffle the bytes of each field to its lane;
 //! 3. shift each lane right by the field's position within its first byte, and mask;
 //! 4. where a field spans one byte more than its lane, bring that byte in from a second shuffle.

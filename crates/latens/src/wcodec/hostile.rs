@@ -146,7 +146,7 @@ fn files() -> Vec<Vec<u8>> {
         let source = Box::new(source.clone());
         Checkpoint::read("a.safetensors".to_owned(), source, Quantization::default(), &none)
     };
-    let all = Tools { predictors: Predictor::ALL.to_vec(), ..Tools::default() };
+    let all = Tools { predictors: Predictor::OF_TILES.to_vec(), ..Tools::default() };
     let transformed = Tools { transforms: vec![Transform::Dct, Transform::Adst], ..all.clone() };
     let bitplane = Tools { coder: Coder::Bitplane, ..all.clone() };
     let both = Tools { coder: Coder::Bitplane, ..transformed.clone() };

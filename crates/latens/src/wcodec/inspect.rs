@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::part::{Codec, PartRecord};
-use crate::wcodec::layout::symbols::{BY_TILE, PREDICTORS, Prediction, Symbols};
+use crate::wcodec::layout::symbols::{BY_TILE, Prediction, Symbols};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::{Content, Role};
 use crate::wcodec::predictor::Predictor;
@@ -138,7 +138,7 @@ fn part<S: ReadAt>(
         ];
         inspection.terms = terms.into_iter().filter(|(used, _)| *used).map(|t| t.1).collect();
     }
-    let mut predictors = [0u64; PREDICTORS as usize];
+    let mut predictors = [0u64; Predictor::ALL.len()];
     let mut transforms = [0u64; 3];
     if let Some(prediction) = &symbols.prediction {
         for group in 0..record.groups.len() {
@@ -155,7 +155,7 @@ fn part<S: ReadAt>(
     } else {
         predictors[0] = 1;
     }
-    let counted = Predictor::ALL.into_iter().chain([Predictor::Linear]).zip(predictors);
+    let counted = Predictor::ALL.into_iter().zip(predictors);
     inspection.predictors = counted.filter(|(_, n)| *n > 0).collect();
     let counted = Transform::ALL.into_iter().zip(transforms);
     inspection.transforms = counted.filter(|(_, n)| *n > 0).collect();

@@ -42,8 +42,20 @@ pub enum Predictor {
 }
 
 impl Predictor {
-    /// Those that a single tile may have, by id.
-    pub const ALL: [Predictor; 8] = [
+    /// All of them, by id.
+    pub const ALL: [Predictor; 9] = [
+        Predictor::None,
+        Predictor::Left,
+        Predictor::Top,
+        Predictor::Avg,
+        Predictor::Planar,
+        Predictor::Dc,
+        Predictor::Column,
+        Predictor::Reference,
+        Predictor::Linear,
+    ];
+    /// Those that one of several tiles may have.
+    pub const OF_TILES: [Predictor; 8] = [
         Predictor::None,
         Predictor::Left,
         Predictor::Top,
@@ -61,8 +73,7 @@ impl Predictor {
 
     /// The predictor of an id.
     pub fn from_id(id: u8) -> Option<Self> {
-        let linear = (id == Self::Linear.id()).then_some(Self::Linear);
-        Self::ALL.get(usize::from(id)).copied().or(linear)
+        Self::ALL.get(usize::from(id)).copied()
     }
 
     /// The name that reports use.

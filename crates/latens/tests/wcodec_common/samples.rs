@@ -192,10 +192,10 @@ pub fn all(scale: u64) -> Vec<Sample> {
     ];
     all.push(Sample { name: "shards", files, config: Config::default() });
     for (name, config) in [
-        ("predictors", tools(&Predictor::ALL, &[], Coder::Direct)),
+        ("predictors", tools(&Predictor::OF_TILES, &[], Coder::Direct)),
         ("transforms", tools(&[Predictor::Dc], &[Transform::Dct, Transform::Adst], Coder::Direct)),
         ("bitplanes", tools(&[Predictor::None], &[], Coder::Bitplane)),
-        ("bitplanes-dct", tools(&Predictor::ALL, &[Transform::Dct], Coder::Bitplane)),
+        ("bitplanes-dct", tools(&Predictor::OF_TILES, &[Transform::Dct], Coder::Bitplane)),
         ("linear", tools(&[Predictor::Linear], &[], Coder::Direct)),
     ] {
         let tensors = [plain(r), packed(r, rows, 64).to_vec()].concat();

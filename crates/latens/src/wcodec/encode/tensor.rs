@@ -267,7 +267,7 @@ fn symbols(
     if config.level <= 10 || !large {
         return Ok(best);
     }
-    let all = Predictor::ALL.to_vec();
+    let all = Predictor::OF_TILES.to_vec();
     let both = vec![Transform::Dct, Transform::Adst];
     let tools = |predictors: Vec<Predictor>, transforms: Vec<Transform>, coder| Tools {
         predictors,

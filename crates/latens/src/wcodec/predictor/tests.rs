@@ -95,10 +95,10 @@ fn every_predictor_on_every_tile_edge_and_width() {
                     let means: Vec<u8> = (0..cols).map(|_| byte(next()) & mask).collect();
                     for centre in [0, 1 << (bits - 1), mask] {
                         let mixed: Vec<Predictor> = (0..tile.count(rows, cols))
-                            .map(|_| Predictor::ALL[(next() % 8) as usize])
+                            .map(|_| Predictor::OF_TILES[(next() % 8) as usize])
                             .collect();
                         let mut lists: Vec<Vec<Predictor>> =
-                            Predictor::ALL.iter().map(|&p| vec![p]).collect();
+                            Predictor::OF_TILES.iter().map(|&p| vec![p]).collect();
                         lists.push(mixed);
                         let most = MAX_REACH.min(cols - 1);
                         let reach = [most.min(1), most.min(7), most][(next() % 3) as usize];
