@@ -5,83 +5,94 @@
 //! permutation, one shift by lane and one mask take it apart; where a field may span one byte
 //! more than its lane, a second permutation and shift bring that byte in. Sums in log steps follow,
 //! and one addition of the carried vector: the last value plus the ramp min_delta · (1, 2, 3, …).
+//! [`narrow`] has what does better where fields are short.
 //!
-//! All of it is generic over [`Vector`] and tested through the portable model of its operations.
-//! It has not been timed by us: no processor with these instructions was at hand.
+//! All of it is generic over [`Vector`], so that processors without these instructions test it
+//! through the portable model of its operations.
+
+mod narrow;
+mod places;
 
 use crate::delta::{Bodies, Run, Runs};
 use crate::lane::Lane;
 use crate::scalar::delta::decode_run;
 use crate::x86_64::vector512::Vector;
+use places::{COUNTED, HALVES_MOST, PAIRS_MOST, Places, SINGLES_32, SINGLES_64, SIZE, SUMS_MOST};
 
-/// Bytes in a vector.
-const SIZE: usize = 64;
-
-/// How fields of one width lie in a group.
+/// What goes from group to group.
 #[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub(crate) struct Places {
-    /// For each lane the bytes its field begins in.
-    bytes: [u8; SIZE],
-    /// For each lane, in its lowest byte, the one byte after these.
-    over: [u8; SIZE],
-    /// For each lane: shift right by this.
-    right: [u8; SIZE],
-    /// For each lane: shift the one byte more left by this, out of the lane where it is 0 bits.
-    left: [u8; SIZE],
-    /// Whether a field needs the one byte more.
-    wide: bool,
+struct Carried<V> {
+    /// What the next group would be with all fields 0.
+    next: V,
+    /// For each lane, by how much a group of one vector moves on where all fields are 0.
+    step: V,
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "all below 256, and no `try_into` in a const")]
-const fn places(width: usize, lane: usize) -> Places {
-    let zero = [0u8; SIZE];
-    let mut p = Places { bytes: zero, over: zero, right: zero, left: zero, wide: false };
-    let mut field = 0;
-    while field < SIZE / lane {
-        let (bit, at) = (field * width, field * lane);
-        let mut byte = 0;
-        while byte < lane {
-            // The permutation takes indices mod 64; what lies above is not of this field.
-            p.bytes[at + byte] = ((bit / 8 + byte) % SIZE) as u8;
-            byte += 1;
+/// A lane with its forms of fields.
+trait Forms: Lane {
+    /// Lanes in a vector.
+    const LANES: usize = SIZE * 8 / Self::BITS as usize;
+
+    /// Places of each width.
+    fn singles() -> &'static [Places];
+
+    /// Decodes the whole groups at the start of a run of narrow fields into `out`, where there is
+    /// a form for them; `None` where there is not. Else how many values that was, and what is
+    /// carried on.
+    ///
+    /// # Safety
+    /// As [`Vector`] says.
+    unsafe fn narrow<V: Vector>(
+        run: &Run<'_>,
+        carried: Carried<V>,
+        out: &mut [Self],
+    ) -> Option<(usize, V)>;
+}
+
+impl Forms for u32 {
+    fn singles() -> &'static [Places] {
+        &SINGLES_32
+    }
+
+    #[inline(always)]
+    unsafe fn narrow<V: Vector>(
+        run: &Run<'_>,
+        carried: Carried<V>,
+        out: &mut [Self],
+    ) -> Option<(usize, V)> {
+        // No closures here: they are not inlined, and each intrinsic in them becomes a call.
+        if run.width as usize > PAIRS_MOST {
+            return None;
         }
-        p.over[at] = ((bit / 8 + lane) % SIZE) as u8;
-        p.right[at] = (bit % 8) as u8;
-        p.left[at] = (8 * lane - bit % 8) as u8;
-        p.wide |= bit % 8 + width > 8 * lane;
-        field += 1;
+        let whole = out.len() / 32 * 32;
+        // SAFETY: the caller vouches for the instructions.
+        Some((whole, unsafe { narrow::pairs(run, carried, &mut out[..whole]) }))
     }
-    p
 }
 
-static PLACES_32: [Places; 33] = {
-    let mut table = [places(0, 4); 33];
-    let mut width = 0;
-    while width <= 32 {
-        table[width] = places(width, 4);
-        width += 1;
+impl Forms for u64 {
+    fn singles() -> &'static [Places] {
+        &SINGLES_64
     }
-    table
-};
 
-static PLACES_64: [Places; 65] = {
-    let mut table = [places(0, 8); 65];
-    let mut width = 0;
-    while width <= 64 {
-        table[width] = places(width, 8);
-        width += 1;
+    #[inline(always)]
+    unsafe fn narrow<V: Vector>(
+        run: &Run<'_>,
+        carried: Carried<V>,
+        out: &mut [Self],
+    ) -> Option<(usize, V)> {
+        if run.width as usize <= SUMS_MOST {
+            let whole = out.len() / 8 * 8;
+            // SAFETY: the caller vouches for the instructions.
+            return Some((whole, unsafe { narrow::sums(run, carried, &mut out[..whole]) }));
+        }
+        if run.width as usize > HALVES_MOST {
+            return None;
+        }
+        let whole = out.len() / 16 * 16;
+        // SAFETY: as above.
+        Some((whole, unsafe { narrow::halves(run, carried, &mut out[..whole]) }))
     }
-    table
-};
-
-/// What one width needs, in registers.
-struct Constants<V> {
-    bytes: V,
-    over: V,
-    right: V,
-    left: V,
-    mask: V,
 }
 
 /// See [`crate::delta::Kernel::decode_block`].
@@ -89,64 +100,110 @@ struct Constants<V> {
 /// # Safety
 /// As [`Vector`] says.
 #[inline(always)]
-pub(crate) unsafe fn decode_block<V: Vector, L: Lane>(
-    table: &[Places],
+unsafe fn decode_block<V: Vector, L: Forms>(
     bodies: Bodies<'_>,
     min: L,
     last: L,
     out: &mut [L],
 ) -> L {
-    let lanes = SIZE * 8 / L::BITS as usize;
-    let step = min.times(L::truncate(lanes as u64));
-    let mut last = last;
-    // SAFETY: the caller vouches for the instructions.
-    let (mut next, step) = unsafe { (carried::<V, L>(min, last), V::splat(step)) };
+    // SAFETY: the caller vouches for the instructions, here and below.
+    let (ramp, mut carried) = unsafe {
+        let counted = &COUNTED[usize::from(L::BITS == 64)];
+        let ramp = V::load(counted).multiply::<L>(V::splat(min));
+        let step = V::splat(min.times(L::truncate(L::LANES as u64)));
+        (ramp, Carried { next: V::splat(last).add::<L>(ramp), step })
+    };
+    let mut runs = Runs::new(bodies, out.len());
     let mut out = out;
-    for run in Runs::new(bodies, out.len()) {
+    // The first one by itself: in a loop, what each form needs in registers would be made ready for
+    // all of them, and most blocks are of one width.
+    if let Some(run) = runs.next() {
         let (now, rest) = out.split_at_mut(run.values);
-        let whole = now.len().is_multiple_of(lanes);
         // SAFETY: as above.
-        unsafe {
-            match table.get(run.width as usize) {
-                _ if run.width == 0 => next = ramp::<V, L>(next, step, now),
-                Some(_) if run.width == L::BITS => {
-                    next = groups::<V, L, false, true>(&run, &table[0], next, step, now);
-                }
-                Some(places) if places.wide => {
-                    next = groups::<V, L, true, false>(&run, places, next, step, now);
-                }
-                Some(places) => {
-                    next = groups::<V, L, false, false>(&run, places, next, step, now);
-                }
-                // More bits than the lane has, in lenient reading.
-                None => {
-                    decode_run(run.bytes, run.width, min, last, now);
-                }
-            }
-            last = now.last().copied().unwrap_or(last);
-            if !whole || run.width > L::BITS {
-                next = carried::<V, L>(min, last);
-            }
-        }
+        carried.next = unsafe { one_run(&run, carried, ramp, min, now) };
         out = rest;
     }
-    last
+    for run in runs {
+        let (now, rest) = out.split_at_mut(run.values);
+        // SAFETY: as above.
+        carried.next = unsafe { one_run(&run, carried, ramp, min, now) };
+        out = rest;
+    }
+    // SAFETY: as above.
+    unsafe { carried.next.first::<L>() }.minus(min)
 }
 
-/// What the next group would be with all fields 0.
+/// Decodes a run and returns what is carried on.
 ///
 /// # Safety
 /// As [`Vector`] says.
 #[inline(always)]
-unsafe fn carried<V: Vector, L: Lane>(min: L, last: L) -> V {
-    let mut bytes = [0; SIZE];
-    let mut value = last;
-    for lane in bytes.chunks_exact_mut(L::BITS as usize / 8) {
-        value = value.plus(min);
-        lane.copy_from_slice(&value.widen().to_le_bytes()[..lane.len()]);
+unsafe fn one_run<V: Vector, L: Forms>(
+    run: &Run<'_>,
+    carried: Carried<V>,
+    ramp: V,
+    min: L,
+    out: &mut [L],
+) -> V {
+    // SAFETY: the caller vouches for the instructions.
+    unsafe {
+        let (done, next) = groups::<V, L>(run, carried, out);
+        if done == out.len() {
+            return next;
+        }
+        let last = next.first::<L>().minus(min);
+        let last = decode_run(run.bytes_from(done), run.width, min, last, &mut out[done..]);
+        V::splat(last).add::<L>(ramp)
     }
-    // SAFETY: the caller vouches for the instruction.
-    unsafe { V::load(&bytes) }
+}
+
+/// Decodes the whole groups of a run: how many values that was, and what is carried on.
+///
+/// # Safety
+/// As [`Vector`] says.
+#[inline(always)]
+unsafe fn groups<V: Vector, L: Forms>(
+    run: &Run<'_>,
+    carried: Carried<V>,
+    out: &mut [L],
+) -> (usize, V) {
+    let whole = out.len() / L::LANES * L::LANES;
+    let singles = L::singles();
+    // SAFETY: the caller vouches for the instructions.
+    unsafe {
+        if run.width == 0 {
+            return (whole, even(carried, &mut out[..whole]));
+        }
+        if let Some(done) = L::narrow(run, carried, out) {
+            return done;
+        }
+        let out = &mut out[..whole];
+        let next = match singles.get(run.width as usize) {
+            // More bits than the lane has, in lenient reading.
+            None => return (0, carried.next),
+            Some(_) if run.width == L::BITS => {
+                single::<V, L, false, true>(run, &singles[0], carried, out)
+            }
+            Some(places) if places.wide => single::<V, L, true, false>(run, places, carried, out),
+            Some(places) => single::<V, L, false, false>(run, places, carried, out),
+        };
+        (whole, next)
+    }
+}
+
+/// The 64 bytes at the start of `src`; zeros where there are fewer.
+///
+/// # Safety
+/// As [`Vector`] says.
+#[inline(always)]
+unsafe fn window<V: Vector>(src: &[u8]) -> V {
+    // SAFETY: the caller vouches for the instructions.
+    unsafe {
+        match src.first_chunk::<SIZE>() {
+            Some(window) => V::load(window),
+            None => V::load_part(src),
+        }
+    }
 }
 
 /// Width 0.
@@ -154,8 +211,9 @@ unsafe fn carried<V: Vector, L: Lane>(min: L, last: L) -> V {
 /// # Safety
 /// As [`Vector`] says.
 #[inline(always)]
-unsafe fn ramp<V: Vector, L: Lane>(mut next: V, step: V, out: &mut [L]) -> V {
-    for group in out.chunks_mut(SIZE * 8 / L::BITS as usize) {
+unsafe fn even<V: Vector, L: Forms>(carried: Carried<V>, out: &mut [L]) -> V {
+    let Carried { mut next, step } = carried;
+    for group in out.chunks_exact_mut(L::LANES) {
         // SAFETY: the caller vouches for the instructions.
         unsafe {
             next.store(group);
@@ -165,54 +223,49 @@ unsafe fn ramp<V: Vector, L: Lane>(mut next: V, step: V, out: &mut [L]) -> V {
     next
 }
 
-/// A run of one width. `next` is what the next group would be with all fields 0, `step` is
-/// min_delta for each lane. Bits that the run lacks are zeros; what is returned is of no use
-/// where the last group was not whole.
+/// Groups of one vector. `WIDE`: some fields span a byte more than their lane; `PLAIN`: each is a
+/// whole lane.
 ///
 /// # Safety
 /// As [`Vector`] says.
 #[inline(always)]
-unsafe fn groups<V: Vector, L: Lane, const WIDE: bool, const PLAIN: bool>(
+unsafe fn single<V: Vector, L: Forms, const WIDE: bool, const PLAIN: bool>(
     run: &Run<'_>,
     places: &Places,
-    mut next: V,
-    step: V,
+    carried: Carried<V>,
     out: &mut [L],
 ) -> V {
-    let lanes = SIZE * 8 / L::BITS as usize;
-    let size = run.width as usize * lanes / 8;
+    let Carried { mut next, step } = carried;
+    let size = run.width as usize * L::LANES / 8;
     let mask = u64::MAX.checked_shr(64 - run.width).unwrap_or(0);
     let mut src = run.bytes;
     // SAFETY: the caller vouches for the instructions, here and below.
-    let at = unsafe {
-        Constants {
-            bytes: V::load(&places.bytes),
-            over: V::load(&places.over),
-            right: V::load(&places.right),
-            left: V::load(&places.left),
-            mask: V::splat(L::truncate(mask)),
-        }
+    let (bytes, over, right, left, mask) = unsafe {
+        (
+            V::load(&places.bytes),
+            V::load(&places.over),
+            V::load(&places.right),
+            V::load(&places.left),
+            V::splat(L::truncate(mask)),
+        )
     };
-    for group in out.chunks_mut(lanes) {
+    for group in out.chunks_exact_mut(L::LANES) {
         // SAFETY: as above.
         unsafe {
-            let window = match src.first_chunk::<SIZE>() {
-                Some(window) => V::load(window),
-                None => V::load_part(src),
-            };
+            let window = window::<V>(src);
             let mut x = window;
             if !PLAIN {
-                x = window.permute_bytes(at.bytes).shift_right::<L>(at.right);
+                x = window.permute_bytes(bytes).shift_right::<L>(right);
                 if WIDE {
-                    x = x.or(window.permute_bytes(at.over).shift_left::<L>(at.left));
+                    x = x.or(window.permute_bytes(over).shift_left::<L>(left));
                 }
-                x = x.and(at.mask);
+                x = x.and(mask);
             }
-            x = x.add::<L>(x.lanes_up::<L, 1>());
-            x = x.add::<L>(x.lanes_up::<L, 2>());
-            x = x.add::<L>(x.lanes_up::<L, 4>());
+            x = x.add::<L>(x.below::<L, 1>());
+            x = x.add::<L>(x.below::<L, 2>());
+            x = x.add::<L>(x.below::<L, 4>());
             if L::BITS == 32 {
-                x = x.add::<L>(x.lanes_up::<L, 8>());
+                x = x.add::<L>(x.below::<L, 8>());
             }
             x.add::<L>(next).store(group);
             next = next.add::<L>(x.broadcast_last::<L>().add::<L>(step));
@@ -229,7 +282,7 @@ pub(crate) use entry::{decode_block_u32, decode_block_u64};
 mod entry {
     use std::arch::x86_64::__m512i;
 
-    use super::{Bodies, PLACES_32, PLACES_64, decode_block};
+    use super::{Bodies, decode_block};
 
     /// See [`crate::delta::Kernel::decode_block`].
     ///
@@ -243,7 +296,7 @@ mod entry {
         out: &mut [u32],
     ) -> u32 {
         // SAFETY: the features are those that `Vector` asks for.
-        unsafe { decode_block::<__m512i, u32>(&PLACES_32, bodies, min, last, out) }
+        unsafe { decode_block::<__m512i, u32>(bodies, min, last, out) }
     }
 
     /// See [`crate::delta::Kernel::decode_block`].
@@ -258,7 +311,7 @@ mod entry {
         out: &mut [u64],
     ) -> u64 {
         // SAFETY: the features are those that `Vector` asks for.
-        unsafe { decode_block::<__m512i, u64>(&PLACES_64, bodies, min, last, out) }
+        unsafe { decode_block::<__m512i, u64>(bodies, min, last, out) }
     }
 }
 
@@ -268,7 +321,7 @@ mod tests {
     use crate::delta::tests::cases;
     use crate::x86_64::vector512::Model;
 
-    fn check<L: Lane>(table: &[Places]) {
+    fn check<L: Forms>() {
         for case in cases() {
             let (min, last) = (L::truncate(case.min), L::truncate(case.last));
             let mut expected = vec![L::default(); case.count];
@@ -276,8 +329,7 @@ mod tests {
                 crate::scalar::delta::decode_block(case.bodies(), min, last, &mut expected);
             let mut out = vec![L::default(); case.count];
             // SAFETY: the model needs no instructions.
-            let out_last =
-                unsafe { decode_block::<Model, L>(table, case.bodies(), min, last, &mut out) };
+            let out_last = unsafe { decode_block::<Model, L>(case.bodies(), min, last, &mut out) };
             assert_eq!(out, expected, "{case:?}");
             assert_eq!(out_last, expected_last);
         }
@@ -285,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_kernels_on_the_model_agree_with_scalar() {
-        check::<u32>(&PLACES_32);
-        check::<u64>(&PLACES_64);
+        check::<u32>();
+        check::<u64>();
     }
 }

@@ -29,8 +29,18 @@ pub(crate) trait Vector: Copy {
     unsafe fn or(self, other: Self) -> Self;
     /// Lanes added up mod 2^width.
     unsafe fn add<L: Lane>(self, other: Self) -> Self;
-    /// Lane `i` moved up to lane `i + N`, zeros below; `N` is 1, 2, 4 or 8.
-    unsafe fn lanes_up<L: Lane, const N: usize>(self) -> Self;
+    /// Lanes multiplied mod 2^width.
+    unsafe fn multiply<L: Lane>(self, other: Self) -> Self;
+    /// For each byte the eight bits of its 64 bits that begin with bit `begin` mod 64; bit 0 comes
+    /// after bit 63.
+    unsafe fn take_bits(self, begin: Self) -> Self;
+    /// For each 64 bits the sum of their eight bytes.
+    unsafe fn sum_bytes(self) -> Self;
+    /// Of every 2 N lanes, the upper N get the highest of the lower N, which become 0; `N` is 1, 2,
+    /// 4 or 8. A step of adding up all lanes before each.
+    unsafe fn below<L: Lane, const N: usize>(self) -> Self;
+    /// The lowest lane.
+    unsafe fn first<L: Lane>(self) -> L;
     /// The highest lane in every lane.
     unsafe fn broadcast_last<L: Lane>(self) -> Self;
 }
@@ -118,20 +128,44 @@ pub(crate) mod real {
             by_lane!(L, _mm512_add_epi32(self, other), _mm512_add_epi64(self, other))
         }
         #[inline(always)]
-        unsafe fn lanes_up<L: Lane, const N: usize>(self) -> Self {
+        unsafe fn multiply<L: Lane>(self, other: Self) -> Self {
+            by_lane!(L, _mm512_mullo_epi32(self, other), _mm512_mullo_epi64(self, other))
+        }
+        #[inline(always)]
+        unsafe fn take_bits(self, begin: Self) -> Self {
+            // SAFETY: the caller vouches for the instruction.
+            unsafe { _mm512_multishift_epi64_epi8(begin, self) }
+        }
+        #[inline(always)]
+        unsafe fn sum_bytes(self) -> Self {
+            // SAFETY: the caller vouches for the instruction.
+            unsafe { _mm512_sad_epu8(self, _mm512_setzero_si512()) }
+        }
+        #[inline(always)]
+        unsafe fn below<L: Lane, const N: usize>(self) -> Self {
             // SAFETY: the caller vouches for the instructions; they touch no memory.
             unsafe {
-                let zero = _mm512_setzero_si512();
                 match (L::BITS, N) {
-                    (32, 1) => _mm512_alignr_epi32::<15>(self, zero),
-                    (32, 2) => _mm512_alignr_epi32::<14>(self, zero),
-                    (32, 4) => _mm512_alignr_epi32::<12>(self, zero),
-                    (32, _) => _mm512_alignr_epi32::<8>(self, zero),
-                    (_, 1) => _mm512_alignr_epi64::<7>(self, zero),
-                    (_, 2) => _mm512_alignr_epi64::<6>(self, zero),
-                    (_, _) => _mm512_alignr_epi64::<4>(self, zero),
+                    (32, 1) => _mm512_slli_epi64::<32>(self),
+                    (32, 2) => _mm512_maskz_shuffle_epi32::<0x55>(0xcccc, self),
+                    (32, 4) => {
+                        let third = _mm512_setr_epi32(
+                            3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11,
+                        );
+                        _mm512_maskz_permutexvar_epi32(0xf0f0, third, self)
+                    }
+                    (32, _) => _mm512_maskz_permutexvar_epi32(0xff00, _mm512_set1_epi32(7), self),
+                    (_, 1) => _mm512_bslli_epi128::<8>(self),
+                    (_, 2) => _mm512_maskz_permutex_epi64::<0x55>(0xcc, self),
+                    (_, _) => _mm512_maskz_permutexvar_epi64(0xf0, _mm512_set1_epi64(3), self),
                 }
             }
+        }
+        #[inline(always)]
+        unsafe fn first<L: Lane>(self) -> L {
+            // SAFETY: the caller vouches for the instructions; they touch no memory.
+            let low = unsafe { _mm_cvtsi128_si64(_mm512_castsi512_si128(self)) };
+            L::truncate(low.cast_unsigned())
         }
         #[inline(always)]
         unsafe fn broadcast_last<L: Lane>(self) -> Self {
@@ -207,8 +241,24 @@ impl Vector for Model {
     unsafe fn add<L: Lane>(self, other: Self) -> Self {
         Self::each::<L>(|i| self.lane::<L>(i).wrapping_add(other.lane::<L>(i)))
     }
-    unsafe fn lanes_up<L: Lane, const N: usize>(self) -> Self {
-        Self::each::<L>(|i| i.checked_sub(N).map_or(0, |i| self.lane::<L>(i)))
+    unsafe fn multiply<L: Lane>(self, other: Self) -> Self {
+        Self::each::<L>(|i| self.lane::<L>(i).wrapping_mul(other.lane::<L>(i)))
+    }
+    unsafe fn take_bits(self, begin: Self) -> Self {
+        let byte = |i: usize| {
+            let bits = self.lane::<u64>(i / 8);
+            bits.rotate_right(u32::from(begin.0[i]) % 64).to_le_bytes()[0]
+        };
+        Model(std::array::from_fn(byte))
+    }
+    unsafe fn sum_bytes(self) -> Self {
+        Self::each::<u64>(|i| self.0[8 * i..8 * i + 8].iter().map(|&b| u64::from(b)).sum())
+    }
+    unsafe fn below<L: Lane, const N: usize>(self) -> Self {
+        Self::each::<L>(|i| if i & N == 0 { 0 } else { self.lane::<L>((i & !(N - 1)) - 1) })
+    }
+    unsafe fn first<L: Lane>(self) -> L {
+        L::truncate(self.lane::<L>(0))
     }
     unsafe fn broadcast_last<L: Lane>(self) -> Self {
         Self::each::<L>(|_| self.lane::<L>(512 / L::BITS as usize - 1))
@@ -250,9 +300,14 @@ mod tests {
                     (a.and(b), ma.and(mb)),
                     (a.or(b), ma.or(mb)),
                     (a.add::<L>(b), ma.add::<L>(mb)),
-                    (a.lanes_up::<L, 1>(), ma.lanes_up::<L, 1>()),
-                    (a.lanes_up::<L, 2>(), ma.lanes_up::<L, 2>()),
-                    (a.lanes_up::<L, 4>(), ma.lanes_up::<L, 4>()),
+                    (a.multiply::<L>(b), ma.multiply::<L>(mb)),
+                    (a.take_bits(b), ma.take_bits(mb)),
+                    (a.sum_bytes(), ma.sum_bytes()),
+                    (a.below::<L, 1>(), ma.below::<L, 1>()),
+                    (a.below::<L, 2>(), ma.below::<L, 2>()),
+                    (a.below::<L, 4>(), ma.below::<L, 4>()),
+                    (a.below::<u32, 8>(), ma.below::<u32, 8>()),
+                    (__m512i::splat(a.first::<L>()), Model::splat(ma.first::<L>())),
                     (a.broadcast_last::<L>(), ma.broadcast_last::<L>()),
                 ];
                 for (i, (real, model)) in pairs.into_iter().enumerate() {
