@@ -147,7 +147,7 @@ unsafe fn one_run<V: Vector, L: Forms>(
 ) -> V {
     // SAFETY: the caller vouches for the instructions.
     unsafe {
-        let (done, next) = groups::<V, L>(run, carried, out);
+        let (done, next) = groups::<V, L>(run, carried, min, out);
         if done == out.len() {
             return next;
         }
@@ -165,6 +165,7 @@ unsafe fn one_run<V: Vector, L: Forms>(
 unsafe fn groups<V: Vector, L: Forms>(
     run: &Run<'_>,
     carried: Carried<V>,
+    min: L,
     out: &mut [L],
 ) -> (usize, V) {
     let whole = out.len() / L::LANES * L::LANES;
@@ -172,7 +173,7 @@ unsafe fn groups<V: Vector, L: Forms>(
     // SAFETY: the caller vouches for the instructions.
     unsafe {
         if run.width == 0 {
-            return (whole, even(carried, &mut out[..whole]));
+            return (whole, even(carried, min, &mut out[..whole]));
         }
         if let Some(done) = L::narrow(run, carried, out) {
             return done;
@@ -206,21 +207,41 @@ unsafe fn window<V: Vector>(src: &[u8]) -> V {
     }
 }
 
-/// Width 0.
+/// Width 0. Whole vectors of the cache's lines: after the first one, stores begin where a line does,
+/// and the last one overlaps the one before.
 ///
 /// # Safety
 /// As [`Vector`] says.
 #[inline(always)]
-unsafe fn even<V: Vector, L: Forms>(carried: Carried<V>, out: &mut [L]) -> V {
-    let Carried { mut next, step } = carried;
-    for group in out.chunks_exact_mut(L::LANES) {
-        // SAFETY: the caller vouches for the instructions.
-        unsafe {
+unsafe fn even<V: Vector, L: Forms>(carried: Carried<V>, min: L, out: &mut [L]) -> V {
+    let Carried { next, step } = carried;
+    let count = out.len();
+    let odd = out.as_ptr().align_offset(SIZE).min(L::LANES);
+    // SAFETY: the caller vouches for the instructions.
+    unsafe {
+        if let Some(group) = out.get_mut(..L::LANES) {
             next.store(group);
-            next = next.add::<L>(step);
         }
+        let mut now = after(next, min, odd);
+        for group in out.get_mut(odd..).unwrap_or_default().chunks_exact_mut(L::LANES) {
+            now.store(group);
+            now = now.add::<L>(step);
+        }
+        if let Some(last) = count.checked_sub(L::LANES) {
+            after(next, min, last).store(&mut out[last..]);
+        }
+        after(next, min, count)
     }
-    next
+}
+
+/// What comes `values` values of width 0 after `next`.
+///
+/// # Safety
+/// As [`Vector`] says.
+#[inline(always)]
+unsafe fn after<V: Vector, L: Lane>(next: V, min: L, values: usize) -> V {
+    // SAFETY: the caller vouches for the instructions.
+    unsafe { next.add::<L>(V::splat(min.times(L::truncate(values as u64)))) }
 }
 
 /// Groups of one vector. `WIDE`: some fields span a byte more than their lane; `PLAIN`: each is a
