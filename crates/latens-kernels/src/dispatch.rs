@@ -11,7 +11,7 @@ pub enum Simd {
     Neon,
     /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
-    /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, beside all of [`Simd::Avx2`].
+    /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, VNNI, beside all of [`Simd::Avx2`].
     Avx512,
 }
 
@@ -47,6 +47,7 @@ impl Simd {
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("avx512vnni")
             }
             #[cfg(not(target_arch = "x86_64"))]
             Simd::Avx2 | Simd::Avx512 => false,

@@ -50,6 +50,8 @@ mod x86_64 {
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_rans;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_taps;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod bmi2_tans;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod bmi2_walk;

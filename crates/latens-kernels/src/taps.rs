@@ -4,10 +4,10 @@ use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::avx2_taps;
+use crate::x86_64::{avx2_taps, avx512_taps};
 
 /// Rows that go together.
-pub const LANES: usize = 16;
+pub const LANES: usize = 32;
 
 /// For each lane the sum of the products of `weights` with what the lane has in `columns`, both in
 /// pairs of neighbouring columns, mod 2^32. Weights beyond the columns, or columns beyond the
@@ -15,9 +15,12 @@ pub const LANES: usize = 16;
 #[inline]
 pub fn sums(present: Present, weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
     #[cfg(target_arch = "x86_64")]
-    if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
-        // SAFETY: `present` is what the processor has, and AVX2 is there where AVX-512 is.
-        return unsafe { avx2_taps::sums(weights, columns) };
+    match present.simd() {
+        // SAFETY: `present` is what the processor has.
+        Simd::Avx512 => return unsafe { avx512_taps::sums(weights, columns) },
+        // SAFETY: as above.
+        Simd::Avx2 => return unsafe { avx2_taps::sums(weights, columns) },
+        _ => {}
     }
     let _ = present;
     scalar(weights, columns)

@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 /// Needs AVX2.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
-    let mut sums = [_mm256_setzero_si256(); 2];
+    let mut sums = [_mm256_setzero_si256(); LANES / 8];
     for ([w, x], column) in weights.iter().zip(columns) {
         let pair = i32::from(w.cast_unsigned()) | i32::from(*x) << 16;
         let weight = _mm256_set1_epi32(pair);

@@ -123,15 +123,19 @@ fn some_rows(
     for (c, &mean) in means.iter().enumerate() {
         let taps;
         (taps, weights) = weights.split_at(c.div_ceil(2).min(errors.len()));
-        let mut differ = [0; LANES];
-        let places = rows.clone().map(|row| row * band.cols + c);
-        for ((at, sum), differ) in places.zip(sums(present, taps, errors)).zip(&mut differ) {
+        // Apart from what goes to and from the symbols' places, row by row, in vectors.
+        let predicted = sums(present, taps, errors).map(|sum| {
             let sum = (sum + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
-            let predicted = (i32::from(mean) + sum).clamp(-half, half - 1);
+            (i32::from(mean) + sum).clamp(-half, half - 1)
+        });
+        let mut found = [0u8; LANES];
+        let places = rows.clone().map(|row| row * band.cols + c);
+        for ((at, predicted), found) in places.zip(predicted).zip(&mut found) {
             #[expect(clippy::cast_possible_truncation, reason = "clamped to a symbol's values")]
-            let symbol = visit(at, predicted as i16);
-            *differ = band.value(symbol) - mean;
+            let predicted = predicted as i16;
+            *found = visit(at, predicted);
         }
+        let differ = found.map(|symbol| band.value(symbol) - mean);
         if let Some(pairs) = errors.get_mut(c / 2) {
             pairs.iter_mut().zip(differ).for_each(|(pair, d)| pair[c % 2] = d);
         }
