@@ -31,7 +31,7 @@ pub(crate) fn search<L: Latent>(latents: &[L], window_log: u32, state_log: u32) 
 fn search_all<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<u32> {
     let state_n = (1usize << state_log).min(latents.len());
     let table_log = (latents.len() as u64).bit_length().clamp(4, TABLE_LOG);
-    let mut searcher = Searcher::new(window_log, table_log);
+    let mut searcher = Searcher::new(window_log, table_log, spread(latents));
     let mut lookbacks = Vec::with_capacity(latents.len() - state_n);
     for i in 0..latents.len() {
         let found = searcher.meet(latents, i);
@@ -40,6 +40,13 @@ fn search_all<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<
         }
     }
     lookbacks
+}
+
+/// Bits of the distance from the smallest latent to the largest.
+#[inline(always)]
+fn spread<L: Latent>(latents: &[L]) -> u32 {
+    let bounds = latents.iter().fold((L::MAX, L::ZERO), |(a, b), &x| (a.min(x), b.max(x)));
+    bounds.1.sub(bounds.0).bit_length().min(L::BITS)
 }
 
 /// Costs are learnt anew after so many latents.
@@ -115,6 +122,17 @@ impl Costs {
     fn note(&mut self, lookback: u32, distance_bits: u32) {
         self.distance[distance_bits as usize] += 1;
         self.length[lookback.bit_length() as usize] += 1;
+        self.count(lookback);
+        self.total += 1;
+        if self.total.is_multiple_of(EPOCH) {
+            self.learn();
+        }
+        self.total_log = log16(self.total + 1);
+    }
+
+    /// Counts a lookback that was taken, or that would have led to the very latent.
+    #[inline(always)]
+    fn count(&mut self, lookback: u32) {
         if let Some(single) = self.single.get_mut(lookback as usize) {
             *single += 1;
             if *single > OFTEN {
@@ -123,11 +141,6 @@ impl Costs {
                 self.single_log[lookback as usize] = log;
             }
         }
-        self.total += 1;
-        if self.total.is_multiple_of(EPOCH) {
-            self.learn();
-        }
-        self.total_log = log16(self.total + 1);
     }
 
     #[inline(never)]
@@ -152,6 +165,8 @@ fn magnitude<L: Latent>(distance: L) -> L {
 struct Searcher {
     window_log: u32,
     table_log: u32,
+    /// By how many bits latents are cut to find others that are near.
+    cuts: [u32; 3],
     /// By kind and hash of a key: the low bits of the last place that had it. That a place is
     /// ambiguous or another's does no harm: what it leads to is weighed like any other lookback.
     tables: Vec<u16>,
@@ -159,14 +174,19 @@ struct Searcher {
     costs: Costs,
 }
 
+/// Where among the candidates the last place of the same pair is.
+const PAIR: usize = 5;
+
 /// What a latent is known by: itself, its pair, its high bits at some precisions.
 const KEYS: usize = 5;
 
 impl Searcher {
-    fn new(window_log: u32, table_log: u32) -> Self {
+    fn new(window_log: u32, table_log: u32, spread: u32) -> Self {
         Self {
             window_log,
             table_log,
+            // A quarter, half and five eighths of the bits that differ.
+            cuts: [spread / 4, spread / 2, spread * 5 / 8],
             tables: vec![0; KEYS << table_log],
             recent: [1; RECENT],
             costs: Costs::new(window_log),
@@ -182,10 +202,9 @@ impl Searcher {
         let keys = [
             x,
             x ^ before.rotate_left(23).wrapping_mul(0x9e37_79b9),
-            // A quarter, half and five eighths of the bits dropped.
-            x >> (L::BITS / 4),
-            x >> (L::BITS / 2),
-            x >> (L::BITS * 5 / 8),
+            x >> self.cuts[0],
+            x >> self.cuts[1],
+            x >> self.cuts[2],
         ];
         let mut lookbacks = [0; KEYS];
         for (kind, (key, lookback)) in keys.into_iter().zip(&mut lookbacks).enumerate() {
@@ -236,6 +255,11 @@ impl Searcher {
         self.recent[place] = best;
         self.recent[..=place].rotate_right(1);
         self.costs.note(best, best_bits);
+        // A period whose latents cost hardly more by themselves would never begin to pay.
+        let (distance, period) = kinds[PAIR];
+        if distance == L::ZERO && best_bits > 0 {
+            self.costs.count(period);
+        }
         best
     }
 }
@@ -251,6 +275,15 @@ mod tests {
         let lookbacks = search(&latents, 10, 0);
         assert_eq!(lookbacks.len(), 4999);
         assert!(lookbacks[200..].iter().all(|&l| l == 97));
+    }
+
+    #[test]
+    fn a_period_is_found_among_few_values() {
+        let table: Vec<u32> = (0..1000u32).map(|i| i * 617 % 1009).collect();
+        let latents: Vec<u32> = table.iter().copied().cycle().take(20_000).collect();
+        let lookbacks = search(&latents, 15, 0);
+        let found = lookbacks[4000..].iter().filter(|&&l| l == 1000).count();
+        assert!(found > 15_900, "{found}");
     }
 
     #[test]

@@ -88,6 +88,11 @@ pub(crate) fn plan<L: Latent>(
     let mut best = best.ok_or_else(too_many)?;
     if config.delta == DeltaSpec::Auto {
         search.refine(&latents, &sample, &mut best);
+        if let (ModeChoice::Dict { .. }, DeltaPayload::Lookback { .. }) = (best.mode, &best.delta) {
+            let plain =
+                search.candidate(&latents, &sample, &sorted, ModeChoice::Classic, f64::INFINITY);
+            best = search.repeats_in_full(&latents, best, plain);
+        }
         if config.cuts() {
             return exact::decide(latents, best, rivals, config.level).ok_or_else(too_many);
         }
@@ -199,6 +204,24 @@ impl Search<'_> {
             dict.bits =
                 dict.mode_bits + binning::estimate_bits(&mut indices.clone(), self.n, effort);
         }
+    }
+
+    /// Lookbacks with and without a dictionary on the whole chunk: where latents repeat, they are
+    /// stored about once either way, which no stretch shows.
+    fn repeats_in_full<L: Latent>(
+        &self,
+        all: &[L],
+        mut dict: Candidate<L>,
+        plain: Option<Candidate<L>>,
+    ) -> Candidate<L> {
+        let (Some(split), Some(mut plain)) = (&dict.whole, plain) else { return dict };
+        let sample = Sample::new(all, std::iter::once(0..all.len()).collect());
+        dict.bits = dict.mode_bits + self.split_bits(split, &sample, &dict.delta);
+        if let Some(split) = ModeLatents::split(all.to_vec(), plain.mode) {
+            let bits = plain.mode_bits + self.split_bits(&split, &sample, &dict.delta);
+            plain.take(dict.delta.clone(), bits);
+        }
+        if plain.bits < dict.bits { plain } else { dict }
     }
 
     /// The best of the candidates, with consecutive deltas where they pay, or with the delta

@@ -54,7 +54,8 @@ impl Cells {
     }
 }
 
-/// Bits per latent of the differences of each order from 1, within stripes. Stops two orders
+/// Bits per latent of the differences of each order from 1, within stripes, by their distances from 0
+/// or from a typical one of them, as even steps lie far from 0 and close together. Stops two orders
 /// behind the best.
 pub(crate) fn bits_by_order<L: Latent>(
     latents: &[L],
@@ -66,17 +67,24 @@ pub(crate) fn bits_by_order<L: Latent>(
     let mut found = Vec::new();
     let (mut least, mut since) = (f64::INFINITY, 0);
     for _ in 0..most {
-        let mut cells = Cells::new();
+        let mut cells = [Cells::new(), Cells::new()];
+        let [around_zero, around_typical] = &mut cells;
         Present::in_use().call(
             #[inline(always)]
             || {
                 for stripe in &mut stripes {
                     differences(stripe, L::ZERO);
-                    stripe.iter().for_each(|&x| cells.count(x));
+                    stripe.iter().for_each(|&x| around_zero.count(x));
+                }
+                if let Some(typical) = typical(&stripes) {
+                    for stripe in &stripes {
+                        stripe.iter().for_each(|&x| around_typical.count(x.sub(typical)));
+                    }
                 }
             },
         );
-        let bits = cells.bits();
+        let of_counted = |cells: &Cells| if cells.total > 0 { cells.bits() } else { f64::INFINITY };
+        let bits = f64::min(cells[0].bits(), of_counted(&cells[1]));
         found.push(bits);
         since = if bits < least { 0 } else { since + 1 };
         least = least.min(bits);
@@ -85,6 +93,20 @@ pub(crate) fn bits_by_order<L: Latent>(
         }
     }
     found
+}
+
+/// The median of a few latents, taken as signed; `None` where they lie on both sides of 0.
+#[inline(always)]
+fn typical<L: Latent>(stripes: &[Vec<L>]) -> Option<L> {
+    const FEW: usize = 9;
+    let mut few = [L::ZERO; FEW];
+    for (i, x) in few.iter_mut().enumerate() {
+        let stripe = &stripes[i * stripes.len() / FEW];
+        *x = stripe.get((i + 1) * stripe.len() / (FEW + 1))?.add(L::MID);
+    }
+    few.sort_unstable();
+    let one_side = few[1] > L::MID || few[FEW - 2] < L::MID;
+    one_side.then(|| few[FEW / 2].sub(L::MID))
 }
 
 #[cfg(test)]
@@ -99,6 +121,13 @@ mod tests {
         let mut cells = Cells::new();
         (0..4096u64).for_each(|x| cells.count(x.wrapping_sub(2048)));
         assert!((cells.bits() - 12.0).abs() < 0.01, "{}", cells.bits());
+    }
+
+    #[test]
+    fn even_steps_are_seen() {
+        let latents: Vec<u64> = (0..2000u64).map(|i| i * 1_000_000 + i * i % 997).collect();
+        let bits = bits_by_order(&latents, &[0..1000, 1000..2000], 7);
+        assert!(bits[0] < 12.0 && bits[0] < bits[1], "{bits:?}");
     }
 
     #[test]
