@@ -35,3 +35,26 @@ pub(crate) unsafe fn replace(table: &[u8; 256], bytes: &mut [u8]) -> usize {
     }
     vectors.len() * 32
 }
+
+/// For each of `places`, below 64, the byte of `window` that it names.
+///
+/// # Safety
+/// Needs AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[inline]
+pub(crate) unsafe fn in_window(window: &[u8; 64], places: &[u8; 32], out: &mut [u8; 32]) {
+    // SAFETY: arrays are as long as what is loaded and stored.
+    unsafe {
+        let quarter = |k: usize| {
+            let quarter = _mm_loadu_si128(window.as_ptr().add(16 * k).cast());
+            _mm256_broadcastsi128_si256(quarter)
+        };
+        let places = _mm256_loadu_si256(places.as_ptr().cast());
+        // Bits 4 and 5 choose among the quarters: they become the highest of their bytes.
+        let (bit_4, bit_5) = (_mm256_slli_epi16::<3>(places), _mm256_slli_epi16::<2>(places));
+        let found = |k: usize| _mm256_shuffle_epi8(quarter(k), places);
+        let low = _mm256_blendv_epi8(found(0), found(1), bit_4);
+        let high = _mm256_blendv_epi8(found(2), found(3), bit_4);
+        _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm256_blendv_epi8(low, high, bit_5));
+    }
+}
