@@ -4,8 +4,8 @@
 //! ```sh
 //! cargo run --profile compare -p latens-benches --bin wcodec_kernels
 //! ```
-//! One thread, processor time, contenders by turns, medians over the rounds (`LATENS_BENCH_ROUNDS`,
-//! default 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of
+//! One group, two and four at a time; one thread, processor time, contenders by turns, medians over
+//! the rounds (`LATENS_BENCH_ROUNDS`, default 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of
 //! a gaussian per row (one table, and one of eight tables for each row), INT4 nibbles two to a
 //! byte. Before that the speeds of predictors, transforms and the bitplane coder.
 

@@ -252,6 +252,12 @@ impl Kernel {
         }
     }
 
+    /// log2 of the largest tables that are faster as [`Tables`] than as [`WideTables`], which take
+    /// half the memory and a look-up more.
+    pub fn most_bits(self) -> u32 {
+        if self.0 == Simd::Avx512 { MAX_BITS } else { 12 }
+    }
+
     /// Whole rows as long as words do not run out: first of many groups together, then of what is
     /// left of each.
     fn rows(self, tables: Tables<'_>, cursors: &mut [Cursor<'_>]) {

@@ -23,6 +23,8 @@ pub struct Levels<'a> {
     pub(crate) map: &'a [u8],
     pub(crate) starts: &'a [u16],
     pub(crate) cols: &'a [u8],
+    /// The highest of them.
+    pub(super) highest: u8,
 }
 
 impl<'a> Levels<'a> {
@@ -35,7 +37,7 @@ impl<'a> Levels<'a> {
             && cols.len().is_multiple_of(LANES)
             && usize::from(highest) < WINDOW
             && usize::from(most) + WINDOW <= map.len();
-        fits.then_some(Self { map, starts, cols })
+        fits.then_some(Self { map, starts, cols, highest })
     }
 
     /// Whether there are `symbols` classes, all below `tables`.
@@ -51,28 +53,22 @@ impl<'a> Levels<'a> {
     }
 
     /// The classes of the symbols from `first` on, a whole row's first one.
-    pub(super) fn expand(self, present: Present, first: usize, out: &mut [u8]) {
-        let _ = present;
-        let rows = self.starts[first / LANES..].iter().zip(out.chunks_mut(LANES));
-        let mut col = first % self.cols.len();
-        for (start, out) in rows {
-            let window = self.map[usize::from(*start)..].first_chunk::<WINDOW>();
-            let cols = self.cols[col..].first_chunk::<LANES>();
-            // Both are there, as `new` has seen.
-            let (Some(window), Some(cols)) = (window, cols) else { return };
-            col = if col + LANES == self.cols.len() { 0 } else { col + LANES };
-            #[cfg(target_arch = "x86_64")]
-            if let (Simd::Avx2 | Simd::Avx512, Some(out)) =
-                (present.simd(), out.first_chunk_mut::<LANES>())
-            {
-                // SAFETY: the set is present, and AVX2 is there where AVX-512 is.
-                unsafe { avx2_lookup::in_window(window, cols, out) };
-                continue;
-            }
-            for (out, col) in out.iter_mut().zip(cols) {
-                *out = window[usize::from(*col) % WINDOW];
-            }
+    pub(super) fn expand(self, present: Present, mut first: usize, mut out: &mut [u8]) {
+        if self.highest == 0 {
+            let rows = self.starts[first / LANES..].iter().zip(out.chunks_mut(LANES));
+            return rows.for_each(|(start, out)| out.fill(self.map[usize::from(*start)]));
         }
+        #[cfg(target_arch = "x86_64")]
+        if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
+            let (starts, at) = (&self.starts[first / LANES..], first % self.cols.len());
+            // SAFETY: the set is present, and AVX2 is there where AVX-512 is; `new` has seen to
+            // places and starts.
+            let done = unsafe { avx2_lookup::in_windows(self.map, starts, self.cols, at, out) };
+            first += done;
+            out = &mut out[done..];
+        }
+        let _ = present;
+        out.iter_mut().enumerate().for_each(|(i, out)| *out = self.class(first + i));
     }
 }
 

@@ -3,12 +3,13 @@
 use crate::error::{Error, Result};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::layout::table::Table;
-use latens_kernels::rans::{self, Tables, WideTables};
+use latens_kernels::dispatch::simd;
+use latens_kernels::rans::{self, Kernel, Tables, WideTables};
 
 /// Slots of the tables of all classes, for the kernels.
 #[derive(Debug)]
 pub(crate) enum Slots {
-    /// No symbol has more slots than these can say.
+    /// No symbol has more slots than these can say, and the kernel is faster with them.
     Narrow(Vec<u32>),
     /// Any.
     Wide(WideTables),
@@ -37,7 +38,8 @@ impl Slots {
             return Err(Error::corrupt(0, "symbols without a table"));
         }
         let most = tables.iter().flat_map(|t| &t.frequencies).fold(0, |most, &f| most.max(f));
-        Ok(if u32::from(most) <= rans::MAX_FREQUENCY {
+        let narrow = size <= Kernel::new(simd()).most_bits();
+        Ok(if narrow && u32::from(most) <= rans::MAX_FREQUENCY || tables.is_empty() {
             Slots::Narrow(fill(&tables, size))
         } else {
             let frequencies = tables.iter().map(|t| t.frequencies.as_slice());
