@@ -60,10 +60,17 @@ impl Windows {
         if let [blocks] = &*terms.levels {
             // By far the most common, and there are many: without the search for the next end.
             let first = blocks.row(row).min(blocks.values.len());
-            let values = blocks.values[first..].iter().copied().chain(repeat(0));
-            let lanes = (coded(blocks.block_cols, step) / LANES).max(1);
-            for (out, value) in out.chunks_mut(lanes).zip(values) {
-                out.fill(self.start(base - value));
+            let values = &blocks.values[first..];
+            match coded(blocks.block_cols, step) / LANES {
+                1 => self.spread::<1>(base, values, out),
+                2 => self.spread::<2>(base, values, out),
+                4 => self.spread::<4>(base, values, out),
+                lanes => {
+                    let values = values.iter().copied().chain(repeat(0));
+                    for (out, value) in out.chunks_mut(lanes.max(1)).zip(values) {
+                        out.fill(self.start(base - value));
+                    }
+                }
             }
         } else {
             terms.runs(row, base, step, cols, |run, offset| {
@@ -76,6 +83,17 @@ impl Windows {
         });
     }
 
+    /// The starts of blocks of `N` rows of lanes, `base` less their `values`; 0 where these end.
+    fn spread<const N: usize>(&self, base: i32, values: &[i32], out: &mut [u16]) {
+        let (blocks, rest) = out.as_chunks_mut::<N>();
+        let (known, unknown) = blocks.split_at_mut(values.len().min(blocks.len()));
+        for (out, value) in known.iter_mut().zip(values) {
+            *out = [self.start(base - value); N];
+        }
+        unknown.fill([self.start(base); N]);
+        rest.fill(self.start(base - values.get(blocks.len()).copied().unwrap_or(0)));
+    }
+
     /// Where the window of an offset begins.
     #[inline(always)]
     fn start(&self, offset: i32) -> u16 {
@@ -83,7 +101,9 @@ impl Windows {
         const BELOW: i32 = 64;
         const { assert!(BELOW.unsigned_abs() as usize == WINDOW) };
         let start = offset.saturating_add(self.least).clamp(-BELOW, 256) + BELOW;
-        u16::try_from(start).unwrap_or(0)
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 320")]
+        let start = start as u16;
+        start
     }
 }
 
@@ -113,7 +133,7 @@ mod tests {
         let mut seen = 0;
         for step in [1, 2] {
             for (block, scale) in
-                [(32, 1), (64, 7), (96, 1), (191, 2), (192, 40), (1000, 3), (40, 1)]
+                [(32, 1), (64, 7), (128, 3), (96, 1), (191, 2), (192, 40), (1000, 3), (40, 1)]
             {
                 for (bias, spread) in [(100, 1), (0, 40), (-3000, 63), (3000, 20), (140, 64)] {
                     for maps in [1, 3] {
