@@ -68,7 +68,14 @@ impl<'a> Levels<'a> {
             out = &mut out[done..];
         }
         let _ = present;
-        out.iter_mut().enumerate().for_each(|(i, out)| *out = self.class(first + i));
+        let mut col = first % self.cols.len();
+        for (start, out) in self.starts[first / LANES..].iter().zip(out.chunks_mut(LANES)) {
+            let window = &self.map[usize::from(*start)..];
+            for (out, col) in out.iter_mut().zip(&self.cols[col..]) {
+                *out = window[usize::from(*col)];
+            }
+            col = if col + LANES == self.cols.len() { 0 } else { col + LANES };
+        }
     }
 }
 
