@@ -4,8 +4,8 @@
 //! ```sh
 //! cargo run --profile compare -p latens-benches --bin wcodec_kernels
 //! ```
-//! One thread, processor time, contenders by turns, medians over the rounds (`LATENS_BENCH_ROUNDS`,
-//! default 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of
+//! One group, two and four at a time; one thread, processor time, contenders by turns, medians over
+//! the rounds (`LATENS_BENCH_ROUNDS`, default 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of
 //! a gaussian per row (one table, and one of eight tables for each row), INT4 nibbles two to a
 //! byte. Before that the speeds of predictors, transforms and the bitplane coder.
 
@@ -32,7 +32,7 @@ fn main() {
     let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
     let rounds = rounds.unwrap_or(15);
     println!("data,contender,gb_per_s,ratio_to_zstd,encoded_bytes");
-    for groups in [2, 64] {
+    for groups in [4, 64] {
         let count = groups * GROUP;
         let mut normal = gaussian(1);
         let int8: Vec<u8> = (0..count).map(|_| (normal() * 34.0).round() as i8 as u8).collect();
@@ -160,10 +160,8 @@ fn run(data: &str, rounds: usize, bytes: &[u8], class: impl Fn(usize) -> usize) 
         .collect();
     let mut slots = Vec::new();
     for f in &tables {
-        let mut c = 0;
         for (symbol, &f) in f.iter().enumerate() {
-            slots.extend((0..f).map(|_| entry(symbol as u8, f, c, BITS)));
-            c += f;
+            slots.extend((0..f).map(|nth| entry(symbol as u8, f, nth)));
         }
     }
     let slots = Tables::new(&slots, BITS).expect("whole tables");
@@ -195,7 +193,8 @@ fn run(data: &str, rounds: usize, bytes: &[u8], class: impl Fn(usize) -> usize) 
         runs.push(Box::new(move || {
             for _ in 0..times {
                 for (k, out) in out.chunks_mut(GROUP).enumerate() {
-                    kernel.decode(slots, &mut input.group(k, out)).expect("words");
+                    let read = kernel.decode(slots, [&mut input.group(k, out)]);
+                    assert!(read[0].is_some(), "words");
                 }
                 black_box(&out);
             }
@@ -207,7 +206,25 @@ fn run(data: &str, rounds: usize, bytes: &[u8], class: impl Fn(usize) -> usize) 
                 for (k, two) in out.chunks_mut(2 * GROUP).enumerate() {
                     let (a, b) = two.split_at_mut(GROUP);
                     let (mut a, mut b) = (input.group(2 * k, a), input.group(2 * k + 1, b));
-                    let read = kernel.decode_two(slots, &mut a, &mut b);
+                    let read = kernel.decode(slots, [&mut a, &mut b]);
+                    assert!(read.iter().all(Option::is_some), "words");
+                }
+                black_box(&out);
+            }
+        }));
+        names.push(format!("{} four", simd.name()));
+        let mut out = vec![0u8; n];
+        runs.push(Box::new(move || {
+            for _ in 0..times {
+                for (k, four) in out.chunks_mut(4 * GROUP).enumerate() {
+                    let mut groups = four.chunks_mut(GROUP).zip(4 * k..);
+                    let mut next = || groups.next().map(|(out, k)| input.group(k, out));
+                    let (Some(mut a), Some(mut b), Some(mut c), Some(mut d)) =
+                        (next(), next(), next(), next())
+                    else {
+                        continue;
+                    };
+                    let read = kernel.decode(slots, [&mut a, &mut b, &mut c, &mut d]);
                     assert!(read.iter().all(Option::is_some), "words");
                 }
                 black_box(&out);

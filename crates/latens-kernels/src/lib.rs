@@ -25,7 +25,7 @@ mod scalar {
 }
 
 /// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
-/// (`vector512`), which have a portable model: their logic is compiled and tested everywhere.
+/// (`vector512`, `lanes512`), which have a portable model: their logic is compiled and tested everywhere.
 mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_conv1;
@@ -55,6 +55,8 @@ mod x86_64 {
     pub(crate) mod bmi2_tans;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod bmi2_walk;
+    #[cfg(any(target_arch = "x86_64", test))]
+    pub(crate) mod lanes512;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

@@ -6,15 +6,17 @@
 //! symbols, and after the last one, lanes 0, 1, … 31 whose state is below 2^16 take one word of
 //! 16 bits each, little-endian: `x · 2^16 + word`. The rules are those of `specs/wcodec.md`.
 //!
-//! The state is computed as `x − (g · ⌊x / 2^t⌋ + C)` with `g = 2^t − f`: so g and C have 12 bits
-//! each where t is at most 12, and a slot is one `u32` ([`entry`]).
+//! What a slot has to say is f, the slot's distance from C, and the symbol. Where no symbol has a
+//! frequency above 4095, that is one `u32` ([`entry`]).
 
 pub mod encode;
+mod levels;
 
-use crate::dispatch::Simd;
+use crate::dispatch::{Present, Simd};
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx2_rans, avx2_rans_wide, avx512_rans};
+pub use levels::{Levels, WINDOW};
 
 /// Symbols decoded side by side.
 pub const LANES: usize = 32;
@@ -22,22 +24,22 @@ pub const LANES: usize = 32;
 pub(crate) const ROW_BYTES: usize = 2 * LANES;
 /// States below this take a word.
 pub const LOWER: u32 = 1 << 16;
-/// log2 of the largest table for [`Tables`].
-pub const MAX_BITS: u32 = 12;
-/// log2 of the largest table for [`WideTables`].
-pub const MAX_WIDE_BITS: u32 = 14;
+/// log2 of the largest table.
+pub const MAX_BITS: u32 = 14;
+/// The largest frequency in [`Tables`].
+pub const MAX_FREQUENCY: u32 = (1 << 12) - 1;
 
-/// A slot of a table of `2^bits` slots: those from `cumulative` on, as many as `frequency`, are
-/// `symbol`'s.
+/// The bits of a slot that hold how many of its symbol come before.
+pub(crate) const NTH: u32 = 0xfff;
+
+/// A slot of `symbol`, which has so many of them; `nth` counts those before it.
 ///
 /// # Panics
-/// Where `bits` is above [`MAX_BITS`] or the slots are not within the table.
+/// Where `frequency` is not 1 to [`MAX_FREQUENCY`], or `nth` is not below it.
 #[inline]
-pub const fn entry(symbol: u8, frequency: u32, cumulative: u32, bits: u32) -> u32 {
-    assert!(bits <= MAX_BITS && frequency >= 1);
-    let size = 1u32 << bits;
-    assert!(frequency <= size && cumulative <= size - frequency);
-    (size - frequency) << 20 | cumulative << 8 | symbol as u32
+pub const fn entry(symbol: u8, frequency: u32, nth: u32) -> u32 {
+    assert!(frequency <= MAX_FREQUENCY && nth < frequency);
+    frequency << 20 | (symbol as u32) << 12 | nth
 }
 
 /// Tables of one size, one for each class, one after the other; slots are made by [`entry`].
@@ -67,8 +69,8 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Tables of any size up to 14 bits, one for each class: a slot names a symbol of a class, which
-/// has one step. That takes half the memory of [`Tables`], and one look-up more.
+/// Tables with any frequencies, one for each class: a slot names a symbol of a class, which has one
+/// step. That takes half the memory of [`Tables`], and one look-up more.
 #[derive(Clone, Debug)]
 pub struct WideTables {
     /// Class · 256 + symbol.
@@ -80,9 +82,9 @@ pub struct WideTables {
 
 impl WideTables {
     /// Frequencies of at most 256 symbols a table, those of each summing to `2^bits`; `None` where
-    /// they do not, `bits` is not 1 to [`MAX_WIDE_BITS`], or there are not 1 to 256 tables.
+    /// they do not, `bits` is not 1 to [`MAX_BITS`], or there are not 1 to 256 tables.
     pub fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]>) -> Option<Self> {
-        (1..=MAX_WIDE_BITS).contains(&bits).then_some(())?;
+        (1..=MAX_BITS).contains(&bits).then_some(())?;
         let (mut slots, mut steps) = (Vec::new(), Vec::new());
         for (class, table) in tables.enumerate() {
             let class = u8::try_from(class).ok()?;
@@ -139,12 +141,15 @@ pub enum Classes<'a> {
     One(u8),
     /// Each its own; as many as symbols.
     PerSymbol(&'a [u8]),
+    /// Each by its row and column.
+    Levels(Levels<'a>),
 }
 
 impl Classes<'_> {
     /// Whether there are `symbols` classes, all below `tables`.
     fn fit(self, tables: usize, symbols: usize) -> bool {
         match self {
+            Classes::Levels(levels) => levels.fit(tables, symbols),
             Classes::One(class) => usize::from(class) < tables,
             Classes::PerSymbol(classes) => {
                 let most = classes.iter().fold(0, |most, &class| most.max(class));
@@ -204,116 +209,118 @@ impl Kernel {
         Self(if simd.is_available() { simd } else { Simd::Scalar })
     }
 
-    /// Decodes `group.out.len()` symbols and returns the bytes of the words read. `None` where
-    /// words were lacking: then zeros were read for them, and all of `out` is written none the
-    /// less.
+    /// Decodes `group.out.len()` symbols of each group, and returns the bytes of the words read of
+    /// each. `None` where words were lacking: then zeros were read for them, and all of `out` is
+    /// written none the less. Some groups at a time take less time than one by one, as each waits
+    /// for its own table only: up to [`Kernel::groups`].
     ///
     /// # Panics
     /// Where a class has no table, or there are not as many classes as symbols.
-    pub fn decode(self, tables: Tables<'_>, group: &mut Group<'_>) -> Option<usize> {
-        check(tables.slots.len() >> tables.bits, group);
-        let mut cursors = [Cursor::new(group)];
-        self.rows(tables, &mut cursors);
-        let [cursor] = cursors;
-        scalar::rans::finish(tables, cursor)
-    }
-
-    /// As [`Kernel::decode`] for two groups at a time, which takes less than twice the time of
-    /// one: each waits for its own table only.
-    ///
-    /// # Panics
-    /// As [`Kernel::decode`] does.
-    pub fn decode_two(
+    pub fn decode<const G: usize>(
         self,
         tables: Tables<'_>,
-        first: &mut Group<'_>,
-        second: &mut Group<'_>,
-    ) -> [Option<usize>; 2] {
-        check(tables.slots.len() >> tables.bits, first);
-        check(tables.slots.len() >> tables.bits, second);
-        let mut cursors = [Cursor::new(first), Cursor::new(second)];
-        self.rows_of_two(tables, &mut cursors);
-        cursors.map(|cursor| {
-            let mut alone = [cursor];
-            self.rows(tables, &mut alone);
-            let [cursor] = alone;
-            scalar::rans::finish(tables, cursor)
-        })
+        groups: [&mut Group<'_>; G],
+    ) -> [Option<usize>; G] {
+        groups.iter().for_each(|group| check(tables.slots.len() >> tables.bits, group));
+        let mut cursors = groups.map(Cursor::new);
+        self.rows(tables, &mut cursors);
+        cursors.map(|cursor| scalar::rans::finish(tables, cursor))
     }
 
-    /// As [`Kernel::decode`], with tables of up to 14 bits.
+    /// As [`Kernel::decode`], with tables of any frequencies.
     ///
     /// # Panics
     /// As [`Kernel::decode`] does.
-    pub fn decode_wide(self, tables: &WideTables, group: &mut Group<'_>) -> Option<usize> {
-        check(tables.count(), group);
-        let mut cursors = [Cursor::new(group)];
-        self.wide_rows(tables, &mut cursors);
-        let [cursor] = cursors;
-        scalar::rans::finish_wide(tables, cursor)
-    }
-
-    /// As [`Kernel::decode_two`], with tables of up to 14 bits.
-    ///
-    /// # Panics
-    /// As [`Kernel::decode`] does.
-    pub fn decode_wide_two(
+    pub fn decode_wide<const G: usize>(
         self,
         tables: &WideTables,
-        first: &mut Group<'_>,
-        second: &mut Group<'_>,
-    ) -> [Option<usize>; 2] {
-        check(tables.count(), first);
-        check(tables.count(), second);
-        let mut cursors = [Cursor::new(first), Cursor::new(second)];
-        #[cfg(target_arch = "x86_64")]
-        if matches!(self.0, Simd::Avx2 | Simd::Avx512) {
-            // SAFETY: a `Kernel` is made for what the processor has alone, AVX2 is there where
-            // AVX-512 is, and classes are checked.
-            unsafe { avx2_rans_wide::rows_2(tables, &mut cursors) };
-        }
-        cursors.map(|cursor| {
-            let mut alone = [cursor];
-            self.wide_rows(tables, &mut alone);
-            let [cursor] = alone;
-            scalar::rans::finish_wide(tables, cursor)
-        })
+        groups: [&mut Group<'_>; G],
+    ) -> [Option<usize>; G] {
+        groups.iter().for_each(|group| check(tables.count(), group));
+        let mut cursors = groups.map(Cursor::new);
+        self.wide_rows(tables, &mut cursors);
+        cursors.map(|cursor| scalar::rans::finish_wide(tables, cursor))
     }
 
-    /// Whole rows as long as words do not run out.
-    fn wide_rows(self, tables: &WideTables, cursors: &mut [Cursor<'_>; 1]) {
+    /// How many groups are best decoded at a time.
+    pub fn groups(self) -> usize {
         match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as in `decode_wide_two`.
-            Simd::Avx2 | Simd::Avx512 => unsafe { avx2_rans_wide::rows_1(tables, cursors) },
-            _ => scalar::rans::wide_rows(tables, &mut cursors[0]),
-        }
-    }
-
-    /// Whole rows as long as words do not run out.
-    fn rows(self, tables: Tables<'_>, cursors: &mut [Cursor<'_>; 1]) {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked.
-            Simd::Avx512 => unsafe { avx512_rans::rows_1(tables, cursors) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Simd::Avx2 => unsafe { avx2_rans::rows_1(tables, cursors) },
-            _ => scalar::rans::rows(tables, &mut cursors[0]),
-        }
-    }
-
-    /// Whole rows of both, as long as neither's words or symbols run out.
-    fn rows_of_two(self, tables: Tables<'_>, cursors: &mut [Cursor<'_>; 2]) {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked.
-            Simd::Avx512 => unsafe { avx512_rans::rows_2(tables, cursors) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Simd::Avx2 => unsafe { avx2_rans::rows_2(tables, cursors) },
+            Simd::Avx512 => 4,
+            Simd::Avx2 => 2,
             // In scalar code a row is work enough to fill the time.
-            _ => {}
+            _ => 1,
+        }
+    }
+
+    /// log2 of the largest tables that are faster as [`Tables`] than as [`WideTables`], which take
+    /// half the memory and a look-up more.
+    pub fn most_bits(self) -> u32 {
+        if self.0 == Simd::Avx512 { MAX_BITS } else { 12 }
+    }
+
+    /// Whole rows as long as words do not run out: first of many groups together, then of what is
+    /// left of each.
+    fn rows(self, tables: Tables<'_>, cursors: &mut [Cursor<'_>]) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => {
+                // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked.
+                let together = |cursors: &mut [Cursor<'_>]| unsafe {
+                    let fours = cursors.as_chunks_mut().0;
+                    fours.iter_mut().for_each(|four| avx512_rans::rows_4(tables, four));
+                    let twos = cursors.as_chunks_mut().0;
+                    twos.iter_mut().for_each(|two| avx512_rans::rows_2(tables, two));
+                    let ones = cursors.as_chunks_mut().0;
+                    ones.iter_mut().for_each(|one| avx512_rans::rows_1(tables, one));
+                };
+                together(cursors);
+                // Where there are too many classes for that.
+                self.in_bands(levels::TOGETHER, cursors, together);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 => self.in_bands(2, cursors, |cursors| {
+                let twos = cursors.as_chunks_mut().0;
+                // SAFETY: as for AVX-512.
+                twos.iter_mut().for_each(|two| unsafe { avx2_rans::rows_2(tables, two) });
+                let ones = cursors.as_chunks_mut().0;
+                // SAFETY: as above.
+                ones.iter_mut().for_each(|one| unsafe { avx2_rans::rows_1(tables, one) });
+            }),
+            _ => self.in_bands(1, cursors, |cursors| {
+                cursors.iter_mut().for_each(|cursor| scalar::rans::rows(tables, cursor));
+            }),
+        }
+    }
+
+    /// As [`Kernel::rows`].
+    fn wide_rows(self, tables: &WideTables, cursors: &mut [Cursor<'_>]) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 | Simd::Avx512 => self.in_bands(2, cursors, |cursors| {
+                let twos = cursors.as_chunks_mut().0;
+                // SAFETY: a `Kernel` is made for what the processor has alone, AVX2 is there where
+                // AVX-512 is, and classes are checked.
+                twos.iter_mut().for_each(|two| unsafe { avx2_rans_wide::rows_2(tables, two) });
+                let ones = cursors.as_chunks_mut().0;
+                // SAFETY: as above.
+                ones.iter_mut().for_each(|one| unsafe { avx2_rans_wide::rows_1(tables, one) });
+            }),
+            _ => self.in_bands(1, cursors, |cursors| {
+                cursors.iter_mut().for_each(|cursor| scalar::rans::wide_rows(tables, cursor));
+            }),
+        }
+    }
+
+    /// `decode` for so many cursors at a time, whose classes are each with its symbol.
+    fn in_bands(
+        self,
+        together: usize,
+        cursors: &mut [Cursor<'_>],
+        mut decode: impl FnMut(&mut [Cursor<'_>]),
+    ) {
+        let present = Present::new(self.0);
+        for some in cursors.chunks_mut(together) {
+            levels::in_bands(present, some, &mut decode);
         }
     }
 }

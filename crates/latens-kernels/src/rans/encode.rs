@@ -7,7 +7,7 @@
 //! Division is by a reciprocal of 32 bits, rounded down: its quotient is right or one too small,
 //! which the remainder tells. All that a symbol needs is one `u64` ([`EncodeTables`]).
 
-use super::{Classes, Kernel, LANES, LOWER, MAX_WIDE_BITS};
+use super::{Classes, Kernel, LANES, LOWER, MAX_BITS};
 use crate::dispatch::Simd;
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
@@ -36,7 +36,7 @@ impl EncodeTables {
     /// Frequencies of at most 256 symbols a table, those of each summing to `2^bits`; `None` where
     /// they do not, `bits` is not 1 to 14, or there are more than 256 tables.
     pub fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]>) -> Option<Self> {
-        (1..=MAX_WIDE_BITS).contains(&bits).then_some(())?;
+        (1..=MAX_BITS).contains(&bits).then_some(())?;
         let mut steps = Vec::new();
         for table in tables {
             (table.len() <= ALPHABET).then_some(())?;
@@ -120,11 +120,15 @@ impl Kernel {
         let left = symbols.len();
         let mut writer = Writer { symbols, classes, states: [LOWER; LANES], buffer, at, left };
         scalar::rans_encode::ragged(tables, &mut writer);
-        match self.0 {
+        match (self.0, classes) {
+            // Only a decoder finds classes by levels; here they are for tests.
+            (_, Classes::Levels(_)) => scalar::rans_encode::rows(tables, &mut writer),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked,
             // there is room for a word a symbol and 16 bytes more, and whole rows are left.
-            Simd::Avx2 | Simd::Avx512 => unsafe { avx2_rans_encode::rows(tables, &mut writer) },
+            (Simd::Avx2 | Simd::Avx512, _) => unsafe {
+                avx2_rans_encode::rows(tables, &mut writer);
+            },
             _ => scalar::rans_encode::rows(tables, &mut writer),
         }
         let Writer { states, buffer, at, .. } = writer;

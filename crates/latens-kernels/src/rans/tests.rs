@@ -14,6 +14,8 @@ pub(crate) struct Case {
     pub(crate) states: [u32; LANES],
     /// One for all, or one each.
     classes: Vec<u8>,
+    /// Where the classes of rows begin, levels of columns, and the map, where classes have these.
+    levels: Option<(Vec<u16>, Vec<u8>, Vec<u8>)>,
     count: usize,
     /// What was encoded, where anything was.
     pub(crate) symbols: Option<Vec<u8>>,
@@ -27,15 +29,21 @@ pub(crate) fn with_group(
     decode: impl FnOnce(&mut Group<'_>) -> Option<usize>,
 ) -> Decoded {
     let mut out = vec![0xee; case.count];
-    let classes = case.classes();
-    let mut group = Group { words: &case.words, states: case.states, classes, out: &mut out };
+    let mut group = case.group(&mut out);
     let read = decode(&mut group);
     let states = group.states;
     (read, out, states)
 }
 
 impl Case {
+    fn group<'a>(&'a self, out: &'a mut [u8]) -> Group<'a> {
+        Group { words: &self.words, states: self.states, classes: self.classes(), out }
+    }
+
     pub(crate) fn classes(&self) -> Classes<'_> {
+        if let Some((starts, cols, map)) = &self.levels {
+            return Classes::Levels(Levels::new(map, starts, cols).unwrap());
+        }
         match self.classes[..] {
             [one] if self.count != 1 => Classes::One(one),
             _ => Classes::PerSymbol(&self.classes),
@@ -44,7 +52,7 @@ impl Case {
 
     pub(crate) fn decode(&self, simd: Simd) -> Decoded {
         let tables = Tables::new(&self.slots, self.bits).unwrap();
-        with_group(self, |group| Kernel::new(simd).decode(tables, group))
+        with_group(self, |group| Kernel::new(simd).decode(tables, [group])[0])
     }
 
     fn wide_tables(&self) -> WideTables {
@@ -54,33 +62,54 @@ impl Case {
     /// As [`Case::decode`] and, of the group and itself, [`Case::decode_two`] with wide tables.
     fn decode_wide(&self, simd: Simd) -> [Decoded; 3] {
         let (tables, kernel) = (self.wide_tables(), Kernel::new(simd));
-        let one = with_group(self, |group| kernel.decode_wide(&tables, group));
-        let [a, b] = with_two(self, self, |a, b| kernel.decode_wide_two(&tables, a, b));
+        let one = with_group(self, |group| kernel.decode_wide(&tables, [group])[0]);
+        let [a, b] = with_two(self, self, |two| kernel.decode_wide(&tables, two));
         [one, a, b]
+    }
+
+    /// This case five times together: four groups and one more.
+    fn decode_five(&self, simd: Simd) -> [Decoded; 5] {
+        let tables = Tables::new(&self.slots, self.bits).unwrap();
+        let mut out = [const { Vec::new() }; 5];
+        // One of them shorter, so that the others go on without it.
+        let counts = [0, 0, 1, 0, 0].map(|cut| [self.count, self.count.min(50 * LANES)][cut]);
+        out.iter_mut().zip(counts).for_each(|(out, count)| out.resize(count, 0xee));
+        let mut groups = out.each_mut().map(|out| {
+            let (count, mut group) = (out.len(), self.group(out));
+            group.classes = match group.classes {
+                Classes::PerSymbol(classes) => Classes::PerSymbol(&classes[..count]),
+                Classes::Levels(levels) => {
+                    let starts = &levels.starts[..count.div_ceil(LANES)];
+                    Classes::Levels(Levels { starts, ..levels })
+                }
+                one => one,
+            };
+            group
+        });
+        let read = Kernel::new(simd).decode(tables, groups.each_mut());
+        let states = groups.map(|group| group.states);
+        std::array::from_fn(|i| (read[i], std::mem::take(&mut out[i]), states[i]))
     }
 
     /// This case and another one together, with this one's tables.
     fn decode_two(&self, simd: Simd, other: &Case) -> [Decoded; 2] {
         let tables = Tables::new(&self.slots, self.bits).unwrap();
-        with_two(self, other, |a, b| Kernel::new(simd).decode_two(tables, a, b))
+        with_two(self, other, |two| Kernel::new(simd).decode(tables, two))
     }
 }
 
 pub(crate) fn with_two(
     first: &Case,
     second: &Case,
-    decode: impl FnOnce(&mut Group<'_>, &mut Group<'_>) -> [Option<usize>; 2],
+    decode: impl for<'a> FnOnce([&mut Group<'a>; 2]) -> [Option<usize>; 2],
 ) -> [Decoded; 2] {
-    let mut reads = [None; 2];
-    let mut other = None;
-    let one = with_group(first, |a| {
-        other = Some(with_group(second, |b| {
-            reads = decode(a, b);
-            reads[1]
-        }));
-        reads[0]
-    });
-    [one, other.unwrap()]
+    let mut out = [first, second].map(|case| vec![0xee; case.count]);
+    let [a, b] = &mut out;
+    let (mut a, mut b) = (first.group(a), second.group(b));
+    let reads = decode([&mut a, &mut b]);
+    let states = [a.states, b.states];
+    let [a, b] = out;
+    [(reads[0], a, states[0]), (reads[1], b, states[1])]
 }
 
 /// Frequencies of `size` symbols that sum to 2^bits, some of them 0.
@@ -129,6 +158,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 let tables: Vec<Vec<u32>> =
                     (0..classes).map(|_| frequencies(bits, alphabet, &mut next)).collect();
                 cases.push(case(&tables, bits, count, &mut next));
+                cases.push(case_of_levels(&tables, bits, count, &mut next));
                 // Words and states that nobody wrote; one table alone; streams cut short.
                 let mut wild = case(&tables, bits, count, &mut next);
                 wild.words = (0..next() % 3000).map(|_| next() as u8).collect();
@@ -146,12 +176,38 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
+/// A case whose classes come of rows and columns.
+fn case_of_levels(
+    tables: &[Vec<u32>],
+    bits: u32,
+    count: usize,
+    next: &mut impl FnMut() -> u64,
+) -> Case {
+    let map: Vec<u8> = (0..300).map(|_| (next() % tables.len() as u64) as u8).collect();
+    let cols: Vec<u8> = (0..LANES * [1, 2, 12, 40][count % 4]).map(|_| next() as u8 % 64).collect();
+    let starts: Vec<u16> = (0..count.div_ceil(LANES)).map(|_| (next() % 237) as u16).collect();
+    let levels = Levels::new(&map, &starts, &cols).unwrap();
+    let classes = (0..count).map(|i| levels.class(i)).collect();
+    let levels = Some((starts, cols, map));
+    Case { levels, ..case_with(tables, classes, bits, count, next) }
+}
+
 fn case(tables: &[Vec<u32>], bits: u32, count: usize, next: &mut impl FnMut() -> u64) -> Case {
     let classes: Vec<u8> = match tables.len() {
         1 => vec![0],
         many if count != 1 && next().is_multiple_of(4) => vec![(next() % many as u64) as u8],
         many => (0..count).map(|_| (next() % many as u64) as u8).collect(),
     };
+    case_with(tables, classes, bits, count, next)
+}
+
+fn case_with(
+    tables: &[Vec<u32>],
+    classes: Vec<u8>,
+    bits: u32,
+    count: usize,
+    next: &mut impl FnMut() -> u64,
+) -> Case {
     let class_of = |i: usize| usize::from(if classes.len() == 1 { classes[0] } else { classes[i] });
     let symbols: Vec<u8> = (0..count)
         .map(|i| {
@@ -170,20 +226,20 @@ fn case(tables: &[Vec<u32>], bits: u32, count: usize, next: &mut impl FnMut() ->
     let narrow = |f: &u32| u16::try_from(*f).unwrap();
     let wide = tables.iter().map(|table| table.iter().map(narrow).collect()).collect();
     for table in tables {
-        let mut c = 0;
         for (symbol, &f) in table.iter().enumerate() {
-            for _ in 0..f {
-                if bits <= MAX_BITS {
-                    slots.push(entry(symbol as u8, f, c, bits));
-                }
-            }
-            c += f;
+            // Where that is too much for a slot, the tables are for wide kernels alone.
+            let f = f.min(MAX_FREQUENCY);
+            slots.extend((0..f).map(|nth| entry(symbol as u8, f, nth)));
         }
+        slots.resize(slots.len().next_multiple_of(1 << bits), 0);
     }
-    Case { bits, slots, wide, words, states, classes, count, symbols: Some(symbols) }
+    let symbols = Some(symbols);
+    Case { bits, slots, wide, words, states, classes, levels: None, count, symbols }
 }
 
 twin_test!(all_kernels_decode_alike, cases(), |simd, case| case.decode(simd));
+
+twin_test!(all_kernels_decode_five_alike, cases(), |simd, case| case.decode_five(simd));
 
 twin_test!(all_kernels_decode_wide_alike, cases(), |simd, case| case.decode_wide(simd));
 
@@ -193,6 +249,9 @@ twin_test!(
         let mut pairs = Vec::new();
         let mut previous: Option<Case> = None;
         for mut case in cases() {
+            if case.levels.is_some() {
+                continue;
+            }
             if let Some(mut other) = previous.take() {
                 // Classes that both tables have; the second group's symbols are then made up.
                 let (a, b) = (case.slots.len() >> case.bits, other.slots.len() >> other.bits);
@@ -230,7 +289,8 @@ fn what_was_encoded_comes_back() {
         let (read, out, states) = case.decode(Simd::Scalar);
         assert_eq!((read, &out, states), (Some(case.words.len()), symbols, [LOWER; LANES]));
         let tables = case.wide_tables();
-        let wide = with_group(&case, |group| Kernel::new(Simd::Scalar).decode_wide(&tables, group));
+        let wide =
+            with_group(&case, |group| Kernel::new(Simd::Scalar).decode_wide(&tables, [group])[0]);
         assert_eq!(wide, (read, out, states));
         assert!(case.decode_wide(Simd::Scalar).iter().all(|decoded| *decoded == wide));
         seen += case.count;
@@ -248,7 +308,7 @@ fn wide_tables_decode_what_was_encoded() {
             let tables = case.wide_tables();
             for simd in Simd::available() {
                 let (read, out, states) =
-                    with_group(&case, |group| Kernel::new(simd).decode_wide(&tables, group));
+                    with_group(&case, |group| Kernel::new(simd).decode_wide(&tables, [group])[0]);
                 assert_eq!((read, states), (Some(case.words.len()), [LOWER; LANES]));
                 assert_eq!(Some(out), case.symbols);
             }
@@ -278,7 +338,7 @@ fn tables_that_are_not_whole_are_not_made() {
     assert!(Tables::new(&[0; 15], 4).is_none());
     assert!(Tables::new(&[0; 16], 4).is_some());
     assert!(Tables::new(&[0; 1], 0).is_none());
-    assert!(Tables::new(&[0; 1 << 13], 13).is_none());
+    assert!(Tables::new(&[0; 1 << 15], 15).is_none());
     assert!(Tables::new(&[0; 257 * 2], 1).is_none());
     let wide = |bits, table: &[u16]| WideTables::new(bits, [table].into_iter()).is_some();
     assert!(wide(14, &[1 << 14]) && wide(3, &[0, 4, 4]));
@@ -289,10 +349,10 @@ fn tables_that_are_not_whole_are_not_made() {
 #[test]
 #[should_panic(expected = "classes without a table")]
 fn a_class_without_a_table_panics() {
-    let slots = [entry(3, 2, 0, 1); 2];
+    let slots = [entry(3, 2, 0), entry(3, 2, 1)];
     let mut out = [0; 40];
     let classes = [vec![0; 39], vec![1]].concat();
     let classes = Classes::PerSymbol(&classes);
     let mut group = Group { words: &[], states: [LOWER; LANES], classes, out: &mut out };
-    Kernel::new(crate::dispatch::simd()).decode(Tables::new(&slots, 1).unwrap(), &mut group);
+    Kernel::new(crate::dispatch::simd()).decode(Tables::new(&slots, 1).unwrap(), [&mut group]);
 }

@@ -1,6 +1,6 @@
 //! Portable kernels of [`crate::rans`]: the twins that every other kernel is held against.
 
-use crate::rans::{Classes, Cursor, LANES, LOWER, ROW_BYTES, Tables, WideTables};
+use crate::rans::{Classes, Cursor, LANES, LOWER, NTH, ROW_BYTES, Tables, WideTables};
 
 /// Whole rows as long as words do not run out.
 pub(crate) fn rows(tables: Tables<'_>, cursor: &mut Cursor<'_>) {
@@ -13,7 +13,7 @@ pub(crate) fn rows(tables: Tables<'_>, cursor: &mut Cursor<'_>) {
             }
         };
     }
-    by_bits!(1 2 3 4 5 6 7 8 9 10 11 12);
+    by_bits!(1 2 3 4 5 6 7 8 9 10 11 12 13 14);
 }
 
 fn rows_of<const BITS: u32, const SIZE: usize>(slots: &[u32], cursor: &mut Cursor<'_>) {
@@ -29,6 +29,8 @@ fn rows_of<const BITS: u32, const SIZE: usize>(slots: &[u32], cursor: &mut Curso
                 unpack(tables[usize::from(row[lane])][slot & (SIZE - 1)])
             }
         }),
+        // Callers write such classes down first.
+        Classes::Levels(_) => {}
     }
 }
 
@@ -57,7 +59,10 @@ pub(crate) fn finish_wide(tables: &WideTables, cursor: Cursor<'_>) -> Option<usi
 fn wide_slot(tables: &WideTables, class: usize, slot: usize) -> Slot {
     let id = tables.slots()[class << tables.bits() | slot];
     let step = tables.steps()[usize::from(id)];
-    Slot { g: step >> 16, cumulative: step & 0xffff, symbol: id.to_le_bytes()[0] }
+    let (frequency, before) = ((1 << tables.bits()) - (step >> 16), step & 0xffff);
+    #[expect(clippy::cast_possible_truncation, reason = "14 bits")]
+    let nth = slot as u32 - before;
+    Slot { frequency, nth, symbol: id.to_le_bytes()[0] }
 }
 
 /// The table of symbol `i`.
@@ -66,20 +71,21 @@ fn class_of(classes: Classes<'_>, i: usize) -> usize {
     match classes {
         Classes::One(class) => class.into(),
         Classes::PerSymbol(classes) => classes[i].into(),
+        Classes::Levels(levels) => levels.class(i).into(),
     }
 }
 
 /// A slot taken apart.
 struct Slot {
-    /// Size of the table less the symbol's frequency.
-    g: u32,
-    cumulative: u32,
+    frequency: u32,
+    /// How many slots of the symbol come before.
+    nth: u32,
     symbol: u8,
 }
 
 #[inline(always)]
 fn unpack(e: u32) -> Slot {
-    Slot { g: e >> 20, cumulative: e >> 8 & 0xfff, symbol: e.to_le_bytes()[0] }
+    Slot { frequency: e >> 20, nth: e & NTH, symbol: (e >> 12).to_le_bytes()[0] }
 }
 
 /// Whole rows. There is no branch on whether a lane takes a word: all load the next one, and only
@@ -107,8 +113,7 @@ fn rows_by<R: Fn(usize, usize) -> Slot>(
                 let slot = look_up(lane, (*x & mask) as usize);
                 *out = slot.symbol;
                 // Wraps for no state that a table leads to; in states made up it may.
-                let step = slot.g.wrapping_mul(*x >> bits).wrapping_add(slot.cumulative);
-                let next = x.wrapping_sub(step);
+                let next = slot.frequency.wrapping_mul(*x >> bits).wrapping_add(slot.nth);
                 // At most 31 words were taken before: the mask only tells the compiler so.
                 let from = taken & (ROW_BYTES - 2);
                 let word = u16::from_le_bytes([window[from], window[from + 1]]);
@@ -135,8 +140,7 @@ fn finish_by(
         for (i, (out, x)) in (first..).zip(row.iter_mut().zip(&mut *states)) {
             let slot = look_up(i, (*x & ((1 << bits) - 1)) as usize);
             *out = slot.symbol;
-            let step = slot.g.wrapping_mul(*x >> bits).wrapping_add(slot.cumulative);
-            *x = x.wrapping_sub(step);
+            *x = slot.frequency.wrapping_mul(*x >> bits).wrapping_add(slot.nth);
             if *x < LOWER {
                 let word = words.get(read..).and_then(|rest| rest.first_chunk::<2>());
                 complete &= word.is_some();

@@ -25,6 +25,7 @@ fn row(tables: &EncodeTables, writer: &mut Writer<'_>, first: usize) {
         let class = match writer.classes {
             Classes::One(class) => class,
             Classes::PerSymbol(classes) => classes[first + lane],
+            Classes::Levels(levels) => levels.class(first + lane),
         };
         let step = steps[usize::from(class) * ALPHABET + usize::from(symbol)];
         let x = &mut writer.states[lane];

@@ -35,3 +35,38 @@ pub(crate) unsafe fn replace(table: &[u8; 256], bytes: &mut [u8]) -> usize {
     }
     vectors.len() * 32
 }
+
+/// For each 32 of `out` the bytes that the next 32 of `places`, which go round, name in the window
+/// of `map` that begins at the next of `starts`; how many that are.
+///
+/// # Safety
+/// Needs AVX2; places come in 32s and are below 64, and `map` has 64 bytes from each start on.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn in_windows(
+    map: &[u8],
+    starts: &[u16],
+    places: &[u8],
+    mut at: usize,
+    out: &mut [u8],
+) -> usize {
+    let mut done = 0;
+    for (start, out) in starts.iter().zip(out.as_chunks_mut::<32>().0) {
+        // SAFETY: 64 bytes of the map and 32 places are there, as the caller vouches.
+        unsafe {
+            let window = map.as_ptr().add(usize::from(*start));
+            let quarter =
+                |k: usize| _mm256_broadcastsi128_si256(_mm_loadu_si128(window.add(16 * k).cast()));
+            let places = _mm256_loadu_si256(places.as_ptr().add(at).cast());
+            // Bits 4 and 5 choose among the quarters: they become the highest of their bytes.
+            let (bit_4, bit_5) = (_mm256_slli_epi16::<3>(places), _mm256_slli_epi16::<2>(places));
+            let found = |k: usize| _mm256_shuffle_epi8(quarter(k), places);
+            let low = _mm256_blendv_epi8(found(0), found(1), bit_4);
+            let high = _mm256_blendv_epi8(found(2), found(3), bit_4);
+            let all = _mm256_blendv_epi8(low, high, bit_5);
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), all);
+        }
+        at = if at + 32 == places.len() { 0 } else { at + 32 };
+        done += 32;
+    }
+    done
+}

@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::rans::{Classes, Cursor, LANES, ROW_BYTES, Tables};
+use crate::rans::{Classes, Cursor, LANES, NTH, ROW_BYTES, Tables};
 
 /// Vectors to a group.
 pub(super) const VECTORS: usize = LANES / 8;
@@ -104,6 +104,10 @@ pub(super) unsafe fn rows_with<const G: usize, R: Row>(
     cursors: &mut [Cursor<'_>; G],
     row: R,
 ) {
+    if cursors.iter().any(|c| matches!(c.classes, Classes::Levels(_))) {
+        // Callers write such classes down first.
+        return;
+    }
     let per_symbol = cursors.iter().any(|c| matches!(c.classes, Classes::PerSymbol(_)));
     // SAFETY: as the caller vouches.
     unsafe {
@@ -158,7 +162,7 @@ unsafe fn rows_by<const G: usize, const PER_SYMBOL: bool, R: Row>(
                 words: cursor.words[cursor.read..].as_ptr(),
                 classes: match cursor.classes {
                     Classes::PerSymbol(classes) => classes[cursor.written..].as_ptr(),
-                    Classes::One(_) => std::ptr::null(),
+                    Classes::One(_) | Classes::Levels(_) => std::ptr::null(),
                 },
                 out: cursor.out[cursor.written..].as_mut_ptr(),
             });
@@ -280,14 +284,14 @@ unsafe fn row(
             *entry = look_up(slots, index);
             let product =
                 _mm256_mullo_epi32(_mm256_srli_epi32::<20>(*entry), _mm256_srl_epi32(*x, bits));
-            let cumulative =
-                _mm256_and_si256(_mm256_srli_epi32::<8>(*entry), _mm256_set1_epi32(0xfff));
-            *x = _mm256_sub_epi32(*x, _mm256_add_epi32(product, cumulative));
+            let nth = _mm256_and_si256(*entry, _mm256_set1_epi32(NTH.cast_signed()));
+            *x = _mm256_add_epi32(product, nth);
         }
         refill(states, place);
         // Bytes of dwords, in three packs; the last step brings the quarters into order.
         let byte = _mm256_set1_epi32(0xff);
-        let [a, b, c, d] = entries.map(|entry| _mm256_and_si256(entry, byte));
+        let [a, b, c, d] =
+            entries.map(|entry| _mm256_and_si256(_mm256_srli_epi32::<12>(entry), byte));
         let packed = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
         let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
         let symbols = _mm256_permutevar8x32_epi32(packed, order);

@@ -47,6 +47,8 @@ pub(crate) unsafe fn rows(tables: &EncodeTables, writer: &mut Writer<'_>) {
         let (classes, fixed) = match writer.classes {
             Classes::One(class) => (None, _mm256_set1_epi8(class.cast_signed())),
             Classes::PerSymbol(classes) => (Some(classes.as_ptr()), _mm256_setzero_si256()),
+            // The caller leaves these to scalar code.
+            Classes::Levels(_) => return,
         };
         let symbols = writer.symbols.as_ptr();
         let start = writer.buffer.as_mut_ptr();

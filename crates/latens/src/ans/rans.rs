@@ -85,6 +85,7 @@ pub(crate) fn decode(
             let class = match classes {
                 Classes::One(class) => usize::from(class),
                 Classes::PerSymbol(classes) => usize::from(classes[row * LANES + lane]),
+                Classes::Levels(_) => unreachable!("for kernels alone"),
             };
             let x = states[lane];
             let slot = tables.slots[(class << bits) + (x as usize & mask)];

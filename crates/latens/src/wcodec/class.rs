@@ -8,6 +8,8 @@ use latens_kernels::lookup;
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub(crate) mod windows;
+
 /// The decoded bytes of a part that serves as a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourceBytes<'a> {

@@ -3,6 +3,7 @@
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::part::{Fetch, PartDecoder, TRUSTED};
@@ -301,7 +302,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 Some(Terms { rule, levels: levels.into(), zero: zero.map(Cow::Owned) })
             }
         };
-        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, reference })
+        let step = if symbols.pairs { 2 } else { 1 };
+        let windows = terms.as_ref().and_then(|t| Windows::new(t, step, symbols.coded_cols()));
+        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, windows, reference })
     }
 
     /// All bytes of the tensor, in place of what `out` holds.

@@ -3,13 +3,14 @@
 use crate::ans::rans::{LANES, START};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
+use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::decode::tables::{Ready, Slots};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform;
 use latens_kernels::dispatch::simd;
-use latens_kernels::rans::{Classes, Group, Kernel};
+use latens_kernels::rans::{Classes, Group, Kernel, Levels};
 
 /// The symbol of a number of 255 or more; the excess follows the words.
 const ESCAPE: u8 = 255;
@@ -25,6 +26,8 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) bitplane: bool,
     pub(crate) slots: &'a Slots,
     pub(crate) terms: Option<Terms<'a>>,
+    /// The terms for kernels, where they have that form.
+    pub(crate) windows: Option<Windows>,
     /// Symbols of the reference, as many as the part has; or none.
     pub(crate) reference: Vec<u8>,
 }
@@ -44,8 +47,7 @@ struct Opened<'s> {
 struct Stream<'a, 's> {
     group: usize,
     opened: &'a mut Opened<'s>,
-    classes: &'a mut Vec<u8>,
-    sums: &'a mut RowSums,
+    classes: &'a mut OfSymbols,
     /// Coded symbols.
     out: &'a mut [u8],
 }
@@ -53,24 +55,39 @@ struct Stream<'a, 's> {
 /// What groups that are decoded one after the other may use again.
 #[derive(Debug, Default)]
 struct Buffer {
-    classes: Vec<u8>,
+    classes: OfSymbols,
     pairs: Vec<u8>,
-    sums: RowSums,
 }
 
-/// Those of two groups side by side.
+/// What says which classes symbols have.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers([Buffer; 2]);
+struct OfSymbols {
+    /// One by one, and what rows have in common.
+    each: Vec<u8>,
+    sums: RowSums,
+    /// Where windows begin.
+    starts: Vec<u16>,
+}
+
+/// Most groups that are decoded side by side.
+pub(crate) const TOGETHER: usize = 4;
+
+/// Those of groups side by side.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers([Buffer; TOGETHER]);
 
 impl Buffers {
     /// Makes them ready for another tensor, whose rows have sums of their own.
     pub(crate) fn forget(&mut self) {
-        self.0.iter_mut().for_each(|buffer| buffer.sums = RowSums::default());
+        self.0.iter_mut().for_each(|buffer| buffer.classes.sums = RowSums::default());
     }
 
     /// Bytes that they keep.
     pub(crate) fn bytes(&self) -> usize {
-        self.0.iter().map(|b| b.classes.capacity() + b.pairs.capacity()).sum()
+        let of = |b: &Buffer| {
+            b.classes.each.capacity() + 2 * b.classes.starts.capacity() + b.pairs.capacity()
+        };
+        self.0.iter().map(of).sum()
     }
 }
 
@@ -130,51 +147,65 @@ impl SymbolDecoder<'_> {
         if self.bitplane {
             return self.bitplanes(group, stored, out);
         }
-        let mut opened = self.open(stored, out.len())?;
         if self.symbols.has_transform() {
+            let opened = self.open(stored, out.len())?;
             return self.coefficients(group, opened, out);
         }
-        let Buffers([Buffer { classes, pairs, sums }, _]) = buffers;
-        let coded = self.coded(into, pairs, out);
-        self.rans([Stream { group, opened: &mut opened, classes, sums, out: coded }])?;
-        self.finish(group, &opened.tiles, into, pairs, out)
+        self.side_by_side(group, [stored], into, buffers, [out])
     }
 
-    /// Decodes two groups side by side.
-    pub(crate) fn decode_two(
+    /// Decodes up to [`TOGETHER`] groups, `out` being cut into as many as are `stored`.
+    pub(crate) fn decode_some(
         &self,
         group: usize,
-        stored: [&[u8]; 2],
+        stored: &[&[u8]],
         into: Target,
         buffers: &mut Buffers,
-        out: [&mut [u8]; 2],
+        out: &mut [&mut [u8]],
     ) -> Result<()> {
-        let [first, second] = out;
-        if self.bitplane || self.symbols.has_transform() {
-            self.decode(group, stored[0], into, buffers, first)?;
-            return self.decode(group + 1, stored[1], into, buffers, second);
+        if !self.bitplane && !self.symbols.has_transform() {
+            if let ([p, q, r, s], [a, b, c, d]) = (stored, &mut *out) {
+                let stored = [*p, *q, *r, *s];
+                return self.side_by_side(group, stored, into, buffers, [a, b, c, d]);
+            }
+            if let ([p, q, stored @ ..], [a, b, out @ ..]) = (stored, &mut *out) {
+                self.side_by_side(group, [*p, *q], into, buffers, [a, b])?;
+                return self.decode_some(group + 2, stored, into, buffers, out);
+            }
         }
-        let mut a = self.open(stored[0], first.len())?;
-        let mut b = self.open(stored[1], second.len())?;
-        let Buffers([x, y]) = buffers;
-        self.rans([
-            Stream {
-                group,
-                opened: &mut a,
-                classes: &mut x.classes,
-                sums: &mut x.sums,
-                out: self.coded(into, &mut x.pairs, first),
-            },
-            Stream {
-                group: group + 1,
-                opened: &mut b,
-                classes: &mut y.classes,
-                sums: &mut y.sums,
-                out: self.coded(into, &mut y.pairs, second),
-            },
-        ])?;
-        self.finish(group, &a.tiles, into, &x.pairs, first)?;
-        self.finish(group + 1, &b.tiles, into, &y.pairs, second)
+        for (i, (stored, out)) in stored.iter().zip(out).enumerate() {
+            self.decode(group + i, stored, into, buffers, out)?;
+        }
+        Ok(())
+    }
+
+    fn side_by_side<const G: usize>(
+        &self,
+        group: usize,
+        stored: [&[u8]; G],
+        into: Target,
+        buffers: &mut Buffers,
+        mut out: [&mut [u8]; G],
+    ) -> Result<()> {
+        let mut opened = Vec::with_capacity(G);
+        for (stored, out) in stored.iter().zip(&out) {
+            opened.push(self.open(stored, out.len())?);
+        }
+        let each = opened.iter_mut().zip(&mut buffers.0).zip(&mut out);
+        let streams = each.zip(group..).map(|(((opened, buffer), out), group)| {
+            let Buffer { classes, pairs } = buffer;
+            Stream { group, opened, classes, out: self.coded(into, pairs, out) }
+        });
+        let mut streams: Vec<_> = streams.collect();
+        if let Ok(streams) = <&mut [Stream<'_, '_>; G]>::try_from(&mut streams[..]) {
+            self.rans(streams)?;
+        }
+        for ((i, out), (opened, buffer)) in
+            out.into_iter().enumerate().zip(opened.iter().zip(&buffers.0))
+        {
+            self.finish(group + i, &opened.tiles, into, &buffer.pairs, out)?;
+        }
+        Ok(())
     }
 
     /// Where coded symbols go: `out`, or a buffer for pairs that are still to be taken apart.
@@ -228,32 +259,48 @@ impl SymbolDecoder<'_> {
 
     /// The next symbols of a stream, `count` of them from row `row` on (fewer at the end), with their
     /// classes.
-    fn band<'b>(&self, stream: &'b mut Stream<'_, '_>, row: usize, count: usize) -> Group<'b> {
-        let Stream { group, opened, classes, sums, out } = stream;
-        let from = (row * self.symbols.coded_cols()).min(out.len());
+    fn band<'b>(&'b self, stream: &'b mut Stream<'_, '_>, row: usize, count: usize) -> Group<'b> {
+        let Stream { group, opened, classes, out } = stream;
+        let cols = self.symbols.coded_cols();
+        let from = (row * cols).min(out.len());
         let to = from.saturating_add(count).min(out.len());
-        let classes = match &self.terms {
-            None => Classes::One(0),
-            Some(terms) => {
-                classes.resize(to - from, 0);
-                let first = *group * self.symbols.group_rows + row;
-                self.classes(terms, first, sums, classes);
-                Classes::PerSymbol(classes)
+        let first = *group * self.symbols.group_rows + row;
+        let step = if self.symbols.pairs { 2 } else { 1 };
+        let OfSymbols { each, sums, starts } = &mut **classes;
+        let classes = match (&self.terms, &self.windows) {
+            (None, _) => Classes::One(0),
+            (Some(terms), Some(windows)) => {
+                starts.resize((to - from).div_ceil(LANES), 0);
+                for (r, row) in starts.chunks_mut((cols / LANES).max(1)).enumerate() {
+                    windows.starts(terms, first + r, step, row);
+                }
+                // As windows are made, that is what it is.
+                match Levels::new(&windows.map, starts, &windows.cols) {
+                    Some(levels) => Classes::Levels(levels),
+                    None => Classes::One(0),
+                }
+            }
+            (Some(terms), None) => {
+                each.resize(to - from, 0);
+                self.classes(terms, first, sums, each);
+                Classes::PerSymbol(each)
             }
         };
         let words = &opened.words[opened.read..];
         Group { words, states: opened.states, classes, out: &mut out[from..to] }
     }
 
-    /// Decodes all symbols of streams side by side: some rows at a time where they have classes.
-    fn rans<const G: usize>(&self, mut streams: [Stream<'_, '_>; G]) -> Result<()> {
+    /// Decodes all symbols of streams side by side: some rows at a time where their classes are
+    /// written down.
+    fn rans<const G: usize>(&self, streams: &mut [Stream<'_, '_>; G]) -> Result<()> {
         let longest = streams.iter().map(|s| s.out.len()).max().unwrap_or(0);
         let cols = self.symbols.coded_cols().max(1);
-        let rows = if self.terms.is_some() { band_rows(cols) } else { longest.div_ceil(cols) };
+        let written_down = self.terms.is_some() && self.windows.is_none();
+        let rows = if written_down { band_rows(cols) } else { longest.div_ceil(cols) };
         for row in (0..longest.div_ceil(cols)).step_by(rows.max(1)) {
             let count = rows.saturating_mul(cols);
             let mut groups = streams.each_mut().map(|stream| self.band(stream, row, count));
-            let read = self.decode_groups(&mut groups)?;
+            let read = self.decode_groups(groups.each_mut())?;
             let states = groups.map(|group| group.states);
             for ((stream, states), read) in streams.iter_mut().zip(states).zip(read) {
                 stream.opened.go_on(states, read)?;
@@ -268,29 +315,15 @@ impl SymbolDecoder<'_> {
     /// The bytes of words that each of the groups read.
     fn decode_groups<const G: usize>(
         &self,
-        groups: &mut [Group<'_>; G],
+        groups: [&mut Group<'_>; G],
     ) -> Result<[Option<usize>; G]> {
         let tables = self.slots.ready(self.symbols.table_bits);
         let tables = tables.ok_or_else(|| Error::corrupt(0, "symbols without a table"))?;
         let kernel = Kernel::new(simd());
-        let mut read = [None; G];
-        match (&mut groups[..], tables) {
-            ([a, b], Ready::Narrow(tables)) => {
-                read.copy_from_slice(&kernel.decode_two(tables, a, b));
-            }
-            ([a, b], Ready::Wide(tables)) => {
-                read.copy_from_slice(&kernel.decode_wide_two(tables, a, b));
-            }
-            (groups, tables) => {
-                for (group, read) in groups.iter_mut().zip(&mut read) {
-                    *read = match tables {
-                        Ready::Narrow(tables) => kernel.decode(tables, group),
-                        Ready::Wide(tables) => kernel.decode_wide(tables, group),
-                    };
-                }
-            }
-        }
-        Ok(read)
+        Ok(match tables {
+            Ready::Narrow(tables) => kernel.decode(tables, groups),
+            Ready::Wide(tables) => kernel.decode_wide(tables, groups),
+        })
     }
 
     /// Pairs apart, predictions added.
@@ -326,9 +359,9 @@ impl SymbolDecoder<'_> {
         let shape = (self.rows(out.len()), self.symbols.cols);
         let kinds = order_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?.1;
         let (words, states) = (opened.words, opened.states);
-        let mut groups = [Group { words, states, classes: Classes::PerSymbol(&kinds), out }];
-        let [read] = self.decode_groups(&mut groups)?;
-        let [Group { states, out, .. }] = groups;
+        let mut group_of = Group { words, states, classes: Classes::PerSymbol(&kinds), out };
+        let [read] = self.decode_groups([&mut group_of])?;
+        let Group { states, out, .. } = group_of;
         opened.go_on(states, read)?;
         opened.check_states()?;
         let read = opened.read;

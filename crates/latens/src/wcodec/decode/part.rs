@@ -4,12 +4,14 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Number, f16};
 use crate::pco;
-use crate::wcodec::decode::group::{Buffers, SymbolDecoder, Target};
+use crate::wcodec::decode::group::{Buffers, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
 use crate::wcodec::threads;
 use crate::wcodec::view::Packing;
+use latens_kernels::dispatch::simd;
+use latens_kernels::rans::Kernel;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +32,7 @@ pub(crate) struct PartDecoder<'a> {
 /// What groups decoded one after the other may use again.
 #[derive(Debug, Default)]
 struct Scratch {
-    stored: [Vec<u8>; 2],
+    stored: [Vec<u8>; TOGETHER],
     symbols: Vec<u8>,
     buffers: Buffers,
 }
@@ -177,7 +179,7 @@ impl PartDecoder<'_> {
         Ok(())
     }
 
-    /// Decodes whole groups into `out`, two of them side by side.
+    /// Decodes whole groups into `out`, some of them side by side.
     fn groups(
         &self,
         groups: Range<usize>,
@@ -190,8 +192,9 @@ impl PartDecoder<'_> {
             Form::Plain => elements * self.record.shape.width(),
             Form::Packed(packing, _) => elements * usize::from(packing.bits) / 8,
         };
-        // Two groups are decoded in less than twice the time of one, but not while threads idle.
-        let each = if groups.len() < 2 * self.threads { 1 } else { 2 };
+        // Some groups are decoded in less time together than one by one, but not while threads idle.
+        let most = Kernel::new(simd()).groups().min(TOGETHER);
+        let each = (groups.len() / self.threads.max(1)).clamp(1, most);
         let pieces: Vec<Mutex<&mut [u8]>> =
             out.chunks_mut((each * one).max(1)).map(Mutex::new).collect();
         let decode = |lent: &mut Lent<'_>, i: usize| -> Result<()> {
@@ -200,14 +203,14 @@ impl PartDecoder<'_> {
             let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
             let group = groups.start + each * i;
             let Form::Packed(packing, cols) = form else {
-                return self.two(group, &mut piece, one, Target::Symbols, fetch, scratch);
+                return self.some(group, &mut piece, one, Target::Symbols, fetch, scratch);
             };
             if packing.is_pairs() && self.pairs() {
-                return self.two(group, &mut piece, one, Target::Pairs, fetch, scratch);
+                return self.some(group, &mut piece, one, Target::Pairs, fetch, scratch);
             }
             let mut symbols = std::mem::take(&mut scratch.symbols);
             symbols.resize(piece.len() * 8 / usize::from(packing.bits), 0);
-            let done = self.two(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
+            let done = self.some(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
             packing.pack_into(&symbols, cols, &mut piece);
             scratch.symbols = symbols;
             done
@@ -220,8 +223,8 @@ impl PartDecoder<'_> {
         matches!(&self.record.codec, Codec::Direct(symbols) if symbols.pairs)
     }
 
-    /// Decodes group `group` and, where `out` is longer than one, the next one too.
-    fn two(
+    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
+    fn some(
         &self,
         group: usize,
         out: &mut [u8],
@@ -230,23 +233,27 @@ impl PartDecoder<'_> {
         fetch: &Fetch<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let Scratch { stored: [stored, after], buffers, .. } = scratch;
-        let stored = fetch(group, stored)?.unwrap_or(stored);
-        let (first, second) = out.split_at_mut(one.min(out.len()));
-        let place = |e: Error, group: usize| e.within(format!("group {group}"));
-        if second.is_empty() {
-            return self.group(group, stored, into, buffers, first).map_err(|e| place(e, group));
-        }
-        let after = fetch(group + 1, after)?.unwrap_or(after);
-        if let (Codec::Direct(_), Some(symbols)) = (&self.record.codec, &self.symbols) {
-            let (stored, out) = ([stored, after], [&mut *first, &mut *second]);
-            if symbols.decode_two(group, stored, into, buffers, out).is_ok() {
+        let Scratch { stored: kept, buffers, .. } = scratch;
+        let mut out: Vec<&mut [u8]> = out.chunks_mut(one.max(1)).collect();
+        if let (Codec::Direct(_), Some(symbols), 2..) =
+            (&self.record.codec, &self.symbols, out.len())
+        {
+            let bytes = kept.iter_mut().zip(group..).take(out.len());
+            let stored: Result<Vec<&[u8]>> =
+                bytes.map(|(bytes, group)| Ok(fetch(group, bytes)?.unwrap_or(bytes))).collect();
+            let done = stored.and_then(|s| symbols.decode_some(group, &s, into, buffers, &mut out));
+            if done.is_ok() {
                 return Ok(());
             }
         }
-        // One by one, also to tell which of the two is wrong.
-        self.group(group, stored, into, buffers, first).map_err(|e| place(e, group))?;
-        self.group(group + 1, after, into, buffers, second).map_err(|e| place(e, group + 1))
+        // One by one, also to tell which of them is wrong.
+        for (out, group) in out.into_iter().zip(group..) {
+            let bytes = &mut kept[0];
+            let stored = fetch(group, bytes)?.unwrap_or(bytes);
+            let done = self.group(group, stored, into, buffers, out);
+            done.map_err(|e| e.within(format!("group {group}")))?;
+        }
+        Ok(())
     }
 
     /// Decodes one group into `out`.

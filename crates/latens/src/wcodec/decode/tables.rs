@@ -3,14 +3,15 @@
 use crate::error::{Error, Result};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::layout::table::Table;
-use latens_kernels::rans::{self, Tables, WideTables};
+use latens_kernels::dispatch::simd;
+use latens_kernels::rans::{self, Kernel, Tables, WideTables};
 
 /// Slots of the tables of all classes, for the kernels.
 #[derive(Debug)]
 pub(crate) enum Slots {
-    /// Up to 12 bits.
+    /// No symbol has more slots than these can say, and the kernel is faster with them.
     Narrow(Vec<u32>),
-    /// More.
+    /// Any.
     Wide(WideTables),
 }
 
@@ -36,7 +37,9 @@ impl Slots {
         if tables.is_empty() && symbols.count > 0 {
             return Err(Error::corrupt(0, "symbols without a table"));
         }
-        Ok(if size <= rans::MAX_BITS || tables.is_empty() {
+        let most = tables.iter().flat_map(|t| &t.frequencies).fold(0, |most, &f| most.max(f));
+        let narrow = size <= Kernel::new(simd()).most_bits();
+        Ok(if narrow && u32::from(most) <= rans::MAX_FREQUENCY || tables.is_empty() {
             Slots::Narrow(fill(&tables, size))
         } else {
             let frequencies = tables.iter().map(|t| t.frequencies.as_slice());
@@ -57,14 +60,9 @@ impl Slots {
 fn fill(tables: &[&Table], size: u32) -> Vec<u32> {
     let mut slots = Vec::with_capacity(tables.len() << size);
     for table in tables {
-        let mut before = 0;
         for (symbol, &f) in (0u8..=255).zip(&table.frequencies) {
             let f = u32::from(f);
-            if f > 0 {
-                let slot = rans::entry(symbol, f, before, size);
-                slots.resize(slots.len() + f as usize, slot);
-                before += f;
-            }
+            slots.extend((0..f).map(|nth| rans::entry(symbol, f, nth)));
         }
     }
     slots

@@ -79,17 +79,17 @@ impl Meaning {
         }
     }
 
-    /// The integers that symbols stand for.
+    /// The integers that symbols stand for, in the memory that these have.
     pub fn values(self, symbols: Vec<u8>) -> Values {
         let half = self.centre();
         let spare = 8 - self.bits.clamp(1, 8);
         match self.sign {
             Sign::Unsigned => Values::Unsigned(symbols),
-            Sign::Offset => {
-                Values::Signed(symbols.iter().map(|s| s.wrapping_sub(half).cast_signed()).collect())
-            }
+            Sign::Offset => Values::Signed(
+                symbols.into_iter().map(|s| s.wrapping_sub(half).cast_signed()).collect(),
+            ),
             Sign::Signed => Values::Signed(
-                symbols.iter().map(|s| (s << spare).cast_signed() >> spare).collect(),
+                symbols.into_iter().map(|s| (s << spare).cast_signed() >> spare).collect(),
             ),
         }
     }

@@ -1,0 +1,121 @@
+//! Classes of symbols that come of their rows and columns.
+
+use super::{Classes, Cursor, LANES};
+use crate::dispatch::Present;
+#[cfg(target_arch = "x86_64")]
+use crate::dispatch::Simd;
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::avx2_lookup;
+
+/// Levels of columns are below this.
+pub const WINDOW: usize = 64;
+/// Symbols whose classes are written down at a time where a kernel does not find them itself: few
+/// enough to be in the nearest cache still when they are used, beside the tables.
+const BAND: usize = 1 << 12;
+
+/// Most groups whose classes are written down together.
+pub(super) const TOGETHER: usize = 4;
+
+/// The class of symbol `i` is `map[starts[i / 32] + cols[i mod cols.len()]]`: a window of the map
+/// for each row of 32 symbols, in which the columns have their places.
+#[derive(Clone, Copy, Debug)]
+pub struct Levels<'a> {
+    pub(crate) map: &'a [u8],
+    pub(crate) starts: &'a [u16],
+    pub(crate) cols: &'a [u8],
+    /// The highest of them.
+    pub(super) highest: u8,
+}
+
+impl<'a> Levels<'a> {
+    /// `None` where `cols` are not whole rows of 32 symbols or not all below [`WINDOW`], or less
+    /// than a window of the map is left from a start on.
+    pub fn new(map: &'a [u8], starts: &'a [u16], cols: &'a [u8]) -> Option<Self> {
+        let most = starts.iter().fold(0, |most, &start| most.max(start));
+        let highest = cols.iter().fold(0, |most, &col| most.max(col));
+        let fits = !cols.is_empty()
+            && cols.len().is_multiple_of(LANES)
+            && usize::from(highest) < WINDOW
+            && usize::from(most) + WINDOW <= map.len();
+        fits.then_some(Self { map, starts, cols, highest })
+    }
+
+    /// Whether there are `symbols` classes, all below `tables`.
+    pub(super) fn fit(self, tables: usize, symbols: usize) -> bool {
+        let most = self.map.iter().fold(0, |most, &class| most.max(class));
+        self.starts.len() == symbols.div_ceil(LANES) && usize::from(most) < tables
+    }
+
+    /// The class of symbol `i`.
+    #[inline(always)]
+    pub(crate) fn class(self, i: usize) -> u8 {
+        self.map[usize::from(self.starts[i / LANES]) + usize::from(self.cols[i % self.cols.len()])]
+    }
+
+    /// The classes of the symbols from `first` on, a whole row's first one.
+    pub(super) fn expand(self, present: Present, mut first: usize, mut out: &mut [u8]) {
+        if self.highest == 0 {
+            let rows = self.starts[first / LANES..].iter().zip(out.chunks_mut(LANES));
+            return rows.for_each(|(start, out)| out.fill(self.map[usize::from(*start)]));
+        }
+        #[cfg(target_arch = "x86_64")]
+        if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
+            let (starts, at) = (&self.starts[first / LANES..], first % self.cols.len());
+            // SAFETY: the set is present, and AVX2 is there where AVX-512 is; `new` has seen to
+            // places and starts.
+            let done = unsafe { avx2_lookup::in_windows(self.map, starts, self.cols, at, out) };
+            first += done;
+            out = &mut out[done..];
+        }
+        let _ = present;
+        let mut col = first % self.cols.len();
+        for (start, out) in self.starts[first / LANES..].iter().zip(out.chunks_mut(LANES)) {
+            let window = &self.map[usize::from(*start)..];
+            for (out, col) in out.iter_mut().zip(&self.cols[col..]) {
+                *out = window[usize::from(*col)];
+            }
+            col = if col + LANES == self.cols.len() { 0 } else { col + LANES };
+        }
+    }
+}
+
+/// Lets `decode` go on with up to [`TOGETHER`] cursors as far as it can, their classes each with its symbol.
+pub(super) fn in_bands(
+    present: Present,
+    cursors: &mut [Cursor<'_>],
+    mut decode: impl FnMut(&mut [Cursor<'_>]),
+) {
+    if !cursors.iter().any(|c| matches!(c.classes, Classes::Levels(_))) {
+        return decode(cursors);
+    }
+    let mut classes = [[0; BAND]; TOGETHER];
+    loop {
+        let mut moved = 0;
+        let mut bands: Vec<Cursor<'_>> = Vec::with_capacity(TOGETHER);
+        for (cursor, buffer) in cursors.iter_mut().zip(&mut classes) {
+            let count = BAND.min(cursor.out.len() - cursor.written);
+            let classes = match cursor.classes {
+                Classes::One(class) => Classes::One(class),
+                Classes::PerSymbol(all) => Classes::PerSymbol(&all[cursor.written..][..count]),
+                Classes::Levels(levels) => {
+                    let classes = &mut buffer[..count];
+                    levels.expand(present, cursor.written, classes);
+                    Classes::PerSymbol(classes)
+                }
+            };
+            let words = &cursor.words[cursor.read..];
+            let out = &mut cursor.out[cursor.written..][..count];
+            bands.push(Cursor { words, states: cursor.states, classes, out, read: 0, written: 0 });
+        }
+        decode(&mut bands);
+        let done: Vec<_> = bands.iter().map(|band| (band.read, band.written)).collect();
+        for (cursor, (read, written)) in cursors.iter_mut().zip(done) {
+            cursor.read += read;
+            cursor.written += written;
+            moved += written;
+        }
+        if moved == 0 {
+            return;
+        }
+    }
+}
