@@ -143,7 +143,7 @@ fn read_in_turns<L: Latent>(
     walk(present, Walk { table: tables[0], states: &mut states[0], stream, n, codes: even });
     let (mut now, mut next) = (even, odd);
     let turn = |i: u64| {
-        let (this, other) = (i as usize % 2, 1 - i as usize % 2);
+        let (this, other) = if i.is_multiple_of(2) { (0, 1) } else { (1, 0) };
         let (offsets, behind) = (bytes(seed + i), bytes(seed + i + 3));
         let mut dst = vec![L::default(); n];
         let window = tables[this].offsets_window(n);

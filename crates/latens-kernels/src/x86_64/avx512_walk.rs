@@ -247,5 +247,8 @@ pub(crate) unsafe fn walk<L: Latent>(
             },
         }
     }
+    // The compiler does not see that the upper halves are in use, which would slow down all code for
+    // SSE from here on.
+    _mm256_zeroupper();
     walker.finish(states, stream)
 }
