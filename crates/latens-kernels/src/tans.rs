@@ -309,6 +309,14 @@ impl Codes {
         self.max_offset_bits = table.max_offset_bits;
     }
 
+    /// Drops the codes from the `n`th on; returns how many bits they had.
+    pub fn cut_to(&mut self, n: usize) -> usize {
+        let bits = |node: &Node| node.bits() as usize;
+        let dropped = self.nodes[..self.n].get(n..).map_or(0, |nodes| nodes.iter().map(bits).sum());
+        self.n = self.n.min(n);
+        dropped
+    }
+
     /// Bits that the offsets of the latents take.
     pub fn offset_bits(&self, present: Present) -> usize {
         let visited = &self.nodes[..self.n];

@@ -53,12 +53,18 @@ pub(crate) fn skip<L: Latent>(
     move_to(*bit + bits, src, bit)
 }
 
-/// A whole batch of codes that follows offsets.
+/// A batch of codes that follows offsets.
 pub(crate) struct Next<'a, L> {
     pub(crate) table: &'a Table<L>,
     pub(crate) slots: &'a mut [u32; LANES],
     pub(crate) codes: &'a mut Codes,
+    /// How many are stored.
+    pub(crate) n: usize,
 }
+
+/// Codes fewer than a batch that a walk may go too far: as many as Consecutive does not store at
+/// the end of a page.
+const TOO_FAR: usize = 8;
 
 /// Reads the offsets of as many codes as `dst` has room for, which [`walk`] has read. Deltas are not
 /// undone. Where it costs less than later, reads the next codes too, and returns how many bits
@@ -85,7 +91,8 @@ pub(crate) fn unpack<L: Latent>(
         move_to(at + n * usize::from(width), src, bit)?;
         return Ok(None);
     }
-    if let Some(Next { table: next_table, slots, codes: next_codes }) = next
+    if let Some(Next { table: next_table, slots, codes: next_codes, n: next_n }) = next
+        && next_n > BATCH_N - TOO_FAR
         && let Some(next_table) = next_table.kernel()
         && next_table.single().is_none()
         && let Some(stream) = whole_stream(src, at, table.offsets_window(n))
@@ -101,6 +108,8 @@ pub(crate) fn unpack<L: Latent>(
             codes: next_codes,
         };
         let bits = tans::walk_and_unpack(present, walk, now);
+        // Slots are of no use behind the end of a page.
+        let bits = bits - next_codes.cut_to(next_n);
         move_to(end, src, bit)?;
         return Ok(Some(bits));
     }

@@ -17,6 +17,7 @@ use latens_kernels::prefetch;
 use latens_kernels::tans::Codes;
 use std::mem;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// A chunk's metadata with its tables: what all its pages share.
 #[derive(Clone, Debug)]
@@ -25,6 +26,30 @@ pub(crate) struct ChunkTables<L> {
     delta: Option<Table<u32>>,
     primary: Primary<Table<L>, Table<u32>>,
     secondary: Option<Table<L>>,
+    kept: Kept<L>,
+}
+
+/// Room of pages that are done with, for those that come: no more than have been decoded at a time.
+#[derive(Debug)]
+struct Kept<L>(Mutex<Vec<Box<Room<L>>>>);
+
+impl<L> Kept<L> {
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Box<Room<L>>>) -> R) -> R {
+        // A list is sound whoever has panicked.
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<L> Default for Kept<L> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<L> Clone for Kept<L> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl<L: Latent> ChunkTables<L> {
@@ -51,7 +76,13 @@ impl<L: Latent> ChunkTables<L> {
             },
             secondary: secondary.map(|v| Table::new(v, secondary_shift, workshop)).transpose()?,
             meta,
+            kept: Kept::default(),
         })
+    }
+
+    /// Keeps the room of a page that is done with.
+    pub(crate) fn keep(&self, page: PageState<L>) {
+        self.kept.change(|kept| kept.push(page.scratch.room));
     }
 
     /// Gives the tables' memory back: no more can be decoded.
@@ -116,11 +147,13 @@ impl<L: Latent> Scratch<L> {
         let room = |wanted: bool| if wanted { n.min(BATCH_N) } else { 0 };
         let is_dict = matches!(tables.primary, Primary::Indices(_));
         Self {
-            room: Box::new(Room {
-                codes: Default::default(),
-                apart: [0; 176],
-                primary: [L::ZERO; BATCH_N],
-                secondary: [L::ZERO; BATCH_N],
+            room: tables.kept.change(Vec::pop).unwrap_or_else(|| {
+                Box::new(Room {
+                    codes: Default::default(),
+                    apart: [0; 176],
+                    primary: [L::ZERO; BATCH_N],
+                    secondary: [L::ZERO; BATCH_N],
+                })
             }),
             lookbacks: vec![0; room(tables.delta.is_some())],
             indices: vec![0; room(is_dict)],
@@ -248,8 +281,10 @@ impl<L: Latent> PageState<L> {
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
                 // The primary codes of the next batch follow this one's last offsets.
-                let is_followed =
-                    tables.delta.is_none() && decoder.stored(rest.min(BATCH_N), rest) == BATCH_N;
+                let next_n = match tables.delta {
+                    None => decoder.stored(rest.min(BATCH_N), rest),
+                    Some(_) => 0,
+                };
                 if wanted.primary {
                     let stored = decoder.stored(n, left);
                     match ahead {
@@ -258,14 +293,15 @@ impl<L: Latent> PageState<L> {
                     }
                     let next = match &mut second {
                         Some((second, table)) => {
-                            let stored = second.stored(n, left);
-                            (stored == BATCH_N && wanted.secondary)
-                                .then(|| (*table, second.slots()))
+                            let n = if wanted.secondary { second.stored(n, left) } else { 0 };
+                            Next { table, slots: second.slots(), codes: next_codes, n }
                         }
-                        None => is_followed.then(|| (table, decoder.slots())),
+                        None => {
+                            Next { table, slots: decoder.slots(), codes: next_codes, n: next_n }
+                        }
                     };
-                    let next = next.map(|(table, slots)| Next { table, slots, codes: next_codes });
-                    ahead = batch::unpack(table, src, bit, codes, &mut primary[..stored], next)?;
+                    ahead =
+                        batch::unpack(table, src, bit, codes, &mut primary[..stored], Some(next))?;
                     if ahead.is_some() {
                         mem::swap(&mut codes, &mut next_codes);
                         self.swapped ^= true;
@@ -286,9 +322,9 @@ impl<L: Latent> PageState<L> {
                             }
                         }
                         let slots = decoder.slots();
-                        let next = is_followed.then_some(Next { table, slots, codes: next_codes });
+                        let next = Next { table, slots, codes: next_codes, n: next_n };
                         let dst = &mut secondary[..stored];
-                        ahead = batch::unpack(second_table, src, bit, codes, dst, next)?;
+                        ahead = batch::unpack(second_table, src, bit, codes, dst, Some(next))?;
                         if ahead.is_some() {
                             mem::swap(&mut codes, &mut next_codes);
                             self.swapped ^= true;
