@@ -6,6 +6,7 @@ use crate::limits::Limits;
 use crate::number::{Latent, Number};
 use crate::pco::decode::batch::{self, Next};
 use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
+use crate::pco::decode::room::{Kept, Room};
 use crate::pco::decode::table::Table;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::decode::workshop::Workshop;
@@ -14,10 +15,8 @@ use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
-use latens_kernels::tans::Codes;
 use std::mem;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// A chunk's metadata with its tables: what all its pages share.
 #[derive(Clone, Debug)]
@@ -27,29 +26,6 @@ pub(crate) struct ChunkTables<L> {
     primary: Primary<Table<L>, Table<u32>>,
     secondary: Option<Table<L>>,
     kept: Kept<L>,
-}
-
-/// Room of pages that are done with, for those that come: no more than have been decoded at a time.
-#[derive(Debug)]
-struct Kept<L>(Mutex<Vec<Box<Room<L>>>>);
-
-impl<L> Kept<L> {
-    fn change<R>(&self, change: impl FnOnce(&mut Vec<Box<Room<L>>>) -> R) -> R {
-        // A list is sound whoever has panicked.
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl<L> Default for Kept<L> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<L> Clone for Kept<L> {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 impl<L: Latent> ChunkTables<L> {
@@ -82,7 +58,7 @@ impl<L: Latent> ChunkTables<L> {
 
     /// Keeps the room of a page that is done with.
     pub(crate) fn keep(&self, page: PageState<L>) {
-        self.kept.change(|kept| kept.push(page.scratch.room));
+        self.kept.keep(page.scratch.room);
     }
 
     /// Gives the tables' memory back: no more can be decoded.
@@ -129,32 +105,12 @@ struct Scratch<L> {
     indices: Vec<u32>,
 }
 
-/// Room for codes and latents.
-///
-/// Codes of one batch are read while those of another and latents are written. Loads wait for
-/// stores before them whose addresses are alike in the low twelve bits: hence the distances.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-struct Room<L> {
-    codes: [Codes; 2],
-    apart: [u64; 176],
-    primary: [L; BATCH_N],
-    secondary: [L; BATCH_N],
-}
-
 impl<L: Latent> Scratch<L> {
     fn new(tables: &ChunkTables<L>, n: usize) -> Self {
         let room = |wanted: bool| if wanted { n.min(BATCH_N) } else { 0 };
         let is_dict = matches!(tables.primary, Primary::Indices(_));
         Self {
-            room: tables.kept.change(Vec::pop).unwrap_or_else(|| {
-                Box::new(Room {
-                    codes: Default::default(),
-                    apart: [0; 176],
-                    primary: [L::ZERO; BATCH_N],
-                    secondary: [L::ZERO; BATCH_N],
-                })
-            }),
+            room: tables.kept.room(),
             lookbacks: vec![0; room(tables.delta.is_some())],
             indices: vec![0; room(is_dict)],
         }
