@@ -4,9 +4,7 @@
 //! The two steps are separate, as the codes of a batch all come before its offsets: [`walk`] notes
 //! which slots are visited, [`unpack`] turns them into latents.
 
-#[cfg(target_arch = "x86_64")]
-use crate::dispatch::Simd;
-use crate::dispatch::{Present, Work};
+use crate::dispatch::{Present, Simd, Work};
 use crate::scalar::tans as scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
@@ -430,6 +428,12 @@ pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
         }
         _ => scalar::walk(&table.nodes, states, stream, visited),
     }
+}
+
+/// Whether [`walk_and_unpack`] does both at once, so that it is faster than one after the other.
+#[inline]
+pub fn is_fast_at_once(present: Present) -> bool {
+    present.simd() == Simd::Avx512
 }
 
 /// [`walk`], and [`unpack`] of the codes of another batch or variable; returns the walk's bits. At

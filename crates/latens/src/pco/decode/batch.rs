@@ -93,6 +93,7 @@ pub(crate) fn unpack<L: Latent>(
     }
     if let Some(Next { table: next_table, slots, codes: next_codes, n: next_n }) = next
         && next_n > BATCH_N - TOO_FAR
+        && tans::is_fast_at_once(present)
         && let Some(next_table) = next_table.kernel()
         && next_table.single().is_none()
         && let Some(stream) = whole_stream(src, at, table.offsets_window(n))
