@@ -11,7 +11,7 @@ pub enum Simd {
     Neon,
     /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
-    /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, VNNI, beside all of [`Simd::Avx2`].
+    /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, VBMI2, VNNI, beside all of [`Simd::Avx2`].
     Avx512,
 }
 
@@ -48,6 +48,7 @@ impl Simd {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")
                     && is_x86_feature_detected!("avx512vnni")
+                    && is_x86_feature_detected!("avx512vbmi2")
             }
             #[cfg(not(target_arch = "x86_64"))]
             Simd::Avx2 | Simd::Avx512 => false,
@@ -105,10 +106,17 @@ impl Present {
             fn with_avx2<W: Work>(work: W) -> W::Output {
                 work.run()
             }
-            if matches!(self.0, Simd::Avx2 | Simd::Avx512) {
-                // SAFETY: `self` is made for what the processor has alone, and `Simd::Avx512` is
-                // there only where all of `Simd::Avx2` is.
-                return unsafe { with_avx2(work) };
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn with_avx512<W: Work>(work: W) -> W::Output {
+                work.run()
+            }
+            match self.0 {
+                // SAFETY: `self` is made for what the processor has alone.
+                Simd::Avx512 => return unsafe { with_avx512(work) },
+                // SAFETY: likewise.
+                Simd::Avx2 => return unsafe { with_avx2(work) },
+                _ => {}
             }
         }
         work.run()

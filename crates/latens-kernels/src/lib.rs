@@ -9,6 +9,7 @@ pub mod delta;
 pub mod dispatch;
 pub mod lane;
 pub mod lookup;
+pub mod prefetch;
 pub mod rans;
 pub mod sums;
 pub mod tans;
@@ -50,7 +51,13 @@ mod x86_64 {
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_rans;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_sums;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_tans;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_taps;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_walk;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod bmi2_tans;
     #[cfg(target_arch = "x86_64")]

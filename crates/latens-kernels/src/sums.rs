@@ -6,7 +6,7 @@ use crate::dispatch::Simd;
 use crate::scalar::sums as scalar;
 use crate::tans::Latent;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::avx2_sums as avx2;
+use crate::x86_64::{avx2_sums as avx2, avx512_sums as avx512};
 
 /// Replaces differences of order `moments.len()` by the latents that they are differences of.
 ///
@@ -15,7 +15,14 @@ use crate::x86_64::avx2_sums as avx2;
 pub fn undo<L: Latent>(present: Present, moments: &mut [L], latents: &mut [L]) {
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx2 | Simd::Avx512 => {
+        Simd::Avx512 => {
+            for moment in moments.iter_mut().rev() {
+                // SAFETY: the set is present.
+                unsafe { avx512::running(moment, latents) };
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 => {
             for moment in moments.iter_mut().rev() {
                 // SAFETY: the set is present.
                 unsafe { avx2::running(moment, latents) };

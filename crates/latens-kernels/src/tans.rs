@@ -4,12 +4,10 @@
 //! The two steps are separate, as the codes of a batch all come before its offsets: [`walk`] notes
 //! which slots are visited, [`unpack`] turns them into latents.
 
-#[cfg(target_arch = "x86_64")]
-use crate::dispatch::Simd;
-use crate::dispatch::{Present, Work};
+use crate::dispatch::{Present, Simd, Work};
 use crate::scalar::tans as scalar;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{bmi2_tans as bmi2, bmi2_walk};
+use crate::x86_64::{avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
 
 /// Latents of a batch, at most.
 pub const BATCH: usize = 256;
@@ -22,8 +20,10 @@ pub const MAX_OFFSET_BITS: u8 = 64;
 /// Bytes that loads may read beyond the last bit in use, and one as the first bit need not be the
 /// first of its byte.
 const SLACK: usize = 17;
+/// The same of vectors.
+const WIDE_SLACK: usize = 65;
 /// The codes of a batch, or its offsets, touch no more bytes than so many, whatever the table.
-pub const WINDOW: usize = (BATCH * MAX_OFFSET_BITS as usize).div_ceil(8) + SLACK;
+pub const WINDOW: usize = (BATCH * MAX_OFFSET_BITS as usize).div_ceil(8) + WIDE_SLACK;
 /// An offset of so many bits lies in the eight bytes that begin with the byte of its first bit.
 pub(crate) const NARROW: u8 = 57;
 
@@ -271,14 +271,17 @@ impl<L: Latent> Table<L> {
 
     /// Bytes that unpacking `n` latents may touch, from that of the first bit on.
     pub fn offsets_window(&self, n: usize) -> usize {
-        (n * usize::from(self.max_offset_bits)).div_ceil(8) + SLACK
+        (n * usize::from(self.max_offset_bits)).div_ceil(8) + WIDE_SLACK
     }
 }
 
 /// The slots that a walk has visited: a batch's codes.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Codes {
     pub(crate) nodes: [Node; BATCH],
+    /// Behind the nodes: what a kernel has no registers for.
+    pub(crate) beside: [usize; 3],
     n: usize,
     /// Where they point into a table of lower bounds, its length.
     end: usize,
@@ -288,14 +291,40 @@ pub struct Codes {
 impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
-        Self { nodes, n: 0, end: 0, max_offset_bits: 0 }
+        Self { nodes, beside: [0; 3], n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 
 impl Codes {
+    /// Says whose nodes there will be.
+    #[inline(always)]
+    fn are_of<L: Latent>(&mut self, table: &Table<L>, n: usize) {
+        self.n = n;
+        self.end = match &table.lowers {
+            Lowers::Near(_) => usize::MAX,
+            Lowers::Far(lowers) => lowers.len(),
+        };
+        self.max_offset_bits = table.max_offset_bits;
+    }
+
+    /// Drops the codes from the `n`th on; returns how many bits they had.
+    pub fn cut_to(&mut self, n: usize) -> usize {
+        let bits = |node: &Node| node.bits() as usize;
+        let dropped = self.nodes[..self.n].get(n..).map_or(0, |nodes| nodes.iter().map(bits).sum());
+        self.n = self.n.min(n);
+        dropped
+    }
+
     /// Bits that the offsets of the latents take.
     pub fn offset_bits(&self, present: Present) -> usize {
-        present.run(OffsetBits(&self.nodes[..self.n]))
+        let visited = &self.nodes[..self.n];
+        match present.simd() {
+            _ if self.max_offset_bits == 0 => 0,
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the set is present.
+            Simd::Avx512 => unsafe { avx512::offset_bits(visited) },
+            _ => present.run(OffsetBits(visited)),
+        }
     }
 }
 
@@ -388,12 +417,7 @@ impl<L: Latent> Unpack<'_, L> {
 pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
     walk.check();
     let Walk { table, states, stream, n, codes } = walk;
-    codes.n = n;
-    codes.end = match &table.lowers {
-        Lowers::Near(_) => usize::MAX,
-        Lowers::Far(lowers) => lowers.len(),
-    };
-    codes.max_offset_bits = table.max_offset_bits;
+    codes.are_of(table, n);
     let visited = &mut codes.nodes[..n];
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
@@ -406,6 +430,51 @@ pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
     }
 }
 
+/// Whether [`walk_and_unpack`] does both at once, so that it is faster than one after the other.
+#[inline]
+pub fn is_fast_at_once(present: Present) -> bool {
+    present.simd() == Simd::Avx512
+}
+
+/// [`walk`], and [`unpack`] of the codes of another batch or variable; returns the walk's bits. At
+/// once, where that is faster.
+///
+/// # Panics
+/// As those two.
+#[inline]
+pub fn walk_and_unpack<L: Latent>(
+    present: Present,
+    next: Walk<'_, L>,
+    now: Unpack<'_, L>,
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if present.simd() == Simd::Avx512
+        && next.n == BATCH
+        && now.codes.n == BATCH
+        && now.table.max_offset_bits <= avx512::MOST
+        && let Ok(dst) = <&mut [L; BATCH]>::try_from(&mut *now.dst)
+    {
+        next.check();
+        let Unpack { table, codes, stream, .. } = now;
+        Unpack { table, codes, stream, dst }.check();
+        let shadow = avx512_walk::Shadow {
+            lowers: &table.lowers,
+            visited: &codes.nodes,
+            stream,
+            dst,
+            offsets: table.max_offset_bits > 0,
+        };
+        let Walk { table, states, stream, n, codes } = next;
+        codes.are_of(table, n);
+        // SAFETY: the set is present; the checks have found all that both steps demand.
+        return unsafe {
+            avx512_walk::walk(&table.nodes, table.max_bits, states, stream, codes, shadow)
+        };
+    }
+    unpack(present, now);
+    walk(present, next)
+}
+
 /// Turns a batch of codes into latents; returns how many bits their offsets take.
 ///
 /// # Panics
@@ -416,6 +485,12 @@ pub fn unpack<L: Latent>(present: Present, unpack: Unpack<'_, L>) -> usize {
     let Unpack { table, codes, stream, dst } = unpack;
     let visited = &codes.nodes[..codes.n];
     match present.simd() {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 if table.offsets != Offsets::None && table.max_offset_bits <= avx512::MOST => {
+            // SAFETY: the set is present; `Unpack::check` has found all codes inside of the
+            // table, as many latents, and bytes enough.
+            unsafe { avx512::unpack(&table.lowers, visited, stream, dst) }
+        }
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Unpack::check` has found all codes inside of the

@@ -126,6 +126,57 @@ crate::twin_test!(batches_agree, seeded(), |simd, case| {
     (small, read::<u32>(simd, &narrow(&slots), *case), read::<u64>(simd, &narrow(&slots), *case))
 });
 
+/// Batches in a row over two tables by turns, each unpacked while the next one is walked.
+fn read_in_turns<L: Latent>(
+    simd: Simd,
+    tables: [&Table<L>; 2],
+    n: usize,
+    seed: u64,
+) -> Vec<Vec<L>> {
+    let present = Present::new(simd);
+    let mut states = [[0; LANES]; 2];
+    let mut codes = [Codes::default(), Codes::default()];
+    let bit = (seed % 8) as usize;
+    let first = bytes(seed);
+    let stream = Stream { bytes: &first, bit };
+    let [even, odd] = &mut codes;
+    walk(present, Walk { table: tables[0], states: &mut states[0], stream, n, codes: even });
+    let (mut now, mut next) = (even, odd);
+    let turn = |i: u64| {
+        let (this, other) = if i.is_multiple_of(2) { (0, 1) } else { (1, 0) };
+        let (offsets, behind) = (bytes(seed + i), bytes(seed + i + 3));
+        let mut dst = vec![L::default(); n];
+        let window = tables[this].offsets_window(n);
+        let stream = Stream { bytes: &offsets[WINDOW - window..], bit: 7 - bit };
+        let unpack = Unpack { table: tables[this], codes: now, stream, dst: &mut dst };
+        // No byte more than must be there.
+        let stream = Stream { bytes: &behind[..tables[other].codes_window(n)], bit };
+        let states = &mut states[other];
+        let walk = Walk { table: tables[other], states, stream, n, codes: next };
+        let bits = walk_and_unpack(present, walk, unpack);
+        std::mem::swap(&mut now, &mut next);
+        dst.push(L::from_low(bits as u64));
+        dst
+    };
+    let mut all: Vec<_> = (0..5).map(turn).collect();
+    all.push(states.as_flattened().iter().map(|&s| L::from_low(s.into())).collect());
+    all
+}
+
+crate::twin_test!(walks_with_unpacking_agree, seeded(), |simd, case| {
+    let &(log, most, n, seed) = case;
+    let (a, b) = (slots(log, most, seed), slots(9 - log / 2, most / 2, seed + 3));
+    let small = (
+        read_in_turns::<u8>(simd, [&narrow(&a), &narrow(&b)], n, seed),
+        read_in_turns::<u16>(simd, [&narrow(&a), &narrow(&b)], n, seed),
+    );
+    let large = (
+        read_in_turns::<u32>(simd, [&narrow(&a), &narrow(&b)], n, seed),
+        read_in_turns::<u64>(simd, [&narrow(&a), &narrow(&b)], n, seed),
+    );
+    (small, large)
+});
+
 crate::twin_test!(single_slots_agree, cases(), |simd, case| {
     let &(_, width, n, seed) = case;
     let width = u8::try_from(width).unwrap();

@@ -14,7 +14,7 @@ use std::arch::x86_64::_bzhi_u64;
 /// Keeps the vectoriser of superwords from packing neighbours into a vector: it sees like operations
 /// and not that their inputs and outputs are addresses.
 #[inline(always)]
-fn scalar(mut x: u64) -> u64 {
+pub(super) fn scalar(mut x: u64) -> u64 {
     // SAFETY: no instruction.
     unsafe {
         asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));

@@ -22,55 +22,88 @@ use std::arch::asm;
 
 /// Four codes of so many bits leave as many in eight bytes behind them, wherever the first begins
 /// in its byte.
-const FEW: u8 = 7;
+pub(super) const FEW: u8 = 7;
 
-/// The loop over groups of four codes. The word of the next group is its `$tail`.
-macro_rules! groups {
-    ($walker:ident, $first:ident, $n:ident, [$($above:literal,)?], [$($tail:literal,)*]) => {
+/// Four codes. `left` is moved on, and the flags say whether it has come to 0.
+macro_rules! four_codes {
+    (few) => {
+        $crate::x86_64::bmi2_walk::four_codes!(
+            "",
+            "add {n0}, {x}
+            shrx {word}, [{bytes}], {n0}"
+        )
+    };
+    // Sixteen bytes shifted right by the count. The upper eight are shifted left by one, and by 63
+    // less the count, so that none is by 64.
+    (many) => {
+        $crate::x86_64::bmi2_walk::four_codes!(
+            "mov {n1}, [{bytes} + 8]",
+            "add {n1}, {n1}
+            mov {n2}, {n0}
+            not {n2}
+            sub {n2}, {x}
+            add {n0}, {x}
+            shrx {word}, [{bytes}], {n0}
+            shlx {n1}, {n1}, {n2}
+            or {word}, {n1}"
+        )
+    };
+    // The word of the next group is its `$tail`.
+    ($above:literal, $tail:literal) => {
+        concat!(
+            "mov {n0}, [{nodes} + {s0} * 8]
+            mov {n1}, [{nodes} + {s1} * 8]
+            mov {n2}, [{nodes} + {s2} * 8]
+            mov [{end} + {left}], {n0}
+            mov [{end} + {left} + 8], {n1}
+            mov [{end} + {left} + 16], {n2}
+            bzhi {x}, {word}, {n0}
+            movzx {s0:e}, word ptr [{nodes} + {s0} * 8 + 2]
+            add {s0}, {x}
+            shrx {x}, {word}, {n0}
+            # The low byte of these sums counts bits.
+            add {n0}, {n1}
+            bzhi {x}, {x}, {n1}
+            movzx {s1:e}, word ptr [{nodes} + {s1} * 8 + 2]
+            add {s1}, {x}
+            shrx {x}, {word}, {n0}
+            add {n0}, {n2}
+            bzhi {x}, {x}, {n2}
+            movzx {s2:e}, word ptr [{nodes} + {s2} * 8 + 2]
+            add {s2}, {x}
+            # From here on `x` is the fourth node.
+            mov {x}, [{nodes} + {s3} * 8]
+            mov [{end} + {left} + 24], {x}\n",
+            $above,
+            "\nshrx {word}, {word}, {n0}
+            add {n0}, {bit}
+            bzhi {word}, {word}, {x}
+            movzx {s3:e}, word ptr [{nodes} + {s3} * 8 + 2]
+            add {s3}, {word}\n",
+            $tail,
+            "\n# At most 7 + 56 bits from the byte that the four codes begin in.
+            movzx {n0:e}, {n0:l}
+            mov {bit}, {n0}
+            and {bit:e}, 7
+            shr {n0:e}, 3
+            add {bytes}, {n0}
+            add {left}, 32"
+        )
+    };
+}
+pub(super) use four_codes;
+
+/// Groups of four codes, all of a [`Walker`]'s; `$before` each `$group`, and what that needs.
+macro_rules! walk_groups {
+    ($walker:ident, $end:expr, $n:expr, [$($text:expr,)*], $($operand:tt)*) => {
         asm!(
             "2:",
-            "mov {n0}, [{nodes} + {s0} * 8]",
-            "mov {n1}, [{nodes} + {s1} * 8]",
-            "mov {n2}, [{nodes} + {s2} * 8]",
-            "mov [{end} + {left}], {n0}",
-            "mov [{end} + {left} + 8], {n1}",
-            "mov [{end} + {left} + 16], {n2}",
-            "bzhi {x}, {word}, {n0}",
-            "movzx {s0:e}, word ptr [{nodes} + {s0} * 8 + 2]",
-            "add {s0}, {x}",
-            "shrx {x}, {word}, {n0}",
-            // The low byte of these sums counts bits.
-            "add {n0}, {n1}",
-            "bzhi {x}, {x}, {n1}",
-            "movzx {s1:e}, word ptr [{nodes} + {s1} * 8 + 2]",
-            "add {s1}, {x}",
-            "shrx {x}, {word}, {n0}",
-            "add {n0}, {n2}",
-            "bzhi {x}, {x}, {n2}",
-            "movzx {s2:e}, word ptr [{nodes} + {s2} * 8 + 2]",
-            "add {s2}, {x}",
-            // From here on `x` is the fourth node.
-            "mov {x}, [{nodes} + {s3} * 8]",
-            "mov [{end} + {left} + 24], {x}",
-            $($above,)?
-            "shrx {word}, {word}, {n0}",
-            "add {n0}, {bit}",
-            "bzhi {word}, {word}, {x}",
-            "movzx {s3:e}, word ptr [{nodes} + {s3} * 8 + 2]",
-            "add {s3}, {word}",
-            $($tail,)*
-            // At most 7 + 56 bits from the byte that the four codes begin in.
-            "movzx {n0:e}, {n0:l}",
-            "mov {bit}, {n0}",
-            "and {bit:e}, 7",
-            "shr {n0:e}, 3",
-            "add {bytes}, {n0}",
-            "add {left}, 32",
+            $($text,)*
             "jne 2b",
             nodes = in(reg) $walker.nodes,
             bytes = inout(reg) $walker.bytes,
             bit = inout(reg) $walker.bit,
-            end = in(reg) $first.add($n),
+            end = in(reg) $end,
             left = inout(reg) -8 * $n as isize => _,
             s0 = inout(reg) $walker.states[0],
             s1 = inout(reg) $walker.states[1],
@@ -81,18 +114,20 @@ macro_rules! groups {
             n1 = out(reg) _,
             n2 = out(reg) _,
             x = out(reg) _,
+            $($operand)*
             options(nostack),
         )
     };
 }
+pub(super) use walk_groups;
 
-struct Walker {
-    nodes: *const Node,
-    states: [u64; LANES],
+pub(super) struct Walker {
+    pub(super) nodes: *const Node,
+    pub(super) states: [u64; LANES],
     /// The byte of the next bit.
-    bytes: *const u8,
+    pub(super) bytes: *const u8,
     /// Which one of that byte it is.
-    bit: u64,
+    pub(super) bit: u64,
 }
 
 impl Walker {
@@ -108,28 +143,19 @@ impl Walker {
         // four codes, 56 at most, say; `n` nodes are written.
         unsafe {
             if few {
-                groups!(self, first, n, [], ["add {n0}, {x}", "shrx {word}, [{bytes}], {n0}",]);
+                walk_groups!(self, first.add(n), n, [four_codes!(few),],);
             } else {
-                groups!(
-                    self,
-                    first,
-                    n,
-                    ["mov {n1}, [{bytes} + 8]",],
-                    [
-                        // Sixteen bytes shifted right by the count. The upper eight are shifted left
-                        // by one, and by 63 less the count, so that none is by 64.
-                        "add {n1}, {n1}",
-                        "mov {n2}, {n0}",
-                        "not {n2}",
-                        "sub {n2}, {x}",
-                        "add {n0}, {x}",
-                        "shrx {word}, [{bytes}], {n0}",
-                        "shlx {n1}, {n1}, {n2}",
-                        "or {word}, {n1}",
-                    ]
-                );
+                walk_groups!(self, first.add(n), n, [four_codes!(many),],);
             }
         }
+    }
+
+    /// Gives the states back; returns how many bits of the stream there were.
+    #[inline(always)]
+    pub(super) fn finish(self, states: &mut [u32; LANES], stream: Stream<'_>) -> usize {
+        *states = self.states.map(|s| s as u32);
+        let bytes = self.bytes.addr() - stream.bytes.as_ptr().addr();
+        bytes * 8 + self.bit as usize - stream.bit
     }
 
     /// One code of lane `lane`, for what is left at the end.
@@ -180,8 +206,5 @@ pub(crate) unsafe fn walk(
         // SAFETY: likewise.
         unsafe { walker.one(lane, node) };
     }
-    *states = walker.states.map(|s| s as u32);
-    // SAFETY: both are within the stream.
-    let bytes = unsafe { walker.bytes.offset_from_unsigned(stream.bytes.as_ptr()) };
-    bytes * 8 + walker.bit as usize - stream.bit
+    walker.finish(states, stream)
 }

@@ -2,11 +2,12 @@
 //!
 //! `table` is a chunk's tANS table ready for use, `batch` reads the latents of one batch,
 //! `variable` adds the undoing of deltas, `page` goes through a page and `join`s the variables to
-//! numbers, `workshop` is what the tables of all chunks share.
+//! numbers in its `room`, `workshop` is what the tables of all chunks share.
 
 pub(crate) mod batch;
 mod join;
 pub(crate) mod page;
+mod room;
 pub(crate) mod table;
 pub(crate) mod variable;
 pub(crate) mod workshop;

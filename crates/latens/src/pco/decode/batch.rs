@@ -3,48 +3,16 @@
 use crate::error::{Error, Result};
 use crate::number::Latent;
 use crate::pco::decode::table::Table;
-use crate::pco::layout::LANES;
+use crate::pco::layout::{BATCH_N, LANES};
 use latens_kernels::dispatch::Present;
 use latens_kernels::tans::{self, Codes, Stream, Unpack, WINDOW, Walk};
 
 /// So many bytes ahead make sure that a batch of three variables is whole, and read in place.
 pub(crate) const LOOKAHEAD: usize = 6 * WINDOW;
 
-/// Reads `dst.len()` latents (at most a batch) from bit `bit` of `src` on, without undoing
-/// deltas. `src` may end anywhere: an input that is too short is an error.
-pub(crate) fn read<L: Latent>(
-    table: &Table<L>,
-    slots: &mut [u32; LANES],
-    src: &[u8],
-    bit: &mut usize,
-    codes: &mut Codes,
-    dst: &mut [L],
-) -> Result<()> {
-    let n = dst.len();
-    if n == 0 {
-        return Ok(());
-    }
-    let Some(table) = table.kernel() else { return Err(no_bins(*bit)) };
-    let present = Present::in_use();
-    let mut at = *bit;
-    if let Some((lower, width)) = table.single() {
-        with_stream(src, at, table.offsets_window(n), |stream| {
-            tans::unpack_single(present, lower, width, stream, dst);
-        });
-        at += n * usize::from(width);
-    } else {
-        at += with_stream(src, at, table.codes_window(n), |stream| {
-            tans::walk(present, Walk { table, states: slots, stream, n, codes })
-        });
-        at += with_stream(src, at, table.offsets_window(n), |stream| {
-            tans::unpack(present, Unpack { table, codes, stream, dst })
-        });
-    }
-    move_to(at, src, bit)
-}
-
-/// Moves past `n` latents (at most a batch) from bit `bit` of `src` on: [`read`] without them.
-pub(crate) fn skip<L: Latent>(
+/// Reads `n` codes (at most a batch) from bit `bit` of `src` on, if the table has such. `src` may
+/// end anywhere: an input that is too short is an error.
+pub(crate) fn walk<L: Latent>(
     table: &Table<L>,
     slots: &mut [u32; LANES],
     src: &[u8],
@@ -56,17 +24,101 @@ pub(crate) fn skip<L: Latent>(
         return Ok(());
     }
     let Some(table) = table.kernel() else { return Err(no_bins(*bit)) };
-    let present = Present::in_use();
-    let mut at = *bit;
-    if let Some((_, width)) = table.single() {
-        at += n * usize::from(width);
-    } else {
-        at += with_stream(src, at, table.codes_window(n), |stream| {
-            tans::walk(present, Walk { table, states: slots, stream, n, codes })
-        });
-        at += codes.offset_bits(present);
+    if table.single().is_some() {
+        return Ok(());
     }
-    move_to(at, src, bit)
+    let present = Present::in_use();
+    let bits = with_stream(src, *bit, table.codes_window(n), |stream| {
+        tans::walk(present, Walk { table, states: slots, stream, n, codes })
+    });
+    move_to(*bit + bits, src, bit)
+}
+
+/// Moves past the offsets of `n` codes that [`walk`] has read.
+pub(crate) fn skip<L: Latent>(
+    table: &Table<L>,
+    src: &[u8],
+    bit: &mut usize,
+    codes: &Codes,
+    n: usize,
+) -> Result<()> {
+    if n == 0 {
+        return Ok(());
+    }
+    let Some(table) = table.kernel() else { return Err(no_bins(*bit)) };
+    let bits = match table.single() {
+        Some((_, width)) => n * usize::from(width),
+        None => codes.offset_bits(Present::in_use()),
+    };
+    move_to(*bit + bits, src, bit)
+}
+
+/// A batch of codes that follows offsets.
+pub(crate) struct Next<'a, L> {
+    pub(crate) table: &'a Table<L>,
+    pub(crate) slots: &'a mut [u32; LANES],
+    pub(crate) codes: &'a mut Codes,
+    /// How many are stored.
+    pub(crate) n: usize,
+}
+
+/// Codes fewer than a batch that a walk may go too far: as many as Consecutive does not store at
+/// the end of a page.
+const TOO_FAR: usize = 8;
+
+/// Reads the offsets of as many codes as `dst` has room for, which [`walk`] has read. Deltas are not
+/// undone. Where it costs less than later, reads the next codes too, and returns how many bits
+/// these take; `bit` is before them.
+pub(crate) fn unpack<L: Latent>(
+    table: &Table<L>,
+    src: &[u8],
+    bit: &mut usize,
+    codes: &Codes,
+    dst: &mut [L],
+    next: Option<Next<'_, L>>,
+) -> Result<Option<usize>> {
+    let n = dst.len();
+    if n == 0 {
+        return Ok(None);
+    }
+    let Some(table) = table.kernel() else { return Err(no_bins(*bit)) };
+    let present = Present::in_use();
+    let at = *bit;
+    if let Some((lower, width)) = table.single() {
+        with_stream(src, at, table.offsets_window(n), |stream| {
+            tans::unpack_single(present, lower, width, stream, dst);
+        });
+        move_to(at + n * usize::from(width), src, bit)?;
+        return Ok(None);
+    }
+    if let Some(Next { table: next_table, slots, codes: next_codes, n: next_n }) = next
+        && next_n > BATCH_N - TOO_FAR
+        && tans::is_fast_at_once(present)
+        && let Some(next_table) = next_table.kernel()
+        && next_table.single().is_none()
+        && let Some(stream) = whole_stream(src, at, table.offsets_window(n))
+        && let end = at + codes.offset_bits(present)
+        && let Some(behind) = whole_stream(src, end, next_table.codes_window(BATCH_N))
+    {
+        let now = Unpack { table, codes, stream, dst };
+        let walk = Walk {
+            table: next_table,
+            states: slots,
+            stream: behind,
+            n: BATCH_N,
+            codes: next_codes,
+        };
+        let bits = tans::walk_and_unpack(present, walk, now);
+        // Slots are of no use behind the end of a page.
+        let bits = bits - next_codes.cut_to(next_n);
+        move_to(end, src, bit)?;
+        return Ok(Some(bits));
+    }
+    let bits = with_stream(src, at, table.offsets_window(n), |stream| {
+        tans::unpack(present, Unpack { table, codes, stream, dst })
+    });
+    move_to(at + bits, src, bit)?;
+    Ok(None)
 }
 
 #[cold]
@@ -82,6 +134,13 @@ fn move_to(at: usize, src: &[u8], bit: &mut usize) -> Result<()> {
     }
     *bit = at;
     Ok(())
+}
+
+/// `src` from bit `at` on, if that is `window` bytes or more.
+#[inline]
+fn whole_stream(src: &[u8], at: usize, window: usize) -> Option<Stream<'_>> {
+    let bytes = src.get(at / 8..)?;
+    (bytes.len() >= window).then_some(Stream { bytes, bit: at % 8 })
 }
 
 /// Hands over `src` from bit `at` on, `window` bytes or more: at the end of the input zeros

@@ -4,7 +4,9 @@ use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Latent, Number};
+use crate::pco::decode::batch::{self, Next};
 use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
+use crate::pco::decode::room::{Kept, Room};
 use crate::pco::decode::table::Table;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::decode::workshop::Workshop;
@@ -12,7 +14,8 @@ use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::Codes;
+use latens_kernels::prefetch;
+use std::mem;
 use std::ops::Range;
 
 /// A chunk's metadata with its tables: what all its pages share.
@@ -22,6 +25,7 @@ pub(crate) struct ChunkTables<L> {
     delta: Option<Table<u32>>,
     primary: Primary<Table<L>, Table<u32>>,
     secondary: Option<Table<L>>,
+    kept: Kept<L>,
 }
 
 impl<L: Latent> ChunkTables<L> {
@@ -48,7 +52,13 @@ impl<L: Latent> ChunkTables<L> {
             },
             secondary: secondary.map(|v| Table::new(v, secondary_shift, workshop)).transpose()?,
             meta,
+            kept: Kept::default(),
         })
+    }
+
+    /// Keeps the room of a page that is done with.
+    pub(crate) fn keep(&self, page: PageState<L>) {
+        self.kept.keep(page.scratch.room);
     }
 
     /// Gives the tables' memory back: no more can be decoded.
@@ -71,6 +81,10 @@ pub(crate) struct PageState<L> {
     delta: Option<VariableDecoder<u32>>,
     primary: Primary<VariableDecoder<L>, VariableDecoder<u32>>,
     secondary: Option<VariableDecoder<L>>,
+    /// Bits of the next batch's primary codes, where these are in the scratch already.
+    ahead: Option<usize>,
+    /// Which of the room's codes come first.
+    swapped: bool,
     spent: Spent,
     scratch: Scratch<L>,
 }
@@ -83,14 +97,12 @@ pub(crate) struct Spent {
     pub(crate) secondary: u64,
 }
 
-/// Room for the latents of a batch, as far as the chunk has such.
+/// Room for what a batch has, as far as the chunk has such.
 #[derive(Clone, Debug)]
 struct Scratch<L> {
-    codes: Box<Codes>,
+    room: Box<Room<L>>,
     lookbacks: Vec<u32>,
     indices: Vec<u32>,
-    primary: Vec<L>,
-    secondary: Vec<L>,
 }
 
 impl<L: Latent> Scratch<L> {
@@ -98,11 +110,9 @@ impl<L: Latent> Scratch<L> {
         let room = |wanted: bool| if wanted { n.min(BATCH_N) } else { 0 };
         let is_dict = matches!(tables.primary, Primary::Indices(_));
         Self {
-            codes: Box::default(),
+            room: tables.kept.room(),
             lookbacks: vec![0; room(tables.delta.is_some())],
             indices: vec![0; room(is_dict)],
-            primary: vec![L::ZERO; room(true)],
-            secondary: vec![L::ZERO; room(tables.secondary.is_some())],
         }
     }
 }
@@ -138,6 +148,8 @@ impl<L: Latent> PageState<L> {
             delta,
             primary,
             secondary,
+            ahead: None,
+            swapped: false,
             spent: Spent::default(),
             scratch,
         })
@@ -197,7 +209,12 @@ impl<L: Latent> PageState<L> {
     ) -> Result<usize> {
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
-        let Scratch { codes, lookbacks, indices, primary, secondary } = &mut self.scratch;
+        let Scratch { room, lookbacks, indices } = &mut self.scratch;
+        let Room { codes: [codes, next_codes], primary, secondary, .. } = &mut **room;
+        let (mut codes, mut next_codes) = (codes, next_codes);
+        if self.swapped {
+            mem::swap(&mut codes, &mut next_codes);
+        }
         let mut stored = 0;
         let before = *bit;
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
@@ -207,33 +224,81 @@ impl<L: Latent> PageState<L> {
         }
         let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
+        // A constant variable takes no bits.
+        let constant = match &tables.secondary {
+            Some(table) if !payload.covers_secondary() => table.constant(),
+            _ => None,
+        };
+        let mut second = self.secondary.as_mut().zip(tables.secondary.as_ref());
+        second = second.filter(|_| constant.is_none());
+        let (left, rest) = (self.left, self.left - n);
+        let mut ahead = self.ahead.take();
+        let after_primary;
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
+                // The primary codes of the next batch follow this one's last offsets.
+                let next_n = match tables.delta {
+                    None => decoder.stored(rest.min(BATCH_N), rest),
+                    Some(_) => 0,
+                };
                 if wanted.primary {
-                    let dst = &mut primary[..n];
-                    decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+                    let stored = decoder.stored(n, left);
+                    match ahead {
+                        Some(bits) => *bit += bits,
+                        None => batch::walk(table, decoder.slots(), src, bit, codes, stored)?,
+                    }
+                    let next = match &mut second {
+                        Some((second, table)) => {
+                            let n = if wanted.secondary { second.stored(n, left) } else { 0 };
+                            Next { table, slots: second.slots(), codes: next_codes, n }
+                        }
+                        None => {
+                            Next { table, slots: decoder.slots(), codes: next_codes, n: next_n }
+                        }
+                    };
+                    ahead =
+                        batch::unpack(table, src, bit, codes, &mut primary[..stored], Some(next))?;
+                    if ahead.is_some() {
+                        mem::swap(&mut codes, &mut next_codes);
+                        self.swapped ^= true;
+                    }
+                    decoder.undo(lookbacks, *bit, stored, &mut primary[..n])?;
                 } else {
-                    decoder.skip(table, lookbacks, n, self.left, src, bit, codes)?;
+                    decoder.skip(table, n, left, ahead.take(), src, bit, codes)?;
+                    decoder.check(lookbacks, *bit)?;
                 }
+                after_primary = *bit;
+                if let Some((second, second_table)) = second {
+                    if wanted.secondary {
+                        let stored = second.stored(n, left);
+                        match ahead {
+                            Some(bits) => *bit += bits,
+                            None => {
+                                batch::walk(second_table, second.slots(), src, bit, codes, stored)?;
+                            }
+                        }
+                        let slots = decoder.slots();
+                        let next = Next { table, slots, codes: next_codes, n: next_n };
+                        let dst = &mut secondary[..stored];
+                        ahead = batch::unpack(second_table, src, bit, codes, dst, Some(next))?;
+                        if ahead.is_some() {
+                            mem::swap(&mut codes, &mut next_codes);
+                            self.swapped ^= true;
+                        }
+                        second.undo(lookbacks, *bit, stored, &mut secondary[..n])?;
+                    } else {
+                        second.skip(second_table, n, left, ahead.take(), src, bit, codes)?;
+                        second.check(lookbacks, *bit)?;
+                    }
+                }
+                self.ahead = ahead;
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
                 let dst = &mut indices[..n];
-                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
+                decoder.decode(table, lookbacks, left, src, bit, codes, dst)?;
+                after_primary = *bit;
             }
             _ => return Err(Error::invalid("a page decoded with another chunk's tables")),
-        }
-        let after_primary = *bit;
-        let mut constant = None;
-        if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
-            if !payload.covers_secondary() {
-                constant = table.constant();
-            }
-            if constant.is_none() && wanted.secondary {
-                let dst = &mut secondary[..n];
-                decoder.decode(table, lookbacks, self.left, src, bit, codes, dst)?;
-            } else if constant.is_none() {
-                decoder.skip(table, lookbacks, n, self.left, src, bit, codes)?;
-            }
         }
         self.spent.delta += (after_delta - before) as u64;
         self.spent.primary += (after_primary - after_delta) as u64;
@@ -258,22 +323,23 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
     ) -> Result<()> {
         let (left, n) = (self.left, self.left.min(BATCH_N));
-        let codes = &mut self.scratch.codes;
+        let (codes, ahead) =
+            (&mut self.scratch.room.codes[usize::from(self.swapped)], self.ahead.take());
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             let stored = n.min(left.saturating_sub(tables.meta.delta.state_n()));
-            decoder.skip(table, &[], stored, left, src, bit, codes)?;
+            decoder.skip(table, stored, left, None, src, bit, codes)?;
         }
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                decoder.skip(table, &[], n, left, src, bit, codes)?;
+                decoder.skip(table, n, left, ahead, src, bit, codes)?;
             }
             (Primary::Indices(decoder), Primary::Indices(table)) => {
-                decoder.skip(table, &[], n, left, src, bit, codes)?;
+                decoder.skip(table, n, left, None, src, bit, codes)?;
             }
             _ => return Err(Error::invalid("a page read with another chunk's tables")),
         }
         if let (Some(decoder), Some(table)) = (&mut self.secondary, &tables.secondary) {
-            decoder.skip(table, &[], n, left, src, bit, codes)?;
+            decoder.skip(table, n, left, None, src, bit, codes)?;
         }
         self.left -= n;
         Ok(())
@@ -283,9 +349,13 @@ impl<L: Latent> PageState<L> {
     pub(crate) fn take<T: Number<L = L>>(&mut self, dst: &mut [T]) -> usize {
         let n = self.ready.len().min(dst.len());
         let from = self.ready.start;
-        let latents = &self.scratch.primary[from..from + n];
+        let latents = &self.scratch.room.primary[from..from + n];
         Present::in_use().run(Map { latents, numbers: &mut dst[..n] });
         self.ready.start += n;
+        // While the next batch is decoded.
+        let behind = &mut dst[n..];
+        let next = behind.len().min(self.left.min(BATCH_N));
+        prefetch::to_write(Present::in_use(), &mut behind[..next]);
         n
     }
 }

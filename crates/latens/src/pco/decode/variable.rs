@@ -57,28 +57,42 @@ impl<L: Latent> VariableDecoder<L> {
         n.min(left.saturating_sub(self.state_n))
     }
 
-    /// Moves past the next batch of `n` latents; `left` counts the page's numbers from here on.
-    /// Lookbacks are looked at as [`VariableDecoder::decode`] does; none, where they are skipped too.
+    /// What a walk through the table moves on.
+    pub(crate) fn slots(&mut self) -> &mut [u32; LANES] {
+        &mut self.slots
+    }
+
+    /// Moves past the next batch of `n` latents; `left` counts the page's numbers from here on. Their
+    /// codes are there already where `ahead` says how many bits they take.
     #[expect(clippy::too_many_arguments, reason = "what is skipped, by what, from where")]
     pub(crate) fn skip(
         &mut self,
         table: &Table<L>,
-        lookbacks: &[u32],
         n: usize,
         left: usize,
+        ahead: Option<usize>,
         src: &[u8],
         bit: &mut usize,
         codes: &mut Codes,
     ) -> Result<()> {
         let stored = self.stored(n, left);
-        batch::skip(table, &mut self.slots, src, bit, codes, stored)?;
+        match ahead {
+            Some(bits) => *bit += bits,
+            None => batch::walk(table, &mut self.slots, src, bit, codes, stored)?,
+        }
+        batch::skip(table, src, bit, codes, stored)
+    }
+
+    /// Fails where [`VariableDecoder::decode`] does for these lookbacks. `bit` is behind their batch.
+    pub(crate) fn check(&self, lookbacks: &[u32], bit: usize) -> Result<()> {
         if let Undo::Lookback(decoder) = &self.undo {
-            decoder.check(lookbacks).map_err(|lookback| outside(lookback, *bit))?;
+            decoder.check(lookbacks).map_err(|lookback| outside(lookback, bit))?;
         }
         Ok(())
     }
 
-    /// Reads the next batch of latents; `left` counts the page's numbers from here on.
+    /// Reads the next batch of latents; `left` counts the page's numbers from here on. Their codes
+    /// are there already where `ahead` says how many bits they take.
     #[expect(clippy::too_many_arguments, reason = "what is read, by what, from where, to where")]
     pub(crate) fn decode(
         &mut self,
@@ -91,13 +105,26 @@ impl<L: Latent> VariableDecoder<L> {
         dst: &mut [L],
     ) -> Result<()> {
         let stored = self.stored(dst.len(), left);
-        batch::read(table, &mut self.slots, src, bit, codes, &mut dst[..stored])?;
+        batch::walk(table, &mut self.slots, src, bit, codes, stored)?;
+        batch::unpack(table, src, bit, codes, &mut dst[..stored], None)?;
+        self.undo(lookbacks, *bit, stored, dst)
+    }
+
+    /// Turns what is stored into latents.
+    #[inline]
+    pub(crate) fn undo(
+        &mut self,
+        lookbacks: &[u32],
+        bit: usize,
+        stored: usize,
+        dst: &mut [L],
+    ) -> Result<()> {
         dst[stored..].fill(L::ZERO);
         match &mut self.undo {
             Undo::None => {}
             Undo::Consecutive(decoder) => decoder.decode(dst),
             Undo::Lookback(decoder) => {
-                decoder.decode(lookbacks, dst).map_err(|lookback| outside(lookback, *bit))?;
+                decoder.decode(lookbacks, dst).map_err(|lookback| outside(lookback, bit))?;
             }
             Undo::Conv1(decoder) => decoder.decode(dst),
         }

@@ -82,7 +82,9 @@ impl<T: Number> ChunkDecoder<T> {
     pub fn decode_page(&self, src: &[u8], dst: &mut [T]) -> Result<usize> {
         let mut page = self.page_decoder(src, dst.len())?;
         page.read(dst)?;
-        page.finish().map_err(|e| e.after_values(dst.len() as u64))
+        let bytes = page.end().map_err(|e| e.after_values(dst.len() as u64))?;
+        self.tables.keep(page.state);
+        Ok(bytes)
     }
 }
 
@@ -125,6 +127,10 @@ impl<T: Number> PageDecoder<'_, T> {
     /// # Errors
     /// Invalid argument when numbers are left, corrupt when bits of the padding are set.
     pub fn finish(self) -> Result<usize> {
+        self.end()
+    }
+
+    fn end(&self) -> Result<usize> {
         if !self.state.is_used_up() {
             return Err(Error::invalid(format!("a page has {} numbers left", self.left())));
         }

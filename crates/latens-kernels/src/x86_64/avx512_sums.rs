@@ -1,0 +1,110 @@
+//! Running sums within a vector by doubling distances, from vector to vector by one addition.
+
+use crate::tans::Latent;
+use std::arch::x86_64::*;
+
+/// Replaces each latent by `sum`, to which it is then added.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+pub(crate) fn running<L: Latent>(sum: &mut L, latents: &mut [L]) {
+    const BYTES: usize = 64;
+    let lanes = BYTES * 8 / L::WIDTH as usize;
+    let mut vectors = latents.chunks_exact_mut(lanes);
+    let mut carry = splat(*sum);
+    for vector in &mut vectors {
+        let place = vector.as_mut_ptr().cast::<__m512i>();
+        // SAFETY: a chunk has as many bytes as a vector.
+        let latents = unsafe { place.read_unaligned() };
+        let sums = sums::<L>(latents);
+        // SAFETY: likewise.
+        unsafe { place.write_unaligned(add::<L>(carry, sub::<L>(sums, latents))) };
+        carry = add::<L>(carry, last::<L>(sums));
+    }
+    let mut m = L::from_low(_mm_cvtsi128_si64(_mm512_castsi512_si128(carry)).cast_unsigned());
+    for x in vectors.into_remainder() {
+        let latent = *x;
+        *x = m;
+        m = m.plus_low(latent.widen());
+    }
+    *sum = m;
+}
+
+/// Sums of each latent and those before it.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn sums<L: Latent>(mut x: __m512i) -> __m512i {
+    let zero = _mm512_setzero_si512();
+    if L::WIDTH == 64 {
+        x = _mm512_add_epi64(x, _mm512_alignr_epi64::<7>(x, zero));
+        x = _mm512_add_epi64(x, _mm512_alignr_epi64::<6>(x, zero));
+        return _mm512_add_epi64(x, _mm512_alignr_epi64::<4>(x, zero));
+    }
+    if L::WIDTH == 32 {
+        x = _mm512_add_epi32(x, _mm512_alignr_epi32::<15>(x, zero));
+        x = _mm512_add_epi32(x, _mm512_alignr_epi32::<14>(x, zero));
+        x = _mm512_add_epi32(x, _mm512_alignr_epi32::<12>(x, zero));
+        return _mm512_add_epi32(x, _mm512_alignr_epi32::<8>(x, zero));
+    }
+    // Within each quarter, then what the quarters come to.
+    if L::WIDTH == 8 {
+        x = add::<L>(x, _mm512_bslli_epi128::<1>(x));
+    }
+    x = add::<L>(x, _mm512_bslli_epi128::<2>(x));
+    x = add::<L>(x, _mm512_bslli_epi128::<4>(x));
+    x = add::<L>(x, _mm512_bslli_epi128::<8>(x));
+    let last = if L::WIDTH == 8 { _mm512_set1_epi8(15) } else { _mm512_set1_epi16(0x0f0e) };
+    let totals = _mm512_alignr_epi64::<6>(_mm512_shuffle_epi8(x, last), zero);
+    let totals = add::<L>(totals, _mm512_alignr_epi64::<6>(totals, zero));
+    let before = _mm512_alignr_epi64::<4>(totals, zero);
+    add::<L>(x, add::<L>(totals, before))
+}
+
+/// The highest latent in all lanes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn last<L: Latent>(x: __m512i) -> __m512i {
+    match L::WIDTH {
+        64 => _mm512_permutexvar_epi64(_mm512_set1_epi64(7), x),
+        32 => _mm512_permutexvar_epi32(_mm512_set1_epi32(15), x),
+        16 => _mm512_permutexvar_epi16(_mm512_set1_epi16(31), x),
+        _ => {
+            let words = _mm512_permutexvar_epi16(_mm512_set1_epi16(31), x);
+            _mm512_shuffle_epi8(words, _mm512_set1_epi8(1))
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn add<L: Latent>(a: __m512i, b: __m512i) -> __m512i {
+    match L::WIDTH {
+        8 => _mm512_add_epi8(a, b),
+        16 => _mm512_add_epi16(a, b),
+        32 => _mm512_add_epi32(a, b),
+        _ => _mm512_add_epi64(a, b),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn sub<L: Latent>(a: __m512i, b: __m512i) -> __m512i {
+    match L::WIDTH {
+        8 => _mm512_sub_epi8(a, b),
+        16 => _mm512_sub_epi16(a, b),
+        32 => _mm512_sub_epi32(a, b),
+        _ => _mm512_sub_epi64(a, b),
+    }
+}
+
+/// The latent in all lanes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn splat<L: Latent>(x: L) -> __m512i {
+    let x = x.widen().cast_signed();
+    #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]
+    match L::WIDTH {
+        8 => _mm512_set1_epi8(x as i8),
+        16 => _mm512_set1_epi16(x as i16),
+        32 => _mm512_set1_epi32(x as i32),
+        _ => _mm512_set1_epi64(x),
+    }
+}
