@@ -14,6 +14,7 @@ pub(crate) mod chunk;
 pub(crate) mod cut;
 pub(crate) mod exact;
 pub(crate) mod page;
+pub(crate) mod period;
 pub(crate) mod plan;
 pub(crate) mod refine;
 pub(crate) mod rough;

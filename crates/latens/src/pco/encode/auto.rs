@@ -13,7 +13,9 @@ use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Search};
 use crate::pco::encode::exact::{self, Rival};
+use crate::pco::encode::period;
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
+use crate::pco::encode::refine::lookback;
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
@@ -88,9 +90,16 @@ pub(crate) fn plan<L: Latent>(
     let mut best = best.ok_or_else(too_many)?;
     if config.delta == DeltaSpec::Auto {
         search.refine(&latents, &sample, &mut best);
-        if let (ModeChoice::Dict { .. }, DeltaPayload::Lookback { .. }) = (best.mode, &best.delta) {
-            let plain =
-                search.candidate(&latents, &sample, &sorted, ModeChoice::Classic, f64::INFINITY);
+        let is_dict = matches!(best.mode, ModeChoice::Dict { .. });
+        let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let bits = best.bits / n.max(1) as f64;
+        if is_dict && is_lookback
+            || !is_lookback && search.tries_lookbacks() && period::exists(&latents, bits)
+        {
+            let plain = is_dict.then_some(ModeChoice::Classic);
+            let plain = plain
+                .and_then(|mode| search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY));
             best = search.repeats_in_full(&latents, best, plain);
         }
         if config.cuts() {
@@ -206,22 +215,41 @@ impl Search<'_> {
         }
     }
 
-    /// Lookbacks with and without a dictionary on the whole chunk: where latents repeat, they are
-    /// stored about once either way, which no stretch shows.
+    /// Lookbacks on the whole chunk, with the best mode so far and without its dictionary: where
+    /// latents repeat, they are stored about once either way, which no stretch shows.
     fn repeats_in_full<L: Latent>(
         &self,
         all: &[L],
-        mut dict: Candidate<L>,
+        mut best: Candidate<L>,
         plain: Option<Candidate<L>>,
     ) -> Candidate<L> {
-        let (Some(split), Some(mut plain)) = (&dict.whole, plain) else { return dict };
         let sample = Sample::new(all, std::iter::once(0..all.len()).collect());
-        dict.bits = dict.mode_bits + self.split_bits(split, &sample, &dict.delta);
-        if let Some(split) = ModeLatents::split(all.to_vec(), plain.mode) {
-            let bits = plain.mode_bits + self.split_bits(&split, &sample, &dict.delta);
-            plain.take(dict.delta.clone(), bits);
+        let of = |candidate: &Candidate<L>| {
+            let made;
+            let split = match &candidate.whole {
+                Some(whole) => whole,
+                None => {
+                    made = ModeLatents::split(all.to_vec(), candidate.mode)?;
+                    &made
+                }
+            };
+            let delta = lookback(all.len());
+            Some((candidate.mode_bits + self.split_bits(split, &sample, &delta), delta))
+        };
+        if let Some((bits, delta)) = of(&best)
+            && (bits < best.bits * (1.0 - self.lookback_must_save())
+                || matches!(best.delta, DeltaPayload::Lookback { .. }))
+        {
+            best.take(delta, bits);
         }
-        if plain.bits < dict.bits { plain } else { dict }
+        if let Some(mut plain) = plain
+            && let Some((bits, delta)) = of(&plain)
+            && bits < best.bits * (1.0 - self.lookback_must_save())
+        {
+            plain.take(delta, bits);
+            best = plain;
+        }
+        best
     }
 
     /// The best of the candidates, with consecutive deltas where they pay, or with the delta

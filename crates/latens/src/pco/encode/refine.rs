@@ -83,7 +83,26 @@ impl Lengths {
     }
 }
 
+/// Lookbacks for a chunk of so many latents.
+pub(crate) fn lookback(n: usize) -> DeltaPayload {
+    let window_log = lookback_search::window_log(n);
+    DeltaPayload::Lookback { window_log, state_log: 0, secondary: false }
+}
+
 impl Search<'_> {
+    /// Whether lookbacks are tried at this level.
+    pub(crate) fn tries_lookbacks(&self) -> bool {
+        self.config.level > 1
+    }
+
+    /// What lookbacks must save.
+    pub(crate) fn lookback_must_save(&self) -> f64 {
+        match self.config.favor {
+            Favor::Size => 0.0,
+            Favor::Speed | Favor::Balanced => LOOKBACK_MUST_SAVE,
+        }
+    }
+
     /// Tries what costs more on the best mode.
     pub(crate) fn refine<L: Latent>(&self, all: &[L], sample: &Sample<L>, best: &mut Candidate<L>) {
         if let (&DeltaPayload::Consecutive { order, .. }, Some(_)) =
@@ -141,20 +160,12 @@ impl Search<'_> {
         lengths: &Lengths,
         best: &mut Candidate<L>,
     ) {
-        let lookback = |n: usize| {
-            let window_log = lookback_search::window_log(n);
-            DeltaPayload::Lookback { window_log, state_log: 0, secondary: false }
-        };
         if glance.gain(self, best, &lookback(glance.sample.latents.len())) > lengths.promising {
             return;
         }
-        let must_save = match self.config.favor {
-            Favor::Size => 0.0,
-            Favor::Speed | Favor::Balanced => LOOKBACK_MUST_SAVE,
-        };
         let Some(stretch) = Stretch::new(self, all, best, lengths.decision) else { return };
         let gain = stretch.gain(self, best, &lookback(lengths.decision));
-        if gain < 1.0 - must_save {
+        if gain < 1.0 - self.lookback_must_save() {
             best.take(lookback(all.len()), best.bits * gain);
         }
     }
