@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the README's tables of sizes from the files in benches/results.
+"""Writes the README's tables of sizes and speeds from the files in benches/results.
 
     python3 benches/readme_sizes.py
 
 pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
 zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by checkpoint_sizes.py, checkpoint_peers.csv
-has the sizes of the smallest other codec of each checkpoint. Each table goes between two marks in
+has the sizes of the smallest other codec of each checkpoint. pco_speed.csv is made by pco_builds. Each table goes between two marks in
 README.md.
 """
 import csv
@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- sizes -->"
 CHECKPOINT_MARK = "<!-- checkpoints -->"
+SPEED_MARK = "<!-- speeds -->"
 # Where each mode and delta shows, where nothing does, and where others are far ahead.
 SHOWN = [
     "photo_rgb_u8", "ephemeris_cheb_f64", "flight_distance_i32", "seismo_counts_i32", "coast_lat_f32",
@@ -75,6 +76,7 @@ def main():
     ]
     put(MARK, lines)
     put(CHECKPOINT_MARK, checkpoints())
+    put(SPEED_MARK, speeds())
 
 
 def checkpoints():
@@ -98,6 +100,26 @@ def checkpoints():
     lines += ["", f"On {known - behind} of the {known} that others were measured on latens is smaller than all of "
               "them: zstd, xz, brotli, OpenZL, ZipNN, z4ai, bigsmall.", CHECKPOINT_MARK]
     return lines
+
+
+def speeds():
+    """Lines of the table of speeds over those of builds of pco, at level 8."""
+    found = {}
+    with open(ROOT / "benches/results/pco_speed.csv", newline="") as f:
+        for row in csv.DictReader(f):
+            if row["level"] == "8":
+                found.setdefault(row["codec"], {})[row["column"]] = row
+    lines = [SPEED_MARK, "| build of pco 1.1.0 | decoding its files | least | decoding own files | compressing |",
+             "|---|---:|---:|---:|---:|"]
+    for build in (codec for codec in found if codec.startswith("pco")):
+        ratios = []
+        for codec, field in [("latens (pco's file)", "decompress_mb_s"), ("latens", "decompress_mb_s"),
+                             ("latens", "compress_mb_s")]:
+            ratios.append([float(found[codec][c][field]) / float(row[field]) for c, row in found[build].items()])
+        theirs, own, compress = ratios
+        lines.append(f"| {build.removeprefix('pco ')} | {mean(theirs):.2f} × | {min(theirs):.2f} × | {mean(own):.2f} × "
+                     f"| {mean(compress):.2f} × |")
+    return [*lines, SPEED_MARK]
 
 
 def put(mark, lines):
