@@ -338,6 +338,50 @@ fn special_floats_keep_their_bits() {
 }
 
 /// The reference stops at its terminator.
+/// Numbers that come back later than a stretch of a chunk shows, or far from 0 and close together.
+#[test]
+fn columns_that_repeat_are_no_larger_than_those_of_pco() {
+    fn check<T: Both>(what: &str, numbers: &[T]) {
+        let ours = latens::pco::compress(numbers, &Config::default()).unwrap().len();
+        let theirs = pco::standalone::simple_compress(numbers, &pco::ChunkConfig::default());
+        let theirs = theirs.unwrap().len();
+        assert!(ours * 100 <= theirs * 101, "{what}: {ours} bytes, pco {theirs}");
+        ours_to_both(numbers, &Config::default(), what);
+    }
+    const N: usize = 200_000;
+    let mut state = 1u64;
+    let mut noise = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33
+    };
+    let mut uniform = |below: u64| noise() % below;
+    let table: Vec<f64> = (0..1000).map(|_| uniform(1 << 30) as f64 / 7.0).collect();
+    check("a table again and again", &table.repeat(N / 1000));
+    let table: Vec<i32> = (0..30_000).map(|_| uniform(1 << 31) as i32).collect();
+    check("a long table", &table.repeat(N / 30_000));
+    let season: Vec<i32> = (0..1440).map(|_| uniform(10_000) as i32).collect();
+    let noisy = (0..N).map(|i| season[i % 1440] + uniform(4) as i32).collect::<Vec<_>>();
+    check("a season with noise", &noisy);
+    let mut walks = [0.0f32; 3];
+    let beside = (0..N).map(|i| {
+        walks[i % 3] += (uniform(2001) as f32 - 1000.0) / 50_000.0;
+        walks[i % 3]
+    });
+    check("walks side by side", &beside.collect::<Vec<_>>());
+    let mut at = 1_700_000_000_000_000i64;
+    let steps = (0..N).map(|_| {
+        at += 1_000_000 + uniform(4000) as i64;
+        at
+    });
+    let steps: Vec<i64> = steps.collect();
+    check("steps with jitter", &steps);
+    let chunk = latens::pco::standalone::encode_chunk(&steps, &Config::default()).unwrap();
+    let chosen = chunk.summary().delta;
+    assert!(matches!(chosen, DeltaEncoding::Consecutive { order: 1, .. }), "{chosen:?}");
+}
+
 #[test]
 fn pco_does_not_see_the_checksum_trailer() {
     let numbers = make::<i32>(Shape::Walk, 3000, 1);

@@ -35,6 +35,7 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     pub(crate) places: Vec<Vec<u64>>,
     /// Whether sources outside of the tensor may be followed.
     outermost: bool,
+    threads: usize,
 }
 
 /// Bytes that a source in another entry may have beyond four for each symbol.
@@ -100,7 +101,13 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 "the groups do not take the bytes that the index states",
             ));
         }
-        Ok(Self { reader, entry, holder, descriptor, places, outermost })
+        let threads = reader.threads;
+        Ok(Self { reader, entry, holder, descriptor, places, outermost, threads })
+    }
+
+    /// Decodes on so many threads.
+    pub(crate) fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
     }
 
     /// The layout of the view.
@@ -176,7 +183,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             record,
             symbols,
             limits: self.reader.limits,
-            threads: self.reader.threads,
+            threads: self.threads,
             pool: &self.reader.pool,
         };
         let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);

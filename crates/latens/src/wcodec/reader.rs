@@ -18,10 +18,16 @@ use crate::wcodec::layout::header::{
 use crate::wcodec::layout::index::{Checked, Index, place};
 use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::threads;
 use crate::wcodec::view::{Layout, Values};
 use std::io::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+/// Entries of up to so many bytes are decoded side by side where a file is written, up to so many
+/// bytes of them: they have too few groups to keep all threads at work.
+const SMALL: usize = 2 << 20;
+const TOGETHER: usize = 8 << 20;
 
 /// An open `.wcodec` file. In memory are its index, what it takes to decode a group or two, and the
 /// descriptor, tables and scales of the tensor opened last; every function may be called from several
@@ -302,9 +308,20 @@ impl<S: ReadAt> Reader<S> {
         let file = self.index.files.get(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.limits.check_output(file.length)?;
+        let mut segments = file.segments.as_slice();
         let mut bytes = Vec::new();
-        for segment in &file.segments {
-            match *segment {
+        while let Some((&segment, behind)) = segments.split_first() {
+            let few = self.small_entries(segments);
+            if few > 1 {
+                let (now, behind) = segments.split_at(few);
+                segments = behind;
+                for bytes in self.side_by_side(now) {
+                    out.write_all(&bytes?)?;
+                }
+                continue;
+            }
+            segments = behind;
+            match segment {
                 SegmentRecord::Entry(entry) => {
                     self.fill(entry, &mut bytes)?;
                     out.write_all(&bytes)?;
@@ -320,6 +337,33 @@ impl<S: ReadAt> Reader<S> {
             }
         }
         Ok(())
+    }
+
+    /// How many of the first segments are entries with too few groups for all threads each, and
+    /// little together.
+    fn small_entries(&self, segments: &[SegmentRecord]) -> usize {
+        let mut together = 0usize;
+        let fits = |segment: &&SegmentRecord| match **segment {
+            SegmentRecord::Entry(entry) => {
+                let length = self.index.entries.get(entry).map_or(usize::MAX, |e| e.length);
+                together = together.saturating_add(length);
+                length <= SMALL && together <= TOGETHER
+            }
+            SegmentRecord::Zeros(_) => false,
+        };
+        if self.threads > 1 { segments.iter().take_while(fits).count() } else { 0 }
+    }
+
+    /// The bytes of entries, one thread each.
+    fn side_by_side(&self, segments: &[SegmentRecord]) -> Vec<Result<Vec<u8>>> {
+        threads::map(segments.len(), self.threads, |i| {
+            let mut bytes = Vec::new();
+            if let SegmentRecord::Entry(entry) = segments[i] {
+                let open = OpenTensor::open(self, entry)?.threads(1);
+                open.bytes(&mut bytes).map_err(|e| e.within(self.place(entry)))?;
+            }
+            Ok(bytes)
+        })
     }
 
     /// Decodes everything and checks every checksum, all padding and the model hash.

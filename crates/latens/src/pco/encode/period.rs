@@ -104,6 +104,6 @@ mod tests {
         let season: Vec<u32> = again.iter().zip(noise(200_000)).map(|(x, e)| x + e % 8).collect();
         assert!(exists(&season, 24.0));
         assert!(!exists(&noise(200_000), 24.0));
-        assert!(!exists(&[5; 5000], 0.0));
+        assert!(!exists(&[5u32; 5000], 0.0));
     }
 }

@@ -125,7 +125,12 @@ mod tests {
 
     #[test]
     fn even_steps_are_seen() {
-        let latents: Vec<u64> = (0..2000u64).map(|i| i * 1_000_000 + i * i % 997).collect();
+        let step = |at: &mut u64, i: u64| {
+            let noise = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            *at += 1_000_000 + (noise ^ noise >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) % 1000;
+            Some(*at)
+        };
+        let latents: Vec<u64> = (0..2000).scan(0, step).collect();
         let bits = bits_by_order(&latents, &[0..1000, 1000..2000], 7);
         assert!(bits[0] < 12.0 && bits[0] < bits[1], "{bits:?}");
     }
