@@ -97,7 +97,7 @@ pub(crate) fn plan<L: Latent>(
         if is_dict && is_lookback
             || !is_lookback && search.tries_lookbacks() && period::exists(&latents, bits)
         {
-            let plain = is_dict.then_some(ModeChoice::Classic);
+            let plain = (is_dict && mode.is_none()).then_some(ModeChoice::Classic);
             let plain = plain
                 .and_then(|mode| search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY));
             best = search.repeats_in_full(&latents, best, plain);
