@@ -14,9 +14,12 @@ const RECENT: usize = 4;
 /// Lookbacks that are always looked at.
 const NEAR: [u32; 2] = [1, 2];
 
+/// log2 of the largest window that is chosen where the caller leaves it open.
+pub(crate) const MOST_WINDOW_LOG: u32 = 15;
+
 /// log2 of the window for pages of `n` latents where the caller leaves it open.
 pub(crate) fn window_log(n: usize) -> u32 {
-    (n as u64).bit_length().clamp(4, 15)
+    (n as u64).bit_length().clamp(4, MOST_WINDOW_LOG)
 }
 
 /// A lookback for each latent after the first `2^state_log`.
@@ -158,7 +161,7 @@ impl Costs {
 
 /// A distance in either direction.
 #[inline(always)]
-fn magnitude<L: Latent>(distance: L) -> L {
+pub(crate) fn magnitude<L: Latent>(distance: L) -> L {
     distance.min(L::ZERO.sub(distance))
 }
 

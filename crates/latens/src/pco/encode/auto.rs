@@ -94,10 +94,12 @@ pub(crate) fn plan<L: Latent>(
         let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let bits = best.bits / n.max(1) as f64;
-        if is_dict && is_lookback
+        // A dictionary that the caller asks for is kept.
+        let is_free = is_dict && mode.is_none();
+        if is_free && is_lookback
             || !is_lookback && search.tries_lookbacks() && period::exists(&latents, bits)
         {
-            let plain = (is_dict && mode.is_none()).then_some(ModeChoice::Classic);
+            let plain = is_free.then_some(ModeChoice::Classic);
             let plain = plain
                 .and_then(|mode| search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY));
             best = search.repeats_in_full(&latents, best, plain);

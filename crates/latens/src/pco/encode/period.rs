@@ -3,10 +3,11 @@
 //! for lookbacks is too slow to try on all chunks.
 
 use crate::number::Latent;
+use crate::pco::delta::lookback_search::{MOST_WINDOW_LOG, magnitude};
 use latens_kernels::dispatch::Present;
 
 /// Largest period that is looked for: what the search for lookbacks reaches.
-const MOST: usize = 1 << 15;
+const MOST: usize = 1 << MOST_WINDOW_LOG;
 /// Shorter chunks are searched for lookbacks well enough by stretches.
 const LEAST: usize = 1 << 12;
 /// Latents that must all be near the one a period before.
@@ -75,12 +76,6 @@ fn near_both<L: Latent>(latents: &[L], places: [usize; 2], most: usize, near: L)
         }
     }
     periods
-}
-
-/// A distance in either direction.
-#[inline(always)]
-fn magnitude<L: Latent>(distance: L) -> L {
-    distance.min(L::ZERO.sub(distance))
 }
 
 #[cfg(test)]
