@@ -10,13 +10,14 @@ use crate::dispatch::{Present, Simd, Work};
 use crate::tans::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx2_conv1;
+use std::hint::select_unpredictable;
 
 /// Most weights.
 pub const MAX_ORDER: usize = 32;
 /// Sums that are begun together.
 pub(crate) const BLOCK: usize = 8;
 /// Latents before a block that vectors leave out.
-const HELD: usize = 3;
+const HELD: usize = 2;
 /// Latents of a call, at most.
 const MOST: usize = 256;
 /// Taken off each latent of the history, so that the difference is a signed number of 32 bits, which
@@ -47,10 +48,10 @@ impl Predictor {
     ///
     /// # Panics
     /// Where there are no weights, more than [`MAX_ORDER`], or not as many latents; where `shift`
-    /// is above 63.
+    /// is above 31.
     pub fn new<L: Latent>(shift: u32, bias: i64, weights: &[i32], before: &[L]) -> Self {
         let order = weights.len();
-        assert!((1..=MAX_ORDER).contains(&order) && before.len() == order && shift < 64);
+        assert!((1..=MAX_ORDER).contains(&order) && before.len() == order && shift < 32);
         let weight = |distance: usize| match order.checked_sub(distance) {
             Some(i) if distance > 0 => weights[i],
             _ => 0,
@@ -98,32 +99,52 @@ impl Predictor {
         residuals: &[L; BLOCK],
     ) -> [i64; HELD] {
         let (before, behind) = self.history[at..].split_at_mut(self.order);
+        let behind = &mut behind[..BLOCK];
         let sums = sums::<AVX2>(&self.biases, &self.taps, &before[..self.taps.len()]);
         // From the oldest on.
         let mut known = [0; HELD + BLOCK];
         for (x, held) in known.iter_mut().zip(held.iter().rev()) {
             *x = *held;
         }
-        let shift = self.shift;
-        for (t, x) in behind[..BLOCK].iter_mut().enumerate() {
-            let mut sum = sums[t];
-            let weights = self.newest[..HELD + t].iter().rev();
-            for (x, weight) in known.iter().zip(weights) {
-                sum = scalar(sum.wrapping_add(weight.wrapping_mul(*x)));
-            }
-            let new = Self::next(shift, sum, residuals[t]);
-            known[HELD + t] = scalar(new.widen().cast_signed());
-            *x = centred(L::from_low(known[HELD + t].cast_unsigned()));
-        }
+        let (shift, newest) = (self.shift, self.newest);
+        let mut next = of_constants(
+            #[inline(always)]
+            |t: usize| {
+                let mut sum = sums[t];
+                let weights = newest[1..HELD + t].iter().rev();
+                for (x, weight) in known.iter().zip(weights) {
+                    sum = scalar(sum.wrapping_add(weight.wrapping_mul(*x)));
+                }
+                let product = newest[0].wrapping_mul(known[HELD + t - 1]);
+                let new = Self::next(shift, sum, product, residuals[t]);
+                known[HELD + t] = scalar(new.widen().cast_signed());
+                behind[t] = centred(L::from_low(known[HELD + t].cast_unsigned()));
+            },
+        );
+        // As a loop, latents would go through memory.
+        const { assert!(BLOCK == 8) };
+        let _ = (next(0), next(1), next(2), next(3), next(4), next(5), next(6), next(7));
         std::array::from_fn(|i| known[HELD + BLOCK - 1 - i])
     }
 
-    /// A latent out of its sum and residual.
+    /// A latent out of its residual and its sum, which is `sum` and the product of what came last.
+    ///
+    /// The residual goes in before the shift, beside the sum: what waits for the latent before is a
+    /// product, an addition, a choice and a shift.
     #[inline(always)]
-    fn next<L: Latent>(shift: u32, sum: i64, residual: L) -> L {
-        // Both shifts wait for the sum alone.
-        residual.plus_low(sum.cast_unsigned() >> shift & !(sum >> 63).cast_unsigned())
+    fn next<L: Latent>(shift: u32, sum: i64, product: i64, residual: L) -> L {
+        let residual = residual.widen() << shift;
+        let both = scalar(sum.wrapping_add(residual.cast_signed())).wrapping_add(product);
+        let is_negative = sum.wrapping_add(product) < 0;
+        // Signs may be as good as random.
+        let scaled = select_unpredictable(is_negative, residual, both.cast_unsigned());
+        L::from_low(scaled >> shift)
     }
+}
+
+/// Lets a closure be marked as inline.
+fn of_constants<F: FnMut(usize)>(f: F) -> F {
+    f
 }
 
 /// A latent less [`CENTRE`].
@@ -167,13 +188,13 @@ impl<L: Latent, const AVX2: bool> Undo<'_, L, AVX2> {
             std::array::from_fn(|i| i64::from(p.history[ORDER - 1 - i]) + CENTRE);
         for x in latents {
             let mut sum = bias;
-            for i in (0..ORDER).rev() {
-                sum = sum.wrapping_add(weights[i].wrapping_mul(before[i]));
+            for i in (1..ORDER).rev() {
+                sum = scalar(sum.wrapping_add(scalar(weights[i].wrapping_mul(before[i]))));
             }
-            let new = Predictor::next(shift, sum, *x);
+            let new = Predictor::next(shift, sum, weights[0].wrapping_mul(before[0]), *x);
             *x = L::from_low(before[ORDER - 1].cast_unsigned());
             for i in (1..ORDER).rev() {
-                before[i] = before[i - 1];
+                before[i] = scalar(before[i - 1]);
             }
             before[0] = scalar(new.widen().cast_signed());
         }
