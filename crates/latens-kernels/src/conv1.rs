@@ -24,6 +24,11 @@ const MOST: usize = 256;
 /// vectors multiply.
 const CENTRE: i64 = 1 << 31;
 
+/// A number for each sum of a block, within a line of the cache.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Row(pub(crate) [i64; BLOCK]);
+
 /// A prediction `max(0, bias + Σ weight · latent) >> shift` and the latents that it is made of.
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -31,10 +36,10 @@ pub struct Predictor {
     bias: i64,
     /// The same for each sum of a block, with [`CENTRE`] made up for in the latents that `taps` are
     /// for.
-    biases: [i64; BLOCK],
+    biases: Row,
     /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum, but for
     /// the last [`HELD`]; weights of 32 bits.
-    taps: Vec<[i64; BLOCK]>,
+    taps: Vec<Row>,
     /// By distance, from 1 on.
     newest: [i64; BLOCK + HELD - 1],
     order: usize,
@@ -66,9 +71,9 @@ impl Predictor {
         Self {
             shift,
             bias,
-            biases: std::array::from_fn(bias_of),
+            biases: Row(std::array::from_fn(bias_of)),
             taps: (0..order.saturating_sub(HELD))
-                .map(|i| std::array::from_fn(|t| weight(order - i + t).into()))
+                .map(|i| Row(std::array::from_fn(|t| weight(order - i + t).into())))
                 .collect(),
             newest: std::array::from_fn(|i| weight(i + 1).into()),
             order,
@@ -239,19 +244,15 @@ fn scalar(mut x: i64) -> i64 {
 
 /// What latents before a block count in its sums.
 #[inline(always)]
-fn sums<const AVX2: bool>(
-    biases: &[i64; BLOCK],
-    taps: &[[i64; BLOCK]],
-    before: &[i32],
-) -> [i64; BLOCK] {
+fn sums<const AVX2: bool>(biases: &Row, taps: &[Row], before: &[i32]) -> [i64; BLOCK] {
     #[cfg(target_arch = "x86_64")]
     if AVX2 {
         // SAFETY: `AVX2` says that callers are compiled with it.
         return unsafe { avx2_conv1::sums(biases, taps, before) };
     }
-    let mut sums = *biases;
+    let mut sums = biases.0;
     for (taps, &x) in taps.iter().zip(before) {
-        for (sum, &tap) in sums.iter_mut().zip(taps) {
+        for (sum, &tap) in sums.iter_mut().zip(&taps.0) {
             *sum = sum.wrapping_add(tap.wrapping_mul(x.into()));
         }
     }

@@ -1,6 +1,6 @@
 //! Sums of products, eight at a time.
 
-use crate::conv1::BLOCK;
+use crate::conv1::{BLOCK, Row};
 use std::arch::x86_64::*;
 
 /// `biases` and the products of each latent with its taps, which are numbers of 32 bits.
@@ -8,14 +8,10 @@ use std::arch::x86_64::*;
 /// # Safety
 /// Callers are compiled with AVX2.
 #[inline(always)]
-pub(crate) unsafe fn sums(
-    biases: &[i64; BLOCK],
-    taps: &[[i64; BLOCK]],
-    before: &[i32],
-) -> [i64; BLOCK] {
+pub(crate) unsafe fn sums(biases: &Row, taps: &[Row], before: &[i32]) -> [i64; BLOCK] {
     // SAFETY: the caller's promise; loads and stores are of whole arrays.
     unsafe {
-        let biases = biases.as_ptr().cast::<__m256i>();
+        let biases = biases.0.as_ptr().cast::<__m256i>();
         let mut sums = [_mm256_loadu_si256(biases), _mm256_loadu_si256(biases.add(1))];
         let ((fours, rest), (before, last)) = (taps.as_chunks::<4>(), before.as_chunks::<4>());
         for (taps, xs) in fours.iter().zip(before) {
@@ -39,10 +35,10 @@ pub(crate) unsafe fn sums(
 /// # Safety
 /// Callers are compiled with AVX2.
 #[inline(always)]
-unsafe fn plus([low, high]: [__m256i; 2], taps: &[i64; BLOCK], x: i32) -> [__m256i; 2] {
+unsafe fn plus([low, high]: [__m256i; 2], taps: &Row, x: i32) -> [__m256i; 2] {
     // SAFETY: the caller's promise; loads are of a whole array.
     unsafe {
-        let taps = taps.as_ptr().cast::<__m256i>();
+        let taps = taps.0.as_ptr().cast::<__m256i>();
         let x = _mm256_set1_epi32(x);
         [
             _mm256_add_epi64(low, _mm256_mul_epi32(x, _mm256_loadu_si256(taps))),
