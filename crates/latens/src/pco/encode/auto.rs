@@ -25,6 +25,8 @@ use crate::pco::mode::{decimals, detect, dict};
 
 /// Largest dictionary that is tried.
 const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
+/// Bins of a dictionary take more than ideal codes, by about as much.
+const LEAST_OF_DICT: f64 = 0.99;
 /// Consecutive deltas are measured for modes that roughly take no more than this times the best.
 const CLOSE: f64 = 1.05;
 
@@ -176,7 +178,7 @@ impl<L: Latent> Distinct<L> {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn may_win(&self, n: usize, bits: f64) -> bool {
         let least = self.entropy * n as f64 + self.values.len() as f64 * f64::from(L::BITS);
-        L::BITS > 8 && self.repeats > 3.0 && least < bits
+        L::BITS > 8 && self.repeats > 3.0 && least < bits * LEAST_OF_DICT
     }
 
     /// Whether a dictionary in the order of the values may win by small differences of indices.
@@ -186,14 +188,33 @@ impl<L: Latent> Distinct<L> {
         if L::BITS == 8 || self.in_all > DICT as f64 || entries > bits * 0.7 {
             return false;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "of a sample")]
-        let rank = |x: &L| self.values.partition_point(|value| value < x) as u32;
-        let ranks: Vec<u32> = sample.latents.iter().map(rank).collect();
+        let ranks = self.ranks(&sample.latents);
         let by_order = rough::bits_by_order(&ranks, &sample.stripes, 3);
         let rough = by_order.into_iter().fold(f64::INFINITY, f64::min);
         // All differences grow with the values that the sample has not seen.
         let wider = (self.in_all / self.values.len().max(1) as f64).log2();
         entries + (rough + wider) * (n as f64) < bits * 0.98
+    }
+}
+
+impl<L: Latent> Distinct<L> {
+    /// Which of the values each latent is.
+    #[expect(clippy::cast_possible_truncation, reason = "of a sample")]
+    fn ranks(&self, latents: &[L]) -> Vec<u32> {
+        let (Some(&min), Some(max)) = (self.values.first(), self.values.last()) else {
+            return Vec::new();
+        };
+        let place = |x: L| x.sub(min).to_u64() as usize;
+        let span = max.sub(min).to_u64();
+        if span >= 1 << 16 {
+            let rank = |x: &L| self.values.partition_point(|value| value < x) as u32;
+            return latents.iter().map(rank).collect();
+        }
+        let mut ranks = vec![0; span as usize + 1];
+        for (rank, &value) in (0..).zip(&self.values) {
+            ranks[place(value)] = rank;
+        }
+        latents.iter().map(|&x| ranks[place(x)]).collect()
     }
 }
 

@@ -36,13 +36,11 @@ pub(crate) fn exists<L: Latent>(latents: &[L], bits: f64) -> bool {
     for attempt in 0..ATTEMPTS {
         let anchor =
             |k: usize| most + (n - 1 - most) * (k * ATTEMPTS + attempt) / (ANCHORS * ATTEMPTS);
-        let mut periods = Present::in_use().call(
+        let anchors: [usize; ANCHORS] = std::array::from_fn(anchor);
+        let periods = Present::in_use().call(
             #[inline(always)]
-            || near_both(latents, [anchor(0), anchor(1)], most, near),
+            || near_all(latents, anchors, most, near),
         );
-        for k in 2..ANCHORS {
-            periods.retain(|&p| after(anchor(k), p) <= near);
-        }
         let saves = |&period: &usize| {
             let measured = (0..MEASURED).map(|i| most + (n - 1 - most) * i / MEASURED);
             let sum: u32 = measured.map(|latent| after(latent, period).bit_length()).sum();
@@ -55,25 +53,29 @@ pub(crate) fn exists<L: Latent>(latents: &[L], bits: f64) -> bool {
     false
 }
 
-/// Periods up to `most` after which both of two latents are near.
+/// Periods up to `most` after which all of some latents are near.
 #[inline(always)]
-fn near_both<L: Latent>(latents: &[L], places: [usize; 2], most: usize, near: L) -> Vec<usize> {
+fn near_all<L: Latent>(
+    latents: &[L],
+    places: [usize; ANCHORS],
+    most: usize,
+    near: L,
+) -> Vec<usize> {
     const BLOCK: usize = 128;
-    let before = places.map(|place| &latents[place - most..place]);
     let mut periods = Vec::new();
-    for at in (0..most).step_by(BLOCK) {
-        let mut farther = [L::ZERO; BLOCK];
+    'blocks: for at in (0..most).step_by(BLOCK) {
+        let mut farthest = [L::ZERO; BLOCK];
         let len = BLOCK.min(most - at);
-        for (place, before) in places.into_iter().zip(before) {
-            let x = latents[place];
-            for (farther, &y) in farther.iter_mut().zip(&before[at..at + len]) {
-                *farther = magnitude(x.sub(y)).max(*farther);
+        for place in places {
+            let (x, before) = (latents[place], &latents[place - most + at..][..len]);
+            for (farthest, &y) in farthest.iter_mut().zip(before) {
+                *farthest = magnitude(x.sub(y)).max(*farthest);
+            }
+            if farthest[..len].iter().fold(L::MAX, |a, &b| a.min(b)) > near {
+                continue 'blocks;
             }
         }
-        if farther[..len].iter().fold(L::MAX, |a, &b| a.min(b)) <= near {
-            let is_near = |&i: &usize| farther[i] <= near;
-            periods.extend((0..len).filter(is_near).map(|i| most - at - i));
-        }
+        periods.extend((0..len).filter(|&i| farthest[i] <= near).map(|i| most - at - i));
     }
     periods
 }
