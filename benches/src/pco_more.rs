@@ -150,34 +150,40 @@ fn pages_of<T: Number + ::pco::data_types::Number>(
     Ok(Some(times[1] / times[0]))
 }
 
-/// Two threads against one on files of several chunks, with the table of chunks in the trailer and
-/// without: the least time of all rounds by the clock, as both threads need a processor of their
-/// own at once.
+/// Two threads against one on files of several chunks: decoding into a ready buffer, with the table of
+/// chunks in the trailer and without, and compressing at level 8. The least time of all rounds by the
+/// clock, as both threads need a processor of their own at once.
 ///
 /// # Errors
 /// What either library says, and numbers that differ.
 pub fn threads(folder: &Path, only: Option<&str>, rounds: usize) -> Result<(), Failure> {
-    let (mut with_table, mut without) = (Vec::new(), Vec::new());
+    let mut all = [const { Vec::new() }; 3];
     for column in corpus::read(folder, only)? {
         let chunk_n = column.numbers.len().div_ceil(8).max(1 << 16);
         if column.numbers.len() < 4 * chunk_n {
             continue;
         }
         let ratios = with_numbers!(&column.numbers, v => {
-            [true, false].map(|table| threads_ratio(v, chunk_n, table, rounds))
+            [
+                decoding_ratio(v, chunk_n, true, rounds)?,
+                decoding_ratio(v, chunk_n, false, rounds)?,
+                compressing_ratio(v, chunk_n, rounds)?,
+            ]
         });
-        let [a, b] = ratios;
-        let (a, b) = (a?, b?);
-        println!("{:24} with a table {a:5.2} ×   without {b:5.2} ×", column.name);
-        with_table.push(a);
-        without.push(b);
+        let [table, none, compress] = ratios;
+        println!(
+            "{:24} with a table {table:5.2} ×   without {none:5.2} ×   compress {compress:5.2} ×",
+            column.name
+        );
+        all.iter_mut().zip(ratios).for_each(|(all, ratio)| all.push(ratio));
     }
     let mean = |v: &[f64]| (v.iter().map(|x| x.ln()).sum::<f64>() / v.len() as f64).exp();
-    println!("geometric means: {:.2} ×, {:.2} ×", mean(&with_table), mean(&without));
+    let [table, none, compress] = all.map(|ratios| mean(&ratios));
+    println!("geometric means: {table:.2} ×, {none:.2} ×, compress {compress:.2} ×");
     Ok(())
 }
 
-fn threads_ratio<T: Number>(
+fn decoding_ratio<T: Number>(
     numbers: &[T],
     chunk_n: usize,
     table: bool,
@@ -185,17 +191,42 @@ fn threads_ratio<T: Number>(
 ) -> Result<f64, Failure> {
     let config = ours::Config::default().level(4).chunk_n(chunk_n).checksum(table);
     let file = ours::compress(numbers, &config)?;
-    let limits = Limits::default();
+    let (limits, mut found) = (Limits::default(), vec![T::default(); numbers.len()]);
+    let ratio = two_threads(rounds, |threads| {
+        let done = ours::decompress_into_watched(&file, &mut found, &limits, threads, &|_| Ok(()))?;
+        black_box(done);
+        Ok(())
+    })?;
+    if found.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent()) {
+        return Err("the numbers differ".into());
+    }
+    Ok(ratio)
+}
+
+fn compressing_ratio<T: Number>(
+    numbers: &[T],
+    chunk_n: usize,
+    rounds: usize,
+) -> Result<f64, Failure> {
+    let config = ours::Config::default().chunk_n(chunk_n);
+    two_threads(rounds, |threads| {
+        black_box(ours::compress_parallel(numbers, &config, threads, &|_| Ok(()))?);
+        Ok(())
+    })
+}
+
+/// How many times as fast two threads are as one.
+fn two_threads(
+    rounds: usize,
+    mut run: impl FnMut(NonZero<usize>) -> Result<(), Failure>,
+) -> Result<f64, Failure> {
     let mut best = [f64::INFINITY; 2];
     for _ in 0..=rounds {
         for (threads, best) in [1, 2].into_iter().zip(&mut best) {
             let threads = NonZero::new(threads).ok_or("no threads")?;
             let started = Instant::now();
-            let found = black_box(ours::decompress_parallel::<T>(&file, &limits, threads)?);
+            run(threads)?;
             *best = best.min(started.elapsed().as_secs_f64());
-            if found.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent()) {
-                return Err("the numbers differ".into());
-            }
         }
     }
     Ok(best[0] / best[1])
