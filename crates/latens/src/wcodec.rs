@@ -51,6 +51,8 @@ mod hostile;
 mod inspect;
 mod kept;
 pub(crate) mod layout;
+mod names;
+mod open_index;
 mod open_tensor;
 #[cfg(test)]
 mod opening;
