@@ -10,6 +10,7 @@ use crate::wcodec::layout::header::{ALIGN, HEADER_BYTES, align};
 use crate::wcodec::layout::index::{BankRecord, Base, ENTRY, FILE, place};
 use crate::wcodec::layout::records::{Check, Record, raw};
 use crate::wcodec::names::Names;
+use std::ops::Range;
 
 /// Every so many entries, and files, it is kept where they are.
 const EVERY: usize = 16;
@@ -33,6 +34,8 @@ pub(crate) struct OpenIndex {
     files: usize,
     /// Where every few files' records begin.
     file_marks: Vec<usize>,
+    /// Entries that may be damaged where they stand in the index.
+    pub(crate) doubtful: Range<usize>,
 }
 
 /// What reading goes on from at an entry.
@@ -60,9 +63,9 @@ pub(crate) struct OpenEntry<'a> {
 impl OpenIndex {
     /// Reads all of `bytes`.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self> {
-        let mut index = Self::default();
+        let (mut index, mut found) = (Self::default(), Found::default());
         let mut check = Check::new(&bytes);
-        let found = index.count(&mut check)?;
+        index.count(&mut check, &mut found)?;
         check.finish()?;
         drop(check);
         index.keep(bytes, &found);
@@ -70,27 +73,42 @@ impl OpenIndex {
         Ok(index)
     }
 
+    /// Reads of `bytes`, which are damaged, what comes before the first record that is not sound;
+    /// and what is wrong there, if there is one.
+    pub(crate) fn read_front(mut bytes: Vec<u8>) -> (Self, Option<Error>) {
+        let (mut index, mut found) = (Self::default(), Found::default());
+        let mut check = Check::new(&bytes);
+        let wrong = match index.count(&mut check, &mut found) {
+            Ok(()) => check.finish().err(),
+            Err(wrong) => Some(wrong),
+        };
+        let at = check.at;
+        drop(check);
+        bytes.truncate(at);
+        index.keep(bytes, &found);
+        (index, wrong)
+    }
+
     /// Takes what is said once, and counts the rest.
-    fn count(&mut self, check: &mut Check<'_>) -> Result<Found> {
-        let mut found = Found::default();
+    fn count(&mut self, check: &mut Check<'_>, found: &mut Found) -> Result<()> {
         loop {
             let before = check.name_bytes();
             match check.record()? {
-                None => return Ok(found),
+                None => return Ok(()),
                 Some(Record::Head { header_crc, model_hash }) => {
                     (self.header_crc, self.model_hash) = (header_crc, model_hash);
                 }
                 Some(Record::Base(base)) => self.base = Some(base),
                 Some(Record::Bank(bank)) => self.bank = bank,
                 Some(Record::Entry(entry)) => {
+                    if u32::try_from(self.entries).is_err() {
+                        return Err(Error::corrupt(0, "more than 2^32 entries"));
+                    }
                     if self.entries.is_multiple_of(EVERY) {
                         found.name_bytes += before;
                     }
                     self.entries += 1;
                     found.tensors += usize::from(entry.dtype().is_some());
-                    if u32::try_from(self.entries).is_err() {
-                        return Err(Error::corrupt(0, "more than 2^32 - 1 entries"));
-                    }
                 }
                 Some(Record::File) => self.files += 1,
                 Some(Record::Ancillary) => found.ancillary = true,
@@ -137,6 +155,11 @@ impl OpenIndex {
             }
         }
         Ok(())
+    }
+
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries
     }
 
     /// How many of them are tensors.

@@ -59,6 +59,15 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             }
             _ => (number, entry.storage, start),
         };
+        let alone = |number, storage: Storage<&[u8]>| {
+            matches!(storage, Storage::Stored { .. }) || !reader.index.doubtful.contains(&number)
+        };
+        if !alone(number, entry.storage) || !alone(holder, storage) {
+            return Err(Error::corrupt(
+                reader.index_offset,
+                "it stands in the index, which is damaged, and has no checksum of its own",
+            ));
+        }
         let kept = if outermost { reader.last.get(holder) } else { None };
         let keep = |descriptor| Arc::new(Kept::new(holder, descriptor));
         let (descriptor, start, at) = match (storage, kept) {

@@ -39,11 +39,18 @@ pub struct Reader<S: ReadAt> {
     pub(crate) threads: usize,
     pub(crate) index: OpenIndex,
     header: Header,
-    bank: OnceLock<Vec<Table>>,
+    pub(crate) bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
     pub(crate) last: Last,
     base: Option<Box<dyn Base>>,
-    index_offset: u64,
+    pub(crate) index_offset: u64,
+}
+
+/// What stands at both ends of a file.
+pub(crate) struct Ends {
+    pub(crate) header: Header,
+    pub(crate) index: OpenIndex,
+    pub(crate) index_offset: u64,
 }
 
 /// What the index says of a tensor.
@@ -69,29 +76,14 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// I/O; corrupt or truncated, with the byte, where these are not sound.
     pub fn open(source: S, limits: Limits) -> Result<Self> {
-        let length = source.size()?;
-        let mut head = [0; HEADER_BYTES];
-        if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
-            return Err(Error::truncated(length, "the file is shorter than header and footer"));
-        }
-        source.read_exact_at(&mut head, 0)?;
-        let header = Header::read(&head)?;
-        let mut foot = [0; FOOTER_BYTES];
-        source.read_exact_at(&mut foot, length - FOOTER_BYTES as u64)?;
-        let footer = Footer::read(&foot, length)?;
-        let bytes = length - FOOTER_BYTES as u64 - footer.index_offset;
-        limits.check_alloc(bytes, "the index")?;
-        let bytes = read(&source, footer.index_offset, bytes)?;
-        if crc32(&bytes) != footer.index_crc {
-            return Err(Error::corrupt(
-                footer.index_offset,
-                "the index does not have the checksum that the footer states",
-            ));
-        }
-        let index = OpenIndex::read(bytes)
-            .map_err(|e| e.offset_by(footer.index_offset).within("the index"))?;
-        check(&head, &header, footer.index_offset, &index)?;
-        Ok(Self {
+        let found = read_ends(&source, limits)?;
+        Ok(Self::of(source, limits, found))
+    }
+
+    /// A reader of what was found at both ends of a file.
+    pub(crate) fn of(source: S, limits: Limits, found: Ends) -> Self {
+        let Ends { header, index, index_offset } = found;
+        Self {
             source,
             limits,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -101,8 +93,8 @@ impl<S: ReadAt> Reader<S> {
             pool: Pool::default(),
             last: Last::default(),
             base: None,
-            index_offset: footer.index_offset,
-        })
+            index_offset,
+        }
     }
 
     /// Decodes on so many threads; the default is as many as there are cores.
@@ -363,16 +355,20 @@ impl<S: ReadAt> Reader<S> {
         let bank = self.index.bank_at;
         self.check_padding(end, bank)?;
         self.check_padding(bank + self.index.bank.bytes as u64, self.index_offset)?;
+        let mut bytes = Vec::new();
+        for entry in self.index.entries().filter(|entry| entry.record.dtype().is_none()) {
+            self.fill(entry.number, &mut bytes)?;
+        }
         self.check_hash()
     }
 
-    /// Decodes everything and compares the model hash.
-    fn check_hash(&self) -> Result<()> {
+    /// Decodes all tensors and compares the model hash.
+    pub(crate) fn check_hash(&self) -> Result<()> {
         let mut hash = ModelHash::new();
         let mut bytes = Vec::new();
         for entry in self.index.entries() {
-            self.fill(entry.number, &mut bytes)?;
             if let Some(dtype) = entry.record.dtype() {
+                self.fill(entry.number, &mut bytes)?;
                 hash.tensor(&entry.name, dtype, &entry.record.shape(), &bytes);
             }
         }
@@ -392,6 +388,40 @@ impl<S: ReadAt> Reader<S> {
         let bytes = read(&self.source, from, to - from)?;
         check_zero(&bytes, from, "what comes before")
     }
+}
+
+/// Reads the header of a file of `length` bytes.
+pub(crate) fn read_head<S: ReadAt>(source: &S, length: u64) -> Result<[u8; HEADER_BYTES]> {
+    let mut head = [0; HEADER_BYTES];
+    if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
+        return Err(Error::truncated(length, "the file is shorter than header and footer"));
+    }
+    source.read_exact_at(&mut head, 0)?;
+    Ok(head)
+}
+
+/// Reads header, footer and index, which must be sound.
+pub(crate) fn read_ends<S: ReadAt>(source: &S, limits: Limits) -> Result<Ends> {
+    let length = source.size()?;
+    let head = read_head(source, length)?;
+    let header = Header::read(&head)?;
+    let mut foot = [0; FOOTER_BYTES];
+    source.read_exact_at(&mut foot, length - FOOTER_BYTES as u64)?;
+    let footer = Footer::read(&foot, length)?;
+    let index_offset = footer.index_offset;
+    let bytes = length - FOOTER_BYTES as u64 - index_offset;
+    limits.check_alloc(bytes, "the index")?;
+    let bytes = read(source, index_offset, bytes)?;
+    if crc32(&bytes) != footer.index_crc {
+        return Err(Error::corrupt(
+            index_offset,
+            "the index does not have the checksum that the footer states",
+        ));
+    }
+    let unsound = |e: Error| e.offset_by(index_offset).within("the index");
+    let index = OpenIndex::read(bytes).map_err(unsound)?;
+    check(&head, &header, index_offset, &index)?;
+    Ok(Ends { header, index, index_offset })
 }
 
 /// `len` bytes from `offset` on.
@@ -423,13 +453,7 @@ fn check(head: &[u8], header: &Header, index_offset: u64, index: &OpenIndex) -> 
             "the header does not have the checksum that the index states",
         ));
     }
-    let end = index.bank_at.saturating_add(index.bank.bytes as u64);
-    if align(end, ALIGN) != index_offset {
-        return Err(Error::corrupt(
-            index_offset,
-            format!("entries and tables end at byte {end}, the index begins elsewhere"),
-        ));
-    }
+    ends_where(index, index_offset)?;
     if let Some(known) = &header.known {
         let same = known.model_hash == index.model_hash
             && known.index_offset == index_offset
@@ -441,7 +465,20 @@ fn check(head: &[u8], header: &Header, index_offset: u64, index: &OpenIndex) -> 
     Ok(())
 }
 
-fn read_bank(bytes: &[u8], count: usize, crc: u32) -> Result<Vec<Table>> {
+/// Entries and tables must end where the index begins.
+pub(crate) fn ends_where(index: &OpenIndex, index_offset: u64) -> Result<()> {
+    let end = index.bank_at.saturating_add(index.bank.bytes as u64);
+    if align(end, ALIGN) != index_offset {
+        return Err(Error::corrupt(
+            index_offset,
+            format!("entries and tables end at byte {end}, the index begins elsewhere"),
+        ));
+    }
+    Ok(())
+}
+
+/// The tables in `bytes`.
+pub(crate) fn read_bank(bytes: &[u8], count: usize, crc: u32) -> Result<Vec<Table>> {
     if crc32(bytes) != crc {
         return Err(Error::corrupt(0, "they do not have the checksum that the index states"));
     }

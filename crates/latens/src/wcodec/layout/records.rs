@@ -39,6 +39,8 @@ pub(crate) struct Check<'a> {
     name: String,
     names_left: usize,
     last: u64,
+    /// Where the record begins that was read last.
+    pub(crate) at: usize,
 }
 
 impl<'a> Check<'a> {
@@ -51,6 +53,7 @@ impl<'a> Check<'a> {
             name: String::new(),
             names_left: names_allowed(bytes.len()),
             last: 0,
+            at: 0,
         }
     }
 
@@ -61,10 +64,11 @@ impl<'a> Check<'a> {
 
     /// The next record; `None` at the end.
     pub(crate) fn record(&mut self) -> Result<Option<Record<'a>>> {
+        self.at = self.bytes.len() - self.fields.left();
         if self.fields.left() == 0 {
             return Ok(None);
         }
-        let at = self.fields.at();
+        let at = self.at as u64;
         let (tag, start, content) = split(&mut self.fields)?;
         if tag % 2 == 1 {
             return Ok(Some(Record::Ancillary));
