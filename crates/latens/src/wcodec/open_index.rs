@@ -64,7 +64,7 @@ impl OpenIndex {
     /// Reads all of `bytes`.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self> {
         let (mut index, mut found) = (Self::default(), Found::default());
-        let mut check = Check::new(&bytes);
+        let mut check = Check::new(&bytes, true);
         index.count(&mut check, &mut found)?;
         check.finish()?;
         drop(check);
@@ -74,19 +74,22 @@ impl OpenIndex {
     }
 
     /// Reads of `bytes`, which are damaged, what comes before the first record that is not sound;
-    /// and what is wrong there, if there is one.
-    pub(crate) fn read_front(mut bytes: Vec<u8>) -> (Self, Option<Error>) {
+    /// and what is wrong there, if there is one. Ancillary records are not: most damage looks like
+    /// one as often as not.
+    pub(crate) fn read_front(mut bytes: Vec<u8>) -> (Self, Option<Wrong>) {
         let (mut index, mut found) = (Self::default(), Found::default());
-        let mut check = Check::new(&bytes);
-        let wrong = match index.count(&mut check, &mut found) {
+        let mut check = Check::new(&bytes, false);
+        let error = match index.count(&mut check, &mut found) {
             Ok(()) => check.finish().err(),
-            Err(wrong) => Some(wrong),
+            Err(error) => Some(error),
         };
         let at = check.at;
         drop(check);
+        let rest = bytes.get(at..).unwrap_or_default();
+        let inside = raw(rest).last().is_some_and(|(place, _, _)| place.end == rest.len());
         bytes.truncate(at);
         index.keep(bytes, &found);
-        (index, wrong)
+        (index, error.map(|error| Wrong { error, inside }))
     }
 
     /// Takes what is said once, and counts the rest.
@@ -217,6 +220,14 @@ impl OpenIndex {
     pub(crate) fn file(&self, number: usize) -> Option<FileRecord<'_>> {
         self.files_from(number / EVERY).nth(number % EVERY)
     }
+}
+
+/// A record that is not sound.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub(crate) error: Error,
+    /// Whether it is followed by others up to the end, so that tag and length are right.
+    pub(crate) inside: bool,
 }
 
 /// What there is of what a mark is set for.

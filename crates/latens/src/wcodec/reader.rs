@@ -359,11 +359,17 @@ impl<S: ReadAt> Reader<S> {
         for entry in self.index.entries().filter(|entry| entry.record.dtype().is_none()) {
             self.fill(entry.number, &mut bytes)?;
         }
-        self.check_hash()
+        if !self.has_its_hash()? {
+            return Err(Error::corrupt(
+                self.index_offset,
+                "all tensors decode, but not to what the model hash states",
+            ));
+        }
+        Ok(())
     }
 
     /// Decodes all tensors and compares the model hash.
-    pub(crate) fn check_hash(&self) -> Result<()> {
+    pub(crate) fn has_its_hash(&self) -> Result<bool> {
         let mut hash = ModelHash::new();
         let mut bytes = Vec::new();
         for entry in self.index.entries() {
@@ -372,13 +378,7 @@ impl<S: ReadAt> Reader<S> {
                 hash.tensor(&entry.name, dtype, &entry.record.shape(), &bytes);
             }
         }
-        if hash.finish() != self.index.model_hash {
-            return Err(Error::corrupt(
-                self.index_offset,
-                "all tensors decode, but not to what the model hash states",
-            ));
-        }
-        Ok(())
+        Ok(hash.finish() == self.index.model_hash)
     }
 
     fn check_padding(&self, from: u64, to: u64) -> Result<()> {

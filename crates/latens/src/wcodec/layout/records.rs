@@ -39,12 +39,14 @@ pub(crate) struct Check<'a> {
     name: String,
     names_left: usize,
     last: u64,
+    /// Whether records of odd tags may come.
+    ancillary: bool,
     /// Where the record begins that was read last.
     pub(crate) at: usize,
 }
 
 impl<'a> Check<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], ancillary: bool) -> Self {
         let entries = raw(bytes).filter(|&(_, tag, _)| tag == ENTRY).count();
         Self {
             bytes,
@@ -53,6 +55,7 @@ impl<'a> Check<'a> {
             name: String::new(),
             names_left: names_allowed(bytes.len()),
             last: 0,
+            ancillary,
             at: 0,
         }
     }
@@ -70,7 +73,7 @@ impl<'a> Check<'a> {
         }
         let at = self.at as u64;
         let (tag, start, content) = split(&mut self.fields)?;
-        if tag % 2 == 1 {
+        if tag % 2 == 1 && self.ancillary {
             return Ok(Some(Record::Ancillary));
         }
         let in_order = match tag {
