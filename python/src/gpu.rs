@@ -12,7 +12,7 @@ use latens_cuda::{DeviceTensor, Error, Gpu, GpuReader};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -110,13 +110,12 @@ impl DeviceBytes {
 #[pyclass(frozen, module = "latens._latens")]
 pub(crate) struct GpuFile {
     reader: GpuReader<File>,
-    by_name: HashMap<String, usize>,
 }
 
 impl GpuFile {
     fn number(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         let none = || latens::Error::invalid(format!("there is no tensor {name:?}"));
-        self.by_name.get(name).copied().ok_or_else(|| exception(py, &none()))
+        self.reader.reader().find(name).ok_or_else(|| exception(py, &none()))
     }
 }
 
@@ -138,8 +137,7 @@ impl GpuFile {
             if let Some(path) = base {
                 reader = reader.with_base(self::base(&path)?)?;
             }
-            let by_name = reader.tensors().map(|(i, t)| (t.name.to_owned(), i)).collect();
-            Ok(GpuFile { reader: GpuReader::new(gpu, reader), by_name })
+            Ok(GpuFile { reader: GpuReader::new(gpu, reader) })
         };
         match py.detach(open) {
             Err(Error::GpuUnavailable(why)) => Ok((None, why)),

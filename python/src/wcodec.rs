@@ -10,7 +10,6 @@ use latens::wcodec::view::Values;
 use latens::wcodec::{Base, BaseCheckpoint, Reader};
 use latens::{Error, Limits};
 use pyo3::prelude::*;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -55,14 +54,14 @@ type Entry = (String, String, Vec<u64>, usize, usize, Option<String>);
 #[pyclass(frozen, module = "latens._latens")]
 pub(crate) struct WcodecReader {
     reader: Reader<Source>,
-    by_name: HashMap<String, usize>,
     size: u64,
 }
 
 impl WcodecReader {
     fn number(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
-        let number = self.by_name.get(name).copied();
-        number.ok_or_else(|| invalid(py, format!("there is no tensor {name:?} in the file")))
+        self.reader
+            .find(name)
+            .ok_or_else(|| invalid(py, format!("there is no tensor {name:?} in the file")))
     }
 }
 
@@ -89,17 +88,15 @@ impl WcodecReader {
             if let Some(path) = base {
                 reader = reader.with_base(self::base(&path)?)?;
             }
-            let by_name = reader.tensors().map(|(i, t)| (t.name.to_owned(), i)).collect();
-            Ok(Self { reader, by_name, size })
+            Ok(Self { reader, size })
         })
     }
 
     /// All tensors, in the order of the file.
     fn tensors(&self) -> Vec<Entry> {
-        let names: HashMap<usize, &str> = self.reader.tensors().map(|(i, t)| (i, t.name)).collect();
         let entries = self.reader.tensors().map(|(_, t)| {
-            let copy = t.copy_of.and_then(|i| names.get(&i)).map(|name| (*name).to_owned());
-            (t.name.to_owned(), t.dtype.to_owned(), t.shape.to_vec(), t.length, t.stored, copy)
+            let copy = t.copy_of.and_then(|i| self.reader.entry(i)).map(|of| of.name);
+            (t.name, t.dtype.to_owned(), t.shape, t.length, t.stored, copy)
         });
         entries.collect()
     }

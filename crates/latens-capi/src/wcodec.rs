@@ -5,12 +5,12 @@ use crate::options::{Decode, decode, lt_decode_options};
 use crate::raw::{self, Checked};
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
-use latens::wcodec::{Base, BaseCheckpoint};
-use std::collections::HashMap;
+use latens::wcodec::{Base, BaseCheckpoint, TensorEntry};
 use std::ffi::{CStr, c_char, c_void};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Where the bytes of a file come from.
 pub(crate) enum Source {
@@ -56,8 +56,10 @@ pub(crate) struct Tensor {
 /// An open .wcodec file. Several threads may read from it.
 pub struct lt_wcodec_reader {
     pub(crate) reader: Reader<Source>,
-    tensors: Vec<Tensor>,
-    by_name: HashMap<String, usize>,
+    /// Entries that are tensors.
+    numbers: Vec<u32>,
+    /// What callers have asked for, and may look at until the file is closed.
+    told: Vec<OnceLock<Box<Tensor>>>,
     memory: Option<&'static [u8]>,
 }
 
@@ -72,21 +74,11 @@ impl lt_wcodec_reader {
         if let Some(base) = base {
             reader = reader.with_base(base)?;
         }
-        let with_nul = |text: &str| text.bytes().chain([0]).collect::<Vec<u8>>();
-        let tensors: Vec<Tensor> = reader
-            .tensors()
-            .map(|(number, found)| Tensor {
-                number,
-                name: with_nul(found.name),
-                dtype: with_nul(found.dtype),
-                shape: found.shape.to_vec(),
-                bytes: found.length,
-                stored: found.stored,
-            })
-            .collect();
-        let names = reader.tensors().map(|(_, found)| found.name.to_owned());
-        let by_name = names.enumerate().map(|(i, name)| (name, i)).collect();
-        Ok(Self { reader, tensors, by_name, memory })
+        let count = reader.tensors().count();
+        let mut numbers = Vec::with_capacity(count);
+        numbers.extend(reader.tensors().filter_map(|(number, _)| u32::try_from(number).ok()));
+        let told = std::iter::repeat_with(OnceLock::new).take(numbers.len()).collect();
+        Ok(Self { reader, numbers, told, memory })
     }
 
     /// What is decoded must not go to the memory that it is decoded from.
@@ -99,9 +91,35 @@ impl lt_wcodec_reader {
 
     /// Tensor `index` of those that the caller sees.
     pub(crate) fn tensor(&self, index: usize) -> Checked<&Tensor> {
-        let count = self.tensors.len();
+        let count = self.numbers.len();
         let none = || Failure::invalid(format!("tensor {index} of {count}"));
-        self.tensors.get(index).ok_or_else(none)
+        let told = self.told.get(index).ok_or_else(none)?;
+        if let Some(tensor) = told.get() {
+            return Ok(tensor);
+        }
+        let number = self.numbers.get(index).map_or(usize::MAX, |&number| number as usize);
+        let entry = self.reader.entry(number).ok_or_else(none)?;
+        Ok(told.get_or_init(|| Box::new(Tensor::new(number, entry))))
+    }
+
+    /// Which of the tensors that the caller sees has this name.
+    fn find(&self, name: &str) -> Option<usize> {
+        let number = u32::try_from(self.reader.find(name)?).ok()?;
+        self.numbers.binary_search(&number).ok()
+    }
+}
+
+impl Tensor {
+    fn new(number: usize, entry: TensorEntry<'_>) -> Self {
+        let with_nul = |text: &str| text.bytes().chain([0]).collect::<Vec<u8>>();
+        Self {
+            number,
+            name: with_nul(&entry.name),
+            dtype: with_nul(entry.dtype),
+            shape: entry.shape,
+            bytes: entry.length,
+            stored: entry.stored,
+        }
     }
 }
 
@@ -220,7 +238,7 @@ pub unsafe extern "C" fn lt_wcodec_close(reader: *mut lt_wcodec_reader) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_tensor_count(reader: *const lt_wcodec_reader) -> usize {
     // SAFETY: the caller promises what `raw` asks for.
-    quiet(0, || unsafe { raw::reference(reader, "reader").map_or(0, |held| held.tensors.len()) })
+    quiet(0, || unsafe { raw::reference(reader, "reader").map_or(0, |held| held.numbers.len()) })
 }
 
 /// The index of the tensor of a name: `*index`.
@@ -237,7 +255,7 @@ pub unsafe extern "C" fn lt_wcodec_find(
         let held = raw::reference(reader, "reader")?;
         let name = raw::text(name, "name")?.ok_or_else(|| Failure::invalid("name is NULL"))?;
         let none = || Failure::invalid(format!("there is no tensor {name:?} in the file"));
-        raw::store(index, *held.by_name.get(name).ok_or_else(none)?);
+        raw::store(index, held.find(name).ok_or_else(none)?);
         Ok(())
     })
 }

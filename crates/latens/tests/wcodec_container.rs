@@ -60,7 +60,7 @@ fn checkpoints_come_back_byte_for_byte() {
                 compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
             assert!(back(&file).unwrap() == source, "{rows} × {cols}, level {level}");
             let reader = Reader::open(file, Limits::default()).unwrap();
-            let names: Vec<&str> = reader.tensors().map(|(_, t)| t.name).collect();
+            let names: Vec<String> = reader.tensors().map(|(_, t)| t.name).collect();
             assert_eq!(names.len(), 11);
             let number = reader.find("one").unwrap();
             assert_eq!(reader.tensor(number).unwrap(), 42i64.to_le_bytes());

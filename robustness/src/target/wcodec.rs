@@ -42,7 +42,14 @@ pub fn parts(selector: u8, recipe: &[u8]) -> Verdict {
 /// Reads all that can be read; the hash of all files and their bytes, or the first error. Every
 /// error must have its place.
 fn read_all(file: &[u8]) -> Result<(u64, usize), Error> {
-    let reader = Reader::open(file.to_vec(), Limits::default().max_output(MAX_OUTPUT))?.threads(1);
+    let limits = Limits::default().max_output(MAX_OUTPUT);
+    let reader = match Reader::open(file.to_vec(), limits) {
+        Ok(reader) => reader.threads(1),
+        Err(error) => {
+            salvage(file, limits);
+            return Err(error);
+        }
+    };
     let mut first = None;
     let mut note = |error: Error| {
         let placed = error.kind() == ErrorKind::InvalidArgument || error.at().is_some();
@@ -69,6 +76,22 @@ fn read_all(file: &[u8]) -> Result<(u64, usize), Error> {
         }
     }
     first.map_or(Ok((sink.0, sink.1)), Err)
+}
+
+/// Reads what can be read of a file that does not open.
+fn salvage(file: &[u8], limits: Limits) {
+    match Reader::salvage(file.to_vec(), limits) {
+        Ok(found) => {
+            assert!(!found.damage.is_empty(), "damage of which nothing is said");
+            let reader = found.reader.threads(1);
+            let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
+            numbers.into_iter().take(10).for_each(|number| drop(reader.tensor(number)));
+        }
+        Err(error) => {
+            let placed = error.kind() == ErrorKind::InvalidArgument || error.at().is_some();
+            assert!(placed, "an error without its byte: {error}");
+        }
+    }
 }
 
 /// Hash and count of what is written.

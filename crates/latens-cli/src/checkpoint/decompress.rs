@@ -1,16 +1,13 @@
 //! `.wcodec` back to the file or files that it was made from.
 
 use latens::Limits;
-use latens::wcodec::Reader;
-use std::io::Write;
 use std::time::Instant;
 
 use super::target;
 use crate::args;
 use crate::format::Format;
-use crate::io::section::SharedFile;
 use crate::job::{Input, Output};
-use crate::message::{Failure, Result, one_line};
+use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
@@ -28,13 +25,13 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     }
     let started = Instant::now();
     let limits = args.max_output.map_or(Limits::default(), |max| Limits::default().max_output(max));
+    if args.salvage {
+        return super::salvage::run(args, input, limits);
+    }
     let mut reader = super::reader(input, limits, thread_count(args.common.threads))?;
     if let Some(path) = &args.base {
         let base = super::base::open(path)?;
         reader = reader.with_base(base).map_err(|e| Failure::from(e).in_file(path))?;
-    }
-    if args.salvage {
-        return salvage(args, input, &reader);
     }
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
@@ -93,35 +90,4 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
         say(&render::screen::decompress(&report));
     }
     Ok(())
-}
-
-/// Writes the tensors that are whole, names the others, and fails if there are any.
-fn salvage(args: &args::Decompress, input: &Input, reader: &Reader<SharedFile>) -> Result<()> {
-    settle::only(args.files.to, &[Format::Safetensors])?;
-    let (given, name) = (args.files.output.clone(), args.files.to);
-    let (output, _) = settle::output(input, given, name, Format::Safetensors, Format::Safetensors)?;
-    let found = super::salvage::salvage(reader)?;
-    let mut out = OutputFile::open(&Request {
-        input,
-        output: &output,
-        force: args.files.force,
-        text: false,
-        need: Need::Stream,
-        max_output: args.max_output,
-    })?;
-    out.write_all(&found.file).map_err(|e| out.explain(e.into()))?;
-    out.commit()?;
-    for (name, error) in &found.lost {
-        let at = error.at().map_or_else(String::new, |at| format!(" (byte {at})"));
-        say(&format!("lost: {}: {}{at}\n", one_line(name), one_line(error.what())));
-    }
-    if !args.common.quiet {
-        say(&format!("{} tensors are whole, in {}\n", found.whole, one_line(&output.name())));
-    }
-    match found.lost.len() {
-        0 => Ok(()),
-        n => Err(Failure::new(format!("{n} tensors could not be read"))
-            .in_file(input.name())
-            .hint("get another copy of the file; what was whole has been written")),
-    }
 }

@@ -35,11 +35,11 @@ pub fn run(args: &args::Extract) -> Result<()> {
         reader = reader.with_base(base::open(path)?)?;
     }
     let named = |e: Failure| e.in_file(&args.model);
-    let found = reader.tensors().find(|(_, entry)| entry.name == args.tensor);
+    let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
     let Some((number, entry)) = found else {
         let close = reader.tensors().map(|(_, entry)| entry.name);
         let close = close.filter(|name| name.contains(&args.tensor)).take(3);
-        let close: Vec<&str> = close.collect();
+        let close: Vec<String> = close.collect();
         let hint = match close.is_empty() {
             true => "latens inspect names all of them".to_string(),
             false => format!("did you mean {}?", close.join(", ")),

@@ -233,6 +233,60 @@ fn what_is_whole_can_be_salvaged() {
     assert_eq!(saved.tensor("b").unwrap().data(), weights(65_536, 15));
 }
 
+/// The tensors of a safetensors file with their bytes.
+fn tensors(file: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let file = safetensors::SafeTensors::deserialize(file).unwrap();
+    let mut all: Vec<_> = file.iter().map(|(name, t)| (name.into(), t.data().to_vec())).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_damaged_index_can_be_salvaged() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(21));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let (whole, all) = (f.read("m.wcodec"), tensors(&model(21)));
+    let footer = whole.len() - 32;
+    let index = u64::from_le_bytes(whole[footer..][..8].try_into().unwrap()) as usize;
+    let salvage = |bad: &[u8], options: &[&str]| {
+        f.write("bad.wcodec", bad);
+        let verb = ["decompress", "bad.wcodec", "--salvage", "-f", "-o", "s.safetensors"];
+        f.run(&[&verb, options].concat())
+    };
+    // A bit of header, index or footer: all comes back, and it is said what was wrong.
+    for (number, at) in (0..128).chain(index..whole.len()).step_by(7).enumerate() {
+        let mut bad = whole.clone();
+        bad[at] ^= 1 << (number % 8);
+        f.write("bad.wcodec", &bad);
+        f.run(&["decompress", "bad.wcodec", "-o", "no.safetensors"]).fails(&["byte "]);
+        let done = salvage(&bad, &[]).ok();
+        assert!(done.err.contains(&format!("put right in memory (byte {at})")), "{}", done.err);
+        assert!(done.err.contains("5 tensors are whole"), "{}", done.err);
+        assert_eq!(tensors(&f.read("s.safetensors")), all, "byte {at}");
+    }
+    let done = salvage(&whole, &["-q"]).ok();
+    assert!(done.err.is_empty(), "{}", done.err);
+    // The last record of a tensor: those before it come, and it is said how many do not.
+    let name = index + whole[index..].windows(4).position(|w| w == b"step").unwrap();
+    let mut bad = whole.clone();
+    bad[name..name + 9].fill(0xff);
+    let done = salvage(&bad, &[]);
+    assert_eq!(done.code, Some(1), "{}", done.err);
+    let lost = "lost: 1 tensors behind empty, whose names are lost (byte ";
+    for says in ["damaged: the index is damaged here", lost, "4 tensors are whole"] {
+        assert!(done.err.contains(says), "{}", done.err);
+    }
+    let before: Vec<_> = all.iter().filter(|(name, _)| name != "step").cloned().collect();
+    assert_eq!(tensors(&f.read("s.safetensors")), before);
+    // Cut off: by the footer, and by more than the index.
+    let done = salvage(&whole[..footer], &[]).ok();
+    assert!(done.err.contains("there is no footer"), "{}", done.err);
+    assert_eq!(tensors(&f.read("s.safetensors")), all);
+    let done = salvage(&whole[..index - 1], &[]);
+    done.fails(&["ends before its index", "bad.wcodec", &format!("byte {}", index - 1)]);
+}
+
 #[test]
 fn checkpoints_and_columns_do_not_mix() {
     let f = Folder::new();

@@ -53,6 +53,23 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
+/// Which bit of `bytes` bytes was flipped where their [`crc32`] differs by `difference` from what it
+/// should be: bits count from the lowest of the first byte on. `None` where it was not one bit.
+pub(crate) fn flipped_bit(bytes: usize, difference: u32) -> Option<usize> {
+    // What a flip of the last bit changes, of the one before, …: a step of the register each.
+    let mut change = CRC32_POLYNOMIAL;
+    for bit in (0..bytes.checked_mul(8)?).rev() {
+        if change == difference {
+            return Some(bit);
+        }
+        change = (change >> 1) ^ (CRC32_POLYNOMIAL & (change & 1).wrapping_neg());
+    }
+    None
+}
+
+/// That of IEEE 802.3, the highest power in the lowest bit.
+const CRC32_POLYNOMIAL: u32 = 0xedb8_8320;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +85,22 @@ mod tests {
     #[test]
     fn check_value_of_the_ieee_polynomial() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn a_flipped_bit_is_found_and_two_are_not() {
+        let bytes: Vec<u8> = (0..200u8).map(|i| i.wrapping_mul(37)).collect();
+        let whole = crc32(&bytes);
+        assert_eq!(flipped_bit(bytes.len(), 0), None);
+        for bit in 0..8 * bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(flipped_bit(bytes.len(), crc32(&bytes) ^ whole), Some(bit));
+            bytes[100] ^= if bit / 8 == 100 { 3 << (bit % 7) } else { 1 };
+            if crc32(&bytes) != whole && bit / 8 != 100 {
+                assert_eq!(flipped_bit(bytes.len(), crc32(&bytes) ^ whole), None);
+            }
+        }
     }
 
     #[test]

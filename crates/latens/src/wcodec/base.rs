@@ -84,9 +84,8 @@ impl<S: ReadAt> Base for Reader<S> {
 
     fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)> {
         let number = self.find(name).ok_or_else(|| missing(name))?;
-        let entry = self.tensors().find(|(i, _)| *i == number).ok_or_else(|| missing(name))?.1;
-        let (dtype, shape) = (Dtype::named(entry.dtype), entry.shape.to_vec());
-        Ok((dtype, shape, Reader::tensor(self, number)?))
+        let entry = self.entry(number).ok_or_else(|| missing(name))?;
+        Ok((Dtype::named(entry.dtype), entry.shape, Reader::tensor(self, number)?))
     }
 
     fn has(&self, name: &str) -> bool {

@@ -206,9 +206,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         record: &PartRecord,
         range: Range<usize>,
     ) -> Result<PartPlan> {
-        let entries = &self.reader.index.entries;
-        let stored = entries.get(self.holder).map(|e| &e.storage);
-        let apart = matches!(stored, Some(Storage::Stored { .. }));
+        let apart = matches!(self.storage, Storage::Stored { .. });
         let (symbols, bitplane) = match &record.codec {
             Codec::Direct(symbols) => (symbols, false),
             Codec::Bitplane(symbols) => (symbols, true),

@@ -6,9 +6,11 @@ use crate::limits::Limits;
 use crate::wcodec::checkpoint::{Checkpoint, Quantization};
 use crate::wcodec::config::{Coder, Config, Tools};
 use crate::wcodec::layout::descriptor::Descriptor;
-use crate::wcodec::layout::entry::Storage;
+use crate::wcodec::layout::entry::{Entry, Storage};
+use crate::wcodec::layout::file::{FileRecord, SourceFileRecord};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, align};
 use crate::wcodec::layout::index::Index;
+use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::transform::Transform;
@@ -65,6 +67,34 @@ fn source(random: &mut Random) -> Vec<u8> {
     file
 }
 
+/// An entry as it was written.
+fn owned(entry: &OpenEntry<'_>) -> Entry {
+    Entry {
+        name: entry.name.clone(),
+        dtype: entry.record.dtype().map(str::to_owned),
+        shape: entry.record.shape(),
+        length: entry.record.length,
+        storage: match entry.record.storage {
+            Storage::Stored { groups, descriptor, crc } => {
+                Storage::Stored { groups, descriptor, crc }
+            }
+            Storage::Inline { groups, descriptor } => {
+                Storage::Inline { groups: groups.to_vec(), descriptor: descriptor.to_vec() }
+            }
+            Storage::Copy(of) => Storage::Copy(of),
+        },
+    }
+}
+
+/// A file as it was written.
+fn written(file: &FileRecord<'_>) -> SourceFileRecord {
+    SourceFileRecord {
+        name: file.name.to_owned(),
+        length: file.length,
+        segments: file.segments().collect(),
+    }
+}
+
 /// A file taken apart: stored entries, bank, index.
 struct Apart {
     header: Vec<u8>,
@@ -80,16 +110,23 @@ impl Apart {
             let from = usize::try_from(from).unwrap();
             file[from..from + len].to_vec()
         };
-        let entries = reader.index.entries.iter().zip(&reader.starts);
-        let entries = entries.map(|(entry, &start)| match entry.storage {
+        let stored = reader.index.entries().map(|entry| match entry.record.storage {
             Storage::Stored { groups, descriptor, .. } => {
-                Some((at(start, groups), at(start + groups as u64, descriptor)))
+                Some((at(entry.start, groups), at(entry.start + groups as u64, descriptor)))
             }
             _ => None,
         });
-        let bank = at(*reader.starts.last().unwrap(), reader.index.bank.bytes);
-        let index = reader.index.clone();
-        Self { header: file[..128].to_vec(), entries: entries.collect(), bank, index }
+        let (entries, read) = (stored.collect(), &reader.index);
+        let bank = at(read.bank_at, read.bank.bytes);
+        let index = Index {
+            header_crc: read.header_crc,
+            model_hash: read.model_hash,
+            base: read.base.clone(),
+            bank: read.bank,
+            entries: read.entries().map(|entry| owned(&entry)).collect(),
+            files: read.files().map(|file| written(&file)).collect(),
+        };
+        Self { header: file[..128].to_vec(), entries, bank, index }
     }
 
     /// Together again, with checksums that fit; `damage` changes the index's bytes.

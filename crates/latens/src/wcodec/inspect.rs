@@ -78,7 +78,7 @@ impl<S: ReadAt> Reader<S> {
         let open = OpenTensor::open(self, number)?;
         let within = |e: crate::error::Error| e.within(self.place(number));
         let layout = open.layout().map_err(within)?;
-        let entry = self.tensors().find(|(i, _)| *i == number).map(|(_, entry)| entry);
+        let entry = self.entry(number);
         let (mut parts, mut symbols_bits, mut beside) = (Vec::new(), 0.0, 0usize);
         for (i, record) in open.descriptor.parts.iter().enumerate() {
             let inspection = part(&open, i, record).map_err(within)?;
@@ -93,13 +93,13 @@ impl<S: ReadAt> Reader<S> {
         let weights = layout.rows.saturating_mul(layout.cols).max(1);
         Ok(TensorInspection {
             number,
-            name: entry.map_or_else(String::new, |e| e.name.to_owned()),
-            dtype: entry.map_or_else(String::new, |e| e.dtype.to_owned()),
-            shape: entry.map_or_else(Vec::new, |e| e.shape.to_vec()),
+            name: entry.as_ref().map_or_else(String::new, |e| e.name.clone()),
+            dtype: entry.as_ref().map_or_else(String::new, |e| e.dtype.to_owned()),
+            shape: entry.as_ref().map_or_else(Vec::new, |e| e.shape.clone()),
             packing: layout.view.name(),
             weights,
-            flat_bytes: entry.map_or(0, |e| e.length),
-            bytes: entry.map_or(0, |e| e.stored),
+            flat_bytes: entry.as_ref().map_or(0, |e| e.length),
+            bytes: entry.as_ref().map_or(0, |e| e.stored),
             order0_entropy: (symbols_bits + 8.0 * beside as f64) / weights as f64,
             copy_of: entry.and_then(|e| e.copy_of),
             parts,

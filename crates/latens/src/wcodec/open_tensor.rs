@@ -11,11 +11,12 @@ use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::kept::{Kept, Numbers};
 use crate::wcodec::layout::descriptor::Descriptor;
-use crate::wcodec::layout::entry::{Entry, Storage};
+use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
 use crate::wcodec::layout::symbols::Symbols;
+use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::plane::Part;
 use crate::wcodec::reader::{Reader, read, read_into};
 use crate::wcodec::view::{Layout, Values, View};
@@ -27,9 +28,9 @@ use std::sync::Arc;
 pub(crate) struct OpenTensor<'a, S: ReadAt> {
     pub(crate) reader: &'a Reader<S>,
     /// The entry that was asked for.
-    pub(crate) entry: &'a Entry,
-    /// The entry that holds the bytes.
-    pub(crate) holder: usize,
+    pub(crate) entry: EntryRecord<'a>,
+    /// Where the entry that holds the bytes has them.
+    pub(crate) storage: Storage<&'a [u8]>,
     pub(crate) descriptor: Arc<Kept>,
     /// Where groups begin, part by part: in the file, or in the inline bytes.
     pub(crate) places: Vec<Vec<u64>>,
@@ -48,44 +49,50 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     fn open_at(reader: &'a Reader<S>, number: usize, outermost: bool) -> Result<Self> {
-        let entries = &reader.index.entries;
         let none = || Error::invalid(format!("there is no entry {number}"));
-        let entry = entries.get(number).ok_or_else(none)?;
+        let OpenEntry { record: entry, start, .. } = reader.index.entry(number).ok_or_else(none)?;
         reader.limits.check_output(entry.length as u64)?;
-        let holder = match entry.storage {
-            Storage::Copy(of) => of,
-            _ => number,
+        let (holder, storage, start) = match entry.storage {
+            Storage::Copy(of) => {
+                let holder = reader.index.entry(of).ok_or_else(none)?;
+                (of, holder.record.storage, holder.start)
+            }
+            _ => (number, entry.storage, start),
         };
-        let start = reader.starts.get(holder).copied().unwrap_or(0);
+        let alone = |number, storage: Storage<&[u8]>| {
+            matches!(storage, Storage::Stored { .. }) || !reader.index.doubtful.contains(&number)
+        };
+        if !alone(number, entry.storage) || !alone(holder, storage) {
+            return Err(Error::corrupt(
+                reader.index_offset,
+                "it stands in the index, which is damaged, and has no checksum of its own",
+            ));
+        }
         let kept = if outermost { reader.last.get(holder) } else { None };
         let keep = |descriptor| Arc::new(Kept::new(holder, descriptor));
-        let (descriptor, groups, at) = match (entries.get(holder).map(|e| &e.storage), kept) {
-            (Some(Storage::Stored { groups, .. }), Some(kept)) => {
-                (kept, *groups, start + *groups as u64)
-            }
-            (Some(Storage::Stored { groups, descriptor, crc }), None) => {
-                let at = start + *groups as u64;
-                reader.limits.check_alloc(*descriptor as u64, "a descriptor")?;
-                let bytes = read(&reader.source, at, *descriptor as u64)?;
-                if crc32(&bytes) != *crc {
+        let (descriptor, start, at) = match (storage, kept) {
+            (Storage::Stored { groups, .. }, Some(kept)) => (kept, start, start + groups as u64),
+            (Storage::Stored { groups, descriptor, crc }, None) => {
+                let at = start + groups as u64;
+                reader.limits.check_alloc(descriptor as u64, "a descriptor")?;
+                let bytes = read(&reader.source, at, descriptor as u64)?;
+                if crc32(&bytes) != crc {
                     return Err(Error::corrupt(at, "the descriptor does not have its checksum"));
                 }
                 let read = Descriptor::read(&bytes, false).map_err(|e| e.offset_by(at))?;
                 let read = keep(read);
                 if outermost {
-                    reader.last.put(&read, *descriptor);
+                    reader.last.put(&read, descriptor);
                 }
-                (read, *groups, at)
+                (read, start, at)
             }
-            (Some(Storage::Inline { groups, descriptor }), _) => {
-                (keep(Descriptor::read(descriptor, true)?), groups.len(), 0)
+            (Storage::Inline { groups, descriptor }, _) => {
+                (keep(Descriptor::read(descriptor, true)?), 0, groups.len() as u64)
             }
-            _ => return Err(none()),
+            (Storage::Copy(_), _) => return Err(none()),
         };
-        let stored =
-            matches!(entries.get(holder).map(|e| &e.storage), Some(Storage::Stored { .. }));
         let mut places = Vec::new();
-        let mut next = if stored { start } else { 0 };
+        let mut next = start;
         for part in &descriptor.parts {
             let mut of_part = Vec::with_capacity(part.groups.len());
             for group in &part.groups {
@@ -94,15 +101,14 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             }
             places.push(of_part);
         }
-        let end = if stored { at } else { groups as u64 };
-        if next != end {
+        if next != at {
             return Err(Error::corrupt(
                 at,
                 "the groups do not take the bytes that the index states",
             ));
         }
         let threads = reader.threads;
-        Ok(Self { reader, entry, holder, descriptor, places, outermost, threads })
+        Ok(Self { reader, entry, storage, descriptor, places, outermost, threads })
     }
 
     /// Decodes on so many threads.
@@ -112,7 +118,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
 
     /// The layout of the view.
     pub(crate) fn layout(&self) -> Result<Layout> {
-        layout(self.entry, self.descriptor.view)
+        layout(&self.entry, self.descriptor.view)
     }
 
     /// The stored bytes of a group, compared with their checksum, padding included: in memory
@@ -128,9 +134,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let record = record.ok_or_else(none)?;
         let place = self.places.get(part).and_then(|p| p.get(group)).copied().ok_or_else(none)?;
         let padded = record.length.next_multiple_of(4);
-        let holder = self.reader.index.entries.get(self.holder);
-        let (inline, held) = match holder.map(|e| &e.storage) {
-            Some(Storage::Inline { groups, .. }) => {
+        let (inline, held) = match self.storage {
+            Storage::Inline { groups, .. } => {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 let stored = groups.get(place..).and_then(|rest| rest.get(..padded));
                 (true, Some(stored.ok_or_else(none)?))
@@ -237,7 +242,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 // At most a number of 32 bits for each symbol: else a few bytes could ask for the
                 // decoding of a large entry over and over.
                 let count = self.descriptor.parts.get(before).map_or(0, |p| p.shape.count());
-                let length = self.reader.index.entries.get(*n).map_or(0, |e| e.length);
+                let length = self.reader.byte_length(*n).unwrap_or(0);
                 if length > count.saturating_mul(4).saturating_add(MOST_SPARE) {
                     let what = format!("{} is too large a source", self.reader.place(*n));
                     return Err(Error::corrupt(0, what));
@@ -245,7 +250,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 let open = Self::open_at(self.reader, *n, false)?;
                 let mut bytes = Vec::new();
                 open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
-                split(open.entry, *view, bytes, *part)
+                split(&open.entry, *view, bytes, *part)
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
                 let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
@@ -411,16 +416,16 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 }
 
-fn layout(entry: &Entry, view: View) -> Result<Layout> {
-    let name = entry.dtype.as_deref().unwrap_or("U8");
+fn layout(entry: &EntryRecord<'_>, view: View) -> Result<Layout> {
+    let name = entry.dtype().unwrap_or("U8");
     let dtype = Dtype::named(name);
-    let len = [entry.length as u64];
-    let shape: &[u64] = if entry.is_blob() { &len } else { &entry.shape };
-    let layout = view.layout(dtype, shape, entry.length as u64);
+    let length = entry.length as u64;
+    let shape = if entry.dtype().is_none() { vec![length] } else { entry.shape() };
+    let layout = view.layout(dtype, &shape, length);
     layout.ok_or_else(|| Error::corrupt(0, format!("view {} does not fit {name}", view.name())))
 }
 
-fn split(entry: &Entry, view: View, bytes: Vec<u8>, part: usize) -> Result<Numbers> {
+fn split(entry: &EntryRecord<'_>, view: View, bytes: Vec<u8>, part: usize) -> Result<Numbers> {
     take(layout(entry, view).ok(), &bytes, part)
 }
 

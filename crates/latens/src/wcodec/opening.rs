@@ -83,3 +83,23 @@ fn ten_gigabytes_open_at_once() -> Result<()> {
     assert!(fastest < Duration::from_millis(10), "{fastest:?}");
     Ok(())
 }
+
+/// As many tensors as the largest mixtures of experts have, all found by name.
+#[test]
+fn thirty_thousand_tensors_are_found_at_once() -> Result<()> {
+    const TENSORS: usize = 30_000;
+    let file = sparse(TENSORS, 1 << 20);
+    let start = Instant::now();
+    let reader = Reader::open(&file, Limits::default())?;
+    let opened = start.elapsed();
+    for (number, entry) in reader.tensors() {
+        assert_eq!(reader.find(&entry.name), Some(number));
+        assert_eq!(reader.entry(number), Some(entry));
+    }
+    let all = start.elapsed();
+    println!("{TENSORS} tensors open in {opened:?}, all are found after {all:?}");
+    assert_eq!((reader.find("model"), reader.find("")), (None, None));
+    // Some 100 ms; were each search to look at all, it would be minutes.
+    assert!(all < Duration::from_secs(5), "{all:?}");
+    Ok(())
+}

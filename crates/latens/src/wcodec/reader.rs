@@ -9,53 +9,59 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::part::Pool;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::kept::Last;
-use crate::wcodec::layout::entry::{Entry, Storage};
+use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::fields::MAX_SIZE;
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::{
     ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, align, check_zero,
 };
-use crate::wcodec::layout::index::{Checked, Index, place};
 use crate::wcodec::layout::table::Table;
+use crate::wcodec::open_index::{OpenEntry, OpenIndex};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::threads;
 use crate::wcodec::view::{Layout, Values};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Entries of up to so many bytes are decoded side by side where a file is written, up to so many
-/// bytes of them: they have too few groups to keep all threads at work.
+/// bytes of them and so many: they have too few groups to keep all threads at work.
 const SMALL: usize = 2 << 20;
 const TOGETHER: usize = 8 << 20;
+const MANY: usize = 4096;
 
-/// An open `.wcodec` file. In memory are its index, what it takes to decode a group or two, and the
-/// descriptor, tables and scales of the tensor opened last; every function may be called from several
-/// threads.
+/// An open `.wcodec` file. In memory are the bytes of its index and at most as much again to find
+/// entries by number and name, what it takes to decode a group or two, and the descriptor, tables and
+/// scales of the tensor opened last; every function may be called from several threads.
 pub struct Reader<S: ReadAt> {
     pub(crate) source: S,
     pub(crate) limits: Limits,
     pub(crate) threads: usize,
-    pub(crate) index: Index,
+    pub(crate) index: OpenIndex,
     header: Header,
-    /// Where the data of each entry begin; of the bank, behind the last one.
-    pub(crate) starts: Vec<u64>,
-    bank: OnceLock<Vec<Table>>,
+    pub(crate) bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
     pub(crate) last: Last,
     base: Option<Box<dyn Base>>,
-    index_offset: u64,
+    pub(crate) index_offset: u64,
+}
+
+/// What stands at both ends of a file.
+pub(crate) struct Ends {
+    pub(crate) header: Header,
+    pub(crate) index: OpenIndex,
+    pub(crate) index_offset: u64,
 }
 
 /// What the index says of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorEntry<'a> {
     /// Its name.
-    pub name: &'a str,
+    pub name: String,
     /// Its type, as the source spells it.
     pub dtype: &'a str,
     /// Its shape.
-    pub shape: &'a [u64],
+    pub shape: Vec<u64>,
     /// Its bytes when decoded.
     pub length: usize,
     /// Its bytes in the file.
@@ -70,43 +76,25 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// I/O; corrupt or truncated, with the byte, where these are not sound.
     pub fn open(source: S, limits: Limits) -> Result<Self> {
-        let length = source.size()?;
-        let mut head = [0; HEADER_BYTES];
-        if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
-            return Err(Error::truncated(length, "the file is shorter than header and footer"));
-        }
-        source.read_exact_at(&mut head, 0)?;
-        let header = Header::read(&head)?;
-        let mut foot = [0; FOOTER_BYTES];
-        source.read_exact_at(&mut foot, length - FOOTER_BYTES as u64)?;
-        let footer = Footer::read(&foot, length)?;
-        let bytes = length - FOOTER_BYTES as u64 - footer.index_offset;
-        limits.check_alloc(bytes, "the index")?;
-        let bytes = read(&source, footer.index_offset, bytes)?;
-        if crc32(&bytes) != footer.index_crc {
-            return Err(Error::corrupt(
-                footer.index_offset,
-                "the index does not have the checksum that the footer states",
-            ));
-        }
-        let unsound = |e: Error| e.offset_by(footer.index_offset).within("the index");
-        let checked = Checked::of(&bytes).map_err(unsound)?;
-        check(&head, &header, footer.index_offset, &checked)?;
-        // From here on nothing is wrong, and what is opened may take its memory.
-        let index = Index::read(&bytes).map_err(unsound)?;
-        Ok(Self {
+        let found = read_ends(&source, limits)?;
+        Ok(Self::of(source, limits, found))
+    }
+
+    /// A reader of what was found at both ends of a file.
+    pub(crate) fn of(source: S, limits: Limits, found: Ends) -> Self {
+        let Ends { header, index, index_offset } = found;
+        Self {
             source,
             limits,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            starts: starts(&index),
             index,
             header,
             bank: OnceLock::new(),
             pool: Pool::default(),
             last: Last::default(),
             base: None,
-            index_offset: footer.index_offset,
-        })
+            index_offset,
+        }
     }
 
     /// Decodes on so many threads; the default is as many as there are cores.
@@ -162,31 +150,28 @@ impl<S: ReadAt> Reader<S> {
         self.header.base_quantisation
     }
 
-    /// Numbers of entries that are tensors, with what the index says of them.
+    /// Numbers of entries that are tensors, with what the index says of them. Each is read from the
+    /// index when it is asked for.
     pub fn tensors(&self) -> impl Iterator<Item = (usize, TensorEntry<'_>)> {
-        let entries = self.index.entries.iter().enumerate();
-        entries.filter_map(|(i, e)| Some((i, Self::describe(e)?)))
+        self.index.entries().filter_map(|entry| Some((entry.number, Self::describe(entry)?)))
     }
 
-    fn describe(entry: &Entry) -> Option<TensorEntry<'_>> {
-        let (stored, copy_of) = match &entry.storage {
-            Storage::Stored { groups, descriptor, .. } => (groups + descriptor, None),
-            Storage::Inline { groups, descriptor } => (groups.len() + descriptor.len(), None),
-            Storage::Copy(of) => (0, Some(*of)),
-        };
-        Some(TensorEntry {
-            name: &entry.name,
-            dtype: entry.dtype.as_deref()?,
-            shape: &entry.shape,
-            length: entry.length,
-            stored,
-            copy_of,
-        })
+    /// What the index says of entry `number`; `None` where that is no tensor.
+    pub fn entry(&self, number: usize) -> Option<TensorEntry<'_>> {
+        self.index.entry(number).and_then(Self::describe)
     }
 
-    /// The number of the tensor of that name.
+    fn describe(entry: OpenEntry<'_>) -> Option<TensorEntry<'_>> {
+        let record = entry.record;
+        let (stored, copy_of) = record.stored();
+        let (dtype, shape, length) = (record.dtype()?, record.shape(), record.length);
+        Some(TensorEntry { name: entry.name, dtype, shape, length, stored, copy_of })
+    }
+
+    /// The number of the tensor of that name. However many there are, it takes the reading of a few
+    /// entries.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.tensors().find(|(_, t)| t.name == name).map(|(i, _)| i)
+        self.index.find(name).map(|entry| entry.number)
     }
 
     /// The tables of the file.
@@ -195,7 +180,7 @@ impl<S: ReadAt> Reader<S> {
             return Ok(bank);
         }
         let record = self.index.bank;
-        let start = self.starts.last().copied().unwrap_or(0);
+        let start = self.index.bank_at;
         self.limits.check_alloc(record.bytes as u64, "the tables")?;
         let bytes = read(&self.source, start, record.bytes as u64)?;
         let tables = read_bank(&bytes, record.tables, record.crc)
@@ -289,15 +274,17 @@ impl<S: ReadAt> Reader<S> {
 
     /// How errors name an entry.
     pub(crate) fn place(&self, number: usize) -> String {
-        match self.index.entries.get(number) {
-            Some(entry) if !entry.is_blob() => format!("tensor {:?}", entry.name),
+        match self.index.entry(number) {
+            Some(OpenEntry { name, record, .. }) if record.dtype().is_some() => {
+                format!("tensor {name:?}")
+            }
             _ => format!("entry {number}"),
         }
     }
 
     /// Source files, by number: names and lengths.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.index.files.iter().map(|f| (f.name.as_str(), f.length))
+        self.index.files().map(|file| (file.name, file.length))
     }
 
     /// Writes source file `number` as it was. In memory are a tensor at a time, or up to 8 MiB of small
@@ -306,65 +293,50 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Those of [`Reader::tensor`]; I/O of `out`.
     pub fn write_file(&self, number: usize, out: &mut dyn Write) -> Result<()> {
-        let file = self.index.files.get(number);
+        let file = self.index.file(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.limits.check_output(file.length)?;
-        let mut segments = file.segments.as_slice();
+        let (mut few, mut together) = (Vec::new(), 0);
         let mut bytes = Vec::new();
-        while let Some((&segment, behind)) = segments.split_first() {
-            let few = self.small_entries(segments);
-            if few > 1 {
-                let (now, behind) = segments.split_at(few);
-                segments = behind;
-                for bytes in self.side_by_side(now) {
-                    out.write_all(&bytes?)?;
-                }
-                continue;
+        for segment in file.segments() {
+            let length = match segment {
+                SegmentRecord::Entry(entry) if self.threads > 1 => self.byte_length(entry)?,
+                _ => usize::MAX,
+            };
+            let small = length <= SMALL;
+            if !small || together + length > TOGETHER || few.len() == MANY {
+                self.write_side_by_side(&mut few, out)?;
+                together = 0;
             }
-            segments = behind;
             match segment {
+                SegmentRecord::Entry(entry) if small => {
+                    few.push(entry);
+                    together += length;
+                }
                 SegmentRecord::Entry(entry) => {
                     self.fill(entry, &mut bytes)?;
                     out.write_all(&bytes)?;
                 }
-                SegmentRecord::Zeros(mut left) => {
-                    let zeros = [0; 4096];
-                    while left > 0 {
-                        let now = usize::try_from(left).unwrap_or(usize::MAX).min(zeros.len());
-                        out.write_all(&zeros[..now])?;
-                        left -= now as u64;
-                    }
+                SegmentRecord::Zeros(count) => {
+                    std::io::copy(&mut std::io::repeat(0).take(count), out)?;
                 }
             }
         }
-        Ok(())
+        self.write_side_by_side(&mut few, out)
     }
 
-    /// How many of the first segments are entries with too few groups for all threads each, and
-    /// little together.
-    fn small_entries(&self, segments: &[SegmentRecord]) -> usize {
-        let mut together = 0usize;
-        let fits = |segment: &&SegmentRecord| match **segment {
-            SegmentRecord::Entry(entry) => {
-                let length = self.index.entries.get(entry).map_or(usize::MAX, |e| e.length);
-                together = together.saturating_add(length);
-                length <= SMALL && together <= TOGETHER
-            }
-            SegmentRecord::Zeros(_) => false,
-        };
-        if self.threads > 1 { segments.iter().take_while(fits).count() } else { 0 }
-    }
-
-    /// The bytes of entries, one thread each.
-    fn side_by_side(&self, segments: &[SegmentRecord]) -> Vec<Result<Vec<u8>>> {
-        threads::map(segments.len(), self.threads, |i| {
+    /// Writes the bytes of entries, decoded on a thread each, and empties the list of them.
+    fn write_side_by_side(&self, entries: &mut Vec<usize>, out: &mut dyn Write) -> Result<()> {
+        let alone = entries.len() < 2;
+        let decoded = threads::map(entries.len(), self.threads, |i| {
             let mut bytes = Vec::new();
-            if let SegmentRecord::Entry(entry) = segments[i] {
-                let open = OpenTensor::open(self, entry)?.threads(1);
-                open.bytes(&mut bytes).map_err(|e| e.within(self.place(entry)))?;
-            }
+            let open = OpenTensor::open(self, entries[i])?;
+            let open = if alone { open } else { open.threads(1) };
+            open.bytes(&mut bytes).map_err(|e| e.within(self.place(entries[i])))?;
             Ok(bytes)
-        })
+        });
+        entries.clear();
+        decoded.into_iter().try_for_each(|bytes: Result<_>| Ok(out.write_all(&bytes?)?))
     }
 
     /// Decodes everything and checks every checksum, all padding and the model hash.
@@ -374,31 +346,39 @@ impl<S: ReadAt> Reader<S> {
     pub fn verify(&self) -> Result<()> {
         self.bank()?;
         let mut end = HEADER_BYTES as u64;
-        for (number, entry) in self.index.entries.iter().enumerate() {
-            let start = self.starts[number];
-            self.check_padding(end, start)?;
-            if let Storage::Stored { groups, descriptor, .. } = entry.storage {
-                end = start + groups as u64 + descriptor as u64;
+        for entry in self.index.entries() {
+            if let Storage::Stored { .. } = entry.record.storage {
+                self.check_padding(end, entry.start)?;
+                end = entry.start + entry.record.stored().0 as u64;
             }
         }
-        let bank = self.starts.last().copied().unwrap_or(end);
+        let bank = self.index.bank_at;
         self.check_padding(end, bank)?;
         self.check_padding(bank + self.index.bank.bytes as u64, self.index_offset)?;
-        let mut hash = ModelHash::new();
         let mut bytes = Vec::new();
-        for (number, entry) in self.index.entries.iter().enumerate() {
-            self.fill(number, &mut bytes)?;
-            if let Some(dtype) = &entry.dtype {
-                hash.tensor(&entry.name, dtype, &entry.shape, &bytes);
-            }
+        for entry in self.index.entries().filter(|entry| entry.record.dtype().is_none()) {
+            self.fill(entry.number, &mut bytes)?;
         }
-        if hash.finish() != self.index.model_hash {
+        if !self.has_its_hash()? {
             return Err(Error::corrupt(
                 self.index_offset,
                 "all tensors decode, but not to what the model hash states",
             ));
         }
         Ok(())
+    }
+
+    /// Decodes all tensors and compares the model hash.
+    pub(crate) fn has_its_hash(&self) -> Result<bool> {
+        let mut hash = ModelHash::new();
+        let mut bytes = Vec::new();
+        for entry in self.index.entries() {
+            if let Some(dtype) = entry.record.dtype() {
+                self.fill(entry.number, &mut bytes)?;
+                hash.tensor(&entry.name, dtype, &entry.record.shape(), &bytes);
+            }
+        }
+        Ok(hash.finish() == self.index.model_hash)
     }
 
     fn check_padding(&self, from: u64, to: u64) -> Result<()> {
@@ -408,6 +388,40 @@ impl<S: ReadAt> Reader<S> {
         let bytes = read(&self.source, from, to - from)?;
         check_zero(&bytes, from, "what comes before")
     }
+}
+
+/// Reads the header of a file of `length` bytes.
+pub(crate) fn read_head<S: ReadAt>(source: &S, length: u64) -> Result<[u8; HEADER_BYTES]> {
+    let mut head = [0; HEADER_BYTES];
+    if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
+        return Err(Error::truncated(length, "the file is shorter than header and footer"));
+    }
+    source.read_exact_at(&mut head, 0)?;
+    Ok(head)
+}
+
+/// Reads header, footer and index, which must be sound.
+pub(crate) fn read_ends<S: ReadAt>(source: &S, limits: Limits) -> Result<Ends> {
+    let length = source.size()?;
+    let head = read_head(source, length)?;
+    let header = Header::read(&head)?;
+    let mut foot = [0; FOOTER_BYTES];
+    source.read_exact_at(&mut foot, length - FOOTER_BYTES as u64)?;
+    let footer = Footer::read(&foot, length)?;
+    let index_offset = footer.index_offset;
+    let bytes = length - FOOTER_BYTES as u64 - index_offset;
+    limits.check_alloc(bytes, "the index")?;
+    let bytes = read(source, index_offset, bytes)?;
+    if crc32(&bytes) != footer.index_crc {
+        return Err(Error::corrupt(
+            index_offset,
+            "the index does not have the checksum that the footer states",
+        ));
+    }
+    let unsound = |e: Error| e.offset_by(index_offset).within("the index");
+    let index = OpenIndex::read(bytes).map_err(unsound)?;
+    check(&head, &header, index_offset, &index)?;
+    Ok(Ends { header, index, index_offset })
 }
 
 /// `len` bytes from `offset` on.
@@ -432,24 +446,18 @@ pub(crate) fn read_into<S: ReadAt>(
 }
 
 /// Compares the header with the index, and where that begins with where its entries end.
-fn check(head: &[u8], header: &Header, index_offset: u64, index: &Checked) -> Result<()> {
+fn check(head: &[u8], header: &Header, index_offset: u64, index: &OpenIndex) -> Result<()> {
     if crc32(head) != index.header_crc {
         return Err(Error::corrupt(
             0,
             "the header does not have the checksum that the index states",
         ));
     }
-    let end = index.end;
-    if align(end, ALIGN) != index_offset {
-        return Err(Error::corrupt(
-            index_offset,
-            format!("entries and tables end at byte {end}, the index begins elsewhere"),
-        ));
-    }
+    ends_where(index, index_offset)?;
     if let Some(known) = &header.known {
         let same = known.model_hash == index.model_hash
             && known.index_offset == index_offset
-            && usize::try_from(known.tensors) == Ok(index.tensors);
+            && usize::try_from(known.tensors) == Ok(index.tensors());
         if !same {
             return Err(Error::corrupt(12, "header and index differ"));
         }
@@ -457,20 +465,20 @@ fn check(head: &[u8], header: &Header, index_offset: u64, index: &Checked) -> Re
     Ok(())
 }
 
-/// Where the data of each entry begin, and the bank behind the last one.
-fn starts(index: &Index) -> Vec<u64> {
-    let mut starts = Vec::with_capacity(index.entries.len() + 1);
-    let mut end = HEADER_BYTES as u64;
-    for entry in &index.entries {
-        let place = place(end, &entry.storage);
-        starts.push(place.start);
-        end = place.end;
+/// Entries and tables must end where the index begins.
+pub(crate) fn ends_where(index: &OpenIndex, index_offset: u64) -> Result<()> {
+    let end = index.bank_at.saturating_add(index.bank.bytes as u64);
+    if align(end, ALIGN) != index_offset {
+        return Err(Error::corrupt(
+            index_offset,
+            format!("entries and tables end at byte {end}, the index begins elsewhere"),
+        ));
     }
-    starts.push(align(end, ALIGN));
-    starts
+    Ok(())
 }
 
-fn read_bank(bytes: &[u8], count: usize, crc: u32) -> Result<Vec<Table>> {
+/// The tables in `bytes`.
+pub(crate) fn read_bank(bytes: &[u8], count: usize, crc: u32) -> Result<Vec<Table>> {
     if crc32(bytes) != crc {
         return Err(Error::corrupt(0, "they do not have the checksum that the index states"));
     }

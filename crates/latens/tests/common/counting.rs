@@ -65,6 +65,13 @@ pub fn peak_of<V>(f: impl FnOnce() -> V) -> (V, usize) {
     (value, usize::try_from(PEAK.get() - before).unwrap_or(0))
 }
 
+/// Runs `f` and says how many bytes more this thread holds when it is done.
+pub fn held_by<V>(f: impl FnOnce() -> V) -> (V, usize) {
+    let before = HELD.get();
+    let value = f();
+    (value, usize::try_from(HELD.get() - before).unwrap_or(0))
+}
+
 /// Runs `f` and says how many bytes all threads together held at most, beyond what they held
 /// before. For a process that does nothing else meanwhile.
 pub fn peak_of_process<V>(f: impl FnOnce() -> V) -> (V, usize) {

@@ -19,7 +19,7 @@ pub(crate) const MAX_DIMENSIONS: u64 = 32;
 /// Most bytes of a dtype's name.
 pub(crate) const MAX_DTYPE: u64 = 16;
 
-/// One entry.
+/// One entry, as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Empty for a blob.
@@ -32,9 +32,9 @@ pub(crate) struct Entry {
     pub(crate) storage: Storage,
 }
 
-/// Where an entry's bytes are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Storage {
+/// Where an entry's bytes are; those in the index are `Bytes`, its own or borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage<Bytes = Vec<u8>> {
     /// In the data.
     Stored {
         /// Bytes of the groups, padded.
@@ -45,7 +45,7 @@ pub(crate) enum Storage {
         crc: u32,
     },
     /// In the index.
-    Inline { groups: Vec<u8>, descriptor: Vec<u8> },
+    Inline { groups: Bytes, descriptor: Bytes },
     /// The same as an earlier entry's.
     Copy(usize),
 }
@@ -61,7 +61,7 @@ impl Lengths {
         Self(Vec::with_capacity(n))
     }
 
-    pub(crate) fn push(&mut self, entry: &Entry) {
+    pub(crate) fn push(&mut self, entry: &EntryRecord<'_>) {
         // Lengths stay far below half of all numbers.
         self.0.push(entry.length << 1 | usize::from(matches!(entry.storage, Storage::Copy(_))));
     }
@@ -123,40 +123,85 @@ impl Entry {
         }
         out
     }
+}
 
-    /// Reads an entry; `before` is the name of the one before, `earlier` are the lengths of all
-    /// before.
-    pub(crate) fn read(fields: &mut Fields<'_>, before: &str, earlier: &Lengths) -> Result<Self> {
+/// One entry, as it lies in the index. Its name is not among it: part of that stands in the records
+/// before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EntryRecord<'a> {
+    /// Empty for a blob.
+    dtype: &'a str,
+    /// Varints.
+    shape: &'a [u8],
+    /// Bytes when decoded.
+    pub(crate) length: usize,
+    pub(crate) storage: Storage<&'a [u8]>,
+}
+
+impl<'a> EntryRecord<'a> {
+    /// As the source spells it; `None` for a blob.
+    pub(crate) fn dtype(&self) -> Option<&'a str> {
+        (!self.dtype.is_empty()).then_some(self.dtype)
+    }
+
+    pub(crate) fn shape(&self) -> Vec<u64> {
+        let mut fields = Fields::new(self.shape);
+        let mut next = || if fields.left() > 0 { fields.varint("").ok() } else { None };
+        std::iter::from_fn(&mut next).collect()
+    }
+
+    /// Bytes in the file, and the entry whose bytes they are where it has none of its own.
+    pub(crate) fn stored(&self) -> (usize, Option<usize>) {
+        match self.storage {
+            Storage::Stored { groups, descriptor, .. } => (groups.saturating_add(descriptor), None),
+            Storage::Inline { groups, descriptor } => (groups.len() + descriptor.len(), None),
+            Storage::Copy(of) => (0, Some(of)),
+        }
+    }
+
+    /// Reads an entry. `name` is that of the one before, and then its own. `earlier` are the
+    /// lengths of all before; without them the entry is known to be sound.
+    pub(crate) fn read(
+        fields: &mut Fields<'a>,
+        name: &mut String,
+        earlier: Option<&Lengths>,
+    ) -> Result<Self> {
         let kind = fields.u8("an entry's kind")?;
         let at = fields.at();
         let bad = |what: String| Err(Error::corrupt(at, what));
         let shared = fields.size("the shared part of a name")?;
         let rest = fields.string(MAX_NAME, "a name")?;
-        let Some(shared) = before.get(..shared) else {
-            return bad(format!("a name shares {shared} bytes with `{before}`"));
-        };
-        let mut name = String::with_capacity(shared.len() + rest.len());
-        name.push_str(shared);
+        if !name.is_char_boundary(shared) {
+            return bad(format!("a name shares {shared} bytes with `{name}`"));
+        }
+        name.truncate(shared);
         name.push_str(rest);
-        let dtype = fields.string(MAX_DTYPE, "a dtype")?.to_owned();
+        let dtype = fields.string(MAX_DTYPE, "a dtype")?;
         let dimensions = fields.varint_up_to(MAX_DIMENSIONS, "the number of dimensions")?;
-        let shape =
-            (0..dimensions).map(|_| fields.varint("a dimension")).collect::<Result<Vec<_>>>()?;
+        let shape = fields.varints(dimensions, "a dimension")?;
         if name.len() as u64 > MAX_NAME {
             return bad(format!("a name of {} bytes", name.len()));
         }
-        let blob_fits = name.is_empty() && dtype.is_empty() && shape.is_empty();
-        let dtype = match kind {
-            0 if !dtype.is_empty() => Some(dtype),
-            1 if blob_fits => None,
-            _ => {
-                return bad(format!("an entry of kind {kind} with name `{name}`, dtype `{dtype}`"));
-            }
+        let fits = match kind {
+            0 => !dtype.is_empty(),
+            1 => name.is_empty() && dtype.is_empty() && dimensions == 0,
+            _ => false,
         };
+        if !fits {
+            return bad(format!("an entry of kind {kind} with name `{name}`, dtype `{dtype}`"));
+        }
         let length = fields.size("a tensor's length")?;
+        let storage = Self::read_storage(fields, length, earlier)?;
+        Ok(Self { dtype, shape, length, storage })
+    }
+
+    fn read_storage(
+        fields: &mut Fields<'a>,
+        length: usize,
+        earlier: Option<&Lengths>,
+    ) -> Result<Storage<&'a [u8]>> {
         let at = fields.at();
-        let id = fields.u8("an entry's storage")?;
-        let storage = match id {
+        Ok(match fields.u8("an entry's storage")? {
             0 => Storage::Stored {
                 groups: fields.size("the length of groups")?,
                 descriptor: fields.size("a descriptor's length")?,
@@ -166,19 +211,18 @@ impl Entry {
                 let groups = fields.varint("the length of groups")?;
                 let descriptor = fields.varint("a descriptor's length")?;
                 Storage::Inline {
-                    groups: fields.bytes(groups, "groups")?.to_vec(),
-                    descriptor: fields.bytes(descriptor, "a descriptor")?.to_vec(),
+                    groups: fields.bytes(groups, "groups")?,
+                    descriptor: fields.bytes(descriptor, "a descriptor")?,
                 }
             }
             2 => {
                 let of = fields.size("the entry that this one copies")?;
-                if earlier.of_original(of) != Some(length) {
+                if earlier.is_some_and(|earlier| earlier.of_original(of) != Some(length)) {
                     return Err(Error::corrupt(at, format!("entry {of} cannot be copied here")));
                 }
                 Storage::Copy(of)
             }
-            _ => return Err(Error::corrupt(at, format!("{id} is not a way to store an entry"))),
-        };
-        Ok(Self { name, dtype, shape, length, storage })
+            id => return Err(Error::corrupt(at, format!("{id} is not a way to store an entry"))),
+        })
     }
 }

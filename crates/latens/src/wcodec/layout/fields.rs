@@ -80,6 +80,15 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
+    /// The bytes of so many varints.
+    pub(crate) fn varints(&mut self, count: u64, field: &'static str) -> Result<&'a [u8]> {
+        let start = self.at;
+        for _ in 0..count {
+            self.varint(field)?;
+        }
+        Ok(&self.bytes[start..self.at])
+    }
+
     /// A varint that is at most `most`.
     pub(crate) fn varint_up_to(&mut self, most: u64, field: &'static str) -> Result<u64> {
         let at = self.at();

@@ -49,13 +49,22 @@ impl SourceFileRecord {
         }
         out
     }
+}
 
-    /// Reads a file of entries of such lengths; its segments are checked, and kept where `keep`
-    /// says so.
-    pub(crate) fn read(fields: &mut Fields<'_>, entries: &Lengths, keep: bool) -> Result<Self> {
+/// A source file, as it lies in the index.
+#[derive(Clone, Debug)]
+pub(crate) struct FileRecord<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) length: u64,
+    segments: Fields<'a>,
+}
+
+impl<'a> FileRecord<'a> {
+    /// Reads a file of entries of such lengths; without them the record is known to be sound.
+    pub(crate) fn read(fields: &mut Fields<'a>, entries: Option<&Lengths>) -> Result<Self> {
         let at = fields.at();
-        let name = fields.string(MAX_NAME, "a file's name")?.to_owned();
-        if !is_bare_name(&name) {
+        let name = fields.string(MAX_NAME, "a file's name")?;
+        if !is_bare_name(name) {
             return Err(Error::corrupt(
                 at,
                 format!("`{}` is no bare file name", name.escape_debug()),
@@ -63,32 +72,51 @@ impl SourceFileRecord {
         }
         let length = fields.varint("a file's length")?;
         let count = fields.count(1, "the number of segments")?;
-        let (mut segments, mut sum) = (Vec::with_capacity(if keep { count } else { 0 }), 0u64);
-        for _ in 0..count {
-            let at = fields.at();
-            let code = fields.varint("a segment")?;
-            let (segment, bytes) = if code % 2 == 1 {
-                (SegmentRecord::Zeros(code / 2), code / 2)
-            } else {
-                let k = usize::try_from(code / 2).unwrap_or(usize::MAX);
-                let length = entries.get(k);
-                let length =
-                    length.ok_or_else(|| Error::corrupt(at, format!("there is no entry {k}")))?;
-                (SegmentRecord::Entry(k), length as u64)
-            };
-            sum = sum.checked_add(bytes).ok_or_else(|| Error::corrupt(at, "a file without end"))?;
-            if keep {
-                segments.push(segment);
+        let segments = fields.clone();
+        if let Some(entries) = entries {
+            let sum = sum(fields, count, entries)?;
+            if sum != length {
+                let what = format!("segments of {sum} bytes in a file of {length}");
+                return Err(Error::corrupt(at, what));
             }
-        }
-        if sum != length {
-            return Err(Error::corrupt(
-                at,
-                format!("segments of {sum} bytes in a file of {length}"),
-            ));
         }
         Ok(Self { name, length, segments })
     }
+
+    /// What it is made of.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = SegmentRecord> + use<'a> {
+        let mut fields = self.segments.clone();
+        std::iter::from_fn(move || match fields.left() {
+            0 => None,
+            _ => segment(fields.varint("a segment").ok()?),
+        })
+    }
+}
+
+/// What a segment's varint says; `None` for entries that no memory holds.
+fn segment(code: u64) -> Option<SegmentRecord> {
+    Some(match code % 2 {
+        1 => SegmentRecord::Zeros(code / 2),
+        _ => SegmentRecord::Entry(usize::try_from(code / 2).ok()?),
+    })
+}
+
+/// Reads and checks `count` segments; their bytes.
+fn sum(fields: &mut Fields<'_>, count: usize, entries: &Lengths) -> Result<u64> {
+    let mut sum = 0u64;
+    for _ in 0..count {
+        let at = fields.at();
+        let code = fields.varint("a segment")?;
+        let bytes = match segment(code) {
+            Some(SegmentRecord::Zeros(n)) => Some(n),
+            Some(SegmentRecord::Entry(k)) => entries.get(k).map(|length| length as u64),
+            None => None,
+        };
+        let none = || Error::corrupt(at, format!("there is no entry {}", code / 2));
+        let longer = sum.checked_add(bytes.ok_or_else(none)?);
+        sum = longer.ok_or_else(|| Error::corrupt(at, "a file without end"))?;
+    }
+    Ok(sum)
 }
 
 #[cfg(test)]

@@ -184,6 +184,18 @@ impl Footer {
     }
 }
 
+impl Footer {
+    /// The footer of which a bit was flipped, and at which byte of the file.
+    pub(crate) fn mended(bytes: &[u8; FOOTER_BYTES], file_length: u64) -> Option<(Self, u64)> {
+        (0..FOOTER_BYTES * 8).find_map(|bit| {
+            let mut bytes = *bytes;
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let footer = Self::read(&bytes, file_length).ok()?;
+            Some((footer, file_length - (FOOTER_BYTES - bit / 8) as u64))
+        })
+    }
+}
+
 /// The next multiple of `to` from `at` on.
 pub(crate) fn align(at: u64, to: u64) -> u64 {
     at.saturating_add(to - 1) / to * to

@@ -1,0 +1,224 @@
+//! Opening a file that is damaged where it is not data of a tensor.
+//!
+//! | damaged | what helps |
+//! |---|---|
+//! | a bit of header, index, footer or tables | the checksum says which one |
+//! | more of the header | the rest of the file: nothing in it is needed |
+//! | more of the footer, or it is cut off | the index begins with the checksum of the header |
+//! | more of the index | its entries up to the first one that is not sound |
+
+use crate::bits::checksum::{crc32, flipped_bit};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::layout::header::{ALIGN, HEADER_BYTES, Header, align};
+use crate::wcodec::open_index::{OpenIndex, Wrong};
+use crate::wcodec::reader::{Ends, Reader, ends_where, read, read_bank, read_ends, read_head};
+
+mod place;
+
+use place::{HEAD, Place, find_index};
+
+/// A file that was opened in spite of damage to header, index, footer or tables.
+pub struct Salvage<S: ReadAt> {
+    /// What can be read: tensors are compared with their checksums as ever. One that stands in a
+    /// damaged index and has no checksum of its own is an error where the damage may be in it, if it
+    /// is all at one place, and the model hash does not prove all tensors right.
+    pub reader: Reader<S>,
+    /// What is wrong, in words; empty where nothing is.
+    pub damage: Vec<Damage>,
+    /// What is lost of the index.
+    pub lost: Option<LostEntries>,
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Its byte in the file.
+    pub at: u64,
+    /// What it is, and what was done about it.
+    pub what: String,
+}
+
+/// The part of an index that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostEntries {
+    /// The byte in the file from which on it is lost.
+    pub at: u64,
+    /// How many tensors it told of, where the header says how many there are.
+    pub tensors: Option<usize>,
+}
+
+impl<S: ReadAt> Reader<S> {
+    /// Opens a file as [`Reader::open`] does, and one with a damaged header, index or footer as far
+    /// as that goes: a single flipped bit in each of the three, and in the tables, is put right in
+    /// memory; of an index that is damaged otherwise, the entries are read that come before the
+    /// damage. Whether data are sound shows when they are read.
+    ///
+    /// # Errors
+    /// Those of [`Reader::open`] that are not about damage; corrupt or truncated where nothing can
+    /// be read.
+    pub fn salvage(source: S, limits: Limits) -> Result<Salvage<S>> {
+        let wrong = match read_ends(&source, limits) {
+            Ok(ends) => {
+                let reader = Self::of(source, limits, ends);
+                let damage = Vec::from_iter(reader.mend_tables());
+                return Ok(Salvage { reader, damage, lost: None });
+            }
+            Err(e) if !matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Truncated) => {
+                return Err(e);
+            }
+            Err(wrong) => wrong,
+        };
+        let length = source.size()?;
+        let head = read_head(&source, length)?;
+        let mut damage = Vec::new();
+        let place = find_index(&source, &head, length, &mut damage)?;
+        limits.check_alloc(place.end - place.start, "the index")?;
+        let bytes = read(&source, place.start, place.end - place.start)?;
+        let Some((index, bit)) = whole_index(&bytes, &place)? else {
+            return Self::salvage_front(source, limits, (&head, place), bytes, damage);
+        };
+        let (mut found, guessed) = (damage.clone(), bit.is_some());
+        found.extend(bit);
+        let header = header(&head, index.header_crc, &mut found)?;
+        if found.is_empty() {
+            // All checksums are right: that is no damage.
+            return Err(wrong);
+        }
+        let reader = Self::of(source, limits, Ends { header, index, index_offset: place.start });
+        found.extend(reader.mend_tables());
+        // Much damage may look like one bit by chance, and then the tensors are others.
+        if guessed && matches!(reader.has_its_hash(), Ok(false)) {
+            return Self::salvage_front(reader.source, limits, (&head, place), bytes, damage);
+        }
+        Ok(Salvage { reader, damage: found, lost: None })
+    }
+
+    /// Reads what comes before the damage of an index.
+    fn salvage_front(
+        source: S,
+        limits: Limits,
+        (head, place): (&[u8; HEADER_BYTES], Place),
+        bytes: Vec<u8>,
+        mut damage: Vec<Damage>,
+    ) -> Result<Salvage<S>> {
+        let (index, wrong) = front(bytes, &place)?;
+        let header = header(head, index.header_crc, &mut damage)?;
+        let tensors = header.known.as_ref().and_then(|known| usize::try_from(known.tensors).ok());
+        let missing = tensors.and_then(|all| all.checked_sub(index.tensors()));
+        let ends = Ends { header, index, index_offset: place.start };
+        let mut reader = Self::of(source, limits, ends);
+        damage.extend(reader.mend_tables());
+        let entries = reader.index.len();
+        // All tensors together can be compared with the model hash.
+        let proved = missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(), Ok(true));
+        // Damage at one place spares what comes before the record that it breaks; but where that
+        // one's beginning is broken too, it may have come from the end of the record before.
+        let spared = match &wrong {
+            None => 0,
+            Some(wrong) => entries - usize::from(!wrong.inside),
+        };
+        reader.index.doubtful = if proved { 0..0 } else { spared..entries };
+        let lost = wrong.map(|Wrong { error: wrong, .. }| {
+            let at = wrong.at().unwrap_or(place.start);
+            let what = format!("the index is damaged here or shortly before: {}", wrong.what());
+            damage.push(Damage { at, what });
+            LostEntries { at, tensors: missing }
+        });
+        if lost.is_none() && (place.crc.is_some() || !proved) {
+            damage.push(Damage { at: place.start, what: damaged_somewhere(proved).to_owned() });
+        }
+        Ok(Salvage { reader, damage, lost })
+    }
+
+    /// Reads the tables, which all tensors share, if a bit of them was flipped.
+    fn mend_tables(&self) -> Option<Damage> {
+        let (record, at) = (self.index.bank, self.index.bank_at);
+        self.limits.check_alloc(record.bytes as u64, "the tables").ok()?;
+        let mut bytes = read(&self.source, at, record.bytes as u64).ok()?;
+        let bit = flipped_bit(bytes.len(), crc32(&bytes) ^ record.crc)?;
+        *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
+        self.bank.set(read_bank(&bytes, record.tables, record.crc).ok()?).ok()?;
+        Some(Damage { at: at + (bit / 8) as u64, what: mended("tables") })
+    }
+}
+
+/// What is said of a bit that was put right.
+fn mended(what: &str) -> String {
+    format!("a bit of the {what} was flipped, which is put right in memory")
+}
+
+/// What is wrong with an index all of whose records can be read; `proved` where the model hash says
+/// that no tensor suffers from it.
+fn damaged_somewhere(proved: bool) -> &'static str {
+    match proved {
+        true => "the index does not have its checksum; all tensors have their model hash",
+        false => {
+            "the index does not have its checksum, and where it is damaged cannot be told: names, types \
+             and shapes are as it has them"
+        }
+    }
+}
+
+/// The index, if it is whole or may have been but for a bit, and then which one.
+fn whole_index(bytes: &[u8], place: &Place) -> Result<Option<(OpenIndex, Option<Damage>)>> {
+    let Some(crc) = place.crc else { return Ok(None) };
+    let difference = crc32(bytes) ^ crc;
+    if difference == 0 {
+        let unsound = |e: Error| e.offset_by(place.start).within("the index");
+        let index = OpenIndex::read(bytes.to_vec()).map_err(unsound)?;
+        ends_where(&index, place.start)?;
+        return Ok(Some((index, None)));
+    }
+    let Some(bit) = flipped_bit(bytes.len(), difference) else { return Ok(None) };
+    let mut bytes = bytes.to_vec();
+    if let Some(byte) = bytes.get_mut(bit / 8) {
+        *byte ^= 1 << (bit % 8);
+    }
+    let index = OpenIndex::read(bytes).ok().filter(|index| ends_where(index, place.start).is_ok());
+    let damage = Damage { at: place.start + (bit / 8) as u64, what: mended("index") };
+    Ok(index.map(|index| (index, Some(damage))))
+}
+
+/// What can be read of a damaged index, and what is wrong behind that.
+fn front(mut bytes: Vec<u8>, place: &Place) -> Result<(OpenIndex, Option<Wrong>)> {
+    // All indices begin so.
+    bytes.iter_mut().zip(HEAD).for_each(|(byte, of_head)| *byte = of_head);
+    let (mut index, wrong) = OpenIndex::read_front(bytes);
+    let offset = |Wrong { error, inside }| Wrong { error: error.offset_by(place.start), inside };
+    let wrong = wrong.map(offset);
+    if index.len() == 0 {
+        let error = wrong.map(|wrong| wrong.error);
+        let at = error.as_ref().and_then(Error::at).unwrap_or(place.start);
+        let why = error.map_or_else(String::new, |error| format!(": {}", error.what()));
+        let what = format!("the index is damaged before its first entry{why}; nothing can be read");
+        return Err(Error::corrupt(at, what));
+    }
+    if ends_where(&index, place.start).is_err() {
+        // Entries are missing. The tables end where the index begins, padding aside.
+        let bytes = align(index.bank.bytes as u64, ALIGN);
+        index.bank_at = place.start.saturating_sub(bytes);
+    }
+    Ok((index, wrong))
+}
+
+/// The header, if it is whole or was but for a bit; else one that knows nothing.
+fn header(head: &[u8; HEADER_BYTES], crc: u32, damage: &mut Vec<Damage>) -> Result<Header> {
+    let difference = crc32(head) ^ crc;
+    if difference == 0 {
+        return Header::read(head);
+    }
+    if let Some(bit) = flipped_bit(HEADER_BYTES, difference) {
+        let mut head = *head;
+        head[bit / 8] ^= 1 << (bit % 8);
+        if let Ok(header) = Header::read(&head) {
+            damage.push(Damage { at: (bit / 8) as u64, what: mended("header") });
+            return Ok(header);
+        }
+    }
+    let what =
+        "the header does not have the checksum that the index states; nothing in it is needed";
+    damage.push(Damage { at: 0, what: what.to_owned() });
+    Ok(Header::default())
+}

@@ -1,0 +1,83 @@
+//! Where the index of a damaged file is: by its footer, mended perhaps, or without one.
+
+use crate::bits::checksum::crc32;
+use crate::error::{Error, Result};
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, HEADER_BYTES, Header, align};
+use crate::wcodec::reader::read;
+use crate::wcodec::salvage::{Damage, mended};
+
+/// Bytes that are searched at a time for the beginning of an index.
+const PIECE: u64 = 1 << 20;
+
+/// Tag and length of the record HEAD.
+pub(crate) const HEAD: [u8; 2] = [2, 36];
+
+/// Where the index is.
+pub(crate) struct Place {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Its checksum, where there is a footer to say so.
+    pub(crate) crc: Option<u32>,
+}
+
+/// Where the index is, by the footer or without it.
+pub(crate) fn find_index<S: ReadAt>(
+    source: &S,
+    head: &[u8; HEADER_BYTES],
+    length: u64,
+    damage: &mut Vec<Damage>,
+) -> Result<Place> {
+    let foot_at = length - FOOTER_BYTES as u64;
+    let mut foot = [0; FOOTER_BYTES];
+    source.read_exact_at(&mut foot, foot_at)?;
+    let by = |footer: Footer| {
+        let (start, crc) = (footer.index_offset, Some(footer.index_crc));
+        Place { start, end: foot_at, crc }
+    };
+    let wrong = match Footer::read(&foot, length) {
+        Ok(footer) => return Ok(by(footer)),
+        Err(wrong) => wrong,
+    };
+    if let Some((footer, at)) = Footer::mended(&foot, length) {
+        damage.push(Damage { at, what: mended("footer") });
+        return Ok(by(footer));
+    }
+    let known = Header::read(head).ok().and_then(|header| header.known);
+    if let Some(known) = known.filter(|known| known.index_offset >= length) {
+        return Err(Error::truncated(
+            length,
+            format!(
+                "the file ends before its index, which begins at byte {} and says what the tensors are",
+                known.index_offset
+            ),
+        ));
+    }
+    let Some(start) = search(source, head, length)? else {
+        return Err(Error::truncated(
+            length,
+            "the file has neither a footer nor an index that says what the tensors are",
+        ));
+    };
+    let what = format!("there is no footer: {}; the index was found without it", wrong.what());
+    damage.push(Damage { at: wrong.at().unwrap_or(foot_at), what });
+    Ok(Place { start, end: length, crc: None })
+}
+
+/// Searches the file from its end for what an index begins with: the record HEAD, with the
+/// checksum of the header.
+fn search<S: ReadAt>(source: &S, head: &[u8; HEADER_BYTES], length: u64) -> Result<Option<u64>> {
+    let mut wanted = HEAD.to_vec();
+    wanted.extend(crc32(head).to_le_bytes());
+    let mut end = align(length, PIECE);
+    while let Some(start) = end.checked_sub(PIECE) {
+        let bytes = read(source, start, PIECE.min(length - start))?;
+        let places = bytes.chunks(HEADER_BYTES).enumerate();
+        let found = places.rev().find(|(_, bytes)| bytes.starts_with(&wanted));
+        if let Some((number, _)) = found {
+            return Ok(Some(start + (number * HEADER_BYTES) as u64));
+        }
+        end = start;
+    }
+    Ok(None)
+}

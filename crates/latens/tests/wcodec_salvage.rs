@@ -1,0 +1,189 @@
+//! Files that are damaged around their data: what is put right comes back byte for byte, and of what
+//! is not, nothing that comes back is wrong.
+
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
+
+mod common;
+mod wcodec_common;
+
+use common::counting::{Counting, peak_of};
+use latens::Limits;
+use latens::wcodec::{Reader, Salvage};
+use std::collections::HashMap;
+use std::time::Instant;
+use wcodec_common::mend::Parts;
+use wcodec_common::{Random, samples};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Tensors by name.
+type Tensors = HashMap<String, Vec<u8>>;
+
+fn index_of(file: &[u8]) -> usize {
+    u64::from_le_bytes(file[file.len() - 32..][..8].try_into().unwrap()) as usize
+}
+
+fn salvage(file: &[u8]) -> latens::Result<Salvage<Vec<u8>>> {
+    let mut salvage = Reader::salvage(file.to_vec(), Limits::default())?;
+    salvage.reader = salvage.reader.threads(1);
+    Ok(salvage)
+}
+
+/// All tensors that can be read.
+fn whole(reader: &Reader<Vec<u8>>) -> Tensors {
+    let read = |(number, entry): (usize, latens::wcodec::TensorEntry<'_>)| {
+        Some((entry.name, reader.tensor(number).ok()?))
+    };
+    reader.tensors().filter_map(read).collect()
+}
+
+/// Small files that need no base, with their tensors.
+fn files() -> Vec<(String, Vec<u8>, Tensors)> {
+    let all = samples::tiny().into_iter().map(|(name, file)| {
+        let found = salvage(&file).unwrap();
+        assert!(found.damage.is_empty() && found.lost.is_none());
+        let tensors = whole(&found.reader);
+        assert_eq!(tensors.len(), found.reader.tensors().count());
+        (name.to_string(), file, tensors)
+    });
+    all.collect()
+}
+
+/// Where the records of tensors end in a file, and their names, in order.
+fn tensor_records(file: &[u8]) -> Vec<(usize, String)> {
+    let reader = Reader::open(file.to_vec(), Limits::default()).unwrap();
+    let mut entries = 0;
+    let mut names: HashMap<usize, String> =
+        reader.tensors().map(|(number, entry)| (number, entry.name)).collect();
+    let mut at = index_of(file);
+    let mut ends = Vec::new();
+    while at < file.len() - 32 {
+        let tag = file[at];
+        let mut length = 0;
+        for shift in (0..).step_by(7) {
+            at += 1;
+            length |= usize::from(file[at] & 0x7f) << shift;
+            if file[at] < 0x80 {
+                break;
+            }
+        }
+        at += 1 + length;
+        if tag == 8 {
+            ends.extend(names.remove(&entries).map(|name| (at, name)));
+            entries += 1;
+        }
+    }
+    ends
+}
+
+#[test]
+fn any_flipped_bit_around_the_data_is_put_right() {
+    for (name, file, tensors) in files() {
+        let parts = Parts::of(&file);
+        let index = index_of(&file);
+        let bank = index - parts.bank.1.len().next_multiple_of(128);
+        let bank = bank..bank + parts.bank.1.len();
+        let mut cases = 0;
+        for at in (0..128).chain(bank).chain(index..file.len()) {
+            for bit in 0..8 {
+                let mut bad = file.clone();
+                bad[at] ^= 1 << bit;
+                let found = salvage(&bad).unwrap();
+                let told: Vec<u64> = found.damage.iter().map(|d| d.at).collect();
+                assert_eq!(told, [at as u64], "{name}: {:?}", found.damage);
+                assert_eq!(found.lost, None, "{name}, byte {at}");
+                assert!(whole(&found.reader) == tensors, "{name}, byte {at}");
+                cases += 1;
+            }
+        }
+        println!("{name}: {} bytes, {cases} cases", file.len());
+    }
+}
+
+#[test]
+fn the_entries_before_damage_come_back_and_nothing_wrong() {
+    let mut random = Random(7);
+    for (name, file, tensors) in files() {
+        let (index, end) = (index_of(&file), file.len() - 32);
+        let ends = tensor_records(&file);
+        let (mut some, mut cases, mut most) = (0, 0, 0);
+        for at in index..end {
+            for length in [2, 5, 16, 64, 300] {
+                let mut bad = file.clone();
+                let stop = (at + length).min(end);
+                // Noise, noise of small numbers, zeros.
+                let mask = [0xff, 15, 3, 0][random.below(4)];
+                bad[at..stop].iter_mut().for_each(|b| *b = (random.word() >> 20) as u8 & mask);
+                if bad == file {
+                    continue;
+                }
+                cases += 1;
+                let Ok(found) = salvage(&bad) else { continue };
+                assert!(!found.damage.is_empty(), "{name}, byte {at}");
+                let back = whole(&found.reader);
+                some += usize::from(!back.is_empty());
+                // A name can be damaged without a trace. What keeps its name keeps its bytes.
+                let known = back.iter().filter(|(name, _)| tensors.contains_key(*name));
+                for (tensor, bytes) in known {
+                    assert!(tensors[tensor] == *bytes, "{name}, {length} from {at}: {tensor}");
+                }
+                // Of the tensors whose records end before the damage all come but perhaps the last,
+                // which nothing may speak for.
+                let before = ends.iter().filter(|&&(end, _)| end <= at).count();
+                let sure = &ends[..before.saturating_sub(usize::from(found.lost.is_some()))];
+                if found.lost.is_some() {
+                    let all = sure.iter().all(|(_, name)| back.contains_key(name));
+                    assert!(all, "{name}, {length} bytes from {at}");
+                    most = most.max(sure.len());
+                }
+            }
+        }
+        println!("{name}: of {cases} damaged indices {some} give tensors back, {most} for sure");
+        assert!(some > 0 && most + 1 >= tensors.len().min(2), "{name}: {some} of {cases}");
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_gives_what_its_index_still_names() {
+    for (name, file, tensors) in files() {
+        let index = index_of(&file);
+        for length in 0..file.len() {
+            match salvage(&file[..length]) {
+                Err(error) => {
+                    assert!(error.at().is_some_and(|at| at <= length as u64), "{name}: {error}");
+                }
+                Ok(found) => {
+                    assert!(length > index, "{name}: {length} of {index}");
+                    assert!(!found.damage.is_empty());
+                    let back = whole(&found.reader);
+                    assert!(back.iter().all(|(name, bytes)| tensors[name] == *bytes), "{name}");
+                    let all = length + 32 >= file.len();
+                    assert!(!all || back == tensors, "{name}, {length} bytes");
+                }
+            }
+        }
+        let longer = [&file[..], b"bytes behind the end"].concat();
+        assert!(whole(&salvage(&longer).unwrap().reader) == tensors, "{name}");
+    }
+}
+
+#[test]
+fn damage_anywhere_costs_little() {
+    let mut random = Random(11);
+    for (name, file, _) in files() {
+        for _ in 0..300 {
+            let mut bad = file.clone();
+            for _ in 0..=random.below(4) {
+                let at = random.below(bad.len());
+                bad[at] = (random.word() >> 20) as u8;
+            }
+            bad.truncate(bad.len() - random.below(2) * random.below(40));
+            let start = Instant::now();
+            let limits = Limits::default().max_output(1 << 24);
+            let (result, peak) = peak_of(|| Reader::salvage(bad, limits).map(|found| found.lost));
+            assert!(peak <= (16 << 20) + 4 * file.len(), "{name}: {peak} bytes for {result:?}");
+            assert!(start.elapsed().as_secs() < 5, "{name}");
+        }
+    }
+}
