@@ -58,11 +58,11 @@ pub(super) fn with_trailer(bytes: u32, n: u32, version: u8) -> Vec<u8> {
     let mut trailer = Vec::new();
     trailer.extend(bytes.to_le_bytes());
     trailer.extend(n.to_le_bytes());
-    trailer.extend(crc32c::crc32c(chunk).to_le_bytes());
-    trailer.extend(crc32c::crc32c(&numbers).to_le_bytes());
-    trailer.extend(crc32c::crc32c(&file[..9]).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(chunk).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(&numbers).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(&file[..9]).to_le_bytes());
     trailer.extend(1u32.to_le_bytes());
-    trailer.extend(crc32c::crc32c(&trailer).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(&trailer).to_le_bytes());
     trailer.extend(b"LATENSC");
     trailer.push(version);
     [file, trailer].concat()
