@@ -40,6 +40,7 @@ mod compare;
 mod compress;
 mod config;
 pub mod context;
+pub(crate) mod data;
 pub(crate) mod decode;
 pub mod device;
 pub mod dtype;
@@ -54,6 +55,7 @@ pub(crate) mod layout;
 mod open_tensor;
 #[cfg(test)]
 mod opening;
+mod output;
 mod plane;
 pub mod predictor;
 mod reader;

@@ -47,6 +47,22 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
+/// A running CRC-32 (IEEE 802.3).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Crc32(crc32fast::Hasher);
+
+impl Crc32 {
+    /// Takes in bytes.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The value.
+    pub(crate) fn value(self) -> u32 {
+        self.0.finalize()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

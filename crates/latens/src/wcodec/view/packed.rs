@@ -71,7 +71,7 @@ impl Packing {
     }
 
     /// Symbols a word.
-    fn each(self) -> u64 {
+    pub(super) fn each(self) -> u64 {
         8 * u64::from(self.word) / u64::from(self.bits.max(1))
     }
 
