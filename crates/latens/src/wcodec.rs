@@ -65,6 +65,7 @@ pub mod tile;
 pub(crate) mod tiled;
 pub mod transform;
 pub mod view;
+mod write_tensor;
 mod writer;
 
 pub use base::{Base, BaseCheckpoint};

@@ -324,8 +324,7 @@ impl<S: ReadAt> Reader<S> {
             segments = behind;
             match segment {
                 SegmentRecord::Entry(entry) => {
-                    self.fill(entry, &mut bytes)?;
-                    out.write_all(&bytes)?;
+                    self.write_entry(entry, &mut bytes, out)?;
                 }
                 SegmentRecord::Zeros(mut left) => {
                     let zeros = [0; 4096];
