@@ -4,9 +4,11 @@
 mod common;
 
 use common::counting::{Counting, peak_of_process};
+use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
-use latens::wcodec::{Config, compress_checkpoint};
+use latens::wcodec::{Config, Reader, compress_checkpoint};
 use std::io;
+use std::sync::Mutex;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -16,6 +18,21 @@ const MOST: usize = 16 << 20;
 const A_THREAD: usize = 8 << 20;
 /// Of these a row and a group take some: levels, lengths, checksums.
 const A_MEGABYTE: usize = 4 << 10;
+
+/// What a tensor may look like.
+const LAYOUTS: [&str; 11] = [
+    "int8",
+    "int4",
+    "int4 of noise",
+    "uint8 of noise",
+    "bf16",
+    "f16",
+    "f32",
+    "f32 of noise",
+    "i16",
+    "q4_k",
+    "q8_0",
+];
 
 /// A file of a header and tensors, each of which repeats a few bytes: nothing of it is in memory.
 struct Made {
@@ -161,22 +178,13 @@ fn checkpoint(layout: &str, megabytes: usize) -> Checkpoint {
     }
 }
 
+/// Peaks are those of the process: one test after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
 #[test]
 fn memory_does_not_grow_with_a_tensor() {
-    let layouts = [
-        "int8",
-        "int4",
-        "int4 of noise",
-        "uint8 of noise",
-        "bf16",
-        "f16",
-        "f32",
-        "f32 of noise",
-        "i16",
-        "q4_k",
-        "q8_0",
-    ];
-    for layout in layouts {
+    let _alone = ALONE.lock();
+    for layout in LAYOUTS {
         for (megabytes, threads) in [(10, 3), (40, 3), (40, 1)] {
             let checkpoint = checkpoint(layout, megabytes);
             let config = Config::default().threads(threads);
@@ -186,5 +194,30 @@ fn memory_does_not_grow_with_a_tensor() {
             let most = MOST + (threads - 1) * A_THREAD + megabytes * A_MEGABYTE;
             assert!(peak <= most, "{layout}, {megabytes} MiB: {peak} bytes, {most} are allowed");
         }
+    }
+}
+
+/// What is read by stretches is what is there: by any number of threads, from a file or memory, and
+/// back again.
+#[test]
+fn stretches_give_the_same_file() {
+    let _alone = ALONE.lock();
+    for layout in LAYOUTS {
+        let compress = |checkpoint: &Checkpoint, threads| {
+            let config = Config::default().threads(threads);
+            compress_checkpoint(checkpoint, None, &config, Vec::new()).unwrap()
+        };
+        let made = checkpoint(layout, 9);
+        let file = compress(&made, 1);
+        assert!(file == compress(&made, 3), "{layout}");
+        let mut bytes = vec![0; made.files[0].len as usize];
+        made.read_at(0, 0, &mut bytes).unwrap();
+        let none = |_: &str| Err(latens::Error::invalid("no shards"));
+        let name = made.files[0].name.clone();
+        let held = Checkpoint::read(name, Box::new(bytes), Quantization::default(), &none);
+        assert!(file == compress(&held.unwrap(), 2), "{layout}");
+        let reader = Reader::open(file, Limits::default()).unwrap().threads(2);
+        reader.verify().unwrap();
+        reader.compare(&made).unwrap();
     }
 }

@@ -39,6 +39,11 @@ const BLOB: u64 = 1 << 24;
 /// Writes a checkpoint to `out`, which need not seek: the header then leaves out what only the end
 /// knows.
 ///
+/// Groups are written as they are encoded, and tensors are read a stretch at a time, some of it more
+/// than once. In memory are tensors of up to 4 MiB, a few groups for each thread, and what the file
+/// says of each row and group; at levels 11 and 12, with forced tools and against a base a whole
+/// tensor and its symbols.
+///
 /// # Errors
 /// I/O; invalid argument where the checkpoint holds what the format cannot.
 pub fn compress_checkpoint<W: Write>(

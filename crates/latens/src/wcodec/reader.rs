@@ -300,8 +300,8 @@ impl<S: ReadAt> Reader<S> {
         self.index.files.iter().map(|f| (f.name.as_str(), f.length))
     }
 
-    /// Writes source file `number` as it was. In memory are a tensor at a time, or up to 8 MiB of small
-    /// ones.
+    /// Writes source file `number` as it was. In memory are some 8 MiB of a tensor, with its parts and
+    /// what explains them, or of small ones.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`]; I/O of `out`.

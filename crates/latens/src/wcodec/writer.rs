@@ -22,7 +22,7 @@ use std::io::{Seek, SeekFrom, Write};
 /// Bytes that are hashed at a time.
 const HASHED: usize = 1 << 18;
 
-/// Writes a `.wcodec` file from its beginning to its end.
+/// Writes a `.wcodec` file from its beginning to its end, groups as they are encoded.
 pub(crate) struct Writer<W: Write> {
     out: Output<W>,
     config: Config,

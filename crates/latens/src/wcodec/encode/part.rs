@@ -29,7 +29,7 @@ pub(crate) enum Way<'a> {
     /// Symbols by static tables.
     Direct(Box<Direct<'a>>),
     /// All of them are there.
-    Done(Codec),
+    Done(Box<Codec>),
 }
 
 /// A part whose coding is settled, and of which some groups may be encoded.
@@ -59,7 +59,7 @@ impl<'a> PlannedPart<'a> {
 
     /// A part of a codec that has made all groups.
     pub(crate) fn done(role: Role, shape: PartShape, codec: Codec, groups: Vec<Vec<u8>>) -> Self {
-        let mut part = Self::new(role, shape, Way::Done(codec), 1);
+        let mut part = Self::new(role, shape, Way::Done(Box::new(codec)), 1);
         groups.into_iter().for_each(|group| part.push(group, true));
         part
     }
@@ -88,7 +88,7 @@ impl<'a> PlannedPart<'a> {
             Way::Raw { per_group, .. } => Codec::Raw { per_group: *per_group },
             Way::Words { per_group, .. } => Codec::Pco { per_group: *per_group },
             Way::Direct(direct) => Codec::Direct(direct.symbols.clone()),
-            Way::Done(codec) => codec.clone(),
+            Way::Done(codec) => (**codec).clone(),
         }
     }
 

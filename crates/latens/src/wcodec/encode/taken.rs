@@ -7,6 +7,7 @@ use crate::wcodec::encode::tensor::Tensor;
 use crate::wcodec::plane::{Part, Role};
 use crate::wcodec::view::{Layout, PartLayout, View};
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that are taken apart at a time where that is to be checked, or where parts are collected.
 const STRETCH: usize = 1 << 20;
@@ -36,6 +37,8 @@ struct SplitPart<'a> {
     index: usize,
     /// Bytes of the tensor, and of the part, that a piece has.
     piece: (usize, usize),
+    /// Memory for bytes of the tensor: fresh one is dear.
+    spare: Mutex<Vec<u8>>,
 }
 
 impl Stretches for SplitPart<'_> {
@@ -47,22 +50,26 @@ impl Stretches for SplitPart<'_> {
     fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
         let (whole, own) = (self.piece.0.max(1), self.piece.1.max(1));
         let (first, end) = (range.start / own, range.end.div_ceil(own));
-        let mut buffer = Vec::new();
-        out.clear();
-        for from in (first..end).step_by((STRETCH / whole).max(1)) {
-            let to = end.min(from + (STRETCH / whole).max(1));
-            let bytes = self.tensor.get(from * whole..to * whole, &mut buffer)?;
-            let part = self.pieces.split_part(bytes, self.index);
-            let mut part = part.ok_or_else(|| Error::invalid("a tensor that has no such part"))?;
-            if (from, to) == (first, end) {
-                *out = part;
-            } else {
-                out.append(&mut part);
+        let step = (STRETCH / whole).max(1);
+        let mut buffer = std::mem::take(&mut *self.spare());
+        out.resize((end - first) * own, 0);
+        for (from, out) in (first..end).step_by(step).zip(out.chunks_mut(step * own)) {
+            let stretch = from * whole..end.min(from + step) * whole;
+            let bytes = self.tensor.get(stretch, &mut buffer)?;
+            if !self.pieces.split_part(bytes, self.index, out) {
+                return Err(Error::invalid("a tensor that has no such part"));
             }
         }
+        *self.spare() = buffer;
         out.truncate(range.end - first * own);
         out.drain(..range.start - first * own);
         Ok(())
+    }
+}
+
+impl SplitPart<'_> {
+    fn spare(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +123,13 @@ impl<'a> Taken<'a> {
             parts.push(if beside && own * count <= MOST_HELD {
                 Source::Held(Vec::with_capacity(own * count))
             } else {
-                Source::Split(SplitPart { tensor, pieces, index, piece: (whole, own) })
+                Source::Split(SplitPart {
+                    tensor,
+                    pieces,
+                    index,
+                    piece: (whole, own),
+                    spare: Mutex::default(),
+                })
             });
         }
         let mut same = true;

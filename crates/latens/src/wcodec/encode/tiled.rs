@@ -96,7 +96,7 @@ pub(crate) fn tiled<'a>(
         ..Symbols::default()
     };
     let prepare = |group: usize| {
-        prepare(held, plane.bits, &symbols, group, &among, &transforms, reference, bitplane)
+        prepare((held, plane.bits), &symbols, group, &among, &transforms, reference, bitplane)
     };
     let prepared = threads::map(symbols.groups(), config.threads, prepare);
     let prepared = prepared.into_iter().collect::<Result<Vec<Prepared>>>()?;
@@ -149,8 +149,7 @@ pub(crate) fn tiled<'a>(
 
 /// Predicts and transforms one group.
 fn prepare(
-    symbols: &[u8],
-    bits: u32,
+    (symbols, bits): (&[u8], u32),
     coded: &Symbols,
     group: usize,
     among: &[Predictor],

@@ -45,3 +45,32 @@ fn compress<T: Number, const WIDTH: usize>(
     let numbers: Vec<T> = bytes.as_chunks::<WIDTH>().0.iter().map(|&word| from(word)).collect();
     pco::compress(&numbers, config)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// What nothing is known of grows by less than a group may grow.
+    #[test]
+    fn noise_grows_little() {
+        let mut seed = 1u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (seed >> 56).to_le_bytes()[0]
+        };
+        for (width, float) in [(2, false), (2, true), (4, false), (4, true), (8, false), (8, true)]
+        {
+            let bytes: Vec<u8> = (0..per_group(width) * width).map(|_| next()).collect();
+            for level in [0, 1, 8, 12] {
+                let config = pco::Config::default().level(level).checksum(false);
+                let stored = group(&bytes, width, float, &config).unwrap();
+                assert!(
+                    stored.len() <= bytes.len() + MOST_MORE,
+                    "{width} {level}: {}",
+                    stored.len()
+                );
+            }
+        }
+    }
+}

@@ -24,14 +24,11 @@ pub(super) fn parts(width: u8, cols: u64) -> Vec<PartLayout> {
 /// A plane of floats of one width.
 macro_rules! for_width {
     ($plane:ident, $word:ty, $width:literal) => {
-        fn $plane(bytes: &[u8], index: usize) -> Vec<u8> {
+        fn $plane(bytes: &[u8], index: usize, out: &mut [u8]) {
             let shift = 8 * ($width - 1 - index);
-            let byte = |word: &[u8; $width]| {
-                let [byte, ..] =
-                    (<$word>::from_le_bytes(*word).rotate_left(1) >> shift).to_le_bytes();
-                byte
-            };
-            bytes.as_chunks::<$width>().0.iter().map(byte).collect()
+            for (out, word) in out.iter_mut().zip(bytes.as_chunks::<$width>().0) {
+                [*out, ..] = (<$word>::from_le_bytes(*word).rotate_left(1) >> shift).to_le_bytes();
+            }
         }
     };
 }
@@ -40,17 +37,21 @@ for_width!(plane2, u16, 2);
 for_width!(plane4, u32, 4);
 for_width!(plane8, u64, 8);
 
-/// The plane at `index`, below `width`.
-pub(super) fn plane(bytes: &[u8], width: u8, index: usize) -> Vec<u8> {
+/// The plane at `index`, below `width`: a byte of each float.
+pub(super) fn plane(bytes: &[u8], width: u8, index: usize, out: &mut [u8]) {
     match width {
-        2 => plane2(bytes, index),
-        4 => plane4(bytes, index),
-        _ => plane8(bytes, index),
+        2 => plane2(bytes, index, out),
+        4 => plane4(bytes, index, out),
+        _ => plane8(bytes, index, out),
     }
 }
 
 pub(super) fn split(bytes: &[u8], width: u8, rows: usize, cols: usize) -> Vec<Part> {
-    let part = |i| parts::plane(role(i), rows, cols, 8, plane(bytes, width, i));
+    let part = |i| {
+        let mut data = vec![0; bytes.len() / usize::from(width)];
+        plane(bytes, width, i, &mut data);
+        parts::plane(role(i), rows, cols, 8, data)
+    };
     (0..usize::from(width)).map(part).collect()
 }
 

@@ -50,18 +50,29 @@ impl Layout {
         }
     }
 
-    /// The bytes of the part `index` of whole units.
-    pub(crate) fn split_part(&self, bytes: &[u8], index: usize) -> Option<Vec<u8>> {
+    /// Puts the bytes of the part `index` of whole units into `out`, which is as long as they are;
+    /// whether there is such a part.
+    pub(crate) fn split_part(&self, bytes: &[u8], index: usize, out: &mut [u8]) -> bool {
         match self.view {
-            View::FloatBytes { width } => {
-                (index < width.into()).then(|| float_bytes::plane(bytes, width, index))
+            View::FloatBytes { width } if index < width.into() => {
+                float_bytes::plane(bytes, width, index, out);
             }
-            View::Blocks(kind) => kind.split_part(bytes, index),
-            _ => {
-                let mut parts = self.split(bytes)?;
-                (index < parts.len()).then(|| parts.swap_remove(index).into_bytes())
+            View::Packed(packing) => match usize::try_from(self.cols) {
+                Ok(cols) => packing.unpack_into(bytes, cols, out),
+                Err(_) => return false,
+            },
+            View::Words { width, order } if bytes.len() == out.len() => {
+                out.copy_from_slice(bytes);
+                order.map(out, width, true);
             }
+            View::Blocks(kind) => match kind.split_part(bytes, index) {
+                Some(part) if part.len() == out.len() => out.copy_from_slice(&part),
+                _ => return false,
+            },
+            View::Raw | View::Bytes(_) if bytes.len() == out.len() => out.copy_from_slice(bytes),
+            _ => return false,
         }
+        true
     }
 }
 
@@ -102,11 +113,13 @@ mod tests {
             assert_eq!(pieces.rows * pieces.unit_bytes, len * pieces.unit_rows, "{view:?}");
             for (i, part) in layout.split(&bytes).unwrap().iter().enumerate() {
                 let mut joined = Vec::new();
+                let bytes_a_piece = pieces.part_bytes(i).unwrap();
                 for some in bytes.chunks(3 * unit) {
-                    joined.extend(pieces.split_part(some, i).unwrap());
+                    let mut own = vec![7; some.len() / unit * bytes_a_piece];
+                    assert!(pieces.split_part(some, i, &mut own));
+                    joined.append(&mut own);
                 }
                 assert_eq!(joined, part.bytes(), "{view:?} {i}");
-                let bytes_a_piece = pieces.part_bytes(i).unwrap();
                 assert_eq!(bytes_a_piece * (bytes.len() / unit), joined.len(), "{view:?}");
                 assert!(!pieces.is_same() || joined == bytes, "{view:?}");
             }

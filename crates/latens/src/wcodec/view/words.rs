@@ -62,7 +62,7 @@ impl WordOrder {
         data
     }
 
-    fn map(self, data: &mut [u8], width: u8, forward: bool) {
+    pub(super) fn map(self, data: &mut [u8], width: u8, forward: bool) {
         macro_rules! words {
             ($word:ty) => {{
                 const HIGH: $word = 1 << (<$word>::BITS - 1);
