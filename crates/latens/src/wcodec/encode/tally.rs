@@ -8,6 +8,7 @@ use crate::wcodec::encode::merge::BySum;
 use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::ClassRule;
+use latens_kernels::dispatch::{Present, Work};
 
 /// Histograms by zero point and sum, and how much larger the whole is than the sample.
 pub(crate) struct Sums {
@@ -56,7 +57,7 @@ pub(crate) fn scaled(
     every: usize,
 ) -> Result<(Vec<Histogram>, Option<Vec<Histogram>>)> {
     let mut found = vec![0u8; matrix.cols];
-    let mut own = Near::default();
+    let (mut own, mut scratch_places) = (Near::default(), Vec::new());
     // By class and symbol. That one occurs is written in less time than it is counted.
     let mut seen = vec![false; PLACES];
     let mut tally = (matrix.len() > MOST_KEPT).then(Tally::new);
@@ -69,7 +70,10 @@ pub(crate) fn scaled(
             terms.classes(r, 1, &mut scratch, found);
             match &mut tally {
                 Some(tally) => tally.add(found, row),
-                None => places(found, row, |_, place| seen[usize::from(place)] = true),
+                None => {
+                    let places = places(found, row, &mut scratch_places);
+                    places.iter().for_each(|place| seen[usize::from(*place)] = true);
+                }
             }
         }
         Ok(())
@@ -92,22 +96,30 @@ pub(crate) fn scaled(
     Ok((sample, Some(exact)))
 }
 
-/// Calls `f` with the place of each symbol of a sum (or class), and whether its number is odd. Places
-/// are made many at a time.
-#[inline(always)]
-fn places(sums: &[u8], symbols: &[u8], mut f: impl FnMut(bool, u16)) {
-    let (many, last_sums) = sums.as_chunks::<32>();
-    let (symbols, last) = symbols.as_chunks::<32>();
-    for (sums, symbols) in many.iter().zip(symbols) {
-        let places: [u16; 32] = std::array::from_fn(|i| u16::from_le_bytes([symbols[i], sums[i]]));
-        for [even, odd] in places.as_chunks::<2>().0 {
-            f(false, *even);
-            f(true, *odd);
+/// Places of symbols by their sums (or classes), all of them made before one is used: compilers make
+/// many at a time then.
+struct Zip<'a> {
+    sums: &'a [u8],
+    symbols: &'a [u8],
+    out: &'a mut [u16],
+}
+
+impl Work for Zip<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((out, &sum), &symbol) in self.out.iter_mut().zip(self.sums).zip(self.symbols) {
+            *out = u16::from_le_bytes([symbol, sum]);
         }
     }
-    for (&sum, &symbol) in last_sums.iter().zip(last) {
-        f(false, u16::from_le_bytes([symbol, sum]));
-    }
+}
+
+/// The places of `symbols`, in `out`.
+fn places<'o>(sums: &[u8], symbols: &[u8], out: &'o mut Vec<u16>) -> &'o [u16] {
+    out.resize(symbols.len(), 0);
+    Present::in_use().run(Zip { sums, symbols, out });
+    out
 }
 
 /// Places of all sums and symbols.
@@ -119,11 +131,13 @@ pub(crate) struct Tally {
     counts: [Vec<u32>; 2],
     /// The least and the largest sum that occur.
     sums: (u8, u8),
+    /// Memory that is used again.
+    places: Vec<u16>,
 }
 
 impl Tally {
     fn new() -> Self {
-        Self { counts: [vec![0; PLACES], vec![0; PLACES]], sums: (u8::MAX, 0) }
+        Self { counts: [vec![0; PLACES], vec![0; PLACES]], sums: (u8::MAX, 0), places: Vec::new() }
     }
 
     fn add(&mut self, sums: &[u8], symbols: &[u8]) {
@@ -133,10 +147,12 @@ impl Tally {
         // Of a length that the compiler knows: an index of 16 bits needs no check then.
         let Some(even) = even.first_chunk_mut::<PLACES>() else { return };
         let Some(odd) = odd.first_chunk_mut::<PLACES>() else { return };
-        places(sums, symbols, |is_odd, place| {
-            let counts = if is_odd { &mut *odd } else { &mut *even };
-            counts[usize::from(place)] += 1;
-        });
+        let (two, last) = places(sums, symbols, &mut self.places).as_chunks::<2>();
+        for [a, b] in two {
+            even[usize::from(*a)] += 1;
+            odd[usize::from(*b)] += 1;
+        }
+        last.iter().for_each(|place| even[usize::from(*place)] += 1);
     }
 
     /// Histograms of the sums that occur; all counts are zero again.
