@@ -40,6 +40,7 @@ mod compare;
 mod compress;
 mod config;
 pub mod context;
+pub(crate) mod data;
 pub(crate) mod decode;
 pub mod device;
 pub mod dtype;
@@ -56,6 +57,7 @@ mod open_index;
 mod open_tensor;
 #[cfg(test)]
 mod opening;
+mod output;
 mod plane;
 pub mod predictor;
 mod reader;
@@ -66,6 +68,7 @@ pub mod tile;
 pub(crate) mod tiled;
 pub mod transform;
 pub mod view;
+mod write_tensor;
 mod writer;
 
 pub use base::{Base, BaseCheckpoint};

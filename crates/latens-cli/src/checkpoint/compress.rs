@@ -77,7 +77,9 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         let wrong = "what was just written does not read back: please report it";
         reader.compare(&checkpoint).map_err(|e| Failure::from(e).hint(wrong))?;
     }
-    let tensors = with_threads(threads, || tensors(&reader))?;
+    // Nobody asked for what is in it: it takes as long as reading it back.
+    let silent = args.common.quiet && !args.common.json;
+    let tensors = if silent { Vec::new() } else { with_threads(threads, || tensors(&reader))? };
     progress.finish();
     let report = CheckpointReport {
         input: input.name(),

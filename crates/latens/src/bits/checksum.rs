@@ -19,8 +19,7 @@ impl Crc32c {
 
     /// Takes in bytes.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        let mut digest =
-            Digest::new_with_init_state(CrcAlgorithm::Crc32Iscsi, u64::from(!self.0));
+        let mut digest = Digest::new_with_init_state(CrcAlgorithm::Crc32Iscsi, u64::from(!self.0));
         digest.update(bytes);
         #[expect(clippy::cast_possible_truncation, reason = "32 bits")]
         {
@@ -69,6 +68,22 @@ pub(crate) fn flipped_bit(bytes: usize, difference: u32) -> Option<usize> {
 
 /// That of IEEE 802.3, the highest power in the lowest bit.
 const CRC32_POLYNOMIAL: u32 = 0xedb8_8320;
+
+/// A running CRC-32 (IEEE 802.3).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Crc32(crc32fast::Hasher);
+
+impl Crc32 {
+    /// Takes in bytes.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The value.
+    pub(crate) fn value(self) -> u32 {
+        self.0.finalize()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -38,6 +38,8 @@ impl SourceBytes<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
     pub(crate) values: Vec<i32>,
+    /// The block row at which they begin.
+    pub(crate) first: usize,
     pub(crate) block_rows: usize,
     pub(crate) block_cols: usize,
     /// Blocks in a row of blocks.
@@ -83,6 +85,7 @@ impl Blocks {
         }
         Ok(Self {
             values: numbers.map(value),
+            first: 0,
             block_rows: source.block_rows,
             block_cols: source.block_cols,
             stride: cols.div_ceil(source.block_cols),
@@ -96,7 +99,7 @@ impl Blocks {
             None => row / self.block_rows,
             Some(map) => map.get(row).and_then(|&r| usize::try_from(r).ok()).unwrap_or(usize::MAX),
         };
-        block_row.saturating_mul(self.stride)
+        block_row.saturating_sub(self.first).saturating_mul(self.stride)
     }
 
     /// What `of` makes of the value of each column of a row.
@@ -107,10 +110,15 @@ impl Blocks {
         }
     }
 
+    /// The sum of the values.
+    pub(crate) fn sum(&self) -> i64 {
+        self.values.iter().map(|&v| i64::from(v)).sum()
+    }
+
     /// The mean value.
     pub(crate) fn typical(&self) -> i32 {
-        let sum: i64 = self.values.iter().map(|&v| i64::from(v)).sum();
-        i32::try_from(sum / i64::try_from(self.values.len().max(1)).unwrap_or(1)).unwrap_or(0)
+        i32::try_from(self.sum() / i64::try_from(self.values.len().max(1)).unwrap_or(1))
+            .unwrap_or(0)
     }
 
     /// The value of column `col` in the row that begins at `row`, 0 where there is none.
@@ -274,6 +282,14 @@ pub(crate) struct RowSums {
     sums: Vec<i32>,
 }
 
+impl RowSums {
+    /// Keeps nothing but memory: what comes next may have other sources.
+    pub(crate) fn forget(&mut self) {
+        self.starts.clear();
+        self.sums.clear();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,7 +297,7 @@ mod tests {
     fn blocks(block_cols: usize, cols: usize) -> Blocks {
         let stride = cols.div_ceil(block_cols);
         let values = (0..2 * stride).map(|i| i32::try_from(i * 7 % 90).unwrap_or(0)).collect();
-        Blocks { values, block_rows: 1, block_cols, stride, row_map: None }
+        Blocks { values, first: 0, block_rows: 1, block_cols, stride, row_map: None }
     }
 
     /// Classes of pairs are those of their first symbols, however wide the blocks are.

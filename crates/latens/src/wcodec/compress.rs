@@ -1,13 +1,16 @@
 //! A checkpoint into a file.
 
-use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::wcodec::base::{Base, bytes as read};
 use crate::wcodec::checkpoint::{Checkpoint, Segment, TensorInfo, scale_block};
 use crate::wcodec::class::SourceBytes;
 use crate::wcodec::config::Config;
+use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::dtype::Dtype;
-use crate::wcodec::encode::tensor::{Family, Sibling, Tensor};
+use crate::wcodec::encode::family::{Family, Sibling};
+use crate::wcodec::encode::part::MOST_KEPT;
+use crate::wcodec::encode::sources::Numbers;
+use crate::wcodec::encode::tensor::Tensor;
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::BaseQuantisation;
 use crate::wcodec::layout::source::{EntryRef, Form, PartOf};
@@ -17,6 +20,7 @@ use crate::wcodec::writer::Writer;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Seek, Write};
+use std::ops::Range;
 
 /// Another checkpoint to code against, and its name, a hint for people.
 #[derive(Clone, Copy)]
@@ -27,11 +31,18 @@ pub struct BaseFile<'a> {
     pub name: &'a str,
 }
 
+/// Bytes of tensors that are compared at a time.
+const COMPARED: usize = 1 << 18;
 /// Bytes of a source file that one blob holds at most.
 const BLOB: u64 = 1 << 24;
 
 /// Writes a checkpoint to `out`, which need not seek: the header then leaves out what only the end
 /// knows.
+///
+/// Groups are written as they are encoded, and tensors are read a stretch at a time, some of it more
+/// than once. In memory are tensors of up to 4 MiB, a few groups for each thread, and what the file
+/// says of each row and group; at levels 11 and 12, with forced tools and against a base a whole
+/// tensor and its symbols.
 ///
 /// # Errors
 /// I/O; invalid argument where the checkpoint holds what the format cannot.
@@ -87,26 +98,24 @@ fn write<W: Write>(
     let mut seen: HashMap<(u64, u32), Vec<usize>> = HashMap::new();
     for (number, info) in checkpoint.tensors.iter().enumerate() {
         watch(&info.name, info.len);
-        let bytes = read(checkpoint, number)?;
-        let tensor = Tensor { dtype: info.dtype, shape: &info.shape, bytes: &bytes };
-        let alike = seen.entry((info.len, crc32(&bytes))).or_default();
-        let mut same = None;
-        for &other in alike.iter().filter(|_| bytes.len() > 64) {
-            if read(checkpoint, other)? == bytes {
-                same = Some(other);
-                break;
+        let source = TensorBytes::open(checkpoint, number)?;
+        let tensor = Tensor { dtype: info.dtype, shape: &info.shape, bytes: source.data() };
+        let mut one = || -> Result<()> {
+            let crc = writer.begin(&info.name, &tensor)?;
+            let alike = seen.entry((info.len, crc)).or_default();
+            for &other in alike.iter().filter(|_| info.len > 64) {
+                if same(tensor.bytes, TensorBytes::open(checkpoint, other)?.data())? {
+                    writer.copy(&info.name, tensor, other);
+                    return Ok(());
+                }
             }
-        }
-        let done = if let Some(other) = same {
-            writer.copy(&info.name, tensor, other)
-        } else {
             alike.push(number);
             let held = Held::read(checkpoint, info)?;
             let mut family = held.family(checkpoint, info);
             family.reference = base.map_or(Ok(None), |base| namesake(base.base, info))?;
             writer.tensor(&info.name, tensor, &views(info, config), &family)
         };
-        done.map_err(|e| e.within(format!("tensor {:?}", info.name)))?;
+        one().map_err(|e| e.within(format!("tensor {:?}", info.name)))?;
     }
     for (number, file) in checkpoint.files.iter().enumerate() {
         let mut segments = Vec::new();
@@ -128,6 +137,62 @@ fn write<W: Write>(
         writer.file(&file.name, segments)?;
     }
     Ok(writer)
+}
+
+/// The bytes of a tensor: in memory where they are there already or few, else read when they are
+/// needed.
+enum TensorBytes<'c> {
+    Held(Cow<'c, [u8]>),
+    Read { checkpoint: &'c Checkpoint, number: usize, len: usize },
+}
+
+impl<'c> TensorBytes<'c> {
+    fn open(checkpoint: &'c Checkpoint, number: usize) -> Result<Self> {
+        let len = checkpoint.tensors.get(number).map_or(0, |t| t.len);
+        let len =
+            usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
+        if len <= MOST_KEPT || checkpoint.held(number).is_some() {
+            return Ok(Self::Held(read(checkpoint, number)?));
+        }
+        Ok(Self::Read { checkpoint, number, len })
+    }
+
+    fn data(&self) -> Data<'_> {
+        match self {
+            Self::Held(bytes) => Data::Held(bytes),
+            Self::Read { .. } => Data::Read(self),
+        }
+    }
+}
+
+impl Stretches for TensorBytes<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Held(bytes) => bytes.len(),
+            Self::Read { len, .. } => *len,
+        }
+    }
+
+    fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+        out.resize(range.len(), 0);
+        match self {
+            Self::Held(bytes) => out.copy_from_slice(&bytes[range]),
+            Self::Read { checkpoint, number, .. } => {
+                checkpoint.read_tensor(*number, range.start as u64, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two tensors of one length have the same bytes.
+fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
+    let (mut same, mut buffer) = (true, Vec::new());
+    one.each(COMPARED, 1, |range, bytes| {
+        same = same && other.get(range, &mut buffer)? == bytes;
+        Ok(())
+    })?;
+    Ok(same)
 }
 
 /// The weights of the base's tensor of the same name, type and shape.
@@ -178,7 +243,7 @@ fn views(info: &TensorInfo, config: &Config) -> Vec<View> {
 /// The bytes of a tensor's siblings.
 #[derive(Default)]
 struct Held<'c> {
-    scale: Option<(usize, Cow<'c, [u8]>)>,
+    scale: Option<(usize, TensorBytes<'c>)>,
     zero: Option<(usize, View, Vec<u8>, u32)>,
     row_map: Option<(usize, Cow<'c, [u8]>)>,
 }
@@ -189,7 +254,7 @@ impl<'c> Held<'c> {
         let mut held = Self::default();
         let siblings = &info.siblings;
         if let Some((n, _)) = siblings.scale.and_then(get) {
-            held.scale = Some((n, read(checkpoint, n)?));
+            held.scale = Some((n, TensorBytes::open(checkpoint, n)?));
         }
         if let Some((n, t)) = siblings.zero.and_then(get) {
             let bytes = read(checkpoint, n)?;
@@ -222,7 +287,7 @@ impl<'c> Held<'c> {
             && let Some((block_rows, block_cols)) = block(layout.rows, layout.cols, &t.shape)
             && let Some((form, width)) = float_form(t.dtype)
         {
-            let numbers = SourceBytes { bytes, width, bits: 8 * u32::from(width == 2) };
+            let numbers = Numbers { bytes: bytes.data(), width, bits: 8 * u32::from(width == 2) };
             // A scale for a whole row says nothing that the row's own level does not.
             if block_cols < usize::try_from(layout.cols).unwrap_or(0) || block_rows == 1 {
                 family.scale = Some(Sibling {
@@ -239,7 +304,7 @@ impl<'c> Held<'c> {
             && let Some((block_rows, block_cols)) =
                 block(layout.rows, layout.cols, &[l.rows, l.cols])
         {
-            let numbers = SourceBytes { bytes: symbols, width: 1, bits: *bits };
+            let numbers = Numbers { bytes: Data::Held(symbols), width: 1, bits: *bits };
             let (of, form) = (other(*n, *view), Form::Unsigned);
             family.zero = Some(Sibling { of, form, numbers, block_rows, block_cols });
         }

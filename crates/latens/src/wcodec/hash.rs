@@ -13,6 +13,12 @@ impl ModelHash {
 
     /// Takes in the next tensor.
     pub(crate) fn tensor(&mut self, name: &str, dtype: &str, shape: &[u64], bytes: &[u8]) {
+        self.begin(name, dtype, shape, bytes.len());
+        self.bytes(bytes);
+    }
+
+    /// Takes in what is to be known of the next tensor before its bytes.
+    pub(crate) fn begin(&mut self, name: &str, dtype: &str, shape: &[u64], len: usize) {
         let length = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();
         self.0.update(length(name.len()));
         self.0.update(name);
@@ -20,7 +26,11 @@ impl ModelHash {
         self.0.update(dtype);
         self.0.update(length(shape.len()));
         shape.iter().for_each(|d| self.0.update(d.to_le_bytes()));
-        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update((len as u64).to_le_bytes());
+    }
+
+    /// Takes in the next bytes of a tensor.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 

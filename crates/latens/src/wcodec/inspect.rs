@@ -2,10 +2,11 @@
 
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::layout::part::{Codec, PartRecord};
+use crate::wcodec::encode::cost;
+use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::{BY_TILE, Prediction, Symbols};
 use crate::wcodec::open_tensor::OpenTensor;
-use crate::wcodec::plane::{Content, Role};
+use crate::wcodec::plane::Role;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::tiled::Tiles;
@@ -62,6 +63,9 @@ pub struct PartInspection {
     pub transforms: Vec<(Transform, u64)>,
 }
 
+/// Symbols that are decoded at a time, about.
+const STRETCH: usize = 1 << 23;
+
 impl TensorInspection {
     /// Bits a weight in the file.
     pub fn bits_per_weight(&self) -> f64 {
@@ -70,7 +74,7 @@ impl TensorInspection {
 }
 
 impl<S: ReadAt> Reader<S> {
-    /// Looks into tensor `number`: decodes it, for its entropy.
+    /// Looks into tensor `number`: decodes its symbols, for their entropy.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`].
@@ -82,11 +86,9 @@ impl<S: ReadAt> Reader<S> {
         let (mut parts, mut symbols_bits, mut beside) = (Vec::new(), 0.0, 0usize);
         for (i, record) in open.descriptor.parts.iter().enumerate() {
             let inspection = part(&open, i, record).map_err(within)?;
-            let whole = open.part(i, 0..record.shape.count()).map_err(within)?;
-            match &whole.content {
-                Content::Symbols(plane) => symbols_bits += entropy(&plane.data),
-                Content::Raw(bytes) => symbols_bits += entropy(bytes),
-                Content::Words { .. } => beside += inspection.bytes,
+            match record.shape {
+                PartShape::Words { .. } => beside += inspection.bytes,
+                _ => symbols_bits += entropy(&open, i).map_err(within)?,
             }
             parts.push(inspection);
         }
@@ -179,11 +181,17 @@ fn tiles<S: ReadAt>(
     Ok(Tiles::read(prediction, rows, symbols.cols, held.unwrap_or(&bytes))?.0)
 }
 
-/// Order-0 entropy of all of `symbols`, in bits.
-fn entropy(symbols: &[u8]) -> f64 {
+/// Order-0 entropy of all symbols of a part, in bits.
+fn entropy<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize) -> Result<f64> {
     let mut counts = [0u64; 256];
-    symbols.iter().for_each(|&s| counts[usize::from(s)] += 1);
-    let n = symbols.len() as f64;
+    open.with_part(number, |decoder, fetch| {
+        decoder.each(None, STRETCH, fetch, &mut Vec::new(), &mut |symbols| {
+            let some = cost::count(symbols);
+            counts.iter_mut().zip(some).for_each(|(all, n)| *all += u64::from(n));
+            Ok(())
+        })
+    })?;
+    let n = counts.iter().sum::<u64>() as f64;
     let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
-    counts.iter().map(term).sum()
+    Ok(counts.iter().map(term).sum())
 }

@@ -161,7 +161,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// Hands over what decodes a part, and what reads its groups.
-    fn with_part<T>(
+    pub(crate) fn with_part<T>(
         &self,
         number: usize,
         decode: impl FnOnce(&PartDecoder<'_>, &Fetch<'_>) -> Result<T>,
@@ -348,7 +348,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// The stored bytes of the only part, where its groups decode to bytes of the tensor.
-    fn alone(&self) -> Option<usize> {
+    pub(crate) fn alone(&self) -> Option<usize> {
         let [part] = &self.descriptor.parts[..] else { return None };
         let layout = self.layout().ok()?;
         let [of_layout] = &layout.parts()[..] else { return None };

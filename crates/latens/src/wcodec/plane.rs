@@ -15,21 +15,6 @@ pub struct Plane {
     pub data: Vec<u8>,
 }
 
-/// A [`Plane`] whose symbols are elsewhere.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlaneRef<'a> {
-    pub(crate) rows: usize,
-    pub(crate) cols: usize,
-    pub(crate) bits: u32,
-    pub(crate) data: &'a [u8],
-}
-
-impl Plane {
-    pub(crate) fn borrowed(&self) -> PlaneRef<'_> {
-        PlaneRef { rows: self.rows, cols: self.cols, bits: self.bits, data: &self.data }
-    }
-}
-
 /// One of the parts that a view splits a tensor into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -37,6 +22,24 @@ pub struct Part {
     pub role: Role,
     /// Its numbers.
     pub content: Content,
+}
+
+impl Part {
+    /// Its bytes, whatever they are.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match &self.content {
+            Content::Symbols(plane) => &plane.data,
+            Content::Words { data, .. } | Content::Raw(data) => data,
+        }
+    }
+
+    /// Its bytes, without a copy.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        match self.content {
+            Content::Symbols(plane) => plane.data,
+            Content::Words { data, .. } | Content::Raw(data) => data,
+        }
+    }
 }
 
 /// What a part of a tensor is for.

@@ -287,8 +287,8 @@ impl<S: ReadAt> Reader<S> {
         self.index.files().map(|file| (file.name, file.length))
     }
 
-    /// Writes source file `number` as it was. In memory are a tensor at a time, or up to 8 MiB of small
-    /// ones.
+    /// Writes source file `number` as it was. In memory are some 8 MiB of a tensor, with its parts and
+    /// what explains them, or of small ones.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`]; I/O of `out`.
@@ -314,8 +314,7 @@ impl<S: ReadAt> Reader<S> {
                     together += length;
                 }
                 SegmentRecord::Entry(entry) => {
-                    self.fill(entry, &mut bytes)?;
-                    out.write_all(&bytes)?;
+                    self.write_entry(entry, &mut bytes, out)?;
                 }
                 SegmentRecord::Zeros(count) => {
                     std::io::copy(&mut std::io::repeat(0).take(count), out)?;

@@ -17,6 +17,7 @@ mod matrix;
 mod nibbles;
 mod packed;
 mod parts;
+mod pieces;
 mod q4_k;
 mod q5_k;
 mod q6_k;
@@ -32,7 +33,7 @@ pub use parts::{Form, Meaning, PartLayout, Sign, Values};
 pub use words::WordOrder;
 
 use super::dtype::Dtype;
-use super::plane::{Content, Part, PlaneRef, Role};
+use super::plane::{Content, Part, Role};
 use crate::error::{Error, Result};
 
 /// How the bytes of a tensor are taken apart.
@@ -221,14 +222,6 @@ impl Layout {
             View::FloatBytes { .. } => float_bytes::join(&parts),
             View::Blocks(kind) => kind.join(&parts),
         })
-    }
-
-    /// The only part, where the bytes of a whole tensor are its symbols as they are.
-    pub(crate) fn plane<'a>(&self, bytes: &'a [u8]) -> Option<(Role, PlaneRef<'a>)> {
-        let (View::Bytes(_), [part]) = (self.view, &self.parts()[..]) else { return None };
-        let (rows, cols) = (usize::try_from(self.rows).ok()?, usize::try_from(self.cols).ok()?);
-        let whole = rows.checked_mul(cols) == Some(bytes.len());
-        whole.then_some((part.role, PlaneRef { rows, cols, bits: 8, data: bytes }))
     }
 
     /// Whether `parts` join to `bytes`.

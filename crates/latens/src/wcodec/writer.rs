@@ -1,30 +1,30 @@
 //! Writing a file, entry by entry.
 
-use crate::bits::checksum::crc32;
+use crate::bits::checksum::{Crc32, crc32};
 use crate::error::{Error, Result};
 use crate::wcodec::config::Config;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::tensor::{self, EncodedTensor, Family, Tensor};
+use crate::wcodec::encode::family::Family;
+use crate::wcodec::encode::tensor::{self, Tensor};
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::{Entry, MAX_DIMENSIONS, Storage};
 use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, is_bare_name};
 use crate::wcodec::layout::header::{
-    ALIGN, BaseQuantisation, Footer, HEADER_BYTES, Header, Known, align,
+    ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Known,
 };
 use crate::wcodec::layout::index::{BankRecord, Base, Index};
 use crate::wcodec::layout::source::MAX_NAME;
+use crate::wcodec::output::{Groups, Output};
 use crate::wcodec::view::View;
 use std::collections::HashSet;
 use std::io::{Seek, SeekFrom, Write};
 
-/// Entries that take no more than this stand in the index.
-const INLINE: usize = 1024;
+/// Bytes that are hashed at a time.
+const HASHED: usize = 1 << 18;
 
-/// Writes a `.wcodec` file from its beginning to its end.
+/// Writes a `.wcodec` file from its beginning to its end, groups as they are encoded.
 pub(crate) struct Writer<W: Write> {
-    out: W,
-    /// Bytes written.
-    at: u64,
+    out: Output<W>,
     config: Config,
     header: Header,
     bank: Bank,
@@ -44,8 +44,7 @@ impl<W: Write> Writer<W> {
         config.validate()?;
         let header = Header { base_quantisation, known: None };
         let mut writer = Self {
-            out,
-            at: 0,
+            out: Output { out, at: 0 },
             config: config.clone(),
             header,
             bank: Bank::default(),
@@ -55,7 +54,7 @@ impl<W: Write> Writer<W> {
             tensors: 0,
         };
         let bytes = writer.header.bytes();
-        writer.put(&bytes)?;
+        writer.out.put(&bytes)?;
         Ok(writer)
     }
 
@@ -64,41 +63,9 @@ impl<W: Write> Writer<W> {
         self.index.base = Some(Base { model_hash, name });
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.out.write_all(bytes)?;
-        self.at += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn pad(&mut self, to: u64) -> Result<()> {
-        let zeros = [0; HEADER_BYTES];
-        let count = usize::try_from(align(self.at, to) - self.at).unwrap_or(0);
-        self.put(zeros.get(..count).unwrap_or_default())
-    }
-
-    /// Writes a tensor under the best of `views`; its bytes in the file.
-    pub(crate) fn tensor(
-        &mut self,
-        name: &str,
-        tensor: Tensor<'_>,
-        views: &[View],
-        family: &Family<'_>,
-    ) -> Result<()> {
-        self.begin(name, &tensor)?;
-        let encoded = tensor::tensor(tensor, views, family, &self.config, &mut self.bank)?;
-        let storage = self.store(&encoded)?;
-        self.push(name, &tensor, storage);
-        Ok(())
-    }
-
-    /// A tensor whose bytes are those of an earlier entry.
-    pub(crate) fn copy(&mut self, name: &str, tensor: Tensor<'_>, of: usize) -> Result<()> {
-        self.begin(name, &tensor)?;
-        self.push(name, &tensor, Storage::Copy(of));
-        Ok(())
-    }
-
-    fn begin(&mut self, name: &str, tensor: &Tensor<'_>) -> Result<()> {
+    /// Takes in name, type, shape and bytes of the next tensor, which [`Writer::tensor`] or
+    /// [`Writer::copy`] writes; the CRC-32 of its bytes.
+    pub(crate) fn begin(&mut self, name: &str, tensor: &Tensor<'_>) -> Result<u32> {
         if name.len() as u64 > MAX_NAME || !self.names.insert(name.to_owned()) {
             return Err(Error::invalid(format!(
                 "the name {name:?} is that of another tensor, or longer than {MAX_NAME} bytes"
@@ -107,9 +74,36 @@ impl<W: Write> Writer<W> {
         if tensor.shape.len() as u64 > MAX_DIMENSIONS {
             return Err(Error::invalid(format!("{name:?} has {} dimensions", tensor.shape.len())));
         }
-        self.hash.tensor(name, tensor.dtype.name(), tensor.shape, tensor.bytes);
+        let mut crc = Crc32::default();
+        self.hash.begin(name, tensor.dtype.name(), tensor.shape, tensor.bytes.len());
+        tensor.bytes.each(HASHED, 1, |_, bytes| {
+            self.hash.bytes(bytes);
+            crc.update(bytes);
+            Ok(())
+        })?;
         self.tensors += 1;
+        Ok(crc.value())
+    }
+
+    /// Writes a tensor under the best of `views`, group by group.
+    pub(crate) fn tensor(
+        &mut self,
+        name: &str,
+        tensor: Tensor<'_>,
+        views: &[View],
+        family: &Family<'_>,
+    ) -> Result<()> {
+        let mut groups = Groups::new(&mut self.out);
+        let put = &mut |group: &[u8]| groups.put(group);
+        let descriptor = tensor::tensor(tensor, views, family, &self.config, &mut self.bank, put)?;
+        let storage = groups.finish(&descriptor)?;
+        self.push(name, &tensor, storage);
         Ok(())
+    }
+
+    /// A tensor whose bytes are those of an earlier entry.
+    pub(crate) fn copy(&mut self, name: &str, tensor: Tensor<'_>, of: usize) {
+        self.push(name, &tensor, Storage::Copy(of));
     }
 
     fn push(&mut self, name: &str, tensor: &Tensor<'_>, storage: Storage) {
@@ -124,8 +118,10 @@ impl<W: Write> Writer<W> {
 
     /// Writes bytes of a source file that belong to no tensor; the number of their entry.
     pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
-        let encoded = tensor::blob(bytes, &self.config, &mut self.bank)?;
-        let storage = self.store(&encoded)?;
+        let planned = tensor::blob(bytes, &self.config, &mut self.bank)?;
+        let mut groups = Groups::new(&mut self.out);
+        let descriptor = planned.write(&self.bank, &mut |group: &[u8]| groups.put(group))?;
+        let storage = groups.finish(&descriptor)?;
         self.index.entries.push(Entry {
             name: String::new(),
             dtype: None,
@@ -134,32 +130,6 @@ impl<W: Write> Writer<W> {
             storage,
         });
         Ok(self.index.entries.len() - 1)
-    }
-
-    fn store(&mut self, encoded: &EncodedTensor) -> Result<Storage> {
-        let mut groups = Vec::new();
-        let inline = encoded.bytes() <= INLINE;
-        if !inline {
-            self.pad(ALIGN)?;
-        }
-        let start = self.at;
-        for group in &encoded.groups {
-            let padding = group.len().next_multiple_of(4) - group.len();
-            if inline {
-                groups.extend_from_slice(group);
-                groups.resize(groups.len() + padding, 0);
-            } else {
-                self.put(group)?;
-                self.put(&[0; 4][..padding])?;
-            }
-        }
-        let descriptor = encoded.descriptor.bytes(inline);
-        if inline {
-            return Ok(Storage::Inline { groups, descriptor });
-        }
-        let groups = usize::try_from(self.at - start).unwrap_or(usize::MAX);
-        self.put(&descriptor)?;
-        Ok(Storage::Stored { groups, descriptor: descriptor.len(), crc: crc32(&descriptor) })
     }
 
     /// Names a source file and says what it is made of.
@@ -178,13 +148,13 @@ impl<W: Write> Writer<W> {
 
     /// Writes bank, index and footer; `known` says whether the header will be written again.
     fn end(&mut self, known: bool) -> Result<()> {
-        self.pad(ALIGN)?;
+        self.out.pad(ALIGN)?;
         let bank = self.bank.bytes();
-        self.put(&bank)?;
+        self.out.put(&bank)?;
         self.index.bank =
             BankRecord { tables: self.bank.len(), bytes: bank.len(), crc: crc32(&bank) };
-        self.pad(ALIGN)?;
-        let index_offset = self.at;
+        self.out.pad(ALIGN)?;
+        let index_offset = self.out.at;
         self.index.model_hash = self.hash.clone().finish();
         if known {
             let model_hash = self.index.model_hash;
@@ -192,17 +162,17 @@ impl<W: Write> Writer<W> {
         }
         self.index.header_crc = crc32(&self.header.bytes());
         let index = self.index.bytes();
-        self.put(&index)?;
-        let file_length = self.at + crate::wcodec::layout::header::FOOTER_BYTES as u64;
+        self.out.put(&index)?;
+        let file_length = self.out.at + FOOTER_BYTES as u64;
         let footer = Footer { index_offset, file_length, index_crc: crc32(&index) };
-        self.put(&footer.bytes())
+        self.out.put(&footer.bytes())
     }
 
     /// Writes the end of the file. The header does not know where it is; the footer does.
     pub(crate) fn finish(mut self) -> Result<W> {
         self.end(false)?;
-        self.out.flush()?;
-        Ok(self.out)
+        self.out.out.flush()?;
+        Ok(self.out.out)
     }
 }
 
@@ -212,10 +182,10 @@ impl<W: Write + Seek> Writer<W> {
     pub(crate) fn finish_header(mut self, start: u64) -> Result<W> {
         self.end(true)?;
         let header: [u8; HEADER_BYTES] = self.header.bytes();
-        self.out.seek(SeekFrom::Start(start))?;
-        self.out.write_all(&header)?;
-        self.out.seek(SeekFrom::End(0))?;
-        self.out.flush()?;
-        Ok(self.out)
+        self.out.out.seek(SeekFrom::Start(start))?;
+        self.out.out.write_all(&header)?;
+        self.out.out.seek(SeekFrom::End(0))?;
+        self.out.out.flush()?;
+        Ok(self.out.out)
     }
 }

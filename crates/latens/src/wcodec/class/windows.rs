@@ -124,7 +124,14 @@ mod tests {
     fn blocks(block_cols: usize, cols: usize, scale: i32) -> Blocks {
         let stride = cols.div_ceil(block_cols);
         let values = (0..3 * stride).map(|i| i32::try_from(i * 37 % 90).unwrap_or(0) * scale);
-        Blocks { values: values.collect(), block_rows: 1, block_cols, stride, row_map: None }
+        Blocks {
+            values: values.collect(),
+            first: 0,
+            block_rows: 1,
+            block_cols,
+            stride,
+            row_map: None,
+        }
     }
 
     /// Windows say what classes written down symbol by symbol say.

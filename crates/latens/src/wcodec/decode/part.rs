@@ -152,6 +152,38 @@ impl PartDecoder<'_> {
         Ok(fits)
     }
 
+    /// Decodes all elements, or symbols into the words that a packing makes of rows of so many, and
+    /// hands them to `put`, about `size` bytes at a time; `false` where groups do not hold whole words.
+    pub(crate) fn each(
+        &self,
+        packing: Option<(Packing, usize)>,
+        size: usize,
+        fetch: &Fetch<'_>,
+        buffer: &mut Vec<u8>,
+        put: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<bool> {
+        let one = self.group_range(0).len();
+        let (form, bits) = match packing {
+            Some((packing, cols)) => (Form::Packed(packing, cols), usize::from(packing.bits)),
+            None => (Form::Plain, 8 * self.record.shape.width()),
+        };
+        let (groups, count) = (self.record.groups.len(), self.record.shape.count());
+        let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols));
+        if !one.is_multiple_of(unit.max(1)) || !count.is_multiple_of(unit.max(1)) {
+            return Ok(false);
+        }
+        let step = (size / (one * bits / 8).max(1)).max(1);
+        for first in (0..groups).step_by(step) {
+            let now = first..groups.min(first + step);
+            self.check_claims(now.clone())?;
+            let elements = self.group_range(now.end - 1).end - self.group_range(first).start;
+            buffer.resize(elements * bits / 8, 0);
+            self.groups(now, form, fetch, buffer)?;
+            put(buffer)?;
+        }
+        Ok(true)
+    }
+
     fn fill(&self, form: Form, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
         let groups = self.record.groups.len();
         if out.is_empty() {

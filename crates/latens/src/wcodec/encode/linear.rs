@@ -1,6 +1,5 @@
 //! Weights of LINEAR: least squares for each column over rows of like size.
 
-use crate::wcodec::encode::plan::Matrix;
 use crate::wcodec::predictor::linear::{MAX_COLS, MAX_REACH, WEIGHT_BITS, WEIGHT_OFFSET, Weights};
 use latens_kernels::dispatch::{Present, Work};
 
@@ -10,24 +9,29 @@ const ROWS: usize = 1 << 15;
 const RIDGE: f64 = 1e-3;
 
 /// The weights that predict columns best from `means` on; `None` where there is nothing to lean on.
-pub(crate) fn fit(matrix: Matrix<'_>, means: &[u8], centre: u8) -> Option<Weights> {
-    let cols = matrix.cols;
-    let rows = matrix.symbols.len().checked_div(cols)?;
+pub(crate) fn fit(
+    symbols: &[u8],
+    cols: usize,
+    bits: u32,
+    means: &[u8],
+    centre: u8,
+) -> Option<Weights> {
+    let rows = symbols.len().checked_div(cols)?;
     if !(2..=MAX_COLS).contains(&cols)
         || rows == 0
-        || rows * cols != matrix.symbols.len()
+        || rows * cols != symbols.len()
         || means.len() != cols
     {
         return None;
     }
     let reach = MAX_REACH.min(cols - 1);
-    let shift = 8 - matrix.bits;
+    let shift = 8 - bits;
     let value = |s: u8| f32::from((s.wrapping_sub(centre) << shift).cast_signed() >> shift);
     let means: Vec<f32> = means.iter().map(|&m| value(m)).collect();
     let mut sums = vec![0f32; reach * cols];
     let mut errors = vec![0f32; cols];
     let present = Present::in_use();
-    for row in matrix.symbols.chunks(cols).step_by(rows.div_ceil(ROWS)) {
+    for row in symbols.chunks(cols).step_by(rows.div_ceil(ROWS)) {
         let mut power = 0f32;
         for ((error, &s), mean) in errors.iter_mut().zip(row).zip(&means) {
             *error = value(s) - mean;
@@ -134,12 +138,11 @@ mod tests {
                 [a, b, c, a / 2 - b / 4].map(i8::cast_unsigned)
             })
             .collect();
-        let matrix = Matrix { symbols: &symbols, cols: 4, bits: 8 };
-        let weights = fit(matrix, &[0; 4], 0).unwrap();
+        let weights = fit(&symbols, 4, 8, &[0; 4], 0).unwrap();
         assert_eq!(weights.reach(), 3);
         let last: Vec<i16> = weights.bytes()[3..].iter().map(|&w| i16::from(w) - 128).collect();
         let near = [64, -32, 0].iter().zip(&last).all(|(want, got)| (want - got).abs() <= 4);
         assert!(near, "{last:?}");
-        assert!(fit(Matrix { cols: 1, ..matrix }, &[0], 0).is_none());
+        assert!(fit(&symbols, 1, 8, &[0], 0).is_none());
     }
 }

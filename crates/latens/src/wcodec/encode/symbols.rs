@@ -1,24 +1,27 @@
 //! Symbols by the direct coder.
 
-use crate::ans::rans::{self, Classes, EncodeTables, MAX_TABLE_BITS};
-use crate::error::{Error, Result};
-use crate::wcodec::class::{Blocks, RowSums, Terms};
+use crate::ans::rans::{self, MAX_TABLE_BITS};
+use crate::error::Result;
+use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::candidates::circular_mean;
+use crate::wcodec::encode::columns::{Centred, column_means, means, subtract};
+use crate::wcodec::encode::cost;
 use crate::wcodec::encode::linear;
-use crate::wcodec::encode::part::EncodedPart;
-use crate::wcodec::encode::plan::{Explained, Hints, Matrix, Plan, circular_mean, explain};
+use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way};
+use crate::wcodec::encode::plan::{Explained, Plan, explain};
+use crate::wcodec::encode::sources::{Hints, Sources};
+use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::encode::tiled::Reference;
-use crate::wcodec::layout::part::{Codec, PartShape};
+use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::{
     COLUMN, LINEAR, MOST_EXPANSION, Prediction, REFERENCE, Symbols,
 };
-use crate::wcodec::plane::{PlaneRef, Role};
+use crate::wcodec::plane::Role;
 use crate::wcodec::predictor::linear::{MAX_REACH, Weights};
 use crate::wcodec::tiled::Tiles;
-use latens_kernels::dispatch::{Present, Work};
-use std::borrow::Cow;
 
 /// Symbols of a row where they are recut.
 const RECUT_COLS: usize = 1 << 16;
@@ -52,79 +55,201 @@ const LARGE: usize = 1 << 24;
 
 /// Rows of a group: about as many symbols as `config` says, and no more than readers believe of
 /// `fewest` stored bytes, fewer than which no group takes.
-pub(crate) fn group_rows(
-    plane: PlaneRef<'_>,
-    cols: usize,
-    config: DirectConfig,
-    fewest: usize,
-) -> usize {
-    let symbols = plane.data;
+pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize) -> usize {
+    let (symbols, cols) = (matrix.len(), matrix.cols.max(1));
     let least = match config.group_symbols {
-        0 if symbols.len() >= LARGE && plane.bits > 4 => GROUP / 2,
+        0 if symbols >= LARGE && matrix.bits > 4 => GROUP / 2,
         0 => GROUP,
         given => given,
     };
-    let rows = symbols.len().div_ceil(cols.max(1));
-    let groups = (symbols.len() / least.max(1)).clamp(1, rows.max(1));
-    let most = fewest * MOST_EXPANSION / cols.max(1);
+    let rows = symbols.div_ceil(cols);
+    let groups = (symbols / least.max(1)).clamp(1, rows.max(1));
+    let most = fewest * MOST_EXPANSION / cols;
     rows.div_ceil(groups).clamp(1, most.max(1))
 }
 
-/// Symbols to be encoded.
+/// Symbols of a part, where they are in memory or where they can be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct PlaneRef<'a> {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) bits: u32,
+    pub(crate) data: Data<'a>,
+}
+
+/// Symbols to be encoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Job<'a, 'r> {
     pub(crate) role: Role,
     pub(crate) plane: PlaneRef<'a>,
     pub(crate) shape: PartShape,
-    pub(crate) hints: &'a Hints<'a>,
+    pub(crate) hints: Hints<'a>,
     /// A plane that this one may be predicted by.
-    pub(crate) reference: Option<Reference<'a>>,
+    pub(crate) reference: Option<Reference<'r>>,
     pub(crate) config: DirectConfig,
 }
 
-/// Encodes a part of symbols.
-pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
-    let Job { role, plane, shape, hints, reference, mut config } = *job;
+/// What symbols are coded by, so far.
+struct Choice {
+    plan: Plan,
+    prediction: Option<Prediction>,
+    /// What is left of the symbols where all of it was made.
+    residuals: Option<Vec<u8>>,
+}
+
+/// Settles how a part of symbols is encoded.
+pub(crate) fn direct<'a>(job: &Job<'a, '_>, bank: &mut Bank) -> Result<PlannedPart<'a>> {
+    let Job { role, plane, shape, ref hints, mut config, .. } = *job;
     let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
     let cols = if recut { RECUT_COLS } else { plane.cols };
-    let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
-    let hints = if recut { &none } else { hints };
+    let hints = if recut { Hints::none(hints.measure) } else { hints.clone() };
     let matrix = Matrix { symbols: plane.data, cols, bits: plane.bits };
+    let sources = Sources::new(hints, cols)?;
     let before = bank.len();
-    let explained = explain(matrix, hints, None)?;
-    let mut chosen = explained.tables(config.table_bits, bank);
-    let n = plane.data.len();
-    if n >= FINE && chosen.bits > cost::entropy(&explained.whole) + LOSS * n as f64 {
-        // Rare symbols take a slot each of a table, and are less than that.
+    let explained = explain(matrix, &sources, None)?;
+    let plan = finer(&explained, matrix.len(), &mut config, bank);
+    let mut chosen = Choice { plan, prediction: None, residuals: None };
+    let predict = Predict { matrix, sources: &sources, table_bits: config.table_bits, before };
+    predict.all(job, &explained, recut, &mut chosen, bank)?;
+    let mut paired = None;
+    if chosen.prediction.is_none() {
         let kept = bank.take_from(before);
-        config.table_bits = MAX_TABLE_BITS;
-        let finer = explained.tables(config.table_bits, bank);
-        if finer.bits < chosen.bits {
-            chosen = finer;
-        } else {
-            config = job.config;
+        paired = in_pairs(matrix, &sources, &explained, config, bank)?;
+        paired = paired.filter(|p| p.bits <= chosen.plan.bits * (1.0 + config.pairs_slack));
+        if paired.is_none() {
             bank.take_from(before);
             bank.give_back(kept);
         }
     }
-    let mut prediction = None;
-    let mut residuals = None;
-    let mut consider = |data: Vec<u8>, candidate: Prediction, bank: &mut Bank| -> Result<()> {
-        let kept = bank.take_from(before);
-        let residual = Matrix { symbols: &data, ..matrix };
-        let other = explain(residual, hints, None)?.tables(config.table_bits, bank);
+    let pairs = paired.is_some();
+    if let Some(plan) = paired {
+        (chosen.plan, config.table_bits) = (plan, PAIR_BITS);
+    }
+    let cost = chosen.plan.bits_of_symbols(pairs, bank);
+    let Choice { plan: Plan { tables, classes, .. }, prediction, residuals } = chosen;
+    let symbols = Symbols {
+        count: matrix.len(),
+        recut: recut.then_some(cols),
+        cols,
+        pairs,
+        group_rows: group_rows(matrix, config, STATES_BYTES),
+        prediction,
+        table_bits: config.table_bits,
+        tables,
+        classes,
+    };
+    let direct = Direct { data: plane.data, residuals, symbols, width: plane.bits, sources, cost };
+    Ok(PlannedPart::new(role, shape, Way::Direct(Box::new(direct)), config.threads))
+}
+
+/// Gives tables to classes: larger ones where the usual ones lose too much of many symbols.
+fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut Bank) -> Plan {
+    let before = bank.len();
+    let usual = explained.tables(config.table_bits, bank);
+    if n < FINE || usual.bits <= cost::entropy(&explained.whole) + LOSS * n as f64 {
+        return usual;
+    }
+    // Rare symbols take a slot each of a table, and are less than that.
+    let kept = bank.take_from(before);
+    let finer = explained.tables(MAX_TABLE_BITS, bank);
+    if finer.bits < usual.bits {
+        config.table_bits = MAX_TABLE_BITS;
+        return finer;
+    }
+    bank.take_from(before);
+    bank.give_back(kept);
+    usual
+}
+
+/// Predictors of all tiles, weighed against what was chosen before.
+struct Predict<'p> {
+    matrix: Matrix<'p>,
+    sources: &'p Sources<'p>,
+    table_bits: u32,
+    /// Tables that were there before those of this part.
+    before: usize,
+}
+
+impl Predict<'_> {
+    fn all(
+        &self,
+        job: &Job<'_, '_>,
+        explained: &Explained,
+        recut: bool,
+        chosen: &mut Choice,
+        bank: &mut Bank,
+    ) -> Result<()> {
+        let (matrix, side) = (self.matrix, self.sources.hints.side);
+        let (symbols, bits) = (matrix.symbols, matrix.bits);
+        let columns = if side { column_means(matrix, &explained.whole)? } else { None };
+        if let Some(columns) = columns {
+            let centred = Centred { symbols, means: &columns, bits };
+            let whole = Data::Read(&centred).whole_if(matrix.len() <= MOST_KEPT)?;
+            let data = whole.as_deref().map_or(Data::Read(&centred), Data::Held);
+            let candidate = Prediction { means: Some(columns.clone()), ..uniform(COLUMN) };
+            if self.pays(data, candidate, chosen, bank)? {
+                chosen.residuals = None;
+            }
+        }
+        let reference = job.reference.filter(|r| r.symbols.len() == matrix.len() && !recut);
+        if let (Some(reference), Some(symbols)) = (reference, symbols.held()) {
+            let mut data = symbols.to_vec();
+            subtract(&mut data, reference.symbols, bits);
+            let of = Some(reference.of.clone());
+            let candidate = Prediction { reference: of, ..uniform(REFERENCE) };
+            if self.pays(Data::Held(&data), candidate, chosen, bank)? {
+                chosen.residuals = Some(data);
+            }
+        }
+        if let Some(symbols) = symbols.held()
+            && job.config.linear
+            && side
+            && job.role == Role::Weights
+            && is_tall(matrix)
+        {
+            let centre = u8::try_from(circular_mean(&explained.whole, 1 << bits)).unwrap_or(0);
+            let means = means(matrix)?;
+            if let Some(weights) = linear::fit(symbols, matrix.cols, bits, &means, centre) {
+                let weights = Some(weights);
+                let candidate =
+                    Prediction { centre, means: Some(means), weights, ..uniform(LINEAR) };
+                let data = residuals_of(&candidate, symbols, matrix)?;
+                if self.pays(Data::Held(&data), candidate, chosen, bank)? {
+                    chosen.residuals = Some(data);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `candidate`, which leaves `data`, is better than what was chosen; it is chosen then.
+    fn pays(
+        &self,
+        data: Data<'_>,
+        candidate: Prediction,
+        chosen: &mut Choice,
+        bank: &mut Bank,
+    ) -> Result<bool> {
+        let kept = bank.take_from(self.before);
+        let residual = Matrix { symbols: data, ..self.matrix };
+        let other = explain(residual, self.sources, None)?.tables(self.table_bits, bank);
         let weights = candidate.weights.as_ref().map(Weights::bytes);
         let streams = candidate.means.iter().chain(&weights);
         let stream: usize = streams.map(|values| short_stream::cost(values)).sum();
-        if other.bits + 8.0 * (stream + 24) as f64 <= chosen.bits {
-            (chosen, prediction, residuals) = (other, Some(candidate), Some(data));
+        let pays = other.bits + 8.0 * (stream + 24) as f64 <= chosen.plan.bits;
+        if pays {
+            (chosen.plan, chosen.prediction) = (other, Some(candidate));
         } else {
-            bank.take_from(before);
+            bank.take_from(self.before);
             bank.give_back(kept);
         }
-        Ok(())
-    };
-    let uniform = |predictor: u8| Prediction {
+        Ok(pays)
+    }
+}
+
+/// One predictor for all tiles.
+fn uniform(predictor: u8) -> Prediction {
+    Prediction {
         tile_rows: 16,
         tile_cols: 16,
         predictor,
@@ -133,71 +258,22 @@ pub(crate) fn direct(job: &Job<'_>, bank: &mut Bank) -> Result<EncodedPart> {
         means: None,
         weights: None,
         reference: None,
-    };
-    if let Some(columns) = column_means(matrix, &explained.whole).filter(|_| hints.side) {
-        let data = subtract(plane.data, &columns, plane.bits);
-        consider(data, Prediction { means: Some(columns), ..uniform(COLUMN) }, bank)?;
     }
-    if let Some(reference) = reference.filter(|r| r.symbols.len() == plane.data.len() && !recut) {
-        let data = subtract(plane.data, reference.symbols, plane.bits);
-        let of = Some(reference.of.clone());
-        consider(data, Prediction { reference: of, ..uniform(REFERENCE) }, bank)?;
-    }
-    if config.linear && hints.side && role == Role::Weights && is_tall(matrix) {
-        let centre = u8::try_from(circular_mean(&explained.whole, 1 << plane.bits)).unwrap_or(0);
-        let means = means(matrix);
-        if let Some(weights) = linear::fit(matrix, &means, centre) {
-            let weights = Some(weights);
-            let candidate = Prediction { centre, means: Some(means), weights, ..uniform(LINEAR) };
-            let data = residuals_of(&candidate, matrix)?;
-            consider(data, candidate, bank)?;
-        }
-    }
-    let mut pairs = None;
-    if prediction.is_none() {
-        let kept = bank.take_from(before);
-        pairs = in_pairs(matrix, hints, &explained, config, bank)?;
-        pairs = pairs.filter(|p| p.bits <= chosen.bits * (1.0 + config.pairs_slack));
-        if pairs.is_none() {
-            bank.take_from(before);
-            bank.give_back(kept);
-        }
-    }
-    let paired = pairs.is_some();
-    if let Some(plan) = pairs {
-        (chosen, config.table_bits) = (plan, PAIR_BITS);
-        residuals = Some(plane.data.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4).collect());
-    }
-    let Plan { tables, classes, .. } = chosen;
-    let symbols = Symbols {
-        count: plane.data.len(),
-        recut: recut.then_some(cols),
-        cols,
-        pairs: paired,
-        group_rows: group_rows(plane, cols, config, STATES_BYTES),
-        prediction,
-        table_bits: config.table_bits,
-        tables,
-        classes,
-    };
-    let data = residuals.as_deref().unwrap_or(plane.data);
-    let groups = encode_groups(data, &symbols, hints, bank, config.threads)?;
-    Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
 }
 
 /// Whether there are rows enough for weights between columns to be worth their bytes.
 fn is_tall(matrix: Matrix<'_>) -> bool {
-    let rows = matrix.symbols.len().checked_div(matrix.cols).unwrap_or(0);
+    let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
     matrix.cols >= 8 && rows >= 16 * matrix.cols.min(MAX_REACH)
 }
 
 /// What one predictor for all tiles leaves of the symbols.
-fn residuals_of(prediction: &Prediction, matrix: Matrix<'_>) -> Result<Vec<u8>> {
-    let mut data = vec![0; matrix.symbols.len()];
+fn residuals_of(prediction: &Prediction, symbols: &[u8], matrix: Matrix<'_>) -> Result<Vec<u8>> {
+    let mut data = vec![0; symbols.len()];
     let tiles = Tiles::of_all(prediction);
-    let rows = matrix.symbols.len() / matrix.cols.max(1);
+    let rows = symbols.len() / matrix.cols.max(1);
     let band = tiles.band(prediction, matrix.bits, rows, matrix.cols, &[])?;
-    band.residual_symbols(matrix.symbols, &mut data)?;
+    band.residual_symbols(symbols, &mut data)?;
     Ok(data)
 }
 
@@ -211,17 +287,17 @@ const PAIRED: usize = 1 << 14;
 /// the steps of a decoder. `None` where that cannot be.
 fn in_pairs(
     matrix: Matrix<'_>,
-    hints: &Hints<'_>,
+    sources: &Sources<'_>,
     explained: &Explained,
     config: DirectConfig,
     bank: &mut Bank,
 ) -> Result<Option<Plan>> {
-    let n = matrix.symbols.len();
+    let n = matrix.len();
     let even = matrix.cols.is_multiple_of(2) && n.is_multiple_of(2);
     if matrix.bits != 4 || !even || n < PAIRED {
         return Ok(None);
     }
-    let Some(explained) = explained.of_pairs(matrix, hints)? else { return Ok(None) };
+    let Some(explained) = explained.of_pairs(matrix, sources)? else { return Ok(None) };
     let mut plan = explained.tables(config.table_bits, bank);
     for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
         let before = bank.len();
@@ -237,188 +313,4 @@ fn in_pairs(
         rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
     }
     Ok(Some(plan))
-}
-
-/// Symbols less those of `means`, which repeat (a row of them, or a whole plane), around the circle.
-fn subtract(symbols: &[u8], means: &[u8], bits: u32) -> Vec<u8> {
-    let mask = u8::MAX >> (8 - bits);
-    let mut out = symbols.to_vec();
-    for row in out.chunks_mut(means.len().max(1)) {
-        row.iter_mut().zip(means).for_each(|(s, m)| *s = s.wrapping_sub(*m) & mask);
-    }
-    out
-}
-
-/// The mean of each column, where they differ by more than chance and than what they cost.
-fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Option<Vec<u8>> {
-    let rows = matrix.symbols.len().checked_div(matrix.cols)?;
-    let whole = rows * matrix.cols == matrix.symbols.len();
-    if rows < 32 || matrix.cols < 2 || !whole || matrix.bits < 3 {
-        return None;
-    }
-    let size = 1i32 << matrix.bits;
-    let mode =
-        (0u8..=255).zip(histogram).max_by_key(|(s, n)| (**n, 255 - *s)).map_or(0, |(s, _)| s);
-    let distance: [i32; 256] = std::array::from_fn(|s| {
-        let s = i32::try_from(s).unwrap_or(0);
-        (s - i32::from(mode) + size / 2).rem_euclid(size) - size / 2
-    });
-    let mut sums = vec![0i64; matrix.cols];
-    let mut partial = vec![0i32; matrix.cols];
-    let present = Present::in_use();
-    for band in matrix.symbols.chunks(matrix.cols * 4096) {
-        partial.fill(0);
-        for row in band.chunks(matrix.cols) {
-            present.run(AddRow { row, mode, bits: matrix.bits, sums: &mut partial });
-        }
-        sums.iter_mut().zip(&partial).for_each(|(sum, &p)| *sum += i64::from(p));
-    }
-    // Of a sample, maybe.
-    let n = histogram.iter().map(|&n| f64::from(n)).sum::<f64>().max(1.0);
-    let moment = |power: i32| -> f64 {
-        let term = |(s, &n): (usize, &u32)| f64::from(n) * f64::from(distance[s]).powi(power);
-        histogram.iter().enumerate().map(term).sum::<f64>() / n
-    };
-    let mean = moment(1);
-    let variance = moment(2) - mean * mean;
-    let of_columns: Vec<f64> = sums.iter().map(|&s| s as f64 / rows as f64 - mean).collect();
-    let between = of_columns.iter().map(|m| m * m).sum::<f64>() / matrix.cols as f64;
-    let explained = between - variance / rows as f64;
-    if explained <= 0.0 || variance <= 0.0 {
-        return None;
-    }
-    let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * matrix.symbols.len() as f64;
-    let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
-    (gain > side + 300.0).then(|| rounded(&sums, rows, mode.into(), size))
-}
-
-/// Adds the distances of a row's symbols from `mode`, around the circle, to the sums of columns.
-struct AddRow<'a> {
-    row: &'a [u8],
-    mode: u8,
-    bits: u32,
-    sums: &'a mut [i32],
-}
-
-impl Work for AddRow<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let (mode, shift) = (i32::from(self.mode), 32 - self.bits);
-        for (sum, &s) in self.sums.iter_mut().zip(self.row) {
-            *sum += (i32::from(s) - mode) << shift >> shift;
-        }
-    }
-}
-
-/// The mean symbols of columns from the sums of their distances from `mode`.
-fn rounded(sums: &[i64], rows: usize, mode: i32, size: i32) -> Vec<u8> {
-    let rows = i64::try_from(rows.max(1)).unwrap_or(1);
-    let mean = |&sum: &i64| {
-        let mean = i64::from(mode) + (2 * sum + rows).div_euclid(2 * rows);
-        u8::try_from(mean.rem_euclid(i64::from(size))).unwrap_or(0)
-    };
-    sums.iter().map(mean).collect()
-}
-
-/// The mean symbol of each column, whatever it is worth.
-pub(crate) fn means(matrix: Matrix<'_>) -> Vec<u8> {
-    let size = 1i32 << matrix.bits;
-    let histogram = cost::count(matrix.symbols);
-    let mode = (0..).zip(&histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
-    let mut sums = vec![0i64; matrix.cols];
-    for row in matrix.symbols.chunks(matrix.cols.max(1)) {
-        for (sum, &s) in sums.iter_mut().zip(row) {
-            let d = (i32::from(s) - mode + size / 2).rem_euclid(size) - size / 2;
-            *sum += i64::from(d);
-        }
-    }
-    rounded(&sums, matrix.symbols.len().checked_div(matrix.cols).unwrap_or(0), mode, size)
-}
-
-/// The stored bytes of all groups.
-fn encode_groups(
-    data: &[u8],
-    symbols: &Symbols,
-    hints: &Hints<'_>,
-    bank: &Bank,
-    threads: usize,
-) -> Result<Vec<Vec<u8>>> {
-    let tables = encoder(symbols, bank)?;
-    let terms = terms(symbols, hints)?;
-    let encode = |scratch: &mut Scratch, group: usize| -> Vec<u8> {
-        let range = symbols.group_range(group);
-        let part = if symbols.pairs { &data[range.start / 2..range.end / 2] } else { &data[range] };
-        scratch.stream(symbols, terms.as_ref(), &tables, group, part, Vec::new())
-    };
-    Ok(crate::wcodec::threads::map_with(symbols.groups(), threads, Scratch::default, encode))
-}
-
-/// The tables of all classes, for encoding.
-pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
-    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
-    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
-        .ok_or_else(|| Error::invalid("a table whose frequencies do not sum to its size"))
-}
-
-/// What groups that are encoded one after the other may use again.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    pub(crate) classes: Vec<u8>,
-    sums: RowSums,
-    words: Vec<u8>,
-}
-
-impl Scratch {
-    /// Finds the classes of the coded symbols of a group.
-    pub(crate) fn find(
-        &mut self,
-        symbols: &Symbols,
-        terms: &Terms<'_>,
-        group: usize,
-        count: usize,
-    ) {
-        let (cols, first) = (symbols.coded_cols().max(1), group * symbols.group_rows);
-        let step = if symbols.pairs { 2 } else { 1 };
-        self.classes.resize(count, 0);
-        for (r, row) in self.classes.chunks_mut(cols).enumerate() {
-            terms.classes(first + r, step, &mut self.sums, row);
-        }
-    }
-
-    /// Appends the stream of a group to `out`.
-    pub(crate) fn stream(
-        &mut self,
-        symbols: &Symbols,
-        terms: Option<&Terms<'_>>,
-        tables: &EncodeTables,
-        group: usize,
-        data: &[u8],
-        out: Vec<u8>,
-    ) -> Vec<u8> {
-        let mut by = Classes::One(0);
-        if let Some(terms) = terms {
-            self.find(symbols, terms, group, data.len());
-            by = Classes::PerSymbol(&self.classes);
-        }
-        rans::encode(data, by, tables, &mut self.words, out)
-    }
-}
-
-/// The rule of classes with its sources, which `hints` holds.
-pub(crate) fn terms<'a>(symbols: &'a Symbols, hints: &Hints<'_>) -> Result<Option<Terms<'a>>> {
-    let Some(rule) = &symbols.classes else { return Ok(None) };
-    let levels = hints
-        .levels
-        .iter()
-        .take(rule.levels.len())
-        .map(|c| Blocks::levels(&c.source, c.numbers, c.row_map, symbols.cols));
-    let zero = hints
-        .zero
-        .as_ref()
-        .filter(|_| rule.zero.is_some())
-        .map(|c| Blocks::zeros(&c.source, c.numbers, c.row_map, symbols.cols));
-    let levels: Vec<Blocks> = levels.collect::<Result<_>>()?;
-    Ok(Some(Terms { rule, levels: levels.into(), zero: zero.transpose()?.map(Cow::Owned) }))
 }

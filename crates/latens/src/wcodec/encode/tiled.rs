@@ -4,18 +4,21 @@ use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
 use crate::wcodec::config::{Coder, Tools};
+use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::candidates::circular_mean;
+use crate::wcodec::encode::columns::means;
+use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::linear;
-use crate::wcodec::encode::part::EncodedPart;
-use crate::wcodec::encode::plan::{Hints, Matrix, Plan, circular_mean, plan};
-use crate::wcodec::encode::symbols::{
-    DirectConfig, Job, STATES_BYTES, Scratch, direct, encoder, group_rows, means, terms,
-};
+use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::part::PlannedPart;
+use crate::wcodec::encode::plan::{Plan, plan};
+use crate::wcodec::encode::sources::{Hints, Near, Sources};
+use crate::wcodec::encode::streams::{Scratch, encoder};
+use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, direct, group_rows};
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::{BY_TILE, KINDS, MOST_EXPANSION, Prediction, Symbols};
-use crate::wcodec::plane::PlaneRef;
 use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::{Tiles, tile_size};
@@ -38,9 +41,16 @@ struct Prepared {
 }
 
 /// Encodes a part of symbols with given tools.
-pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<EncodedPart> {
-    let Job { role, plane, shape, hints, reference, config } = *job;
-    let matrix = Matrix { symbols: plane.data, cols: plane.cols, bits: plane.bits };
+pub(crate) fn tiled<'a>(
+    job: &Job<'a, '_>,
+    tools: &Tools,
+    bank: &mut Bank,
+) -> Result<PlannedPart<'a>> {
+    let Job { role, plane, shape, ref hints, reference, config } = *job;
+    // Tiles reach over groups of rows in what is learned of them: the plane is held.
+    let whole = plane.data.whole()?;
+    let held = &whole[..];
+    let matrix = Matrix { symbols: Data::Held(held), cols: plane.cols, bits: plane.bits };
     let mut among: Vec<Predictor> = tools.predictors.clone();
     among.retain(|&p| p != Predictor::Reference || reference.is_some());
     // Weights are for all tiles or none.
@@ -51,11 +61,14 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
     let has = |p: Predictor| among.contains(&p);
     let transforms: Vec<Transform> =
         tools.transforms.iter().copied().filter(|&t| t != Transform::None).collect();
-    let centre = circular_mean(&cost::count(plane.data), 1 << plane.bits);
+    let centre = circular_mean(&matrix.count(1)?, 1 << plane.bits);
     let centre = u8::try_from(centre).unwrap_or(0);
     let linear = has(Predictor::Linear);
-    let means = (linear || has(Predictor::Column)).then(|| means(matrix));
-    let weights = means.as_deref().filter(|_| linear).and_then(|m| linear::fit(matrix, m, centre));
+    let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
+    let weights = means
+        .as_deref()
+        .filter(|_| linear)
+        .and_then(|m| linear::fit(held, matrix.cols, matrix.bits, m, centre));
     if linear && weights.is_none() {
         among = vec![Predictor::None];
     }
@@ -75,27 +88,28 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
     // Of planes without a bit set a group is a byte, of direct ones never less than its states.
     let fewest = if bitplane { 1 } else { STATES_BYTES };
     let mut symbols = Symbols {
-        count: plane.data.len(),
+        count: held.len(),
         cols: plane.cols,
-        group_rows: group_rows(plane, plane.cols, config, fewest),
+        group_rows: group_rows(matrix, config, fewest),
         prediction: Some(prediction),
         table_bits: config.table_bits,
         ..Symbols::default()
     };
-    let prepare =
-        |group: usize| prepare(plane, &symbols, group, &among, &transforms, reference, bitplane);
+    let prepare = |group: usize| {
+        prepare((held, plane.bits), &symbols, group, &among, &transforms, reference, bitplane)
+    };
     let prepared = threads::map(symbols.groups(), config.threads, prepare);
     let prepared = prepared.into_iter().collect::<Result<Vec<Prepared>>>()?;
     let before = bank.len();
-    let none = Hints { measure: hints.measure, levels: Vec::new(), zero: None, side: false };
+    let none = Hints::none(hints.measure);
     let hints = if tools.contexts { hints } else { &none };
     if symbols.has_transform() && !bitplane {
         let groups = coefficients(&mut symbols, &prepared, config, bank)?;
-        return Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups));
+        return Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups));
     }
     // Classes follow from the residuals, coefficients left aside.
     let residuals: Vec<u8> = prepared.iter().flat_map(|p| p.symbols.iter().copied()).collect();
-    let matrix = Matrix { symbols: &residuals, ..matrix };
+    let matrix = Matrix { symbols: Data::Held(&residuals), ..matrix };
     let most = if !bitplane {
         None
     } else if symbols.has_transform() {
@@ -115,11 +129,14 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
             // A long row of next to nothing.
             return direct(job, bank);
         }
-        return Ok(EncodedPart::new(role, shape, Codec::Bitplane(symbols), groups));
+        return Ok(PlannedPart::done(role, shape, Codec::Bitplane(symbols), groups));
     }
     symbols.tables = tables;
     let encode = encoder(&symbols, bank)?;
-    let terms = terms(&symbols, hints)?;
+    let sources = Sources::new(hints.clone(), symbols.cols)?;
+    let mut own = Near::default();
+    let near = sources.near(0..symbols.rows(), &mut own)?;
+    let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
     let stream = |scratch: &mut Scratch, group: usize| {
         let Some(prepared) = prepared.get(group) else { return Vec::new() };
         let prediction = symbols.prediction.as_ref();
@@ -127,33 +144,33 @@ pub(crate) fn tiled(job: &Job<'_>, tools: &Tools, bank: &mut Bank) -> Result<Enc
         scratch.stream(&symbols, terms.as_ref(), &encode, group, &prepared.symbols, head)
     };
     let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
-    Ok(EncodedPart::new(role, shape, Codec::Direct(symbols), groups))
+    Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups))
 }
 
 /// Predicts and transforms one group.
 fn prepare(
-    plane: PlaneRef<'_>,
-    symbols: &Symbols,
+    (symbols, bits): (&[u8], u32),
+    coded: &Symbols,
     group: usize,
     among: &[Predictor],
     transforms: &[Transform],
     reference: Option<Reference<'_>>,
     whole: bool,
 ) -> Result<Prepared> {
-    let Some(prediction) = &symbols.prediction else {
+    let Some(prediction) = &coded.prediction else {
         return Err(Error::invalid("tiles without a prediction"));
     };
-    let range = symbols.group_range(group);
-    let data = &plane.data[range.clone()];
-    let rows = data.len().checked_div(symbols.cols).unwrap_or(0);
+    let range = coded.group_range(group);
+    let data = &symbols[range.clone()];
+    let rows = data.len().checked_div(coded.cols).unwrap_or(0);
     let reference = reference.and_then(|r| r.symbols.get(range)).unwrap_or_default();
     let mut tiles = Tiles { predictors: vec![among[0]], codes: Vec::new() };
     if among.len() > 1 {
-        let band = tiles.band(prediction, plane.bits, rows, symbols.cols, reference)?;
-        let chosen = choose(&band, among, &magnitude_costs(plane.bits), data)?;
+        let band = tiles.band(prediction, bits, rows, coded.cols, reference)?;
+        let chosen = choose(&band, among, &magnitude_costs(bits), data)?;
         tiles.predictors = chosen;
     }
-    let band = tiles.band(prediction, plane.bits, rows, symbols.cols, reference)?;
+    let band = tiles.band(prediction, bits, rows, coded.cols, reference)?;
     let mut residuals = vec![0u8; data.len()];
     band.residual_symbols(data, &mut residuals)?;
     let mut values = Vec::new();
@@ -164,10 +181,10 @@ fn prepare(
     if prediction.transform {
         let size = tile_size(prediction)?;
         let codes = match transforms {
-            [one] => vec![*one; transform::sub_block_count(size, rows, symbols.cols)],
-            _ => transform::choose_all(size, symbols.cols, &values, 0),
+            [one] => vec![*one; transform::sub_block_count(size, rows, coded.cols)],
+            _ => transform::choose_all(size, coded.cols, &values, 0),
         };
-        transform::forward(&codes, size, symbols.cols, &mut values)?;
+        transform::forward(&codes, size, coded.cols, &mut values)?;
         tiles.codes = codes;
     }
     Ok(Prepared { tiles, symbols: residuals, values })
@@ -221,7 +238,10 @@ fn bitplanes(
     prepared: &[Prepared],
     config: DirectConfig,
 ) -> Result<Vec<Vec<u8>>> {
-    let terms = terms(symbols, hints)?;
+    let sources = Sources::new(hints.clone(), symbols.cols)?;
+    let mut own = Near::default();
+    let near = sources.near(0..symbols.rows(), &mut own)?;
+    let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
     let encode = |i: usize| -> Result<Vec<u8>> {
         let (Some(group), Some(prediction)) = (prepared.get(i), &symbols.prediction) else {
             return Ok(Vec::new());

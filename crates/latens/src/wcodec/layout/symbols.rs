@@ -112,6 +112,12 @@ impl Symbols {
         start..start.saturating_add(symbols).min(self.count)
     }
 
+    /// The rows of a group.
+    pub(crate) fn rows_of(&self, group: usize) -> std::ops::Range<usize> {
+        let first = group.saturating_mul(self.group_rows).min(self.rows());
+        first..first.saturating_add(self.group_rows).min(self.rows())
+    }
+
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flag = |set: bool, flag: u64| if set { flag } else { 0 };
         let transform = self.prediction.as_ref().is_some_and(|p| p.transform);

@@ -17,7 +17,8 @@
 use super::super::dtype::{Dtype, elements};
 use super::super::plane::{Part, Role};
 use super::parts::{Form, PartLayout, Sign};
-use super::{block32, q4_k, q5_k, q6_k, q8_0};
+use super::{block32, k_scales, q4_k, q5_k, q6_k, q8_0};
+use std::ops::Range;
 
 /// Which blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -162,6 +163,41 @@ impl BlockKind {
             BlockKind::Q5_K => q5_k::split(bytes, rows, cols),
             BlockKind::Q6_K => q6_k::split(bytes, rows, cols),
         }
+    }
+
+    /// The bytes of one part of whole blocks, as [`BlockKind::split`] has them.
+    pub(super) fn split_part(self, bytes: &[u8], index: usize) -> Option<Vec<u8>> {
+        let (weights, size) = self.dtype().block()?;
+        let size = usize::try_from(size).ok()?;
+        let blocks = || bytes.chunks_exact(size);
+        if let Some(place) = self.place(index) {
+            let mut out = Vec::with_capacity(bytes.len() / size * place.len());
+            blocks().for_each(|block| out.extend_from_slice(&block[place.clone()]));
+            return Some(out);
+        }
+        if let (BlockKind::Q4_K | BlockKind::Q5_K, 2 | 3) = (self, index) {
+            let mut out = Vec::with_capacity(bytes.len() / size * 8);
+            for block in blocks() {
+                let (scales, mins) = k_scales::unpack(block[4..].first_chunk()?);
+                out.extend_from_slice(if index == 2 { &scales } else { &mins });
+            }
+            return Some(out);
+        }
+        let mut parts = self.split(bytes, bytes.len() / size, usize::try_from(weights).ok()?);
+        (index < parts.len()).then(|| parts.swap_remove(index).into_bytes())
+    }
+
+    /// Where a block has the bytes of a part, if they stand there as they are.
+    fn place(self, index: usize) -> Option<Range<usize>> {
+        Some(match (self, index) {
+            (BlockKind::MXFP4, 0) => 0..1,
+            (BlockKind::Q6_K, 0) => 208..210,
+            (BlockKind::Q6_K, 1) => 192..208,
+            (BlockKind::Q8_0, 1) => 2..34,
+            (_, 0) => 0..2,
+            (BlockKind::Q4_1 | BlockKind::Q5_1 | BlockKind::Q4_K | BlockKind::Q5_K, 1) => 2..4,
+            _ => return None,
+        })
     }
 
     /// The inverse of [`BlockKind::split`], of parts that were checked.

@@ -21,37 +21,38 @@ pub(super) fn parts(width: u8, cols: u64) -> Vec<PartLayout> {
     (0..usize::from(width)).map(|i| PartLayout { role: role(i), form }).collect()
 }
 
-/// The planes of floats of one width.
+/// A plane of floats of one width.
 macro_rules! for_width {
-    ($split:ident, $word:ty, $width:literal) => {
-        fn $split(bytes: &[u8]) -> Vec<Vec<u8>> {
-            let words = bytes.as_chunks::<$width>().0;
-            let plane = |k: u32| {
-                let shift = 8 * ($width - 1 - k);
-                let byte = |word: &[u8; $width]| {
-                    let [byte, ..] =
-                        (<$word>::from_le_bytes(*word).rotate_left(1) >> shift).to_le_bytes();
-                    byte
-                };
-                words.iter().map(byte).collect()
-            };
-            (0..$width).map(plane).collect()
+    ($plane:ident, $word:ty, $width:literal) => {
+        fn $plane(bytes: &[u8], index: usize, out: &mut [u8]) {
+            let shift = 8 * ($width - 1 - index);
+            for (out, word) in out.iter_mut().zip(bytes.as_chunks::<$width>().0) {
+                [*out, ..] = (<$word>::from_le_bytes(*word).rotate_left(1) >> shift).to_le_bytes();
+            }
         }
     };
 }
 
-for_width!(split2, u16, 2);
-for_width!(split4, u32, 4);
-for_width!(split8, u64, 8);
+for_width!(plane2, u16, 2);
+for_width!(plane4, u32, 4);
+for_width!(plane8, u64, 8);
+
+/// The plane at `index`, below `width`: a byte of each float.
+pub(super) fn plane(bytes: &[u8], width: u8, index: usize, out: &mut [u8]) {
+    match width {
+        2 => plane2(bytes, index, out),
+        4 => plane4(bytes, index, out),
+        _ => plane8(bytes, index, out),
+    }
+}
 
 pub(super) fn split(bytes: &[u8], width: u8, rows: usize, cols: usize) -> Vec<Part> {
-    let planes = match width {
-        2 => split2(bytes),
-        4 => split4(bytes),
-        _ => split8(bytes),
+    let part = |i| {
+        let mut data = vec![0; bytes.len() / usize::from(width)];
+        plane(bytes, width, i, &mut data);
+        parts::plane(role(i), rows, cols, 8, data)
     };
-    let part = |(i, data)| parts::plane(role(i), rows, cols, 8, data);
-    planes.into_iter().enumerate().map(part).collect()
+    (0..usize::from(width)).map(part).collect()
 }
 
 pub(super) fn join(parts: &[Part]) -> Vec<u8> {

@@ -71,7 +71,7 @@ impl Packing {
     }
 
     /// Symbols a word.
-    fn each(self) -> u64 {
+    pub(super) fn each(self) -> u64 {
         8 * u64::from(self.word) / u64::from(self.bits.max(1))
     }
 
@@ -122,6 +122,12 @@ impl Packing {
     /// The symbols of `bytes`, row by row, `cols` a row.
     pub(super) fn unpack(self, bytes: &[u8], cols: usize) -> Vec<u8> {
         let mut out = vec![0; bytes.len() * 8 / usize::from(self.bits)];
+        self.unpack_into(bytes, cols, &mut out);
+        out
+    }
+
+    /// As [`Packing::unpack`], into `out`, which is as long as what that gives.
+    pub(super) fn unpack_into(self, bytes: &[u8], cols: usize, out: &mut [u8]) {
         match self.axis {
             Axis::Rows => {
                 let unit = cols * usize::from(self.word);
@@ -141,7 +147,6 @@ impl Packing {
                 self.unpack_words(words, out);
             }
         }
-        out
     }
 
     /// The bytes that hold `symbols`: the inverse of [`Packing::unpack`].

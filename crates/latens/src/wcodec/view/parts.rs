@@ -112,10 +112,7 @@ pub(super) fn halves(role: Role, data: Vec<u8>) -> Part {
 
 /// The bytes of a part, whatever they are.
 pub(super) fn data(part: &Part) -> &[u8] {
-    match &part.content {
-        Content::Symbols(plane) => &plane.data,
-        Content::Words { data, .. } | Content::Raw(data) => data,
-    }
+    part.bytes()
 }
 
 /// The bytes of the part at `index`; nothing where there is none.
@@ -125,11 +122,7 @@ pub(super) fn at(parts: &[Part], index: usize) -> &[u8] {
 
 /// The bytes of the first part, without a copy.
 pub(super) fn into_first(parts: Vec<Part>) -> Vec<u8> {
-    match parts.into_iter().next().map(|p| p.content) {
-        Some(Content::Symbols(plane)) => plane.data,
-        Some(Content::Words { data, .. } | Content::Raw(data)) => data,
-        None => Vec::new(),
-    }
+    parts.into_iter().next().map_or_else(Vec::new, Part::into_bytes)
 }
 
 /// How many rows of weights `parts` hold, once they are known to be parts of `layout`.

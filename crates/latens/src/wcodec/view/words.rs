@@ -30,6 +30,11 @@ impl WordOrder {
         self == WordOrder::Float
     }
 
+    /// Whether words stay as they are.
+    pub(super) fn is_same(self) -> bool {
+        matches!(self, WordOrder::Unsigned | WordOrder::Float)
+    }
+
     pub(super) fn name(self, width: u8) -> String {
         let bits = 8 * u32::from(width);
         match self {
@@ -57,7 +62,7 @@ impl WordOrder {
         data
     }
 
-    fn map(self, data: &mut [u8], width: u8, forward: bool) {
+    pub(super) fn map(self, data: &mut [u8], width: u8, forward: bool) {
         macro_rules! words {
             ($word:ty) => {{
                 const HIGH: $word = 1 << (<$word>::BITS - 1);

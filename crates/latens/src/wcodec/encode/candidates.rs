@@ -1,0 +1,146 @@
+//! Rules of classes that are worth measuring.
+
+use crate::error::Result;
+use crate::wcodec::encode::cost::Histogram;
+use crate::wcodec::encode::levels::{Fit, Fitted, Gauge, Measure, to_bytes};
+use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::sources::{Near, Sources};
+use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
+
+/// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
+const SAMPLE: usize = 1 << 17;
+const SHARE: usize = 64;
+/// Rows of a sample, at least: they may differ much.
+pub(crate) const ROWS: usize = 32;
+/// Rows for levels of columns: one in so many, or more.
+const SHARE_OF_LEVELS: usize = 8;
+
+/// Every so manieth row is in the sample.
+pub(crate) fn sample_step(matrix: Matrix<'_>) -> usize {
+    (matrix.len() / SAMPLE).min(matrix.rows() / ROWS).clamp(1, SHARE)
+}
+
+/// Rules worth measuring, without maps.
+pub(crate) fn candidates(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: &Histogram,
+) -> Result<Vec<ClassRule>> {
+    let (rows, hints) = (matrix.rows(), &sources.hints);
+    let mut out = Vec::new();
+    if matrix.len() < 512 || matrix.cols == 0 {
+        return Ok(out);
+    }
+    let many = |n: usize| n >= 2;
+    // What is known of blocks is taken whole or not at all.
+    let with_blocks: &[bool] = if sources.is_empty() { &[false] } else { &[false, true] };
+    let fitted = fitted(matrix, sources, whole, with_blocks)?;
+    for (&with_blocks, fitted) in with_blocks.iter().zip(fitted) {
+        for (with_rows, with_cols) in [(false, false), (false, true), (true, false), (true, true)] {
+            let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
+                || (with_cols && (fitted.cols.is_empty() || !many(matrix.cols)))
+                || !(with_rows || with_cols || with_blocks);
+            if lacks {
+                continue;
+            }
+            let named = hints.levels.iter().take(if with_blocks { MAX_SOURCES } else { 0 });
+            let mut rule = ClassRule {
+                rows: if with_rows { to_bytes(&fitted.rows).0 } else { Vec::new() },
+                cols: if with_cols { to_bytes(&fitted.cols).0 } else { Vec::new() },
+                bias: 0,
+                levels: named.map(|c| c.source.clone()).collect(),
+                zero: hints.zero.as_ref().filter(|_| with_blocks).map(|c| c.source.clone()),
+                maps: vec![[0; 256]],
+            };
+            let of_blocks: i32 = if with_blocks { sources.typical.iter().sum() } else { 0 };
+            rule.bias = 128 - (mean(&rule.rows) + mean(&rule.cols) - of_blocks);
+            out.push(rule);
+        }
+    }
+    Ok(out)
+}
+
+/// Levels of rows and columns, without and with what is known of blocks, all in one go through the
+/// symbols; none where there may be none.
+fn fitted(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: &Histogram,
+    with_blocks: &[bool],
+) -> Result<Vec<Fitted>> {
+    let (rows, cols, hints) = (matrix.rows(), matrix.cols, &sources.hints);
+    if !hints.side || matrix.len() < 4096 || !matrix.len().is_multiple_of(cols) {
+        return Ok(vec![Fitted::default(); with_blocks.len()]);
+    }
+    let fraction = match hints.measure {
+        Measure::Place => 2,
+        Measure::Size => {
+            hints.levels.first().map_or(if cols >= 1024 { 3 } else { 2 }, |c| c.source.fraction)
+        }
+    };
+    let of_cols = sample_step(matrix).min(SHARE_OF_LEVELS);
+    let mut fits = Vec::new();
+    for &with_blocks in with_blocks {
+        let by_zero = with_blocks && hints.zero.is_some();
+        let gauge = Gauge {
+            measure: hints.measure,
+            cols,
+            bits: matrix.bits,
+            centres: if by_zero { centres(matrix, sources)? } else { vec![centre(whole, matrix)] },
+            blocks: with_blocks.then(|| sources.typical.first().copied().unwrap_or(0)),
+            fraction,
+            every: if rows >= 2 { of_cols } else { 0 },
+        };
+        fits.push(Fit::new(gauge, rows));
+    }
+    let mut own = Near::default();
+    matrix.windows(1, |window| {
+        let near = sources.near(window.rows.clone(), &mut own)?;
+        fits.iter_mut().for_each(|fit| fit.rows(&window, near));
+        Ok(())
+    })?;
+    Ok(fits.into_iter().map(Fit::finish).collect())
+}
+
+/// The mean level.
+fn mean(levels: &[u8]) -> i32 {
+    let sum: u64 = levels.iter().map(|&l| u64::from(l)).sum();
+    i32::try_from(sum / levels.len().max(1) as u64).unwrap_or(0)
+}
+
+/// The mean symbol, around the circle.
+fn centre(histogram: &Histogram, matrix: Matrix<'_>) -> u8 {
+    u8::try_from(circular_mean(histogram, 1 << matrix.bits)).unwrap_or(0)
+}
+
+/// The mean symbol by zero point.
+fn centres(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<Vec<u8>> {
+    let mut histograms = vec![[0u32; 256]; 256];
+    let mut zeros = vec![0u8; matrix.cols];
+    let mut own = Near::default();
+    matrix.windows(sample_step(matrix), |window| {
+        let near = sources.near(window.rows.clone(), &mut own)?;
+        let Some(zero) = &near.zero else { return Ok(()) };
+        for (r, row) in window.each() {
+            zero.spread(r, |z| u8::try_from(z.clamp(0, 255)).unwrap_or(0), &mut zeros);
+            for (&z, &s) in zeros.iter().zip(row) {
+                histograms[usize::from(z)][usize::from(s)] += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(histograms.iter().map(|histogram| centre(histogram, matrix)).collect())
+}
+
+/// The mean symbol of a histogram on a circle of `size` symbols: about the most common one.
+pub(crate) fn circular_mean(histogram: &Histogram, size: i32) -> i32 {
+    let mode = (0..).zip(histogram).max_by_key(|(s, n)| (**n, -*s)).map_or(0, |(s, _)| s);
+    let (mut sum, mut n) = (0i64, 0i64);
+    for (s, &count) in (0..size).zip(histogram) {
+        let d = (s - mode + size / 2).rem_euclid(size) - size / 2;
+        sum += i64::from(d) * i64::from(count);
+        n += i64::from(count);
+    }
+    let mean = (2 * sum + n).div_euclid(2 * n.max(1));
+    (mode + i32::try_from(mean).unwrap_or(0)).rem_euclid(size)
+}

@@ -1,0 +1,139 @@
+//! Means of columns.
+
+use crate::error::Result;
+use crate::wcodec::data::{Data, Stretches};
+use crate::wcodec::encode::cost::Histogram;
+use crate::wcodec::encode::matrix::Matrix;
+use latens_kernels::dispatch::{Present, Work};
+use std::ops::Range;
+
+/// Takes from symbols those of `means`, which repeat (a row of them, or a whole plane), around the
+/// circle.
+pub(crate) fn subtract(symbols: &mut [u8], means: &[u8], bits: u32) {
+    let mask = u8::MAX >> (8 - bits);
+    for row in symbols.chunks_mut(means.len().max(1)) {
+        row.iter_mut().zip(means).for_each(|(s, m)| *s = s.wrapping_sub(*m) & mask);
+    }
+}
+
+/// What the means of columns leave of symbols.
+pub(crate) struct Centred<'a> {
+    pub(crate) symbols: Data<'a>,
+    pub(crate) means: &'a [u8],
+    pub(crate) bits: u32,
+}
+
+impl Stretches for Centred<'_> {
+    fn len(&self) -> usize {
+        self.symbols.len()
+    }
+
+    fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+        match self.symbols {
+            Data::Held(symbols) => {
+                out.clear();
+                out.extend_from_slice(&symbols[range.clone()]);
+            }
+            Data::Read(there) => there.read(range.clone(), out)?,
+        }
+        // From the middle of a row on.
+        let col = range.start.checked_rem(self.means.len()).unwrap_or(0);
+        let begun = if col == 0 { 0 } else { (self.means.len() - col).min(out.len()) };
+        let (row, rows) = out.split_at_mut(begun);
+        subtract(row, &self.means[col..][..begun], self.bits);
+        subtract(rows, self.means, self.bits);
+        Ok(())
+    }
+}
+
+/// The mean of each column, where they differ by more than chance and than what they cost.
+pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<Option<Vec<u8>>> {
+    let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
+    let whole = rows * matrix.cols == matrix.len();
+    if rows < 32 || matrix.cols < 2 || !whole || matrix.bits < 3 {
+        return Ok(None);
+    }
+    let size = 1i32 << matrix.bits;
+    let mode = mode(histogram);
+    let distance: [i32; 256] = std::array::from_fn(|s| {
+        let s = i32::try_from(s).unwrap_or(0);
+        (s - i32::from(mode) + size / 2).rem_euclid(size) - size / 2
+    });
+    let sums = sums(matrix, mode)?;
+    // Of a sample, maybe.
+    let n = histogram.iter().map(|&n| f64::from(n)).sum::<f64>().max(1.0);
+    let moment = |power: i32| -> f64 {
+        let term = |(s, &n): (usize, &u32)| f64::from(n) * f64::from(distance[s]).powi(power);
+        histogram.iter().enumerate().map(term).sum::<f64>() / n
+    };
+    let mean = moment(1);
+    let variance = moment(2) - mean * mean;
+    let of_columns: Vec<f64> = sums.iter().map(|&s| s as f64 / rows as f64 - mean).collect();
+    let between = of_columns.iter().map(|m| m * m).sum::<f64>() / matrix.cols as f64;
+    let explained = between - variance / rows as f64;
+    if explained <= 0.0 || variance <= 0.0 {
+        return Ok(None);
+    }
+    let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * matrix.len() as f64;
+    let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
+    Ok((gain > side + 300.0).then(|| rounded(&sums, rows, mode.into(), size)))
+}
+
+/// The most common symbol.
+fn mode(histogram: &Histogram) -> u8 {
+    (0u8..=255).zip(histogram).max_by_key(|(s, n)| (**n, 255 - *s)).map_or(0, |(s, _)| s)
+}
+
+/// The sums of the distances from `mode`, around the circle, by column.
+fn sums(matrix: Matrix<'_>, mode: u8) -> Result<Vec<i64>> {
+    let mut sums = vec![0i64; matrix.cols];
+    let mut partial = vec![0i32; matrix.cols];
+    let present = Present::in_use();
+    // A window has too few symbols for a sum to be too large.
+    matrix.windows(1, |window| {
+        partial.fill(0);
+        for (_, row) in window.each() {
+            present.run(AddRow { row, mode, bits: matrix.bits, sums: &mut partial });
+        }
+        sums.iter_mut().zip(&partial).for_each(|(sum, &p)| *sum += i64::from(p));
+        Ok(())
+    })?;
+    Ok(sums)
+}
+
+/// Adds the distances of a row's symbols from `mode`, around the circle, to the sums of columns.
+struct AddRow<'a> {
+    row: &'a [u8],
+    mode: u8,
+    bits: u32,
+    sums: &'a mut [i32],
+}
+
+impl Work for AddRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (mode, shift) = (i32::from(self.mode), 32 - self.bits);
+        for (sum, &s) in self.sums.iter_mut().zip(self.row) {
+            *sum += (i32::from(s) - mode) << shift >> shift;
+        }
+    }
+}
+
+/// The mean symbols of columns from the sums of their distances from `mode`.
+fn rounded(sums: &[i64], rows: usize, mode: i32, size: i32) -> Vec<u8> {
+    let rows = i64::try_from(rows.max(1)).unwrap_or(1);
+    let mean = |&sum: &i64| {
+        let mean = i64::from(mode) + (2 * sum + rows).div_euclid(2 * rows);
+        u8::try_from(mean.rem_euclid(i64::from(size))).unwrap_or(0)
+    };
+    sums.iter().map(mean).collect()
+}
+
+/// The mean symbol of each column, whatever it is worth.
+pub(crate) fn means(matrix: Matrix<'_>) -> Result<Vec<u8>> {
+    let mode = mode(&matrix.count(1)?);
+    let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
+    Ok(rounded(&sums(matrix, mode)?, rows, mode.into(), 1 << matrix.bits))
+}

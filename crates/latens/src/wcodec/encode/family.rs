@@ -1,0 +1,93 @@
+//! The tensors and parts that say something of a tensor's weights.
+
+use crate::wcodec::class::SourceBytes;
+use crate::wcodec::encode::levels::Measure;
+use crate::wcodec::encode::sources::{Candidate, Hints, Numbers};
+use crate::wcodec::encode::symbols::PlaneRef;
+use crate::wcodec::encode::taken::Taken;
+use crate::wcodec::layout::source::{Form, PartOf, Source};
+use crate::wcodec::plane::Role;
+use crate::wcodec::view;
+
+/// Steps of levels of blocks: 2^-3 octaves.
+const FRACTION: u32 = 3;
+
+/// Another tensor whose numbers say something of this one's.
+#[derive(Clone, Debug)]
+pub(crate) struct Sibling<'a> {
+    /// What refers to it in the file.
+    pub(crate) of: PartOf,
+    pub(crate) form: Form,
+    pub(crate) numbers: Numbers<'a>,
+    pub(crate) block_rows: usize,
+    pub(crate) block_cols: usize,
+}
+
+/// The tensors that belong to a tensor.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Family<'a> {
+    pub(crate) scale: Option<Sibling<'a>>,
+    pub(crate) zero: Option<Sibling<'a>>,
+    pub(crate) row_map: Option<(PartOf, SourceBytes<'a>)>,
+    /// Symbols that the weights may be like.
+    pub(crate) reference: Option<(PartOf, Vec<u8>)>,
+}
+
+/// What might explain the symbols of a part: its siblings.
+pub(crate) fn hints<'a>(
+    role: Role,
+    plane: PlaneRef<'_>,
+    taken: &'a Taken<'a>,
+    index: usize,
+    family: &Family<'a>,
+) -> Hints<'a> {
+    let measure = if role == Role::Exponent { Measure::Place } else { Measure::Size };
+    let mut hints = Hints { measure, levels: Vec::new(), zero: None, side: role != Role::Mantissa };
+    if role != Role::Weights {
+        return hints;
+    }
+    for (i, part) in taken.of().into_iter().enumerate().take(index) {
+        let own = |form, width, bits| {
+            let numbers = Numbers { bytes: taken.data(i), width, bits };
+            let n = numbers.bytes.len() / width;
+            let a_row = n.checked_div(plane.rows).filter(|a| *a > 0 && a * plane.rows == n)?;
+            plane.cols.is_multiple_of(a_row).then(|| Candidate {
+                source: Source {
+                    of: PartOf::Own(i),
+                    form,
+                    block_rows: 1,
+                    block_cols: plane.cols / a_row,
+                    fraction: FRACTION,
+                    row_map: None,
+                },
+                numbers,
+                row_map: None,
+            })
+        };
+        let candidate = match (part.role, part.form) {
+            (Role::Scale | Role::SuperScale, view::Form::Words { width: 2, float: true, .. }) => {
+                own(Form::F16, 2, 16)
+            }
+            (Role::Scale, view::Form::Symbols { bits, .. }) => {
+                own(if bits == 8 { Form::Signed } else { Form::Unsigned }, 1, bits)
+            }
+            _ => None,
+        };
+        hints.levels.extend(candidate);
+    }
+    let candidate = |sibling: &Sibling<'a>| Candidate {
+        source: Source {
+            of: sibling.of.clone(),
+            form: sibling.form,
+            block_rows: sibling.block_rows,
+            block_cols: sibling.block_cols,
+            fraction: FRACTION,
+            row_map: family.row_map.as_ref().map(|(of, _)| of.clone()),
+        },
+        numbers: sibling.numbers,
+        row_map: family.row_map.as_ref().map(|(_, map)| *map),
+    };
+    hints.levels.extend(family.scale.as_ref().map(candidate));
+    hints.zero = family.zero.as_ref().map(candidate);
+    hints
+}

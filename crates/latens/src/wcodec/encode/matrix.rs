@@ -1,0 +1,98 @@
+//! Symbols to be coded, a window of rows at a time.
+
+use crate::error::Result;
+use crate::wcodec::data::Data;
+use crate::wcodec::encode::cost::{self, Histogram};
+use std::ops::Range;
+
+/// Symbols of a window, about.
+const WINDOW: usize = 1 << 20;
+/// Symbols of rows that count, where they are read one by one because these many lie between them.
+const APART: usize = 1 << 16;
+const BETWEEN: usize = 1 << 13;
+
+/// Symbols to be coded, in whole rows but for the last one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Matrix<'a> {
+    pub(crate) symbols: Data<'a>,
+    pub(crate) cols: usize,
+    pub(crate) bits: u32,
+}
+
+/// Some rows of a matrix, one after the other or every so manieth.
+pub(crate) struct Window<'w> {
+    /// From the first one on to the first that is not in it.
+    pub(crate) rows: Range<usize>,
+    /// Those that count, or all of them.
+    symbols: &'w [u8],
+    cols: usize,
+    /// Every so manieth row of the matrix counts.
+    every: usize,
+    /// Every so manieth row of `symbols` does.
+    step: usize,
+}
+
+impl<'w> Window<'w> {
+    /// The rows that count, with their numbers.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, &'w [u8])> + use<'w> {
+        let (first, every) = (self.rows.start, self.every);
+        let rows = self.symbols.chunks(self.cols.max(1)).step_by(self.step);
+        rows.enumerate().map(move |(i, row)| (first + i * every, row))
+    }
+}
+
+impl Matrix<'_> {
+    /// How many symbols there are.
+    pub(crate) fn len(&self) -> usize {
+        self.symbols.len()
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.len().div_ceil(self.cols.max(1))
+    }
+
+    /// The histogram of every so manieth row.
+    pub(crate) fn count(&self, every: usize) -> Result<Histogram> {
+        let mut all = [0; 256];
+        self.windows(every, |window| {
+            let counts = match every {
+                1 => cost::count(window.symbols),
+                _ => cost::count_runs(window.each().map(|(_, row)| row)),
+            };
+            cost::add(&mut all, &counts);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Calls `f` with windows of every so manieth row, in order.
+    pub(crate) fn windows(
+        &self,
+        every: usize,
+        mut f: impl FnMut(Window<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (cols, rows) = (self.cols.max(1), self.rows());
+        let apart = every > 1 && every * cols >= BETWEEN && self.symbols.held().is_none();
+        let at_once = match apart {
+            true => (APART / cols).max(1) * every,
+            false => (WINDOW / cols).max(1).next_multiple_of(every),
+        };
+        let (mut buffer, mut packed) = (Vec::new(), Vec::new());
+        for first in (0..rows).step_by(at_once) {
+            let end = rows.min(first + at_once);
+            let span = |rows: Range<usize>| rows.start * cols..(rows.end * cols).min(self.len());
+            let symbols = if apart {
+                packed.clear();
+                for row in (first..end).step_by(every) {
+                    packed.extend_from_slice(self.symbols.get(span(row..row + 1), &mut buffer)?);
+                }
+                &packed
+            } else {
+                self.symbols.get(span(first..end), &mut buffer)?
+            };
+            let step = if apart { 1 } else { every };
+            f(Window { rows: first..end, symbols, cols, every, step })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! The streams of groups.
+
+use crate::ans::rans::{self, Classes, EncodeTables};
+use crate::error::{Error, Result};
+use crate::wcodec::class::{RowSums, Terms};
+use crate::wcodec::data::Data;
+use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::columns::subtract;
+use crate::wcodec::encode::part::Bounds;
+use crate::wcodec::encode::sources::{Near, Sources};
+use crate::wcodec::layout::symbols::{COLUMN, Symbols};
+
+/// The tables of all classes, for encoding.
+pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
+    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
+    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
+        .ok_or_else(|| Error::invalid("a table whose frequencies do not sum to its size"))
+}
+
+/// Symbols of which all is settled but the streams of their groups.
+pub(crate) struct Direct<'a> {
+    pub(crate) data: Data<'a>,
+    /// What predictors leave that need the whole plane.
+    pub(crate) residuals: Option<Vec<u8>>,
+    pub(crate) symbols: Symbols,
+    /// Bits a symbol.
+    pub(crate) width: u32,
+    pub(crate) sources: Sources<'a>,
+    /// Bits of all symbols under their tables.
+    pub(crate) cost: f64,
+}
+
+impl Direct<'_> {
+    /// Bytes of all streams, by what the tables cost: a coder comes that close to it, and the states
+    /// of a group are between half full and full. Of pairs it is known only as far as neighbours do
+    /// not depend on each other.
+    pub(crate) fn bytes(&self) -> Bounds {
+        let share = if self.symbols.pairs { 0.01 } else { 0.001 };
+        let (groups, bytes) = (self.symbols.groups(), self.cost / 8.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
+        let about = |share: f64| (bytes * share) as usize;
+        about(1.0 - share) + groups * rans::LANES * 2..about(1.0 + share) + groups * rans::LANES * 4
+    }
+
+    /// The stream of a group.
+    pub(crate) fn group(
+        &self,
+        group: usize,
+        tables: &EncodeTables,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>> {
+        let (symbols, range) = (&self.symbols, self.symbols.group_range(group));
+        let mut read = std::mem::take(&mut scratch.read);
+        let mut made = std::mem::take(&mut scratch.made);
+        let mut own = Near::default();
+        let near = self.sources.near(symbols.rows_of(group), &mut own)?;
+        let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
+        let mut data = match &self.residuals {
+            Some(residuals) => &residuals[range],
+            None => self.data.get(range, &mut read)?,
+        };
+        let prediction = symbols.prediction.as_ref().filter(|p| p.predictor == COLUMN);
+        if let Some(means) = prediction.and_then(|p| p.means.as_deref()) {
+            made.clear();
+            made.extend_from_slice(data);
+            subtract(&mut made, means, self.width);
+            data = &made;
+        } else if symbols.pairs {
+            made.clear();
+            made.extend(data.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4));
+            data = &made;
+        }
+        let stream = scratch.stream(symbols, terms.as_ref(), tables, group, data, Vec::new());
+        (scratch.read, scratch.made) = (read, made);
+        Ok(stream)
+    }
+}
+
+/// What groups that are encoded one after the other may use again.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) classes: Vec<u8>,
+    sums: RowSums,
+    words: Vec<u8>,
+    /// Symbols as they were read.
+    pub(crate) read: Vec<u8>,
+    /// Symbols as they are coded.
+    made: Vec<u8>,
+}
+
+impl Scratch {
+    /// Finds the classes of the coded symbols of a group.
+    pub(crate) fn find(
+        &mut self,
+        symbols: &Symbols,
+        terms: &Terms<'_>,
+        group: usize,
+        count: usize,
+    ) {
+        let (cols, first) = (symbols.coded_cols().max(1), group * symbols.group_rows);
+        let step = if symbols.pairs { 2 } else { 1 };
+        self.classes.resize(count, 0);
+        self.sums.forget();
+        for (r, row) in self.classes.chunks_mut(cols).enumerate() {
+            terms.classes(first + r, step, &mut self.sums, row);
+        }
+    }
+
+    /// Appends the stream of a group to `out`.
+    pub(crate) fn stream(
+        &mut self,
+        symbols: &Symbols,
+        terms: Option<&Terms<'_>>,
+        tables: &EncodeTables,
+        group: usize,
+        data: &[u8],
+        out: Vec<u8>,
+    ) -> Vec<u8> {
+        let mut by = Classes::One(0);
+        if let Some(terms) = terms {
+            self.find(symbols, terms, group, data.len());
+            by = Classes::PerSymbol(&self.classes);
+        }
+        rans::encode(data, by, tables, &mut self.words, out)
+    }
+}

@@ -1,0 +1,166 @@
+//! Tensors taken apart: small ones at once, others a stretch at a time.
+
+use crate::error::{Error, Result};
+use crate::wcodec::data::{Data, Stretches};
+use crate::wcodec::encode::part::MOST_KEPT;
+use crate::wcodec::encode::tensor::Tensor;
+use crate::wcodec::plane::{Part, Role};
+use crate::wcodec::view::{Layout, PartLayout, View};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes that are taken apart at a time where that is to be checked, or where parts are collected.
+const STRETCH: usize = 1 << 20;
+/// Parts besides the weights are held in memory up to this size: they are looked at again and again.
+const MOST_HELD: usize = 1 << 22;
+
+/// A tensor under a view that gives back its bytes.
+pub(crate) struct Taken<'a> {
+    pub(crate) layout: Layout,
+    parts: Vec<Source<'a>>,
+}
+
+/// Where the bytes of a part are.
+enum Source<'a> {
+    /// They are those of the tensor.
+    Same(Data<'a>),
+    Held(Vec<u8>),
+    Split(SplitPart<'a>),
+}
+
+/// A part that is split off a stretch at a time.
+struct SplitPart<'a> {
+    tensor: Data<'a>,
+    /// The tensor as pieces that can be split on their own.
+    pieces: Layout,
+    /// Which part.
+    index: usize,
+    /// Bytes of the tensor, and of the part, that a piece has.
+    piece: (usize, usize),
+    /// Memory for bytes of the tensor: fresh one is dear.
+    spare: Mutex<Vec<u8>>,
+}
+
+impl Stretches for SplitPart<'_> {
+    fn len(&self) -> usize {
+        let (whole, own) = self.piece;
+        self.tensor.len().checked_div(whole).unwrap_or(0) * own
+    }
+
+    fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+        let (whole, own) = (self.piece.0.max(1), self.piece.1.max(1));
+        let (first, end) = (range.start / own, range.end.div_ceil(own));
+        let step = (STRETCH / whole).max(1);
+        let mut buffer = std::mem::take(&mut *self.spare());
+        out.resize((end - first) * own, 0);
+        for (from, out) in (first..end).step_by(step).zip(out.chunks_mut(step * own)) {
+            let stretch = from * whole..end.min(from + step) * whole;
+            let bytes = self.tensor.get(stretch, &mut buffer)?;
+            if !self.pieces.split_part(bytes, self.index, out) {
+                return Err(Error::invalid("a tensor that has no such part"));
+            }
+        }
+        *self.spare() = buffer;
+        out.truncate(range.end - first * own);
+        out.drain(..range.start - first * own);
+        Ok(())
+    }
+}
+
+impl SplitPart<'_> {
+    fn spare(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'a> Taken<'a> {
+    /// The tensor's parts, all of them in memory if `at_once` says so; `None` where the view does not fit it or does not give back the same
+    /// bytes, whatever it promises.
+    pub(crate) fn new(tensor: &Tensor<'a>, view: View, at_once: bool) -> Result<Option<Self>> {
+        let len = tensor.bytes.len();
+        let Some(layout) = view.layout(tensor.dtype, tensor.shape, len as u64) else {
+            return Ok(None);
+        };
+        if layout.is_same() {
+            let part = match tensor.bytes {
+                Data::Read(_) if at_once => Source::Held(tensor.bytes.whole()?.into_owned()),
+                bytes => Source::Same(bytes),
+            };
+            return Ok(Some(Self { layout, parts: vec![part] }));
+        }
+        if at_once || len <= MOST_KEPT {
+            return Self::at_once(layout, &tensor.bytes.whole()?);
+        }
+        Self::by_pieces(layout, tensor.bytes)
+    }
+
+    fn at_once(layout: Layout, bytes: &[u8]) -> Result<Option<Self>> {
+        let Some(parts) = layout.split(bytes) else { return Ok(None) };
+        if !layout.gives_back(&parts, bytes)? {
+            return Ok(None);
+        }
+        Ok(Some(Self::of_parts(layout, parts)))
+    }
+
+    /// Parts that are in memory.
+    pub(crate) fn of_parts(layout: Layout, parts: Vec<Part>) -> Self {
+        let parts = parts.into_iter().map(|part| Source::Held(part.into_bytes())).collect();
+        Self { layout, parts }
+    }
+
+    fn by_pieces(layout: Layout, tensor: Data<'a>) -> Result<Option<Self>> {
+        let pieces = layout.pieces();
+        let whole = usize::try_from(pieces.unit_bytes).unwrap_or(usize::MAX).max(1);
+        let of = layout.parts();
+        let own = (0..of.len()).map(|i| pieces.part_bytes(i)).collect::<Option<Vec<usize>>>();
+        let Some(own) = own.filter(|_| tensor.len().is_multiple_of(whole)) else {
+            return Ok(None);
+        };
+        let count = tensor.len() / whole;
+        let mut parts: Vec<Source<'a>> = Vec::with_capacity(of.len());
+        for (index, (part, &own)) in of.iter().zip(&own).enumerate() {
+            let beside = matches!(layout.view, View::Blocks(_)) && part.role != Role::Weights;
+            parts.push(if beside && own * count <= MOST_HELD {
+                Source::Held(Vec::with_capacity(own * count))
+            } else {
+                Source::Split(SplitPart {
+                    tensor,
+                    pieces,
+                    index,
+                    piece: (whole, own),
+                    spare: Mutex::default(),
+                })
+            });
+        }
+        let mut same = true;
+        tensor.each(STRETCH, whole, |_, bytes| {
+            let Some(split) = pieces.split(bytes).filter(|_| same) else {
+                same = false;
+                return Ok(());
+            };
+            same = pieces.gives_back(&split, bytes)?;
+            for (part, split) in parts.iter_mut().zip(&split) {
+                if let Source::Held(data) = part {
+                    data.extend_from_slice(split.bytes());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(same.then_some(Self { layout, parts }))
+    }
+
+    /// What the parts are.
+    pub(crate) fn of(&self) -> Vec<PartLayout> {
+        self.layout.parts()
+    }
+
+    /// The bytes of the part at `index`.
+    pub(crate) fn data(&self, index: usize) -> Data<'_> {
+        match self.parts.get(index) {
+            None => Data::Held(&[]),
+            Some(Source::Same(data)) => *data,
+            Some(Source::Held(data)) => Data::Held(data),
+            Some(Source::Split(part)) => Data::Read(part),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Symbols counted by what their rows, columns and blocks say of them.
+
+use crate::error::Result;
+use crate::wcodec::class::RowSums;
+use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::merge::BySum;
+use crate::wcodec::encode::part::MOST_KEPT;
+use crate::wcodec::encode::sources::{Near, Sources};
+use crate::wcodec::layout::class_rule::ClassRule;
+use latens_kernels::dispatch::{Present, Work};
+
+/// Histograms by zero point and sum, and how much larger the whole is than the sample.
+pub(crate) struct Sums {
+    pub(crate) maps: Vec<BySum>,
+    pub(crate) scale: f64,
+}
+
+/// `tallies` are empty, and left so: they are worth keeping.
+pub(crate) fn by_sum(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    rule: &ClassRule,
+    every: usize,
+    tallies: &mut Vec<Tally>,
+) -> Result<Sums> {
+    let (mut used, mut seen, mut own) = (1, 0usize, Near::default());
+    let mut sums = vec![0u8; matrix.cols];
+    matrix.windows(every, |window| {
+        let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
+        let mut scratch = RowSums::default();
+        for (r, row) in window.each() {
+            let sums = &mut sums[..row.len()];
+            terms.sums(r, 1, &mut scratch, sums);
+            seen += row.len();
+            terms.zeros(r, 1, row.len(), |run, z| {
+                used = used.max(z + 1);
+                while tallies.len() < used {
+                    tallies.push(Tally::new());
+                }
+                tallies[z].add(&sums[run.clone()], &row[run]);
+            });
+        }
+        Ok(())
+    })?;
+    let maps = (0..used).map(|z| tallies.get_mut(z).map_or_else(Vec::new, Tally::take)).collect();
+    Ok(Sums { maps, scale: matrix.len() as f64 / seen.max(1) as f64 })
+}
+
+/// Histograms of the classes of a rule with one map, from those of every so manieth row: no symbol
+/// that occurs is left without a count. Where symbols are many also the counts themselves.
+pub(crate) fn scaled(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    rule: &ClassRule,
+    mut sample: Vec<Histogram>,
+    every: usize,
+) -> Result<(Vec<Histogram>, Option<Vec<Histogram>>)> {
+    let mut found = vec![0u8; matrix.cols];
+    let (mut own, mut scratch_places) = (Near::default(), Vec::new());
+    // By class and symbol. That one occurs is written in less time than it is counted.
+    let mut seen = vec![false; PLACES];
+    let mut tally = (matrix.len() > MOST_KEPT).then(Tally::new);
+    matrix.windows(1, |window| {
+        let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
+        let mut scratch = RowSums::default();
+        let Some(seen) = seen.first_chunk_mut::<PLACES>() else { return Ok(()) };
+        for (r, row) in window.each() {
+            let found = &mut found[..row.len()];
+            terms.classes(r, 1, &mut scratch, found);
+            match &mut tally {
+                Some(tally) => tally.add(found, row),
+                None => {
+                    let places = places(found, row, &mut scratch_places);
+                    places.iter().for_each(|place| seen[usize::from(*place)] = true);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let times = u32::try_from(every).unwrap_or(u32::MAX);
+    let most = |n: u32, least: u32| n.saturating_mul(times).max(least);
+    let Some(mut tally) = tally else {
+        for (histogram, seen) in sample.iter_mut().zip(seen.as_chunks::<256>().0) {
+            histogram.iter_mut().zip(seen).for_each(|(n, &seen)| *n = most(*n, seen.into()));
+        }
+        return Ok((sample, None));
+    };
+    let mut exact = vec![[0; 256]; sample.len()];
+    for (class, histogram) in tally.take() {
+        exact.iter_mut().skip(class).take(1).for_each(|exact| *exact = histogram);
+    }
+    for (histogram, exact) in sample.iter_mut().zip(&exact) {
+        histogram.iter_mut().zip(exact).for_each(|(n, &exact)| *n = most(*n, exact.min(1)));
+    }
+    Ok((sample, Some(exact)))
+}
+
+/// Places of symbols by their sums (or classes), all of them made before one is used: compilers make
+/// many at a time then.
+struct Zip<'a> {
+    sums: &'a [u8],
+    symbols: &'a [u8],
+    out: &'a mut [u16],
+}
+
+impl Work for Zip<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((out, &sum), &symbol) in self.out.iter_mut().zip(self.sums).zip(self.symbols) {
+            *out = u16::from_le_bytes([symbol, sum]);
+        }
+    }
+}
+
+/// The places of `symbols`, in `out`.
+fn places<'o>(sums: &[u8], symbols: &[u8], out: &'o mut Vec<u16>) -> &'o [u16] {
+    out.resize(symbols.len(), 0);
+    Present::in_use().run(Zip { sums, symbols, out });
+    out
+}
+
+/// Places of all sums and symbols.
+const PLACES: usize = 1 << 16;
+
+/// Counts of pairs of a sum and a symbol.
+pub(crate) struct Tally {
+    /// The counts of neighbours are apart: few symbols would else wait for themselves.
+    counts: [Vec<u32>; 2],
+    /// The least and the largest sum that occur.
+    sums: (u8, u8),
+    /// Memory that is used again.
+    places: Vec<u16>,
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self { counts: [vec![0; PLACES], vec![0; PLACES]], sums: (u8::MAX, 0), places: Vec::new() }
+    }
+
+    fn add(&mut self, sums: &[u8], symbols: &[u8]) {
+        let least = sums.iter().fold(self.sums.0, |least, &sum| least.min(sum));
+        self.sums = (least, sums.iter().fold(self.sums.1, |most, &sum| most.max(sum)));
+        let [even, odd] = &mut self.counts;
+        // Of a length that the compiler knows: an index of 16 bits needs no check then.
+        let Some(even) = even.first_chunk_mut::<PLACES>() else { return };
+        let Some(odd) = odd.first_chunk_mut::<PLACES>() else { return };
+        let (two, last) = places(sums, symbols, &mut self.places).as_chunks::<2>();
+        for [a, b] in two {
+            even[usize::from(*a)] += 1;
+            odd[usize::from(*b)] += 1;
+        }
+        last.iter().for_each(|place| even[usize::from(*place)] += 1);
+    }
+
+    /// Histograms of the sums that occur; all counts are zero again.
+    fn take(&mut self) -> BySum {
+        let (least, most) = (usize::from(self.sums.0), usize::from(self.sums.1));
+        self.sums = (u8::MAX, 0);
+        let [even, odd] = &mut self.counts;
+        let (even, odd) = (even.as_chunks_mut::<256>().0, odd.as_chunks_mut::<256>().0);
+        let mut out = Vec::new();
+        for (sum, (a, b)) in even.iter_mut().zip(odd).enumerate().take(most + 1).skip(least) {
+            let mut histogram = std::mem::replace(a, [0; 256]);
+            cost::add(&mut histogram, &std::mem::replace(b, [0; 256]));
+            if histogram != [0; 256] {
+                out.push((sum, histogram));
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,223 @@
+//! What compressing a checkpoint holds in memory: no more for a larger tensor.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
+
+mod common;
+
+use common::counting::{Counting, peak_of_process};
+use latens::Limits;
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
+use latens::wcodec::{Config, Reader, compress_checkpoint};
+use std::io;
+use std::sync::Mutex;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Bytes that may be held whatever is compressed, and for each thread beyond the first.
+const MOST: usize = 16 << 20;
+const A_THREAD: usize = 8 << 20;
+/// Of these a row and a group take some: levels, lengths, checksums.
+const A_MEGABYTE: usize = 4 << 10;
+
+/// What a tensor may look like.
+const LAYOUTS: [&str; 11] = [
+    "int8",
+    "int4",
+    "int4 of noise",
+    "uint8 of noise",
+    "bf16",
+    "f16",
+    "f32",
+    "f32 of noise",
+    "i16",
+    "q4_k",
+    "q8_0",
+];
+
+/// A file of a header and tensors, each of which repeats a few bytes: nothing of it is in memory.
+struct Made {
+    /// Where each run begins, and what it repeats.
+    runs: Vec<(usize, Vec<u8>)>,
+    len: usize,
+}
+
+impl ReadAt for Made {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len as u64)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let (mut at, mut rest) = (offset as usize, buf);
+        while !rest.is_empty() {
+            let run = self.runs.iter().rposition(|(start, _)| *start <= at).unwrap();
+            let (start, tile) = &self.runs[run];
+            let end = self.runs.get(run + 1).map_or(self.len, |next| next.0);
+            let from = (at - start) % tile.len();
+            let now = rest.len().min(tile.len() - from).min(end - at);
+            let (here, behind) = rest.split_at_mut(now);
+            here.copy_from_slice(&tile[from..from + now]);
+            (at, rest) = (at + now, behind);
+        }
+        Ok(())
+    }
+}
+
+impl Made {
+    fn new(head: Vec<u8>, tensors: Vec<(usize, Vec<u8>)>) -> Self {
+        let mut made = Self { len: head.len(), runs: vec![(0, head)] };
+        for (len, tile) in tensors {
+            made.runs.push((made.len, tile));
+            made.len += len;
+        }
+        made
+    }
+
+    /// A safetensors file; of each tensor name, type, shape, bytes and what these repeat.
+    fn safetensors(tensors: Vec<(&str, &str, [usize; 2], usize, Vec<u8>)>) -> Self {
+        let (mut entries, mut bodies, mut at) = (Vec::new(), Vec::new(), 0);
+        for (name, dtype, [rows, cols], len, tile) in tensors {
+            let end = at + len;
+            entries.push(format!(
+                r#""{name}":{{"dtype":"{dtype}","shape":[{rows},{cols}],"data_offsets":[{at},{end}]}}"#
+            ));
+            bodies.push((len, tile));
+            at = end;
+        }
+        let header = format!("{{{}}}", entries.join(","));
+        let mut head = (header.len() as u64).to_le_bytes().to_vec();
+        head.extend_from_slice(header.as_bytes());
+        Self::new(head, bodies)
+    }
+
+    /// A GGUF file of one tensor.
+    fn gguf(kind: u32, [rows, cols]: [usize; 2], len: usize, tile: Vec<u8>) -> Self {
+        let mut head = b"GGUF".to_vec();
+        head.extend(3u32.to_le_bytes());
+        head.extend([1u64, 0, 1].iter().flat_map(|n| n.to_le_bytes()));
+        head.extend(*b"w");
+        head.extend(2u32.to_le_bytes());
+        head.extend([cols as u64, rows as u64].iter().flat_map(|n| n.to_le_bytes()));
+        head.extend(kind.to_le_bytes());
+        head.extend(0u64.to_le_bytes());
+        head.resize(head.len().next_multiple_of(32), 0);
+        Self::new(head, vec![(len, tile)])
+    }
+
+    fn open(self, name: &str) -> Checkpoint {
+        let none = |_: &str| Err(latens::Error::invalid("no shards"));
+        Checkpoint::read(name.to_owned(), Box::new(self), Quantization::default(), &none).unwrap()
+    }
+}
+
+fn noise(i: usize) -> usize {
+    let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mix(mix(i as u64 + 1)) >> 20) as usize
+}
+
+/// A number around zero, by far not as often large as small.
+fn bell(i: usize) -> isize {
+    (0..4).map(|k| (noise(i) >> (8 * k) & 63).cast_signed() - 32).sum()
+}
+
+fn tile(n: usize, of: impl Fn(usize) -> u8) -> Vec<u8> {
+    (0..n).map(of).collect()
+}
+
+/// Megabytes of a layout, as a checkpoint of its own.
+fn checkpoint(layout: &str, megabytes: usize) -> Checkpoint {
+    let (len, n) = (megabytes << 20, 999_936);
+    let small = |i: usize| bell(i).to_le_bytes()[0];
+    let nibble = |i: usize| (bell(i) / 16 + 8).clamp(0, 15).to_le_bytes()[0];
+    let nibbles = |i: usize| nibble(2 * i) | nibble(2 * i + 1) << 4;
+    // The upper halves of floats.
+    let float = |i: usize| match i % 2 {
+        0 => noise(i).to_le_bytes()[0],
+        _ => 0x3c ^ (bell(i) / 24).to_le_bytes()[0],
+    };
+    let scales = |rows: usize, cols: usize| {
+        ("a.weight_scale", "BF16", [rows, cols], 2 * rows * cols, tile(n, float))
+    };
+    let safetensors = |tensors| Made::safetensors(tensors).open("m.safetensors");
+    let plain = |dtype, width: usize, tile| {
+        safetensors(vec![("a", dtype, [len / 4096 / width, 4096], len, tile)])
+    };
+    let rows = len / 4096;
+    match layout {
+        "int8" => safetensors(vec![
+            ("a.weight", "I8", [rows, 4096], len, tile(n, small)),
+            scales(rows, 1),
+        ]),
+        "int4" => safetensors(vec![
+            ("a.weight_packed", "I32", [rows, 1024], len, tile(n, nibbles)),
+            scales(rows, 64),
+        ]),
+        "int4 of noise" => safetensors(vec![
+            ("a.weight_packed", "I32", [rows, 1024], len, tile(n, |i| noise(i).to_le_bytes()[0])),
+            scales(rows, 64),
+        ]),
+        "uint8 of noise" => plain("U8", 1, tile(n, |i| noise(i).to_le_bytes()[0])),
+        "bf16" => plain("BF16", 2, tile(n, float)),
+        "f16" => plain("F16", 2, tile(n, float)),
+        "f32" => plain("F32", 4, tile(n, |i| if i % 4 < 2 { small(i) } else { float(i) })),
+        "f32 of noise" => plain("F32", 4, tile(n, |i| noise(i).to_le_bytes()[0])),
+        "i16" => plain("I16", 2, tile(n, |i| if i % 2 == 0 { small(i) } else { 0 })),
+        "q4_k" => {
+            let rows = len / 144 * 256 / 4096;
+            let tile = tile(144 * 6944, |i| match i % 144 {
+                0..4 => float(i),
+                4..16 => small(i),
+                _ => nibbles(i),
+            });
+            Made::gguf(12, [rows, 4096], rows * 16 * 144, tile).open("m.gguf")
+        }
+        _ => {
+            let rows = len / 34 * 32 / 4096;
+            let tile = tile(34 * 29000, |i| if i % 34 < 2 { float(i) } else { small(i) });
+            Made::gguf(8, [rows, 4096], rows * 128 * 34, tile).open("m.gguf")
+        }
+    }
+}
+
+/// Peaks are those of the process: one test after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn memory_does_not_grow_with_a_tensor() {
+    let _alone = ALONE.lock();
+    for layout in LAYOUTS {
+        for (megabytes, threads) in [(10, 3), (40, 3), (40, 1)] {
+            let checkpoint = checkpoint(layout, megabytes);
+            let config = Config::default().threads(threads);
+            let compress = || compress_checkpoint(&checkpoint, None, &config, io::sink());
+            let (written, peak) = peak_of_process(compress);
+            written.unwrap();
+            let most = MOST + (threads - 1) * A_THREAD + megabytes * A_MEGABYTE;
+            assert!(peak <= most, "{layout}, {megabytes} MiB: {peak} bytes, {most} are allowed");
+        }
+    }
+}
+
+/// What is read by stretches is what is there: by any number of threads, from a file or memory, and
+/// back again.
+#[test]
+fn stretches_give_the_same_file() {
+    let _alone = ALONE.lock();
+    for layout in LAYOUTS {
+        let compress = |checkpoint: &Checkpoint, threads| {
+            let config = Config::default().threads(threads);
+            compress_checkpoint(checkpoint, None, &config, Vec::new()).unwrap()
+        };
+        let made = checkpoint(layout, 9);
+        let file = compress(&made, 1);
+        assert!(file == compress(&made, 3), "{layout}");
+        let mut bytes = vec![0; made.files[0].len as usize];
+        made.read_at(0, 0, &mut bytes).unwrap();
+        let none = |_: &str| Err(latens::Error::invalid("no shards"));
+        let name = made.files[0].name.clone();
+        let held = Checkpoint::read(name, Box::new(bytes), Quantization::default(), &none);
+        assert!(file == compress(&held.unwrap(), 2), "{layout}");
+        let reader = Reader::open(file, Limits::default()).unwrap().threads(2);
+        reader.verify().unwrap();
+        reader.compare(&made).unwrap();
+    }
+}
