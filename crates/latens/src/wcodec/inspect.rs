@@ -63,9 +63,6 @@ pub struct PartInspection {
     pub transforms: Vec<(Transform, u64)>,
 }
 
-/// Symbols that are decoded at a time, about.
-const STRETCH: usize = 1 << 23;
-
 impl TensorInspection {
     /// Bits a weight in the file.
     pub fn bits_per_weight(&self) -> f64 {
@@ -185,7 +182,7 @@ fn tiles<S: ReadAt>(
 fn entropy<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize) -> Result<f64> {
     let mut counts = [0u64; 256];
     open.with_part(number, |decoder, fetch| {
-        decoder.each(None, STRETCH, fetch, &mut Vec::new(), &mut |symbols| {
+        decoder.each(None, fetch, |symbols| {
             let some = cost::count(symbols);
             counts.iter_mut().zip(some).for_each(|(all, n)| *all += u64::from(n));
             Ok(())

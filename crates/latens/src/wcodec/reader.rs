@@ -18,16 +18,16 @@ use crate::wcodec::layout::header::{
 use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_index::{OpenEntry, OpenIndex};
 use crate::wcodec::open_tensor::OpenTensor;
-use crate::wcodec::threads;
+use crate::wcodec::threads::{self, Spare};
 use crate::wcodec::view::{Layout, Values};
 use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Entries of up to so many bytes are decoded side by side where a file is written, up to so many
-/// bytes of them and so many: they have too few groups to keep all threads at work.
+/// Entries of up to so many bytes are decoded side by side: they have too few groups to keep all threads
+/// at work.
 const SMALL: usize = 2 << 20;
-const TOGETHER: usize = 8 << 20;
+/// Most of them in one go.
 const MANY: usize = 4096;
 
 /// An open `.wcodec` file. In memory are the bytes of its index and at most as much again to find
@@ -296,26 +296,20 @@ impl<S: ReadAt> Reader<S> {
         let file = self.index.file(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.limits.check_output(file.length)?;
-        let (mut few, mut together) = (Vec::new(), 0);
-        let mut bytes = Vec::new();
+        let mut few = Vec::new();
         for segment in file.segments() {
-            let length = match segment {
-                SegmentRecord::Entry(entry) if self.threads > 1 => self.byte_length(entry)?,
-                _ => usize::MAX,
+            let small = match segment {
+                SegmentRecord::Entry(entry) if self.threads > 1 => {
+                    self.byte_length(entry)? <= SMALL
+                }
+                _ => false,
             };
-            let small = length <= SMALL;
-            if !small || together + length > TOGETHER || few.len() == MANY {
+            if !small || few.len() == MANY {
                 self.write_side_by_side(&mut few, out)?;
-                together = 0;
             }
             match segment {
-                SegmentRecord::Entry(entry) if small => {
-                    few.push(entry);
-                    together += length;
-                }
-                SegmentRecord::Entry(entry) => {
-                    self.write_entry(entry, &mut bytes, out)?;
-                }
+                SegmentRecord::Entry(entry) if small => few.push(entry),
+                SegmentRecord::Entry(entry) => self.write_entry(entry, out)?,
                 SegmentRecord::Zeros(count) => {
                     std::io::copy(&mut std::io::repeat(0).take(count), out)?;
                 }
@@ -326,16 +320,37 @@ impl<S: ReadAt> Reader<S> {
 
     /// Writes the bytes of entries, decoded on a thread each, and empties the list of them.
     fn write_side_by_side(&self, entries: &mut Vec<usize>, out: &mut dyn Write) -> Result<()> {
+        self.each(entries, |_, bytes| Ok(out.write_all(bytes)?))?;
+        entries.clear();
+        Ok(())
+    }
+
+    /// Hands the bytes of entries to `take` in order, while the next ones are decoded, on a thread each.
+    fn each(
+        &self,
+        entries: &[usize],
+        mut take: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
         let alone = entries.len() < 2;
-        let decoded = threads::map(entries.len(), self.threads, |i| {
-            let mut bytes = Vec::new();
+        let spare = Spare::default();
+        let decode = |(): &mut (), i: usize| {
+            let mut bytes = spare.take();
             let open = OpenTensor::open(self, entries[i])?;
             let open = if alone { open } else { open.threads(1) };
             open.bytes(&mut bytes).map_err(|e| e.within(self.place(entries[i])))?;
-            Ok(bytes)
-        });
-        entries.clear();
-        decoded.into_iter().try_for_each(|bytes: Result<_>| Ok(out.write_all(&bytes?)?))
+            Ok((i, bytes))
+        };
+        threads::in_order(
+            entries.len(),
+            self.threads,
+            || (),
+            decode,
+            |(i, bytes)| {
+                take(entries[i], &bytes)?;
+                spare.give(bytes);
+                Ok(())
+            },
+        )
     }
 
     /// Decodes everything and checks every checksum, all padding and the model hash.

@@ -55,6 +55,21 @@ pub(crate) fn map_with<T: Send, S>(
     all.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Buffers of results that were taken, to be used again.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(Mutex<Vec<Vec<u8>>>);
+
+impl Spare {
+    /// One that holds anything.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub(crate) fn give(&self, buffer: Vec<u8>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    }
+}
+
 /// What is under way of [`in_order`].
 struct Line<T> {
     /// The next index to be worked on.

@@ -14,23 +14,18 @@ use std::ops::Range;
 const STRETCH: usize = if cfg!(test) { 500 } else { 1 << 23 };
 
 impl<S: ReadAt> Reader<S> {
-    /// Writes all bytes of an entry, those of large ones a stretch at a time; `buffer` is worth
-    /// keeping.
-    pub(crate) fn write_entry(
-        &self,
-        number: usize,
-        buffer: &mut Vec<u8>,
-        out: &mut dyn Write,
-    ) -> Result<()> {
+    /// Writes all bytes of an entry, those of large ones a stretch at a time.
+    pub(crate) fn write_entry(&self, number: usize, out: &mut dyn Write) -> Result<()> {
         let length = self.byte_length(number)?;
         let open = OpenTensor::open(self, number)?;
         let mut write = || -> Result<()> {
             self.limits.check_output(length as u64)?;
-            if length > STRETCH && (open.write_groups(buffer, out)? || open.write_rows(out)?) {
+            if open.write_groups(out)? || length > STRETCH && open.write_rows(out)? {
                 return Ok(());
             }
-            open.bytes(buffer)?;
-            Ok(out.write_all(buffer)?)
+            let mut bytes = Vec::new();
+            open.bytes(&mut bytes)?;
+            Ok(out.write_all(&bytes)?)
         };
         write().map_err(|e| e.within(self.place(number)))
     }
@@ -38,7 +33,7 @@ impl<S: ReadAt> Reader<S> {
 
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// Writes all bytes, if they are what the groups of the only part decode to.
-    fn write_groups(&self, buffer: &mut Vec<u8>, out: &mut dyn Write) -> Result<bool> {
+    fn write_groups(&self, out: &mut dyn Write) -> Result<bool> {
         if self.alone().is_none() {
             return Ok(false);
         }
@@ -49,7 +44,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             _ => None,
         };
         self.with_part(0, |decoder, fetch| {
-            decoder.each(packing, STRETCH, fetch, buffer, &mut |bytes| Ok(out.write_all(bytes)?))
+            decoder.each(packing, fetch, |bytes| Ok(out.write_all(bytes)?))
         })
     }
 

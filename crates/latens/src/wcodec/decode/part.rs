@@ -8,7 +8,7 @@ use crate::wcodec::decode::group::{Buffers, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
-use crate::wcodec::threads;
+use crate::wcodec::threads::{self, Spare};
 use crate::wcodec::view::Packing;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
@@ -153,34 +153,41 @@ impl PartDecoder<'_> {
     }
 
     /// Decodes all elements, or symbols into the words that a packing makes of rows of so many, and
-    /// hands them to `put`, about `size` bytes at a time; `false` where groups do not hold whole words.
+    /// hands them to `put` in order, while the next ones are decoded; `false` where groups do not hold
+    /// whole words. Groups that are decoded together come together.
     pub(crate) fn each(
         &self,
         packing: Option<(Packing, usize)>,
-        size: usize,
         fetch: &Fetch<'_>,
-        buffer: &mut Vec<u8>,
-        put: &mut dyn FnMut(&[u8]) -> Result<()>,
+        mut put: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<bool> {
-        let one = self.group_range(0).len();
-        let (form, bits) = match packing {
-            Some((packing, cols)) => (Form::Packed(packing, cols), usize::from(packing.bits)),
-            None => (Form::Plain, 8 * self.record.shape.width()),
-        };
+        let form = packing.map_or(Form::Plain, |(packing, cols)| Form::Packed(packing, cols));
         let (groups, count) = (self.record.groups.len(), self.record.shape.count());
-        let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols));
-        if !one.is_multiple_of(unit.max(1)) || !count.is_multiple_of(unit.max(1)) {
+        let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols)).max(1);
+        if !self.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
             return Ok(false);
         }
-        let step = (size / (one * bits / 8).max(1)).max(1);
-        for first in (0..groups).step_by(step) {
-            let now = first..groups.min(first + step);
+        // A few at a time where little stands for much.
+        let stored = (0..groups).fold(0usize, |sum, group| sum.saturating_add(self.stored(group)));
+        let is_trusted = self.bytes_of(form, count) <= stored.saturating_mul(TRUSTED);
+        let each = if is_trusted { self.together(groups) } else { 1 };
+        let spare = Spare::default();
+        let decode = |lent: &mut Lent<'_>, i: usize| {
+            let now = i * each..groups.min((i + 1) * each);
             self.check_claims(now.clone())?;
-            let elements = self.group_range(now.end - 1).end - self.group_range(first).start;
-            buffer.resize(elements * bits / 8, 0);
-            self.groups(now, form, fetch, buffer)?;
-            put(buffer)?;
-        }
+            let elements = self.group_range(now.end - 1).end - self.group_range(now.start).start;
+            let mut piece = spare.take();
+            piece.resize(self.bytes_of(form, elements), 0);
+            self.piece(now.start, form, fetch, &mut piece, &mut lent.scratch)?;
+            Ok(piece)
+        };
+        let take = |piece: Vec<u8>| {
+            put(&piece)?;
+            spare.give(piece);
+            Ok(())
+        };
+        let lend = || self.pool.lend();
+        threads::in_order(groups.div_ceil(each), self.threads, lend, decode, take)?;
         Ok(true)
     }
 
@@ -219,36 +226,57 @@ impl PartDecoder<'_> {
         fetch: &Fetch<'_>,
         out: &mut [u8],
     ) -> Result<()> {
-        let elements = self.group_range(0).len();
-        let one = match form {
-            Form::Plain => elements * self.record.shape.width(),
-            Form::Packed(packing, _) => elements * usize::from(packing.bits) / 8,
-        };
-        // Some groups are decoded in less time together than one by one, but not while threads idle.
-        let most = Kernel::new(simd()).groups().min(TOGETHER);
-        let each = (groups.len() / self.threads.max(1)).clamp(1, most);
+        let one = self.bytes_of(form, self.group_range(0).len());
+        let each = self.together(groups.len());
         let pieces: Vec<Mutex<&mut [u8]>> =
             out.chunks_mut((each * one).max(1)).map(Mutex::new).collect();
         let decode = |lent: &mut Lent<'_>, i: usize| -> Result<()> {
-            let scratch = &mut lent.scratch;
             let Some(piece) = pieces.get(i) else { return Ok(()) };
             let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
-            let group = groups.start + each * i;
-            let Form::Packed(packing, cols) = form else {
-                return self.some(group, &mut piece, one, Target::Symbols, fetch, scratch);
-            };
-            if packing.is_pairs() && self.pairs() {
-                return self.some(group, &mut piece, one, Target::Pairs, fetch, scratch);
-            }
-            let mut symbols = std::mem::take(&mut scratch.symbols);
-            symbols.resize(piece.len() * 8 / usize::from(packing.bits), 0);
-            let done = self.some(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
-            packing.pack_into(&symbols, cols, &mut piece);
-            scratch.symbols = symbols;
-            done
+            self.piece(groups.start + each * i, form, fetch, &mut piece, &mut lent.scratch)
         };
         let results = threads::map_with(pieces.len(), self.threads, || self.pool.lend(), decode);
         results.into_iter().collect()
+    }
+
+    /// How many of so many groups are decoded together: some take less time so than one by one, but
+    /// not while threads idle.
+    fn together(&self, groups: usize) -> usize {
+        let most = Kernel::new(simd()).groups().min(TOGETHER);
+        (groups / self.threads.max(1)).clamp(1, most)
+    }
+
+    /// What so many elements are decoded to.
+    fn bytes_of(&self, form: Form, elements: usize) -> usize {
+        match form {
+            Form::Plain => elements.saturating_mul(self.record.shape.width()),
+            Form::Packed(packing, _) => elements.saturating_mul(usize::from(packing.bits)) / 8,
+        }
+    }
+
+    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
+    fn piece(
+        &self,
+        group: usize,
+        form: Form,
+        fetch: &Fetch<'_>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let elements = self.group_range(0).len();
+        let one = self.bytes_of(form, elements);
+        let Form::Packed(packing, cols) = form else {
+            return self.some(group, out, one, Target::Symbols, fetch, scratch);
+        };
+        if packing.is_pairs() && self.pairs() {
+            return self.some(group, out, one, Target::Pairs, fetch, scratch);
+        }
+        let mut symbols = std::mem::take(&mut scratch.symbols);
+        symbols.resize(out.len() * 8 / usize::from(packing.bits), 0);
+        let done = self.some(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
+        packing.pack_into(&symbols, cols, out);
+        scratch.symbols = symbols;
+        done
     }
 
     fn pairs(&self) -> bool {
