@@ -29,6 +29,8 @@ use std::sync::OnceLock;
 const SMALL: usize = 2 << 20;
 /// Most of them in one go.
 const MANY: usize = 4096;
+/// A thread takes so many bytes of them at once.
+const AT_ONCE: usize = 1 << 18;
 
 /// An open `.wcodec` file. In memory are the bytes of its index and at most as much again to find
 /// entries by number and name, what it takes to decode a group or two, and the descriptor, tables and
@@ -333,21 +335,38 @@ impl<S: ReadAt> Reader<S> {
     ) -> Result<()> {
         let alone = entries.len() < 2;
         let spare = Spare::default();
-        let decode = |(): &mut (), i: usize| {
+        let mut jobs: Vec<(Range<usize>, usize)> = Vec::new();
+        for (i, &entry) in entries.iter().enumerate() {
+            let length = self.byte_length(entry)?;
+            match jobs.last_mut() {
+                Some((job, bytes)) if *bytes < AT_ONCE => {
+                    job.end += 1;
+                    *bytes += length;
+                }
+                _ => jobs.push((i..i + 1, length)),
+            }
+        }
+        let one = |entry: usize| {
             let mut bytes = spare.take();
-            let open = OpenTensor::open(self, entries[i])?;
+            let open = OpenTensor::open(self, entry)?;
             let open = if alone { open } else { open.threads(1) };
-            open.bytes(&mut bytes).map_err(|e| e.within(self.place(entries[i])))?;
-            Ok((i, bytes))
+            open.bytes(&mut bytes).map_err(|e| e.within(self.place(entry)))?;
+            Ok((entry, bytes))
+        };
+        let decode = |(): &mut (), i: usize| {
+            let job = jobs.get(i).map_or(0..0, |(job, _)| job.clone());
+            entries[job].iter().map(|&entry| one(entry)).collect::<Result<Vec<_>>>()
         };
         threads::in_order(
-            entries.len(),
+            jobs.len(),
             self.threads,
             || (),
             decode,
-            |(i, bytes)| {
-                take(entries[i], &bytes)?;
-                spare.give(bytes);
+            |done| {
+                for (entry, bytes) in done {
+                    take(entry, &bytes)?;
+                    spare.give(bytes);
+                }
                 Ok(())
             },
         )
