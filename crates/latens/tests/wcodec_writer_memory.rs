@@ -34,6 +34,9 @@ const LAYOUTS: [&str; 11] = [
     "q8_0",
 ];
 
+/// Name, type, shape and bytes of a tensor, and what these repeat.
+type Tensor<'t> = (&'t str, &'t str, [usize; 2], usize, Vec<u8>);
+
 /// A file of a header and tensors, each of which repeats a few bytes: nothing of it is in memory.
 struct Made {
     /// Where each run begins, and what it repeats.
@@ -72,8 +75,8 @@ impl Made {
         made
     }
 
-    /// A safetensors file; of each tensor name, type, shape, bytes and what these repeat.
-    fn safetensors(tensors: Vec<(&str, &str, [usize; 2], usize, Vec<u8>)>) -> Self {
+    /// A safetensors file.
+    fn safetensors(tensors: Vec<Tensor<'_>>) -> Self {
         let (mut entries, mut bodies, mut at) = (Vec::new(), Vec::new(), 0);
         for (name, dtype, [rows, cols], len, tile) in tensors {
             let end = at + len;
