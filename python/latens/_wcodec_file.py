@@ -107,9 +107,17 @@ class File(Mapping[str, Any]):
         Raises `MissingError` where the type needs `ml_dtypes`, `InvalidArgumentError` where no array
         can have it: blocks of GGUF, packed floats. `get_bytes` gives these.
         """
-        info = self.info(name)
-        dtype = numpy_dtype(info.dtype)
-        return self._reader.bytes(name).view(dtype).reshape(info.shape)
+        return self.get_tensors([name])[0]
+
+    def get_tensors(self, names: list[str]) -> list[Array]:
+        """Several tensors, as `get_tensor` gives them: threads decode small ones side by side."""
+        infos = [self.info(name) for name in names]
+        types = [numpy_dtype(info.dtype) for info in infos]
+        found = self._reader.several(names)
+        return [
+            data.view(dtype).reshape(info.shape)
+            for data, dtype, info in zip(found, types, infos, strict=True)
+        ]
 
     def get_slice(self, name: str) -> Slice:
         """A tensor of which parts can be decoded."""

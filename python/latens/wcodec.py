@@ -60,7 +60,7 @@ def open(
 def load_file(path: Path, *, base: Path | None = None, threads: int = 0) -> dict[str, Array]:
     """All tensors of a `.wcodec` file, by name."""
     file = open(path, base=base, threads=threads)
-    return {name: file.get_tensor(name) for name in file}
+    return dict(zip(file, file.get_tensors(list(file)), strict=True))
 
 
 def decompress_file(

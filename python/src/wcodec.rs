@@ -130,6 +130,23 @@ impl WcodecReader {
         Ok(from_vec(py, bytes))
     }
 
+    /// The bytes of several tensors, in this order.
+    fn several<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let numbers = names.iter().map(|name| self.number(py, name));
+        let numbers = numbers.collect::<PyResult<Vec<_>>>()?;
+        let mut all = Vec::with_capacity(numbers.len());
+        let mut keep = |_, bytes| {
+            all.push(bytes);
+            Ok(None)
+        };
+        run(py, None, self.size, |job| job.during(|| self.reader.for_each(&numbers, &mut keep)))?;
+        Ok(all.into_iter().map(|bytes| from_vec(py, bytes)).collect())
+    }
+
     /// Bytes `start` to `stop` of a tensor.
     fn range<'py>(
         &self,

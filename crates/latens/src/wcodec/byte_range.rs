@@ -139,6 +139,17 @@ mod tests {
         let config = Config::default().level(2).threads(1).group_symbols(512);
         let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
         let reader = Reader::open(file, Limits::default()).unwrap().threads(2);
+        let (numbers, mut found) = (reader.tensors().map(|(number, _)| number), Vec::new());
+        let mut numbers: Vec<usize> = numbers.collect();
+        numbers.reverse();
+        let mut keep = |number: usize, bytes: Vec<u8>| {
+            found.push((number, bytes.clone()));
+            Ok((number % 2 == 0).then_some(bytes))
+        };
+        reader.for_each(&numbers, &mut keep).unwrap();
+        let expected = numbers.iter().map(|&number| (number, reader.tensor(number).unwrap()));
+        assert!(found == expected.collect::<Vec<_>>());
+        assert!(reader.for_each(&[99], |_, _| Ok(None)).is_err());
         for (number, _) in reader.tensors() {
             let whole = reader.tensor(number).unwrap();
             let mut out = vec![0x5a; whole.len()];

@@ -322,16 +322,42 @@ impl<S: ReadAt> Reader<S> {
 
     /// Writes the bytes of entries, decoded on a thread each, and empties the list of them.
     fn write_side_by_side(&self, entries: &mut Vec<usize>, out: &mut dyn Write) -> Result<()> {
-        self.each(entries, |_, bytes| Ok(out.write_all(bytes)?))?;
+        self.side_by_side(entries, |_, bytes| {
+            out.write_all(&bytes)?;
+            Ok(Some(bytes))
+        })?;
         entries.clear();
         Ok(())
     }
 
+    /// Hands the bytes of tensors `numbers` to `take`, in this order: small ones are decoded side by side,
+    /// a thread each, large ones by all threads. A buffer that `take` hands back is used again.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`], and of `take`.
+    pub fn for_each(
+        &self,
+        numbers: &[usize],
+        mut take: impl FnMut(usize, Vec<u8>) -> Result<Option<Vec<u8>>>,
+    ) -> Result<()> {
+        let mut rest = numbers;
+        while let Some(&number) = rest.first() {
+            let is_small = |&number: &usize| self.byte_length(number).is_ok_and(|n| n <= SMALL);
+            let few = rest.iter().take_while(|number| is_small(number)).count();
+            if few == 0 {
+                take(number, self.tensor(number)?)?;
+            }
+            self.side_by_side(&rest[..few], &mut take)?;
+            rest = &rest[few.max(1)..];
+        }
+        Ok(())
+    }
+
     /// Hands the bytes of entries to `take` in order, while the next ones are decoded, on a thread each.
-    fn each(
+    fn side_by_side(
         &self,
         entries: &[usize],
-        mut take: impl FnMut(usize, &[u8]) -> Result<()>,
+        mut take: impl FnMut(usize, Vec<u8>) -> Result<Option<Vec<u8>>>,
     ) -> Result<()> {
         let alone = entries.len() < 2;
         let spare = Spare::default();
@@ -364,8 +390,9 @@ impl<S: ReadAt> Reader<S> {
             decode,
             |done| {
                 for (entry, bytes) in done {
-                    take(entry, &bytes)?;
-                    spare.give(bytes);
+                    if let Some(bytes) = take(entry, bytes)? {
+                        spare.give(bytes);
+                    }
                 }
                 Ok(())
             },
