@@ -7,7 +7,7 @@
 //! are the last `HELD` before it: vectors are begun while these are not there yet.
 
 use crate::dispatch::{Present, Simd, Work};
-use crate::tans::Latent;
+use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx2_conv1;
 use std::hint::select_unpredictable;

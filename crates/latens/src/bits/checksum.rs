@@ -19,8 +19,7 @@ impl Crc32c {
 
     /// Takes in bytes.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        let mut digest =
-            Digest::new_with_init_state(CrcAlgorithm::Crc32Iscsi, u64::from(!self.0));
+        let mut digest = Digest::new_with_init_state(CrcAlgorithm::Crc32Iscsi, u64::from(!self.0));
         digest.update(bytes);
         #[expect(clippy::cast_possible_truncation, reason = "32 bits")]
         {
