@@ -1,7 +1,7 @@
 //! The writing side of [`crate::delta`]: portable loops, which the compiler vectorises; where the
 //! processor has AVX2 the same loops run compiled for it.
 
-use crate::delta::Kernel;
+use crate::delta::kernel::Kernel;
 use crate::lane::Lane;
 
 /// Compiles the body once as it is and once for AVX2, and picks by the kernel.

@@ -19,7 +19,7 @@ use std::arch::x86_64::*;
 
 use places::{PAIRS, PLACES_32, PLACES_64, Places};
 
-use crate::delta::{Bodies, Run, Runs};
+use crate::delta::bodies::{Bodies, Run, Runs};
 use crate::scalar::delta::decode_run;
 
 /// Values in a group.

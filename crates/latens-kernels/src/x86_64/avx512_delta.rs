@@ -13,7 +13,7 @@
 mod narrow;
 mod places;
 
-use crate::delta::{Bodies, Run, Runs};
+use crate::delta::bodies::{Bodies, Run, Runs};
 use crate::lane::Lane;
 use crate::scalar::delta::decode_run;
 use crate::x86_64::vector512::Vector;

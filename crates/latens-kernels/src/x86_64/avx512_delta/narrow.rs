@@ -4,7 +4,7 @@
 
 use super::places::{HALVES, PAIRS, Places, SIZE, SUMS};
 use super::{Carried, window};
-use crate::delta::Run;
+use crate::delta::bodies::Run;
 use crate::x86_64::vector512::Vector;
 
 /// Up to eight bits, numbers of 64: a group of eight fields lies in 64 bits, which all lanes get.
