@@ -40,7 +40,7 @@ fn scalar(weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delta::tests::noise;
+    use crate::testing::noise;
     use crate::twin_test;
 
     twin_test!(
