@@ -1,7 +1,7 @@
 //! The operations on sixteen lanes of `u32` that the AVX-512 kernels of rANS are made of, twice: as
 //! instructions, and as a portable model, as `vector512` has them for other kernels.
 
-use crate::rans::WINDOW;
+use crate::rans::classes::WINDOW;
 
 /// Lanes of a vector.
 pub(crate) const WIDTH: usize = 16;
