@@ -1,6 +1,6 @@
 //! Reading a standalone file, wherever its bytes come from.
 
-use super::decoder::{Checksum, ChunkInfo, Ending};
+use super::info::{Checksum, ChunkInfo, Ending};
 use super::open_chunk::{self, Chunk, OpenChunk};
 use super::source::Supply;
 use crate::bits::checksum::{Crc32c, TOGETHER};

@@ -13,7 +13,7 @@ use crate::pco::inspect::{self, LatentInspection};
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
-use crate::pco::standalone::decoder::ChunkInfo;
+use crate::pco::standalone::info::ChunkInfo;
 use crate::pco::{DeltaEncoding, Mode};
 use std::any::Any;
 
