@@ -7,7 +7,7 @@
 mod decoder;
 mod encoder;
 mod engine;
-mod info;
+pub(crate) mod info;
 mod open_chunk;
 mod source;
 

@@ -6,7 +6,7 @@ use super::source::Source;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
-use crate::pco::inspect::ChunkInspection;
+use crate::pco::inspect::chunk::ChunkInspection;
 use crate::pco::layout::header::FormatVersion;
 use std::io::Read;
 

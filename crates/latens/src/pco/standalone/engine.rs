@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::decode::workshop::Workshop;
-use crate::pco::inspect::ChunkInspection;
+use crate::pco::inspect::chunk::ChunkInspection;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::number::{Latent, NumberType};
 use crate::pco::decode::page::{ChunkTables, PageState};
 use crate::pco::decode::workshop::Workshop;
-use crate::pco::inspect::{self, LatentInspection};
+use crate::pco::inspect::chunk::{self, LatentInspection};
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
@@ -96,7 +96,7 @@ impl<L: Latent> OpenChunk for Chunk<L> {
 
     fn inspect(&self) -> Vec<LatentInspection> {
         let spent = self.page.as_ref().map(PageState::spent).unwrap_or_default();
-        inspect::latents(&self.tables.meta, spent, self.n)
+        chunk::latents(&self.tables.meta, spent, self.n)
     }
 
     fn as_any(&mut self) -> &mut dyn Any {
