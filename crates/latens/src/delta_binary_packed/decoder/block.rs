@@ -47,12 +47,14 @@ impl Defect {
 
 impl<'a, L: Lane> Block<'a, L> {
     /// None yet.
+    #[inline]
     pub(super) fn none() -> Self {
         Self { min_delta: L::default(), widths: &[], bytes: &[], inside: 0, left: 0, defect: None }
     }
 
     /// Reads the minimum and the widths of the block at `start`, where `remaining` values are still
     /// to come; also returns where the block ends.
+    #[inline]
     pub(super) fn read(
         bytes: &'a [u8],
         start: usize,
@@ -121,6 +123,7 @@ impl<'a, L: Lane> Block<'a, L> {
     }
 
     /// Moves on by whole miniblocks, to the first value of the one after them.
+    #[inline]
     pub(super) fn pass_miniblocks(&mut self, count: usize, step: usize) {
         let (passed, widths) = self.widths.split_at(count.min(self.widths.len()));
         let bits: usize = passed.iter().map(|&w| usize::from(w)).sum();
@@ -131,6 +134,7 @@ impl<'a, L: Lane> Block<'a, L> {
 }
 
 /// Whether a number of the stream is one that a strict writer may write for numbers of so many bits.
+#[inline]
 pub(super) fn fits<L: Lane>(value: i64) -> bool {
     L::BITS == 64 || i32::try_from(value).is_ok()
 }

@@ -15,6 +15,7 @@ use crate::pco::standalone::source::Supply;
 
 impl<S: Supply> Engine<S> {
     /// Reads the head, metadata and page metadata of the next chunk, or the terminator.
+    #[inline]
     pub(super) fn open_chunk(&mut self) -> Result<()> {
         let index = self.seen.chunks.len();
         let offset = self.source.position();
@@ -45,6 +46,7 @@ impl<S: Supply> Engine<S> {
     }
 
     /// Numbers of the current chunk, which is closed behind its last one.
+    #[inline]
     pub(super) fn read_chunk<T: Number>(
         &mut self,
         dst: &mut [T],
@@ -59,6 +61,7 @@ impl<S: Supply> Engine<S> {
     }
 
     /// Numbers of the current chunk.
+    #[inline]
     fn read_chunk_keeping_open<T: Number>(
         &mut self,
         dst: &mut [T],
@@ -73,6 +76,7 @@ impl<S: Supply> Engine<S> {
     }
 
     /// Numbers of the current chunk, those up to `summed` already in its checksum.
+    #[inline]
     fn read_batches<T: Number>(
         &mut self,
         dst: &mut [T],
@@ -103,6 +107,7 @@ impl<S: Supply> Engine<S> {
     }
 
     /// Reads the padding of a page that is used up and files the chunk's checksums.
+    #[inline]
     fn close_chunk(&mut self) -> Result<()> {
         let Some(current) = self.current.take() else { return Ok(()) };
         let mut r = BitReader::new(self.source.bytes(), current.bit);
@@ -122,6 +127,7 @@ impl<S: Supply> Engine<S> {
     }
 
     /// Moves past the current chunk, and finds what cannot be decoded.
+    #[inline]
     pub(super) fn check_chunk(&mut self, ty: NumberType) -> Result<()> {
         while let Some(Current { chunk, bit, .. }) = &mut self.current {
             let left = chunk.left();
@@ -170,6 +176,7 @@ impl<S: Supply> Engine<S> {
 }
 
 /// Takes a batch from bit `bit` of the bytes at hand on.
+#[inline]
 fn advance(
     source: &mut impl Supply,
     bit: &mut usize,
