@@ -15,7 +15,6 @@ use crate::scalar;
 use crate::x86_64::{avx2_delta, avx512_delta};
 
 pub use crate::lane::DeltaLane;
-pub use crate::scalar::delta_pack::{deltas, subtract};
 pub use bodies::{Bodies, MAX_WIDTH, MINIBLOCK_STEP};
 pub use kernel::Kernel;
 
@@ -45,6 +44,16 @@ impl Kernel {
 macro_rules! impl_delta_lane {
     ($lane:ty, $avx2:path, $avx512:path) => {
         impl DeltaLane for $lane {
+            #[inline(never)]
+            fn deltas(kernel: Kernel, previous: Self, values: &[Self], out: &mut [Self]) -> Self {
+                scalar::delta_pack::deltas(kernel, previous, values, out)
+            }
+
+            #[inline(never)]
+            fn subtract(kernel: Kernel, min: Self, deltas: &mut [Self]) -> u8 {
+                scalar::delta_pack::subtract(kernel, min, deltas)
+            }
+
             #[inline(never)]
             fn pack(values: &[Self], width: u8, out: &mut Vec<u8>) {
                 scalar::delta_pack::pack(values, width, out);
@@ -95,6 +104,20 @@ pub fn decode_from<L: Lane>(
 ) -> L {
     assert!(width <= MAX_WIDTH, "a width above {MAX_WIDTH}");
     scalar::delta::decode_from(body, width.into(), first, min_delta, last, out)
+}
+
+/// `out[i] = values[i] - values[i - 1]` mod 2^[`Lane::BITS`], with `previous` before the first
+/// one, and the smallest of them as two's complement: 0 for no values.
+///
+/// # Panics
+/// Where the slices differ in length.
+pub fn deltas<L: DeltaLane>(kernel: Kernel, previous: L, values: &[L], out: &mut [L]) -> L {
+    L::deltas(kernel, previous, values, out)
+}
+
+/// Subtracts `min` from every delta and returns the bits that the widest result needs.
+pub fn subtract<L: DeltaLane>(kernel: Kernel, min: L, deltas: &mut [L]) -> u8 {
+    L::subtract(kernel, min, deltas)
 }
 
 /// Appends `values`, each in `width` bits, least significant first. The last byte is filled up

@@ -99,6 +99,12 @@ pub trait DeltaLane: Lane {
         last: Self,
         out: &mut [Self],
     ) -> Self;
+    /// See [`crate::delta::deltas`].
+    #[doc(hidden)]
+    fn deltas(kernel: Kernel, previous: Self, values: &[Self], out: &mut [Self]) -> Self;
+    /// See [`crate::delta::subtract`].
+    #[doc(hidden)]
+    fn subtract(kernel: Kernel, min: Self, deltas: &mut [Self]) -> u8;
     /// See [`crate::delta::pack`].
     #[doc(hidden)]
     fn pack(values: &[Self], width: u8, out: &mut Vec<u8>);
