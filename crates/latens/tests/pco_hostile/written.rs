@@ -50,10 +50,6 @@ pub(super) fn three_sevens() -> Fields {
     sevens(classic(U32))
 }
 
-fn crc32c(bytes: &[u8]) -> u32 {
-    crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, bytes).try_into().unwrap()
-}
-
 /// A whole file with a checksum trailer whose fields are as given, its own checksum right.
 pub(super) fn with_trailer(bytes: u32, n: u32, version: u8) -> Vec<u8> {
     let file = three_sevens().end();
@@ -62,11 +58,11 @@ pub(super) fn with_trailer(bytes: u32, n: u32, version: u8) -> Vec<u8> {
     let mut trailer = Vec::new();
     trailer.extend(bytes.to_le_bytes());
     trailer.extend(n.to_le_bytes());
-    trailer.extend(crc32c(chunk).to_le_bytes());
-    trailer.extend(crc32c(&numbers).to_le_bytes());
-    trailer.extend(crc32c(&file[..9]).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(chunk).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(&numbers).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(&file[..9]).to_le_bytes());
     trailer.extend(1u32.to_le_bytes());
-    trailer.extend(crc32c(&trailer).to_le_bytes());
+    trailer.extend(crc_fast::crc32_iscsi(&trailer).to_le_bytes());
     trailer.extend(b"LATENSC");
     trailer.push(version);
     [file, trailer].concat()
