@@ -1,7 +1,8 @@
 //! Parquet's DELTA_BINARY_PACKED.
 
 use crate::buffer::{self, lt_buffer};
-use crate::error::{Failure, guard, lt_error, lt_status};
+use crate::error::{guard, lt_error, lt_status};
+use crate::failure::Failure;
 use crate::options::{Decode, decode, known, lt_decode_options};
 use crate::pco::within;
 use crate::raw::{self, Checked};

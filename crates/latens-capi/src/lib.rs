@@ -17,6 +17,7 @@ use std::ffi::c_char;
 pub mod buffer;
 pub mod dbp;
 pub mod error;
+mod failure;
 pub mod options;
 pub mod pco;
 pub mod pco_inspect;

@@ -1,6 +1,6 @@
 //! Types of numbers, and what a caller may choose.
 
-use crate::error::Failure;
+use crate::failure::Failure;
 use crate::raw::{self, Checked, Options};
 use latens::pco::Config;
 use latens::{Limits, NumberType};

@@ -1,7 +1,8 @@
 //! Standalone Pco files in memory.
 
 use crate::buffer::{self, lt_buffer};
-use crate::error::{Failure, guard, lt_error, lt_status};
+use crate::error::{guard, lt_error, lt_status};
+use crate::failure::Failure;
 use crate::options::{config, decode, known, lt_decode_options, lt_pco_options, number_of, wanted};
 use crate::raw::{self, Checked};
 use latens::pco::{self, standalone::Decoder};

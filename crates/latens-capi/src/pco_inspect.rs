@@ -1,6 +1,7 @@
 //! What is inside of a standalone Pco file.
 
-use crate::error::{Failure, guard, lt_error, lt_status, quiet};
+use crate::error::{guard, lt_error, lt_status, quiet};
+use crate::failure::Failure;
 use crate::options::{decode, lt_decode_options, number_of};
 use crate::raw;
 use latens::pco::{self, Inspection, standalone::Checksum};

@@ -4,7 +4,7 @@
 //! pointer that is neither NULL nor beside memory of no elements points to as many elements as it is
 //! said to, nobody else writes there during the call, and nobody else reads what the call writes.
 
-use crate::error::Failure;
+use crate::failure::Failure;
 use std::ffi::{CStr, c_char};
 
 pub(crate) type Checked<T> = Result<T, Failure>;

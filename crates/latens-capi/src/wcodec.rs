@@ -1,6 +1,7 @@
 //! Opening `.wcodec` files, and what they say of their tensors.
 
-use crate::error::{Failure, guard, lt_error, lt_status, quiet};
+use crate::error::{guard, lt_error, lt_status, quiet};
+use crate::failure::Failure;
 use crate::options::{Decode, decode, lt_decode_options};
 use crate::raw::{self, Checked};
 use latens::wcodec::Reader;

@@ -1,6 +1,7 @@
 //! Tensors of `.wcodec` files to the caller's memory.
 
-use crate::error::{Failure, guard, lt_error, lt_status};
+use crate::error::{guard, lt_error, lt_status};
+use crate::failure::Failure;
 use crate::options::{lt_type, number_of};
 use crate::raw::{self, Checked};
 use crate::wcodec::{Tensor, lt_wcodec_reader};

@@ -6,16 +6,17 @@
 //! weights, which vectors do at once. The latents of the block itself are added one by one, and so
 //! are the last `HELD` before it: vectors are begun while these are not there yet.
 
+pub(crate) mod row;
+
 use crate::dispatch::{Present, Simd, Work};
-use crate::tans::Latent;
+use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx2_conv1;
+use row::{BLOCK, Row};
 use std::hint::select_unpredictable;
 
 /// Most weights.
 pub const MAX_ORDER: usize = 32;
-/// Sums that are begun together.
-pub(crate) const BLOCK: usize = 8;
 /// Latents before a block that vectors leave out.
 const HELD: usize = 2;
 /// Latents of a call, at most.
@@ -23,11 +24,6 @@ const MOST: usize = 256;
 /// Taken off each latent of the history, so that the difference is a signed number of 32 bits, which
 /// vectors multiply.
 const CENTRE: i64 = 1 << 31;
-
-/// A number for each sum of a block, within a line of the cache.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(crate) struct Row(pub(crate) [i64; BLOCK]);
 
 /// A prediction `max(0, bias + Σ weight · latent) >> shift` and the latents that it is made of.
 #[derive(Clone, Debug)]
@@ -260,78 +256,4 @@ fn sums<const AVX2: bool>(biases: &Row, taps: &[Row], before: &[i32]) -> [i64; B
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dispatch::Simd;
-
-    fn mix(x: u64) -> u64 {
-        let x = (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (x ^ x >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 8
-    }
-
-    /// Weights that keep sums within `2 · bits` bits; small ones, large ones, extremes.
-    #[expect(clippy::cast_possible_truncation, reason = "random bits are wanted")]
-    fn weights(order: usize, bits: u32, seed: u64) -> Vec<i32> {
-        let most = (1i64 << (bits - 2)) / order as i64;
-        let weight = |i: u64| match seed % 3 {
-            0 => (mix(i + seed) % 16) as i32 - 8,
-            1 => ((mix(i + seed) as i64 % most) - most / 2) as i32,
-            _ => {
-                if i.is_multiple_of(2) {
-                    most as i32
-                } else {
-                    -most as i32
-                }
-            }
-        };
-        (0..order as u64).map(weight).collect()
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "random bits are wanted")]
-    fn residuals(n: usize, seed: u64) -> Vec<u32> {
-        (0..n as u64)
-            .map(|i| if seed.is_multiple_of(4) { u32::MAX } else { mix(i ^ seed << 20) as u32 })
-            .collect()
-    }
-
-    /// The definition, one latent at a time.
-    fn slow<L: Latent>(shift: u32, bias: i64, weights: &[i32], all: &mut Vec<L>, residual: L) {
-        let before = &all[all.len() - weights.len()..];
-        let products =
-            weights.iter().zip(before).map(|(&w, x)| i128::from(w) * i128::from(x.widen()));
-        let sum = i128::from(bias) + products.sum::<i128>();
-        let prediction = u64::try_from(sum.max(0)).unwrap() >> shift;
-        all.push(residual.plus_low(prediction));
-    }
-
-    fn check<L: Latent>(simd: Simd, order: usize, seed: u64) -> Vec<L> {
-        let weights = weights(order, L::WIDTH, seed);
-        let (shift, bias) = ((seed % 16) as u32, mix(seed) as i64 % 100 - 50);
-        let low = |x: u32| L::from_low(x.into());
-        let before: Vec<L> = residuals(order, seed + 1).into_iter().map(low).collect();
-        let mut predictor = Predictor::new(shift, bias, &weights, &before);
-        let mut expected = before;
-        let mut found = Vec::new();
-        for (i, n) in [256, 1, 255, 7, 8, 0, 9].into_iter().enumerate() {
-            let batch = residuals(n, seed + 2 + i as u64);
-            let mut batch: Vec<L> = batch.into_iter().map(low).collect();
-            for &residual in &batch {
-                slow(shift, bias, &weights, &mut expected, residual);
-            }
-            predictor.undo(Present::new(simd), &mut batch);
-            found.extend(batch);
-        }
-        assert_eq!(found, expected[..found.len()], "order {order} seed {seed}");
-        found
-    }
-
-    fn cases() -> impl Iterator<Item = (usize, u64)> {
-        (1..=MAX_ORDER).flat_map(|order| (0..12).map(move |seed| (order, seed)))
-    }
-
-    crate::twin_test!(predictions_agree, cases(), |simd, case| {
-        let &(order, seed) = case;
-        let wide = check::<u32>(simd, order, seed);
-        (wide, check::<u16>(simd, order, seed), check::<u8>(simd, order.min(8), seed))
-    });
-}
+mod tests;

@@ -1,5 +1,8 @@
 //! The unsigned integers that kernels work on, and the signed ones as bit casts of them.
 
+use crate::delta::bodies::Bodies;
+use crate::delta::kernel::Kernel;
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for u32 {}
@@ -85,12 +88,34 @@ macro_rules! impl_lane {
 impl_lane!(u32);
 impl_lane!(u64);
 
+/// A lane that the kernels of [`crate::delta`] are written for: `u32` and `u64`.
+pub trait DeltaLane: Lane {
+    /// See [`Kernel::decode_block`].
+    #[doc(hidden)]
+    fn decode_block(
+        kernel: Kernel,
+        bodies: Bodies<'_>,
+        min_delta: Self,
+        last: Self,
+        out: &mut [Self],
+    ) -> Self;
+    /// See [`crate::delta::deltas`].
+    #[doc(hidden)]
+    fn deltas(kernel: Kernel, previous: Self, values: &[Self], out: &mut [Self]) -> Self;
+    /// See [`crate::delta::subtract`].
+    #[doc(hidden)]
+    fn subtract(kernel: Kernel, min: Self, deltas: &mut [Self]) -> u8;
+    /// See [`crate::delta::pack`].
+    #[doc(hidden)]
+    fn pack(values: &[Self], width: u8, out: &mut Vec<u8>);
+}
+
 /// An integer of 32 or 64 bits, signed or not: in memory the same bits as its [`Lane`].
 pub trait Integer:
     sealed::Sealed + Copy + Default + Eq + std::fmt::Debug + Send + Sync + 'static
 {
     /// The unsigned integer of the same width.
-    type Lane: crate::delta::DeltaLane;
+    type Lane: DeltaLane;
     /// Whether the type is signed.
     const SIGNED: bool;
     /// The same bits, unsigned.

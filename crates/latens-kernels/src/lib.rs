@@ -8,6 +8,7 @@ pub mod conv1;
 pub mod delta;
 pub mod dispatch;
 pub mod lane;
+mod latent;
 pub mod lookup;
 pub mod prefetch;
 pub mod rans;

@@ -25,7 +25,7 @@ fn scalar(table: &[u8; 256], bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delta::tests::noise;
+    use crate::testing::noise;
     use crate::twin_test;
 
     twin_test!(

@@ -3,8 +3,8 @@
 use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
+use crate::latent::Latent;
 use crate::scalar::sums as scalar;
-use crate::tans::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx2_sums as avx2, avx512_sums as avx512};
 

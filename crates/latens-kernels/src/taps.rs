@@ -1,19 +1,20 @@
 //! Weighted sums over earlier columns of several rows at once, a row a lane.
 
+pub(crate) mod column;
+
 use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx2_taps, avx512_taps};
 
-/// Rows that go together.
-pub const LANES: usize = 32;
+pub use column::{Column, LANES};
 
 /// For each lane the sum of the products of `weights` with what the lane has in `columns`, both in
 /// pairs of neighbouring columns, mod 2^32. Weights beyond the columns, or columns beyond the
 /// weights, are left out.
 #[inline]
-pub fn sums(present: Present, weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
+pub fn sums(present: Present, weights: &[[i16; 2]], columns: &[Column]) -> [i32; LANES] {
     #[cfg(target_arch = "x86_64")]
     match present.simd() {
         // SAFETY: `present` is what the processor has.
@@ -26,7 +27,7 @@ pub fn sums(present: Present, weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]
     scalar(weights, columns)
 }
 
-fn scalar(weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
+fn scalar(weights: &[[i16; 2]], columns: &[Column]) -> [i32; LANES] {
     let mut sums = [0i32; LANES];
     for ([w, x], column) in weights.iter().zip(columns) {
         for (sum, [a, b]) in sums.iter_mut().zip(column) {
@@ -40,7 +41,7 @@ fn scalar(weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delta::tests::noise;
+    use crate::testing::noise;
     use crate::twin_test;
 
     twin_test!(
@@ -57,7 +58,7 @@ mod tests {
                     };
                     let weights: Vec<[i16; 2]> = (0..len).map(|_| [pick(), pick()]).collect();
                     let column = |_| std::array::from_fn(|_| [pick(), pick()]);
-                    let columns: Vec<[[i16; 2]; LANES]> = (0..len + 1).map(column).collect();
+                    let columns: Vec<Column> = (0..len + 1).map(column).collect();
                     cases.push((weights, columns));
                 }
             }

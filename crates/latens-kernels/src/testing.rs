@@ -1,4 +1,5 @@
-//! One macro that holds every kernel against its scalar twin, on all instruction sets present.
+//! One macro that holds every kernel against its scalar twin, on all instruction sets present, and
+//! the numbers that tests take.
 
 /// Defines a test that computes `$body` once with [`Simd::Scalar`](crate::dispatch::Simd::Scalar)
 /// and once with every other instruction set of this processor, for every case of `$cases`, and
@@ -29,4 +30,16 @@ macro_rules! twin_test {
             }
         }
     };
+}
+
+/// Numbers that look random, the same on every run.
+#[cfg(test)]
+pub(crate) fn noise(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
 }

@@ -6,7 +6,8 @@ use latens::{Limits, Number, NumberType, with_number_type};
 use std::time::Instant;
 
 use super::bytes::{fingerprint, from_le};
-use super::source::{Source, next_pco};
+use super::pco::next_pco;
+use super::source::Source;
 use crate::format::Format;
 use crate::io::section::Reader;
 use crate::job::{CompressJob, Input};

@@ -1,12 +1,13 @@
 //! Standalone Pco to `.npy` or bare numbers, in batches.
 
-use latens::pco::standalone::{Checksum, Decoder, Ending};
+use latens::pco::standalone::{Checksum, Decoder};
 use latens::{Limits, NumberType};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use super::npy::NpyHeader;
-use super::source::{self, next_pco};
+use super::pco::{ending, next_pco, no_type};
+use super::source;
 use crate::format::Format;
 use crate::io::section::Reader;
 use crate::job::{DecompressJob, Input};
@@ -82,24 +83,4 @@ fn write_all(
         n += (bytes.len() / ty.bytes()) as u64;
         job.progress.add(bytes.len() as u64);
     }
-}
-
-/// Read the end of the file: the checksum, where there is one, and nothing after it.
-///
-/// # Errors
-/// A checksum that does not hold; bytes after the end, unless they are allowed.
-pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result<Ending> {
-    let ending = decoder.finish()?;
-    if ending.trailing && !allow_trailing {
-        return Err(Failure::new("bytes follow the end of the Pco data")
-            .at_byte(ending.consumed)
-            .hint("if that is as it should be, add --allow-trailing"));
-    }
-    Ok(ending)
-}
-
-/// What is said of an old file without chunks, which has nothing that names a type.
-pub fn no_type() -> Failure {
-    Failure::new("the file holds no numbers, and nothing says of which type")
-        .hint("--to raw gives an empty file")
 }

@@ -1,12 +1,12 @@
 //! A column being read: `.npy`, bare bytes or `.pco`, as little-endian bytes in bounded pieces.
 
 use latens::pco::standalone::Decoder;
-use latens::{Limits, NumberType, with_number_type};
+use latens::{Limits, NumberType};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 
-use super::bytes::append_le;
 use super::npy::NpyHeader;
+use super::pco::{ending, next_pco, no_type};
 use crate::format::Format;
 use crate::io::section::Reader;
 use crate::job::Input;
@@ -75,7 +75,7 @@ impl Source {
             Format::Pco => {
                 let mut decoder = Decoder::new(reader, &Limits::default())?;
                 let n_hint = decoder.n_hint();
-                let ty = decoder.number_type()?.ok_or_else(super::decompress::no_type)?;
+                let ty = decoder.number_type()?.ok_or_else(no_type)?;
                 Ok(Source { ty, n_hint, kind: Kind::Pco(Box::new(decoder)) })
             }
             other => Err(Failure::new(format!("{other} is not read as one column"))),
@@ -102,7 +102,7 @@ impl Source {
             Kind::Pco(decoder) => {
                 let bytes = next_pco(decoder, self.ty, max)?;
                 if bytes.len() / width < max {
-                    super::decompress::ending(decoder, false)?;
+                    ending(decoder, false)?;
                 }
                 Ok(bytes)
             }
@@ -154,32 +154,6 @@ pub fn not_plain(header: &NpyHeader) -> Failure {
         if header.fortran { " in Fortran order" } else { "" }
     ))
     .hint("a .pco.zip holds it as it is: -o NAME.pco.zip, or --to pco.zip")
-}
-
-/// The next `max` numbers of a Pco file as bytes, fewer only at the end.
-///
-/// # Errors
-/// I/O, damage.
-pub(super) fn next_pco(
-    decoder: &mut Decoder<Reader>,
-    ty: NumberType,
-    max: usize,
-) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    with_number_type!(ty, T => {
-        let mut numbers = vec![T::default(); max.min(1 << 16)];
-        let mut left = max;
-        while left > 0 {
-            let want = numbers.len().min(left);
-            let n = decoder.read(&mut numbers[..want])?;
-            append_le::<T>(&numbers[..n], &mut bytes);
-            left -= n;
-            if n == 0 {
-                break;
-            }
-        }
-    });
-    Ok(bytes)
 }
 
 /// Whether anything is left to read.

@@ -3,7 +3,7 @@
 use latens::pco::standalone::{Checksum, Decoder};
 use latens::{Limits, NumberType};
 
-use super::decompress::ending;
+use super::pco::ending;
 use super::source;
 use crate::job::Input;
 use crate::message::Result;

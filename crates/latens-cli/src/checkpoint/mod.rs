@@ -63,7 +63,7 @@ pub fn open(input: &Input) -> Result<Checkpoint> {
 /// Bad input, I/O.
 pub fn reader(input: &Input, limits: Limits, threads: usize) -> Result<Reader<SharedFile>> {
     let path = path(input)?;
-    let file = crate::table::open::shared(input)?;
+    let file = crate::table::reading::shared(input)?;
     let reader = Reader::open(file, limits).map_err(|e| Failure::from(e).in_file(path))?;
     Ok(reader.threads(threads))
 }

@@ -10,8 +10,8 @@ use crate::io::section::{Section, SharedFile};
 use crate::job::Input;
 use crate::message::{Failure, Result};
 use crate::table::model::{ArrayShape, Field, Schema, Storage};
-use crate::table::open::Reading;
 use crate::table::piece::{Piece, Values, any_numbers};
+use crate::table::reading::Reading;
 use crate::table::source::{Column, Table, no_column};
 
 /// A `.npy` file, or bare numbers.

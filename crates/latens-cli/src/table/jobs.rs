@@ -13,7 +13,8 @@ use crate::progress::Progress;
 use crate::report::{ColumnReport, CompressReport, DecompressReport, Verified, bits_per_value};
 use crate::table::array::ArrayTable;
 use crate::table::compare::compare;
-use crate::table::open::{Reading, named, open, shared};
+use crate::table::open::open;
+use crate::table::reading::{Reading, named, shared};
 use crate::table::source::{Head, PIECE_ROWS, Projection, Table};
 use crate::table::{npy, peers};
 

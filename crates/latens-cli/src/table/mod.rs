@@ -7,12 +7,14 @@ pub mod advise;
 pub mod array;
 pub mod compare;
 pub mod dbp;
+pub mod dbp_write;
 pub mod jobs;
 pub mod model;
 pub mod npy;
 pub mod open;
 pub mod peers;
 pub mod piece;
+pub mod reading;
 pub mod source;
 
 pub use jobs::{compress, decompress, default_output, verify};

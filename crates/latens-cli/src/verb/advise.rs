@@ -10,7 +10,8 @@ use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::advise::advise;
 use crate::table::array::ArrayTable;
-use crate::table::open::{Reading, named, open, shared};
+use crate::table::open::open;
+use crate::table::reading::{Reading, named, shared};
 use crate::table::source::{Projection, Table};
 
 /// Measure the encodings of all columns.

@@ -13,7 +13,8 @@ use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::array::ArrayTable;
-use crate::table::open::{Reading, named, open, shared};
+use crate::table::open::open;
+use crate::table::reading::{Reading, named, shared};
 use crate::table::source::Table;
 
 /// Measure codecs on one file.

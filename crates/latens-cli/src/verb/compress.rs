@@ -40,7 +40,7 @@ pub fn run(args: args::Compress) -> Result<()> {
     })?;
     let done = with_threads(job.threads, || match job.to {
         Format::Pco => array::compress::compress(&job, &mut out),
-        Format::Dbp => table::dbp::compress(&job, &mut out),
+        Format::Dbp => table::dbp_write::compress(&job, &mut out),
         _ => table::compress(&job, &mut out),
     });
     job.progress.finish();

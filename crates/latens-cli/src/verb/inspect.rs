@@ -18,7 +18,7 @@ use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::dbp::read_all;
-use crate::table::open::shared;
+use crate::table::reading::shared;
 
 /// Show what is inside.
 ///

@@ -1,16 +1,6 @@
 use super::*;
+use crate::testing::noise;
 use crate::twin_test;
-
-/// Numbers that look random, the same on every run.
-pub(crate) fn noise(seed: u64) -> impl FnMut() -> u64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Case {

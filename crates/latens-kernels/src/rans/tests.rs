@@ -1,7 +1,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "low bits of random numbers")]
 
 use super::*;
-use crate::delta::tests::noise;
+use crate::testing::noise;
 use crate::twin_test;
 
 /// What one group is decoded from.

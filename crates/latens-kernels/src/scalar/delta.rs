@@ -1,6 +1,6 @@
 //! Portable kernels of [`crate::delta`]: the twins that every other kernel is held against.
 
-use crate::delta::{Bodies, Runs};
+use crate::delta::bodies::{Bodies, Runs};
 use crate::lane::Lane;
 
 /// See [`crate::delta::Kernel::decode_block`].

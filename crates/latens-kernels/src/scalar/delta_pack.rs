@@ -1,7 +1,7 @@
 //! The writing side of [`crate::delta`]: portable loops, which the compiler vectorises; where the
 //! processor has AVX2 the same loops run compiled for it.
 
-use crate::delta::Kernel;
+use crate::delta::kernel::Kernel;
 use crate::lane::Lane;
 
 /// Compiles the body once as it is and once for AVX2, and picks by the kernel.
@@ -22,12 +22,8 @@ macro_rules! also_for_avx2 {
     }};
 }
 
-/// `out[i] = values[i] - values[i - 1]` mod 2^[`Lane::BITS`], with `previous` before the first
-/// one, and the smallest of them as two's complement: 0 for no values.
-///
-/// # Panics
-/// Where the slices differ in length.
-pub fn deltas<L: Lane>(kernel: Kernel, previous: L, values: &[L], out: &mut [L]) -> L {
+/// See [`crate::delta::deltas`].
+pub(crate) fn deltas<L: Lane>(kernel: Kernel, previous: L, values: &[L], out: &mut [L]) -> L {
     assert_eq!(values.len(), out.len(), "one delta for each value");
     also_for_avx2!(kernel, L, fn deltas_loop(previous: L, values: &[L], out: &mut [L]) -> L)
 }
@@ -47,8 +43,8 @@ fn deltas_loop<L: Lane>(previous: L, values: &[L], out: &mut [L]) -> L {
     least
 }
 
-/// Subtracts `min` from every delta and returns the bits that the widest result needs.
-pub fn subtract<L: Lane>(kernel: Kernel, min: L, deltas: &mut [L]) -> u8 {
+/// See [`crate::delta::subtract`].
+pub(crate) fn subtract<L: Lane>(kernel: Kernel, min: L, deltas: &mut [L]) -> u8 {
     also_for_avx2!(kernel, L, fn subtract_loop(min: L, deltas: &mut [L]) -> u8)
 }
 

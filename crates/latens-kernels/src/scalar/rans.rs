@@ -1,6 +1,9 @@
 //! Portable kernels of [`crate::rans`]: the twins that every other kernel is held against.
 
-use crate::rans::{Classes, Cursor, LANES, LOWER, NTH, ROW_BYTES, Tables, WideTables};
+use crate::rans::classes::Classes;
+use crate::rans::cursor::Cursor;
+use crate::rans::state::{LANES, LOWER, ROW_BYTES};
+use crate::rans::tables::{NTH, Tables, WideTables};
 
 /// Whole rows as long as words do not run out.
 pub(crate) fn rows(tables: Tables<'_>, cursor: &mut Cursor<'_>) {

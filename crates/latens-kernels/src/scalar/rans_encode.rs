@@ -1,7 +1,9 @@
 //! Portable kernels of [`crate::rans::encode`].
 
-use crate::rans::encode::{ALPHABET, EncodeTables, Writer};
-use crate::rans::{Classes, LANES};
+use crate::rans::classes::Classes;
+use crate::rans::encode::tables::{ALPHABET, EncodeTables};
+use crate::rans::encode::writer::Writer;
+use crate::rans::state::LANES;
 
 /// The symbols behind the last whole row.
 pub(crate) fn ragged(tables: &EncodeTables, writer: &mut Writer<'_>) {

@@ -1,6 +1,6 @@
 //! Running sums in portable code: all orders in one pass, the moments in registers.
 
-use crate::tans::Latent;
+use crate::latent::Latent;
 
 pub(crate) fn undo<L: Latent>(moments: &mut [L], latents: &mut [L]) {
     match moments.len() {

@@ -1,6 +1,9 @@
 //! Walking and unpacking in portable code.
 
-use crate::tans::{LANES, Latent, Lowers, NARROW, Node, Offsets, Stream};
+use crate::latent::Latent;
+use crate::tans::offsets::{NARROW, Offsets};
+use crate::tans::slot::{Lowers, Node};
+use crate::tans::stream::{LANES, Stream};
 
 /// The eight bytes from `byte` on, little endian; zeros where there are none.
 #[inline(always)]

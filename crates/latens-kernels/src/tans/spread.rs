@@ -10,8 +10,9 @@
 //! Files make these tables large and their numbers few, so that making must be fast: where symbols
 //! own many slots they are made a stretch at a time, else each by itself.
 
-use super::{Latent, MAX_LOG, Node, Symbol};
+use super::slot::{MAX_LOG, Node, Symbol};
 use crate::dispatch::Present;
+use crate::latent::Latent;
 
 /// Symbols of so many slots on average come a stretch at a time. By measurement, in
 /// `optimizations.md`.

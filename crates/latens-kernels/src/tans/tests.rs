@@ -1,5 +1,7 @@
 //! All kernels against their scalar twins, and those against bits read one by one.
 
+use super::slot::Node;
+use super::table::Emitted;
 use super::*;
 use crate::dispatch::Simd;
 

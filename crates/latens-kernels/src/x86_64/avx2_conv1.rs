@@ -1,6 +1,6 @@
 //! Sums of products, eight at a time.
 
-use crate::conv1::{BLOCK, Row};
+use crate::conv1::row::{BLOCK, Row};
 use std::arch::x86_64::*;
 
 /// `biases` and the products of each latent with its taps, which are numbers of 32 bits.

@@ -4,7 +4,9 @@
 //! bits set from the bottom of each. `pdep` puts the stream's next bits there: all of the offsets
 //! with one instruction, and the mask's count of bits is how far the stream goes on.
 
-use crate::tans::{Latent, MEDIUM, Node, SHORT};
+use crate::latent::Latent;
+use crate::tans::offsets::{MEDIUM, SHORT};
+use crate::tans::slot::Node;
 use std::arch::x86_64::*;
 
 /// Eight fields for offsets: as masks, then with the offsets in them.

@@ -6,7 +6,10 @@
 
 use std::arch::x86_64::*;
 
-use crate::rans::{Classes, Cursor, LANES, NTH, ROW_BYTES, Tables};
+use crate::rans::classes::Classes;
+use crate::rans::cursor::Cursor;
+use crate::rans::state::{LANES, ROW_BYTES};
+use crate::rans::tables::{NTH, Tables};
 
 /// Vectors to a group.
 pub(super) const VECTORS: usize = LANES / 8;

@@ -6,8 +6,10 @@
 
 use std::arch::x86_64::*;
 
-use crate::rans::encode::{EncodeTables, Writer};
-use crate::rans::{Classes, LANES};
+use crate::rans::classes::Classes;
+use crate::rans::encode::tables::EncodeTables;
+use crate::rans::encode::writer::Writer;
+use crate::rans::state::LANES;
 
 /// For each set of lanes the bytes of eight words that bring theirs to the end.
 #[repr(C, align(16))]

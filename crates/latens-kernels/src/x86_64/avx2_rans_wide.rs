@@ -3,7 +3,9 @@
 
 use std::arch::x86_64::*;
 
-use crate::rans::{Cursor, LANES, WideTables};
+use crate::rans::cursor::Cursor;
+use crate::rans::state::LANES;
+use crate::rans::tables::WideTables;
 use crate::x86_64::avx2_rans::{Place, Row, VECTORS, refill, rows_with};
 
 /// Whole rows of one group, as long as its words do not run out.

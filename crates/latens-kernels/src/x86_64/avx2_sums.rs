@@ -1,6 +1,6 @@
 //! Running sums within a vector by doubling distances, from vector to vector by one addition.
 
-use crate::tans::Latent;
+use crate::latent::Latent;
 use std::arch::x86_64::*;
 
 /// Replaces each latent by `sum`, to which it is then added.

@@ -1,6 +1,6 @@
 //! AVX2 kernel of [`crate::taps`]: the two products of a pair and their sum are one instruction.
 
-use crate::taps::LANES;
+use crate::taps::column::{Column, LANES};
 use std::arch::x86_64::*;
 
 /// See [`crate::taps::sums`].
@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 /// # Safety
 /// Needs AVX2.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
+pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[Column]) -> [i32; LANES] {
     let mut sums = [_mm256_setzero_si256(); LANES / 8];
     for ([w, x], column) in weights.iter().zip(columns) {
         let pair = i32::from(w.cast_unsigned()) | i32::from(*x) << 16;

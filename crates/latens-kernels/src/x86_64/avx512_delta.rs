@@ -10,90 +10,17 @@
 //! All of it is generic over [`Vector`], so that processors without these instructions test it
 //! through the portable model of its operations.
 
+mod group;
 mod narrow;
 mod places;
+mod single;
 
-use crate::delta::{Bodies, Run, Runs};
-use crate::lane::Lane;
+use crate::delta::bodies::{Bodies, Run, Runs};
 use crate::scalar::delta::decode_run;
 use crate::x86_64::vector512::Vector;
-use places::{COUNTED, HALVES_MOST, PAIRS_MOST, Places, SINGLES_32, SINGLES_64, SIZE, SUMS_MOST};
-
-/// What goes from group to group.
-#[derive(Clone, Copy)]
-struct Carried<V> {
-    /// What the next group would be with all fields 0.
-    next: V,
-    /// For each lane, by how much a group of one vector moves on where all fields are 0.
-    step: V,
-}
-
-/// A lane with its forms of fields.
-trait Forms: Lane {
-    /// Lanes in a vector.
-    const LANES: usize = SIZE * 8 / Self::BITS as usize;
-
-    /// Places of each width.
-    fn singles() -> &'static [Places];
-
-    /// Decodes the whole groups at the start of a run of narrow fields into `out`, where there is
-    /// a form for them; `None` where there is not. Else how many values that was, and what is
-    /// carried on.
-    ///
-    /// # Safety
-    /// As [`Vector`] says.
-    unsafe fn narrow<V: Vector>(
-        run: &Run<'_>,
-        carried: Carried<V>,
-        out: &mut [Self],
-    ) -> Option<(usize, V)>;
-}
-
-impl Forms for u32 {
-    fn singles() -> &'static [Places] {
-        &SINGLES_32
-    }
-
-    #[inline(always)]
-    unsafe fn narrow<V: Vector>(
-        run: &Run<'_>,
-        carried: Carried<V>,
-        out: &mut [Self],
-    ) -> Option<(usize, V)> {
-        // No closures here: they are not inlined, and each intrinsic in them becomes a call.
-        if run.width as usize > PAIRS_MOST {
-            return None;
-        }
-        let whole = out.len() / 32 * 32;
-        // SAFETY: the caller vouches for the instructions.
-        Some((whole, unsafe { narrow::pairs(run, carried, &mut out[..whole]) }))
-    }
-}
-
-impl Forms for u64 {
-    fn singles() -> &'static [Places] {
-        &SINGLES_64
-    }
-
-    #[inline(always)]
-    unsafe fn narrow<V: Vector>(
-        run: &Run<'_>,
-        carried: Carried<V>,
-        out: &mut [Self],
-    ) -> Option<(usize, V)> {
-        if run.width as usize <= SUMS_MOST {
-            let whole = out.len() / 8 * 8;
-            // SAFETY: the caller vouches for the instructions.
-            return Some((whole, unsafe { narrow::sums(run, carried, &mut out[..whole]) }));
-        }
-        if run.width as usize > HALVES_MOST {
-            return None;
-        }
-        let whole = out.len() / 16 * 16;
-        // SAFETY: as above.
-        Some((whole, unsafe { narrow::halves(run, carried, &mut out[..whole]) }))
-    }
-}
+use group::Carried;
+use places::{COUNTED, Forms};
+use single::{even, single};
 
 /// See [`crate::delta::Kernel::decode_block`].
 ///
@@ -175,7 +102,7 @@ unsafe fn groups<V: Vector, L: Forms>(
         if run.width == 0 {
             return (whole, even(carried, min, &mut out[..whole]));
         }
-        if let Some(done) = L::narrow(run, carried, out) {
+        if let Some(done) = narrow::groups(run, carried, out) {
             return done;
         }
         let out = &mut out[..whole];
@@ -190,110 +117,6 @@ unsafe fn groups<V: Vector, L: Forms>(
         };
         (whole, next)
     }
-}
-
-/// The 64 bytes at the start of `src`; zeros where there are fewer.
-///
-/// # Safety
-/// As [`Vector`] says.
-#[inline(always)]
-unsafe fn window<V: Vector>(src: &[u8]) -> V {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        match src.first_chunk::<SIZE>() {
-            Some(window) => V::load(window),
-            None => V::load_part(src),
-        }
-    }
-}
-
-/// Width 0. Whole vectors of the cache's lines: after the first one, stores begin where a line does,
-/// and the last one overlaps the one before.
-///
-/// # Safety
-/// As [`Vector`] says.
-#[inline(always)]
-unsafe fn even<V: Vector, L: Forms>(carried: Carried<V>, min: L, out: &mut [L]) -> V {
-    let Carried { next, step } = carried;
-    let count = out.len();
-    let odd = out.as_ptr().align_offset(SIZE).min(L::LANES);
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        if let Some(group) = out.get_mut(..L::LANES) {
-            next.store(group);
-        }
-        let mut now = after(next, min, odd);
-        for group in out.get_mut(odd..).unwrap_or_default().chunks_exact_mut(L::LANES) {
-            now.store(group);
-            now = now.add::<L>(step);
-        }
-        if let Some(last) = count.checked_sub(L::LANES) {
-            after(next, min, last).store(&mut out[last..]);
-        }
-        after(next, min, count)
-    }
-}
-
-/// What comes `values` values of width 0 after `next`.
-///
-/// # Safety
-/// As [`Vector`] says.
-#[inline(always)]
-unsafe fn after<V: Vector, L: Lane>(next: V, min: L, values: usize) -> V {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe { next.add::<L>(V::splat(min.times(L::truncate(values as u64)))) }
-}
-
-/// Groups of one vector. `WIDE`: some fields span a byte more than their lane; `PLAIN`: each is a
-/// whole lane.
-///
-/// # Safety
-/// As [`Vector`] says.
-#[inline(always)]
-unsafe fn single<V: Vector, L: Forms, const WIDE: bool, const PLAIN: bool>(
-    run: &Run<'_>,
-    places: &Places,
-    carried: Carried<V>,
-    out: &mut [L],
-) -> V {
-    let Carried { mut next, step } = carried;
-    let size = run.width as usize * L::LANES / 8;
-    let mask = u64::MAX.checked_shr(64 - run.width).unwrap_or(0);
-    let mut src = run.bytes;
-    // SAFETY: the caller vouches for the instructions, here and below.
-    let (bytes, over, right, left, mask) = unsafe {
-        (
-            V::load(&places.bytes),
-            V::load(&places.over),
-            V::load(&places.right),
-            V::load(&places.left),
-            V::splat(L::truncate(mask)),
-        )
-    };
-    for group in out.chunks_exact_mut(L::LANES) {
-        // SAFETY: as above.
-        unsafe {
-            let window = window::<V>(src);
-            let mut x = window;
-            if !PLAIN {
-                x = window.permute_bytes(bytes).shift_right::<L>(right);
-                if WIDE {
-                    x = x.or(window.permute_bytes(over).shift_left::<L>(left));
-                }
-                x = x.and(mask);
-            }
-            x = x.add::<L>(x.below::<L, 1>());
-            x = x.add::<L>(x.below::<L, 2>());
-            x = x.add::<L>(x.below::<L, 4>());
-            if L::BITS == 32 {
-                x = x.add::<L>(x.below::<L, 8>());
-            }
-            x.add::<L>(next).store(group);
-            next = next.add::<L>(x.broadcast_last::<L>().add::<L>(step));
-        }
-        src = src.get(size..).unwrap_or_default();
-    }
-    next
 }
 
 #[cfg(target_arch = "x86_64")]

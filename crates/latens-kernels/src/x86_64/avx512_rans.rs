@@ -7,7 +7,10 @@
 //!
 //! All of it is generic over [`Lanes`] and tested through the portable model of its operations.
 
-use crate::rans::{Classes, Cursor, LANES, LOWER, Levels, NTH, ROW_BYTES, Tables};
+use crate::rans::classes::{Classes, Levels};
+use crate::rans::cursor::Cursor;
+use crate::rans::state::{LANES, LOWER, ROW_BYTES};
+use crate::rans::tables::{NTH, Tables};
 use crate::x86_64::lanes512::{Lanes, SECOND, WIDTH};
 
 /// Vectors to a group.

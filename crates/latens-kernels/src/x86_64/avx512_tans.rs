@@ -13,7 +13,9 @@
     reason = "usize has 64 bits on x86-64, masks and least bounds as many as there are lanes"
 )]
 
-use crate::tans::{Latent, Lowers, Node, Stream};
+use crate::latent::Latent;
+use crate::tans::slot::{Lowers, Node};
+use crate::tans::stream::Stream;
 use crate::x86_64::bmi2_tans::scalar;
 use std::arch::asm;
 use std::arch::x86_64::*;

@@ -1,6 +1,6 @@
 //! AVX-512 kernel of [`crate::taps`]: two products and what they are added to are one instruction.
 
-use crate::taps::LANES;
+use crate::taps::column::{Column, LANES};
 use std::arch::x86_64::*;
 
 const VECTORS: usize = LANES / 16;
@@ -12,7 +12,7 @@ const APART: usize = 4;
 /// # Safety
 /// Needs AVX-512 F and VNNI.
 #[target_feature(enable = "avx512f,avx512vnni,avx2,bmi1,bmi2,popcnt")]
-pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -> [i32; LANES] {
+pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[Column]) -> [i32; LANES] {
     let count = weights.len().min(columns.len());
     let (weights, rest) = weights[..count].as_chunks::<APART>();
     let (columns, rest_columns) = columns[..count].as_chunks::<APART>();
@@ -36,7 +36,7 @@ pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[[[i16; 2]; LANES]]) -
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn add(sums: &mut [__m512i; VECTORS], [w, x]: [i16; 2], column: &[[i16; 2]; LANES]) {
+fn add(sums: &mut [__m512i; VECTORS], [w, x]: [i16; 2], column: &Column) {
     let weight = _mm512_set1_epi32(i32::from(w.cast_unsigned()) | i32::from(x) << 16);
     for (sum, lanes) in sums.iter_mut().zip(column.as_chunks::<16>().0) {
         // SAFETY: 64 bytes are loaded from sixteen pairs of two bytes each.

@@ -4,7 +4,10 @@
 //! is free. Unpacking with AVX-512 needs vector registers and, for a moment, one of the others, so
 //! that both go into one loop.
 
-use crate::tans::{BATCH, Codes, LANES, Latent, Lowers, Node, Stream};
+use crate::latent::Latent;
+use crate::tans::codes::Codes;
+use crate::tans::slot::{Lowers, Node};
+use crate::tans::stream::{BATCH, LANES, Stream};
 use crate::x86_64::avx512_tans::{SEVENS, UP_TO, WIDTHS, halves};
 use crate::x86_64::bmi2_tans::wide_word;
 use crate::x86_64::bmi2_walk::{FEW, Walker, four_codes, walk_groups};

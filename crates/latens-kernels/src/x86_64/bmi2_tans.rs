@@ -6,7 +6,10 @@
     reason = "usize has 64 bits on x86-64, states and counts have few"
 )]
 
-use crate::tans::{Latent, Lowers, NARROW, Node, Offsets, Stream};
+use crate::latent::Latent;
+use crate::tans::offsets::{NARROW, Offsets};
+use crate::tans::slot::{Lowers, Node};
+use crate::tans::stream::Stream;
 use crate::x86_64::avx2_offsets::{self, Eight};
 use std::arch::asm;
 use std::arch::x86_64::_bzhi_u64;

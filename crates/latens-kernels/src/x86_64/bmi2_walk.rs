@@ -16,7 +16,8 @@
     reason = "usize has 64 bits on x86-64, states and counts have few"
 )]
 
-use crate::tans::{LANES, Node, Stream};
+use crate::tans::slot::Node;
+use crate::tans::stream::{LANES, Stream};
 use crate::x86_64::bmi2_tans::{low, wide_word, word};
 use std::arch::asm;
 

@@ -1,7 +1,7 @@
 //! The operations on sixteen lanes of `u32` that the AVX-512 kernels of rANS are made of, twice: as
 //! instructions, and as a portable model, as `vector512` has them for other kernels.
 
-use crate::rans::WINDOW;
+use crate::rans::classes::WINDOW;
 
 /// Lanes of a vector.
 pub(crate) const WIDTH: usize = 16;
@@ -256,7 +256,7 @@ pub(crate) mod tests {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2")]
     unsafe fn compare() {
         use std::arch::x86_64::__m512i;
-        let mut next = crate::delta::tests::noise(77);
+        let mut next = crate::testing::noise(77);
         #[expect(clippy::cast_possible_truncation, reason = "low bits of random numbers")]
         for _ in 0..2000 {
             let mut numbers = || std::array::from_fn(|_| (next() as u32) >> (next() % 32));

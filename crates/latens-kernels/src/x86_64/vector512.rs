@@ -270,8 +270,8 @@ mod tests {
     use std::arch::x86_64::__m512i;
 
     use super::*;
-    use crate::delta::tests::noise;
     use crate::dispatch::Simd;
+    use crate::testing::noise;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2")]
     fn compare<L: Lane>() {

@@ -1,36 +1,17 @@
 //! Going through a stream in steps.
 
+mod block;
+
 use latens_kernels::delta::{Bodies, Kernel, MAX_WIDTH, MINIBLOCK_STEP, decode_from};
 use latens_kernels::dispatch::{Simd, simd};
 use latens_kernels::lane::Lane;
 
 use super::Element;
 use super::layout::{Header, header};
+use super::options::Options;
 use crate::bits::{varint, zigzag};
 use crate::error::{Error, Result};
-
-/// How to read a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Refuse what a writer must not do though its values are plain: fields of more than 32 bits,
-    /// or a first value or minimum beyond 32 bits, in a stream of 32-bit numbers (DuckDB writes
-    /// these; lenient reading takes all mod 2^32), and a last miniblock that is not padded.
-    pub strict: bool,
-    /// The number of values that the stream must announce, where it is known from elsewhere (from
-    /// the page header, in Parquet). `None`: any.
-    pub expect_count: Option<u64>,
-}
-
-impl Options {
-    /// Refuses what a writer must not do.
-    pub const STRICT: Self = Self { strict: true, expect_count: None };
-
-    /// The same options for a stream that must announce `count` values.
-    #[must_use]
-    pub fn expect_count(self, count: u64) -> Self {
-        Self { expect_count: Some(count), ..self }
-    }
-}
+use block::{Block, fits};
 
 /// Goes through one stream: reads or skips as many values as asked for, call after call.
 ///
@@ -66,44 +47,6 @@ pub struct Decoder<'a, T: Element> {
     block: Block<'a, T::Lane>,
 }
 
-/// The block that is being read.
-#[derive(Clone, Copy, Debug)]
-struct Block<'a, L> {
-    min_delta: L,
-    /// Of the miniblocks not behind us, the current one first, as far as they are sound.
-    widths: &'a [u8],
-    /// Body of the current miniblock and all after it.
-    bytes: &'a [u8],
-    /// Values of the current miniblock behind us.
-    inside: usize,
-    /// Values to come from sound miniblocks.
-    left: usize,
-    defect: Option<Defect>,
-}
-
-/// What is wrong with a miniblock. An [`Error`] is made of it each time it is reported.
-#[derive(Clone, Copy, Debug)]
-enum Defect {
-    Width { at: usize, width: u8, most: u8 },
-    Body { miniblock: usize, need: usize, have: usize, end: usize },
-}
-
-impl Defect {
-    #[cold]
-    fn error(self) -> Error {
-        match self {
-            Defect::Width { at, width, most } => Error::corrupt(
-                at as u64,
-                format!("a miniblock of {width} bits a value; at most {most} are allowed"),
-            ),
-            Defect::Body { miniblock, need, have, end } => Error::truncated(
-                end as u64,
-                format!("the body of miniblock {miniblock} takes {need} bytes, {have} are left"),
-            ),
-        }
-    }
-}
-
 impl<'a, T: Element> Decoder<'a, T> {
     /// Reads the header of the stream at the start of `bytes`; more may follow the stream.
     ///
@@ -121,7 +64,7 @@ impl<'a, T: Element> Decoder<'a, T> {
                 format!("the stream announces {announced} values where {count} are expected"),
             ));
         }
-        if options.strict && !fits::<T>(header.first_value) {
+        if options.strict && !fits::<T::Lane>(header.first_value) {
             let value = header.first_value;
             return Err(Error::corrupt(0, format!("a first value of {value} in 32-bit numbers")));
         }
@@ -133,14 +76,7 @@ impl<'a, T: Element> Decoder<'a, T> {
             remaining: header.total_count,
             last: T::Lane::truncate(header.first_value.cast_unsigned()),
             at: header.size,
-            block: Block {
-                min_delta: T::Lane::default(),
-                widths: &[],
-                bytes: &[],
-                inside: 0,
-                left: 0,
-                defect: None,
-            },
+            block: Block::none(),
         })
     }
 
@@ -208,7 +144,7 @@ impl<'a, T: Element> Decoder<'a, T> {
     }
 
     /// Decodes blocks that are whole and sound straight into `out`, as many as come first, and
-    /// returns how many values that were. What is not so is left to [`Decoder::next_block`].
+    /// returns how many values that were. What is not so is left to [`Block::read`].
     fn read_whole_blocks(&mut self, out: &mut [T::Lane]) -> usize {
         let layout = self.header.layout;
         let (miniblocks, step) = (layout.miniblocks(), layout.values_per_miniblock());
@@ -296,78 +232,10 @@ impl<'a, T: Element> Decoder<'a, T> {
             if let Some(defect) = self.block.defect {
                 return Err(defect.error());
             }
-            self.next_block()?;
+            let (layout, strict) = (self.header.layout, self.options.strict);
+            (self.block, self.at) =
+                Block::read(self.bytes, self.at, layout, self.remaining, strict)?;
         }
-        Ok(())
-    }
-
-    fn next_block(&mut self) -> Result<()> {
-        let start = self.at;
-        let mut at = start;
-        let min_delta = zigzag::decode(varint::read(self.bytes, &mut at, "a minimum delta")?);
-        if self.options.strict && !fits::<T>(min_delta) {
-            return Err(Error::corrupt(
-                start as u64,
-                format!("a minimum delta of {min_delta} in 32-bit numbers"),
-            ));
-        }
-        let layout = self.header.layout;
-        let (miniblocks, step) = (layout.miniblocks(), layout.values_per_miniblock());
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        let Some((widths, bodies)) = rest.split_at_checked(miniblocks) else {
-            return Err(Error::truncated(
-                self.bytes.len() as u64,
-                format!("{miniblocks} bytes of widths are due, {} are left", rest.len()),
-            ));
-        };
-        let in_block = usize::try_from(self.remaining).unwrap_or(usize::MAX);
-        let in_block = in_block.min(layout.block_size());
-        let whole = in_block == layout.block_size();
-        let widths = if whole { widths } else { &widths[..in_block.div_ceil(step)] };
-        let most = if self.options.strict { T::Lane::BITS.to_le_bytes()[0] } else { MAX_WIDTH };
-
-        // One pass over sound widths; the search for what is wrong comes after.
-        let bits: usize = widths.iter().map(|&w| usize::from(w)).sum();
-        let widest = widths.iter().copied().max().unwrap_or(0);
-        let mut end = bits.checked_mul(step / 8).filter(|&size| size <= bodies.len());
-        let (mut sound, mut left, mut defect) = (widths, in_block, None);
-        if widest > most || end.is_none() {
-            let mut size = 0usize;
-            for (i, &width) in widths.iter().enumerate() {
-                let have = bodies.len() - size;
-                let need = (step / 8).saturating_mul(width.into());
-                let last = i + 1 == widths.len() && in_block as u64 == self.remaining;
-                if width > most {
-                    defect = Some(Defect::Width { at: at + i, width, most });
-                } else if need <= have {
-                    size += need;
-                    continue;
-                } else if last && !self.options.strict {
-                    let values = in_block - i * step;
-                    let bits = values % 8 * usize::from(width);
-                    let least = (values / 8).saturating_mul(width.into());
-                    if least.saturating_add(bits.div_ceil(8)) <= have {
-                        size += have;
-                        continue;
-                    }
-                }
-                let end = self.bytes.len();
-                defect = defect.or(Some(Defect::Body { miniblock: i, need, have, end }));
-                sound = &widths[..i];
-                left = i * step;
-                break;
-            }
-            end = Some(size);
-        }
-        self.at = at + miniblocks + end.unwrap_or(0);
-        self.block = Block {
-            min_delta: T::Lane::truncate(min_delta.cast_unsigned()),
-            widths: sound,
-            bytes: bodies,
-            inside: 0,
-            left,
-            defect,
-        };
         Ok(())
     }
 
@@ -414,20 +282,4 @@ impl<'a, T: Element> Decoder<'a, T> {
             block.inside = out.len() % step;
         }
     }
-}
-
-impl<L> Block<'_, L> {
-    /// Moves on by whole miniblocks, to the first value of the one after them.
-    fn pass_miniblocks(&mut self, count: usize, step: usize) {
-        let (passed, widths) = self.widths.split_at(count.min(self.widths.len()));
-        let bits: usize = passed.iter().map(|&w| usize::from(w)).sum();
-        self.widths = widths;
-        self.bytes = self.bytes.get((step / 8).saturating_mul(bits)..).unwrap_or_default();
-        self.inside = 0;
-    }
-}
-
-/// Whether a number of the stream is one that a strict writer may write for `T`.
-fn fits<T: Element>(value: i64) -> bool {
-    T::Lane::BITS == 64 || i32::try_from(value).is_ok()
 }

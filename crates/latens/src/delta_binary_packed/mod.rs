@@ -53,13 +53,15 @@ mod encode;
 mod inspect;
 mod layout;
 mod lengths;
+mod options;
 
 pub use byte_arrays::ByteArrays;
 pub use decode::{Decoded, decode, decode_into};
-pub use decoder::{Decoder, Options};
+pub use decoder::Decoder;
 pub use encode::{encode, encode_into, encode_to, encoded_bound};
 pub use inspect::{BlockSummary, Report, inspect};
 pub use layout::{Header, Layout, header};
+pub use options::Options;
 
 /// Evaluates an expression with `$T` standing for the one of the four types of this encoding that a
 /// [`NumberType`](crate::NumberType) names, or another one where it names none of them.

@@ -1,10 +1,11 @@
 //! Reading: from the bytes of a page to numbers, a batch at a time.
 //!
-//! `table` is a chunk's tANS table ready for use, `batch` reads the latents of one batch,
-//! `variable` adds the undoing of deltas, `page` goes through a page and `join`s the variables to
-//! numbers in its `room`, `workshop` is what the tables of all chunks share.
+//! `table` is a tANS table ready for use, `chunk` has those of all variables, `batch` reads the
+//! latents of one batch, `variable` adds the undoing of deltas, `page` goes through a page and
+//! `join`s the variables to numbers in its `room`, `workshop` is what the tables of all chunks share.
 
 pub(crate) mod batch;
+pub(crate) mod chunk;
 mod join;
 pub(crate) mod page;
 mod room;

@@ -7,6 +7,8 @@ pub(crate) mod consecutive;
 pub(crate) mod conv1;
 pub(crate) mod conv1_close;
 pub(crate) mod conv1_fit;
+pub(crate) mod conv1_products;
+mod conv1_quantize;
 pub(crate) mod lookback;
 pub(crate) mod lookback_parse;
 pub(crate) mod lookback_search;

@@ -1,15 +1,16 @@
 //! Writing: from the numbers of a chunk to bytes.
 //!
-//! `plan` says how a chunk is encoded. `auto` chooses a plan by its size on a `sample`: it weighs
-//! each `candidate`, by `rough` sizes first, and has the best ones `refine`d. `split` applies mode
-//! and delta encoding, `chunk` trains the bins and makes the metadata, `page` codes the latents,
-//! `body` holds their bits. Where size is favoured, `exact` measures the best
-//! candidates on the whole chunk, and `cut` makes several chunks of one where its
+//! `plan` says how a chunk is encoded, and the caller and `auto` `choose` it. `auto` goes by sizes
+//! on a `sample`: it weighs each `candidate`, by `rough` sizes first, and has the best ones
+//! `refine`d. `split` applies mode and delta encoding, `chunk` trains the bins and makes the
+//! metadata, `page` codes the latents, `body` holds their bits. Where size is favoured, `exact`
+//! measures the best candidates on the whole chunk, and `cut` makes several chunks of one where its
 //! numbers change, at places that `segments` finds.
 
 pub(crate) mod auto;
 pub(crate) mod body;
 pub(crate) mod candidate;
+pub(crate) mod choose;
 pub(crate) mod chunk;
 pub(crate) mod cut;
 pub(crate) mod exact;

@@ -7,6 +7,7 @@
 mod decoder;
 mod encoder;
 mod engine;
+pub(crate) mod info;
 mod open_chunk;
 mod source;
 
@@ -14,5 +15,6 @@ pub(crate) use engine::Engine;
 pub(crate) use open_chunk::len as chunk_len;
 pub(crate) use source::Slice;
 
-pub use decoder::{Checksum, ChunkInfo, Decoder, Ending};
+pub use decoder::Decoder;
 pub use encoder::{ChunkSummary, EncodedChunk, Encoder, encode_chunk};
+pub use info::{Checksum, ChunkInfo, Ending};

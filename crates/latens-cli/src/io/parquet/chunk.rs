@@ -13,9 +13,9 @@ use parquet::schema::types::ColumnDescPtr;
 use std::sync::{Arc, PoisonError};
 
 use super::convert::{Cooked, cook};
+use super::options::{Compression, Encoding, Options};
 use super::page_writer::{Delta, Pages, Sink};
 use super::schema::foreign;
-use super::write::{Compression, Encoding, Options};
 
 /// Values of a row group up to which its encodings are compared; above it is a dictionary for as
 /// long as that pays, as the `parquet` crate sees it.

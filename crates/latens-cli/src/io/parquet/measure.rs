@@ -4,8 +4,9 @@ use parquet::schema::types::SchemaDescriptor;
 use std::sync::Arc;
 
 use super::chunk::{self, MEASURED_BYTES, Run, Way};
+use super::options::{Compression, Encoding};
 use super::schema;
-use super::write::{Compression, Encoding, GROUP_ROWS};
+use super::write::GROUP_ROWS;
 use crate::io::guard::guarded;
 use crate::message::Result;
 use crate::table::source::{PIECE_ROWS, Table, no_column};

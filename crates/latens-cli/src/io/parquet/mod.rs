@@ -9,6 +9,7 @@ mod convert;
 mod delta_pages;
 mod inspect;
 mod measure;
+mod options;
 mod page_writer;
 mod pages;
 mod read;
@@ -19,5 +20,6 @@ pub(crate) use convert::join;
 
 pub use inspect::{ColumnInspection, ParquetInspection, inspect};
 pub use measure::measure;
+pub use options::{Compression, Encoding, Options};
 pub use read::ParquetTable;
-pub use write::{Compression, Encoding, Options, Written, write};
+pub use write::{Written, write};

@@ -5,61 +5,18 @@ use crate::message::{Failure, Result};
 use crate::parallel;
 use crate::table::model::Field;
 use crate::table::source::{Column, Table};
-use parquet::basic::{Compression as Codec, Encoding as PageEncoding, ZstdLevel};
+use parquet::basic::Encoding as PageEncoding;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
 use std::io::Write;
 use std::sync::Arc;
 
 use super::chunk;
+use super::options::Options;
 use super::schema::{self, foreign};
 
 /// Rows of one row group.
 pub(super) const GROUP_ROWS: u64 = 1 << 20;
-
-/// `--compression`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Compression {
-    /// Pages as they are.
-    None,
-    /// Fast.
-    Snappy,
-    /// Small.
-    #[default]
-    Zstd,
-}
-
-impl Compression {
-    /// As the `parquet` crate names it.
-    pub(super) fn codec(self) -> Codec {
-        match self {
-            Compression::None => Codec::UNCOMPRESSED,
-            Compression::Snappy => Codec::SNAPPY,
-            Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()),
-        }
-    }
-}
-
-/// `--encoding`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Encoding {
-    /// For each column the smallest: PLAIN, a dictionary, or DELTA_BINARY_PACKED for integers.
-    #[default]
-    Auto,
-    /// DELTA_BINARY_PACKED for integers, PLAIN for the rest.
-    Delta,
-    /// PLAIN for all.
-    Plain,
-}
-
-/// How a Parquet file is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Codec of the pages.
-    pub compression: Compression,
-    /// Encoding of the values.
-    pub encoding: Encoding,
-}
 
 /// What was written for one column.
 #[derive(Clone, Debug, Default)]

@@ -1,4 +1,6 @@
+use super::tables::step;
 use super::*;
+use crate::rans::MAX_BITS;
 use crate::rans::tests::{Case, cases};
 use crate::twin_test;
 

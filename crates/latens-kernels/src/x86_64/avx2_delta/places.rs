@@ -1,6 +1,6 @@
 //! Where the fields of a group of eight lie, by width: what the kernels shuffle and shift by.
 
-use super::{GROUP, NARROW, SINGLE};
+use super::group::{GROUP, NARROW, SINGLE};
 
 /// How fields of one width lie in the windows of a group: `LANE` bytes to a lane, `PER` fields to
 /// a window of 16 bytes.
@@ -85,7 +85,7 @@ pub(super) static PLACES_64: [Places<2>; 65] = {
     table
 };
 
-/// How eight fields of up to [`NARROW`] bits lie in lanes of 32 bits for [`super::narrow_u64`].
+/// How eight fields of up to [`NARROW`] bits lie in lanes of 32 bits for [`super::lanes64`].
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct Pairs {

@@ -1,5 +1,7 @@
 //! Where the fields of a group lie, by width: what the kernels permute and shift by.
 
+use crate::lane::Lane;
+
 /// Bytes in a vector.
 pub(super) const SIZE: usize = 64;
 
@@ -101,23 +103,54 @@ macro_rules! table {
 }
 
 /// Most bits in [`HALVES`]: a field lies in the four bytes that it begins in.
-pub(super) const HALVES_MOST: usize = 25;
+const HALVES_MOST: usize = 25;
 /// Most bits in [`PAIRS`]: sixteen fields add up to less than 2^16.
-pub(super) const PAIRS_MOST: usize = 12;
+const PAIRS_MOST: usize = 12;
 /// Most bits in [`SUMS`].
 pub(super) const SUMS_MOST: usize = 8;
 
 /// Sixteen fields in lanes of 32 bits.
-pub(super) static SINGLES_32: [Places; 33] = table!(32, width => places(width, 4, false));
+static SINGLES_32: [Places; 33] = table!(32, width => places(width, 4, false));
 /// Eight fields in lanes of 64 bits.
-pub(super) static SINGLES_64: [Places; 65] = table!(64, width => places(width, 8, false));
+static SINGLES_64: [Places; 65] = table!(64, width => places(width, 8, false));
 /// Sixteen fields, two to a lane of 64 bits.
-pub(super) static HALVES: [Places; HALVES_MOST + 1] =
-    table!(HALVES_MOST, width => places(width, 4, true));
+static HALVES: [Places; HALVES_MOST + 1] = table!(HALVES_MOST, width => places(width, 4, true));
 /// Thirty-two fields, two to a lane of 32 bits.
-pub(super) static PAIRS: [Places; PAIRS_MOST + 1] = table!(PAIRS_MOST, width => pairs(width));
+static PAIRS: [Places; PAIRS_MOST + 1] = table!(PAIRS_MOST, width => pairs(width));
 /// Eight fields, as many of them as needed in each lane of 64 bits.
 pub(super) static SUMS: [Places; SUMS_MOST + 1] = table!(SUMS_MOST, width => sums(width));
+
+/// A lane with the places of its fields.
+pub(super) trait Forms: Lane {
+    /// Lanes in a vector.
+    const LANES: usize = SIZE * 8 / Self::BITS as usize;
+
+    /// One field to a lane, by width.
+    fn singles() -> &'static [Places];
+
+    /// Two fields to a lane, by width, as far as there are any.
+    fn halves() -> &'static [Places];
+}
+
+impl Forms for u32 {
+    fn singles() -> &'static [Places] {
+        &SINGLES_32
+    }
+
+    fn halves() -> &'static [Places] {
+        &PAIRS
+    }
+}
+
+impl Forms for u64 {
+    fn singles() -> &'static [Places] {
+        &SINGLES_64
+    }
+
+    fn halves() -> &'static [Places] {
+        &HALVES
+    }
+}
 
 /// 1, 2, 3, … in lanes of 32 and of 64 bits.
 pub(super) static COUNTED: [[u8; SIZE]; 2] = [counted(4), counted(8)];

@@ -2,75 +2,18 @@
 
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
-use crate::limits::Limits;
 use crate::number::{Latent, Number};
 use crate::pco::decode::batch::{self, Next};
+use crate::pco::decode::chunk::ChunkTables;
 use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
-use crate::pco::decode::room::{Kept, Room};
-use crate::pco::decode::table::Table;
+use crate::pco::decode::room::Room;
 use crate::pco::decode::variable::VariableDecoder;
-use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::BATCH_N;
-use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
-use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::chunk_meta::Primary;
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
 use std::mem;
 use std::ops::Range;
-
-/// A chunk's metadata with its tables: what all its pages share.
-#[derive(Clone, Debug)]
-pub(crate) struct ChunkTables<L> {
-    pub(crate) meta: ChunkMeta<L>,
-    delta: Option<Table<u32>>,
-    primary: Primary<Table<L>, Table<u32>>,
-    secondary: Option<Table<L>>,
-    kept: Kept<L>,
-}
-
-impl<L: Latent> ChunkTables<L> {
-    /// Builds the tables for pages of at most `n` numbers, within the limits.
-    pub(crate) fn new(
-        meta: ChunkMeta<L>,
-        n: usize,
-        limits: &Limits,
-        workshop: &Workshop,
-    ) -> Result<Self> {
-        limits.check_alloc(meta.decode_bytes(n), "the tables and windows of a chunk")?;
-        let (shift, index_shift) = match meta.delta {
-            DeltaPayload::None => (L::ZERO, 0),
-            _ => (L::MID, <u32 as Latent>::MID),
-        };
-        let secondary_shift = if meta.delta.covers_secondary() { L::MID } else { L::ZERO };
-        let delta = meta.delta_variable.as_ref();
-        let secondary = meta.secondary.as_ref();
-        Ok(Self {
-            delta: delta.map(|v| Table::new(v, 0, workshop)).transpose()?,
-            primary: match &meta.primary {
-                Primary::Latents(v) => Primary::Latents(Table::new(v, shift, workshop)?),
-                Primary::Indices(v) => Primary::Indices(Table::new(v, index_shift, workshop)?),
-            },
-            secondary: secondary.map(|v| Table::new(v, secondary_shift, workshop)).transpose()?,
-            meta,
-            kept: Kept::default(),
-        })
-    }
-
-    /// Keeps the room of a page that is done with.
-    pub(crate) fn keep(&self, page: PageState<L>) {
-        self.kept.keep(page.scratch.room);
-    }
-
-    /// Gives the tables' memory back: no more can be decoded.
-    pub(crate) fn give_back(&mut self, workshop: &Workshop) {
-        self.delta.iter_mut().for_each(|table| table.give_back(workshop));
-        self.secondary.iter_mut().for_each(|table| table.give_back(workshop));
-        match &mut self.primary {
-            Primary::Latents(table) => table.give_back(workshop),
-            Primary::Indices(table) => table.give_back(workshop),
-        }
-    }
-}
 
 /// Where the decoding of a page stands. Bits are counted from the start of the page.
 #[derive(Clone, Debug)]
@@ -153,6 +96,11 @@ impl<L: Latent> PageState<L> {
             spent: Spent::default(),
             scratch,
         })
+    }
+
+    /// Gives its room back to the chunk: it is done with.
+    pub(crate) fn give_back(self, tables: &ChunkTables<L>) {
+        tables.kept.keep(self.scratch.room);
     }
 
     /// Numbers not yet decoded; those that wait to be taken do not count.

@@ -13,6 +13,7 @@ use latens_kernels::tans::Codes;
 
 /// How residuals become latents.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a page has three at most")]
 enum Undo<L> {
     None,
     Consecutive(consecutive::Decoder<L>),

@@ -5,7 +5,9 @@
 //! to where they are felt.
 
 use crate::number::Latent;
-use crate::pco::delta::conv1_fit::{Products, dot, quantize, spread};
+use crate::pco::delta::conv1_fit::spread;
+use crate::pco::delta::conv1_products::{Products, dot};
+use crate::pco::delta::conv1_quantize::quantize;
 use crate::pco::layout::delta::Conv1;
 
 /// Latents that fits look at, at most.

@@ -3,13 +3,23 @@
 use crate::number::Latent;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::Config;
-use crate::pco::encode::exact::{self, Rival};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents};
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
 use crate::pco::encode::split::{self, PageLatents, Stored};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{DeltaPayload, MAX_CONSECUTIVE_ORDER};
+
+/// Rivals take no more than this times the best, as far as a sample says.
+const CLOSE: f64 = 1.05;
+
+/// A mode with the best delta encoding that a sample found for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rival<L> {
+    pub(crate) bits: f64,
+    pub(crate) mode: ModeChoice<L>,
+    pub(crate) delta: DeltaPayload,
+}
 
 /// A mode with its best delta encoding so far.
 pub(crate) struct Candidate<L> {
@@ -67,7 +77,7 @@ impl<L: Latent> Candidate<L> {
     /// Those of some that are close to the best of them.
     pub(crate) fn rivals(candidates: &[Self]) -> Vec<Rival<L>> {
         let least = candidates.iter().map(|c| c.bits * c.unseen).fold(f64::INFINITY, f64::min);
-        let is_close = |rival: &Rival<L>| rival.bits <= least * exact::CLOSE;
+        let is_close = |rival: &Rival<L>| rival.bits <= least * CLOSE;
         candidates.iter().map(Self::rival).filter(is_close).collect()
     }
 }

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::number::{Latent, NumberType};
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::Config;
+use crate::pco::encode::choose;
 use crate::pco::encode::page::{self, VariableCoder};
-use crate::pco::encode::plan::Plan;
 use crate::pco::encode::split::{self, PageLatents, Stored};
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
@@ -35,7 +35,7 @@ impl<L: Latent> Chunk<L> {
         if page_lens.iter().sum::<usize>() != latents.len() {
             return Err(Error::invalid("the pages' lengths do not sum to the chunk's"));
         }
-        let plan = Plan::new(latents, ty, config)?;
+        let plan = choose::plan(latents, ty, config)?;
         let mode = plan.latents.mode.clone();
         let has_indices = plan.latents.primary.latents().is_none();
         let has_secondary = plan.latents.secondary.is_some();

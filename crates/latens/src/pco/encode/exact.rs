@@ -8,7 +8,7 @@ use crate::number::Latent;
 use crate::pco::binning::histogram::Histogram;
 use crate::pco::binning::{Effort, estimate_buckets};
 use crate::pco::delta::{conv1_close, lookback_parse};
-use crate::pco::encode::candidate::Candidate;
+use crate::pco::encode::candidate::{Candidate, Rival};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
 use crate::pco::encode::split::{self, Stored};
 use crate::pco::layout::chunk_meta::Primary;
@@ -16,8 +16,6 @@ use crate::pco::layout::delta::{DeltaPayload, MAX_CONV1_ORDER};
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::dict;
 
-/// Rivals that a sample says take no more than this times the best are measured.
-pub(crate) const CLOSE: f64 = 1.05;
 /// Rivals are tried with linear predictions up to this times the best: those may well save so much.
 const PREDICTED: f64 = 1.12;
 /// Rivals that are measured, at most.
@@ -25,14 +23,6 @@ const RIVALS: usize = 2;
 
 /// Orders of linear predictions that are measured.
 const ORDERS: [usize; 7] = [2, 4, 8, 12, 16, 24, MAX_CONV1_ORDER];
-
-/// A mode with the best delta encoding that a sample found for it.
-#[derive(Clone, Debug)]
-pub(crate) struct Rival<L> {
-    pub(crate) bits: f64,
-    pub(crate) mode: ModeChoice<L>,
-    pub(crate) delta: DeltaPayload,
-}
 
 /// What has been measured so far.
 struct Trial<L> {
@@ -217,24 +207,5 @@ impl<L: Latent> Trial<L> {
         let histogram = Histogram::new(&stored.latents, self.effort.buckets);
         let state = (stored.state.len() * V::BITS as usize) as f64;
         state + estimate_buckets(&histogram.buckets, n, n)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::number::NumberType;
-    use crate::pco::config::{Config, Favor};
-    use crate::pco::encode::plan::Plan;
-    use crate::pco::layout::delta::DeltaPayload;
-
-    /// Noise that a sample might take for a signal.
-    #[test]
-    fn noise_is_not_predicted() {
-        let mix = |x: u32| (x ^ x >> 15).wrapping_mul(0x85eb_ca6b);
-        let noise = |i: u32| mix(mix(mix(i + 1))) >> 20;
-        let latents: Vec<u32> = (0..30_000).map(noise).collect();
-        let config = Config::default().level(12).favor(Favor::Size);
-        let plan = Plan::new(latents, NumberType::U32, &config).unwrap();
-        assert_eq!(plan.delta, DeltaPayload::None);
     }
 }

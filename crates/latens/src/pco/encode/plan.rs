@@ -1,10 +1,8 @@
 //! How a chunk is to be encoded, in full: nothing is left to choose but the bins.
 
-use crate::error::Result;
-use crate::number::{Latent, NumberType};
-use crate::pco::config::{Config, DeltaSpec, ModeSpec};
+use crate::number::Latent;
+use crate::pco::config::{DeltaSpec, ModeSpec};
 use crate::pco::delta::{conv1_fit, lookback_search};
-use crate::pco::encode::auto;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::{MAX_DICT, ModePayload};
@@ -96,7 +94,7 @@ pub(crate) enum ModeChoice<L> {
 
 impl<L: Latent> ModeChoice<L> {
     /// What the caller forces; `None` for auto.
-    fn forced(spec: ModeSpec, delta: DeltaSpec) -> Option<Self> {
+    pub(crate) fn forced(spec: ModeSpec, delta: DeltaSpec) -> Option<Self> {
         match spec {
             ModeSpec::Auto => None,
             ModeSpec::Classic => Some(ModeChoice::Classic),
@@ -123,24 +121,6 @@ pub(crate) struct Plan<L> {
     pub(crate) delta: DeltaPayload,
     /// Where they are settled already, for a page of all latents.
     pub(crate) lookbacks: Option<Vec<u32>>,
-}
-
-impl<L: Latent> Plan<L> {
-    /// What the configuration forces, and for the rest what `auto` finds best.
-    pub(crate) fn new(latents: Vec<L>, ty: NumberType, config: &Config) -> Result<Self> {
-        let mode = ModeChoice::forced(config.mode, config.delta);
-        if mode.is_none() || config.delta == DeltaSpec::Auto {
-            return auto::plan(latents, ty, mode, config);
-        }
-        let latents = mode
-            .and_then(|mode| ModeLatents::split(latents, mode))
-            .ok_or_else(|| crate::Error::invalid("more distinct values than a dictionary holds"))?;
-        let delta = match &latents.primary {
-            Primary::Latents(primary) => forced_delta(config.delta, primary),
-            Primary::Indices(indices) => forced_delta(config.delta, indices),
-        };
-        Ok(Self { latents, delta, lookbacks: None })
-    }
 }
 
 /// A forced delta encoding, its parameters fitted to the primary latents.

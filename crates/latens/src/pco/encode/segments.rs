@@ -7,7 +7,8 @@
 use crate::number::Latent;
 use crate::pco::binning::estimate_buckets;
 use crate::pco::binning::histogram::{Bucket, Histogram};
-use crate::pco::delta::conv1_fit::{self, Products};
+use crate::pco::delta::conv1_fit;
+use crate::pco::delta::conv1_products::Products;
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::encode::split::{self, Stored};
 use crate::pco::layout::chunk_meta::Primary;

@@ -1,47 +1,14 @@
 //! Reading a standalone file as a stream.
 
 use super::engine::Engine;
+use super::info::{ChunkInfo, Ending};
 use super::source::Source;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number, NumberType};
-use crate::pco::inspect::ChunkInspection;
+use crate::pco::inspect::chunk::ChunkInspection;
 use crate::pco::layout::header::FormatVersion;
-use crate::pco::{DeltaEncoding, Mode};
 use std::io::Read;
-
-/// Whether a file carries checksums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checksum {
-    /// It ends with its terminator.
-    Absent,
-    /// Its checksum trailer agrees with all bytes and all numbers.
-    Verified,
-}
-
-/// What stands behind the last chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// The checksum trailer.
-    pub checksum: Checksum,
-    /// Bytes of the file, its trailer included.
-    pub consumed: u64,
-    /// Whether other bytes follow.
-    pub trailing: bool,
-}
-
-/// What a chunk says before its numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChunkInfo {
-    /// The type of its numbers.
-    pub number_type: NumberType,
-    /// Numbers in the chunk, 1 to 2^24.
-    pub n: usize,
-    /// How numbers split into latents.
-    pub mode: Mode,
-    /// How latents are predicted.
-    pub delta: DeltaEncoding,
-}
 
 /// Decodes a standalone file from any reader, batch by batch.
 ///

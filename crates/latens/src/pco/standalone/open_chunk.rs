@@ -7,13 +7,14 @@ use crate::bits::reader::BitReader;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{Latent, NumberType};
-use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::decode::chunk::ChunkTables;
+use crate::pco::decode::page::PageState;
 use crate::pco::decode::workshop::Workshop;
-use crate::pco::inspect::{self, LatentInspection};
+use crate::pco::inspect::chunk::{self, LatentInspection};
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
-use crate::pco::standalone::decoder::ChunkInfo;
+use crate::pco::standalone::info::ChunkInfo;
 use crate::pco::{DeltaEncoding, Mode};
 use std::any::Any;
 
@@ -96,7 +97,7 @@ impl<L: Latent> OpenChunk for Chunk<L> {
 
     fn inspect(&self) -> Vec<LatentInspection> {
         let spent = self.page.as_ref().map(PageState::spent).unwrap_or_default();
-        inspect::latents(&self.tables.meta, spent, self.n)
+        chunk::latents(&self.tables.meta, spent, self.n)
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

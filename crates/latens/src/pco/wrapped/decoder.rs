@@ -4,7 +4,8 @@ use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Number;
-use crate::pco::decode::page::{ChunkTables, PageState};
+use crate::pco::decode::chunk::ChunkTables;
+use crate::pco::decode::page::PageState;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
@@ -83,7 +84,7 @@ impl<T: Number> ChunkDecoder<T> {
         let mut page = self.page_decoder(src, dst.len())?;
         page.read(dst)?;
         let bytes = page.end().map_err(|e| e.after_values(dst.len() as u64))?;
-        self.tables.keep(page.state);
+        page.state.give_back(&self.tables);
         Ok(bytes)
     }
 }

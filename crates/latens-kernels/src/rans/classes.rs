@@ -1,6 +1,6 @@
-//! Classes of symbols that come of their rows and columns.
+//! Which table a symbol is coded with: its class.
 
-use super::{Classes, Cursor, LANES};
+use super::state::LANES;
 use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
@@ -9,12 +9,30 @@ use crate::x86_64::avx2_lookup;
 
 /// Levels of columns are below this.
 pub const WINDOW: usize = 64;
-/// Symbols whose classes are written down at a time where a kernel does not find them itself: few
-/// enough to be in the nearest cache still when they are used, beside the tables.
-const BAND: usize = 1 << 12;
+/// Which table each symbol is coded with.
+#[derive(Clone, Copy, Debug)]
+pub enum Classes<'a> {
+    /// All with this one.
+    One(u8),
+    /// Each its own; as many as symbols.
+    PerSymbol(&'a [u8]),
+    /// Each by its row and column.
+    Levels(Levels<'a>),
+}
 
-/// Most groups whose classes are written down together.
-pub(super) const TOGETHER: usize = 4;
+impl Classes<'_> {
+    /// Whether there are `symbols` classes, all below `tables`.
+    pub(super) fn fit(self, tables: usize, symbols: usize) -> bool {
+        match self {
+            Classes::Levels(levels) => levels.fit(tables, symbols),
+            Classes::One(class) => usize::from(class) < tables,
+            Classes::PerSymbol(classes) => {
+                let most = classes.iter().fold(0, |most, &class| most.max(class));
+                classes.len() == symbols && usize::from(most) < tables
+            }
+        }
+    }
+}
 
 /// The class of symbol `i` is `map[starts[i / 32] + cols[i mod cols.len()]]`: a window of the map
 /// for each row of 32 symbols, in which the columns have their places.
@@ -41,7 +59,7 @@ impl<'a> Levels<'a> {
     }
 
     /// Whether there are `symbols` classes, all below `tables`.
-    pub(super) fn fit(self, tables: usize, symbols: usize) -> bool {
+    fn fit(self, tables: usize, symbols: usize) -> bool {
         let most = self.map.iter().fold(0, |most, &class| most.max(class));
         self.starts.len() == symbols.div_ceil(LANES) && usize::from(most) < tables
     }
@@ -75,47 +93,6 @@ impl<'a> Levels<'a> {
                 *out = window[usize::from(*col)];
             }
             col = if col + LANES == self.cols.len() { 0 } else { col + LANES };
-        }
-    }
-}
-
-/// Lets `decode` go on with up to [`TOGETHER`] cursors as far as it can, their classes each with its symbol.
-pub(super) fn in_bands(
-    present: Present,
-    cursors: &mut [Cursor<'_>],
-    mut decode: impl FnMut(&mut [Cursor<'_>]),
-) {
-    if !cursors.iter().any(|c| matches!(c.classes, Classes::Levels(_))) {
-        return decode(cursors);
-    }
-    let mut classes = [[0; BAND]; TOGETHER];
-    loop {
-        let mut moved = 0;
-        let mut bands: Vec<Cursor<'_>> = Vec::with_capacity(TOGETHER);
-        for (cursor, buffer) in cursors.iter_mut().zip(&mut classes) {
-            let count = BAND.min(cursor.out.len() - cursor.written);
-            let classes = match cursor.classes {
-                Classes::One(class) => Classes::One(class),
-                Classes::PerSymbol(all) => Classes::PerSymbol(&all[cursor.written..][..count]),
-                Classes::Levels(levels) => {
-                    let classes = &mut buffer[..count];
-                    levels.expand(present, cursor.written, classes);
-                    Classes::PerSymbol(classes)
-                }
-            };
-            let words = &cursor.words[cursor.read..];
-            let out = &mut cursor.out[cursor.written..][..count];
-            bands.push(Cursor { words, states: cursor.states, classes, out, read: 0, written: 0 });
-        }
-        decode(&mut bands);
-        let done: Vec<_> = bands.iter().map(|band| (band.read, band.written)).collect();
-        for (cursor, (read, written)) in cursors.iter_mut().zip(done) {
-            cursor.read += read;
-            cursor.written += written;
-            moved += written;
-        }
-        if moved == 0 {
-            return;
         }
     }
 }

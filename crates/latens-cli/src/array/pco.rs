@@ -1,0 +1,55 @@
+//! A Pco file as a column: its numbers as bytes, its end, and what it may lack.
+
+use latens::pco::standalone::{Decoder, Ending};
+use latens::{NumberType, with_number_type};
+use std::io::Read;
+
+use super::bytes::append_le;
+use crate::io::section::Reader;
+use crate::message::{Failure, Result};
+
+/// The next `max` numbers of a Pco file as bytes, fewer only at the end.
+///
+/// # Errors
+/// I/O, damage.
+pub(super) fn next_pco(
+    decoder: &mut Decoder<Reader>,
+    ty: NumberType,
+    max: usize,
+) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    with_number_type!(ty, T => {
+        let mut numbers = vec![T::default(); max.min(1 << 16)];
+        let mut left = max;
+        while left > 0 {
+            let want = numbers.len().min(left);
+            let n = decoder.read(&mut numbers[..want])?;
+            append_le::<T>(&numbers[..n], &mut bytes);
+            left -= n;
+            if n == 0 {
+                break;
+            }
+        }
+    });
+    Ok(bytes)
+}
+
+/// Read the end of the file: the checksum, where there is one, and nothing after it.
+///
+/// # Errors
+/// A checksum that does not hold; bytes after the end, unless they are allowed.
+pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result<Ending> {
+    let ending = decoder.finish()?;
+    if ending.trailing && !allow_trailing {
+        return Err(Failure::new("bytes follow the end of the Pco data")
+            .at_byte(ending.consumed)
+            .hint("if that is as it should be, add --allow-trailing"));
+    }
+    Ok(ending)
+}
+
+/// What is said of an old file without chunks, which has nothing that names a type.
+pub fn no_type() -> Failure {
+    Failure::new("the file holds no numbers, and nothing says of which type")
+        .hint("--to raw gives an empty file")
+}

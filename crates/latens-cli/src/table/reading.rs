@@ -1,0 +1,54 @@
+//! What is to be read, and how.
+
+use std::fs::File;
+use std::io;
+
+use crate::array::source as bytes;
+use crate::format::Format;
+use crate::io::section::SharedFile;
+use crate::job::Input;
+use crate::message::{Failure, Result};
+use crate::progress::Progress;
+
+/// How an input is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// Where from.
+    pub input: &'a Input,
+    /// In which format.
+    pub format: Format,
+    /// Type of bare numbers.
+    pub number_type: Option<latens::NumberType>,
+    /// Leave nested columns out.
+    pub skip_nested: bool,
+    /// Told of bytes where a file is read in full before anything else happens.
+    pub progress: &'a Progress,
+}
+
+/// A file that can be read at any position: a pipe is put into a temporary file first.
+///
+/// # Errors
+/// I/O.
+pub fn shared(input: &Input) -> Result<SharedFile> {
+    if let Input::File(path) = input {
+        let file = File::open(path)?;
+        let meta = file.metadata()?;
+        if meta.is_dir() {
+            return Err(Failure::new("the input is a folder"));
+        }
+        if meta.is_file() {
+            return Ok(SharedFile::new(file)?);
+        }
+    }
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut bytes::open(input)?, &mut file)?;
+    Ok(SharedFile::new(file)?)
+}
+
+/// The same failure with the input's name, unless it names a file already.
+pub fn named(failure: Failure, input: &Input) -> Failure {
+    match input {
+        Input::Stdin => failure.in_file("standard input"),
+        Input::File(path) => failure.in_file(path),
+    }
+}

@@ -1,0 +1,111 @@
+//! Tables that symbols are decoded by.
+
+/// log2 of the largest table.
+pub const MAX_BITS: u32 = 14;
+/// The largest frequency in [`Tables`].
+pub const MAX_FREQUENCY: u32 = (1 << 12) - 1;
+
+/// The bits of a slot that hold how many of its symbol come before.
+pub(crate) const NTH: u32 = 0xfff;
+
+/// A slot of `symbol`, which has so many of them; `nth` counts those before it.
+///
+/// # Panics
+/// Where `frequency` is not 1 to [`MAX_FREQUENCY`], or `nth` is not below it.
+#[inline]
+pub const fn entry(symbol: u8, frequency: u32, nth: u32) -> u32 {
+    assert!(frequency <= MAX_FREQUENCY && nth < frequency);
+    frequency << 20 | (symbol as u32) << 12 | nth
+}
+
+/// Tables of one size, one for each class, one after the other; slots are made by [`entry`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    slots: &'a [u32],
+    bits: u32,
+}
+
+impl<'a> Tables<'a> {
+    /// `None` where `bits` is not 1 to [`MAX_BITS`], or `slots` are not 1 to 256 tables.
+    pub fn new(slots: &'a [u32], bits: u32) -> Option<Self> {
+        let fits = (1..=MAX_BITS).contains(&bits) && whole_tables(slots.len(), bits);
+        fits.then_some(Self { slots, bits })
+    }
+
+    /// All slots.
+    #[inline(always)]
+    pub(crate) fn slots(self) -> &'a [u32] {
+        self.slots
+    }
+
+    /// log2 of the size of a table.
+    #[inline(always)]
+    pub(crate) fn bits(self) -> u32 {
+        self.bits
+    }
+}
+
+/// Tables with any frequencies, one for each class: a slot names a symbol of a class, which has one
+/// step. That takes half the memory of [`Tables`], and one look-up more.
+#[derive(Clone, Debug)]
+pub struct WideTables {
+    /// Class · 256 + symbol.
+    slots: Vec<u16>,
+    /// By class · 256 + symbol: (2^bits − frequency) · 2^16 + sum of the frequencies before.
+    steps: Vec<u32>,
+    bits: u32,
+}
+
+impl WideTables {
+    /// Frequencies of at most 256 symbols a table, those of each summing to `2^bits`; `None` where
+    /// they do not, `bits` is not 1 to [`MAX_BITS`], or there are not 1 to 256 tables.
+    pub fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]>) -> Option<Self> {
+        (1..=MAX_BITS).contains(&bits).then_some(())?;
+        let (mut slots, mut steps) = (Vec::new(), Vec::new());
+        for (class, table) in tables.enumerate() {
+            let class = u8::try_from(class).ok()?;
+            (table.len() <= 256).then_some(())?;
+            let mut before = 0;
+            for (symbol, &f) in (0u8..=255).zip(table) {
+                let f = u32::from(f);
+                // No more than the table: what is left out is found below.
+                let f = f.min((1 << bits) - before);
+                let slot = u16::from_le_bytes([symbol, class]);
+                slots.resize(slots.len() + f as usize, slot);
+                steps.push(((1 << bits) - f) << 16 | before);
+                before += f;
+            }
+            let sum: u64 = table.iter().map(|&f| u64::from(f)).sum();
+            (sum == 1 << bits).then_some(())?;
+            steps.resize(steps.len().next_multiple_of(256), 0);
+        }
+        (!slots.is_empty()).then_some(Self { slots, steps, bits })
+    }
+
+    /// All slots: each below the number of steps.
+    #[inline(always)]
+    pub(crate) fn slots(&self) -> &[u16] {
+        &self.slots
+    }
+
+    /// All steps.
+    #[inline(always)]
+    pub(crate) fn steps(&self) -> &[u32] {
+        &self.steps
+    }
+
+    #[inline(always)]
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// How many tables.
+    pub(super) fn count(&self) -> usize {
+        self.slots.len() >> self.bits
+    }
+}
+
+/// Whether `len` slots are 1 to 256 whole tables.
+fn whole_tables(len: usize, bits: u32) -> bool {
+    len > 0 && len.is_multiple_of(1 << bits) && len >> bits <= 256
+}

@@ -1,0 +1,77 @@
+//! The codes of a batch: which slots were visited.
+
+use super::slot::{Lowers, Node};
+use super::stream::BATCH;
+use super::table::Table;
+#[cfg(target_arch = "x86_64")]
+use crate::dispatch::Simd;
+use crate::dispatch::{Present, Work};
+use crate::latent::Latent;
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::avx512_tans as avx512;
+
+/// The slots that a walk has visited: a batch's codes.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Codes {
+    pub(crate) nodes: [Node; BATCH],
+    /// Behind the nodes: what a kernel has no registers for.
+    pub(crate) beside: [usize; 3],
+    pub(super) n: usize,
+    /// Where they point into a table of lower bounds, its length.
+    pub(super) end: usize,
+    pub(super) max_offset_bits: u8,
+}
+
+impl Default for Codes {
+    fn default() -> Self {
+        let nodes = [Node::default(); BATCH];
+        Self { nodes, beside: [0; 3], n: 0, end: 0, max_offset_bits: 0 }
+    }
+}
+
+impl Codes {
+    /// Says whose nodes there will be.
+    #[inline(always)]
+    pub(super) fn are_of<L: Latent>(&mut self, table: &Table<L>, n: usize) {
+        self.n = n;
+        self.end = match &table.lowers {
+            Lowers::Near(_) => usize::MAX,
+            Lowers::Far(lowers) => lowers.len(),
+        };
+        self.max_offset_bits = table.max_offset_bits;
+    }
+
+    /// Drops the codes from the `n`th on; returns how many bits they had.
+    pub fn cut_to(&mut self, n: usize) -> usize {
+        let bits = |node: &Node| node.bits() as usize;
+        let dropped = self.nodes[..self.n].get(n..).map_or(0, |nodes| nodes.iter().map(bits).sum());
+        self.n = self.n.min(n);
+        dropped
+    }
+
+    /// Bits that the offsets of the latents take.
+    pub fn offset_bits(&self, present: Present) -> usize {
+        let visited = &self.nodes[..self.n];
+        match present.simd() {
+            _ if self.max_offset_bits == 0 => 0,
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the set is present.
+            Simd::Avx512 => unsafe { avx512::offset_bits(visited) },
+            _ => present.run(OffsetBits(visited)),
+        }
+    }
+}
+
+/// A sum over nodes.
+struct OffsetBits<'a>(&'a [Node]);
+
+impl Work for OffsetBits<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        // Below 2^15, as there are 256 of 64 at most.
+        self.0.iter().map(|node| node.offset_bits()).sum::<u32>() as usize
+    }
+}

@@ -1,0 +1,59 @@
+//! What all pages of a chunk share.
+
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::number::Latent;
+use crate::pco::decode::room::Kept;
+use crate::pco::decode::table::Table;
+use crate::pco::decode::workshop::Workshop;
+use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
+use crate::pco::layout::delta::DeltaPayload;
+
+/// A chunk's metadata with its tables: what all its pages share.
+#[derive(Clone, Debug)]
+pub(crate) struct ChunkTables<L> {
+    pub(crate) meta: ChunkMeta<L>,
+    pub(super) delta: Option<Table<u32>>,
+    pub(super) primary: Primary<Table<L>, Table<u32>>,
+    pub(super) secondary: Option<Table<L>>,
+    pub(super) kept: Kept<L>,
+}
+
+impl<L: Latent> ChunkTables<L> {
+    /// Builds the tables for pages of at most `n` numbers, within the limits.
+    pub(crate) fn new(
+        meta: ChunkMeta<L>,
+        n: usize,
+        limits: &Limits,
+        workshop: &Workshop,
+    ) -> Result<Self> {
+        limits.check_alloc(meta.decode_bytes(n), "the tables and windows of a chunk")?;
+        let (shift, index_shift) = match meta.delta {
+            DeltaPayload::None => (L::ZERO, 0),
+            _ => (L::MID, <u32 as Latent>::MID),
+        };
+        let secondary_shift = if meta.delta.covers_secondary() { L::MID } else { L::ZERO };
+        let delta = meta.delta_variable.as_ref();
+        let secondary = meta.secondary.as_ref();
+        Ok(Self {
+            delta: delta.map(|v| Table::new(v, 0, workshop)).transpose()?,
+            primary: match &meta.primary {
+                Primary::Latents(v) => Primary::Latents(Table::new(v, shift, workshop)?),
+                Primary::Indices(v) => Primary::Indices(Table::new(v, index_shift, workshop)?),
+            },
+            secondary: secondary.map(|v| Table::new(v, secondary_shift, workshop)).transpose()?,
+            meta,
+            kept: Kept::default(),
+        })
+    }
+
+    /// Gives the tables' memory back: no more can be decoded.
+    pub(crate) fn give_back(&mut self, workshop: &Workshop) {
+        self.delta.iter_mut().for_each(|table| table.give_back(workshop));
+        self.secondary.iter_mut().for_each(|table| table.give_back(workshop));
+        match &mut self.primary {
+            Primary::Latents(table) => table.give_back(workshop),
+            Primary::Indices(table) => table.give_back(workshop),
+        }
+    }
+}
