@@ -21,7 +21,7 @@ use crate::verb::{say, settle, thread_count};
 pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()> {
     let path = super::path(input)?;
     let named = |e: latens::Error| Failure::from(e).in_file(path);
-    let opened = Reader::salvage(crate::table::open::shared(input)?, limits).map_err(named)?;
+    let opened = Reader::salvage(crate::table::reading::shared(input)?, limits).map_err(named)?;
     let Salvage { reader, damage, lost } = opened;
     let mut reader = reader.threads(thread_count(args.common.threads));
     if let Some(base) = &args.base {
