@@ -144,7 +144,7 @@ mod tests {
         numbers.reverse();
         let mut keep = |number: usize, bytes: Vec<u8>| {
             found.push((number, bytes.clone()));
-            Ok((number % 2 == 0).then_some(bytes))
+            Ok(number.is_multiple_of(2).then_some(bytes))
         };
         reader.for_each(&numbers, &mut keep).unwrap();
         let expected = numbers.iter().map(|&number| (number, reader.tensor(number).unwrap()));
