@@ -30,7 +30,7 @@ pub fn sums(present: Present, weights: &[[i16; 2]], columns: &[Column]) -> [i32;
 fn scalar(weights: &[[i16; 2]], columns: &[Column]) -> [i32; LANES] {
     let mut sums = [0i32; LANES];
     for ([w, x], column) in weights.iter().zip(columns) {
-        for (sum, [a, b]) in sums.iter_mut().zip(column) {
+        for (sum, [a, b]) in sums.iter_mut().zip(&column.0) {
             let products = [i32::from(*w) * i32::from(*a), i32::from(*x) * i32::from(*b)];
             *sum = sum.wrapping_add(products[0].wrapping_add(products[1]));
         }
@@ -57,7 +57,7 @@ mod tests {
                         (false, _) => (next() % 511) as i16 - 255,
                     };
                     let weights: Vec<[i16; 2]> = (0..len).map(|_| [pick(), pick()]).collect();
-                    let column = |_| std::array::from_fn(|_| [pick(), pick()]);
+                    let column = |_| Column(std::array::from_fn(|_| [pick(), pick()]));
                     let columns: Vec<Column> = (0..len + 1).map(column).collect();
                     cases.push((weights, columns));
                 }

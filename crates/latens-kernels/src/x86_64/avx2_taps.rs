@@ -13,7 +13,7 @@ pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[Column]) -> [i32; LAN
     for ([w, x], column) in weights.iter().zip(columns) {
         let pair = i32::from(w.cast_unsigned()) | i32::from(*x) << 16;
         let weight = _mm256_set1_epi32(pair);
-        for (sum, lanes) in sums.iter_mut().zip(column.as_chunks::<8>().0) {
+        for (sum, lanes) in sums.iter_mut().zip(column.0.as_chunks::<8>().0) {
             // SAFETY: 32 bytes are loaded from eight pairs of two bytes each.
             let lanes = unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) };
             *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(lanes, weight));

@@ -38,7 +38,7 @@ pub(crate) unsafe fn sums(weights: &[[i16; 2]], columns: &[Column]) -> [i32; LAN
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn add(sums: &mut [__m512i; VECTORS], [w, x]: [i16; 2], column: &Column) {
     let weight = _mm512_set1_epi32(i32::from(w.cast_unsigned()) | i32::from(x) << 16);
-    for (sum, lanes) in sums.iter_mut().zip(column.as_chunks::<16>().0) {
+    for (sum, lanes) in sums.iter_mut().zip(column.0.as_chunks::<16>().0) {
         // SAFETY: 64 bytes are loaded from sixteen pairs of two bytes each.
         let lanes = unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) };
         *sum = _mm512_dpwssd_epi32(*sum, lanes, weight);

@@ -5,7 +5,7 @@
 
 use super::{Band, low};
 use latens_kernels::dispatch::Present;
-use latens_kernels::taps::{LANES, sums};
+use latens_kernels::taps::{Column, LANES, sums};
 use std::ops::Range;
 
 /// Most columns that a prediction leans on: what bounds the work for each symbol.
@@ -102,7 +102,7 @@ pub(super) fn restore(band: &Band<'_>, linear: &Weights, data: &mut [u8]) {
 fn walk(band: &Band<'_>, linear: &Weights, mut visit: impl FnMut(usize, i16) -> u8) {
     let means: Vec<i16> = band.means.iter().map(|&m| band.value(m)).collect();
     // What each of the first columns differs from its mean by, two neighbours a lane.
-    let mut errors = vec![[[0i16; 2]; LANES]; linear.reach.min(band.cols).div_ceil(2)];
+    let mut errors = vec![Column([[0; 2]; LANES]); linear.reach.min(band.cols).div_ceil(2)];
     for row in (0..band.rows).step_by(LANES) {
         let rows = row..band.rows.min(row + LANES);
         some_rows(band, &linear.pairs, &means, &mut errors, rows, &mut visit);
@@ -114,7 +114,7 @@ fn some_rows(
     band: &Band<'_>,
     weights: &[[i16; 2]],
     means: &[i16],
-    errors: &mut [[[i16; 2]; LANES]],
+    errors: &mut [Column],
     rows: Range<usize>,
     visit: &mut impl FnMut(usize, i16) -> u8,
 ) {
@@ -137,7 +137,7 @@ fn some_rows(
         }
         let differ = found.map(|symbol| band.value(symbol) - mean);
         if let Some(pairs) = errors.get_mut(c / 2) {
-            pairs.iter_mut().zip(differ).for_each(|(pair, d)| pair[c % 2] = d);
+            pairs.0.iter_mut().zip(differ).for_each(|(pair, d)| pair[c % 2] = d);
         }
     }
 }
