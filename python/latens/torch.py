@@ -151,7 +151,9 @@ class TensorFile:
         each = list(zip(names, types, [info.shape for info in infos], strict=True))
         if self.gpu is not None:
             return self.gpu.tensors(each)
-        found = self.file._reader.several(names)
+        # Elsewhere than in this memory one is moved before the next is decoded.
+        here = torch.device(self.device).type == "cpu"
+        found = self.file._reader.several(names) if here else map(self.file.get_bytes, names)
         return [_tensor(b, t, shape, self.device) for b, (_, t, shape) in zip(found, each, strict=True)]
 
     def get_slice(self, name: str) -> TensorSlice:

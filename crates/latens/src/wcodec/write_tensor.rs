@@ -43,9 +43,18 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             View::Packed(packing) => Some((packing, cols)),
             _ => None,
         };
-        self.with_part(0, |decoder, fetch| {
-            decoder.each(packing, fetch, |bytes| Ok(out.write_all(bytes)?))
-        })
+        let mut written = 0;
+        let done = self.with_part(0, |decoder, fetch| {
+            decoder.each(packing, fetch, |bytes| {
+                written += bytes.len();
+                Ok(out.write_all(bytes)?)
+            })
+        })?;
+        if done && written != self.entry.length {
+            let what = format!("{written} bytes where the index states {}", self.entry.length);
+            return Err(Error::corrupt(0, what));
+        }
+        Ok(done)
     }
 
     /// Writes all bytes, rows by rows.

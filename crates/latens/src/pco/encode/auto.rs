@@ -195,9 +195,7 @@ impl<L: Latent> Distinct<L> {
         let wider = (self.in_all / self.values.len().max(1) as f64).log2();
         entries + (rough + wider) * (n as f64) < bits * 0.98
     }
-}
 
-impl<L: Latent> Distinct<L> {
     /// Which of the values each latent is.
     #[expect(clippy::cast_possible_truncation, reason = "of a sample")]
     fn ranks(&self, latents: &[L]) -> Vec<u32> {
