@@ -82,20 +82,21 @@ pub(crate) fn watched<T: Number>(file: &[u8], limits: &Limits, watch: Watch<'_>)
     // A dictionary of the first chunk has spent what its bytes have earned.
     decoder.chunk()?;
     let behind = file.len() as u64 - decoder.position();
+    // What it has earned, or is small; else it must prove its count before memory is taken.
+    let mut n = 0;
     if hint.saturating_mul(width) <= earned(behind) {
-        if let Some(numbers) = collect(decoder, hint, hint.max(SMALL / width), watch)? {
+        let most = hint.max(SMALL / width);
+        if let Some(numbers) = collect(&mut decoder, hint, most, watch)? {
             return Ok(numbers);
         }
-    } else {
-        // Its tables are to be gone before another decoder makes them again.
-        drop(decoder);
+        // There is more than was announced.
+        n = most + 1;
     }
-    // There is more than the file has earned or announced: it must prove its count before memory
-    // is taken.
-    let mut decoder = Engine::new(Slice::starting_at(file, 0), limits)?.without_checks();
-    let n = decoder.count(T::TYPE)?;
+    let mut decoder = decoder.without_checks();
+    n += decoder.count(T::TYPE)?;
+    // Its tables are to be gone before another decoder makes them again.
     drop(decoder);
-    match collect(open(file, limits)?, n, n, watch)? {
+    match collect(&mut open(file, limits)?, n, n, watch)? {
         Some(numbers) => Ok(numbers),
         None => Err(Error::invalid("the file's count of numbers has changed")),
     }
@@ -106,9 +107,10 @@ pub(crate) fn earned(bytes: u64) -> u64 {
     TRUST.saturating_add(bytes.saturating_mul(4))
 }
 
-/// All numbers, with room for `reserved` of them at once; `None` if there are more than `most`.
+/// All numbers, with room for `reserved` of them at once; `None` if there are more than `most`, of which
+/// one is read then.
 fn collect<T: Number>(
-    mut decoder: Engine<Slice<'_>>,
+    decoder: &mut Engine<Slice<'_>>,
     reserved: u64,
     most: u64,
     watch: Watch<'_>,
@@ -131,7 +133,7 @@ fn collect<T: Number>(
     if decoder.read(&mut [T::default()])? > 0 {
         return Ok(None);
     }
-    finish(&mut decoder)?;
+    finish(decoder)?;
     Ok(Some(numbers))
 }
 

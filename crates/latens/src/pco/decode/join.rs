@@ -11,10 +11,12 @@ use std::iter;
 pub(super) struct Wanted {
     pub(super) primary: bool,
     pub(super) secondary: bool,
+    /// Values for indices.
+    pub(super) values: bool,
 }
 
 impl Wanted {
-    pub(super) const ALL: Self = Self { primary: true, secondary: true };
+    pub(super) const ALL: Self = Self { primary: true, secondary: true, values: true };
 
     /// Those that [`Join`] may find unsound.
     pub(super) fn for_checks<L>(mode: &ModePayload<L>) -> Self {
@@ -24,7 +26,7 @@ impl Wanted {
             ModePayload::FloatMult { .. } => (true, false),
             ModePayload::FloatQuant { .. } => (true, true),
         };
-        Self { primary, secondary }
+        Self { primary, secondary, values: false }
     }
 }
 
@@ -41,6 +43,8 @@ pub(super) struct Join<'a, L> {
     pub(super) indices: &'a [u32],
     pub(super) primary: &'a mut [L],
     pub(super) secondary: Secondary<'a, L>,
+    /// Whether indices get their values, or are checked only.
+    pub(super) values: bool,
 }
 
 impl<L: Latent> Work for Join<'_, L> {
@@ -48,7 +52,7 @@ impl<L: Latent> Work for Join<'_, L> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { mode, indices, primary, secondary } = self;
+        let Self { mode, indices, primary, secondary, values: is_wanted } = self;
         let joined = match mode {
             ModePayload::Classic => true,
             ModePayload::IntMult { base } => match secondary {
@@ -64,10 +68,14 @@ impl<L: Latent> Work for Join<'_, L> {
                 Secondary::Latents(all) => float_quant::join(primary, all.iter().copied(), *q),
             },
             ModePayload::Dict { values } => {
-                return dict::join(indices, values, primary).map_err(|index| {
+                dict::check(indices, values).map_err(|index| {
                     let len = values.len();
                     format!("index {index} in the batch that ends here is outside of the dictionary of {len} values")
-                });
+                })?;
+                if is_wanted {
+                    dict::join(indices, values, primary);
+                }
+                true
             }
         };
         if joined { Ok(()) } else { Err(unsound(mode)) }

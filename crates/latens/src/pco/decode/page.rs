@@ -257,7 +257,7 @@ impl<L: Latent> PageState<L> {
             Some(latent) => Secondary::Constant(latent),
             None => Secondary::Latents(secondary.get(..n).unwrap_or_default()),
         };
-        let join = Join { mode, indices, primary, secondary };
+        let join = Join { mode, indices, primary, secondary, values: wanted.values };
         Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;
         Ok(n)

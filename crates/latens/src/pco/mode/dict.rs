@@ -3,21 +3,22 @@
 use crate::number::Latent;
 use latens_kernels::dispatch::Present;
 
-/// Values for indices; the first index without a value, if there is one.
+/// The first index that has no value, if there is one.
 #[inline(always)]
-pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) -> Result<(), u32> {
-    let Some(last) = values.len().checked_sub(1) else {
-        return indices.first().map_or(Ok(()), |&index| Err(index));
-    };
+pub(crate) fn check<L>(indices: &[u32], values: &[L]) -> Result<(), u32> {
     let most = indices.iter().fold(0, |most, &index| most.max(index));
-    if most as usize > last {
-        return Err(indices.iter().find(|&&i| i as usize > last).copied().unwrap_or(most));
+    if indices.is_empty() || (most as usize) < values.len() {
+        return Ok(());
     }
+    Err(indices.iter().find(|&&i| i as usize >= values.len()).copied().unwrap_or(most))
+}
+
+/// Values for indices that are [`check`]ed.
+#[inline(always)]
+pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) {
     for (x, &index) in dst.iter_mut().zip(indices) {
-        // Says to the compiler that there is such a value.
-        *x = values[(index as usize).min(last)];
+        *x = values[index as usize];
     }
-    Ok(())
 }
 
 /// How the distinct values are numbered.
@@ -181,7 +182,8 @@ mod tests {
         let (values, indices) = split(&latents, 1 << 20, Order::Value).unwrap();
         assert!(values.is_sorted());
         let mut joined = vec![0; latents.len()];
-        join(&indices, &values, &mut joined).unwrap();
+        assert_eq!(check(&indices, &values), Ok(()));
+        join(&indices, &values, &mut joined);
         assert_eq!(joined, latents);
     }
 }

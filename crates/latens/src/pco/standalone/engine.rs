@@ -195,9 +195,9 @@ impl<S: Supply> Engine<S> {
             if info.number_type != ty {
                 return Err(other_type(info.number_type, ty));
             }
-            n += info.n as u64;
             let index = self.seen.chunks.len();
-            self.check_chunk(ty).map_err(|e| e.within(format!("chunk {index}")))?;
+            let checked = self.check_chunk(ty);
+            n += checked.map_err(|e| e.within(format!("chunk {index}")))? as u64;
         }
         Ok(n)
     }

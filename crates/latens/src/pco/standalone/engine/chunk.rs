@@ -126,19 +126,21 @@ impl<S: Supply> Engine<S> {
         Ok(())
     }
 
-    /// Moves past the current chunk, and finds what cannot be decoded.
+    /// Moves past the current chunk, and finds what cannot be decoded. How many numbers that were.
     #[inline]
-    pub(super) fn check_chunk(&mut self, ty: NumberType) -> Result<()> {
+    pub(super) fn check_chunk(&mut self, ty: NumberType) -> Result<usize> {
+        let n = self.current.as_ref().map_or(0, |c| c.chunk.left() + c.chunk.ready());
         while let Some(Current { chunk, bit, .. }) = &mut self.current {
             let left = chunk.left();
             if left == 0 {
-                return self.close_chunk();
+                self.close_chunk()?;
+                break;
             }
             advance(&mut self.source, bit, |bytes, bit| chunk.check_batch(bytes, bit))?;
             self.emitted_bytes += ((left - chunk.left()) * ty.bytes()) as u64;
             self.limits.check_output(self.emitted_bytes)?;
         }
-        Ok(())
+        Ok(n)
     }
 
     /// Decodes the numbers of the current chunk, drops them, and tells where its bits went.
