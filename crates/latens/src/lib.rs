@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`pco`] | Pco, one column a file, or wrapped in a container | reads versions 0 to 4.1, writes 4.1 |
 //! | [`delta_binary_packed`] | Parquet's DELTA_BINARY_PACKED and the two string encodings on it | reads and writes |
-//! | `wcodec` | checkpoints of neural networks | planned |
+//! | [`wcodec`] | checkpoints of neural networks, exact and readable by the slice | reads and writes |
 //!
 //! # Examples
 //!

@@ -32,7 +32,8 @@ impl<L: Latent> Chunk<L> {
         config: &Config,
     ) -> Result<Self> {
         config.validate(ty)?;
-        if page_lens.iter().sum::<usize>() != latents.len() {
+        let sum = page_lens.iter().try_fold(0usize, |sum, &n| sum.checked_add(n));
+        if sum != Some(latents.len()) {
             return Err(Error::invalid("the pages' lengths do not sum to the chunk's"));
         }
         let plan = choose::plan(latents, ty, config)?;

@@ -43,7 +43,7 @@ impl FileDecoder {
         let mut r = BitReader::new(src, 0);
         let meta = ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, &self.limits)?;
         let tables = ChunkTables::new(meta, usize::MAX / 2, &self.limits, &Workshop::default())?;
-        Ok((ChunkDecoder { tables: Arc::new(tables) }, r.bit() / 8))
+        Ok((ChunkDecoder { tables: Arc::new(tables), limits: self.limits }, r.bit() / 8))
     }
 }
 
@@ -51,6 +51,7 @@ impl FileDecoder {
 #[derive(Clone, Debug)]
 pub struct ChunkDecoder<T: Number> {
     tables: Arc<ChunkTables<T::L>>,
+    limits: Limits,
 }
 
 impl<T: Number> ChunkDecoder<T> {
@@ -68,8 +69,10 @@ impl<T: Number> ChunkDecoder<T> {
     /// behind the page do no harm.
     ///
     /// # Errors
-    /// When the page's metadata is not sound; offsets count from `src`.
+    /// When the page's metadata is not sound, offsets counted from `src`; invalid argument when
+    /// the page passes [`Limits::max_output`].
     pub fn page_decoder<'a>(&self, src: &'a [u8], n: usize) -> Result<PageDecoder<'a, T>> {
+        self.limits.check_output((n as u64).saturating_mul(T::TYPE.bytes() as u64))?;
         let mut r = BitReader::new(src, 0);
         let state = PageState::read(&mut r, &self.tables, n)?;
         Ok(PageDecoder { tables: Arc::clone(&self.tables), state, src, bit: r.bit() })
@@ -78,8 +81,8 @@ impl<T: Number> ChunkDecoder<T> {
     /// Decodes a whole page of `dst.len()` numbers; returns how many bytes it takes.
     ///
     /// # Errors
-    /// When the page is not sound; of `dst` then only the first [`Error::values_before`] numbers
-    /// have changed.
+    /// As [`ChunkDecoder::page_decoder`], and when the page is not sound; of `dst` then only the
+    /// first [`Error::values_before`] numbers have changed.
     pub fn decode_page(&self, src: &[u8], dst: &mut [T]) -> Result<usize> {
         let mut page = self.page_decoder(src, dst.len())?;
         page.read(dst)?;
@@ -138,5 +141,34 @@ impl<T: Number> PageDecoder<'_, T> {
         let mut r = BitReader::new(self.src, self.bit);
         r.align("a page")?;
         Ok(r.bit() / 8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::Config;
+    use crate::pco::wrapped::FileEncoder;
+
+    #[test]
+    fn pages_are_limited() -> Result<()> {
+        let encoder = FileEncoder::new(Config::default());
+        let chunk = encoder.chunk_encoder(&[5i64; 3000], &[3000])?;
+        let (mut header, mut meta, mut page) = (Vec::new(), Vec::new(), Vec::new());
+        encoder.write_header(&mut header)?;
+        chunk.write_meta(&mut meta)?;
+        chunk.write_page(0, &mut page)?;
+        let limits = Limits::default().max_output(24_000);
+        let (chunk, _) = FileDecoder::new(&header, &limits)?.0.chunk_decoder::<i64>(&meta)?;
+        assert_eq!(chunk.decode_page(&page, &mut [0; 3000])?, page.len());
+        assert!(chunk.decode_page(&page, &mut [0; 3001]).unwrap_err().is_limit());
+        assert!(chunk.page_decoder(&page, usize::MAX).unwrap_err().is_limit());
+        Ok(())
+    }
+
+    #[test]
+    fn lengths_of_pages_may_not_overflow() {
+        let lens = [1 << (usize::BITS - 1), (1 << (usize::BITS - 1)) + 3];
+        assert!(FileEncoder::default().chunk_encoder(&[1u32, 2, 3], &lens).is_err());
     }
 }
