@@ -11,6 +11,7 @@ use super::data::{Back, Column, Data, Kind};
 use crate::io::parquet::{self, Compression, Options, ParquetTable};
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
+use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 
 /// All of them, as `--codecs` names them.
@@ -127,7 +128,7 @@ impl Codec for Dbp<'_> {
 
     fn compress(&self, index: usize) -> Result<Vec<u8>> {
         let column = at(self.columns, index)?;
-        Ok(match &column.numbers {
+        Ok(match column.stored() {
             AnyNumbers::I32(n) => dbp::encode(n, dbp::Layout::default_for::<i32>()),
             AnyNumbers::U32(n) => dbp::encode(n, dbp::Layout::default_for::<u32>()),
             AnyNumbers::I64(n) => dbp::encode(n, dbp::Layout::default_for::<i64>()),
@@ -140,13 +141,14 @@ impl Codec for Dbp<'_> {
         fn decode<T: dbp::Element>(packed: &[u8]) -> Result<Vec<T>> {
             Ok(dbp::decode::<T>(packed, &Limits::default(), dbp::Options::default())?.0)
         }
-        Ok(match at(self.columns, index)?.numbers.number_type() {
-            NumberType::I32 => Back::Numbers(AnyNumbers::I32(decode(packed)?)),
-            NumberType::U32 => Back::Numbers(AnyNumbers::U32(decode(packed)?)),
-            NumberType::I64 => Back::Numbers(AnyNumbers::I64(decode(packed)?)),
-            NumberType::U64 => Back::Numbers(AnyNumbers::U64(decode(packed)?)),
-            _ => Back::Bytes(packed.to_vec()),
-        })
+        let numbers = match at(self.columns, index)?.stored().number_type() {
+            NumberType::I32 => AnyNumbers::I32(decode(packed)?),
+            NumberType::U32 => AnyNumbers::U32(decode(packed)?),
+            NumberType::I64 => AnyNumbers::I64(decode(packed)?),
+            NumberType::U64 => AnyNumbers::U64(decode(packed)?),
+            _ => return Ok(Back::Bytes(packed.to_vec())),
+        };
+        Ok(Back::Values(vec![Values::Numbers(numbers)]))
     }
 }
 

@@ -5,6 +5,7 @@ use latens::AnyNumbers;
 use super::held::Held;
 use crate::message::{Failure, Result};
 use crate::table::model::Field;
+use crate::table::narrow::narrow;
 use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 
@@ -25,11 +26,29 @@ pub(super) enum Kind {
     Checkpoint(Box<Model>),
 }
 
-/// A column: its values that are not null.
+/// A column: its values that are not null, of the type that they have in memory.
 pub(super) struct Column {
     pub(super) numbers: AnyNumbers,
     pub(super) bytes: Vec<u8>,
+    /// With the type that Parquet stores, where that is wider.
+    wide: Option<AnyNumbers>,
+    /// The same as a table.
     pub(super) table: Held,
+}
+
+impl Column {
+    /// With the type that Parquet stores.
+    pub(super) fn stored(&self) -> &AnyNumbers {
+        self.wide.as_ref().unwrap_or(&self.numbers)
+    }
+
+    /// Values of the table as those in memory.
+    fn narrowed(&self, values: &[Values]) -> Option<AnyNumbers> {
+        let bytes: Vec<u8> = values.iter().flat_map(Values::to_le_bytes).collect();
+        let numbers = AnyNumbers::from_le_bytes(self.stored().number_type(), &bytes).ok()?;
+        let narrowed = narrow(&numbers, &self.table.field()?.logical);
+        Some(narrowed.unwrap_or(numbers))
+    }
 }
 
 /// A checkpoint, one file.
@@ -79,22 +98,22 @@ impl Data {
     }
 
     pub(super) fn same(&self, index: usize, back: &Back) -> bool {
-        let (bytes, numbers) = match &self.kind {
+        let (bytes, column) = match &self.kind {
             Kind::Columns(columns) => match columns.get(index) {
-                Some(column) => (&column.bytes, Some(&column.numbers)),
+                Some(column) => (&column.bytes, Some(column)),
                 None => return false,
             },
             Kind::Checkpoint(model) => (&model.bytes, None),
         };
+        let same = |back: &AnyNumbers| {
+            column.is_some_and(|c| c.numbers.number_type() == back.number_type())
+                && back.to_le_bytes() == *bytes
+        };
         match back {
             Back::Bytes(back) => back == bytes,
-            Back::Numbers(back) => {
-                numbers.is_some_and(|n| n.number_type() == back.number_type())
-                    && back.to_le_bytes() == *bytes
-            }
+            Back::Numbers(back) => same(back),
             Back::Values(values) => {
-                let back: Vec<u8> = values.iter().flat_map(Values::to_le_bytes).collect();
-                back == *bytes
+                column.and_then(|c| c.narrowed(values)).is_some_and(|back| same(&back))
             }
         }
     }
@@ -128,7 +147,7 @@ fn column(
     cut: &mut bool,
 ) -> Result<Option<Column>> {
     let mut reader = table.column(index)?;
-    let mut numbers: Option<AnyNumbers> = None;
+    let mut stored = None;
     let mut pieces = Vec::new();
     let mut bytes = Vec::new();
     loop {
@@ -138,16 +157,21 @@ fn column(
         }
         let Values::Numbers(now) = &piece.values else { return Ok(None) };
         bytes.extend(now.to_le_bytes());
-        numbers.get_or_insert_with(|| AnyNumbers::new(now.number_type()));
+        stored = Some(now.number_type());
         pieces.push(piece);
         if bytes.len() as u64 >= MOST {
             *cut = true;
             break;
         }
     }
-    let Some(numbers) = numbers else { return Ok(None) };
-    let numbers = AnyNumbers::from_le_bytes(numbers.number_type(), &bytes)?;
-    Ok(Some(Column { numbers, bytes, table: Held::new(field.clone(), pieces) }))
+    let Some(stored) = stored else { return Ok(None) };
+    let stored = AnyNumbers::from_le_bytes(stored, &bytes)?;
+    let (numbers, wide) = match narrow(&stored, &field.logical) {
+        Some(narrow) => (narrow, Some(stored)),
+        None => (stored, None),
+    };
+    let bytes = numbers.to_le_bytes();
+    Ok(Some(Column { numbers, bytes, wide, table: Held::new(field.clone(), pieces) }))
 }
 
 /// A checkpoint of one file.

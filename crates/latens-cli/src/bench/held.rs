@@ -1,8 +1,10 @@
 //! One column in memory, as a table: what is written to Parquet without reading its source again.
 
+use latens::AnyNumbers;
+
 use crate::message::Result;
 use crate::table::model::{Field, Schema};
-use crate::table::piece::Piece;
+use crate::table::piece::{Piece, Values};
 use crate::table::source::{Column, Table, no_column};
 
 /// A table of one column.
@@ -18,8 +20,13 @@ impl Held {
         Held { schema: Schema { fields: vec![field], ..Schema::default() }, rows, pieces }
     }
 
+    /// The column, while there is one.
+    pub(super) fn field(&self) -> Option<&Field> {
+        self.schema.fields.first()
+    }
+
     pub(super) fn name(&self) -> &str {
-        self.schema.fields.first().map_or("", |field| field.name.as_str())
+        self.field().map_or("", |field| field.name.as_str())
     }
 }
 
@@ -55,8 +62,8 @@ impl Column for HeldColumn<'_> {
                     first.clone()
                 }
                 None => {
-                    let none = latens::AnyNumbers::new(latens::NumberType::U8);
-                    return Ok(Piece::of(crate::table::piece::Values::Numbers(none)));
+                    let none = AnyNumbers::new(latens::NumberType::U8);
+                    return Ok(Piece::of(Values::Numbers(none)));
                 }
             },
         };

@@ -10,6 +10,7 @@ pub mod dbp;
 pub mod dbp_write;
 pub mod jobs;
 pub mod model;
+pub mod narrow;
 pub mod npy;
 pub mod open;
 pub mod peers;

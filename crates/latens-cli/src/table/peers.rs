@@ -3,6 +3,9 @@
 use crate::io::parquet::{Options, write};
 use crate::message::Result;
 use crate::parallel;
+use crate::table::model::LogicalType;
+use crate::table::narrow::narrow;
+use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 use crate::zstd_peer::{Count, ZstdSize};
 
@@ -38,13 +41,18 @@ pub fn measure(table: &dyn Table) -> Result<Vec<(String, u64)>> {
 /// A column's values as they lie in memory, a byte a row for its nulls where there are any.
 fn zstd_column(table: &dyn Table, index: usize) -> Result<u64> {
     let mut column = table.column(index)?;
+    let logical = table.schema().fields.get(index).map_or(&LogicalType::None, |f| &f.logical);
     let mut size = ZstdSize::new()?;
     loop {
         let piece = column.next(PIECE_ROWS)?;
         if piece.rows == 0 {
             return size.finish();
         }
-        size.add(&piece.values.to_le_bytes())?;
+        let narrowed = match &piece.values {
+            Values::Numbers(numbers) => narrow(numbers, logical),
+            _ => None,
+        };
+        size.add(&narrowed.map_or_else(|| piece.values.to_le_bytes(), |n| n.to_le_bytes()))?;
         if let Some(valid) = &piece.valid {
             size.add(&valid.iter().map(|&valid| u8::from(valid)).collect::<Vec<u8>>())?;
         }

@@ -1,6 +1,7 @@
 //! `latens bench`
 
 use std::io::{Write, stdout};
+use std::path::Path;
 
 use super::{print_json, print_out, settle};
 use crate::args;
@@ -24,6 +25,9 @@ use crate::table::source::Table;
 pub fn run(args: &args::Bench) -> Result<()> {
     let input = settle::input(&args.input);
     let format = settle::input_format(&input, args.from)?;
+    // What could not be written is known before anything is measured.
+    let csv = args.csv.as_deref().map(|path| output(&input, path, args.force)).transpose()?;
+    let html = args.html.as_deref().map(|path| output(&input, path, args.force)).transpose()?;
     let progress = Progress::new("bench", None, args.common.quiet || args.common.json);
     let data = match format {
         Format::Wcodec => {
@@ -43,23 +47,24 @@ pub fn run(args: &args::Bench) -> Result<()> {
     let report = bench::run(input.name(), &data, &names);
     progress.finish();
     let report = report?;
-    match (args.common.json, args.common.quiet) {
+    let to_stdout = [&args.csv, &args.html].into_iter().flatten().any(|path| is_stdout(path));
+    match (args.common.json, args.common.quiet || to_stdout) {
         (true, _) => print_json(&report)?,
         (false, false) => print_out(&render::bench::text(&report, style::wanted(&stdout())))?,
         (false, true) => {}
     }
-    if let Some(path) = &args.csv {
-        let mut out = csv::Writer::from_writer(Vec::new());
+    if let Some(out) = csv {
+        let mut table = csv::Writer::from_writer(Vec::new());
         let fault = |e: csv::Error| Failure::new(format!("the table is no CSV: {e}"));
         for codec in &report.codecs {
-            out.serialize(codec).map_err(fault)?;
+            table.serialize(codec).map_err(fault)?;
         }
-        let bytes = out.into_inner().map_err(|e| Failure::new(e.to_string()))?;
-        write(&input, path, args.force, &bytes)?;
+        let bytes = table.into_inner().map_err(|e| Failure::new(e.to_string()))?;
+        write(out, &bytes)?;
     }
-    if let Some(path) = &args.html {
+    if let Some(out) = html {
         let page = render::html::page(&input.name(), &render::bench::html(&report));
-        write(&input, path, args.force, page.as_bytes())?;
+        write(out, page.as_bytes())?;
     }
     Ok(())
 }
@@ -85,15 +90,23 @@ fn table(
     }
 }
 
-fn write(input: &Input, path: &std::path::Path, force: bool, bytes: &[u8]) -> Result<()> {
-    let mut out = OutputFile::open(&Request {
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn output(input: &Input, path: &Path, force: bool) -> Result<OutputFile> {
+    let output = if is_stdout(path) { Output::Stdout } else { Output::File(path.to_path_buf()) };
+    OutputFile::open(&Request {
         input,
-        output: &Output::File(path.to_path_buf()),
+        output: &output,
         force,
         text: true,
         need: Need::Stream,
         max_output: None,
-    })?;
+    })
+}
+
+fn write(mut out: OutputFile, bytes: &[u8]) -> Result<()> {
     out.write_all(bytes).map_err(|e| out.explain(e.into()))?;
     out.commit().map(|_| ())
 }

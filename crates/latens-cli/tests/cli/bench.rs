@@ -35,3 +35,35 @@ fn tables_leave_text_out_and_unknown_codecs_are_usage() {
     f.write("w.csv", b"word\na\nb\n");
     f.run(&["bench", "w.csv"]).fails(&["no column of numbers"]);
 }
+
+/// Numbers of 8 and 16 bits are what the file holds, not what Parquet makes of them.
+#[test]
+fn narrow_numbers_stay_narrow() {
+    let f = Folder::new();
+    let numbers: Vec<u8> = (0..4000u32).map(|i| (i * i % 251).to_le_bytes()[0]).collect();
+    f.write("a.raw", &numbers);
+    for (ty, bytes) in [("u8", 4000), ("i16", 4000)] {
+        f.run(&["compress", "-f", "a.raw", "--type", ty, "-o", "a.pco"]).ok();
+        f.run(&["decompress", "-f", "a.pco", "-o", "a.npy"]).ok();
+        let done = f.run(&["bench", "a.npy", "--json"]).ok();
+        let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
+        assert_eq!(report["bytes"], bytes, "{ty}");
+        f.run(&["compress", "-f", "a.npy", "-o", "a.parquet"]).ok();
+        let done = f.run(&["bench", "a.parquet", "--json", "--codecs", "zstd-3,dbp"]).ok();
+        let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
+        assert_eq!(report["bytes"], bytes, "{ty}");
+    }
+}
+
+#[test]
+fn reports_go_to_standard_output_or_are_refused_beforehand() {
+    let f = Folder::new();
+    f.write("a.npy", &column(300));
+    let done = f.run(&["bench", "a.npy", "--codecs", "lz4", "--csv", "-"]).ok();
+    assert!(done.text().starts_with("codec,bytes,ratio"), "{}", done.text());
+    assert_eq!(done.text().lines().count(), 2);
+    f.write("s.csv", b"kept");
+    let done = f.run(&["bench", "a.npy", "--codecs", "lz4", "--csv", "s.csv"]).fails(&["s.csv"]);
+    assert!(done.out.is_empty());
+    assert_eq!(f.read("s.csv"), b"kept");
+}
