@@ -1,27 +1,34 @@
 //! What a buffer held before chunks were decoded to it, for as long as that may fail: after an error
 //! nothing has changed behind the numbers that are right.
 //!
-//! Threads take chunks in order, so that all but the last few are followed by none that failed: what
-//! these overwrote is forgotten, and its memory used again.
+//! Threads take chunks in order. Of the first one that is not decoded yet nothing need be kept: what is
+//! written of it is right, up to an error. Of those behind it pieces are kept as they are come to, until
+//! all chunks before are decoded; what was kept is then forgotten, and its memory used again.
 
 use crate::number::Number;
+use crate::pco::standalone::{Engine, Slice};
 use std::collections::BTreeMap;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// Bytes that are kept at once: they are in the nearest caches still when they are overwritten.
+const PIECE: usize = 1 << 16;
 
 /// The old content of chunks.
 pub(super) struct Kept<T> {
+    /// All chunks before this one are decoded.
+    next: AtomicUsize,
     state: Mutex<State<T>>,
 }
 
 struct State<T> {
-    /// By chunk.
-    held: BTreeMap<usize, Piece<T>>,
-    /// All chunks before this one are decoded.
-    next: usize,
+    /// By chunk, of those that nobody is at.
+    held: BTreeMap<usize, Old<T>>,
     spare: Vec<Vec<T>>,
 }
 
-struct Piece<T> {
+struct Old<T> {
     /// Where it stands in the buffer.
     start: usize,
     numbers: Vec<T>,
@@ -30,46 +37,88 @@ struct Piece<T> {
 
 impl<T: Number> Kept<T> {
     pub(super) fn new() -> Self {
-        let state = State { held: BTreeMap::new(), next: 0, spare: Vec::new() };
-        Self { state: Mutex::new(state) }
+        let state = State { held: BTreeMap::new(), spare: Vec::new() };
+        Self { next: AtomicUsize::new(0), state: Mutex::new(state) }
     }
 
     fn with<V>(&self, change: impl FnOnce(&mut State<T>) -> V) -> V {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps `old`, which stands at `start`, before chunk `index` is decoded there.
-    pub(super) fn keep(&self, index: usize, start: usize, old: &[T]) {
-        let mut numbers = self.with(|state| state.spare.pop()).unwrap_or_default();
-        numbers.clear();
-        numbers.extend_from_slice(old);
-        let piece = Piece { start, numbers, decoded: false };
-        self.with(|state| state.held.insert(index, piece));
-    }
-
-    /// Chunk `index` is as it should be.
-    pub(super) fn decoded(&self, index: usize) {
-        self.with(|state| {
-            if let Some(piece) = state.held.get_mut(&index) {
-                piece.decoded = true;
-            }
-            while state.held.get(&state.next).is_some_and(|piece| piece.decoded) {
-                state.spare.extend(state.held.remove(&state.next).map(|piece| piece.numbers));
-                state.next += 1;
-            }
-        });
+    /// For the decoding of chunk `index`, which stands at `start`.
+    pub(super) fn chunk(&self, index: usize, start: usize) -> Keeping<'_, T> {
+        Keeping { kept: self, index, old: Old { start, numbers: Vec::new(), decoded: false } }
     }
 
     /// Puts back everything from the first chunk on that was not decoded.
     pub(super) fn restore(self, buffer: &mut [T]) {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for piece in state.held.into_values() {
-            let place = piece.start..piece.start + piece.numbers.len();
+        for old in state.held.into_values() {
+            let place = old.start..old.start + old.numbers.len();
             if let Some(place) = buffer.get_mut(place) {
-                place.copy_from_slice(&piece.numbers);
+                place.copy_from_slice(&old.numbers);
             }
         }
     }
+}
+
+/// What the decoding of one chunk overwrites.
+pub(super) struct Keeping<'k, T: Number> {
+    kept: &'k Kept<T>,
+    index: usize,
+    old: Old<T>,
+}
+
+impl<T: Number> Keeping<'_, T> {
+    /// Keeps what comes next in the chunk, where it may have to be put back.
+    fn keep(&mut self, old: &[T]) {
+        if self.kept.next.load(Ordering::Acquire) == self.index {
+            return;
+        }
+        let numbers = &mut self.old.numbers;
+        if numbers.capacity() == 0 {
+            *numbers = self.kept.with(|state| state.spare.pop()).unwrap_or_default();
+            numbers.clear();
+        }
+        numbers.extend_from_slice(old);
+    }
+
+    /// Whether the chunk is as it should be.
+    pub(super) fn end(mut self, decoded: bool) {
+        self.old.decoded = decoded;
+    }
+}
+
+impl<T: Number> Drop for Keeping<'_, T> {
+    /// Hands it over, also where a thread panics.
+    fn drop(&mut self) {
+        let nothing = Old { start: 0, numbers: Vec::new(), decoded: false };
+        let old = mem::replace(&mut self.old, nothing);
+        self.kept.with(|state| {
+            state.held.insert(self.index, old);
+            let mut next = self.kept.next.load(Ordering::Relaxed);
+            while state.held.get(&next).is_some_and(|old| old.decoded) {
+                let old = state.held.remove(&next).map(|old| old.numbers);
+                state.spare.extend(old.filter(|numbers| numbers.capacity() > 0));
+                next += 1;
+            }
+            self.kept.next.store(next, Ordering::Release);
+        });
+    }
+}
+
+/// Decodes the numbers of a chunk to `dst`; whether they are all there.
+pub(super) fn decode<T: Number>(
+    decoder: &mut Engine<Slice<'_>>,
+    dst: &mut [T],
+    mut keeping: Option<&mut Keeping<'_, T>>,
+) -> bool {
+    dst.chunks_mut(PIECE / size_of::<T>()).all(|piece| {
+        if let Some(keeping) = &mut keeping {
+            keeping.keep(piece);
+        }
+        decoder.read(piece).is_ok_and(|got| got == piece.len())
+    })
 }
 
 #[cfg(test)]
@@ -80,17 +129,26 @@ mod tests {
     fn forgets_what_is_safe_and_restores_the_rest() {
         let mut buffer: Vec<u32> = (0..40).collect();
         let kept = Kept::new();
-        for index in [0, 1, 3, 2] {
-            kept.keep(index, 10 * index, &buffer[10 * index..][..10]);
-            buffer[10 * index..][..10].fill(99);
+        {
+            let mut at = [0, 1, 2, 3].map(|index| kept.chunk(index, 10 * index));
+            for (keeping, piece) in at.iter_mut().zip(buffer.chunks_mut(10)) {
+                keeping.keep(&piece[..5]);
+                piece.fill(99);
+            }
+            let [zeroth, first, mut second, third] = at;
+            first.end(true);
+            third.end(true);
+            assert_eq!(kept.with(|state| state.held.len()), 2);
+            zeroth.end(true);
+            // Of the first chunk nothing was kept, and of this one nothing more is.
+            assert_eq!(kept.with(|state| (state.held.len(), state.spare.len())), (1, 1));
+            second.keep(&[1; 5]);
+            assert_eq!(second.old.numbers, [20, 21, 22, 23, 24]);
+            second.end(false);
         }
-        kept.decoded(1);
-        kept.decoded(3);
-        assert_eq!(kept.with(|state| state.held.len()), 4);
-        kept.decoded(0);
-        assert_eq!(kept.with(|state| (state.held.len(), state.spare.len())), (2, 2));
         kept.restore(&mut buffer);
-        assert!(buffer[..20].iter().all(|n| *n == 99));
-        assert_eq!(buffer[20..], (20..40).collect::<Vec<u32>>());
+        let expected: Vec<u32> =
+            (0..40).map(|i| if i >= 20 && i % 10 < 5 { i } else { 99 }).collect();
+        assert_eq!(buffer, expected);
     }
 }

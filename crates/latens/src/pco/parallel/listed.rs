@@ -8,7 +8,7 @@ use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
-use crate::pco::parallel::kept::Kept;
+use crate::pco::parallel::kept::{self, Keeping, Kept};
 use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice};
 use std::ops::Range;
@@ -87,12 +87,10 @@ pub(super) fn decode<T: Number>(
         loop {
             let Ok(job) = jobs.lock().map(|mut jobs| jobs.next()) else { return false };
             let Some((index, ((bytes, entry, start), dst))) = job else { return true };
-            if let Some(kept) = kept {
-                kept.keep(index, start, dst);
-            }
-            let sound = chunk(bytes, entry, dst, table, limits, &workshop);
-            if let Some(kept) = kept.filter(|_| sound) {
-                kept.decoded(index);
+            let mut keeping = kept.map(|kept| kept.chunk(index, start));
+            let sound = chunk(bytes, entry, dst, table, limits, &workshop, keeping.as_mut());
+            if let Some(keeping) = keeping {
+                keeping.end(sound);
             }
             if !sound || watch(dst.len()).is_err() {
                 // The others need not go on.
@@ -121,13 +119,14 @@ fn chunk<T: Number>(
     table: &Table,
     limits: &Limits,
     workshop: &Workshop,
+    keeping: Option<&mut Keeping<'_, T>>,
 ) -> bool {
     let (preamble, version) = (table.preamble, table.version);
     let source = Slice::starting_at(bytes, entry.offset);
     let decoder = Engine::at_chunk(source, preamble, version, limits);
     let mut decoder = decoder.working_in(workshop);
     // Whatever the chunk's own count is, it must be closed when `dst` is full.
-    decoder.read(dst).is_ok_and(|got| got == dst.len())
+    kept::decode(&mut decoder, dst, keeping)
         && decoder.seen() == [*entry]
         && decoder.position() == entry.offset + bytes.len() as u64
 }

@@ -8,7 +8,7 @@ use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_head::{self, ChunkHead};
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
-use crate::pco::parallel::kept::Kept;
+use crate::pco::parallel::kept::{self, Keeping, Kept};
 use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice, chunk_len};
 use std::collections::VecDeque;
@@ -125,12 +125,10 @@ pub(super) fn decode<T: Number>(
     let work = || {
         while let Some(job) = queue.next() {
             let (index, n) = (job.index, job.dst.len());
-            if let Some(kept) = kept {
-                kept.keep(index, job.start, job.dst);
-            }
-            let sound = chunk(job, opening, limits, &workshop);
-            if let Some(kept) = kept.filter(|_| sound) {
-                kept.decoded(index);
+            let mut keeping = kept.map(|kept| kept.chunk(index, job.start));
+            let sound = chunk(job, opening, limits, &workshop, keeping.as_mut());
+            if let Some(keeping) = keeping {
+                keeping.end(sound);
             }
             if !sound || watch(n).is_err() {
                 queue.close(true);
@@ -198,13 +196,13 @@ fn chunk<T: Number>(
     opening: &Opening,
     limits: &Limits,
     workshop: &Workshop,
+    keeping: Option<&mut Keeping<'_, T>>,
 ) -> bool {
     let Job { bytes, offset, dst, .. } = job;
     let source = Slice::starting_at(bytes, offset as u64);
     let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
     let mut decoder = decoder.without_checks().working_in(workshop);
-    decoder.read(dst).is_ok_and(|got| got == dst.len())
-        && decoder.position() == (offset + bytes.len()) as u64
+    kept::decode(&mut decoder, dst, keeping) && decoder.position() == (offset + bytes.len()) as u64
 }
 
 #[cfg(test)]
