@@ -3,7 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, Tensors};
+use latens::wcodec::{self, Config, Reader};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 
 fn open(bytes: &[u8]) -> latens::Result<Checkpoint> {
@@ -88,4 +89,41 @@ fn what_the_library_accepts_is_accepted() {
         }
     }
     assert!(both > 500, "{both} read by both, {more} by latens alone");
+}
+
+#[test]
+fn tensors_in_memory_are_a_file_that_the_library_reads() {
+    let bytes = sample();
+    let theirs = SafeTensors::deserialize(&bytes).unwrap();
+    let mut tensors = Tensors::new();
+    tensors.metadata("format", "pt");
+    let dtypes = latens::wcodec::dtype::Dtype::ALL;
+    for (name, view) in theirs.tensors() {
+        let dtype = *dtypes.iter().find(|d| d.name() == view.dtype().to_string()).unwrap();
+        let shape: Vec<u64> = view.shape().iter().map(|&d| d as u64).collect();
+        tensors.add(&*name, dtype, &shape, view.data().to_vec()).unwrap();
+        assert!(tensors.add(&*name, dtype, &shape, view.data().to_vec()).is_err(), "again");
+    }
+    let mut fails = |name: &str, dtype, bytes: usize| {
+        let error = tensors.add(name, dtype, &[32], vec![0; bytes]).unwrap_err();
+        assert_eq!(error.kind(), latens::ErrorKind::InvalidArgument, "{error}");
+    };
+    fails("one byte more", latens::wcodec::dtype::Dtype::I8, 33);
+    fails("no type of safetensors", latens::wcodec::dtype::Dtype::Q8_0, 34);
+    fails("__metadata__", latens::wcodec::dtype::Dtype::I8, 32);
+    fails(&"x".repeat(1025), latens::wcodec::dtype::Dtype::I8, 32);
+    let checkpoint = tensors.checkpoint("m.safetensors").unwrap();
+    let config = Config::default();
+    let file = wcodec::compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let mut back = Vec::new();
+    let reader = Reader::open(file, latens::Limits::default()).unwrap();
+    reader.write_file(0, &mut back).unwrap();
+    let ours = SafeTensors::deserialize(&back).unwrap();
+    assert_eq!(ours.len(), theirs.len());
+    for (name, view) in theirs.tensors() {
+        assert_eq!(ours.tensor(&name).unwrap(), view, "{name}");
+    }
+    let metadata = SafeTensors::read_metadata(&back).unwrap().1;
+    assert_eq!(metadata.metadata().as_ref().unwrap()["format"], "pt");
+    assert!(open(&back).is_ok());
 }

@@ -8,6 +8,7 @@
 //! | `safetensors` | one `.safetensors` file |
 //! | `sharded` | a `*.safetensors.index.json` and its shards |
 //! | `gguf` | a GGUF file, version 2 or 3 |
+//! | `tensors` | nothing: makes one of tensors in memory |
 //! | `detect` | the packing of each tensor, from names, types, shapes and metadata |
 
 mod detect;
@@ -18,6 +19,7 @@ mod safetensors;
 mod segments;
 mod sharded;
 mod source;
+mod tensors;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +27,7 @@ pub use detect::{Siblings, scale_block};
 pub use quantization::Quantization;
 pub use segments::Segment;
 pub use source::ReadAt;
+pub use tensors::Tensors;
 
 use std::fs::File;
 use std::path::Path;

@@ -1,0 +1,188 @@
+//! Tensors in memory, as the safetensors file that they would make.
+//!
+//! As the library `safetensors` does it, types with large elements come first, then names in order,
+//! and the header is filled up with spaces to eight bytes.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+
+use serde_core::Serialize;
+
+use super::source::ReadAt;
+use super::{Checkpoint, LONGEST_NAME, Quantization, quoted};
+use crate::error::{Error, Result};
+use crate::wcodec::dtype::{Dtype, elements};
+
+/// The member of a header that is no tensor.
+const METADATA: &str = "__metadata__";
+
+/// Tensors that are in memory, on their way to a [`Checkpoint`].
+///
+/// ```
+/// use latens::Limits;
+/// use latens::wcodec::{self, Config, Reader, checkpoint::Tensors, dtype::Dtype};
+///
+/// let weights: Vec<u8> = (0..64u8).map(|i| i % 5).collect();
+/// let mut tensors = Tensors::new();
+/// tensors.metadata("format", "pt");
+/// tensors.add("layer.weight", Dtype::I8, &[8, 8], weights.clone())?;
+/// tensors.add("layer.weight_scale", Dtype::F32, &[8, 1], vec![0; 32])?;
+/// let checkpoint = tensors.checkpoint("model.safetensors")?;
+/// let file = wcodec::compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new())?;
+///
+/// let reader = Reader::open(file, Limits::default())?;
+/// let number = reader.find("layer.weight").expect("it is there");
+/// assert_eq!(reader.tensor(number)?, weights);
+/// # Ok::<(), latens::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Tensors {
+    metadata: BTreeMap<String, String>,
+    tensors: Vec<Tensor>,
+    names: HashSet<String>,
+}
+
+/// The bytes of a tensor, whoever has them.
+type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
+
+struct Tensor {
+    name: String,
+    dtype: Dtype,
+    shape: Vec<u64>,
+    bytes: Bytes,
+}
+
+impl Tensor {
+    fn bytes(&self) -> &[u8] {
+        (*self.bytes).as_ref()
+    }
+}
+
+impl Tensors {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An entry of the file's metadata, in place of an earlier one of that name.
+    pub fn metadata(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.metadata.insert(name.into(), value.into());
+    }
+
+    /// Adds a tensor: its elements in row-major order, little-endian, as safetensors has them.
+    ///
+    /// # Errors
+    /// Invalid argument where another tensor has the name, or it is longer than [`LONGEST_NAME`]; where
+    /// safetensors has no such type; where `bytes` are not as many as type and shape say.
+    pub fn add(
+        &mut self,
+        name: impl Into<String>,
+        dtype: Dtype,
+        shape: &[u64],
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Result<()> {
+        let name = name.into();
+        let fail = |what: String| Err(Error::invalid(what).within(quoted(&name)));
+        if name.len() > LONGEST_NAME || name == METADATA {
+            return fail(format!("a name is no {METADATA} and has at most {LONGEST_NAME} bytes"));
+        }
+        let block = dtype.block().filter(|_| dtype.id() < 256);
+        let Some((together, block)) = block else {
+            return fail(format!("safetensors has no type {}", dtype.name()));
+        };
+        let wanted = elements(shape).filter(|n| n.is_multiple_of(together));
+        let wanted = wanted.and_then(|n| (n / together).checked_mul(block));
+        let found = bytes.as_ref().len();
+        if wanted != Some(found as u64) {
+            let dtype = dtype.name();
+            return fail(format!("{dtype} of shape {shape:?} does not take {found} bytes"));
+        }
+        if !self.names.insert(name.clone()) {
+            return fail("two tensors have this name".to_owned());
+        }
+        let (shape, bytes) = (shape.to_vec(), Box::new(bytes));
+        self.tensors.push(Tensor { name, dtype, shape, bytes });
+        Ok(())
+    }
+
+    /// As a checkpoint of one file of this name. Nothing is copied.
+    ///
+    /// # Errors
+    /// Where all of it is too much for the format.
+    pub fn checkpoint(self, name: impl Into<String>) -> Result<Checkpoint> {
+        let Self { metadata, mut tensors, .. } = self;
+        let size = |t: &Tensor| t.dtype.block().map_or(0, |(elements, bytes)| 8 * bytes / elements);
+        tensors.sort_by(|a, b| (size(b), &a.name).cmp(&(size(a), &b.name)));
+        let mut members = Vec::new();
+        if !metadata.is_empty() {
+            members.push(format!("{}:{}", json(METADATA)?, json(&metadata)?));
+        }
+        let mut parts: Vec<(u64, Bytes)> = Vec::new();
+        let mut end = 0;
+        for tensor in tensors {
+            let begin = end;
+            end += tensor.bytes().len() as u64;
+            let Tensor { name, dtype, shape, bytes } = tensor;
+            let (name, dtype, shape) = (json(&name)?, json(dtype.name())?, json(&shape)?);
+            members.push(format!(
+                r#"{name}:{{"dtype":{dtype},"shape":{shape},"data_offsets":[{begin},{end}]}}"#
+            ));
+            parts.push((begin, bytes));
+        }
+        let mut header = format!("{{{}}}", members.join(",")).into_bytes();
+        header.resize(header.len().next_multiple_of(8), b' ');
+        let mut head = (header.len() as u64).to_le_bytes().to_vec();
+        head.append(&mut header);
+        let data = head.len() as u64;
+        parts.iter_mut().for_each(|part| part.0 += data);
+        parts.insert(0, (0, Box::new(head)));
+        let source = Parts { len: data + end, parts };
+        let none = |_: &str| Err(Error::invalid("no other files"));
+        Checkpoint::read(name.into(), Box::new(source), Quantization::default(), &none)
+    }
+}
+
+fn json<V: Serialize + ?Sized>(value: &V) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::invalid(e.to_string()))
+}
+
+/// Bytes end to end that lie apart.
+struct Parts {
+    len: u64,
+    /// Where each begins, and its bytes.
+    parts: Vec<(u64, Bytes)>,
+}
+
+impl Parts {
+    /// The bytes from `offset` on, up to the end of a part.
+    fn from(&self, offset: u64) -> Option<&[u8]> {
+        // Empty ones begin where the one behind them does.
+        let behind = self.parts.partition_point(|part| part.0 <= offset);
+        let (begin, bytes) = self.parts.get(behind.checked_sub(1)?)?;
+        (**bytes).as_ref().get(usize::try_from(offset - begin).ok()?..)
+    }
+}
+
+impl ReadAt for Parts {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
+        while !buf.is_empty() {
+            let bytes = self.from(offset).unwrap_or_default();
+            let n = bytes.len().min(buf.len());
+            if n == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let (now, rest) = buf.split_at_mut(n);
+            now.copy_from_slice(&bytes[..n]);
+            (buf, offset) = (rest, offset + n as u64);
+        }
+        Ok(())
+    }
+
+    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.from(offset)?.get(..len)
+    }
+}
