@@ -2,6 +2,7 @@
 
 use super::super::plane::{Content, Part, Plane, Role};
 use crate::error::{Error, Result};
+use latens_kernels::dispatch::Present;
 
 /// One part of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,18 +81,24 @@ impl Meaning {
     }
 
     /// The integers that symbols stand for, in the memory that these have.
-    pub fn values(self, symbols: Vec<u8>) -> Values {
+    pub fn values(self, mut symbols: Vec<u8>) -> Values {
         let half = self.centre();
         let spare = 8 - self.bits.clamp(1, 8);
         match self.sign {
-            Sign::Unsigned => Values::Unsigned(symbols),
-            Sign::Offset => Values::Signed(
-                symbols.into_iter().map(|s| s.wrapping_sub(half).cast_signed()).collect(),
-            ),
-            Sign::Signed => Values::Signed(
-                symbols.into_iter().map(|s| (s << spare).cast_signed() >> spare).collect(),
+            Sign::Unsigned => return Values::Unsigned(symbols),
+            // They are what they stand for.
+            Sign::Signed if spare == 0 => {}
+            Sign::Offset | Sign::Signed => Present::in_use().call(
+                #[inline(always)]
+                || match self.sign {
+                    Sign::Offset => symbols.iter_mut().for_each(|s| *s = s.wrapping_sub(half)),
+                    _ => symbols.iter_mut().for_each(|s| {
+                        *s = ((*s << spare).cast_signed() >> spare).cast_unsigned();
+                    }),
+                },
             ),
         }
+        Values::Signed(bytemuck::allocation::cast_vec(symbols))
     }
 }
 
