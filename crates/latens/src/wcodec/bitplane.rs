@@ -34,11 +34,15 @@ pub struct Values<'a> {
 }
 
 impl Values<'_> {
-    fn check(&self, len: usize) -> Result<()> {
+    /// The same, if it has so many places; without rows and columns where it has none.
+    fn checked(self, len: usize) -> Result<Self> {
         let fits = self.rows.checked_mul(self.cols) == Some(len)
             && (self.kinds.len() == len || self.kinds.len() == 1)
             && self.order.fits(len);
-        if fits { Ok(()) } else { Err(Error::invalid("bitplanes: lengths that do not fit")) }
+        if !fits {
+            return Err(Error::invalid("bitplanes: lengths that do not fit"));
+        }
+        Ok(if len > 0 { self } else { Self { rows: 0, cols: 0, ..self } })
     }
 
     #[inline(always)]
@@ -133,7 +137,7 @@ fn plane(
 /// # Errors
 /// Invalid argument, where lengths do not fit.
 pub fn encode(values: &Values<'_>, data: &[i16]) -> Result<Vec<u8>> {
-    values.check(data.len())?;
+    let values = &values.checked(data.len())?;
     let most = data.iter().fold(0, |most, x| x.unsigned_abs().max(most));
     let planes = most.checked_ilog2().map_or(0, |log| log + 1);
     let mut known = Known::new(values)?;
@@ -190,7 +194,7 @@ pub fn plane_ends(bytes: &[u8]) -> Result<Vec<usize>> {
 /// last plane (`bytes` may end behind the planes that are asked for), or a plane is not as long as
 /// what it holds. Invalid argument, where lengths do not fit. `out` may be written in all cases.
 pub fn decode(values: &Values<'_>, bytes: &[u8], most: usize, out: &mut [i16]) -> Result<usize> {
-    values.check(out.len())?;
+    let values = &values.checked(out.len())?;
     let ends = plane_ends(bytes)?;
     let planes = ends.len() - 1;
     let wanted = planes.min(most);

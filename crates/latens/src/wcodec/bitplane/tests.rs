@@ -134,6 +134,12 @@ fn lengths_that_do_not_fit_are_refused() {
         assert!(encode(&bad, &data).is_err());
         assert!(decode(&bad, &[0], 9, &mut [0; 6]).is_err());
     }
+    // Long sides of nothing take neither memory nor time.
+    for (rows, cols) in [(0, usize::MAX), (usize::MAX, 0)] {
+        let nothing = Values { rows, cols, ..good };
+        assert_eq!(encode(&nothing, &[]).unwrap(), [0]);
+        assert_eq!(decode(&nothing, &[0], 9, &mut []).unwrap(), 0);
+    }
     let codes = [Transform::Dct; 2];
     assert!(order_of(&codes, TileSize::SQUARE, (8, 8), &[0]).is_err());
     assert!(order_of(&codes[..1], TileSize::SQUARE, (8, 8), &[0; 3]).is_err());

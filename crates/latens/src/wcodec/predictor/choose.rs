@@ -30,6 +30,8 @@ pub fn choose(
     costs: &[u32],
     symbols: &[u8],
 ) -> Result<Vec<Predictor>> {
+    let of_one = Band { predictors: &[Predictor::None], ..*band };
+    of_one.check(symbols.len(), symbols.len())?;
     let count = band.tile.count(band.rows, band.cols);
     let mut best = vec![(u64::MAX, Predictor::None); count];
     let mut residuals = vec![0; symbols.len()];
