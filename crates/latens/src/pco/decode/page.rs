@@ -103,6 +103,23 @@ impl<L: Latent> PageState<L> {
         tables.kept.keep(self.scratch.room);
     }
 
+    /// `src` with so much behind it, whatever that is, that no batch lacks what it may look at.
+    /// [`PageState::keep_copy`] takes it back.
+    pub(crate) fn copy(&mut self, src: &[u8]) -> Vec<u8> {
+        let mut copy = mem::take(&mut self.scratch.room.page);
+        let len = src.len() + batch::LOOKAHEAD;
+        if copy.len() < len {
+            copy.resize(len, 0);
+        }
+        copy[..src.len()].copy_from_slice(src);
+        copy
+    }
+
+    /// For the next page of this room.
+    pub(crate) fn keep_copy(&mut self, copy: Vec<u8>) {
+        self.scratch.room.page = copy;
+    }
+
     /// Numbers not yet decoded; those that wait to be taken do not count.
     pub(crate) fn left(&self) -> usize {
         self.left

@@ -17,6 +17,8 @@ pub(super) struct Room<L> {
     apart: [u64; 176],
     pub(super) primary: [L; BATCH_N],
     pub(super) secondary: [L; BATCH_N],
+    /// A copy of a short page, and room behind it.
+    pub(super) page: Vec<u8>,
 }
 
 impl<L: Latent> Room<L> {
@@ -26,6 +28,7 @@ impl<L: Latent> Room<L> {
             apart: [0; 176],
             primary: [L::ZERO; BATCH_N],
             secondary: [L::ZERO; BATCH_N],
+            page: Vec::new(),
         })
     }
 }

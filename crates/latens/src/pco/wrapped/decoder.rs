@@ -84,11 +84,43 @@ impl<T: Number> ChunkDecoder<T> {
     /// As [`ChunkDecoder::page_decoder`], and when the page is not sound; of `dst` then only the
     /// first [`Error::values_before`] numbers have changed.
     pub fn decode_page(&self, src: &[u8], dst: &mut [T]) -> Result<usize> {
+        if src.len() <= SHORT
+            && let Some(bytes) = self.decode_short(src, dst)?
+        {
+            return Ok(bytes);
+        }
         let mut page = self.page_decoder(src, dst.len())?;
         page.read(dst)?;
         let bytes = page.end().map_err(|e| e.after_values(dst.len() as u64))?;
         page.state.give_back(&self.tables);
         Ok(bytes)
+    }
+}
+
+/// Bytes up to which a page is copied: batches near its end would be, one by one.
+const SHORT: usize = 1 << 14;
+
+impl<T: Number> ChunkDecoder<T> {
+    /// [`ChunkDecoder::decode_page`] by a copy of `src` with room behind it; `None` where anything
+    /// is wrong, and `dst` then holds no more than right numbers and what it held.
+    fn decode_short(&self, src: &[u8], dst: &mut [T]) -> Result<Option<usize>> {
+        let PageDecoder { tables, mut state, mut bit, .. } = self.page_decoder(src, dst.len())?;
+        let copy = state.copy(src);
+        let mut filled = 0;
+        while filled < dst.len() {
+            let next = state.next_batch(&tables, &copy, &mut bit);
+            if next.is_err() || bit > 8 * src.len() {
+                return Ok(None);
+            }
+            filled += state.take(&mut dst[filled..]);
+        }
+        state.keep_copy(copy);
+        let mut r = BitReader::new(src, bit);
+        if r.align("a page").is_err() {
+            return Ok(None);
+        }
+        state.give_back(&tables);
+        Ok(Some(r.bit() / 8))
     }
 }
 
@@ -147,8 +179,8 @@ impl<T: Number> PageDecoder<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pco::Config;
     use crate::pco::wrapped::FileEncoder;
+    use crate::pco::{Config, DeltaSpec, ModeSpec};
 
     #[test]
     fn pages_are_limited() -> Result<()> {
@@ -163,6 +195,51 @@ mod tests {
         assert_eq!(chunk.decode_page(&page, &mut [0; 3000])?, page.len());
         assert!(chunk.decode_page(&page, &mut [0; 3001]).unwrap_err().is_limit());
         assert!(chunk.page_decoder(&page, usize::MAX).unwrap_err().is_limit());
+        Ok(())
+    }
+
+    /// Short pages, which are copied, cut anywhere and changed in each byte: answers, errors and what is
+    /// left of the buffer are those of pages that are read in place.
+    #[test]
+    fn short_pages_are_decoded_as_long_ones_are() -> Result<()> {
+        let numbers: Vec<i32> = (0..700).map(|i| i % 9 * 1000 + i * i % 64).collect();
+        let lookback = DeltaSpec::Lookback { window_log: Some(4), state_log: 1, secondary: true };
+        let consecutive = DeltaSpec::Consecutive { order: 2, secondary: false };
+        for mode in [ModeSpec::Classic, ModeSpec::IntMult(10), ModeSpec::Dict] {
+            for delta in [DeltaSpec::None, consecutive, lookback] {
+                let encoder = FileEncoder::new(Config::default().mode(mode).delta(delta));
+                let chunk = encoder.chunk_encoder(&numbers, &[700])?;
+                let (mut header, mut meta, mut sound) = (Vec::new(), Vec::new(), Vec::new());
+                encoder.write_header(&mut header)?;
+                chunk.write_meta(&mut meta)?;
+                chunk.write_page(0, &mut sound)?;
+                let file = FileDecoder::new(&header, &Limits::default())?.0;
+                let (chunk, _) = file.chunk_decoder::<i32>(&meta)?;
+                let check = |src: &[u8]| {
+                    let (mut short, mut long) = ([-1; 700], [-1; 700]);
+                    let copied = chunk.decode_page(src, &mut short);
+                    let in_place = chunk.page_decoder(src, 700).and_then(|mut page| {
+                        page.read(&mut long)?;
+                        page.end().map_err(|e| e.after_values(700))
+                    });
+                    let text = |result: Result<usize>| {
+                        result.map_err(|e| (e.to_string(), e.values_before()))
+                    };
+                    assert_eq!(text(copied), text(in_place), "{mode} {delta}");
+                    assert_eq!(short, long, "{mode} {delta}");
+                };
+                for at in 0..sound.len() {
+                    check(&sound[..at]);
+                    for change in [1, 0x10, 0x80, 0xff] {
+                        let mut page = sound.clone();
+                        page[at] ^= change;
+                        check(&page);
+                    }
+                }
+                check(&sound);
+                check(&[&sound[..], &[0xff; 50]].concat());
+            }
+        }
         Ok(())
     }
 
