@@ -94,24 +94,18 @@ pub struct CompressJob {
 pub struct DecompressJob {
     /// What to read.
     pub input: Input,
-    /// Its format.
-    pub from: Format,
     /// What to write.
     pub output: Output,
     /// Its format.
     pub to: Format,
     /// `--limit`: stop after so many numbers (rows of a table).
     pub limit: Option<u64>,
-    /// `--type`, for a stream that does not say it.
-    pub number_type: Option<NumberType>,
     /// `--max-output`: refuse to write more bytes.
     pub max_output: Option<u64>,
     /// Bytes after the end of the file are no error.
     pub allow_trailing: bool,
     /// `--force`: replace an existing output.
     pub force: bool,
-    /// `--columns`: these and no others.
-    pub columns: Option<Vec<String>>,
     /// Threads; at least 1. The work runs in a rayon pool of that many.
     pub threads: usize,
     /// To be told of input bytes as they are done.

@@ -28,6 +28,7 @@ pub fn compress(report: &CompressReport, job: &CompressJob) -> String {
 pub fn decompress(report: &DecompressReport) -> String {
     let checksum = match report.checksum.as_str() {
         "verified" => "checksums hold",
+        "partly" => "checksums hold, where there are any",
         "absent" => "no checksum in the file",
         _ => "only a part was read: checksums not checked",
     };

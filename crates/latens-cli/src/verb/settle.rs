@@ -39,6 +39,14 @@ pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
     }
 }
 
+/// Whether output goes to standard output.
+pub fn is_stdout(input: &Input, given: Option<&Path>) -> bool {
+    match given {
+        Some(path) => path.as_os_str() == "-",
+        None => *input == Input::Stdin,
+    }
+}
+
 /// Where output goes and in which format, given what it would be by default.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use crate::format::Format;
 use crate::job::Input;
 use crate::message::{Exit, Failure, Result, one_line};
 use crate::progress::Progress;
-use crate::report::Verified;
+use crate::report::{Checksums, Verified};
 use crate::table;
 
 /// One file of the report.
@@ -54,7 +54,7 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
         report.files.push(FileReport {
             file: name,
             ok: error.is_none(),
-            verified: outcome.ok(),
+            verified: outcome.ok().map(|(verified, _)| verified),
             error,
         });
     }
@@ -64,26 +64,35 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn one(input: &Input, args: &args::Verify) -> Result<Verified> {
+fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
     let format = settle::input_format(input, args.from)?;
     let quiet = args.common.quiet || args.common.json;
     let progress = Progress::new("verify", None, quiet);
+    let all_or_none = |verified: Verified| {
+        let checksums = if verified.checksum { Checksums::All } else { Checksums::None };
+        (verified, checksums)
+    };
     let done = with_threads(args.common.threads, || match format {
-        Format::Pco => array::verify::verify(input, args.allow_trailing, &progress),
-        Format::PcoZip | Format::Parquet | Format::Dbp => table::verify(input, format, &progress),
-        Format::Safetensors | Format::Gguf | Format::Wcodec => {
-            checkpoint::verify(input, format, thread_count(args.common.threads))
+        Format::Pco => {
+            array::verify::verify(input, args.allow_trailing, &progress).map(all_or_none)
         }
-        other => Err(Failure::new(format!("{other} holds nothing that could be verified"))),
+        Format::PcoZip | Format::Parquet | Format::Dbp => {
+            table::verify::verify(input, format, &progress)
+        }
+        Format::Safetensors | Format::Gguf | Format::Wcodec => {
+            checkpoint::verify(input, format, thread_count(args.common.threads)).map(all_or_none)
+        }
+        other => Err(Failure::usage(format!("{other} holds nothing that could be verified"))),
     });
     progress.finish();
     done
 }
 
-fn line(verified: &Verified) -> String {
-    let checksum = match verified.checksum {
-        true => "checksums hold",
-        false => "no checksum in the file: decoded only",
+fn line((verified, checksums): &(Verified, Checksums)) -> String {
+    let checksum = match checksums {
+        Checksums::All => "checksums hold",
+        Checksums::Some => "checksums hold, where there are any",
+        Checksums::None => "no checksum in the file: decoded only",
     };
     format!("ok, {}, {checksum}", verified.what)
 }
