@@ -5,6 +5,7 @@ use latens::pco::Config;
 use std::path::PathBuf;
 
 use crate::format::Format;
+use crate::message::shown;
 use crate::progress::Progress;
 
 /// Where bytes come from.
@@ -21,7 +22,7 @@ impl Input {
     pub fn name(&self) -> String {
         match self {
             Input::Stdin => "-".into(),
-            Input::File(path) => path.display().to_string(),
+            Input::File(path) => shown(path),
         }
     }
 
@@ -51,7 +52,7 @@ impl Output {
     pub fn name(&self) -> String {
         match self {
             Output::Stdout => "-".into(),
-            Output::File(path) => path.display().to_string(),
+            Output::File(path) => shown(path),
         }
     }
 }

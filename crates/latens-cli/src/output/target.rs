@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use super::cleanup;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 
@@ -64,6 +65,13 @@ pub fn settle(output: &Output, input: &Input, force: bool) -> Result<Target> {
         },
         Err(e) => Err(Failure::from(e).in_file(named)),
     }
+}
+
+/// The permissions of a file made from this one: no more than it has, nor than the umask gives.
+pub fn mode_of(input: &Input) -> Option<u32> {
+    let Input::File(path) = input else { return None };
+    let there = fs::metadata(path).ok().filter(Metadata::is_file)?;
+    Some(there.mode() & cleanup::mode_of_new_files())
 }
 
 /// What is said of an output that is there already.

@@ -68,11 +68,8 @@ pub fn decompress(
 }
 
 fn not_written(job: &DecompressJob, to: Format) -> Failure {
-    Failure::usage(format!("decompress does not write {to}")).hint(format!(
-        "it is compressed: `latens compress {} -o {}` writes it",
-        job.input.name(),
-        job.output.name()
-    ))
+    Failure::usage(format!("decompress does not write {to}"))
+        .hint(format!("`latens compress {} -o OUT.{to}` does, and compares", job.input.name()))
 }
 
 /// `336776 rows of 19 columns`, `6 f64`.

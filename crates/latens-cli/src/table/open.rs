@@ -38,7 +38,7 @@ pub fn open(reading: &Reading<'_>) -> Result<Box<dyn Table>> {
             .and_then(|file| ArrayTable::open(file, reading))
             .map(|table| Box::new(table) as _),
         Format::Pco => shared(reading.input)
-            .and_then(|file| PcoTable::open(file, column_name(reading.input)))
+            .and_then(|file| PcoTable::open(file, column_name(reading.input), false))
             .map(|table| Box::new(table) as _),
         Format::Dbp => {
             let ty = reading.number_type.ok_or_else(|| {

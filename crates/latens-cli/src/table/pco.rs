@@ -28,8 +28,8 @@ impl PcoTable {
     /// Decode all of it once: what it says of how many numbers it holds is only a hint.
     ///
     /// # Errors
-    /// A file that is damaged, or cut short, or names no type.
-    pub fn open(file: SharedFile, name: String) -> Result<Self> {
+    /// A file that is damaged, or cut short, or names no type; bytes behind it, unless allowed.
+    pub fn open(file: SharedFile, name: String, allow_trailing: bool) -> Result<Self> {
         let mut decoder = decoder(&file)?;
         let ty: NumberType = decoder.number_type()?.ok_or_else(no_type)?;
         let mut rows = 0;
@@ -39,7 +39,7 @@ impl PcoTable {
                 return Err(Failure::new("the file holds numbers of several types"));
             }
         }
-        let checksum = ending(&mut decoder, false)?.checksum == Checksum::Verified;
+        let checksum = ending(&mut decoder, allow_trailing)?.checksum == Checksum::Verified;
         let schema =
             Schema { fields: vec![Field::numbers(name, ty)], metadata: Vec::new(), array: None };
         Ok(PcoTable { file, rows, schema, checksum })

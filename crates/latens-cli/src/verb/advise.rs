@@ -2,7 +2,7 @@
 
 use std::io::stdout;
 
-use super::{print_json, print_out, say_left_out, settle, with_threads};
+use super::{fitting, print_json, print_out, say_left_out, settle, with_threads};
 use crate::args;
 use crate::message::Result;
 use crate::progress::Progress;
@@ -19,6 +19,7 @@ use crate::table::reading::{Reading, named};
 pub fn run(args: &args::Advise) -> Result<()> {
     let input = settle::input(&args.table);
     let format = settle::input_format(&input, args.from)?;
+    fitting::advise(args, format)?;
     let progress = Progress::new("advise", None, args.common.quiet || args.common.json);
     let reading = Reading {
         input: &input,

@@ -2,7 +2,7 @@
 
 use latens::pco::Config;
 
-use super::{print_json, say, say_left_out, settle, thread_count, with_threads};
+use super::{fitting, print_json, say, say_left_out, settle, thread_count, with_threads};
 use crate::args;
 use crate::array::{self, source};
 use crate::checkpoint;
@@ -74,6 +74,7 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
             "`latens decompress` writes npy and raw; compress writes pco, pco.zip, parquet",
         ));
     }
+    fitting::compress(args, from, to)?;
     if args.common.json && output == Output::Stdout {
         return Err(
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
@@ -96,7 +97,10 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
         output,
         to,
         config,
-        parquet: parquet::Options { compression: args.compression, encoding: args.encoding },
+        parquet: parquet::Options {
+            compression: args.compression.unwrap_or_default(),
+            encoding: args.encoding.unwrap_or_default(),
+        },
         columns: files.columns.clone(),
         number_type: args.number_type,
         skip_unsupported: args.skip_unsupported,

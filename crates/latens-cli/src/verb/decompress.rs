@@ -1,6 +1,6 @@
 //! `latens decompress`
 
-use super::{print_json, say, settle, thread_count, with_threads};
+use super::{fitting, print_json, say, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -11,8 +11,9 @@ use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
 use crate::table::decompress::{decompress, default_for_file, default_for_stdout};
-use crate::table::open::open_columns;
-use crate::table::reading::Reading;
+use crate::table::open::{column_name, open_columns};
+use crate::table::pco::PcoTable;
+use crate::table::reading::{Reading, named, shared};
 use crate::table::source::Table;
 
 /// Decompress one input.
@@ -26,6 +27,7 @@ pub fn run(args: args::Decompress) -> Result<()> {
         return checkpoint::decompress::run(&args, &input);
     }
     refuse_what_is_not_compressed(from)?;
+    fitting::decompress(&args, from)?;
     let progress = Progress::new("decompress", None, args.common.quiet || args.common.json);
     let reading = Reading {
         input: &input,
@@ -35,9 +37,11 @@ pub fn run(args: args::Decompress) -> Result<()> {
         progress: &progress,
     };
     let nested = "choose flat columns with --columns";
-    let open = || open_columns(&reading, args.files.columns.as_deref(), nested);
     // What a table becomes depends on what it holds; a .pco is read as it comes, where that will do.
-    let table = if from == Format::Pco { None } else { Some(open()?) };
+    let table = match from {
+        Format::Pco => None,
+        _ => Some(open_columns(&reading, args.files.columns.as_deref(), nested)?),
+    };
     let job = job(&args, &input, from, table.as_deref(), &progress)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
@@ -50,7 +54,11 @@ pub fn run(args: args::Decompress) -> Result<()> {
     })?;
     let done = with_threads(job.threads, || match (&table, job.to) {
         (None, Format::Npy | Format::Raw) => array::decompress::decompress(&job, &mut out),
-        (None, _) => decompress(&job, &*open()?, &mut out),
+        (None, _) => {
+            let open = |file| PcoTable::open(file, column_name(&job.input), job.allow_trailing);
+            let table = shared(&job.input).and_then(open).map_err(|e| named(e, &job.input))?;
+            decompress(&job, &table, &mut out)
+        }
         (Some(table), _) => decompress(&job, &**table, &mut out),
     });
     job.progress.finish();

@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 use latens::Limits;
 use latens::wcodec::{BaseFile, Config};
 
-use super::{print_json, print_out, settle, thread_count, with_threads};
+use super::{fitting, print_json, print_out, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -17,7 +17,7 @@ use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render::{self, style};
-use crate::table::dbp::read_all;
+use crate::table::dbp::{has_header, read_all};
 use crate::table::reading::shared;
 
 /// Show what is inside.
@@ -27,6 +27,7 @@ use crate::table::reading::shared;
 pub fn run(args: &args::Inspect) -> Result<()> {
     let input = settle::input(&args.file);
     let format = settle::input_format(&input, args.from)?;
+    fitting::inspect(args, format)?;
     let name = input.name();
     let colour = style::wanted(&stdout());
     let page = match format {
@@ -52,7 +53,10 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         Format::Dbp => {
             let file = shared(&input)
                 .and_then(|file| read_all(&file))
-                .and_then(|bytes| array::inspect_dbp::read(&bytes, args.number_type))
+                .and_then(|bytes| {
+                    has_header(&bytes)?;
+                    array::inspect_dbp::read(&bytes, args.number_type)
+                })
                 .map_err(|e| settle::in_input(e, &input))?;
             match args.common.json {
                 true => print_json(&file)?,
@@ -94,7 +98,7 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         other => {
             let what =
                 format!("inspect looks into pco, pco.zip, dbp, parquet and wcodec, not {other}");
-            return Err(Failure::new(what));
+            return Err(settle::in_input(Failure::usage(what), &input));
         }
     };
     match &args.html {

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod compress;
 pub mod decompress;
 pub mod extract;
+pub mod fitting;
 pub mod inspect;
 pub mod man;
 pub mod settle;

@@ -78,7 +78,8 @@ pub fn output(
         (None, Input::Stdin) => Ok((Output::Stdout, named.unwrap_or(default_on_stdout))),
         (None, Input::File(path)) => {
             let format = named.unwrap_or(default);
-            let name = format!("{}.{}", Format::stem(path), format.name());
+            let mut name = Format::stem_as_is(path).to_os_string();
+            name.push(format!(".{format}"));
             Ok((Output::File(path.with_file_name(name)), format))
         }
     }

@@ -32,19 +32,26 @@ struct Report {
     files: Vec<FileReport>,
 }
 
-/// Check each file; the exit code is 1 if any fails.
+/// Check each file; the exit code is 1 if any fails, 2 where none does and the tool was used wrongly.
 ///
 /// # Errors
-/// Only where printing fails: a file that fails is a line of the report.
+/// Where printing fails, and wrong usage of a single file: else a file that fails is a line of the
+/// report.
 pub fn run(args: &args::Verify) -> Result<ExitCode> {
     let mut report = Report { ok: true, files: Vec::new() };
+    let mut only_usage = true;
     for path in &args.files {
         let input = settle::input(path);
         let outcome = one(&input, args);
         report.ok &= outcome.is_ok();
+        only_usage &= outcome.as_ref().err().is_none_or(|e| e.exit() == Exit::Usage);
         let name = input.name();
         match &outcome {
             Err(e) if e.exit() == Exit::BrokenPipe => return outcome.map(|_| ExitCode::FAILURE),
+            // Of a single file there is nothing else to report.
+            Err(e) if e.exit() == Exit::Usage && args.files.len() == 1 && !args.common.json => {
+                return outcome.map(|_| ExitCode::FAILURE);
+            }
             _ if args.common.json => {}
             Ok(_) if args.common.quiet => {}
             Ok(verified) => print_out(&format!("{}: {}\n", one_line(&name), line(verified)))?,
@@ -61,7 +68,11 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
     if args.common.json {
         print_json(&report)?;
     }
-    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match (report.ok, only_usage) {
+        (true, _) => ExitCode::SUCCESS,
+        (false, true) => ExitCode::from(2),
+        (false, false) => ExitCode::FAILURE,
+    })
 }
 
 fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {

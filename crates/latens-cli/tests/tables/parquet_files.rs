@@ -49,6 +49,28 @@ fn truncated_and_flipped_parquet_files_never_crash_the_tool() {
     assert!(bench.files().iter().all(|name| !name.ends_with(".tmp")));
 }
 
+#[test]
+fn damage_has_a_place_for_inspect_too() {
+    let bench = Bench::new();
+    write_all_types(&bench.path("all.parquet"), 1, 20);
+    let good = bench.read("all.parquet");
+    for i in 0..150 {
+        let mut bad = good.clone();
+        match i % 3 {
+            0 => bad.truncate(good.len() * i / 150),
+            1 => bad[(i * 7919) % good.len()] ^= 1 << (i % 8),
+            _ => bad[good.len() - 1 - i] ^= 0xff,
+        }
+        bench.write("bad.parquet", &bad);
+        for verb in ["inspect", "verify"] {
+            let output = bench.run(&[verb, "bad.parquet"]);
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said).into_owned();
+            assert!(output.status.success() || said.contains("byte "), "{verb}: {said}");
+        }
+    }
+}
+
 /// The third-party files of this workplace, where they are there.
 #[test]
 fn files_of_other_writers_come_back() {
