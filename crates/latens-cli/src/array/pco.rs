@@ -44,11 +44,11 @@ pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result
         let (what, hint) = match ending.checksum {
             Checksum::Absent => (
                 "bytes follow the end of the Pco data, and are no whole checksum trailer",
-                "the file ends too early; if they are no part of it, add --allow-trailing",
+                "the file ends too early; or they are no part of it: verify and decompress take --allow-trailing",
             ),
             _ => (
                 "bytes follow the end of the Pco data",
-                "if that is as it should be, add --allow-trailing",
+                "if that is as it should be: verify and decompress take --allow-trailing",
             ),
         };
         return Err(Failure::new(what).at_byte(ending.consumed).hint(hint));
@@ -59,5 +59,5 @@ pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result
 /// What is said of an old file without chunks, which has nothing that names a type.
 pub fn no_type() -> Failure {
     Failure::new("the file holds no numbers, and nothing says of which type")
-        .hint("--to raw gives an empty file")
+        .hint("`latens decompress --to raw` gives an empty file")
 }

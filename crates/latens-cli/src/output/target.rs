@@ -78,7 +78,7 @@ pub fn mode_of(input: &Input) -> Option<u32> {
 pub fn exists(path: &Path) -> Failure {
     Failure::new("the output exists already")
         .in_file(path)
-        .hint("use -f to replace it, or -o to name another")
+        .hint("use -f to replace it, or name another")
 }
 
 /// The folder that a path lies in; `.` for a bare name.

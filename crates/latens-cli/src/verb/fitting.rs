@@ -71,7 +71,8 @@ pub fn inspect(args: &args::Inspect, format: Format) -> Result<()> {
         ("--base", args.base.is_some() && !crate::checkpoint::is_checkpoint(format)),
         ("--type", args.number_type.is_some() && format != Format::Dbp),
     ];
-    refuse(&options, &format!("a .{format}"))
+    refuse(&options, &format!("a .{format}"))?;
+    refuse(&[("--html", args.html.is_some() && args.ablate)], "--ablate")
 }
 
 /// `advise`.

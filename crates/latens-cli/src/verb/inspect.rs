@@ -1,6 +1,7 @@
 //! `latens inspect`
 
 use std::io::{Write, stdout};
+use std::path::Path;
 
 use latens::Limits;
 use latens::wcodec::{BaseFile, Config};
@@ -30,6 +31,8 @@ pub fn run(args: &args::Inspect) -> Result<()> {
     fitting::inspect(args, format)?;
     let name = input.name();
     let colour = style::wanted(&stdout());
+    // A page that may not be written is no reason to wait for the report first.
+    let out = args.html.as_ref().map(|path| open_page(&input, path, args.force)).transpose()?;
     let page = match format {
         Format::Pco => {
             let file = array::source::open(&input).and_then(array::inspect::read);
@@ -101,9 +104,11 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             return Err(settle::in_input(Failure::usage(what), &input));
         }
     };
-    match &args.html {
-        Some(path) => {
-            write_page(&input, path.clone(), args.force, &render::html::page(&name, &page))
+    match out {
+        Some(mut out) => {
+            let page = render::html::page(&name, &page);
+            out.write_all(page.as_bytes()).map_err(|e| out.explain(e.into()))?;
+            out.commit().map(|_| ())
         }
         None => Ok(()),
     }
@@ -156,15 +161,13 @@ fn archive(input: &Input) -> Result<Inspection> {
     Ok(found)
 }
 
-fn write_page(input: &Input, path: std::path::PathBuf, force: bool, page: &str) -> Result<()> {
-    let mut out = OutputFile::open(&Request {
+fn open_page(input: &Input, path: &Path, force: bool) -> Result<OutputFile> {
+    OutputFile::open(&Request {
         input,
-        output: &Output::File(path),
+        output: &Output::File(path.to_path_buf()),
         force,
         text: true,
         need: Need::Stream,
         max_output: None,
-    })?;
-    out.write_all(page.as_bytes()).map_err(|e| out.explain(e.into()))?;
-    out.commit().map(|_| ())
+    })
 }

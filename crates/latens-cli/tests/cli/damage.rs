@@ -76,6 +76,8 @@ fn a_trailer_that_is_cut_short() {
         f.run(&["decompress", "t.pco", "-o", "t.csv"]).fails(&said);
     }
     f.run(&["decompress", "t.pco", "-o", "t.csv", "--allow-trailing"]).ok();
+    // No option is named that a verb does not have.
+    f.run(&["compress", "t.pco", "-o", "u.pco"]).fails(&["decompress take --allow-trailing"]);
 }
 
 #[test]
