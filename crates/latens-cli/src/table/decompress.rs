@@ -45,7 +45,7 @@ pub fn decompress(
         Format::Parquet => parquet::write(shown, &parquet::Options::default(), out).map(|_| ()),
         Format::Csv => csv::write(shown, &mut *out),
         Format::Npy | Format::Raw => npy::write(shown, job.to, &job.input, &mut *out),
-        other => Err(not_written(job, other)),
+        other => Err(Failure::usage(format!("a table is not written as {other}"))),
     }?;
     job.progress.add(job.input.size().unwrap_or(0));
     let checksum = match whole {
@@ -65,11 +65,6 @@ pub fn decompress(
         what: what(shown),
         checksum: checksum.into(),
     })
-}
-
-fn not_written(job: &DecompressJob, to: Format) -> Failure {
-    Failure::usage(format!("decompress does not write {to}"))
-        .hint(format!("`latens compress {} -o OUT.{to}` does, and compares", job.input.name()))
 }
 
 /// `336776 rows of 19 columns`, `6 f64`.

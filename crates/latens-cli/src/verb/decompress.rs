@@ -104,6 +104,10 @@ fn job(
             "{from} is no checkpoint, and {to} holds nothing else"
         )));
     }
+    if matches!(to, Format::Pco | Format::PcoZip | Format::Dbp) {
+        return Err(Failure::usage(format!("decompress does not write {to}"))
+            .hint("`latens compress` does, from what is compressed too, and compares"));
+    }
     if args.common.json && output == Output::Stdout {
         return Err(
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")

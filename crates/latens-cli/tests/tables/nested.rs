@@ -2,6 +2,8 @@
 
 use crate::support::{Bench, dump, open};
 use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::FileReader;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -91,6 +93,62 @@ fn garbage_in_a_nested_column_is_found() {
             assert_eq!(output.status.code(), Some(1), "{name}: {said}");
             let place = [format!("column {name}"), format!("byte {start}")];
             assert!(said.contains("FAILED") && place.iter().all(|p| said.contains(p)), "{said}");
+        }
+    }
+}
+
+/// Lists of 0 to 40 words, some of them null, in small pages of either version.
+fn lists(path: &Path, version: WriterVersion, dictionary: bool) {
+    let schema = "message schema {
+        optional group words (LIST) { repeated group list { optional binary element (STRING); } }
+    }";
+    let root = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder()
+        .set_writer_version(version)
+        .set_dictionary_enabled(dictionary)
+        .set_data_page_size_limit(700)
+        .set_write_batch_size(64)
+        .build();
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, root, Arc::new(properties)).unwrap();
+    for rows in [5000u32, 1, 3000] {
+        let (mut definitions, mut repetitions) = (Vec::new(), Vec::new());
+        let mut words: Vec<ByteArray> = Vec::new();
+        for row in 0..rows {
+            let length = row * 7919 % 41;
+            if length == 0 {
+                // No list, or an empty one.
+                definitions.push((row % 2) as i16);
+                repetitions.push(0);
+            }
+            for i in 0..length {
+                let is_null = (row + i) % 5 == 0;
+                definitions.push(if is_null { 2 } else { 3 });
+                repetitions.push(i16::from(i > 0));
+                if !is_null {
+                    words.push(ByteArray::from(format!("w{}", i * row % 300).into_bytes()));
+                }
+            }
+        }
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let ColumnWriter::ByteArrayColumnWriter(w) = column.untyped() else { unreachable!() };
+        w.write_batch(&words, Some(&definitions), Some(&repetitions)).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+#[test]
+fn lists_over_many_pages_are_whole() {
+    let bench = Bench::new();
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for dictionary in [true, false] {
+            lists(&bench.path("l.parquet"), version, dictionary);
+            let verified = bench.ok(&["verify", "l.parquet"]);
+            let said = String::from_utf8_lossy(&verified.stdout).into_owned();
+            assert!(said.contains("ok, 8001 rows of 1 column"), "{said}");
         }
     }
 }
