@@ -41,7 +41,7 @@ pub fn compress(args: &args::Compress, from: Format, to: Format) -> Result<()> {
         ("--delta", args.delta != DeltaSpec::default() && !is_pco),
         ("--favor", args.favor != Favor::default() && !is_pco),
         ("--chunk-n", args.chunk_n.is_some() && !is_pco),
-        ("--no-checksum", args.no_checksum && to != Format::Pco),
+        ("--no-checksum", args.no_checksum && !is_pco),
     ];
     refuse(&options, &format!("{from} to {to}"))
 }

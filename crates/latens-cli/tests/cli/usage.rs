@@ -85,6 +85,7 @@ fn options_that_do_nothing_are_refused() {
         (&compress, &["--skip-unsupported"]),
         (&["compress", "t.csv", "-o", "x.parquet"], &["--chunk-n", "10"]),
         (&["compress", "t.csv", "-o", "x.parquet"], &["--mode", "classic"]),
+        (&["compress", "t.csv", "-o", "x.parquet"], &["--no-checksum"]),
         (&decompress, &["--columns", "a"]),
         (&decompress, &["--base", "nosuch"]),
         (&decompress, &["--salvage"]),
@@ -99,6 +100,7 @@ fn options_that_do_nothing_are_refused() {
         assert_eq!(done.code, Some(2), "{args:?}: {}", done.err);
         assert!(done.err.starts_with(&said) && done.err.lines().count() == 1, "{}", done.err);
     }
+    f.run(&["compress", "t.csv", "-o", "x.pco.zip", "--no-checksum"]).ok();
 }
 
 #[test]

@@ -169,7 +169,7 @@ impl Table for PcoZipTable {
     }
 
     fn checksums(&self) -> Result<Checksums> {
-        // The seal has been checked, and each member has its own.
+        // The seal holds, or there would be no table; members may have their own besides.
         Ok(Checksums::All)
     }
 }
