@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use crate::format::Format;
 use crate::io::parquet::{Compression, Encoding};
 
+/// `--level` where it is not given.
+pub const LEVEL: u32 = 8;
+
 /// Lossless compression for numbers.
 #[derive(Debug, Parser)]
 #[command(name = "latens", version, about = "Lossless compression for numbers")]
@@ -25,7 +28,7 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Compress a column, an array or a table
+    /// Compress a column, an array, a table or a checkpoint
     Compress(Compress),
     /// Bring back what was compressed
     Decompress(Decompress),
@@ -52,7 +55,7 @@ pub enum Verb {
 #[derive(Debug, Args)]
 pub struct Common {
     /// Threads; 0 for all cores. The output does not depend on it
-    #[arg(short = 'T', long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'T', long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub threads: usize,
     /// No words but errors
     #[arg(short, long)]
@@ -88,19 +91,21 @@ pub struct Files {
 /// `latens compress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Formats, by extension or by --from and --to: npy raw csv parquet pco pco.zip dbp.
-Without -o: a plain column becomes .pco beside the input, a table or n-dimensional array .pco.zip.
+Formats, by extension or by --from and --to: npy raw csv parquet safetensors gguf; pco pco.zip dbp wcodec.
+Without -o: a column becomes .pco beside the input, a table or n-dimensional array .pco.zip,
+a checkpoint (safetensors, its shards by their index, gguf) .wcodec.
 
 Examples:
   latens compress flights.parquet             flights.pco.zip, read back and compared
   latens compress prices.npy -l 12            prices.pco, smallest
   latens compress log.bin --type i64 -o log.pco
+  latens compress model.safetensors           model.wcodec
   cat prices.npy | latens compress - --from npy > prices.pco")]
 pub struct Compress {
     #[command(flatten)]
     pub files: Files,
     /// 0 (fastest) to 12 (smallest)
-    #[arg(short, long, value_name = "0..12", default_value_t = 8,
+    #[arg(short, long, value_name = "0..12", default_value_t = LEVEL, allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(0..=12))]
     pub level: u32,
     /// auto, classic, int-mult@B, float-mult@B, float-quant@K or dict
@@ -113,17 +118,18 @@ pub struct Compress {
     #[arg(long, default_value = "balanced", value_parser = parse::<Favor>)]
     pub favor: Favor,
     /// Numbers in a chunk, 1 to 2^24 [default: 2^18; with `size` at levels 10 to 12 up to 2^20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24),
+          allow_negative_numbers = true)]
     pub chunk_n: Option<u32>,
     /// Type of bare numbers: u8 u16 u32 u64 i8 i16 i32 i64 f16 f32 f64
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,
-    /// Encoding of values, for Parquet
-    #[arg(long, value_enum, default_value_t)]
-    pub encoding: Encoding,
-    /// Compression of pages, for Parquet
-    #[arg(long, value_enum, default_value_t)]
-    pub compression: Compression,
+    /// Encoding of values, for Parquet [default: auto]
+    #[arg(long, value_enum)]
+    pub encoding: Option<Encoding>,
+    /// Compression of pages, for Parquet [default: zstd]
+    #[arg(long, value_enum)]
+    pub compression: Option<Compression>,
     /// Leave out nested columns, naming them, in place of an error
     #[arg(long)]
     pub skip_unsupported: bool,
@@ -143,7 +149,8 @@ pub struct Compress {
 /// `latens decompress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without -o: .pco and .dbp become .npy beside the input, .pco.zip .parquet (.npy where it holds one array).
+Without -o: .pco and .dbp become .npy beside the input, .pco.zip .parquet (.npy where it holds one array),
+.wcodec the safetensors or gguf files that it was made from.
 `-o -` writes bare little-endian numbers for one column, CSV for a table.
 
 Examples:
@@ -157,10 +164,10 @@ pub struct Decompress {
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,
     /// Stop after so many numbers (rows of a table)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub limit: Option<u64>,
     /// Refuse to write more than so many bytes
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
     pub max_output: Option<u64>,
     /// Bytes after the end of a .pco are no error
     #[arg(long)]
@@ -230,7 +237,7 @@ Example:
   latens extract model.wcodec layers.0.q_proj.weight --rows 0:64 -o rows.npy")]
 pub struct Extract {
     /// A .wcodec file
-    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath, value_parser = no_stream)]
     pub model: PathBuf,
     /// The tensor's name
     #[arg(value_name = "TENSOR")]
@@ -314,6 +321,13 @@ pub struct Bench {
 
 fn parse<T: std::str::FromStr<Err = latens::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|e: latens::Error| e.what().to_string())
+}
+
+fn no_stream(name: &str) -> Result<PathBuf, String> {
+    match name {
+        "-" => Err("a checkpoint is read by position, not from a stream: name a file".into()),
+        name => Ok(name.into()),
+    }
 }
 
 fn number_type(name: &str) -> Result<NumberType, String> {

@@ -1,6 +1,7 @@
 //! File formats by name and by extension.
 
 use clap::ValueEnum;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// A file format that the tool knows by name.
@@ -67,19 +68,21 @@ impl Format {
         ENDS.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
     }
 
-    /// The name of `path` without this format's extension.
+    /// The name of `path` without the extension of its format, as text.
     pub fn stem(path: &Path) -> String {
-        let name =
-            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let lower = name.to_ascii_lowercase();
-        for end in [".pco.zip", ".safetensors.index.json"] {
-            if lower.ends_with(end) && lower.len() > end.len() {
-                return name[..name.len() - end.len()].to_string();
-            }
-        }
-        match name.rfind('.') {
-            Some(dot) if dot > 0 => name[..dot].to_string(),
-            _ => name,
+        Self::stem_as_is(path).to_string_lossy().into_owned()
+    }
+
+    /// The same, byte for byte.
+    pub fn stem_as_is(path: &Path) -> &OsStr {
+        let name = path.file_name().unwrap_or_default();
+        let lower = name.to_string_lossy().to_ascii_lowercase();
+        let double = [".pco.zip", ".safetensors.index.json"].iter().any(|end| lower.ends_with(end));
+        let without = |name| Path::new(name).file_stem().unwrap_or(name);
+        let stem = if double { without(name) } else { name };
+        match lower.ends_with(".safetensors.index.json") {
+            true => without(without(stem)),
+            false => without(stem),
         }
     }
 
@@ -119,6 +122,8 @@ mod tests {
     fn stems() {
         assert_eq!(Format::stem(Path::new("d/flights.pco.zip")), "flights");
         assert_eq!(Format::stem(Path::new("a.b.npy")), "a.b");
+        assert_eq!(Format::stem(Path::new("m.safetensors.index.json")), "m");
+        assert_eq!(Format::stem(Path::new("noext")), "noext");
         assert_eq!(Format::stem(Path::new(".hidden")), ".hidden");
     }
 }

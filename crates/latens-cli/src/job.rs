@@ -5,6 +5,7 @@ use latens::pco::Config;
 use std::path::PathBuf;
 
 use crate::format::Format;
+use crate::message::shown;
 use crate::progress::Progress;
 
 /// Where bytes come from.
@@ -21,7 +22,7 @@ impl Input {
     pub fn name(&self) -> String {
         match self {
             Input::Stdin => "-".into(),
-            Input::File(path) => path.display().to_string(),
+            Input::File(path) => shown(path),
         }
     }
 
@@ -51,7 +52,7 @@ impl Output {
     pub fn name(&self) -> String {
         match self {
             Output::Stdout => "-".into(),
-            Output::File(path) => path.display().to_string(),
+            Output::File(path) => shown(path),
         }
     }
 }
@@ -94,24 +95,18 @@ pub struct CompressJob {
 pub struct DecompressJob {
     /// What to read.
     pub input: Input,
-    /// Its format.
-    pub from: Format,
     /// What to write.
     pub output: Output,
     /// Its format.
     pub to: Format,
     /// `--limit`: stop after so many numbers (rows of a table).
     pub limit: Option<u64>,
-    /// `--type`, for a stream that does not say it.
-    pub number_type: Option<NumberType>,
     /// `--max-output`: refuse to write more bytes.
     pub max_output: Option<u64>,
     /// Bytes after the end of the file are no error.
     pub allow_trailing: bool,
     /// `--force`: replace an existing output.
     pub force: bool,
-    /// `--columns`: these and no others.
-    pub columns: Option<Vec<String>>,
     /// Threads; at least 1. The work runs in a rayon pool of that many.
     pub threads: usize,
     /// To be told of input bytes as they are done.

@@ -59,7 +59,7 @@ impl Failure {
     /// The same failure, in this file, unless it names one already.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<Path>) -> Self {
-        self.file.get_or_insert_with(|| file.as_ref().display().to_string());
+        self.file.get_or_insert_with(|| shown(file.as_ref()));
         self
     }
 
@@ -147,6 +147,16 @@ pub fn one_line(text: &str) -> String {
             false => vec![c],
         })
         .collect()
+}
+
+/// A path as text, bytes that are none as `\xff`.
+pub fn shown(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    text
 }
 
 impl From<io::Error> for Failure {

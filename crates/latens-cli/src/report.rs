@@ -74,7 +74,7 @@ pub struct DecompressReport {
     pub seconds: f64,
     /// `1000000 f64`, `336776 rows of 19 columns`.
     pub what: String,
-    /// `verified`, `absent`, or `not checked` where only a part was read.
+    /// `verified`, `partly`, `absent`, or `not checked` where only a part was read.
     pub checksum: String,
 }
 
@@ -90,4 +90,26 @@ pub struct Verified {
     pub number_type: Option<String>,
     /// Whether a checksum stood behind every number.
     pub checksum: bool,
+}
+
+/// What stands behind the numbers of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksums {
+    /// A checksum behind every one of them.
+    All,
+    /// Behind some of them.
+    Some,
+    /// None at all.
+    None,
+}
+
+impl Checksums {
+    /// Of a file in which so many of so many parts have one.
+    pub fn of(with: u64, parts: u64) -> Self {
+        match with {
+            0 => Checksums::None,
+            _ if with == parts => Checksums::All,
+            _ => Checksums::Some,
+        }
+    }
 }

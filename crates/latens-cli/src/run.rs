@@ -1,6 +1,7 @@
 //! From the arguments to the exit code: 0 done, 1 it failed, 2 wrong usage.
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use std::any::Any;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -41,7 +42,7 @@ pub fn run() -> ExitCode {
 pub fn run_with(arguments: Vec<OsString>) -> (u8, String) {
     let outcome = match Cli::try_parse_from(arguments) {
         Ok(cli) => dispatch(cli),
-        Err(e) => return (2, e.to_string()),
+        Err(e) => return (2, usage_failure(&e).to_string()),
     };
     match outcome {
         Ok(code) => (u8::from(code != ExitCode::SUCCESS), String::new()),
@@ -64,11 +65,35 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-/// clap's own words, with 0 for `--help` and `--version` and 2 for the rest.
+/// What was asked for, or what is wrong with it: 0 for `--help` and `--version`, 2 for the rest.
 fn usage(e: &clap::Error) -> ExitCode {
+    let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if e.use_stderr() && e.kind() != help {
+        usage_failure(e).print();
+        return ExitCode::from(2);
+    }
     match e.print() {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => cleanup::end_by_broken_pipe(),
         _ => ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2)),
+    }
+}
+
+/// clap's words, which are up to seven lines, as one to three: what is wrong, and its tip or else
+/// the usage.
+fn usage_failure(e: &clap::Error) -> Failure {
+    let text = e.to_string();
+    let parts = text.split("\n\n").map(|part| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        words.join(" ")
+    });
+    let parts: Vec<String> = parts.collect();
+    let what = parts.first().map_or("", |what| what.strip_prefix("error: ").unwrap_or(what));
+    let told = |word: &str| parts.iter().find_map(|part| part.strip_prefix(word));
+    let failure = Failure::usage(what);
+    match (told("tip: "), told("Usage: ")) {
+        (Some(tip), _) => failure.hint(tip),
+        (None, Some(usage)) => failure.hint(format!("usage: {usage} (--help says more)")),
+        (None, None) => failure.hint("--help says more"),
     }
 }
 

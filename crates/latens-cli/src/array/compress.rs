@@ -22,12 +22,25 @@ use crate::zstd_peer::ZstdSize;
 /// # Errors
 /// Bad input, I/O, or an output that does not read back as what was written.
 pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressReport> {
-    let started = Instant::now();
-    let named = |e: Failure| match &job.input {
-        Input::Stdin => e.in_file("standard input"),
-        Input::File(path) => e.in_file(path),
+    let source = Source::open(&job.input, job.from, job.to, job.number_type);
+    let name = match &job.input {
+        Input::Stdin => "-".to_string(),
+        Input::File(path) => Format::stem(path),
     };
-    let source = Source::open(&job.input, job.from, job.number_type).map_err(named)?;
+    compress_from(job, source.map_err(|e| named(job, e))?, name, out)
+}
+
+/// The same for a column that is open already, of this name.
+///
+/// # Errors
+/// As [`compress`].
+pub fn compress_from(
+    job: &CompressJob,
+    source: Source<'_>,
+    name: String,
+    out: &mut OutputFile,
+) -> Result<CompressReport> {
+    let started = Instant::now();
     let ty = source.number_type();
     job.config.validate(ty).map_err(|e| Failure::usage(e.what()))?;
     let (done, peer) = write_all(job, source, out)?;
@@ -42,7 +55,7 @@ pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressRepor
         output_bytes: out.written(),
         seconds: started.elapsed().as_secs_f64(),
         verified: job.verify,
-        columns: vec![done.column(job, ty.name(), out.written(), raw_bytes)],
+        columns: vec![done.column(name, ty.name(), out.written(), raw_bytes)],
         left_out: Vec::new(),
         peers: peer.into_iter().map(|bytes| ("zstd -3".to_string(), bytes)).collect(),
     })
@@ -78,11 +91,7 @@ impl Done {
         }
     }
 
-    fn column(&self, job: &CompressJob, ty: &str, bytes: u64, raw_bytes: u64) -> ColumnReport {
-        let name = match &job.input {
-            Input::Stdin => "-".to_string(),
-            Input::File(path) => Format::stem(path),
-        };
+    fn column(&self, name: String, ty: &str, bytes: u64, raw_bytes: u64) -> ColumnReport {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
         ColumnReport {
             name,
@@ -99,6 +108,13 @@ impl Done {
     }
 }
 
+fn named(job: &CompressJob, e: Failure) -> Failure {
+    match &job.input {
+        Input::Stdin => e.in_file("standard input"),
+        Input::File(path) => e.in_file(path),
+    }
+}
+
 /// A chunk of numbers that come as bytes.
 fn encode<T: Number>(bytes: &[u8], config: &Config) -> latens::Result<EncodedChunk> {
     encode_chunk(&from_le::<T>(bytes), config)
@@ -106,13 +122,9 @@ fn encode<T: Number>(bytes: &[u8], config: &Config) -> latens::Result<EncodedChu
 
 fn write_all(
     job: &CompressJob,
-    mut source: Source,
+    mut source: Source<'_>,
     out: &mut OutputFile,
 ) -> Result<(Done, Option<u64>)> {
-    let named = |e: Failure| match &job.input {
-        Input::Stdin => e.in_file("standard input"),
-        Input::File(path) => e.in_file(path),
-    };
     let mut encoder = Encoder::new(&mut *out, source.number_type(), source.n_hint(), &job.config)?;
     let encode = with_number_type!(source.number_type(), T => encode::<T>);
     let mut peer = if job.peers { Some(ZstdSize::new()?) } else { None };
@@ -123,7 +135,7 @@ fn write_all(
     loop {
         let mut batch = Vec::with_capacity(job.threads);
         while batch.len() < job.threads {
-            let bytes = source.next(lens.next().unwrap_or(most)).map_err(named)?;
+            let bytes = source.next(lens.next().unwrap_or(most)).map_err(|e| named(job, e))?;
             if bytes.is_empty() {
                 break;
             }

@@ -7,6 +7,6 @@ pub mod inspect;
 pub mod inspect_dbp;
 pub mod npy;
 mod npy_literal;
-mod pco;
+pub mod pco;
 pub mod source;
 pub mod verify;

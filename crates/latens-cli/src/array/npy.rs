@@ -45,9 +45,10 @@ impl NpyHeader {
         NpyHeader { ty, big_endian: false, fortran: false, shape: vec![n] }
     }
 
-    /// Whether a bare `.pco` says all there is to say about the array.
-    pub fn is_plain_column(&self) -> bool {
-        self.shape.len() == 1 && !self.fortran && !self.big_endian
+    /// Whether a bare `.pco` holds all the numbers of the array in their order. In which order the
+    /// bytes of each lay, it does not say.
+    pub fn is_column(&self) -> bool {
+        self.shape.len() == 1
     }
 
     /// Numbers in all: 1 for a 0-d array.

@@ -1,6 +1,6 @@
 //! A Pco file as a column: its numbers as bytes, its end, and what it may lack.
 
-use latens::pco::standalone::{Decoder, Ending};
+use latens::pco::standalone::{Checksum, Decoder, Ending};
 use latens::{NumberType, with_number_type};
 use std::io::Read;
 
@@ -41,9 +41,17 @@ pub(super) fn next_pco(
 pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result<Ending> {
     let ending = decoder.finish()?;
     if ending.trailing && !allow_trailing {
-        return Err(Failure::new("bytes follow the end of the Pco data")
-            .at_byte(ending.consumed)
-            .hint("if that is as it should be, add --allow-trailing"));
+        let (what, hint) = match ending.checksum {
+            Checksum::Absent => (
+                "bytes follow the end of the Pco data, and are no whole checksum trailer",
+                "the file ends too early; or they are no part of it: verify and decompress take --allow-trailing",
+            ),
+            _ => (
+                "bytes follow the end of the Pco data",
+                "if that is as it should be: verify and decompress take --allow-trailing",
+            ),
+        };
+        return Err(Failure::new(what).at_byte(ending.consumed).hint(hint));
     }
     Ok(ending)
 }
@@ -51,5 +59,5 @@ pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result
 /// What is said of an old file without chunks, which has nothing that names a type.
 pub fn no_type() -> Failure {
     Failure::new("the file holds no numbers, and nothing says of which type")
-        .hint("--to raw gives an empty file")
+        .hint("`latens decompress --to raw` gives an empty file")
 }

@@ -5,7 +5,7 @@ use latens::AnyNumbers;
 use super::held::Held;
 use crate::message::{Failure, Result};
 use crate::table::model::Field;
-use crate::table::narrow::narrow;
+use crate::table::own_type;
 use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 
@@ -46,8 +46,7 @@ impl Column {
     fn narrowed(&self, values: &[Values]) -> Option<AnyNumbers> {
         let bytes: Vec<u8> = values.iter().flat_map(Values::to_le_bytes).collect();
         let numbers = AnyNumbers::from_le_bytes(self.stored().number_type(), &bytes).ok()?;
-        let narrowed = narrow(&numbers, &self.table.field()?.logical);
-        Some(narrowed.unwrap_or(numbers))
+        own_type::narrow(self.table.field()?, numbers).ok()
     }
 }
 
@@ -166,10 +165,8 @@ fn column(
     }
     let Some(stored) = stored else { return Ok(None) };
     let stored = AnyNumbers::from_le_bytes(stored, &bytes)?;
-    let (numbers, wide) = match narrow(&stored, &field.logical) {
-        Some(narrow) => (narrow, Some(stored)),
-        None => (stored, None),
-    };
+    let numbers = own_type::narrow(field, stored.clone())?;
+    let wide = (numbers.number_type() != stored.number_type()).then_some(stored);
     let bytes = numbers.to_le_bytes();
     Ok(Some(Column { numbers, bytes, wide, table: Held::new(field.clone(), pieces) }))
 }

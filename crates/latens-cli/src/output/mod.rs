@@ -2,7 +2,7 @@
 //!
 //! | the output is | bytes go |
 //! |---|---|
-//! | a regular file | to a temporary neighbour (`.latens-….tmp`, mode 0600); [`OutputFile::commit`] gives it the mode that the umask gives (or that of the file it replaces), syncs it, renames it, syncs the folder |
+//! | a regular file | to a temporary neighbour (`.latens-….tmp`, mode 0600); [`OutputFile::commit`] gives it the mode of the file it replaces, or of the input as far as the umask allows, syncs it, renames it, syncs the folder |
 //! | a symbolic link | as above, in the folder of the file that it names: the link stays |
 //! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a nameless temporary file |
 //!
@@ -110,6 +110,7 @@ impl OutputFile {
                 let (temporary, file) =
                     Temporary::create(target::folder_of(&path)).map_err(named)?;
                 let force = request.force;
+                let mode = mode.or_else(|| target::mode_of(request.input));
                 (file, End::Rename { temporary, target: path, mode, force })
             }
         };

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use super::cleanup;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 
@@ -66,11 +67,18 @@ pub fn settle(output: &Output, input: &Input, force: bool) -> Result<Target> {
     }
 }
 
+/// The permissions of a file made from this one: no more than it has, nor than the umask gives.
+pub fn mode_of(input: &Input) -> Option<u32> {
+    let Input::File(path) = input else { return None };
+    let there = fs::metadata(path).ok().filter(Metadata::is_file)?;
+    Some(there.mode() & cleanup::mode_of_new_files())
+}
+
 /// What is said of an output that is there already.
 pub fn exists(path: &Path) -> Failure {
     Failure::new("the output exists already")
         .in_file(path)
-        .hint("use -f to replace it, or -o to name another")
+        .hint("use -f to replace it, or name another")
 }
 
 /// The folder that a path lies in; `.` for a bare name.

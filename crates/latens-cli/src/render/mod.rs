@@ -9,6 +9,7 @@ pub mod dbp;
 pub mod grid;
 pub mod html;
 pub mod inspect;
+pub mod next;
 pub mod parquet;
 pub mod screen;
 pub mod style;

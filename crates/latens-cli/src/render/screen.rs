@@ -4,9 +4,11 @@ use std::io::stderr;
 
 use super::bar::bar;
 use super::grid::{Cell, Grid, cut, width};
+use super::next::next;
 use super::style::{self, Style, paint};
 use super::units;
-use crate::job::{CompressJob, Output};
+use crate::format::Format;
+use crate::job::CompressJob;
 use crate::message::one_line;
 use crate::report::{ColumnReport, CompressReport, DecompressReport};
 
@@ -16,18 +18,29 @@ const MOST_ROWS: usize = 24 - 5;
 /// The screen after `latens compress`.
 pub fn compress(report: &CompressReport, job: &CompressJob) -> String {
     let columns = style::width();
-    let next = match &job.output {
-        Output::Stdout => None,
-        Output::File(_) => Some(next(report, job, columns)),
+    let last = match job.to {
+        Format::Csv => Last {
+            same: "the same values",
+            next: Some("CSV keeps no payload of a NaN, and takes empty text for null".into()),
+        },
+        _ => Last { same: "bit-identical", next: next(report, job, columns) },
     };
-    let lines = lines(report, next.as_deref(), columns, style::wanted(&stderr()));
-    lines.join("\n") + "\n"
+    lines(report, &last, columns, style::wanted(&stderr())).join("\n") + "\n"
+}
+
+/// What stands below the table.
+struct Last {
+    /// What was found when the output was compared.
+    same: &'static str,
+    /// Commands, or what must be known of the output.
+    next: Option<String>,
 }
 
 /// The line after `latens decompress`.
 pub fn decompress(report: &DecompressReport) -> String {
     let checksum = match report.checksum.as_str() {
         "verified" => "checksums hold",
+        "partly" => "checksums hold, where there are any",
         "absent" => "no checksum in the file",
         _ => "only a part was read: checksums not checked",
     };
@@ -42,7 +55,7 @@ pub fn decompress(report: &DecompressReport) -> String {
     )) + "\n"
 }
 
-fn lines(report: &CompressReport, next: Option<&str>, columns: usize, colour: bool) -> Vec<String> {
+fn lines(report: &CompressReport, last: &Last, columns: usize, colour: bool) -> Vec<String> {
     let raw: u64 = report.columns.iter().map(|column| column.raw_bytes).sum();
     let (shown, left_out) = selection(report);
     let rows = |short: bool| {
@@ -89,8 +102,8 @@ fn lines(report: &CompressReport, next: Option<&str>, columns: usize, colour: bo
 
     let mut all = vec![title(report, raw, columns, colour)];
     all.append(&mut grid.lines(colour));
-    all.push(verdict(report, colour));
-    all.extend(next.map(|next| paint(&cut(next, columns), Style::Dim, colour)));
+    all.push(verdict(report, last.same, colour));
+    all.extend(last.next.as_ref().map(|next| paint(&cut(next, columns), Style::Dim, colour)));
     all
 }
 
@@ -189,27 +202,15 @@ fn title(report: &CompressReport, raw: u64, columns: usize, colour: bool) -> Str
     format!("{}  {}", paint(&files, Style::Bold, colour), paint(&about, Style::Dim, colour))
 }
 
-fn verdict(report: &CompressReport, colour: bool) -> String {
+fn verdict(report: &CompressReport, same: &str, colour: bool) -> String {
     let time = units::seconds(report.seconds);
     match report.verified {
         true => format!(
             "{} (read back and compared; {time} in all)",
-            paint("verified: bit-identical", Style::Good, colour)
+            paint(&format!("verified: {same}"), Style::Good, colour)
         ),
         false => format!("not verified (--no-verify), {time}"),
     }
-}
-
-/// One thing to look at and, where there is room for it, one to do.
-fn next(report: &CompressReport, job: &CompressJob, columns: usize) -> String {
-    let out = one_line(&report.output);
-    let look = format!("next: latens inspect {out}");
-    let back = match job.to.is_table() {
-        true => format!("latens decompress {out} -o - | head"),
-        false => format!("latens decompress {out}"),
-    };
-    let both = format!("{look}  ·  {back}");
-    if width(&both) <= columns { both } else { look }
 }
 
 #[cfg(test)]
@@ -246,7 +247,8 @@ mod tests {
     fn fits_24_lines_and_the_terminal() {
         for n in [0, 1, 19, 20, 300] {
             for columns in [40, 60, 80, 100, 140] {
-                let lines = lines(&report(n), Some("next: look"), columns, false);
+                let last = Last { same: "bit-identical", next: Some("next: look".into()) };
+                let lines = lines(&report(n), &last, columns, false);
                 assert!(lines.len() <= 24);
                 assert_eq!(lines.len(), n.min(19) + 5);
                 for line in lines.iter().filter(|_| columns >= 80) {
@@ -258,7 +260,8 @@ mod tests {
 
     #[test]
     fn others_stand_on_the_line_of_the_total() {
-        let lines = lines(&report(19), None, 80, false);
+        let last = Last { same: "bit-identical", next: None };
+        let lines = lines(&report(19), &last, 80, false);
         let total = lines.iter().find(|line| line.starts_with("total")).unwrap();
         assert!(total.contains("zstd -3 1.93 MB, Parquet+zstd 1.40 MB"), "{total}");
         assert!(total.contains("171 kB"));

@@ -15,6 +15,9 @@ use crate::table::source::Table;
 pub struct Advice {
     /// In the table's order.
     pub columns: Vec<ColumnAdvice>,
+    /// Nested columns, which are not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Python that writes the table so with pyarrow.
     pub pyarrow: String,
 }
@@ -63,7 +66,7 @@ pub fn advise(table: &dyn Table) -> Result<Advice> {
             sizes: all.into_iter().collect(),
         })
     })?;
-    Ok(Advice { pyarrow: snippet(&columns), columns })
+    Ok(Advice { pyarrow: snippet(&columns), columns, left_out: Vec::new() })
 }
 
 /// The first of the smallest: simpler ones come first.

@@ -1,15 +1,16 @@
 //! An array as a table of one column.
 
-use latens::{AnyNumbers, NumberType, with_number_type};
+use latens::with_number_type;
 use std::io::{BufReader, Read};
 
 use crate::array::bytes::from_le;
 use crate::array::npy::NpyHeader;
 use crate::format::Format;
 use crate::io::section::{Section, SharedFile};
-use crate::job::Input;
 use crate::message::{Failure, Result};
+use crate::table::flat::{one_dimension, wide_type, widen};
 use crate::table::model::{ArrayShape, Field, Schema, Storage};
+use crate::table::open::column_name;
 use crate::table::piece::{Piece, Values, any_numbers};
 use crate::table::reading::Reading;
 use crate::table::source::{Column, Table, no_column};
@@ -51,10 +52,7 @@ impl ArrayTable {
         if end < file.len() {
             return Err(Failure::new("corrupt: bytes follow the array").at_byte(end));
         }
-        let name = match reading.input {
-            Input::Stdin => "values".to_string(),
-            Input::File(path) => Format::stem(path),
-        };
+        let name = column_name(reading.input);
         let schema = Schema {
             fields: vec![Field::numbers(name, header.ty)],
             metadata: Vec::new(),
@@ -74,27 +72,13 @@ impl ArrayTable {
     /// # Errors
     /// An array of more than one dimension.
     pub fn flat(mut self) -> Result<Self> {
-        if self.header.shape.len() != 1 {
-            return Err(Failure::usage(format!(
-                "an array of shape {} is no column",
-                self.header.shape_text()
-            ))
-            .hint("a .pco.zip holds arrays of any shape"));
-        }
+        one_dimension(&self.header.shape)?;
         self.schema.array = None;
         self.widened = true;
         for field in &mut self.schema.fields {
-            field.storage = Storage::Number(widen(self.header.ty));
+            field.storage = Storage::Number(wide_type(self.header.ty));
         }
         Ok(self)
-    }
-}
-
-fn widen(number_type: NumberType) -> NumberType {
-    match number_type {
-        NumberType::U8 | NumberType::U16 => NumberType::U32,
-        NumberType::I8 | NumberType::I16 => NumberType::I32,
-        other => other,
     }
 }
 
@@ -133,13 +117,7 @@ impl Column for ArrayColumn<'_> {
         }
         self.left -= rows as u64;
         let numbers = with_number_type!(ty, T => any_numbers(from_le::<T>(&bytes)));
-        let numbers = match (self.table.widened, numbers) {
-            (true, AnyNumbers::U8(v)) => AnyNumbers::U32(v.into_iter().map(u32::from).collect()),
-            (true, AnyNumbers::U16(v)) => AnyNumbers::U32(v.into_iter().map(u32::from).collect()),
-            (true, AnyNumbers::I8(v)) => AnyNumbers::I32(v.into_iter().map(i32::from).collect()),
-            (true, AnyNumbers::I16(v)) => AnyNumbers::I32(v.into_iter().map(i32::from).collect()),
-            (_, numbers) => numbers,
-        };
+        let numbers = if self.table.widened { widen(numbers) } else { numbers };
         Ok(Piece::of(Values::Numbers(numbers)))
     }
 }

@@ -20,6 +20,20 @@ pub fn read_all(file: &SharedFile) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// An error where a file is empty: a stream begins with a header, also where it holds no numbers.
+/// Only within a Parquet page may nothing stand for no numbers.
+///
+/// # Errors
+/// That one.
+pub fn has_header(bytes: &[u8]) -> Result<()> {
+    match bytes.is_empty() {
+        true => Err(Failure::new("truncated: the stream has no header")
+            .at_byte(0)
+            .hint("the file ends too early")),
+        false => Ok(()),
+    }
+}
+
 /// A `.dbp` file.
 pub struct DbpTable {
     bytes: Vec<u8>,
@@ -35,6 +49,7 @@ impl DbpTable {
     /// A stream that is cut short or damaged; bytes behind it; a type that it cannot hold.
     pub fn open(file: &SharedFile, ty: NumberType, name: String) -> Result<Self> {
         let bytes = read_all(file)?;
+        has_header(&bytes)?;
         let rows = match ty {
             NumberType::I32 => walk::<i32>(&bytes)?,
             NumberType::I64 => walk::<i64>(&bytes)?,

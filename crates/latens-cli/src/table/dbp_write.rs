@@ -12,12 +12,13 @@ use crate::job::{CompressJob, Input};
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
 use crate::report::{ColumnReport, CompressReport, bits_per_value};
+use crate::table::compress::opened;
 use crate::table::dbp::read_all;
-use crate::table::model::Storage;
-use crate::table::open::open;
+use crate::table::flat::widen;
+use crate::table::one::OnlyColumn;
 use crate::table::piece::any_numbers;
-use crate::table::reading::{Reading, named};
-use crate::table::source::{PIECE_ROWS, Projection, Table};
+use crate::table::reading::named;
+use crate::table::source::PIECE_ROWS;
 
 /// Compress one column of integers, from an array or a table; all of it lies in memory.
 ///
@@ -68,22 +69,11 @@ fn no_integers(ty: &str) -> Failure {
     Failure::usage(format!("a .dbp holds integers, not {ty}")).hint("write .pco or .pco.zip")
 }
 
-/// Integers narrower than 32 bits as such of 32.
-fn widen(numbers: AnyNumbers) -> AnyNumbers {
-    match numbers {
-        AnyNumbers::U8(v) => AnyNumbers::U32(v.into_iter().map(u32::from).collect()),
-        AnyNumbers::U16(v) => AnyNumbers::U32(v.into_iter().map(u32::from).collect()),
-        AnyNumbers::I8(v) => AnyNumbers::I32(v.into_iter().map(i32::from).collect()),
-        AnyNumbers::I16(v) => AnyNumbers::I32(v.into_iter().map(i32::from).collect()),
-        numbers => numbers,
-    }
-}
-
 fn from_array(job: &CompressJob) -> Result<(String, AnyNumbers)> {
     let named = |e: Failure| named(e, &job.input);
-    let mut source = Source::open(&job.input, job.from, job.number_type).map_err(named)?;
+    let mut source = Source::open(&job.input, job.from, job.to, job.number_type).map_err(named)?;
     let ty = source.number_type();
-    if matches!(ty, NumberType::F16 | NumberType::F32 | NumberType::F64) {
+    if is_float(ty) {
         return Err(no_integers(ty.name()));
     }
     let mut bytes = Vec::new();
@@ -104,38 +94,26 @@ fn from_array(job: &CompressJob) -> Result<(String, AnyNumbers)> {
 }
 
 fn from_table(job: &CompressJob) -> Result<(String, AnyNumbers)> {
-    let all = open(&Reading {
-        input: &job.input,
-        format: job.from,
-        number_type: job.number_type,
-        skip_nested: job.skip_unsupported,
-        progress: &job.progress,
-    })?;
-    let chosen = job.columns.as_ref().map(|names| Projection::new(&*all, names)).transpose()?;
-    let table = chosen.as_ref().map_or(&*all, |chosen| chosen as &dyn Table);
-    let [field] = table.schema().fields.as_slice() else {
-        let n = table.schema().fields.len();
-        return Err(Failure::usage(format!("a .dbp holds one column, the table has {n}"))
-            .hint("choose one with --columns"));
-    };
-    let Storage::Number(ty) = field.storage else { return Err(no_integers(&field.type_name())) };
-    if matches!(ty, NumberType::F16 | NumberType::F32 | NumberType::F64) {
-        return Err(no_integers(&field.type_name()));
+    let table = opened(job)?;
+    let mut column = OnlyColumn::open(&*table, job.to, &job.input)?;
+    let ty = column.number_type();
+    if is_float(ty) {
+        return Err(no_integers(ty.name()));
     }
     let mut bytes = Vec::new();
-    let mut column = table.column(0)?;
     loop {
-        let piece = column.next(PIECE_ROWS)?;
-        if piece.rows == 0 {
+        let numbers = column.next(PIECE_ROWS)?;
+        if numbers.is_empty() {
             break;
         }
-        if piece.nulls() > 0 {
-            return Err(Failure::usage(format!("column {} holds nulls, a .dbp none", field.name)));
-        }
-        bytes.extend(piece.values.to_le_bytes());
+        bytes.extend(numbers.to_le_bytes());
     }
     let numbers = latens::with_number_type!(ty, T => any_numbers(from_le::<T>(&bytes)));
-    Ok((field.name.clone(), widen(numbers)))
+    Ok((column.name().to_string(), widen(numbers)))
+}
+
+fn is_float(ty: NumberType) -> bool {
+    matches!(ty, NumberType::F16 | NumberType::F32 | NumberType::F64)
 }
 
 fn write<T: Element + Number>(numbers: &[T], verify: bool, out: &mut OutputFile) -> Result<()> {

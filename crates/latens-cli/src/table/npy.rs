@@ -3,22 +3,22 @@
 use std::io::Write;
 
 use crate::array::npy::NpyHeader;
-use crate::message::{Failure, Result};
-use crate::table::model::{Field, Storage};
+use crate::format::Format;
+use crate::job::Input;
+use crate::message::Result;
+use crate::table::one::OnlyColumn;
 use crate::table::source::{PIECE_ROWS, Table};
 
-/// Write the numbers; with `header` in the shape and order that the table remembers.
+/// Write the numbers; in a `.npy` in the shape and order that the table remembers.
 ///
 /// # Errors
 /// A table that is no array: several columns, nulls, or other values than numbers.
-pub fn write(table: &dyn Table, header: bool, mut out: impl Write) -> Result<()> {
-    let field = only_field(table)?;
-    let Storage::Number(ty) = field.storage else {
-        return Err(no_array(&format!("its column is of type {}", field.type_name())));
-    };
-    let shape = table.schema().array.as_ref();
-    let big_endian = header && shape.is_some_and(|shape| shape.big_endian);
-    if header {
+pub fn write(table: &dyn Table, to: Format, input: &Input, mut out: impl Write) -> Result<()> {
+    let mut column = OnlyColumn::open(table, to, input)?;
+    let ty = column.number_type();
+    let shape = table.schema().array.as_ref().filter(|_| to == Format::Npy);
+    let big_endian = shape.is_some_and(|shape| shape.big_endian);
+    if to == Format::Npy {
         let header = match shape {
             Some(shape) => NpyHeader {
                 ty,
@@ -30,32 +30,14 @@ pub fn write(table: &dyn Table, header: bool, mut out: impl Write) -> Result<()>
         };
         out.write_all(&header.to_bytes())?;
     }
-    let mut column = table.column(0)?;
     loop {
-        let piece = column.next(PIECE_ROWS)?;
-        if piece.rows == 0 {
+        let mut bytes = column.next(PIECE_ROWS)?.to_le_bytes();
+        if bytes.is_empty() {
             return Ok(());
         }
-        if piece.nulls() > 0 {
-            return Err(no_array("its column holds nulls"));
-        }
-        let mut bytes = piece.values.to_le_bytes();
         if big_endian {
             bytes.chunks_exact_mut(ty.bytes()).for_each(<[u8]>::reverse);
         }
         out.write_all(&bytes)?;
     }
-}
-
-fn only_field(table: &dyn Table) -> Result<&Field> {
-    match table.schema().fields.as_slice() {
-        [field] => Ok(field),
-        fields => Err(no_array(&format!("it has {} columns", fields.len()))),
-    }
-}
-
-#[cold]
-fn no_array(why: &str) -> Failure {
-    Failure::usage(format!("the table is no array: {why}"))
-        .hint("write .parquet or .csv, or choose one column with --columns")
 }

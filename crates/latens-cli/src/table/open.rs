@@ -7,14 +7,16 @@ use crate::io::parquet::ParquetTable;
 use crate::io::pco_zip::PcoZipTable;
 use crate::job::Input;
 use crate::message::{Failure, Result};
+use crate::report::Checksums;
 use crate::table::array::ArrayTable;
 use crate::table::dbp::DbpTable;
 use crate::table::model::Schema;
+use crate::table::pco::PcoTable;
 use crate::table::piece::Piece;
 use crate::table::reading::{Reading, named, shared};
-use crate::table::source::{Column, Table};
+use crate::table::source::{Column, Projection, Table};
 
-/// Open a table.
+/// Open a table; nested columns are left out of it.
 ///
 /// # Errors
 /// Bad input, I/O; a format that holds no table.
@@ -27,7 +29,7 @@ pub fn open(reading: &Reading<'_>) -> Result<Box<dyn Table>> {
                 .map(|table| Box::new(table) as _)
         }
         Format::Parquet => shared(reading.input)
-            .and_then(|file| ParquetTable::open(file, reading.skip_nested))
+            .and_then(|file| ParquetTable::open(file, true))
             .map(|table| Box::new(table) as _),
         Format::PcoZip => {
             shared(reading.input).and_then(PcoZipTable::open).map(|table| Box::new(table) as _)
@@ -35,23 +37,53 @@ pub fn open(reading: &Reading<'_>) -> Result<Box<dyn Table>> {
         Format::Npy | Format::Raw => shared(reading.input)
             .and_then(|file| ArrayTable::open(file, reading))
             .map(|table| Box::new(table) as _),
+        Format::Pco => shared(reading.input)
+            .and_then(|file| PcoTable::open(file, column_name(reading.input), false))
+            .map(|table| Box::new(table) as _),
         Format::Dbp => {
             let ty = reading.number_type.ok_or_else(|| {
                 Failure::usage("a .dbp does not say of which type its numbers are")
                     .hint("add --type i32|i64|u32|u64")
             })?;
-            let name = match reading.input {
-                Input::Stdin => "values".to_string(),
-                Input::File(path) => Format::stem(path),
-            };
             shared(reading.input)
-                .and_then(|file| DbpTable::open(&file, ty, name))
+                .and_then(|file| DbpTable::open(&file, ty, column_name(reading.input)))
                 .map(|table| Box::new(table) as _)
         }
         other => Err(Failure::usage(format!("{other} is not read as a table"))),
     };
     let table = table.map_err(|e| named(e, reading.input))?;
     Ok(Box::new(Named { table, input: reading.input.clone() }))
+}
+
+/// Open these columns of a table, in this order; whether others are nested does not matter then.
+/// Of a table of which all are wanted, nested ones are refused, with `advice`, or left out.
+///
+/// # Errors
+/// As [`open`]; a column that is not there; nested columns.
+pub fn open_columns(
+    reading: &Reading<'_>,
+    columns: Option<&[String]>,
+    advice: &str,
+) -> Result<Box<dyn Table>> {
+    let all = open(reading)?;
+    if let Some(names) = columns {
+        let chosen = Projection::new(all, names).map_err(|e| named(e, reading.input))?;
+        return Ok(Box::new(chosen));
+    }
+    if !reading.skip_nested && !all.left_out().is_empty() {
+        let nested = all.left_out().join(", ");
+        let failure = Failure::new(format!("nested columns are not supported: {nested}"));
+        return Err(named(failure, reading.input).hint(advice));
+    }
+    Ok(all)
+}
+
+/// What the column of an input is called that has no name for it.
+pub fn column_name(input: &Input) -> String {
+    match input {
+        Input::Stdin => "values".to_string(),
+        Input::File(path) => Format::stem(path),
+    }
 }
 
 /// A table whose errors name their file.
@@ -81,6 +113,12 @@ impl Table for Named {
     }
     fn column_bytes(&self, index: usize) -> u64 {
         self.table.column_bytes(index)
+    }
+    fn verify_left_out(&self, done: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        self.table.verify_left_out(done).map_err(|e| named(e, &self.input))
+    }
+    fn checksums(&self) -> Result<Checksums> {
+        self.table.checksums().map_err(|e| named(e, &self.input))
     }
 }
 

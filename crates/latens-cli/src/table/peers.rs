@@ -3,8 +3,7 @@
 use crate::io::parquet::{Options, write};
 use crate::message::Result;
 use crate::parallel;
-use crate::table::model::LogicalType;
-use crate::table::narrow::narrow;
+use crate::table::own_type;
 use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 use crate::zstd_peer::{Count, ZstdSize};
@@ -38,21 +37,23 @@ pub fn measure(table: &dyn Table) -> Result<Vec<(String, u64)>> {
     Ok(vec![("zstd -3".into(), zstd.iter().sum()), ("Parquet+zstd".into(), parquet)])
 }
 
-/// A column's values as they lie in memory, a byte a row for its nulls where there are any.
+/// A column's values as their own type lies in memory, a byte a row for its nulls where there are any.
 fn zstd_column(table: &dyn Table, index: usize) -> Result<u64> {
     let mut column = table.column(index)?;
-    let logical = table.schema().fields.get(index).map_or(&LogicalType::None, |f| &f.logical);
     let mut size = ZstdSize::new()?;
     loop {
         let piece = column.next(PIECE_ROWS)?;
         if piece.rows == 0 {
             return size.finish();
         }
-        let narrowed = match &piece.values {
-            Values::Numbers(numbers) => narrow(numbers, logical),
-            _ => None,
+        let bytes = match (&piece.values, table.schema().fields.get(index)) {
+            (Values::Numbers(numbers), Some(field)) => {
+                let own = own_type::narrow(field, numbers.clone());
+                own.map_or_else(|_| numbers.to_le_bytes(), |own| own.to_le_bytes())
+            }
+            (values, _) => values.to_le_bytes(),
         };
-        size.add(&narrowed.map_or_else(|| piece.values.to_le_bytes(), |n| n.to_le_bytes()))?;
+        size.add(&bytes)?;
         if let Some(valid) = &piece.valid {
             size.add(&valid.iter().map(|&valid| u8::from(valid)).collect::<Vec<u8>>())?;
         }

@@ -19,7 +19,7 @@ pub struct Reading<'a> {
     pub format: Format,
     /// Type of bare numbers.
     pub number_type: Option<latens::NumberType>,
-    /// Leave nested columns out.
+    /// Leave nested columns out in place of refusing them.
     pub skip_nested: bool,
     /// Told of bytes where a file is read in full before anything else happens.
     pub progress: &'a Progress,

@@ -1,6 +1,7 @@
 //! A table that is read column by column, each column in pieces, by any number of threads.
 
 use crate::message::{Failure, Result};
+use crate::report::Checksums;
 use crate::table::model::Schema;
 use crate::table::piece::Piece;
 
@@ -29,6 +30,20 @@ pub trait Table: Sync {
         let width = self.schema().fields.get(index).map_or(0, |field| field.storage.width());
         self.rows().saturating_mul(width)
     }
+    /// Decode the columns that were left out, for the sake of their checks; `done` is told of bytes.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn verify_left_out(&self, _done: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        Ok(())
+    }
+    /// What stands behind the values; whoever reads all of them has checked it.
+    ///
+    /// # Errors
+    /// Bad input or I/O, where that has to be looked up.
+    fn checksums(&self) -> Result<Checksums> {
+        Ok(Checksums::None)
+    }
 }
 
 /// A column being read.
@@ -42,23 +57,26 @@ pub trait Column: Send {
 }
 
 /// Some columns of a table, in the order asked for.
-pub struct Projection<'a> {
-    table: &'a dyn Table,
+pub struct Projection {
+    table: Box<dyn Table>,
     schema: Schema,
     indices: Vec<usize>,
 }
 
-impl<'a> Projection<'a> {
+impl Projection {
     /// The columns of these names.
     ///
     /// # Errors
-    /// A name that the table does not have, with those it has.
-    pub fn new(table: &'a dyn Table, names: &[String]) -> Result<Self> {
+    /// A name that the table does not have, with those it has; a nested column.
+    pub fn new(table: Box<dyn Table>, names: &[String]) -> Result<Self> {
         let fields = &table.schema().fields;
         let indices = names
             .iter()
             .map(|name| {
                 fields.iter().position(|field| &field.name == name).ok_or_else(|| {
+                    if table.left_out().contains(name) {
+                        return Failure::new(format!("column `{name}` is nested: not supported"));
+                    }
                     let known: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
                     Failure::usage(format!("there is no column `{name}`"))
                         .hint(format!("its columns are: {}", known.join(", ")))
@@ -77,7 +95,7 @@ impl<'a> Projection<'a> {
     }
 }
 
-impl Table for Projection<'_> {
+impl Table for Projection {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -90,18 +108,27 @@ impl Table for Projection<'_> {
     fn column_bytes(&self, index: usize) -> u64 {
         self.indices.get(index).map_or(0, |&index| self.table.column_bytes(index))
     }
+    fn checksums(&self) -> Result<Checksums> {
+        self.table.checksums()
+    }
 }
 
-/// The first rows of a table.
+/// The first rows of a table; a part of an array is an array of one dimension.
 pub struct Head<'a> {
     table: &'a dyn Table,
+    schema: Schema,
     rows: u64,
 }
 
 impl<'a> Head<'a> {
     /// At most `rows` of them.
     pub fn new(table: &'a dyn Table, rows: u64) -> Self {
-        Head { table, rows: rows.min(table.rows()) }
+        let mut schema = table.schema().clone();
+        if let Some(array) = schema.array.as_mut().filter(|_| rows < table.rows()) {
+            array.shape = vec![rows];
+            array.fortran_order = false;
+        }
+        Head { table, schema, rows: rows.min(table.rows()) }
     }
 }
 
@@ -112,7 +139,7 @@ struct HeadColumn<'a> {
 
 impl Table for Head<'_> {
     fn schema(&self) -> &Schema {
-        self.table.schema()
+        &self.schema
     }
     fn rows(&self) -> u64 {
         self.rows

@@ -2,17 +2,15 @@
 
 use std::io::stdout;
 
-use super::{print_json, print_out, settle, with_threads};
+use super::{fitting, print_json, print_out, say_left_out, settle, with_threads};
 use crate::args;
-use crate::format::Format;
-use crate::message::{Failure, Result};
+use crate::message::Result;
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::advise::advise;
-use crate::table::array::ArrayTable;
-use crate::table::open::open;
-use crate::table::reading::{Reading, named, shared};
-use crate::table::source::{Projection, Table};
+use crate::table::flat::Flat;
+use crate::table::open::open_columns;
+use crate::table::reading::{Reading, named};
 
 /// Measure the encodings of all columns.
 ///
@@ -21,6 +19,7 @@ use crate::table::source::{Projection, Table};
 pub fn run(args: &args::Advise) -> Result<()> {
     let input = settle::input(&args.table);
     let format = settle::input_format(&input, args.from)?;
+    fitting::advise(args, format)?;
     let progress = Progress::new("advise", None, args.common.quiet || args.common.json);
     let reading = Reading {
         input: &input,
@@ -30,28 +29,21 @@ pub fn run(args: &args::Advise) -> Result<()> {
         progress: &progress,
     };
     let advice = with_threads(args.common.threads, || {
-        let all: Box<dyn Table> = match format {
-            Format::Npy | Format::Raw => {
-                let table = shared(&input)
-                    .and_then(|file| ArrayTable::open(file, &reading))
-                    .and_then(ArrayTable::flat);
-                Box::new(table.map_err(|e| named(e, &input))?)
-            }
-            Format::Pco => {
-                return Err(Failure::usage("advise looks at tables, a .pco is one column")
-                    .hint("latens decompress makes a .npy of it, which advise takes"));
-            }
-            _ => open(&reading)?,
-        };
-        let chosen =
-            args.columns.as_ref().map(|names| Projection::new(&*all, names)).transpose()?;
-        advise(chosen.as_ref().map_or(&*all, |chosen| chosen as &dyn Table))
+        let all = open_columns(&reading, args.columns.as_deref(), "")?;
+        let flat = Flat::new(&*all).map_err(|e| named(e, &input))?;
+        let mut advice = advise(&flat)?;
+        advice.left_out = all.left_out().to_vec();
+        Ok(advice)
     });
     progress.finish();
     let advice = advice?;
     match args.common.json {
         true => print_json(&advice),
         false if args.common.quiet => Ok(()),
-        false => print_out(&render::advise::text(&input.name(), &advice, style::wanted(&stdout()))),
+        false => {
+            print_out(&render::advise::text(&input.name(), &advice, style::wanted(&stdout())))?;
+            say_left_out(&advice.left_out);
+            Ok(())
+        }
     }
 }

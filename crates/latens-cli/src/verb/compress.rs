@@ -2,9 +2,9 @@
 
 use latens::pco::Config;
 
-use super::{print_json, say, settle, thread_count, with_threads};
+use super::{fitting, print_json, say, say_left_out, settle, thread_count, with_threads};
 use crate::args;
-use crate::array::{self, npy::NpyHeader, source};
+use crate::array::{self, source};
 use crate::checkpoint;
 use crate::format::Format;
 use crate::io::parquet;
@@ -39,9 +39,12 @@ pub fn run(args: args::Compress) -> Result<()> {
         max_output: None,
     })?;
     let done = with_threads(job.threads, || match job.to {
+        Format::Pco if job.from.is_table() || job.from == Format::Dbp => {
+            table::pco_write::compress(&job, &mut out)
+        }
         Format::Pco => array::compress::compress(&job, &mut out),
         Format::Dbp => table::dbp_write::compress(&job, &mut out),
-        _ => table::compress(&job, &mut out),
+        _ => table::compress::compress(&job, &mut out),
     });
     job.progress.finish();
     let mut report = done.map_err(|e| out.explain(e))?;
@@ -50,9 +53,7 @@ pub fn run(args: args::Compress) -> Result<()> {
         print_json(&report)?;
     } else if !args.common.quiet {
         say(&render::screen::compress(&report, &job));
-        if !report.left_out.is_empty() {
-            say(&format!("left out, for they are nested: {}\n", report.left_out.join(", ")));
-        }
+        say_left_out(&report.left_out);
     }
     Ok(())
 }
@@ -73,6 +74,7 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
             "`latens decompress` writes npy and raw; compress writes pco, pco.zip, parquet",
         ));
     }
+    fitting::compress(args, from, to)?;
     if args.common.json && output == Output::Stdout {
         return Err(
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
@@ -95,7 +97,10 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
         output,
         to,
         config,
-        parquet: parquet::Options { compression: args.compression, encoding: args.encoding },
+        parquet: parquet::Options {
+            compression: args.compression.unwrap_or_default(),
+            encoding: args.encoding.unwrap_or_default(),
+        },
         columns: files.columns.clone(),
         number_type: args.number_type,
         skip_unsupported: args.skip_unsupported,
@@ -106,15 +111,15 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
     })
 }
 
-/// `.pco` for one plain column, `.pco.zip` for everything else. The header of a `.npy` file is
-/// looked at; of standard input it cannot be, and a plain column is assumed.
+/// `.pco` for one column, `.pco.zip` for everything else: the header of a `.npy` is looked at. Of a
+/// pipe that is not standard input it cannot be, and a column is assumed.
 fn default_format(input: &Input, from: Format) -> Result<Format> {
-    match (from, input) {
-        (Format::Npy, Input::File(path)) if std::fs::metadata(path).is_ok_and(|f| f.is_file()) => {
-            let (header, _) = NpyHeader::read(&mut source::open(input)?)?;
-            Ok(if header.is_plain_column() { Format::Pco } else { Format::PcoZip })
-        }
-        (Format::Npy | Format::Raw | Format::Pco, _) => Ok(Format::Pco),
-        _ => Ok(Format::PcoZip),
-    }
+    let is_array = match from {
+        Format::Npy => source::look(input)?.is_some_and(|header| !header.is_column()),
+        _ => false,
+    };
+    Ok(match from {
+        Format::Npy | Format::Raw | Format::Pco if !is_array => Format::Pco,
+        _ => Format::PcoZip,
+    })
 }

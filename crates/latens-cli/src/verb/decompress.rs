@@ -1,6 +1,6 @@
 //! `latens decompress`
 
-use super::{print_json, say, settle, thread_count, with_threads};
+use super::{fitting, print_json, say, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -10,7 +10,11 @@ use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
-use crate::table;
+use crate::table::decompress::{decompress, default_for_file, default_for_stdout};
+use crate::table::open::{column_name, open_columns};
+use crate::table::pco::PcoTable;
+use crate::table::reading::{Reading, named, shared};
+use crate::table::source::Table;
 
 /// Decompress one input.
 ///
@@ -22,7 +26,23 @@ pub fn run(args: args::Decompress) -> Result<()> {
     if from == Format::Wcodec {
         return checkpoint::decompress::run(&args, &input);
     }
-    let job = job(&args, input, from)?;
+    refuse_what_is_not_compressed(from)?;
+    fitting::decompress(&args, from)?;
+    let progress = Progress::new("decompress", None, args.common.quiet || args.common.json);
+    let reading = Reading {
+        input: &input,
+        format: from,
+        number_type: args.number_type,
+        skip_nested: false,
+        progress: &progress,
+    };
+    let nested = "choose flat columns with --columns";
+    // What a table becomes depends on what it holds; a .pco is read as it comes, where that will do.
+    let table = match from {
+        Format::Pco => None,
+        _ => Some(open_columns(&reading, args.files.columns.as_deref(), nested)?),
+    };
+    let job = job(&args, &input, from, table.as_deref(), &progress)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
         output: &job.output,
@@ -32,10 +52,14 @@ pub fn run(args: args::Decompress) -> Result<()> {
         need: if job.to == Format::Npy { Need::ReadBack } else { Need::Stream },
         max_output: job.max_output,
     })?;
-    let one_column = job.from == Format::Pco && matches!(job.to, Format::Npy | Format::Raw);
-    let done = with_threads(job.threads, || match one_column {
-        true => array::decompress::decompress(&job, &mut out),
-        false => table::decompress(&job, &mut out),
+    let done = with_threads(job.threads, || match (&table, job.to) {
+        (None, Format::Npy | Format::Raw) => array::decompress::decompress(&job, &mut out),
+        (None, _) => {
+            let open = |file| PcoTable::open(file, column_name(&job.input), job.allow_trailing);
+            let table = shared(&job.input).and_then(open).map_err(|e| named(e, &job.input))?;
+            decompress(&job, &table, &mut out)
+        }
+        (Some(table), _) => decompress(&job, &**table, &mut out),
     });
     job.progress.finish();
     let mut report = done.map_err(|e| out.explain(e))?;
@@ -48,25 +72,41 @@ pub fn run(args: args::Decompress) -> Result<()> {
     Ok(())
 }
 
-fn job(args: &args::Decompress, input: Input, from: Format) -> Result<DecompressJob> {
-    let files = &args.files;
-    if matches!(from, Format::Npy | Format::Raw | Format::Csv | Format::Safetensors | Format::Gguf)
-    {
-        return Err(Failure::usage(format!("{from} is not compressed")).hint(
-            "decompress reads pco, pco.zip, dbp, parquet and wcodec; did you mean `latens compress`?",
-        ));
+fn refuse_what_is_not_compressed(from: Format) -> Result<()> {
+    match from {
+        Format::Npy | Format::Raw | Format::Csv | Format::Safetensors | Format::Gguf => Err(
+            Failure::usage(format!("{from} is not compressed")).hint(
+                "decompress reads pco, pco.zip, dbp, parquet and wcodec; did you mean `latens compress`?",
+            ),
+        ),
+        _ => Ok(()),
     }
-    let (default, default_on_stdout) = match from {
-        Format::Pco | Format::Dbp => (Format::Npy, Format::Raw),
-        Format::PcoZip => table::default_output(&input)?,
-        _ => (Format::Csv, Format::Csv),
-    };
+}
+
+fn job(
+    args: &args::Decompress,
+    input: &Input,
+    from: Format,
+    table: Option<&dyn Table>,
+    progress: &Progress,
+) -> Result<DecompressJob> {
+    let files = &args.files;
     let given = files.output.clone();
-    let (output, to) = settle::output(&input, given, files.to, default, default_on_stdout)?;
+    let to_stdout = files.to.is_none() && settle::is_stdout(input, given.as_deref());
+    let (default, default_on_stdout) = match table {
+        None => (Format::Npy, Format::Raw),
+        Some(table) if to_stdout => (Format::Csv, default_for_stdout(table)?),
+        Some(table) => (default_for_file(table, from), Format::Csv),
+    };
+    let (output, to) = settle::output(input, given, files.to, default, default_on_stdout)?;
     if checkpoint::is_checkpoint(to) {
         return Err(Failure::usage(format!(
             "{from} is no checkpoint, and {to} holds nothing else"
         )));
+    }
+    if matches!(to, Format::Pco | Format::PcoZip | Format::Dbp) {
+        return Err(Failure::usage(format!("decompress does not write {to}"))
+            .hint("`latens compress` does, from what is compressed too, and compares"));
     }
     if args.common.json && output == Output::Stdout {
         return Err(
@@ -74,17 +114,14 @@ fn job(args: &args::Decompress, input: Input, from: Format) -> Result<Decompress
         );
     }
     Ok(DecompressJob {
-        progress: Progress::new("decompress", None, args.common.quiet || args.common.json),
-        input,
-        from,
+        progress: progress.clone(),
+        input: input.clone(),
         output,
         to,
         limit: args.limit,
         max_output: args.max_output,
-        number_type: args.number_type,
         allow_trailing: args.allow_trailing,
         force: files.force,
-        columns: files.columns.clone(),
         threads: thread_count(args.common.threads),
     })
 }

@@ -1,11 +1,12 @@
 //! `latens inspect`
 
 use std::io::{Write, stdout};
+use std::path::Path;
 
 use latens::Limits;
 use latens::wcodec::{BaseFile, Config};
 
-use super::{print_json, print_out, settle, thread_count, with_threads};
+use super::{fitting, print_json, print_out, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -17,7 +18,7 @@ use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render::{self, style};
-use crate::table::dbp::read_all;
+use crate::table::dbp::{has_header, read_all};
 use crate::table::reading::shared;
 
 /// Show what is inside.
@@ -27,8 +28,11 @@ use crate::table::reading::shared;
 pub fn run(args: &args::Inspect) -> Result<()> {
     let input = settle::input(&args.file);
     let format = settle::input_format(&input, args.from)?;
+    fitting::inspect(args, format)?;
     let name = input.name();
     let colour = style::wanted(&stdout());
+    // A page that may not be written is no reason to wait for the report first.
+    let out = args.html.as_ref().map(|path| open_page(&input, path, args.force)).transpose()?;
     let page = match format {
         Format::Pco => {
             let file = array::source::open(&input).and_then(array::inspect::read);
@@ -52,7 +56,10 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         Format::Dbp => {
             let file = shared(&input)
                 .and_then(|file| read_all(&file))
-                .and_then(|bytes| array::inspect_dbp::read(&bytes, args.number_type))
+                .and_then(|bytes| {
+                    has_header(&bytes)?;
+                    array::inspect_dbp::read(&bytes, args.number_type)
+                })
                 .map_err(|e| settle::in_input(e, &input))?;
             match args.common.json {
                 true => print_json(&file)?,
@@ -94,12 +101,14 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         other => {
             let what =
                 format!("inspect looks into pco, pco.zip, dbp, parquet and wcodec, not {other}");
-            return Err(Failure::new(what));
+            return Err(settle::in_input(Failure::usage(what), &input));
         }
     };
-    match &args.html {
-        Some(path) => {
-            write_page(&input, path.clone(), args.force, &render::html::page(&name, &page))
+    match out {
+        Some(mut out) => {
+            let page = render::html::page(&name, &page);
+            out.write_all(page.as_bytes()).map_err(|e| out.explain(e.into()))?;
+            out.commit().map(|_| ())
         }
         None => Ok(()),
     }
@@ -152,15 +161,13 @@ fn archive(input: &Input) -> Result<Inspection> {
     Ok(found)
 }
 
-fn write_page(input: &Input, path: std::path::PathBuf, force: bool, page: &str) -> Result<()> {
-    let mut out = OutputFile::open(&Request {
+fn open_page(input: &Input, path: &Path, force: bool) -> Result<OutputFile> {
+    OutputFile::open(&Request {
         input,
-        output: &Output::File(path),
+        output: &Output::File(path.to_path_buf()),
         force,
         text: true,
         need: Need::Stream,
         max_output: None,
-    })?;
-    out.write_all(page.as_bytes()).map_err(|e| out.explain(e.into()))?;
-    out.commit().map(|_| ())
+    })
 }

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod compress;
 pub mod decompress;
 pub mod extract;
+pub mod fitting;
 pub mod inspect;
 pub mod man;
 pub mod settle;
@@ -13,7 +14,7 @@ pub mod verify;
 
 use std::io::Write;
 
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, one_line};
 
 /// Run `work` in a pool of so many threads, 0 for all cores; of fewer where the system refuses some.
 ///
@@ -60,6 +61,13 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     let text = serde_json::to_string(value)
         .map_err(|e| Failure::new(format!("the report is no JSON: {e}")))?;
     print_out(&format!("{text}\n"))
+}
+
+/// Name the nested columns that were left out.
+pub fn say_left_out(columns: &[String]) {
+    if !columns.is_empty() {
+        say(&format!("left out, for they are nested: {}\n", one_line(&columns.join(", "))));
+    }
 }
 
 /// Print words to stderr; a closed stderr is ignored.

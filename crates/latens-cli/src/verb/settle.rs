@@ -39,6 +39,14 @@ pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
     }
 }
 
+/// Whether output goes to standard output.
+pub fn is_stdout(input: &Input, given: Option<&Path>) -> bool {
+    match given {
+        Some(path) => path.as_os_str() == "-",
+        None => *input == Input::Stdin,
+    }
+}
+
 /// Where output goes and in which format, given what it would be by default.
 ///
 /// # Errors
@@ -70,7 +78,8 @@ pub fn output(
         (None, Input::Stdin) => Ok((Output::Stdout, named.unwrap_or(default_on_stdout))),
         (None, Input::File(path)) => {
             let format = named.unwrap_or(default);
-            let name = format!("{}.{}", Format::stem(path), format.name());
+            let mut name = Format::stem_as_is(path).to_os_string();
+            name.push(format!(".{format}"));
             Ok((Output::File(path.with_file_name(name)), format))
         }
     }

@@ -11,7 +11,7 @@ use crate::format::Format;
 use crate::job::Input;
 use crate::message::{Exit, Failure, Result, one_line};
 use crate::progress::Progress;
-use crate::report::Verified;
+use crate::report::{Checksums, Verified};
 use crate::table;
 
 /// One file of the report.
@@ -32,19 +32,26 @@ struct Report {
     files: Vec<FileReport>,
 }
 
-/// Check each file; the exit code is 1 if any fails.
+/// Check each file; the exit code is 1 if any fails, 2 where none does and the tool was used wrongly.
 ///
 /// # Errors
-/// Only where printing fails: a file that fails is a line of the report.
+/// Where printing fails, and wrong usage of a single file: else a file that fails is a line of the
+/// report.
 pub fn run(args: &args::Verify) -> Result<ExitCode> {
     let mut report = Report { ok: true, files: Vec::new() };
+    let mut only_usage = true;
     for path in &args.files {
         let input = settle::input(path);
         let outcome = one(&input, args);
         report.ok &= outcome.is_ok();
+        only_usage &= outcome.as_ref().err().is_none_or(|e| e.exit() == Exit::Usage);
         let name = input.name();
         match &outcome {
             Err(e) if e.exit() == Exit::BrokenPipe => return outcome.map(|_| ExitCode::FAILURE),
+            // Of a single file there is nothing else to report.
+            Err(e) if e.exit() == Exit::Usage && args.files.len() == 1 && !args.common.json => {
+                return outcome.map(|_| ExitCode::FAILURE);
+            }
             _ if args.common.json => {}
             Ok(_) if args.common.quiet => {}
             Ok(verified) => print_out(&format!("{}: {}\n", one_line(&name), line(verified)))?,
@@ -54,36 +61,49 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
         report.files.push(FileReport {
             file: name,
             ok: error.is_none(),
-            verified: outcome.ok(),
+            verified: outcome.ok().map(|(verified, _)| verified),
             error,
         });
     }
     if args.common.json {
         print_json(&report)?;
     }
-    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match (report.ok, only_usage) {
+        (true, _) => ExitCode::SUCCESS,
+        (false, true) => ExitCode::from(2),
+        (false, false) => ExitCode::FAILURE,
+    })
 }
 
-fn one(input: &Input, args: &args::Verify) -> Result<Verified> {
+fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
     let format = settle::input_format(input, args.from)?;
     let quiet = args.common.quiet || args.common.json;
     let progress = Progress::new("verify", None, quiet);
+    let all_or_none = |verified: Verified| {
+        let checksums = if verified.checksum { Checksums::All } else { Checksums::None };
+        (verified, checksums)
+    };
     let done = with_threads(args.common.threads, || match format {
-        Format::Pco => array::verify::verify(input, args.allow_trailing, &progress),
-        Format::PcoZip | Format::Parquet | Format::Dbp => table::verify(input, format, &progress),
-        Format::Safetensors | Format::Gguf | Format::Wcodec => {
-            checkpoint::verify(input, format, thread_count(args.common.threads))
+        Format::Pco => {
+            array::verify::verify(input, args.allow_trailing, &progress).map(all_or_none)
         }
-        other => Err(Failure::new(format!("{other} holds nothing that could be verified"))),
+        Format::PcoZip | Format::Parquet | Format::Dbp => {
+            table::verify::verify(input, format, &progress)
+        }
+        Format::Safetensors | Format::Gguf | Format::Wcodec => {
+            checkpoint::verify(input, format, thread_count(args.common.threads)).map(all_or_none)
+        }
+        other => Err(Failure::usage(format!("{other} holds nothing that could be verified"))),
     });
     progress.finish();
     done
 }
 
-fn line(verified: &Verified) -> String {
-    let checksum = match verified.checksum {
-        true => "checksums hold",
-        false => "no checksum in the file: decoded only",
+fn line((verified, checksums): &(Verified, Checksums)) -> String {
+    let checksum = match checksums {
+        Checksums::All => "checksums hold",
+        Checksums::Some => "checksums hold, where there are any",
+        Checksums::None => "no checksum in the file: decoded only",
     };
     format!("ok, {}, {checksum}", verified.what)
 }

@@ -63,6 +63,36 @@ fn bytes_after_the_end() {
 }
 
 #[test]
+fn a_trailer_that_is_cut_short() {
+    let f = Folder::new();
+    f.write("a.npy", &column(24));
+    f.run(&["compress", "a.npy"]).ok();
+    f.run(&["compress", "a.npy", "--no-checksum", "-o", "b.pco"]).ok();
+    let (whole, end) = (f.read("a.pco"), f.read("b.pco").len());
+    for n in end + 1..whole.len() {
+        f.write("t.pco", &whole[..n]);
+        let said = ["no whole checksum trailer", "ends too early", &format!("byte {end}")];
+        f.run(&["decompress", "t.pco", "-o", "-"]).fails(&said);
+        f.run(&["decompress", "t.pco", "-o", "t.csv"]).fails(&said);
+    }
+    f.run(&["decompress", "t.pco", "-o", "t.csv", "--allow-trailing"]).ok();
+    // No option is named that a verb does not have.
+    f.run(&["compress", "t.pco", "-o", "u.pco"]).fails(&["decompress take --allow-trailing"]);
+}
+
+#[test]
+fn an_empty_file_is_no_stream() {
+    let f = Folder::new();
+    f.write("a.npy", &npy("<i8", false, "(0,)", b""));
+    f.run(&["compress", "a.npy", "-o", "a.dbp"]).ok();
+    assert!(f.run(&["verify", "a.dbp"]).ok().text().contains("ok, 0 rows"));
+    f.write("b.dbp", b"");
+    f.run(&["decompress", "b.dbp", "--type", "i64"]).fails(&["no header", "in b.dbp: byte 0"]);
+    f.run(&["inspect", "b.dbp"]).fails(&["no header", "byte 0"]);
+    assert_eq!(f.run(&["verify", "b.dbp"]).code, Some(1));
+}
+
+#[test]
 fn arrays_that_are_not_what_they_say() {
     let f = Folder::new();
     let whole = column(10);

@@ -109,7 +109,8 @@ fn inspect_as_text_and_as_a_page() {
     assert!(!done.text().contains('\u{1b}'), "colours without a terminal");
     let page = String::from_utf8(f.read("a.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
-    f.run(&["inspect", "a.pco", "--html", "a.html"]).fails(&["exists already"]);
+    let done = f.run(&["inspect", "a.pco", "--html", "a.html"]).fails(&["exists already", "-f"]);
+    assert!(done.out.is_empty(), "a report before the refusal: {}", done.text());
     f.write("b.npy", &crate::tool::npy("<f8", false, "(2, 3)", &[1; 48]));
     f.run(&["compress", "b.npy"]).ok();
     let report = object(&f.run(&["inspect", "b.pco.zip", "--json"]).ok());

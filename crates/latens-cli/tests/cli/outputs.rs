@@ -79,6 +79,77 @@ fn permissions_are_those_of_the_umask_or_of_the_file_replaced() {
     fs::set_permissions(f.path("a.pco"), fs::Permissions::from_mode(0o604)).unwrap();
     f.run(&["compress", "a.npy", "-f"]).ok();
     assert_eq!(mode("a.pco"), 0o604);
+    // What nobody else may read stays so, and the umask is the most there is.
+    fs::set_permissions(f.path("a.npy"), fs::Permissions::from_mode(0o600)).unwrap();
+    f.run(&["compress", "a.npy", "-o", "b.pco"]).ok();
+    f.run(&["decompress", "b.pco"]).ok();
+    assert_eq!((mode("b.pco"), mode("b.npy")), (0o600, 0o600));
+    fs::set_permissions(f.path("a.npy"), fs::Permissions::from_mode(0o777)).unwrap();
+    let script = format!("umask 027; '{tool}' compress -q a.npy -o c.pco");
+    system("sh", &["-c", &script], &f.path(""));
+    assert_eq!(mode("c.pco"), 0o640);
+}
+
+#[test]
+fn names_that_are_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let f = Folder::new();
+    let name = |bytes: &[u8]| f.path("").join(std::ffi::OsStr::from_bytes(bytes));
+    fs::write(name(b"bad\xff.npy"), column(20)).unwrap();
+    let mut command = f.latens(&["compress"]);
+    let done = command.arg(std::ffi::OsStr::from_bytes(b"bad\xff.npy")).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(done.status.success() && name(b"bad\xff.pco").is_file(), "{said}");
+    assert!(said.contains("bad\\xff.npy → bad\\xff.pco") && !said.contains("next:"), "{said}");
+}
+
+/// The commands behind `next:`, one a line of it.
+fn hints(said: &str) -> Vec<String> {
+    let line = said.lines().find_map(|line| line.strip_prefix("next: ")).unwrap_or_default();
+    line.split("  ·  ").filter(|hint| !hint.is_empty()).map(str::to_string).collect()
+}
+
+#[test]
+fn every_command_that_is_hinted_at_works() {
+    let f = Folder::new();
+    f.write("a.npy", &column(50));
+    f.write("an array.npy", &column(50));
+    f.write("t.csv", b"a,b\n1,x\n,y\n");
+    let tool = env!("CARGO_BIN_EXE_latens");
+    for args in [
+        &["a.npy"][..],
+        &["a.npy", "-o", "b.pco"],
+        &["a.npy", "-o", "noext"],
+        &["an array.npy"],
+        &["an array.npy", "-o", "a copy.pco"],
+        &["a.npy", "-o", "c.dbp"],
+        &["a.npy", "-o", "d.pco.zip"],
+        &["a.npy", "-o", "d.parquet"],
+        &["t.csv"],
+        &["t.csv", "-o", "t.parquet"],
+        &["t.csv", "-o", "other", "--to", "parquet"],
+    ] {
+        let done = f.run(&[&["compress"], args].concat()).ok();
+        let hints = hints(&done.err);
+        assert!(!hints.is_empty(), "{}", done.err);
+        for hint in hints {
+            let hint = hint.replacen("latens", &format!("'{tool}'"), 1);
+            let script = format!("set -o pipefail; {hint} > /dev/null");
+            system("bash", &["-c", &script], &f.path(""));
+        }
+    }
+}
+
+#[test]
+fn of_csv_no_more_is_said_than_holds() {
+    let f = Folder::new();
+    f.write("a.npy", &column(50));
+    let done = f.run(&["compress", "a.npy", "-o", "a.csv"]).ok();
+    assert!(done.err.contains("verified: the same values"), "{}", done.err);
+    assert!(!done.err.contains("bit-identical") && !done.err.contains("next:"), "{}", done.err);
+    assert!(done.err.contains("empty text") && done.err.contains("NaN"), "{}", done.err);
+    let done = f.run(&["compress", "a.npy", "-o", "/dev/null"]).ok();
+    assert!(hints(&done.err).is_empty(), "{}", done.err);
 }
 
 #[test]

@@ -34,6 +34,76 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
+fn wrong_usage_takes_one_to_three_lines() {
+    let f = Folder::new();
+    f.write("a.npy", &column(4));
+    f.write("a.pco", b"x");
+    f.write("a.csv", b"a\n1\n");
+    for (args, said) in [
+        (&["decompress", "a.pco", "--limit", "-1"][..], "'-1' for '--limit <N>'"),
+        (&["decompress", "a.pco", "--max-output", "-1"], "'-1' for '--max-output <BYTES>'"),
+        (&["compress", "a.npy", "-l", "-1"], "'-1' for '--level <0..12>'"),
+        (&["compress", "a", "b"], "unexpected argument 'b'"),
+        (&["compress"], "<INPUT>"),
+        (&["verify"], "<FILE>"),
+        (&["completions", "tcsh"], "possible values: bash"),
+        (&["foo"], "foo"),
+        (&["compress", "a.npy", "--levle", "3"], "--level"),
+        (&["verify", "-"], "--from"),
+        (&["verify", "a.csv"], "csv"),
+        (&["inspect", "a.npy"], "not npy"),
+        (&["extract", "-", "w"], "name a file"),
+        (&["decompress", "-", "--from", "wcodec"], "save it to a file"),
+    ] {
+        let done = f.run(args).ends_with(2, &[said]);
+        assert!(done.err.starts_with("latens: ") && !done.err.contains("-- -1"), "{}", done.err);
+    }
+    // Beside files that can be checked it is a line of the report.
+    f.run(&["compress", "a.npy", "-f"]).ok();
+    let done = f.run(&["verify", "a.pco", "a.csv"]);
+    assert_eq!((done.code, done.text().lines().count()), (Some(2), 2));
+    let done = f.run(&["verify", "none.pco", "a.csv"]);
+    assert_eq!((done.code, done.text().lines().count()), (Some(1), 2));
+}
+
+#[test]
+fn options_that_do_nothing_are_refused() {
+    let f = Folder::new();
+    f.write("a.npy", &column(4));
+    f.write("t.csv", b"a,b\n1,2\n");
+    f.run(&["compress", "a.npy"]).ok();
+    f.run(&["compress", "t.csv", "-o", "t.parquet"]).ok();
+    f.run(&["compress", "t.csv", "-o", "t.pco.zip"]).ok();
+    let compress = ["compress", "a.npy", "-o", "x.pco"];
+    let decompress = ["decompress", "a.pco", "-o", "x.npy"];
+    for (args, option) in [
+        (&compress[..], &["--columns", "a"][..]),
+        (&compress, &["--base", "nosuch"]),
+        (&compress, &["--type", "i64"]),
+        (&compress, &["--encoding", "auto"]),
+        (&compress, &["--compression", "zstd"]),
+        (&compress, &["--skip-unsupported"]),
+        (&["compress", "t.csv", "-o", "x.parquet"], &["--chunk-n", "10"]),
+        (&["compress", "t.csv", "-o", "x.parquet"], &["--mode", "classic"]),
+        (&["compress", "t.csv", "-o", "x.parquet"], &["--no-checksum"]),
+        (&decompress, &["--columns", "a"]),
+        (&decompress, &["--base", "nosuch"]),
+        (&decompress, &["--salvage"]),
+        (&decompress, &["--type", "i64"]),
+        (&["decompress", "t.pco.zip", "-o", "x.csv"], &["--allow-trailing"]),
+        (&["inspect", "t.parquet"], &["--ablate"]),
+        (&["inspect", "a.pco"], &["--type", "i64"]),
+        (&["advise", "t.csv"], &["--type", "i64"]),
+    ] {
+        let done = f.run(&[args, option].concat());
+        let said = format!("latens: {} does nothing for ", option[0]);
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.err);
+        assert!(done.err.starts_with(&said) && done.err.lines().count() == 1, "{}", done.err);
+    }
+    f.run(&["compress", "t.csv", "-o", "x.pco.zip", "--no-checksum"]).ok();
+}
+
+#[test]
 fn settings_that_do_not_fit_the_type() {
     let f = Folder::new();
     f.write("a.npy", &column(4));
@@ -84,5 +154,12 @@ fn help_completions_and_manual() {
     let manual = f.run(&["man"]).ok();
     for part in [".TH", "LATENS COMPRESS", "LATENS INSPECT", "max\\-output"] {
         assert!(manual.text().contains(part), "{part}");
+    }
+    let help = f.run(&["compress", "--help"]).ok();
+    for format in "npy raw csv parquet safetensors gguf pco pco.zip dbp wcodec".split(' ') {
+        for text in [manual.text(), help.text()] {
+            let mut words = text.split_whitespace();
+            assert!(words.any(|word| word.trim_matches([';', '.']) == format), "{format}");
+        }
     }
 }

@@ -240,3 +240,19 @@ trait TakeBytes: std::io::Read + Sized {
 }
 
 impl TakeBytes for std::io::Repeat {}
+
+#[test]
+fn checksums_of_archives_hold() {
+    let bench = Bench::new();
+    bench.write("t.csv", "a,b\n1,x\n2,\n");
+    bench.ok(&["compress", "t.csv"]);
+    let said = |args: &[&str]| {
+        let output = bench.ok(args);
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    assert!(said(&["verify", "t.pco.zip"]).contains("ok, 2 rows of 2 columns, checksums hold"));
+    assert!(said(&["verify", "t.pco.zip", "--json"]).contains("\"checksum\":true"));
+    assert!(said(&["decompress", "t.pco.zip", "-o", "u.csv"]).contains("checksums hold"));
+    let columns = ["decompress", "t.pco.zip", "-o", "v.csv", "--columns", "a"];
+    assert!(said(&columns).contains("checksums hold"));
+}

@@ -52,6 +52,10 @@ fn spelling_may_change_and_values_do_not() {
         ("a,b\n1,\"\"\n", "a,b\n1,\n"),
         ("\u{feff}a\n1\n", "a\n1\n"),
         ("a\n1", "a\n1\n"),
+        // An empty line of one column is a null; of several it is nothing.
+        ("a\n1\n\n2\n\n", "a\n1\n\"\"\n2\n\"\"\n"),
+        ("a\r\nx\r\n\r\ny\r\n", "a\nx\n\"\"\ny\n"),
+        ("a,b\n1,2\n\n3,4\n", "a,b\n1,2\n3,4\n"),
         ("f\nNaN\ninf\n-inf\n1\n", "f\nNaN\ninf\n-inf\n1.0\n"),
         ("f\n1.000000000000000056e-01\n", "f\n0.1\n"),
     ];
@@ -96,6 +100,24 @@ fn records_of_different_lengths_are_an_error_with_their_place() {
     let said = bench.fails(1, &["compress", "bad.csv"]);
     assert!(said.contains("line 3") && said.contains("byte 8"), "{said}");
     assert_eq!(bench.files(), ["bad.csv"]);
+}
+
+#[test]
+fn a_quote_that_is_never_closed() {
+    let bench = Bench::new();
+    for (text, place) in [
+        ("a,b\n1,2\n3,\"x\n4,5\n", "line 3: byte 10"),
+        ("a\n\"x\ny\n", "line 2: byte 2"),
+        ("a,\"b\n1,2\n", "line 1: byte 2"),
+    ] {
+        bench.write("open.csv", text);
+        let said = bench.fails(1, &["compress", "open.csv"]);
+        assert!(said.contains("never closed") && said.contains(place), "{said}");
+    }
+    // Empty lines before it do not move the place.
+    bench.write("one.csv", "a\n\n\n1,2\n");
+    let said = bench.fails(1, &["compress", "one.csv"]);
+    assert!(said.contains("line 4: byte 4"), "{said}");
 }
 
 #[test]

@@ -11,5 +11,7 @@ mod archive;
 mod arrays;
 mod csv_files;
 mod logical_types;
+mod nested;
+mod one_column;
 mod parquet_files;
 mod support;

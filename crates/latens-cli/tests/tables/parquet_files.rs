@@ -1,58 +1,8 @@
-//! Parquet files that need care: nested columns, some columns, damaged files.
+//! Parquet files that need care: some columns, odd names, damaged files.
 
 use crate::logical_types::write_all_types;
 use crate::support::{Bench, dump};
-use parquet::column::writer::ColumnWriter;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-fn nested(path: &Path) {
-    let schema = "message schema {
-        required int32 flat;
-        repeated int32 many;
-        optional group pair { required int32 x; required int32 y; }
-        required int64 last;
-    }";
-    let root = Arc::new(parse_message_type(schema).unwrap());
-    let file = File::create(path).unwrap();
-    let mut writer = SerializedFileWriter::new(file, root, Default::default()).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let mut leaf = 0;
-    while let Some(mut column) = group.next_column().unwrap() {
-        let (levels, repetitions): (&[i16], &[i16]) =
-            ([&[1, 1, 1][..], &[1, 1, 1]][leaf % 2], &[0; 3]);
-        match column.untyped() {
-            ColumnWriter::Int32ColumnWriter(w) => {
-                w.write_batch(&[1, 2, 3], Some(levels), Some(repetitions)).unwrap();
-            }
-            ColumnWriter::Int64ColumnWriter(w) => {
-                w.write_batch(&[4, 5, 6], None, None).unwrap();
-            }
-            _ => unreachable!(),
-        }
-        column.close().unwrap();
-        leaf += 1;
-    }
-    group.close().unwrap();
-    writer.close().unwrap();
-}
-
-#[test]
-fn nested_columns_are_named_and_left_out_only_when_asked() {
-    let bench = Bench::new();
-    nested(&bench.path("n.parquet"));
-    let said = bench.fails(1, &["compress", "n.parquet"]);
-    assert!(said.contains("many, pair") && said.contains("--skip-unsupported"), "{said}");
-    let output = bench.ok(&["compress", "n.parquet", "--skip-unsupported"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("many, pair"));
-    bench.ok(&["decompress", "n.pco.zip", "-o", "back.parquet"]);
-    let names: Vec<String> =
-        dump(&bench.path("back.parquet")).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["flat", "last"]);
-}
+use std::path::PathBuf;
 
 #[test]
 fn chosen_columns_in_the_order_asked_for() {
@@ -97,6 +47,28 @@ fn truncated_and_flipped_parquet_files_never_crash_the_tool() {
         assert!(matches!(output.status.code(), Some(0 | 1)), "bit {} of byte {at}", i % 8);
     }
     assert!(bench.files().iter().all(|name| !name.ends_with(".tmp")));
+}
+
+#[test]
+fn damage_has_a_place_for_inspect_too() {
+    let bench = Bench::new();
+    write_all_types(&bench.path("all.parquet"), 1, 20);
+    let good = bench.read("all.parquet");
+    for i in 0..150 {
+        let mut bad = good.clone();
+        match i % 3 {
+            0 => bad.truncate(good.len() * i / 150),
+            1 => bad[(i * 7919) % good.len()] ^= 1 << (i % 8),
+            _ => bad[good.len() - 1 - i] ^= 0xff,
+        }
+        bench.write("bad.parquet", &bad);
+        for verb in ["inspect", "verify"] {
+            let output = bench.run(&[verb, "bad.parquet"]);
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said).into_owned();
+            assert!(output.status.success() || said.contains("byte "), "{verb}: {said}");
+        }
+    }
 }
 
 /// The third-party files of this workplace, where they are there.

@@ -13,6 +13,7 @@ use std::str::FromStr;
 
 use super::fields::{Fields, Spool};
 use super::infer::Inference;
+use super::lines::Lines;
 
 /// A CSV file that has been read.
 pub struct CsvTable {
@@ -25,9 +26,10 @@ impl CsvTable {
     /// Read all of `input`; `progress` is told of bytes as they are read.
     ///
     /// # Errors
-    /// Records of different lengths, with their place; I/O.
+    /// Records of different lengths, a quote that is never closed, with their place; I/O.
     pub fn read(input: impl Read, progress: &dyn Fn(u64)) -> Result<Self> {
-        let mut reader = ReaderBuilder::new().buffer_capacity(1 << 18).from_reader(input);
+        let mut reader =
+            ReaderBuilder::new().buffer_capacity(1 << 18).from_reader(Lines::new(input));
         let header = reader.byte_headers().map_err(|e| foreign(&e))?.clone();
         let names = header
             .iter()
@@ -38,7 +40,15 @@ impl CsvTable {
         let mut spool = Spool::new()?;
         let mut rows = 0u64;
         let mut at = 0;
-        while let Some(columns) = block(&mut reader, names.len())? {
+        loop {
+            let block = block(&mut reader, names.len());
+            // An open quote makes one field of all that follows: whatever else is wrong is due to it.
+            if let Some(quote) = reader.get_ref().open_quote() {
+                return Err(Failure::new("corrupt: a quote that is never closed")
+                    .within(format!("line {}", quote.line))
+                    .at_byte(quote.byte));
+            }
+            let Some(columns) = block? else { break };
             parallel::map_mut(&mut types, &|index, types| {
                 columns[index].iter().for_each(|field| types.push(field));
                 Ok(())
@@ -47,6 +57,7 @@ impl CsvTable {
             spool.push(n, &columns)?;
             rows += n as u64;
             let now = reader.position().byte();
+            reader.get_mut().forget(now);
             progress(now - std::mem::replace(&mut at, now));
         }
         let fields = names.into_iter().zip(&types).map(|(name, inference)| {
@@ -59,12 +70,15 @@ impl CsvTable {
 }
 
 /// The next rows, by column; `None` after the last.
-fn block<R: Read>(reader: &mut Reader<R>, columns: usize) -> Result<Option<Vec<ByteValues>>> {
+fn block<R: Read>(
+    reader: &mut Reader<Lines<R>>,
+    columns: usize,
+) -> Result<Option<Vec<ByteValues>>> {
     let mut block = vec![ByteValues::default(); columns];
     let mut record = ByteRecord::new();
     let (mut rows, mut bytes) = (0, 0u64);
     while rows < PIECE_ROWS && bytes < PIECE_BYTES {
-        if !reader.read_byte_record(&mut record).map_err(|e| foreign(&e))? {
+        if !reader.read_byte_record(&mut record).map_err(|e| placed(&e, reader.get_ref()))? {
             break;
         }
         block.iter_mut().zip(&record).for_each(|(column, field)| column.push(field));
@@ -74,17 +88,29 @@ fn block<R: Read>(reader: &mut Reader<R>, columns: usize) -> Result<Option<Vec<B
     Ok((rows > 0).then_some(block))
 }
 
-/// An error of the `csv` crate with its place.
+/// An error of the `csv` crate with its place in the file.
+fn placed<R: Read>(error: &csv::Error, lines: &Lines<R>) -> Failure {
+    let byte = error.position().map(csv::Position::byte);
+    of_kind(error, byte.map(|byte| lines.original(byte)))
+}
+
+/// An error of the `csv` crate.
 pub(super) fn foreign(error: &csv::Error) -> Failure {
+    of_kind(error, error.position().map(csv::Position::byte))
+}
+
+fn of_kind(error: &csv::Error, byte: Option<u64>) -> Failure {
     match error.kind() {
         csv::ErrorKind::Io(e) => Failure::from(std::io::Error::new(e.kind(), e.to_string())),
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let failure = Failure::new(format!(
                 "corrupt: a record of {len} fields; the header line has {expected_len}"
             ));
-            match pos {
-                Some(pos) => failure.within(format!("line {}", pos.line())).at_byte(pos.byte()),
-                None => failure,
+            match (pos, byte) {
+                (Some(pos), Some(byte)) => {
+                    failure.within(format!("line {}", pos.line())).at_byte(byte)
+                }
+                _ => failure,
             }
         }
         _ => Failure::new(format!("corrupt: {error}")),

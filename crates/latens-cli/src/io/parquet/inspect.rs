@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::delta_pages::{is_ours, values_at};
+use super::pages::{footer_at, placed};
 use super::schema::foreign;
 use crate::io::guard::guarded;
 use crate::io::section::SharedFile;
@@ -89,15 +90,15 @@ pub struct Block {
 /// No Parquet file, or one that is damaged: column and page are named.
 pub fn inspect(file: SharedFile) -> Result<ParquetInspection> {
     let bytes = file.len();
-    guarded(|| {
+    let footer = footer_at(&file)?;
+    let found = guarded(|| {
         let file = SerializedFileReader::new(file).map_err(foreign)?;
         let meta = file.metadata();
         let about = meta.file_metadata();
         let leaves = about.schema_descr().num_columns();
         let column = |leaf| {
             let descr = about.schema_descr().column(leaf);
-            let name = descr.path().string();
-            column(&file, leaf, &descr).map_err(|e| e.within(format!("column {name}")))
+            column(&file, leaf, &descr)
         };
         Ok(ParquetInspection {
             kind: "parquet",
@@ -107,7 +108,8 @@ pub fn inspect(file: SharedFile) -> Result<ParquetInspection> {
             created_by: about.created_by().map(Into::into),
             columns: (0..leaves).map(column).collect::<Result<_>>()?,
         })
-    })
+    });
+    found.map_err(|e| e.at_byte(footer))
 }
 
 fn column(
@@ -136,25 +138,35 @@ fn column(
         if !found.compression.contains(&codec) {
             found.compression.push(codec);
         }
-        let start = chunk.byte_range().0;
-        let reader = file.get_row_group(group).map_err(foreign)?;
-        let pages = reader.get_column_page_reader(leaf).map_err(foreign)?;
-        let mut index = 0;
-        for page in pages {
-            let page = page.map_err(foreign).map_err(|e| e.at_byte(start))?;
-            if !page.is_data_page() {
-                continue;
-            }
-            let encoding = page.encoding();
-            *found.pages.entry(encoding.to_string()).or_insert(0) += 1;
-            if is_ours(encoding, descr.physical_type()) {
-                let place = |e: Failure| e.within(format!("row group {group}: page {index}"));
-                found.delta.push(delta_page(&page, descr, (group, index)).map_err(place)?);
-            }
-            index += 1;
-        }
+        pages_of(file, group, leaf, &mut found)
+            .map_err(|e| placed(file.metadata(), group, leaf, e))?;
     }
     Ok(found)
+}
+
+fn pages_of(
+    file: &SerializedFileReader<SharedFile>,
+    group: usize,
+    leaf: usize,
+    found: &mut ColumnInspection,
+) -> Result<()> {
+    let reader = file.get_row_group(group).map_err(foreign)?;
+    let descr = reader.metadata().column(leaf).column_descr_ptr();
+    let mut index = 0;
+    for page in reader.get_column_page_reader(leaf).map_err(foreign)? {
+        let page = page.map_err(foreign)?;
+        if !page.is_data_page() {
+            continue;
+        }
+        let encoding = page.encoding();
+        *found.pages.entry(encoding.to_string()).or_insert(0) += 1;
+        if is_ours(encoding, descr.physical_type()) {
+            let delta = delta_page(&page, &descr, (group, index));
+            found.delta.push(delta.map_err(|e| e.within(format!("page {index}")))?);
+        }
+        index += 1;
+    }
+    Ok(())
 }
 
 /// `zstd`, `snappy`, `uncompressed`: without the level, which files do not store.

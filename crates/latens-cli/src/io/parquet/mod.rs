@@ -4,11 +4,13 @@
 //! column → [`chunk::encode`] (one column chunk in memory) → the crate's row group writer. A codec
 //! of our own takes over single pages at these two places.
 
+mod checksums;
 mod chunk;
 mod convert;
 mod delta_pages;
 mod inspect;
 mod measure;
+mod nested;
 mod options;
 mod page_writer;
 mod pages;

@@ -61,20 +61,12 @@ impl PageWriter for Pages {
 
 /// Put field 4, `crc`, into the page header at the start of `bytes`; how many bytes that takes.
 ///
-/// A header is a Thrift struct in the compact protocol. Its fields 1 to 3 are 32-bit integers, a
-/// byte `0x15` (one field on, type 5) and a zigzag varint each. The next one is a struct, type 12,
-/// whose byte says how many fields on it is: one fewer, with ours before it. The `parquet` crate
-/// checks the field when it reads and has no way to set it.
+/// The field behind its sizes is a struct, type 12, whose byte says how many fields on it is: one
+/// fewer, with ours before it. The `parquet` crate checks the field when it reads and has no way to
+/// set it.
 fn insert_checksum(bytes: &mut Vec<u8>, checksum: u32) -> Option<usize> {
-    const INTEGER: u8 = 0x15;
     const STRUCT: u8 = 0x0c;
-    let mut at = 0;
-    for _ in 0..3 {
-        if *bytes.get(at)? != INTEGER {
-            return None;
-        }
-        at += 2 + bytes.get(at + 1..)?.iter().position(|&byte| byte < 0x80)?;
-    }
+    let at = after_sizes(bytes)?;
     let next = bytes.get_mut(at)?;
     if *next & 0x0f != STRUCT || *next < 0x20 {
         return None;
@@ -95,6 +87,29 @@ fn insert_checksum(bytes: &mut Vec<u8>, checksum: u32) -> Option<usize> {
     let more = field.len();
     bytes.splice(at..at, field);
     Some(more)
+}
+
+/// A 32-bit integer, type 5, one field on.
+const INTEGER: u8 = 0x15;
+
+/// Where in a page header its fields 1 to 3 end: kind of page and two sizes.
+///
+/// A header is a Thrift struct in the compact protocol; of these fields each is [`INTEGER`] and a
+/// zigzag varint.
+fn after_sizes(header: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for _ in 0..3 {
+        if *header.get(at)? != INTEGER {
+            return None;
+        }
+        at += 2 + header.get(at + 1..)?.iter().position(|&byte| byte < 0x80)?;
+    }
+    Some(at)
+}
+
+/// Whether a page header holds a checksum, field 4; `None` where it is of another shape.
+pub(super) fn has_checksum(header: &[u8]) -> Option<bool> {
+    Some(*header.get(after_sizes(header)?)? == INTEGER)
 }
 
 impl Delta {
@@ -165,12 +180,14 @@ mod tests {
     fn a_checksum_goes_before_the_struct_of_the_page() {
         // Type 0, sizes 300 and 3, then field 5 (two on), a struct.
         let mut header = vec![0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x06, 0x2c, 0x15, 0x02, 0x00];
+        assert_eq!(has_checksum(&header), Some(false));
         assert_eq!(insert_checksum(&mut header, 0xffff_ffff), Some(2));
         assert_eq!(
             header,
             [0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x06, 0x15, 0x01, 0x1c, 0x15, 0x02, 0x00]
         );
         assert_eq!(insert_checksum(&mut vec![0x15, 0x80], 1), None);
+        assert_eq!(has_checksum(&header), Some(true));
         // With a checksum there is no room for another.
         assert_eq!(insert_checksum(&mut header, 1), None);
     }

@@ -3,6 +3,8 @@
 use crate::io::guard::guarded;
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
+use crate::parallel;
+use crate::report::Checksums;
 use crate::table::model::{Field, Schema};
 use crate::table::piece::Piece;
 use crate::table::source::{Column, Table, no_column};
@@ -11,8 +13,8 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::convert::Gathered;
-use super::pages;
 use super::schema::{self, foreign};
+use super::{checksums, nested, pages};
 
 /// An open Parquet file.
 pub struct ParquetTable {
@@ -21,28 +23,25 @@ pub struct ParquetTable {
     /// Which leaf column of the file each field is.
     leaves: Vec<usize>,
     nested: Vec<String>,
+    nested_leaves: Vec<usize>,
     rows: u64,
+    bytes: SharedFile,
 }
 
 impl ParquetTable {
-    /// Read the footer.
-    ///
-    /// Nested columns are an error that names them, or are left out with `skip_nested`.
+    /// Read the footer. Nested columns are left out, and named; without `skip_nested` they are an
+    /// error.
     ///
     /// # Errors
-    /// No Parquet file, one that is cut short, or nested columns.
-    pub fn open(file: SharedFile, skip_nested: bool) -> Result<Self> {
-        let len = file.len();
+    /// No Parquet file, or one that is cut short or damaged; nested columns.
+    pub fn open(bytes: SharedFile, skip_nested: bool) -> Result<Self> {
+        let footer = pages::footer_at(&bytes)?;
         guarded(|| {
-            let file = SerializedFileReader::new(file).map_err(foreign)?;
+            let file = SerializedFileReader::new(bytes.clone()).map_err(foreign)?;
             let meta = file.metadata();
             let flat = schema::read(meta.file_metadata())?;
             if !skip_nested && !flat.nested.is_empty() {
-                return Err(Failure::new(format!(
-                    "nested columns are not supported: {}",
-                    flat.nested.join(", ")
-                ))
-                .hint("--skip-unsupported leaves them out"));
+                return Err(Failure::new("nested columns are not supported"));
             }
             let mut rows = 0u64;
             for group in meta.row_groups() {
@@ -62,11 +61,13 @@ impl ParquetTable {
                 schema: flat.schema,
                 leaves: flat.leaves,
                 nested: flat.nested,
+                nested_leaves: flat.nested_leaves,
                 rows,
                 file,
+                bytes,
             })
         })
-        .map_err(|e| e.at_byte(len))
+        .map_err(|e| e.at_byte(footer))
     }
 }
 
@@ -98,6 +99,18 @@ impl Table for ParquetTable {
             .fold(0, u64::saturating_add);
         let width = self.schema.fields.get(index).map_or(0, |field| field.storage.width());
         stored.max(self.rows.saturating_mul(width))
+    }
+
+    fn verify_left_out(&self, done: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        let verify = |index: usize| match self.nested_leaves.get(index) {
+            Some(&leaf) => guarded(|| nested::verify(&self.file, leaf, done)),
+            None => Ok(()),
+        };
+        parallel::map(self.nested_leaves.len(), &verify).map(|_| ())
+    }
+
+    fn checksums(&self) -> Result<Checksums> {
+        guarded(|| checksums::of(&self.bytes, self.file.metadata()))
     }
 }
 
@@ -157,14 +170,6 @@ impl ParquetColumn<'_> {
     /// An error in the column chunk that was read last.
     fn placed(&self, e: Failure) -> Failure {
         let group = self.group.saturating_sub(1);
-        let meta = self.table.file.metadata().row_groups().get(group);
-        let chunk = meta.and_then(|meta| meta.columns().get(self.leaf));
-        let start = chunk.map(|c| c.dictionary_page_offset().unwrap_or(c.data_page_offset()));
-        let e =
-            e.within(format!("row group {group}")).within(format!("column {}", self.field.name));
-        match start.and_then(|start| u64::try_from(start).ok()) {
-            Some(start) => e.at_byte(start),
-            None => e,
-        }
+        pages::placed(self.table.file.metadata(), group, self.leaf, e)
     }
 }

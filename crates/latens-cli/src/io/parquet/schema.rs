@@ -17,18 +17,26 @@ pub(super) struct Flat {
     pub(super) leaves: Vec<usize>,
     /// Names of the top-level fields that are nested.
     pub(super) nested: Vec<String>,
+    /// Which of the file's leaf columns those have.
+    pub(super) nested_leaves: Vec<usize>,
 }
 
 /// Sort the columns of a file into flat ones and nested ones.
 pub(super) fn read(meta: &FileMetaData) -> Result<Flat> {
     let descr = meta.schema_descr();
-    let mut flat = Flat { schema: Schema::default(), leaves: Vec::new(), nested: Vec::new() };
+    let mut flat = Flat {
+        schema: Schema::default(),
+        leaves: Vec::new(),
+        nested: Vec::new(),
+        nested_leaves: Vec::new(),
+    };
     for (leaf, column) in descr.columns().iter().enumerate() {
         let root = descr.get_column_root(leaf);
         if root.is_group() || column.max_rep_level() > 0 {
             if flat.nested.last().is_none_or(|name| name != root.name()) {
                 flat.nested.push(root.name().to_string());
             }
+            flat.nested_leaves.push(leaf);
             continue;
         }
         flat.schema.fields.push(read_field(column)?);

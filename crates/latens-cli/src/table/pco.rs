@@ -1,0 +1,86 @@
+//! Standalone Pco files as tables of one column.
+
+use latens::pco::standalone::{Checksum, Decoder};
+use latens::{Limits, NumberType};
+
+use crate::array::pco::{ending, no_type};
+use crate::io::section::{Reader, SharedFile};
+use crate::message::{Failure, Result};
+use crate::report::Checksums;
+use crate::table::model::{Field, Schema};
+use crate::table::piece::{Piece, Values};
+use crate::table::source::{Column, Table, no_column};
+
+/// A `.pco` file.
+pub struct PcoTable {
+    file: SharedFile,
+    rows: u64,
+    schema: Schema,
+    checksum: bool,
+}
+
+fn decoder(file: &SharedFile) -> Result<Decoder<Reader>> {
+    let reader: Reader = Box::new(file.buffered(0, file.len()));
+    Ok(Decoder::new(reader, &Limits::default())?)
+}
+
+impl PcoTable {
+    /// Decode all of it once: what it says of how many numbers it holds is only a hint.
+    ///
+    /// # Errors
+    /// A file that is damaged, or cut short, or names no type; bytes behind it, unless allowed.
+    pub fn open(file: SharedFile, name: String, allow_trailing: bool) -> Result<Self> {
+        let mut decoder = decoder(&file)?;
+        let ty: NumberType = decoder.number_type()?.ok_or_else(no_type)?;
+        let mut rows = 0;
+        while let Some(numbers) = decoder.read_any(1 << 16)? {
+            rows += numbers.len() as u64;
+            if numbers.number_type() != ty {
+                return Err(Failure::new("the file holds numbers of several types"));
+            }
+        }
+        let checksum = ending(&mut decoder, allow_trailing)?.checksum == Checksum::Verified;
+        let schema =
+            Schema { fields: vec![Field::numbers(name, ty)], metadata: Vec::new(), array: None };
+        Ok(PcoTable { file, rows, schema, checksum })
+    }
+}
+
+impl Table for PcoTable {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {
+        match self.schema.fields.get(index) {
+            Some(_) => Ok(Box::new(Stream { decoder: decoder(&self.file)?, left: self.rows })),
+            None => Err(no_column(index)),
+        }
+    }
+
+    fn checksums(&self) -> Result<Checksums> {
+        Ok(if self.checksum { Checksums::All } else { Checksums::None })
+    }
+}
+
+struct Stream {
+    decoder: Decoder<Reader>,
+    left: u64,
+}
+
+impl Column for Stream {
+    fn next(&mut self, rows: usize) -> Result<Piece> {
+        let rows = usize::try_from(self.left).map_or(rows, |left| rows.min(left));
+        match self.decoder.read_any(rows)? {
+            Some(numbers) => {
+                self.left = self.left.saturating_sub(numbers.len() as u64);
+                Ok(Piece::of(Values::Numbers(numbers)))
+            }
+            None => Ok(Piece::of(Values::Numbers(latens::AnyNumbers::U8(Vec::new())))),
+        }
+    }
+}
