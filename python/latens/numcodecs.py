@@ -27,20 +27,31 @@ __all__ = ["Pco", "register_pcodec"]
 
 
 class Pco(_codec.Configured, Codec):
-    """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`."""
+    """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`.
+
+    As every codec of numcodecs it takes and gives numbers in the order in which memory holds them:
+    for `order="F"` Zarr 2 hands chunks over in Fortran's order, and gives what it gets back its shape.
+    """
 
     codec_id: ClassVar[str] = "latens.pco"
 
     def encode(self, buf: Any) -> bytes:
-        """The bytes of a chunk, which is an array of numbers."""
-        return _codec.encode(_array(buf), self._settings)
+        """The bytes of a chunk, an array of numbers in C or Fortran order; of another it is C order."""
+        return _codec.encode(_array(buf).reshape(-1, order="A"), self._settings)
 
     def decode(self, buf: Any, out: Any = None) -> Array:
-        """The numbers of a chunk; into `out` where it is given."""
+        """The numbers of a chunk; into the memory of `out` where it is given, an array of as many in C
+        or Fortran order."""
         if out is None:
             return pco.decompress(ensure_ndarray_like(buf))
         held = ensure_ndarray_like(out)
-        room = held.reshape(-1).view(_codec.stored(held.dtype))
+        order = held.flags.c_contiguous or held.flags.f_contiguous
+        if not order or not held.flags.writeable or not held.dtype.isnative:
+            raise InvalidArgumentError(
+                "`out` must be writable, contiguous in C or Fortran order, and in the byte order of "
+                "this machine; write numpy.empty(shape, dtype)"
+            )
+        room = held.reshape(-1, order="A").view(_codec.stored(held.dtype))
         done = pco.decompress_into(ensure_ndarray_like(buf), room)
         if not done.finished or done.n != room.size:
             raise InvalidArgumentError(f"the chunk does not hold the {room.size} numbers of `out`")
