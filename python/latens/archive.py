@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import builtins
 import os
-import zipfile
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _archive_read, _archive_write
-from .errors import CorruptError, InvalidArgumentError
+from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from ._buffers import Array
@@ -60,41 +59,45 @@ class Archive(Mapping[str, Any]):
     package `zstandard`.
     """
 
-    def __init__(self, file: Path, *, threads: int = 1, check: bool = True) -> None:
-        self._threads = threads
+    def __init__(
+        self,
+        file: Path,
+        *,
+        threads: int = 1,
+        check: bool = True,
+        max_output: int | None = None,
+        max_alloc: int | None = None,
+    ) -> None:
         self._file = builtins.open(file, "rb")
         try:
             if check:
                 _archive_read.check_seal(self._file)
-            try:
-                self._zip = zipfile.ZipFile(self._file)
-            except (zipfile.BadZipFile, NotImplementedError) as error:
-                raise CorruptError(f"corrupt: {error}") from error
-            self._schema = _archive_read.read_schema(self._zip)
+            self._reader = _archive_read.Reader(self._file, threads, max_output, max_alloc)
         except BaseException:
             self._file.close()
             raise
-        self._columns = {column["field"]["name"]: column for column in self._schema["columns"]}
 
     @property
     def files(self) -> list[str]:
         """The names, as `numpy.load` calls them."""
-        return list(self._columns)
+        return list(self._reader.schema.columns)
 
     def keys(self) -> Any:
         """The names, in the order of the file."""
-        return list(self._columns)
+        return self.files
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._columns:
-            raise KeyError(f"{name} is none of {', '.join(self._columns)}")
-        return _archive_read.read_column(self._zip, self._schema, self._columns[name], self._threads)
+        if name not in self._reader.schema.columns:
+            raise KeyError(f"{name} is none of {', '.join(self.files)}")
+        if self._file.closed:
+            raise InvalidArgumentError(f"the file is closed; {name!r} can no longer be read from it")
+        return self._reader.column(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+        return iter(self._reader.schema.columns)
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self._reader.schema.columns)
 
     def __enter__(self) -> Archive:
         return self
@@ -109,19 +112,33 @@ class Archive(Mapping[str, Any]):
 
     def close(self) -> None:
         """Close the file."""
-        self._zip.close()
         self._file.close()
 
 
-def open(file: Path, *, threads: int = 1) -> Archive:
-    """Open a `.pco.zip` and check its checksum; arrays are decoded when they are asked for."""
-    return Archive(file, threads=threads)
+def open(
+    file: Path, *, threads: int = 1, max_output: int | None = None, max_alloc: int | None = None
+) -> Archive:
+    """Open a `.pco.zip` and check its checksum; arrays are decoded when they are asked for.
 
+    `max_output` bounds the bytes of an array, `max_alloc` those of tables: set both where files come
+    from strangers. Without `max_output` rows that are null, which take no bytes of the file, may take
+    256 MiB, or 1024 bytes for each of the file.
 
-def load(file: Path, *, threads: int = 1) -> dict[str, Array]:
-    """All arrays of a `.pco.zip`, by name.
-
-    Raises `CorruptError` or `TruncatedError` where the file is damaged.
+    Raises `CorruptError` or `TruncatedError` (with `offset`, where the damage has a place) where the
+    file is damaged, here or when an array is asked for; then also `LimitError`.
     """
-    with open(file, threads=threads) as archive:
-        return {name: archive[name] for name in archive}
+    return Archive(file, threads=threads, max_output=max_output, max_alloc=max_alloc)
+
+
+def load(
+    file: Path, *, threads: int = 1, max_output: int | None = None, max_alloc: int | None = None
+) -> dict[str, Array]:
+    """All arrays of a `.pco.zip`, by name. `max_output` bounds the bytes of all of them together; else,
+    and in what it raises, this is as `open`."""
+    arrays: dict[str, Array] = {}
+    with open(file, threads=threads, max_output=max_output, max_alloc=max_alloc) as archive:
+        for name in archive:
+            arrays[name] = archive[name]
+            if archive._reader.max_output is not None:
+                archive._reader.max_output -= arrays[name].nbytes
+    return arrays
