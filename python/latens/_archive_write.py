@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from typing import IO, Any
@@ -14,6 +13,7 @@ import numpy as np
 from . import pco
 from ._archive_format import METADATA, SCHEMA, SEAL, crc32
 from ._buffers import Array, check_type
+from ._output import Path, completely
 from .errors import InvalidArgumentError
 
 # Types that are numbers seen differently.
@@ -76,22 +76,14 @@ class _Stems:
         return stem
 
 
-def write(path: str, columns: list[Column], level: int, threads: int) -> None:
-    """Write an archive beside `path`, then give it its name."""
-    folder = os.path.dirname(path) or "."
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".latens-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w+b") as file:
+def write(path: Path, columns: list[Column], level: int, threads: int) -> None:
+    """Write an archive, which gets its name when it is complete."""
+
+    def to(temporary: str) -> None:
+        with open(temporary, "w+b") as file:
             _write(file, columns, level, threads)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+
+    completely(path, to)
 
 
 def _write(file: IO[bytes], columns: list[Column], level: int, threads: int) -> None:

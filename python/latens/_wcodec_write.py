@@ -1,10 +1,9 @@
-"""Writing `.wcodec` files, and files in general: complete or not at all."""
+"""Writing `.wcodec` files."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,18 +13,9 @@ import numpy.typing as npt
 from . import _latens
 from ._buffers import as_array
 from ._dtypes import dtype_name
+from ._output import Path, completely
 
-Path = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
-
-
-def completely(path: Path, write: Callable[[str], None]) -> None:
-    """Write to a temporary neighbour, which gets its name when it is complete."""
-    folder = os.path.dirname(os.fspath(path)) or "."
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".latens-") as beside:
-        temporary = os.path.join(beside, "file")
-        write(temporary)
-        os.replace(temporary, path)
 
 
 def save_file(
@@ -40,7 +30,8 @@ def save_file(
 ) -> None:
     """Write arrays to a `.wcodec` file, as a checkpoint of one safetensors file.
 
-    All are copied once. With `verify` the file is read back and compared before it gets its name.
+    All are copied once. With `verify` the file is read back and compared before it gets its name. One
+    that is there is replaced, as safetensors does; where `path` is a link, the file that it names.
     """
     arrays = {name: np.ascontiguousarray(as_array(t)) for name, t in tensors.items()}
     for name, array in arrays.items():
@@ -102,6 +93,7 @@ def compress_file(
     level: int = 8,
     threads: int = 0,
     verify: bool = True,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> str:
     """Compress a `.safetensors`, `.safetensors.index.json` or `.gguf` file; returns the path of the
@@ -109,6 +101,9 @@ def compress_file(
 
     `base` is another checkpoint to code against. With `verify` all files are read back and compared
     before the result gets its name. `progress` is told of bytes read and to be read.
+
+    Raises `FileExistsError` where `path` is there already, unless `overwrite`; `InvalidArgumentError`
+    where it is the source or the base.
     """
     source = os.fspath(source)
     os.stat(source)
@@ -119,5 +114,6 @@ def compress_file(
     def write(temporary: str) -> None:
         _latens.wcodec_compress(source, temporary, base, level, threads, verify, progress)
 
-    completely(path, write)
+    sources = [source] if base is None else [source, base]
+    completely(path, write, sources=sources, overwrite=overwrite)
     return os.fspath(path)

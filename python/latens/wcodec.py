@@ -14,13 +14,15 @@ then have; `get_bytes` gives the bytes of any tensor.
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any
 
 from . import _latens
 from ._buffers import Array, octets
+from ._output import Path, completely, settle
 from ._wcodec_file import File, Progress, Slice, TensorInfo
-from ._wcodec_write import Path, completely, compress_file, save_file
+from ._wcodec_write import compress_file, save_file
 from .errors import InvalidArgumentError
 
 __all__ = [
@@ -73,22 +75,25 @@ def decompress_file(
     progress: Progress | None = None,
 ) -> list[str]:
     """Write the files that a `.wcodec` was made of, byte for byte, to `folder` (that of the source
-    where none is given); returns their paths. `FileExistsError` where one is there already, unless
-    `overwrite`."""
+    where none is given); returns their paths.
+
+    Raises `FileExistsError` where one is there already, unless `overwrite`, `FileNotFoundError` where
+    there is no such folder: before anything is written.
+    """
     file = open(source, base=base, threads=threads)
     folder = os.path.dirname(os.fspath(source)) if folder is None else os.fspath(folder)
-    paths = []
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
+    sources, paths = [source] if base is None else [source, base], []
     for name in file.files():
         if os.path.basename(name) != name or name in ("", ".", ".."):
             raise InvalidArgumentError(f"{name!r} is no name of a file")
-        path = os.path.join(folder, name)
-        if os.path.exists(path) and not overwrite:
-            raise FileExistsError(f"{path} is there already; say overwrite=True")
-        paths.append(path)
+        paths.append(os.path.join(folder, name))
+        settle(paths[-1], sources, overwrite)
     for number, path in enumerate(paths):
 
         def write(temporary: str, number: int = number) -> None:
             file._reader.write_file(number, temporary, progress)
 
-        completely(path, write)
+        completely(path, write, sources=sources, overwrite=overwrite)
     return paths
