@@ -237,6 +237,40 @@ def test_wrong_use_says_what_to_write(tmp_path):
         latens.zarr.Pco(level=99)
 
 
+def test_numcodecs_codec_in_the_wrong_place(tmp_path):
+    ours, right = latens.numcodecs.Pco(), r"serializer=latens.zarr.Pco\(\), compressors=None"
+    for place in ("compressors", "serializer", "filters"):
+        for wrong in (ours, [ours])[: 1 + (place != "serializer")]:
+            with pytest.raises(TypeError, match=right):
+                zarr.create_array(
+                    tmp_path, shape=(9,), chunks=(9,), dtype="f8", overwrite=True, **{place: wrong}
+                )
+    # Where it is right it still is.
+    for compressors in (ours, [ours], (ours,)):
+        array = zarr.create_array(
+            tmp_path, shape=(9,), chunks=(9,), dtype="f8", overwrite=True, zarr_format=2,
+            compressors=compressors, filters=None,
+        )
+        assert array.compressors == (ours,)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_limits_for_stores_of_strangers(tmp_path, version, monkeypatch):
+    module, codec = (latens.numcodecs, "compressors") if version == 2 else (latens.zarr, "serializer")
+    options = {"filters": None} if version == 2 else {"compressors": None}
+    array = zarr.create_array(
+        tmp_path, shape=(60, 90), chunks=(25, 40), dtype="f8", zarr_format=version,
+        **{codec: module.Pco()}, **options,
+    )
+    array[:] = grid()
+    for name, low, enough in (("max_output", 7999, 8000), ("max_alloc", 1, 1 << 24)):
+        monkeypatch.setattr(module.Pco, name, low)
+        with pytest.raises(latens.LimitError, match=name):
+            zarr.open_array(tmp_path, mode="r")[:]
+        monkeypatch.setattr(module.Pco, name, enough)
+        assert np.array_equal(zarr.open_array(tmp_path, mode="r")[:], grid())
+
+
 def test_configurations_come_back():
     codec = numcodecs.get_codec({"id": "latens.pco", "level": 3, "delta": "consecutive@1"})
     assert numcodecs.get_codec(codec.get_config()) == codec
