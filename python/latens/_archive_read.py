@@ -17,10 +17,11 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
-from . import pco
+from . import _runs, pco
 from ._archive_format import SCHEMA, SEAL, crc32
 from ._archive_schema import Column, Member, Schema, Shape, Store, parse
 from ._buffers import Array
+from ._limits import bounded, earned
 from .errors import (
     CorruptError,
     InvalidArgumentError,
@@ -32,9 +33,6 @@ from .errors import (
 
 # Largest dictionary of text, in values and bytes, that is written.
 _DICTIONARY_VALUES, _DICTIONARY_BYTES = 1 << 20, 16 << 20
-# Rows without a value of their own take no bytes of the file. Unless the caller says otherwise they
-# may take so many bytes of memory, or so many for each byte of the file.
-_FREE_BYTES, _BYTES_EACH = 1 << 28, 1 << 10
 # Text is decoded by so many bytes.
 _PIECE = 1 << 20
 
@@ -164,7 +162,8 @@ class Reader:
         if isinstance(column.values, Store):
             values = self._text(column, column.values)
         else:
-            self._bounded((rows - nulls) * (column.number or np.dtype("u1")).itemsize)
+            number = column.number or np.dtype("u1")
+            bounded((rows - nulls) * number.itemsize, self.max_output)
             values = self._numbers(column.values, column.number, rows - nulls)
         if values.size != rows - nulls:
             raise _error(
@@ -184,22 +183,8 @@ class Reader:
         mask = np.ma.getmaskarray(held)[:: 2 if shape.dtype.kind == "c" else 1]
         return np.ma.MaskedArray(_shaped(np.ma.getdata(held), shape), mask.reshape(shape.shape))
 
-    def _bounded(self, size: int) -> None:
-        if self.max_output is not None and size > self.max_output:
-            raise LimitError(
-                f"an array of {size} bytes passes the limit max_output = {self.max_output}; "
-                "raise it if you trust this file"
-            )
-
     def _earned(self, size: int) -> None:
-        """Refuse `size` bytes of memory where no bytes of the file stand for them."""
-        self._bounded(size)
-        most = max(_FREE_BYTES, _BYTES_EACH * self._members.length)
-        if self.max_output is None and size > most:
-            raise LimitError(
-                f"rows without a value take {size} bytes, which a file of {self._members.length} "
-                "bytes does not earn; set max_output if you trust it"
-            )
+        earned(size, self._members.length, self.max_output)
 
     def _numbers(self, member: Member, dtype: np.dtype[Any] | None, most: int) -> Array:
         """At most so many numbers, of this type; booleans are of uint8 in the file."""
@@ -244,12 +229,9 @@ class Reader:
         rows = self.schema.rows
         self._earned(wanted * (values.dtype.itemsize + 1))
         runs = self._numbers(member, np.dtype("u8"), rows + 2)
-        # In halves, as the sum of what a stranger wrote may pass 64 bits.
-        total = (int((runs >> np.uint64(32)).sum()) << 32) + int((runs & np.uint64(0xFFFF_FFFF)).sum())
-        if total != rows or not runs[1:].all():
+        if not _runs.are(runs, rows):
             raise self._damaged(member, f"its runs are not {rows} rows")
-        ends = np.minimum(np.cumsum(runs, dtype=np.uint64), np.uint64(wanted)).astype(np.int64)
-        null = np.repeat(np.arange(runs.size) % 2 == 1, np.diff(ends, prepend=0))
+        null = _runs.to_mask(runs, wanted)
         valid = int(runs[::2].sum())
         if not valid == wanted - int(null.sum()) == values.size:
             raise self._damaged(member, "not as many nulls as it says")
@@ -270,7 +252,7 @@ class Reader:
             count > _DICTIONARY_VALUES or store.total > _DICTIONARY_BYTES
         ):
             raise self._damaged(store.joined, "a dictionary larger than any that is written")
-        self._bounded(store.total + 8 * max(count, rows))
+        bounded(store.total + 8 * max(count, rows), self.max_output)
         if store.lengths is not None:
             lengths = self._numbers(store.lengths, np.dtype("u4"), count)
             ends = np.cumsum(lengths, dtype=np.uint64)

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from . import pco
+from . import _runs, pco
 from ._archive_format import METADATA, SCHEMA, SEAL, crc32
 from ._buffers import Array, check_type, in_order
 from ._output import Path, completely
@@ -75,14 +75,11 @@ class Column:
         """Lengths of runs, in turn valid and null, the first valid; rows after the last are null."""
         if self.masked is None:
             return np.array([self.count, rows - self.count], np.uint64)
-        edges = np.flatnonzero(np.diff(self.masked, prepend=False))
-        lengths = np.diff(edges, prepend=0, append=self.masked.size)
-        more = rows - self.masked.size
-        if more and lengths.size % 2 == 0:
-            lengths[-1] += more
-        elif more:
-            lengths = np.append(lengths, more)
-        return lengths.astype(np.uint64)
+        runs, more = _runs.of_mask(self.masked), rows - self.masked.size
+        if more and runs.size % 2:
+            return np.append(runs, np.uint64(more))
+        runs[-1] += np.uint64(more)
+        return runs
 
 
 class _Stems:

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _arguments, pco
 from ._buffers import Array
-from .errors import InvalidArgumentError, LimitError
+from ._limits import bounded
+from .errors import InvalidArgumentError
 
 # Types that are stored as integers of the same width.
 _SEEN_AS = {"b": "u1", "M": "i8", "m": "i8"}
@@ -77,12 +78,7 @@ def decode(
 ) -> Array:
     """A chunk of known shape and type."""
     kind = stored(dtype)
-    size = math.prod(shape) * kind.itemsize
-    if limits.max_output is not None and size > limits.max_output:
-        raise LimitError(
-            f"a chunk of {size} bytes passes the limit max_output = {limits.max_output}; "
-            "raise it if you trust this store"
-        )
+    bounded(math.prod(shape) * kind.itemsize, limits.max_output)
     out = np.empty(shape, kind)
     done = pco.decompress_into(data, out, max_alloc=limits.max_alloc)
     if not done.finished or done.n != out.size:

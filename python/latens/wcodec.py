@@ -20,10 +20,11 @@ from typing import Any
 
 from . import _arguments, _latens
 from ._buffers import Array, octets
+from ._limits import bounded
 from ._output import Path, completely, settle
 from ._wcodec_file import File, Progress, Slice, TensorInfo
 from ._wcodec_write import compress_file, save_file
-from .errors import InvalidArgumentError, LimitError
+from .errors import InvalidArgumentError
 
 __all__ = [
     "File",
@@ -73,14 +74,6 @@ def _is_path(source: bytes) -> bool:
     return len(source) < 4096 and b"\0" not in source and os.path.lexists(source)
 
 
-def _bounded(size: int, max_output: int | None) -> None:
-    if max_output is not None and size > max_output:
-        raise LimitError(
-            f"the output of {size} bytes passes the limit max_output = {max_output}; raise it if you "
-            "trust this file"
-        )
-
-
 def load_file(
     path: Path,
     *,
@@ -94,7 +87,7 @@ def load_file(
     with open(
         path, base=base, threads=threads, max_output=max_output, max_alloc=max_alloc
     ) as file:
-        _bounded(sum(file.info(name).nbytes for name in file), max_output)
+        bounded(sum(file.info(name).nbytes for name in file), max_output)
         return dict(zip(file, file.get_tensors(list(file)), strict=True))
 
 
@@ -123,7 +116,7 @@ def decompress_file(
     ) as file:
         if folder and not os.path.isdir(folder):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
-        _bounded(sum(file.files().values()), max_output)
+        bounded(sum(file.files().values()), max_output)
         sources, paths = [source] if base is None else [source, base], []
         for name in file.files():
             if os.path.basename(name) != name or name in ("", ".", ".."):
