@@ -69,6 +69,10 @@ def save(
     columns = []
     for name in names:
         value = named[name]
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InvalidArgumentError(f"the name {name!r} has no bytes in UTF-8") from None
         plain = isinstance(value, (list, tuple, bool, int, float, complex))
         try:
             array = np.asarray(value) if plain else as_array(value)

@@ -206,8 +206,11 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
             let mut decoder = self.page_decoder(page, n)?;
             let mut numbers: Vec<T> = Vec::new();
             while decoder.left() > 0 {
-                let have = numbers.len();
-                numbers.resize(have + decoder.left().min(PIECE), T::default());
+                let (have, now) = (numbers.len(), decoder.left().min(PIECE));
+                numbers.try_reserve(now).map_err(|_| {
+                    Error::invalid(format!("there is no memory for the {n} numbers of the page"))
+                })?;
+                numbers.resize(have + now, T::default());
                 let got = decoder.read(&mut numbers[have..])?;
                 numbers.truncate(have + got);
                 job.tick(got as u64)?;

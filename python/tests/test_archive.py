@@ -119,6 +119,8 @@ def test_what_savez_takes(tmp_path):
     for wrong in ([1, [2, 3]], ["a"], {}, None, [1 << 70], np.array([object()])):
         with pytest.raises(latens.InvalidArgumentError):
             latens.save(path, a=wrong)
+    with pytest.raises(latens.InvalidArgumentError, match="UTF-8"):
+        latens.save(path, **{"a\udcff": np.arange(3)})
     assert list(latens.load(path)) == ["arr_0"]
 
 
