@@ -73,7 +73,8 @@ def test_calls_of_half_a_second():
             started = time.perf_counter()
             call()
             whole = time.perf_counter() - started
-            if 0.01 + after_signal(call, 0.01) < 0.7 * whole:
+            # Signals are looked for every 50 ms: of shorter calls nothing can be told.
+            if whole < 0.25 or 0.01 + after_signal(call, 0.01) < 0.7 * whole:
                 break
         else:
             pytest.fail(f"{name}: interrupted at its end only, after {whole:.2f} s")

@@ -79,7 +79,7 @@ class FileEncoder:
     def chunk(self, array: Any, pages: list[int] | None = None) -> ChunkEncoder:
         """A chunk of 1 to 2^24 numbers, in pages of these many numbers; one page without `pages`."""
         held = numbers(array)
-        for n in pages or ():
+        for n in () if pages is None else pages:
             _arguments.counts(pages=n)
         return ChunkEncoder(self._inner.chunk(held, [held.size] if pages is None else pages))
 
