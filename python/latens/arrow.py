@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arguments, _runs, pco
-from ._buffers import Array
 from ._limits import bounded, earned
 from .errors import (
     CorruptError,

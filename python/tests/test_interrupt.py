@@ -57,7 +57,6 @@ def calls():
     yield "encode", lambda: dbp.encode(numbers)
     yield "decode", lambda: dbp.decode(stream, "int64")
     yield "decode_into", lambda: dbp.decode_into(stream, numbers)
-    del numbers, stream
     few = np.random.default_rng(0).normal(size=1 << 24)
     chunk = wrapped.FileEncoder(level=0).chunk(few)
     decoder = wrapped.FileDecoder(wrapped.FileEncoder(level=0).header()).chunk(chunk.meta(), "f8")

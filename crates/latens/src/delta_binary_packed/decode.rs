@@ -8,7 +8,7 @@ use crate::limits::Limits;
 /// it, with this error.
 pub type Watch<'a> = &'a dyn Fn(usize) -> Result<()>;
 
-/// Values after which a [`Watch`] is called, where they go into a buffer.
+/// Values after which a [`Watch`] is called.
 const STEP: usize = 1 << 20;
 
 /// What [`decode_into`] did.
@@ -122,13 +122,17 @@ pub fn decode_watched<T: Element>(
     usize::try_from(total).ok().and_then(|n| values.try_reserve_exact(n).ok()).ok_or_else(
         || Error::invalid(format!("there is no memory for the {total} values of the stream")),
     )?;
+    let mut told = 0;
     while decoder.remaining() > 0 {
         let start = values.len();
         let now = usize::try_from(decoder.remaining()).unwrap_or(CHUNK).min(CHUNK);
         values.resize(start + now, T::default());
         let done = decoder.read(&mut values[start..])?;
         values.truncate(start + done);
-        watch(done)?;
+        if values.len() - told >= STEP {
+            watch(values.len() - told)?;
+            told = values.len();
+        }
     }
     Ok((values, decoder.consumed()))
 }
