@@ -71,7 +71,11 @@ def __getattr__(name: str) -> Any:
     if name in ("save", "load", "open"):
         return getattr(importlib.import_module(".archive", __name__), name)
     if name in _MODULES:
-        return importlib.import_module("." + name, __name__)
+        try:
+            return importlib.import_module("." + name, __name__)
+        except MissingError as error:
+            # So that `hasattr` and `inspect` see what is there; the import statement tells the same.
+            raise AttributeError(str(error)) from error
     raise AttributeError(f"module 'latens' has no attribute {name!r}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sys
 import tempfile
 import zipfile
 from dataclasses import dataclass
@@ -11,9 +13,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from . import pco
+from . import _runs, pco
 from ._archive_format import METADATA, SCHEMA, SEAL, crc32
-from ._buffers import Array, check_type
+from ._buffers import Array, check_type, in_order
+from ._output import Path, completely
 from .errors import InvalidArgumentError
 
 # Types that are numbers seen differently.
@@ -35,25 +38,48 @@ class Column:
 
     name: str
     numbers: Array
-    """Its numbers in C order."""
+    """Its numbers in C order, those that are masked left out."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    masked: Array | None
+    """Which of all numbers are, of a masked array."""
+
+    @property
+    def count(self) -> int:
+        """Rows that it takes."""
+        return self.numbers.size if self.masked is None else self.masked.size
 
     @staticmethod
     def of(name: str, array: Array) -> Column:
-        dtype = array.dtype
+        dtype, masked = array.dtype, None
+        ma = sys.modules.get("numpy.ma")
+        if ma is not None and isinstance(array, ma.MaskedArray):
+            masked, array = in_order(ma.getmaskarray(array)), array.data
         if dtype.isnative is False:
             array = array.astype(dtype.newbyteorder("="))
-        flat = np.ascontiguousarray(array).reshape(-1)
+        flat = in_order(array)
         if dtype.kind in _SEEN_AS:
             flat = flat.view(_SEEN_AS[dtype.kind])
-        elif dtype.kind == "c":
+        elif dtype.kind == "c" and dtype.itemsize <= 16:
             flat = flat.view(f"f{dtype.itemsize // 2}")
+            masked = None if masked is None else np.repeat(masked, 2)
         try:
             check_type(flat.dtype)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"{name}: {error}") from None
-        return Column(name, flat, array.shape, dtype)
+        if masked is not None:
+            flat = flat[~masked]
+        return Column(name, flat, array.shape, dtype, masked)
+
+    def runs(self, rows: int) -> Array:
+        """Lengths of runs, in turn valid and null, the first valid; rows after the last are null."""
+        if self.masked is None:
+            return np.array([self.count, rows - self.count], np.uint64)
+        runs, more = _runs.of_mask(self.masked), rows - self.masked.size
+        if more and runs.size % 2:
+            return np.append(runs, np.uint64(more))
+        runs[-1] += np.uint64(more)
+        return runs
 
 
 class _Stems:
@@ -76,26 +102,24 @@ class _Stems:
         return stem
 
 
-def write(path: str, columns: list[Column], level: int, threads: int) -> None:
-    """Write an archive beside `path`, then give it its name."""
-    folder = os.path.dirname(path) or "."
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".latens-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w+b") as file:
-            _write(file, columns, level, threads)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+def write(file: Path | IO[bytes], columns: list[Column], level: int, threads: int) -> None:
+    """Write an archive to a path, which gets its name when it is complete, or to a file object."""
+
+    def to(temporary: str) -> None:
+        with open(temporary, "w+b") as out:
+            _write(out, columns, level, threads)
+
+    if isinstance(file, (str, os.PathLike)):
+        completely(file, to)
+        return
+    with tempfile.TemporaryFile() as out:
+        _write(out, columns, level, threads)
+        out.seek(0)
+        shutil.copyfileobj(out, file, 1 << 20)
 
 
 def _write(file: IO[bytes], columns: list[Column], level: int, threads: int) -> None:
-    rows = max(column.numbers.size for column in columns)
+    rows = max(column.count for column in columns)
     stems, entries = _Stems(), []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
 
@@ -127,8 +151,7 @@ def _write(file: IO[bytes], columns: list[Column], level: int, threads: int) -> 
                 },
             }
             if nulls:
-                runs = np.array([numbers.size, nulls], np.uint64)
-                entry["valid"] = member(f"{stem}.valid.pco", pco.compress(runs))
+                entry["valid"] = member(f"{stem}.valid.pco", pco.compress(column.runs(rows)))
             entries.append(entry)
         schema: dict[str, Any] = {
             "format": "latens pco.zip",
@@ -136,13 +159,18 @@ def _write(file: IO[bytes], columns: list[Column], level: int, threads: int) -> 
             "rows": rows,
             "columns": entries,
         }
-        plain = [column.numbers.dtype == column.dtype.newbyteorder("=") for column in columns]
-        if len(columns) == 1 and plain[0]:
-            big = columns[0].dtype.byteorder == ">"
-            shape = list(columns[0].shape)
+        first = columns[0]
+        plain = first.masked is None and first.numbers.dtype == first.dtype.newbyteorder("=")
+        if len(columns) == 1 and plain:
+            big = first.dtype.byteorder == ">"
+            shape = list(first.shape)
             schema["array"] = {"shape": shape, "fortran_order": False, "big_endian": big}
         else:
-            arrays = {c.name: {"shape": c.shape, "dtype": c.dtype.str} for c in columns}
+            arrays: dict[str, dict[str, Any]] = {}
+            for c in columns:
+                arrays[c.name] = {"shape": c.shape, "dtype": c.dtype.str}
+                if c.masked is not None:
+                    arrays[c.name]["masked"] = True
             schema["metadata"] = [{"key": METADATA, "value": json.dumps(arrays)}]
         text = json.dumps(schema, separators=(",", ":"), ensure_ascii=False) + "\n"
         member(SCHEMA, text.encode())

@@ -12,6 +12,8 @@ Array = npt.NDArray[Any]
 NUMBER_TYPES = frozenset(
     ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"],
 )
+# Types of the package `ml_dtypes`.
+_EXTENSIONS = ("bfloat16", "float8_", "float6_", "float4_", "int4", "uint4", "int2", "uint2")
 _ADVICE = {
     "b": "write array.view('u1') for booleans",
     "M": "write array.view('i8') for dates",
@@ -50,23 +52,68 @@ def as_array(source: Any) -> Array:
     )
 
 
+def mask_of(array: Array) -> Array | None:
+    """Which numbers of a masked array are masked, where some are."""
+    ma = sys.modules.get("numpy.ma")
+    if ma is None or not isinstance(array, ma.MaskedArray):
+        return None
+    mask: Array = ma.getmaskarray(array)
+    return mask if mask.any() else None
+
+
+def unmasked(array: Array) -> Array:
+    """The array, which must have no mask: it would be lost."""
+    if mask_of(array) is not None:
+        raise InvalidArgumentError(
+            "some numbers of the array are masked, and masks are not kept here; latens.save keeps "
+            "them; write array.filled(...) or array.data"
+        )
+    return array
+
+
+def apart(source: Array, out: Array) -> None:
+    """Refuse memory to decode into that is also decoded from."""
+    # Both are of one piece, so bounds say all.
+    if np.may_share_memory(source, out):
+        raise InvalidArgumentError("`out` overlaps the bytes that are decoded; give memory of its own")
+
+
 def check_type(dtype: "np.dtype[Any]") -> None:
     """Refuse what is none of the eleven number types, with a word on what to write instead."""
-    if dtype.str[1:] not in NUMBER_TYPES:
+    if dtype.str[1:] not in NUMBER_TYPES or dtype.names is not None:
         advice = _ADVICE.get(dtype.kind, "convert it first")
+        if dtype.name.startswith(_EXTENSIONS):
+            advice = (
+                f"write array.view('u{dtype.itemsize}') for the bits, or array.astype('f4'); "
+                "latens.wcodec.save_file takes it as it is"
+            )
         raise InvalidArgumentError(
             f"an array of {dtype} is none of uint8 to uint64, int8 to int64, float16, float32, "
             f"float64; {advice}"
         )
 
 
+def type_name(dtype: Any) -> str:
+    """The name of a type of numbers."""
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError as error:
+        raise InvalidArgumentError(f"{dtype!r} is no type of numbers") from error
+
+
 def numbers(source: Any) -> Array:
     """The numbers in C order, one dimension, in the machine's byte order."""
-    array = as_array(source)
+    array = unmasked(as_array(source))
     check_type(array.dtype)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    return np.ascontiguousarray(array).reshape(-1)
+    return in_order(array)
+
+
+def in_order(array: Array) -> Array:
+    """The same in C order, one dimension and aligned; copied only where it is not."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat if flat.flags.aligned else flat.copy()
 
 
 def octets(source: Any) -> npt.NDArray[np.uint8]:
@@ -85,11 +132,14 @@ def target(out: Any) -> Array:
     if not array.flags.writeable and hasattr(out, "numpy"):
         array = out.numpy()
     check_type(array.dtype)
-    order = "=" if array.dtype.isnative else "swapped"
-    if order == "swapped" or not array.flags.writeable or not array.flags.c_contiguous:
-        what = "byte order" if order == "swapped" else "memory"
+    if mask_of(array) is not None:
+        raise InvalidArgumentError("some numbers of `out` are masked; write out.data")
+    flags = array.flags
+    native = array.dtype.isnative
+    if not native or not flags.writeable or not flags.c_contiguous or not flags.aligned:
+        what = "memory" if native else "byte order"
         raise InvalidArgumentError(
-            f"`out` must be writable, contiguous, and in the byte order of this machine "
-            f"({sys.byteorder}-endian); its {what} is not"
+            f"`out` must be writable, contiguous, aligned, and in the byte order of this machine "
+            f"({sys.byteorder}-endian); its {what} is not: write numpy.empty(shape, dtype)"
         )
     return array.reshape(-1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, ClassVar
 
 import numpy as np
 
-from . import pco
+from . import _arguments, pco
 from ._buffers import Array
+from ._limits import bounded
 from .errors import InvalidArgumentError
 
 # Types that are stored as integers of the same width.
@@ -25,8 +27,8 @@ def settings(
     values: dict[str, int | str | bool] = dict(
         zip(SETTINGS, (level, mode, delta, favor, checksum), strict=True)
     )
-    if not 0 <= int(level) <= 12:
-        raise InvalidArgumentError(f"level {level}; 0 to 12 exist")
+    _arguments.level(level)
+    _arguments.flags(checksum=checksum)
     _latens.PcoConfig(
         level=level, mode=mode, delta=delta, favor=favor, chunk_n=1 << 18, checksum=checksum
     )
@@ -35,6 +37,12 @@ def settings(
 
 class Configured:
     """Settings of `latens.pco.compress`, kept and shown."""
+
+    max_output: ClassVar[int | None] = None
+    """Bytes that a chunk may have; for stores of strangers, whose settings make the codecs, set it of
+    the class: `Pco.max_output = 1 << 30`."""
+    max_alloc: ClassVar[int | None] = None
+    """Bytes that tables of a chunk may have, likewise."""
 
     def __init__(
         self,
@@ -65,10 +73,14 @@ def encode(array: Array, values: dict[str, Any]) -> bytes:
     return pco.compress(array, **values)
 
 
-def decode(data: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def decode(
+    data: Any, shape: tuple[int, ...], dtype: np.dtype[Any], limits: type[Configured]
+) -> Array:
     """A chunk of known shape and type."""
-    out = np.empty(shape, stored(dtype))
-    done = pco.decompress_into(data, out)
+    kind = stored(dtype)
+    bounded(math.prod(shape) * kind.itemsize, limits.max_output)
+    out = np.empty(shape, kind)
+    done = pco.decompress_into(data, out, max_alloc=limits.max_alloc)
     if not done.finished or done.n != out.size:
         more = "" if done.finished else " or more"
         raise InvalidArgumentError(

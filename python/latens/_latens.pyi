@@ -53,11 +53,14 @@ def pco_decompress(
 def pco_decompress_into(
     file: _Bytes,
     out: _Array,
+    max_alloc: int | None,
     max_spare_slots: int | None,
     threads: int,
     progress: _Progress,
 ) -> tuple[int, bool]: ...
-def pco_inspect(file: _Bytes) -> dict[str, Any]: ...
+def pco_inspect(
+    file: _Bytes, max_output: int | None, max_alloc: int | None, max_spare_slots: int | None
+) -> dict[str, Any]: ...
 @final
 class FileEncoder:
     def __new__(cls, config: PcoConfig) -> FileEncoder: ...

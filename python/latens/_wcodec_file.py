@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _latens
+from . import _arguments, _latens
 from ._buffers import Array
 from ._dtypes import numpy_dtype
+from .errors import InvalidArgumentError
 
 Progress = Callable[[int, int], object]
 
@@ -76,15 +77,31 @@ class Slice:
 class File(Mapping[str, Any]):
     """An open `.wcodec` file: names to arrays, each decoded when it is asked for.
 
-    Several threads may use it. `latens.wcodec.open` makes it.
+    Several threads may use it. `latens.wcodec.open` makes it; `close`, or the end of a `with`, closes it.
     """
 
     def __init__(self, reader: _latens.WcodecReader) -> None:
-        self._reader = reader
+        self._open: _latens.WcodecReader | None = reader
         self._tensors = {
             name: TensorInfo(dtype, tuple(shape), nbytes, stored, copy)
             for name, dtype, shape, nbytes, stored, copy in reader.tensors()
         }
+
+    @property
+    def _reader(self) -> _latens.WcodecReader:
+        if self._open is None:
+            raise InvalidArgumentError("the file is closed; open it again")
+        return self._open
+
+    def close(self) -> None:
+        """Close the file, and its base; what was decoded stays. Threads that read end with the file
+        open, others get `InvalidArgumentError`. Closing twice does nothing."""
+        self._open = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called, or the `with` that held the file has ended."""
+        return self._open is None
 
     def keys(self) -> Any:
         """The names of all tensors, in the order of the file."""
@@ -138,10 +155,12 @@ class File(Mapping[str, Any]):
         all_rows, all_cols, _ = self._reader.layout(name)
         a, b = rows or (0, all_rows)
         c, d = cols or (0, all_cols)
+        _arguments.counts(rows=a, cols=c)
+        _arguments.counts(rows=b, cols=d)
         values, own = self._reader.logical(name, (a, b), (c, d))
         if own:
             values = values.view(numpy_dtype(info.dtype))
-        return values.reshape(b - a, -1)
+        return values.reshape(b - a, -1 if values.size else d - c)
 
     def __getitem__(self, name: str) -> Array:
         return self.get_tensor(name)
@@ -183,4 +202,4 @@ class File(Mapping[str, Any]):
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        self.close()

@@ -1,31 +1,22 @@
-"""Writing `.wcodec` files, and files in general: complete or not at all."""
+"""Writing `.wcodec` files."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _latens
-from ._buffers import as_array
+from . import _arguments, _latens
+from ._buffers import as_array, unmasked
 from ._dtypes import dtype_name
+from ._output import Path, completely
+from .errors import InvalidArgumentError
 
-Path = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
-
-
-def completely(path: Path, write: Callable[[str], None]) -> None:
-    """Write to a temporary neighbour, which gets its name when it is complete."""
-    folder = os.path.dirname(os.fspath(path)) or "."
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".latens-") as beside:
-        temporary = os.path.join(beside, "file")
-        write(temporary)
-        os.replace(temporary, path)
 
 
 def save_file(
@@ -40,17 +31,23 @@ def save_file(
 ) -> None:
     """Write arrays to a `.wcodec` file, as a checkpoint of one safetensors file.
 
-    All are copied once. With `verify` the file is read back and compared before it gets its name.
+    All are copied once. With `verify` the file is read back and compared before it gets its name. One
+    that is there is replaced, as safetensors does; where `path` is a link, the file that it names.
+
+    Raises `InvalidArgumentError` where a type is none of safetensors, a name or the metadata no text, a
+    name longer than 1024 bytes, or numbers are masked.
     """
-    arrays = {name: np.ascontiguousarray(as_array(t)) for name, t in tensors.items()}
-    for name, array in arrays.items():
-        arrays[name] = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    shapes = {name: np.shape(as_array(t)) for name, t in tensors.items()}
+    parts = {}
+    for name, tensor in tensors.items():
+        try:
+            array = unmasked(as_array(tensor))
+            kind = dtype_name(array.dtype)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"{name}: {error}") from error.__cause__
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        parts[name] = (kind, array.shape, np.ascontiguousarray(little).reshape(-1).view(np.uint8))
     save_parts(
-        {
-            name: (dtype_name(array.dtype), shapes[name], array.reshape(-1).view(np.uint8))
-            for name, array in arrays.items()
-        },
+        parts,
         path,
         metadata,
         level=level,
@@ -58,6 +55,33 @@ def save_file(
         verify=verify,
         progress=progress,
     )
+
+
+# What the reader of safetensors takes.
+_LONGEST_NAME = 1024
+
+
+def _check_texts(names: Iterable[Any], metadata: Mapping[Any, Any]) -> None:
+    """Refuse what a safetensors header does not hold, or holds as something else."""
+    for text in (*names, *metadata, *metadata.values()):
+        if not isinstance(text, str):
+            raise InvalidArgumentError(
+                f"{text!r} is no text: names of tensors, and keys and values of the metadata, are"
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InvalidArgumentError(f"{text!r} has no bytes in UTF-8") from None
+    for name in names:
+        if name == "__metadata__":
+            raise InvalidArgumentError(
+                "a tensor cannot be named '__metadata__'; rename it, or say metadata="
+            )
+        if len(name.encode()) > _LONGEST_NAME:
+            raise InvalidArgumentError(
+                f"the name {name[:40]!r}… has {len(name.encode())} bytes, {_LONGEST_NAME} at most; "
+                "rename the tensor"
+            )
 
 
 def save_parts(
@@ -71,6 +95,10 @@ def save_parts(
     progress: Progress | None = None,
 ) -> None:
     """As `save_file`, for tensors given as safetensors type, shape and bytes."""
+    _arguments.level(level)
+    _arguments.counts(threads=threads)
+    _arguments.flags(verify=verify)
+    _check_texts(tensors, metadata or {})
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     at = 0
     for name, (dtype, shape, data) in tensors.items():
@@ -102,6 +130,7 @@ def compress_file(
     level: int = 8,
     threads: int = 0,
     verify: bool = True,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> str:
     """Compress a `.safetensors`, `.safetensors.index.json` or `.gguf` file; returns the path of the
@@ -109,7 +138,13 @@ def compress_file(
 
     `base` is another checkpoint to code against. With `verify` all files are read back and compared
     before the result gets its name. `progress` is told of bytes read and to be read.
+
+    Raises `FileExistsError` where `path` is there already, unless `overwrite`; `InvalidArgumentError`
+    where it is the source or the base.
     """
+    _arguments.level(level)
+    _arguments.counts(threads=threads)
+    _arguments.flags(verify=verify, overwrite=overwrite)
     source = os.fspath(source)
     os.stat(source)
     if path is None:
@@ -117,7 +152,9 @@ def compress_file(
         path = os.path.splitext(path)[0] + ".wcodec"
 
     def write(temporary: str) -> None:
-        _latens.wcodec_compress(source, temporary, base, level, threads, verify, progress)
+        with _arguments.of_file(source):
+            _latens.wcodec_compress(source, temporary, base, level, threads, verify, progress)
 
-    completely(path, write)
+    sources = [source] if base is None else [source, base]
+    completely(path, write, sources=sources, overwrite=overwrite)
     return os.fspath(path)

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import builtins
 import os
-import zipfile
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from . import _archive_read, _archive_write
-from .errors import CorruptError, InvalidArgumentError
+import numpy as np
+
+from . import _archive_read, _archive_write, _arguments
+from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from ._buffers import Array
@@ -33,14 +34,30 @@ __all__ = ["Archive", "load", "open", "save"]
 Path = str | os.PathLike[str]
 
 
-def save(file: Path, *arrays: Any, level: int = 8, threads: int = 1, **named: Any) -> None:
+def save(
+    file: Path | IO[bytes], *arrays: Any, level: Any = 8, threads: Any = 1, **named: Any
+) -> None:
     """Write arrays to `file`, as `numpy.savez` does: those without a name are `arr_0`, `arr_1`, …
 
     Arrays are of any shape, of numbers of 8 to 64 bits, booleans, dates, time differences or complex
-    numbers. The file gets its name when it is complete; one that is there is replaced.
+    numbers; lists and single numbers become arrays. Masked arrays keep their masks, but not what lies
+    under them. `file` is a path, taken as it is, or an object with `write`. The file at a path gets its
+    name when it is complete; one that is there is replaced, where `file` is a link the one that it
+    names.
+
+    `level` is 0 (fastest) to 12 (smallest), `threads` 0 stands for all cores; where they are no int, but
+    an array or a list, they are arrays of these names.
     """
     from ._buffers import as_array
 
+    settings = {"level": 8, "threads": 1}
+    for name, value in (("level", level), ("threads", threads)):
+        if isinstance(value, (int, np.integer)):
+            settings[name] = int(value)
+        else:
+            named = {**named, name: value}
+    _arguments.level(settings["level"])
+    _arguments.counts(threads=settings["threads"])
     for index, array in enumerate(arrays):
         if f"arr_{index}" in named:
             raise InvalidArgumentError(f"two arrays are named arr_{index}")
@@ -49,8 +66,33 @@ def save(file: Path, *arrays: Any, level: int = 8, threads: int = 1, **named: An
     names = given + [name for name in named if name not in given]
     if not names:
         raise InvalidArgumentError("there is no array to save")
-    columns = [_archive_write.Column.of(name, as_array(named[name])) for name in names]
-    _archive_write.write(os.fspath(file), columns, level, threads)
+    columns = []
+    for name in names:
+        value = named[name]
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InvalidArgumentError(f"the name {name!r} has no bytes in UTF-8") from None
+        plain = isinstance(value, (list, tuple, bool, int, float, complex))
+        try:
+            array = np.asarray(value) if plain else as_array(value)
+        except (ValueError, OverflowError) as error:
+            raise InvalidArgumentError(f"{name}: {error}") from error
+        columns.append(_archive_write.Column.of(name, array))
+    if not isinstance(file, (str, os.PathLike)) and not hasattr(file, "write"):
+        raise InvalidArgumentError(f"a {type(file).__name__} is neither a path nor a file object")
+    _archive_write.write(file, columns, settings["level"], settings["threads"])
+
+
+def _seekable(file: Any) -> IO[bytes]:
+    if not (hasattr(file, "read") and hasattr(file, "seek") and hasattr(file, "seekable")):
+        raise InvalidArgumentError(
+            f"a {type(file).__name__} is neither a path nor a file object; for bytes write io.BytesIO(...)"
+        )
+    if not file.seekable():
+        raise InvalidArgumentError("the file cannot seek; write io.BytesIO(file.read())")
+    found: IO[bytes] = file
+    return found
 
 
 class Archive(Mapping[str, Any]):
@@ -60,41 +102,52 @@ class Archive(Mapping[str, Any]):
     package `zstandard`.
     """
 
-    def __init__(self, file: Path, *, threads: int = 1, check: bool = True) -> None:
-        self._threads = threads
-        self._file = builtins.open(file, "rb")
+    def __init__(
+        self,
+        file: Path | IO[bytes],
+        *,
+        threads: int = 1,
+        check: bool = True,
+        max_output: int | None = None,
+        max_alloc: int | None = None,
+    ) -> None:
+        _arguments.counts(threads=threads, max_output=max_output, max_alloc=max_alloc)
+        self._own = isinstance(file, (str, os.PathLike))
+        self._closed = False
+        self._file: IO[bytes]
+        if isinstance(file, (str, os.PathLike)):
+            self._file = builtins.open(file, "rb")
+        else:
+            self._file = _seekable(file)
         try:
             if check:
                 _archive_read.check_seal(self._file)
-            try:
-                self._zip = zipfile.ZipFile(self._file)
-            except (zipfile.BadZipFile, NotImplementedError) as error:
-                raise CorruptError(f"corrupt: {error}") from error
-            self._schema = _archive_read.read_schema(self._zip)
+            self._reader = _archive_read.Reader(self._file, threads, max_output, max_alloc)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
-        self._columns = {column["field"]["name"]: column for column in self._schema["columns"]}
 
     @property
     def files(self) -> list[str]:
         """The names, as `numpy.load` calls them."""
-        return list(self._columns)
+        return list(self._reader.schema.columns)
 
     def keys(self) -> Any:
         """The names, in the order of the file."""
-        return list(self._columns)
+        return self.files
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._columns:
-            raise KeyError(f"{name} is none of {', '.join(self._columns)}")
-        return _archive_read.read_column(self._zip, self._schema, self._columns[name], self._threads)
+        if name not in self._reader.schema.columns:
+            raise KeyError(f"{name} is none of {', '.join(self.files)}")
+        if self._closed or self._file.closed:
+            raise InvalidArgumentError(f"the file is closed; {name!r} can no longer be read from it")
+        return self._reader.column(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+        return iter(self._reader.schema.columns)
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self._reader.schema.columns)
 
     def __enter__(self) -> Archive:
         return self
@@ -108,20 +161,45 @@ class Archive(Mapping[str, Any]):
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
-        self._zip.close()
-        self._file.close()
+        """Close the file, where it was opened here."""
+        self._closed = True
+        if self._own:
+            self._file.close()
 
 
-def open(file: Path, *, threads: int = 1) -> Archive:
-    """Open a `.pco.zip` and check its checksum; arrays are decoded when they are asked for."""
-    return Archive(file, threads=threads)
+def open(
+    file: Path | IO[bytes],
+    *,
+    threads: int = 1,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+) -> Archive:
+    """Open a `.pco.zip` and check its checksum; arrays are decoded when they are asked for. `file` is a
+    path, or a file object that can seek and holds nothing else.
 
+    `max_output` bounds the bytes of an array, `max_alloc` those of tables: set both where files come
+    from strangers. Without `max_output` rows that are null, which take no bytes of the file, may take
+    256 MiB, or 1024 bytes for each of the file.
 
-def load(file: Path, *, threads: int = 1) -> dict[str, Array]:
-    """All arrays of a `.pco.zip`, by name.
-
-    Raises `CorruptError` or `TruncatedError` where the file is damaged.
+    Raises `CorruptError` or `TruncatedError` (with `offset`, where the damage has a place) where the
+    file is damaged, here or when an array is asked for; then also `LimitError`.
     """
-    with open(file, threads=threads) as archive:
-        return {name: archive[name] for name in archive}
+    return Archive(file, threads=threads, max_output=max_output, max_alloc=max_alloc)
+
+
+def load(
+    file: Path | IO[bytes],
+    *,
+    threads: int = 1,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+) -> dict[str, Array]:
+    """All arrays of a `.pco.zip`, by name. `max_output` bounds the bytes of all of them together; else,
+    and in what it raises, this is as `open`."""
+    arrays: dict[str, Array] = {}
+    with open(file, threads=threads, max_output=max_output, max_alloc=max_alloc) as archive:
+        for name in archive:
+            arrays[name] = archive[name]
+            if archive._reader.max_output is not None:
+                archive._reader.max_output -= arrays[name].nbytes
+    return arrays

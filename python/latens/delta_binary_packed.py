@@ -11,10 +11,8 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from . import _latens
-from ._buffers import Array, numbers, octets, target
+from . import _arguments, _latens
+from ._buffers import Array, apart, numbers, octets, target, type_name
 
 __all__ = ["Decoded", "decode", "decode_into", "encode"]
 
@@ -36,6 +34,7 @@ def encode(
     `block_size` is in values, a multiple of 128; `miniblocks` divides it into multiples of 32. The
     defaults, 128 in 4 for 32 bits and 256 in 4 for 64, give the bytes of the crate `parquet`.
     """
+    _arguments.counts(block_size=block_size, miniblocks=miniblocks)
     return _latens.dbp_encode(numbers(array), block_size, miniblocks)
 
 
@@ -55,12 +54,18 @@ def decode(
 
     Raises `CorruptError`, `TruncatedError` (with `offset`), `LimitError`.
     """
-    return _latens.dbp_decode(octets(data), np.dtype(dtype).name, max_output, strict, count)
+    _arguments.counts(max_output=max_output, count=count)
+    _arguments.flags(strict=strict)
+    return _latens.dbp_decode(octets(data), type_name(dtype), max_output, strict, count)
 
 
 def decode_into(
     data: Any, out: Any, *, strict: bool = False, count: int | None = None
 ) -> Decoded:
     """Decode the stream at the start of `data` to the front of `out`, an array of its type that has
-    room for all of it. Raises as `decode`."""
-    return Decoded(*_latens.dbp_decode_into(octets(data), target(out), strict, count))
+    room for all of it and shares no memory with `data`. Raises as `decode`."""
+    _arguments.counts(count=count)
+    _arguments.flags(strict=strict)
+    held, room = octets(data), target(out)
+    apart(held, room)
+    return Decoded(*_latens.dbp_decode_into(held, room, strict, count))

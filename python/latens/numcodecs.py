@@ -15,37 +15,75 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numcodecs.abc import Codec
+
+from .errors import InvalidArgumentError, MissingError
+
+try:
+    from numcodecs.abc import Codec
+except ImportError as error:
+    raise MissingError("latens.numcodecs needs numcodecs: pip install latens[zarr]") from error
+
 from numcodecs.compat import ensure_ndarray_like
 from numcodecs.registry import register_codec
 
 from . import _codec, pco
 from ._buffers import Array
-from .errors import InvalidArgumentError
 
 __all__ = ["Pco", "register_pcodec"]
 
 
-class Pco(_codec.Configured, Codec):
-    """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`."""
+_ADVICE = (
+    "this codec is the compressor of Zarr 2: write compressors=latens.numcodecs.Pco(), filters=None, "
+    "zarr_format=2; in Zarr 3 write serializer=latens.zarr.Pco(), compressors=None"
+)
+_Meta: Any = type(Codec)
+
+
+class _Named(_Meta):
+    """Zarr names the class where a codec stands in the wrong place; the name says what is right."""
+
+    def __repr__(cls) -> str:
+        return f"<class '{cls.__module__}.{cls.__qualname__}'> ({_ADVICE})"
+
+
+class Pco(_codec.Configured, Codec, metaclass=_Named):
+    """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`.
+
+    As every codec of numcodecs it takes and gives numbers in the order in which memory holds them:
+    for `order="F"` Zarr 2 hands chunks over in Fortran's order, and gives what it gets back its shape.
+    """
 
     codec_id: ClassVar[str] = "latens.pco"
 
     def encode(self, buf: Any) -> bytes:
-        """The bytes of a chunk, which is an array of numbers."""
-        return _codec.encode(_array(buf), self._settings)
+        """The bytes of a chunk, an array of numbers in C or Fortran order; of another it is C order."""
+        return _codec.encode(_array(buf).reshape(-1, order="A"), self._settings)
 
     def decode(self, buf: Any, out: Any = None) -> Array:
-        """The numbers of a chunk; into `out` where it is given."""
+        """The numbers of a chunk; into the memory of `out` where it is given, an array of as many in C
+        or Fortran order."""
         if out is None:
-            return pco.decompress(ensure_ndarray_like(buf))
+            return pco.decompress(
+                ensure_ndarray_like(buf), max_output=self.max_output, max_alloc=self.max_alloc
+            )
         held = ensure_ndarray_like(out)
-        room = held.reshape(-1).view(_codec.stored(held.dtype))
-        done = pco.decompress_into(ensure_ndarray_like(buf), room)
+        order = held.flags.c_contiguous or held.flags.f_contiguous
+        if not order or not held.flags.writeable or not held.dtype.isnative:
+            raise InvalidArgumentError(
+                "`out` must be writable, contiguous in C or Fortran order, and in the byte order of "
+                "this machine; write numpy.empty(shape, dtype)"
+            )
+        room = held.reshape(-1, order="A").view(_codec.stored(held.dtype))
+        done = pco.decompress_into(ensure_ndarray_like(buf), room, max_alloc=self.max_alloc)
         if not done.finished or done.n != room.size:
             raise InvalidArgumentError(f"the chunk does not hold the {room.size} numbers of `out`")
         result: Array = held
         return result
+
+    def __getitem__(self, index: object) -> None:
+        # Zarr 3 goes through what it takes for a list of compressors. By `__iter__` Zarr 2 would know
+        # this for a list.
+        raise TypeError(_ADVICE)
 
     def get_config(self) -> dict[str, Any]:
         """The id and the settings."""

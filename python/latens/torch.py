@@ -21,12 +21,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
+
+from .errors import InvalidArgumentError, MissingError
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingError("latens.torch needs PyTorch: pip install latens[torch]") from error
 
 from . import wcodec
 from ._torch_gpu import GpuTensors, open_on
 from ._wcodec_write import save_parts
-from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from .torch_dcp import StorageReader
@@ -160,11 +165,16 @@ class TensorFile:
         """A tensor of which parts can be decoded."""
         return TensorSlice(self, name)
 
+    def close(self) -> None:
+        """Close the file; tensors stay. Later calls get `InvalidArgumentError`."""
+        self.gpu = None
+        self.file.close()
+
     def __enter__(self) -> TensorFile:
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        self.close()
 
 
 def safe_open(
@@ -175,7 +185,8 @@ def safe_open(
     base: Path | None = None,
     threads: int = 0,
 ) -> TensorFile:
-    """Open a `.wcodec` file as `safetensors.safe_open` does a `.safetensors`."""
+    """Open a `.wcodec` file as `safetensors.safe_open` does a `.safetensors`; `close`, or the end of a
+    `with`, closes it."""
     if framework not in ("pt", "torch", "pytorch"):
         raise InvalidArgumentError(
             f"framework {framework!r}: this gives tensors of PyTorch; latens.wcodec.open gives arrays"

@@ -35,17 +35,18 @@ class StorageReader(storage.StorageReader):
 
     def read_metadata(self, *args: Any, **options: Any) -> dcp.Metadata:
         """Types and shapes of all tensors."""
-        file = safe_open(self._path, threads=self._threads).file
         tensors: dict[str, Any] = {}
-        for name in file:
-            info = file.info(name)
-            size = torch.Size(info.shape)
-            whole = dcp.ChunkStorageMetadata(offsets=torch.Size([0] * len(size)), sizes=size)
-            tensors[name] = dcp.TensorStorageMetadata(
-                properties=dcp.TensorProperties(dtype=torch_dtype(info.dtype)),
-                size=size,
-                chunks=[whole],
-            )
+        with safe_open(self._path, threads=self._threads) as opened:
+            file = opened.file
+            for name in file:
+                info = file.info(name)
+                size = torch.Size(info.shape)
+                whole = dcp.ChunkStorageMetadata(offsets=torch.Size([0] * len(size)), sizes=size)
+                tensors[name] = dcp.TensorStorageMetadata(
+                    properties=dcp.TensorProperties(dtype=torch_dtype(info.dtype)),
+                    size=size,
+                    chunks=[whole],
+                )
         return dcp.Metadata(state_dict_metadata=tensors)
 
     def set_up_storage_reader(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, MissingError
 
 __all__ = ["from_pretrained"]
 
@@ -50,10 +50,17 @@ def from_pretrained(
     `config` is the model's configuration; without it `config.json` beside the file says it. `options`
     go to `cls.from_pretrained`, which gets no path, the configuration and the state dictionary.
     """
-    import torch
-    from transformers import AutoConfig
-
+    # First, for what it says where PyTorch is missing.
     from .torch import load_file
+
+    import torch
+
+    try:
+        from transformers import AutoConfig
+    except ImportError as error:
+        raise MissingError(
+            "latens.transformers needs transformers: pip install latens[transformers]"
+        ) from error
 
     folder, file = _file(folder_or_file)
     if config is None:

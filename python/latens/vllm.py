@@ -3,8 +3,11 @@
     vllm serve folder --load-format wcodec
 
 vLLM finds `register` by the entry point `vllm.general_plugins`. The loader yields name and tensor of
-every weight to the model's own `load_weights`; `rows` gives a tensor-parallel rank its part of a
-tensor without decoding the rest.
+every weight to the model's own `load_weights`. Large tensors are decoded when their numbers are needed:
+of what a model takes by `narrow` or a slice, as its layers do for the rank of a tensor-parallel group,
+the rows that are cut off are not decoded, and columns that are cut off take no memory. With
+`--model-loader-extra-config '{"lazy": false}'` all are decoded at once, whole. `rows` gives the part of a
+rank by itself.
 """
 
 from __future__ import annotations
@@ -29,14 +32,27 @@ def _files(folder: str) -> list[str]:
     return [os.path.join(folder, name) for name in names]
 
 
-def weights(folder: str, threads: int = 0) -> Iterator[tuple[str, Any]]:
-    """Name and tensor of every weight in the `.wcodec` files of a folder, one at a time."""
+# Tensors of fewer bytes are decoded at once.
+_LAZY = 1 << 20
+
+
+def weights(folder: str, threads: int = 0, lazy: bool = True) -> Iterator[tuple[str, Any]]:
+    """Name and tensor of every weight in the `.wcodec` files of a folder, one at a time.
+
+    With `lazy` tensors of 1 MiB and more are decoded when their numbers are needed, slices of them no
+    further than they reach; these keep their file open.
+    """
+    from ._torch_lazy import LazyTensor
     from .torch import safe_open
 
     for path in _files(folder):
-        with safe_open(path, threads=threads) as file:
-            for name in file.keys():
-                yield name, file.get_tensor(name)
+        file = safe_open(path, threads=threads)
+        for name in file.keys():
+            info = file.file.info(name)
+            later = lazy and info.nbytes >= _LAZY and info.shape
+            yield name, LazyTensor(file.get_slice(name)) if later else file.get_tensor(name)
+        if not lazy:
+            file.close()
 
 
 def rows(path: str, name: str, rank: int, world: int, dim: int = 0, threads: int = 0) -> Any:
@@ -69,7 +85,9 @@ def make_loader(base: type[Any]) -> type[Any]:
             _files(model_config.model)
 
         def load_weights(self, model: Any, model_config: Any) -> None:
-            model.load_weights(weights(model_config.model))
+            about = getattr(getattr(self, "load_config", None), "model_loader_extra_config", None)
+            lazy = about.get("lazy", True) if isinstance(about, dict) else True
+            model.load_weights(weights(model_config.model, lazy=bool(lazy)))
 
     return WcodecModelLoader
 

@@ -14,13 +14,16 @@ then have; `get_bytes` gives the bytes of any tensor.
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any
 
-from . import _latens
+from . import _arguments, _latens
 from ._buffers import Array, octets
+from ._limits import bounded
+from ._output import Path, completely, settle
 from ._wcodec_file import File, Progress, Slice, TensorInfo
-from ._wcodec_write import Path, completely, compress_file, save_file
+from ._wcodec_write import compress_file, save_file
 from .errors import InvalidArgumentError
 
 __all__ = [
@@ -48,19 +51,44 @@ def open(
     `base` is the checkpoint that it was coded against, where there is one; `threads` 0 stands for all
     cores; `max_output` bounds the bytes of a tensor, `max_alloc` those of tables.
     """
+    _arguments.counts(threads=threads, max_output=max_output, max_alloc=max_alloc)
     if isinstance(source, (str, os.PathLike)):
         os.stat(source)
-        reader = _latens.WcodecReader(source, None, base, threads, max_output, max_alloc)
-    else:
-        data = octets(source).tobytes()
-        reader = _latens.WcodecReader(None, data, base, threads, max_output, max_alloc)
-    return File(reader)
+        with _arguments.of_file(source):
+            reader = _latens.WcodecReader(source, None, base, threads, max_output, max_alloc)
+        return File(reader)
+    if hasattr(source, "read"):
+        raise InvalidArgumentError(
+            f"a {type(source).__name__} is a file object; give its path, or its bytes: file.read()"
+        )
+    data = octets(source).tobytes()
+    if isinstance(source, bytes) and data[:6] != b"WCODEC" and _is_path(source):
+        raise InvalidArgumentError(
+            f"{source!r} are bytes, which stand for the file itself; for its path write "
+            "os.fsdecode(path)"
+        )
+    return File(_latens.WcodecReader(None, data, base, threads, max_output, max_alloc))
 
 
-def load_file(path: Path, *, base: Path | None = None, threads: int = 0) -> dict[str, Array]:
-    """All tensors of a `.wcodec` file, by name."""
-    file = open(path, base=base, threads=threads)
-    return dict(zip(file, file.get_tensors(list(file)), strict=True))
+def _is_path(source: bytes) -> bool:
+    return len(source) < 4096 and b"\0" not in source and os.path.lexists(source)
+
+
+def load_file(
+    path: Path,
+    *,
+    base: Path | None = None,
+    threads: int = 0,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+) -> dict[str, Array]:
+    """All tensors of a `.wcodec` file, by name. `max_output` bounds the bytes of all of them together;
+    else this is as `open`."""
+    with open(
+        path, base=base, threads=threads, max_output=max_output, max_alloc=max_alloc
+    ) as file:
+        bounded(sum(file.info(name).nbytes for name in file), max_output)
+        return dict(zip(file, file.get_tensors(list(file)), strict=True))
 
 
 def decompress_file(
@@ -70,25 +98,35 @@ def decompress_file(
     base: Path | None = None,
     threads: int = 0,
     overwrite: bool = False,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
     progress: Progress | None = None,
 ) -> list[str]:
     """Write the files that a `.wcodec` was made of, byte for byte, to `folder` (that of the source
-    where none is given); returns their paths. `FileExistsError` where one is there already, unless
-    `overwrite`."""
-    file = open(source, base=base, threads=threads)
+    where none is given); returns their paths. `max_output` bounds the bytes of all files together,
+    `max_alloc` those of tables.
+
+    Raises `FileExistsError` where one is there already, unless `overwrite`, `FileNotFoundError` where
+    there is no such folder: before anything is written.
+    """
+    _arguments.flags(overwrite=overwrite)
     folder = os.path.dirname(os.fspath(source)) if folder is None else os.fspath(folder)
-    paths = []
-    for name in file.files():
-        if os.path.basename(name) != name or name in ("", ".", ".."):
-            raise InvalidArgumentError(f"{name!r} is no name of a file")
-        path = os.path.join(folder, name)
-        if os.path.exists(path) and not overwrite:
-            raise FileExistsError(f"{path} is there already; say overwrite=True")
-        paths.append(path)
-    for number, path in enumerate(paths):
+    with open(
+        os.fspath(source), base=base, threads=threads, max_output=max_output, max_alloc=max_alloc
+    ) as file:
+        if folder and not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
+        bounded(sum(file.files().values()), max_output)
+        sources, paths = [source] if base is None else [source, base], []
+        for name in file.files():
+            if os.path.basename(name) != name or name in ("", ".", ".."):
+                raise InvalidArgumentError(f"{name!r} is no name of a file")
+            paths.append(os.path.join(folder, name))
+            settle(paths[-1], sources, overwrite)
+        for number, path in enumerate(paths):
 
-        def write(temporary: str, number: int = number) -> None:
-            file._reader.write_file(number, temporary, progress)
+            def write(temporary: str, number: int = number) -> None:
+                file._reader.write_file(number, temporary, progress)
 
-        completely(path, write)
+            completely(path, write, sources=sources, overwrite=overwrite)
     return paths

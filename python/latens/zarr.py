@@ -21,14 +21,20 @@ import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from zarr import config
+
+from .errors import InvalidArgumentError, MissingError
+
+try:
+    from zarr import config
+except ImportError as error:
+    raise MissingError("latens.zarr needs Zarr 3: pip install latens[zarr]") from error
+
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.buffer import Buffer, NDBuffer
 from zarr.registry import register_codec
 
 from . import _codec
 from ._buffers import check_type
-from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
@@ -90,7 +96,7 @@ class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
 
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         dtype = chunk_spec.dtype.to_native_dtype()
-        array = _codec.decode(chunk_bytes.as_array_like(), chunk_spec.shape, dtype)
+        array = _codec.decode(chunk_bytes.as_array_like(), chunk_spec.shape, dtype, type(self))
         return chunk_spec.prototype.nd_buffer.from_ndarray_like(array)
 
     async def _encode_single(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer:

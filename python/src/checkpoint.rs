@@ -1,14 +1,14 @@
 //! Writing `.wcodec` files.
 
-use crate::job::{Job, run};
+use crate::job::{Job, Ticking, run};
 use crate::wcodec::{base, reopen, size_of};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
-use latens::wcodec::{Base, BaseFile, Config, compress_checkpoint_to_file};
-use latens::{Error, Result};
+use latens::wcodec::{Base, BaseFile, Config, Interrupt, compress_checkpoint_to_file};
+use latens::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,29 +29,6 @@ impl<S: ReadAt> ReadAt for Counted<S> {
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.job.tick(buf.len() as u64)?;
         self.source.read_exact_at(buf, offset)
-    }
-}
-
-/// A file that lets a job end between writes.
-struct Interruptible {
-    file: io::BufWriter<File>,
-    job: Arc<Job>,
-}
-
-impl Write for Interruptible {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.job.tick(0)?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for Interruptible {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
     }
 }
 
@@ -85,17 +62,21 @@ struct Order {
 impl Order {
     /// Writes the file, reads it back and compares.
     fn carry_out(&self, checkpoint: &Checkpoint, job: &Arc<Job>) -> Result<()> {
-        let config = Config::default().level(self.level).threads(self.threads);
+        let asked = Arc::clone(job);
+        let interrupt = Interrupt::new(move || asked.tick(0));
+        let config =
+            Config::default().level(self.level).threads(self.threads).interrupt(Some(interrupt));
         config.validate()?;
-        let held: Option<Box<dyn Base>> = self.base.as_deref().map(base).transpose()?;
+        let held: Option<Box<dyn Base>> =
+            self.base.as_deref().map(|path| base(path, Limits::default())).transpose()?;
         let name = self.base.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let against = held.as_ref().map(|base| BaseFile { base: &**base, name: &name });
         let file = io::BufWriter::new(File::create(&self.out)?);
-        let out = Interruptible { file, job: Arc::clone(job) };
+        let out = Ticking { out: file, job: Arc::clone(job) };
         let mut out = compress_checkpoint_to_file(checkpoint, against, &config, out)?;
         out.flush()?;
-        out.file.get_ref().sync_all()?;
+        out.out.get_ref().sync_all()?;
         if self.verify {
             let mut reader = reopen(&self.out, self.threads)?;
             if let Some(base) = held {

@@ -2,12 +2,15 @@
 
 use crate::array::{from_vec, named, number_type, readable, writable};
 use crate::errors::{invalid, lift};
-use crate::job::run;
+use crate::job::{Ticking, run};
 use crate::pco::limits;
-use latens::delta_binary_packed::{Element, Layout, Options, decode, decode_into, encode};
+use latens::delta_binary_packed::{
+    Element, Layout, Options, decode_into_watched, decode_watched, encode_to,
+};
 use numpy::{PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::sync::Arc;
 
 /// Evaluates with `$T` standing for one of the four types that the encoding has.
 macro_rules! with_element {
@@ -34,7 +37,11 @@ pub(crate) fn dbp_encode<'py>(
         let layout = lift(py, layout::<T>(block_size, miniblocks))?;
         let held = readable::<T>(array)?;
         let numbers = held.as_slice()?;
-        run(py, None, 0, |_| Ok(encode(numbers, layout)))
+        run(py, None, 0, |job| {
+            let mut out = Ticking { out: Vec::new(), job: Arc::clone(job) };
+            encode_to(numbers, layout, &mut out)?;
+            Ok(out.out)
+        })
     })?;
     Ok(PyBytes::new(py, &stream))
 }
@@ -51,7 +58,9 @@ pub(crate) fn dbp_decode<'py>(
     let (bytes, limits) = (stream.as_slice()?, limits(max_output, None));
     let options = Options { strict, expect_count };
     with_element!(py, named(py, dtype)?, T => {
-        let (numbers, consumed) = run(py, None, 0, |_| decode::<T>(bytes, &limits, options))?;
+        let (numbers, consumed) = run(py, None, 0, |job| {
+            decode_watched::<T>(bytes, &limits, options, &|n| job.tick(n as u64))
+        })?;
         Ok((from_vec(py, numbers), consumed))
     })
 }
@@ -69,7 +78,9 @@ pub(crate) fn dbp_decode_into<'py>(
     let done = with_element!(py, number_type(out)?, T => {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
-        run(py, None, 0, |_| decode_into(bytes, numbers, options))
+        run(py, None, 0, |job| {
+            decode_into_watched(bytes, numbers, options, &|n| job.tick(n as u64))
+        })
     })?;
     Ok((done.count, done.consumed))
 }

@@ -2,6 +2,8 @@
 
 use latens::ErrorKind;
 use pyo3::prelude::*;
+use std::error::Error as _;
+use std::io;
 
 /// The exception for an error: its class says the kind, its attributes where.
 pub(crate) fn exception(py: Python<'_>, error: &latens::Error) -> PyErr {
@@ -18,9 +20,19 @@ pub(crate) fn exception(py: Python<'_>, error: &latens::Error) -> PyErr {
         exception.setattr("offset", error.at())?;
         exception.setattr("values_before", error.values_before())?;
         exception.setattr("places", error.places().to_vec())?;
+        if let Some(code) = system_code(error) {
+            let said = error.to_string().replace(&format!(" (os error {code})"), "");
+            exception.setattr("errno", code)?;
+            exception.setattr("strerror", said.trim_start_matches("I/O: "))?;
+        }
         Ok(exception)
     };
     make().map_or_else(|e: PyErr| e, PyErr::from_value)
+}
+
+/// The system's number of what went wrong.
+fn system_code(error: &latens::Error) -> Option<i32> {
+    error.source()?.downcast_ref::<io::Error>()?.raw_os_error()
 }
 
 /// A result of the library as one of Python.

@@ -135,7 +135,7 @@ impl GpuFile {
             let file = File::open(path).map_err(latens::Error::from)?;
             let mut reader = Reader::open(file, Limits::default())?.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(self::base(&path)?)?;
+                reader = reader.with_base(self::base(&path, Limits::default())?)?;
             }
             Ok(GpuFile { reader: GpuReader::new(gpu, reader) })
         };

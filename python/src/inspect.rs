@@ -1,7 +1,7 @@
 //! What is inside of a Pco file, as a dictionary with the names that `latens inspect --json` uses.
 
 use crate::job::run;
-use latens::Limits;
+use crate::pco::{limits, with_spare_slots};
 use latens::pco::standalone::Checksum;
 use latens::pco::{self, BinInspection, ChunkInspection, LatentInspection};
 use numpy::PyReadonlyArray1;
@@ -12,9 +12,14 @@ use pyo3::types::{PyDict, PyList};
 pub(crate) fn pco_inspect<'py>(
     py: Python<'py>,
     file: PyReadonlyArray1<'py, u8>,
+    max_output: Option<u64>,
+    max_alloc: Option<u64>,
+    max_spare_slots: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let bytes = file.as_slice()?;
-    let found = run(py, None, 0, |_| pco::inspect(bytes, &Limits::default()))?;
+    let limits = with_spare_slots(limits(max_output, max_alloc), max_spare_slots);
+    let found =
+        run(py, None, 0, |job| pco::inspect_watched(bytes, &limits, &|n| job.tick(n as u64)))?;
     let dict = PyDict::new(py);
     dict.set_item("kind", "pco")?;
     dict.set_item("standalone_version", found.standalone_version)?;

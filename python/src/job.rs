@@ -4,6 +4,7 @@ use crate::errors::exception;
 use latens::Error;
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -87,6 +88,29 @@ impl Job {
 
 fn stopped() -> Error {
     Error::invalid("interrupted")
+}
+
+/// Bytes on their way to a writer, between which a job can end.
+pub(crate) struct Ticking<W> {
+    pub(crate) out: W,
+    pub(crate) job: Arc<Job>,
+}
+
+impl<W: Write> Write for Ticking<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.job.tick(0)?;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl<W: Seek> Seek for Ticking<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.out.seek(to)
+    }
 }
 
 /// Runs `work` without the GIL. `progress(done, total)` is called now and then, and at the end.

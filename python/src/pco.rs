@@ -48,7 +48,7 @@ pub(crate) fn limits(max_output: Option<u64>, max_alloc: Option<u64>) -> Limits 
 }
 
 /// Also what its tables may have beyond what numbers earn; `None` is the default.
-fn with_spare_slots(limits: Limits, max_spare_slots: Option<u64>) -> Limits {
+pub(crate) fn with_spare_slots(limits: Limits, max_spare_slots: Option<u64>) -> Limits {
     max_spare_slots.map_or(limits, |slots| limits.max_spare_slots(slots))
 }
 
@@ -103,11 +103,12 @@ pub(crate) fn pco_decompress_into<'py>(
     py: Python<'py>,
     file: PyReadonlyArray1<'py, u8>,
     out: &Bound<'py, PyUntypedArray>,
+    max_alloc: Option<u64>,
     max_spare_slots: Option<u64>,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(usize, bool)> {
-    let limits = with_spare_slots(Limits::default(), max_spare_slots);
+    let limits = with_spare_slots(limits(None, max_alloc), max_spare_slots);
     let (bytes, threads, total) = (file.as_slice()?, in_force(threads), out.len() as u64);
     let ty = number_type(out)?;
     let done = with_number_type!(ty, T => {

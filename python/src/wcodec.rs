@@ -39,10 +39,10 @@ impl ReadAt for Source {
     }
 }
 
-/// The checkpoint at `path` as a base: a `.wcodec` or what one is made from.
-pub(crate) fn base(path: &Path) -> latens::Result<Box<dyn Base>> {
+/// The checkpoint at `path` as a base: a `.wcodec`, within `limits`, or what one is made from.
+pub(crate) fn base(path: &Path, limits: Limits) -> latens::Result<Box<dyn Base>> {
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
-        return Ok(Box::new(Reader::open(File::open(path)?, Limits::default())?));
+        return Ok(Box::new(Reader::open(File::open(path)?, limits)?));
     }
     Ok(Box::new(BaseCheckpoint::new(Checkpoint::open(path)?)?))
 }
@@ -86,7 +86,7 @@ impl WcodecReader {
             let size = source.size()?;
             let mut reader = Reader::open(source, limits)?.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(self::base(&path)?)?;
+                reader = reader.with_base(self::base(&path, limits)?)?;
             }
             Ok(Self { reader, size })
         })

@@ -5,7 +5,7 @@ use crate::errors::lift;
 use crate::job::run;
 use crate::pco::{PcoConfig, limits};
 use latens::pco::wrapped;
-use latens::{Number, NumberType, with_number_type};
+use latens::{Error, Number, NumberType, with_number_type};
 use numpy::{Element, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -46,6 +46,11 @@ impl FileEncoder {
         Ok(ChunkEncoder { encoder })
     }
 }
+
+/// Numbers of a page that are decoded at a time.
+const PIECE: usize = 1 << 18;
+/// Numbers that take no time to speak of.
+const AT_ONCE: usize = 1 << 22;
 
 /// An encoder of any number type.
 trait AnyEncoder: Send + Sync {
@@ -172,7 +177,22 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
     fn page_into(&self, page: &[u8], out: &Bound<'_, PyUntypedArray>) -> PyResult<usize> {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
-        run(out.py(), None, 0, |_| self.decode_page(page, numbers))
+        run(out.py(), None, 0, |job| {
+            if numbers.len() <= AT_ONCE {
+                return self.decode_page(page, numbers);
+            }
+            let mut decoder = self.page_decoder(page, numbers.len())?;
+            let mut done = 0;
+            for piece in numbers.chunks_mut(PIECE) {
+                let after = |e: Error| {
+                    let before = e.values_before().unwrap_or(0);
+                    e.after_values(done + before)
+                };
+                done += decoder.read(piece).map_err(after)? as u64;
+                job.tick(0).map_err(|e| e.after_values(done))?;
+            }
+            decoder.finish().map_err(|e| e.after_values(done))
+        })
     }
 
     fn page<'py>(
@@ -181,16 +201,19 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
         page: &[u8],
         n: usize,
     ) -> PyResult<(Bound<'py, PyAny>, usize)> {
-        let (numbers, consumed) = run(py, None, 0, |_| {
+        let (numbers, consumed) = run(py, None, 0, |job| {
             // Memory grows with what is decoded: `n` is the container's word.
-            const PIECE: usize = 1 << 16;
             let mut decoder = self.page_decoder(page, n)?;
             let mut numbers: Vec<T> = Vec::new();
             while decoder.left() > 0 {
-                let have = numbers.len();
-                numbers.resize(have + decoder.left().min(PIECE.max(have)), T::default());
+                let (have, now) = (numbers.len(), decoder.left().min(PIECE));
+                numbers.try_reserve(now).map_err(|_| {
+                    Error::invalid(format!("there is no memory for the {n} numbers of the page"))
+                })?;
+                numbers.resize(have + now, T::default());
                 let got = decoder.read(&mut numbers[have..])?;
                 numbers.truncate(have + got);
+                job.tick(got as u64)?;
             }
             Ok((numbers, decoder.finish()?))
         })?;

@@ -1,5 +1,8 @@
 """latens.save, load, open: arrays of any shape; the tool reads them and the other way round."""
 
+import io
+import os
+
 import numpy as np
 import pytest
 
@@ -100,3 +103,90 @@ def test_ours_reads_the_tool(run, tmp_path):
                 file["c"]
         else:
             assert file["c"].tolist() == ["x", "y", "x"]
+
+
+def test_what_savez_takes(tmp_path):
+    path = tmp_path / "x.pco.zip"
+    given = {"a": [1, 2, 3], "b": 3, "c": [[0.5], [1]], "d": True, "e": 2j, "level": np.arange(4)}
+    given["threads"] = [7, 8]
+    latens.save(path, (4, 5), **given)
+    np.savez(tmp_path / "x.npz", (4, 5), **given)
+    back, theirs = latens.load(path), np.load(tmp_path / "x.npz")
+    assert sorted(back) == sorted(theirs.files)
+    assert all(same(back[name], theirs[name]) for name in theirs.files)
+    latens.save(path, np.arange(3), level=0, threads=2)
+    assert list(latens.load(path)) == ["arr_0"]
+    for wrong in ([1, [2, 3]], ["a"], {}, None, [1 << 70], np.array([object()])):
+        with pytest.raises(latens.InvalidArgumentError):
+            latens.save(path, a=wrong)
+    with pytest.raises(latens.InvalidArgumentError, match="UTF-8"):
+        latens.save(path, **{"a\udcff": np.arange(3)})
+    assert list(latens.load(path)) == ["arr_0"]
+
+
+def test_file_objects(tmp_path):
+    held = io.BytesIO()
+    latens.save(held, **ARRAYS)
+    latens.save(tmp_path / "x.pco.zip", **ARRAYS)
+    assert held.getvalue() == (tmp_path / "x.pco.zip").read_bytes()
+    back = latens.load(held)
+    assert all(same(back[name], array) for name, array in ARRAYS.items())
+    with open(tmp_path / "y.pco.zip", "wb") as file:
+        latens.save(file, a=np.arange(3))
+    with open(tmp_path / "y.pco.zip", "rb") as file:
+        with latens.open(file) as archive:
+            assert archive["a"].tolist() == [0, 1, 2]
+        assert not file.closed
+        with pytest.raises(latens.InvalidArgumentError, match="closed"):
+            archive["a"]
+    reading, writing = os.pipe()
+    os.write(writing, held.getvalue()[:100])
+    os.close(writing)
+    with open(reading, "rb") as pipe, pytest.raises(latens.InvalidArgumentError, match="BytesIO"):
+        latens.load(pipe)
+
+
+MASKS = {
+    "plain": np.ma.MaskedArray(np.arange(6.0), [0, 1, 0, 0, 1, 1]),
+    "first": np.ma.MaskedArray(np.arange(6).reshape(2, 3), [[1, 1, 0], [0, 0, 0]]),
+    "all": np.ma.masked_all((3, 2), "f4"),
+    "unmasked": np.ma.MaskedArray(np.arange(3)),
+    "one": np.ma.MaskedArray(5, True),
+    "none": np.ma.MaskedArray(np.zeros((0, 2))),
+    "days": np.ma.MaskedArray(np.array(["2024-01-01", "NaT"], "M8[D]"), [1, 0]),
+    "waves": np.ma.MaskedArray([1 + 2j, 3j, 4], [0, 1, 0]),
+    "flags": np.ma.MaskedArray([True, False, True], [0, 0, 1]),
+    "big": np.ma.MaskedArray(np.arange(4, dtype=">i4"), [0, 0, 0, 1]),
+    "fortran": np.ma.MaskedArray(np.asfortranarray(np.arange(6).reshape(2, 3)), np.eye(2, 3)),
+}
+
+
+def same_masked(a, b):
+    right = isinstance(a, np.ma.MaskedArray) and a.dtype == b.dtype and a.shape == b.shape
+    masks = np.array_equal(np.ma.getmaskarray(a), np.ma.getmaskarray(b))
+    return right and masks and a.compressed().tobytes() == b.compressed().tobytes()
+
+
+@pytest.mark.parametrize("names", [[name] for name in MASKS] + [list(MASKS)], ids="-".join)
+def test_masks_are_kept(tmp_path, names):
+    path = tmp_path / "x.pco.zip"
+    given = {name: MASKS[name] for name in names}
+    latens.save(path, **given)
+    back = latens.load(path)
+    assert all(same_masked(back[name], given[name]) for name in names)
+    latens.save(path, **given, more=np.arange(40))
+    back = latens.load(path)
+    assert all(same_masked(back[name], given[name]) for name in names)
+    assert same(back["more"], np.arange(40))
+
+
+def test_what_load_gives_can_be_saved(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2.5\n,3.5\n7,\n")
+    run("compress", "t.csv", "-o", "t.pco.zip")
+    first = latens.load(tmp_path / "t.pco.zip")
+    latens.save(tmp_path / "u.pco.zip", **first)
+    again = latens.load(tmp_path / "u.pco.zip")
+    assert all(same_masked(again[name], array) for name, array in first.items())
+    run("verify", "u.pco.zip")
+    run("decompress", "u.pco.zip", "-o", "u.csv")
+    assert (tmp_path / "u.csv").read_text().split() == ["a,b", "1,2.5", ",3.5", "7,"]

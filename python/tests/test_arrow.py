@@ -2,6 +2,8 @@
 
 import datetime
 import decimal
+import json
+import zlib
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import latens
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-from latens import arrow  # noqa: E402
+from latens import arrow, pco  # noqa: E402
 
 KINDS = [
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()),
@@ -72,6 +74,109 @@ def test_pandas():
     frame = pandas.DataFrame({"x": [1, 2, 3], "t": pandas.date_range("2024-01-01", periods=3)})
     back = arrow.decompress(arrow.compress(frame)).to_pandas()
     pandas.testing.assert_frame_equal(back, frame)
+
+
+def test_pandas_with_an_index():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    for index in (
+        pandas.Index([5, 6, 9]),
+        pandas.Index([0.5, 1, 2], name="at"),
+        pandas.date_range("2024-01-01", periods=3, name="day"),
+        pandas.MultiIndex.from_arrays([[1, 1, 2], [3, 4, 5]], names=["a", "b"]),
+        pandas.RangeIndex(2, 8, 2, name="r"),
+    ):
+        frame = pandas.DataFrame({"x": [1, 2, 3], "y": [0.5, None, 1]}, index=index)
+        back = arrow.decompress(arrow.compress(frame)).to_pandas()
+        assert list(back.columns) == ["x", "y"]
+        pandas.testing.assert_frame_equal(back, frame, check_freq=False)
+
+
+def test_what_a_schema_says_is_kept():
+    fields = [pa.field("a", pa.int64(), False, {"k": b"\xff"}), pa.field("b", pa.float32())]
+    schema = pa.schema(fields, {"table": "of some", b"\x00": b""})
+    table = pa.table({"a": [1, 2], "b": [None, 0.5]}, schema=schema)
+    back = arrow.decompress(arrow.compress(table))
+    assert back.schema.equals(schema, check_metadata=True) and back.equals(table)
+    # A column of it is a column.
+    columns = arrow.compress(table)
+    del columns["a"]
+    assert arrow.decompress(columns)["b"].to_pylist() == [None, 0.5]
+    columns["c"] = arrow.compress_column(pa.array([1]))
+    with pytest.raises(latens.InvalidArgumentError, match="rows differ"):
+        arrow.decompress(columns)
+    assert arrow.decompress({}).num_columns == 0
+
+
+# What latens wrote before the heads of columns had a checksum: [1, None, 3] µs in Berlin.
+FIRST = b"latens arrow 1\n" + (
+    b'{"type": "/////5AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAEAAAAUAAAAEAAUAAg'
+    b"ABgAHAAwAAAAQABAAAAAAAAEKEAAAABwAAAAEAAAAAAAAAAAAAAAAAAAACAAMAAYACAAIAAAAAAACAAQAAAANAAAARXVyb3Bl"
+    b'L0JlcmxpbgAAAAAAAAA=", "pco": 64, "rows": 3, "valid": 63}\n'
+    b"pco!\x03\x04\x81\x04\x01\x04\x01\x00\x00\x00\x10\x00\x08\x00\x00\x00\x00\x00\x00\x00\x14\x00\x08"
+    b"\x00\x12\x00\x00\x00\x02\x00\x00\x00\x07\xe0\xe9`}\x108k\xe1\xfe\t\xe6\x01\x00\x00\x00\xfc\xac\xaf"
+    b"\xe1LATENSC1pco!\x03\x02\xc1\x04\x01\x02\x02\x00\x00\x00\x10\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00"
+    b"\x00\x00\x11\x00\x00\x00\x03\x00\x00\x00GE#\xdb\xb9^\x84\x85Jl)\xe5\x01\x00\x00\x00wv\x87\xc5LATENSC1"
+)
+
+
+def test_columns_of_the_first_kind():
+    array = arrow.decompress_column(FIRST)
+    assert array.type == pa.timestamp("us", "Europe/Berlin")
+    assert array.cast(pa.int64()).to_pylist() == [1, None, 3]
+    for damaged in flips(FIRST):
+        try:
+            # Its head has no checksum.
+            assert isinstance(arrow.decompress_column(damaged), pa.Array)
+        except latens.LatensError:
+            pass
+
+
+def flips(data):
+    for at in range(len(data)):
+        for bit in range(8):
+            yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.timestamp("ns", "UTC"), pa.bool_()], ids=str)
+@pytest.mark.parametrize("nulls", [True, False])
+def test_every_flipped_bit_is_told(kind, nulls):
+    data = arrow.compress_column(column(kind, nulls))
+    for damaged in flips(data):
+        with pytest.raises((latens.CorruptError, latens.TruncatedError)):
+            arrow.decompress_column(damaged)
+
+
+def test_rows_without_bytes_and_limits():
+    data = arrow.compress_column(pa.nulls(10, pa.int64()))
+    for rows in (3 * 10**8, 10**12):
+        with pytest.raises(latens.LimitError, match="max_output"):
+            arrow.decompress_column(of_null_rows(data, rows))
+    assert len(arrow.decompress_column(of_null_rows(data, 10**6))) == 10**6
+    table = arrow.compress(pa.table({"a": range(1000), "b": range(1000)}))
+    assert arrow.decompress(table, max_output=16_000, max_alloc=1 << 24).num_rows == 1000
+    with pytest.raises(latens.LimitError, match="max_output") as caught:
+        arrow.decompress(table, max_output=15_999)
+    assert caught.value.places[0] == "column 'b'"
+    with pytest.raises(latens.LimitError, match="max_alloc"):
+        arrow.decompress(table, max_alloc=1)
+
+
+def of_null_rows(data, rows):
+    """The column of null rows, with another number of them."""
+    size = int.from_bytes(data[15:19], "little")
+    about = json.loads(data[23 : 23 + size])
+    runs = pco.compress(np.array([0, rows], "u8"))
+    about["rows"], about["valid"] = rows, len(runs)
+    text = json.dumps(about).encode()
+    head = len(text).to_bytes(4, "little") + zlib.crc32(text).to_bytes(4, "little")
+    return data[:15] + head + text + data[23 + size :][: about["pco"]] + runs
+
+
+def test_types_that_arrow_does_not_take():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = polars.DataFrame({"a": polars.Series([1, 2], dtype=polars.Int128)})
+    with pytest.raises(latens.InvalidArgumentError):
+        arrow.compress(frame)
 
 
 def test_duckdb():

@@ -288,3 +288,23 @@ def test_import_takes_milliseconds():
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
         times.append(float(done.stdout))
     assert min(times) < 0.05
+
+
+def test_a_page_of_more_numbers_than_memory():
+    """A page of equal numbers takes any count: what the container says of it is believed no further
+    than memory reaches."""
+    program = """
+import resource
+import numpy as np, latens
+from latens.pco import wrapped
+encoder = wrapped.FileEncoder(mode="classic", delta="none")
+chunk = encoder.chunk(np.full(1000, 7))
+decoder = wrapped.FileDecoder(encoder.header()).chunk(chunk.meta(), "i8")
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+try:
+    decoder.page(chunk.page(0), 1 << 40)
+except latens.InvalidArgumentError as error:
+    assert "memory" in str(error), error
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -147,6 +147,134 @@ def test_vllm_loader(saved, monkeypatch):
         loader.download_model(types.SimpleNamespace(model=str(pathlib.Path(__file__).parent)))
 
 
+class Parallel(torch.nn.Module):
+    """Layers of a rank that take their part as vLLM's do."""
+
+    def __init__(self, rank, world):
+        super().__init__()
+        self.rank, self.world, self.taken = rank, world, {}
+
+    def load_weights(self, pairs):
+        for name, loaded in pairs:
+            assert isinstance(loaded, torch.Tensor)
+            dim = {"column": 0, "row": 1}.get(name.split(".")[0])
+            if dim is not None:
+                size = loaded.shape[dim] // self.world
+                loaded = loaded.narrow(dim, self.rank * size, size)
+            param = torch.nn.Parameter(torch.empty(loaded.shape, dtype=loaded.dtype), False)
+            assert param.size() == loaded.size()
+            param.data.copy_(loaded)
+            self.taken[name] = param.data
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+def test_ranks_of_vllm_get_their_part(tmp_path, monkeypatch, lazy):
+    import types
+
+    import latens.vllm as ours
+
+    torch.manual_seed(2)
+    whole = {
+        "column.w": torch.randn(2048, 512).bfloat16(),
+        "row.w": (torch.randn(512, 4096) * 20).to(torch.int8),
+        "norm": torch.randn(600_000),
+        "small": torch.randn(9),
+    }
+    lt.save_file(whole, tmp_path / "m.wcodec", level=1)
+    loader = ours.make_loader(BaseModelLoader)(
+        types.SimpleNamespace(model_loader_extra_config={"lazy": lazy})
+    )
+    decoded = []
+    reader = wcodec.File._reader.fget
+    spying = property(lambda file: Spy(reader(file), decoded))
+    monkeypatch.setattr(wcodec.File, "_reader", spying)
+    for rank in range(4):
+        decoded.clear()
+        model = Parallel(rank, 4)
+        loader.load_weights(model, types.SimpleNamespace(model=str(tmp_path)))
+        assert same(model.taken["column.w"], whole["column.w"][rank * 512 : rank * 512 + 512])
+        assert same(model.taken["row.w"], whole["row.w"][:, rank * 1024 : rank * 1024 + 1024])
+        assert same(model.taken["norm"], whole["norm"]) and same(model.taken["small"], whole["small"])
+        of_column = sum(size for name, size in decoded if name == "column.w")
+        assert of_column == whole["column.w"].nbytes // (4 if lazy else 1)
+
+
+class Spy:
+    """A reader that notes what is decoded."""
+
+    def __init__(self, reader, decoded):
+        self._of, self._decoded = reader, decoded
+
+    def __getattr__(self, name):
+        return getattr(self._of, name)
+
+    def range(self, name, start, stop):
+        self._decoded.append((name, stop - start))
+        return self._of.range(name, start, stop)
+
+    def several(self, names):
+        found = self._of.several(names)
+        self._decoded.extend((name, data.size) for name, data in zip(names, found, strict=True))
+        return found
+
+
+def test_lazy_tensors_are_as_those_that_are_not(tmp_path):
+    from latens._torch_lazy import LazyTensor
+
+    whole = torch.arange(60 * 35).reshape(60, 7, 5)
+    lt.save_file({"w": whole}, tmp_path / "m.wcodec", level=0)
+    file = lt.safe_open(tmp_path / "m.wcodec")
+    lazy = LazyTensor(file.get_slice("w"))
+    assert isinstance(lazy[3:9], LazyTensor) and isinstance(lazy.narrow(1, 2, 3)[5:], LazyTensor)
+    for name, take in {
+        "rows": lambda t: t[3:9],
+        "rows from behind": lambda t: t[-4:],
+        "nothing": lambda t: t[9:3],
+        "steps": lambda t: t[::7],
+        "cut twice": lambda t: t.narrow(0, 10, 30).narrow(2, 1, 3)[5:, 2:4],
+        "the last dimension": lambda t: t.narrow(-1, 1, 2),
+        "a row": lambda t: t[7],
+        "a column": lambda t: t[:, 2],
+        "of a part": lambda t: t[10:20][3],
+        "from behind": lambda t: t[-1],
+        "a number": lambda t: t[3, 2, 1],
+        "chunks": lambda t: t.chunk(3, 0)[1],
+        "split": lambda t: t.split([10, 50])[1],
+        "others": lambda t: t[[3, 1]],
+        "transposed": lambda t: t.transpose(0, 1),
+        "view": lambda t: t.view(60, 35),
+        "sum": lambda t: t.sum(),
+        "type": lambda t: t.to(torch.float32),
+        "copy": lambda t: t.clone(),
+        "data": lambda t: t.data,
+        "detached": lambda t: t.detach()[1:3],
+        "put into": lambda t: torch.zeros(60, 7, 5, dtype=torch.int64).copy_(t),
+        "joined": lambda t: torch.cat([t, t]),
+        "contiguous": lambda t: t[2:4].contiguous(),
+    }.items():
+        found, expected = take(lazy), take(whole)
+        found = found.decoded() if isinstance(found, LazyTensor) else found
+        assert type(found) is torch.Tensor and torch.equal(found, expected), name
+    assert "shape=(60, 7, 5)" in repr(lazy) and lazy.dtype == torch.int64
+    assert lazy.numel() == whole.numel() and lazy[7, 2, 1].item() == whole[7, 2, 1].item()
+    file.close()
+    with pytest.raises(latens.InvalidArgumentError, match="closed"):
+        lazy.sum()
+
+
+def test_closing(saved):
+    with lt.safe_open(saved) as file:
+        part, tensor = file.get_slice("float32"), file.get_tensor("float32")
+    for call in (lambda: file.get_tensor("float32"), lambda: part[1:3], file.metadata):
+        with pytest.raises(latens.InvalidArgumentError, match="closed"):
+            call()
+    assert same(tensor, tensors()["float32"]) and file.keys()
+    again = lt.safe_open(saved)
+    again.close()
+    with pytest.raises(latens.InvalidArgumentError, match="closed"):
+        again.get_tensors(["int8"])
+
+
 def test_tensors_are_arrays_of_numbers():
     from latens import pco
 

@@ -208,3 +208,41 @@ def test_golden_files(path, tmp_path):
                 assert same(np.asarray(file.get_slice(name)[index]), np.asarray(array[index]))
     for out, length in zip(wcodec.decompress_file(path, tmp_path), file.files().values(), strict=True):
         assert os.path.getsize(out) == length
+
+
+def test_closing(saved):
+    def held():
+        return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+    before = held()
+    files = [wcodec.open(saved) for _ in range(5)]
+    parts = [file.get_slice("f32") for file in files]
+    array = files[0]["f32"]
+    for file in files:
+        with file as same_file:
+            assert same_file is file and not file.closed
+    assert held() == before and all(file.closed for file in files)
+    for call in (
+        lambda: files[0]["f32"],
+        lambda: files[0].get_bytes("f32"),
+        lambda: files[0].logical("i8"),
+        lambda: files[0].files(),
+        lambda: files[0].model_hash,
+        files[0].verify,
+        files[0].metadata,
+        lambda: parts[0][1:3],
+    ):
+        with pytest.raises(latens.InvalidArgumentError, match="closed"):
+            call()
+    files[0].close()
+    assert files[0].keys() and same(array, tensors()["f32"])
+    wcodec.load_file(saved)
+    assert held() == before
+
+
+def test_logical_weights_of_nothing(saved):
+    file = wcodec.open(saved)
+    assert file.logical("i8", rows=(5, 5)).shape == (0, 300)
+    assert file.logical("i8", rows=(0, 0), cols=(3, 7)).shape == (0, 4)
+    assert file.logical("i8", rows=(1, 3), cols=(7, 7)).shape == (2, 0)
+    assert file.logical("none").size == 0

@@ -43,6 +43,88 @@ def test_arrays_come_back(tmp_path, dtype, version):
     assert np.array_equal(numbers.reshape(25, 40), grid(dtype)[:25, :40])
 
 
+def v2(path, codec, order, dtype="f8", **more):
+    return zarr.create_array(
+        path, shape=(7, 9), chunks=(3, 4), dtype=dtype, order=order, zarr_format=2,
+        compressors=codec, filters=None, **more,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i2", "bool", "M8[s]"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_orders_of_zarr_2(tmp_path, order, dtype):
+    numbers = np.arange(63).reshape(7, 9).astype("i8").astype(dtype)
+    for name, codec in (("ours", latens.numcodecs.Pco()), ("zstd", numcodecs.Zstd())):
+        array = v2(tmp_path / name, codec, order, dtype)
+        array[:] = numbers
+        array[3:6, 4:8] = np.asfortranarray(numbers[3:6, 4:8])
+        assert np.array_equal(zarr.open_array(tmp_path / name, mode="r")[:], numbers), name
+    # The chunk holds what Zstd's does.
+    chunk = pco.decompress((tmp_path / "ours/1.1").read_bytes())
+    assert chunk.tobytes() == bytes(numcodecs.Zstd().decode((tmp_path / "zstd/1.1").read_bytes()))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_orders_as_the_reference_has_them(tmp_path, order):
+    pytest.importorskip("pcodec", reason="pcodec is not installed")
+    from numcodecs.pcodec import PCodec
+
+    ours, theirs = latens.numcodecs.Pco(), PCodec()
+    numbers = np.arange(63.0).reshape(7, 9)
+    held = np.array(numbers, order=order)
+    for writer in (ours, theirs):
+        for reader in (ours, theirs):
+            data = writer.encode(held)
+            plain = np.asarray(reader.decode(data))
+            assert np.array_equal(plain, held.ravel("A"))
+            out = np.zeros((7, 9), order=order)
+            reader.decode(data, out=out)
+            assert np.array_equal(out, numbers)
+    # Stores of theirs, under the name `pcodec`, written on by ours.
+    path = tmp_path / "store"
+    v2(path, theirs, order)[:] = numbers
+    try:
+        latens.numcodecs.register_pcodec()
+        array = zarr.open_array(path, mode="r+")
+        assert isinstance(array.compressors[0], latens.numcodecs.Pco)
+        assert np.array_equal(array[:], numbers)
+        array[:] = numbers + 1
+        assert np.array_equal(array[:], numbers + 1)
+    finally:
+        numcodecs.register_codec(PCodec)
+    again = zarr.open_array(path, mode="r")
+    assert isinstance(again.compressors[0], PCodec) and np.array_equal(again[:], numbers + 1)
+
+
+def test_orders_of_zarr_3(tmp_path):
+    from zarr.codecs import TransposeCodec
+
+    numbers = np.arange(63.0).reshape(7, 9)
+    for i, options in enumerate([{}, {"config": {"order": "F"}}, {"filters": TransposeCodec(order=(1, 0))}]):
+        array = zarr.create_array(
+            tmp_path / str(i), shape=(7, 9), chunks=(3, 4), dtype="f8",
+            serializer=latens.zarr.Pco(), compressors=None, **options,
+        )
+        array[:] = np.asfortranarray(numbers)
+        assert np.array_equal(zarr.open_array(tmp_path / str(i), mode="r")[:], numbers)
+        chunk = pco.decompress((tmp_path / str(i) / "c/0/0").read_bytes())
+        assert np.array_equal(chunk, numbers[:3, :4].ravel("F" if "filters" in options else "C"))
+
+
+def test_memory_to_decode_into():
+    codec = latens.numcodecs.Pco()
+    data = codec.encode(np.arange(12.0))
+    out = np.full((3, 4), 7.0, order="F")
+    assert codec.decode(data, out=out) is out
+    assert np.array_equal(out.ravel("A"), np.arange(12.0))
+    held = np.zeros((3, 8))
+    locked = np.zeros(12)
+    locked.flags.writeable = False
+    for wrong in (held[:, ::2], np.zeros(12)[::-1], locked, np.zeros(12, ">f8"), np.zeros(13)):
+        with pytest.raises(latens.InvalidArgumentError, match="`out`"):
+            codec.decode(data, out=wrong)
+
+
 def test_foreign_byte_order(tmp_path):
     swapped = np.dtype("i4").newbyteorder("S").str
     options = {"shape": (60, 90), "chunks": (25, 40), "dtype": swapped}
@@ -153,6 +235,40 @@ def test_wrong_use_says_what_to_write(tmp_path):
         latens.numcodecs.Pco().encode(b"bytes of another codec")
     with pytest.raises(latens.InvalidArgumentError, match="level 99"):
         latens.zarr.Pco(level=99)
+
+
+def test_numcodecs_codec_in_the_wrong_place(tmp_path):
+    ours, right = latens.numcodecs.Pco(), r"serializer=latens.zarr.Pco\(\), compressors=None"
+    for place in ("compressors", "serializer", "filters"):
+        for wrong in (ours, [ours])[: 1 + (place != "serializer")]:
+            with pytest.raises(TypeError, match=right):
+                zarr.create_array(
+                    tmp_path, shape=(9,), chunks=(9,), dtype="f8", overwrite=True, **{place: wrong}
+                )
+    # Where it is right it still is.
+    for compressors in (ours, [ours], (ours,)):
+        array = zarr.create_array(
+            tmp_path, shape=(9,), chunks=(9,), dtype="f8", overwrite=True, zarr_format=2,
+            compressors=compressors, filters=None,
+        )
+        assert array.compressors == (ours,)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_limits_for_stores_of_strangers(tmp_path, version, monkeypatch):
+    module, codec = (latens.numcodecs, "compressors") if version == 2 else (latens.zarr, "serializer")
+    options = {"filters": None} if version == 2 else {"compressors": None}
+    array = zarr.create_array(
+        tmp_path, shape=(60, 90), chunks=(25, 40), dtype="f8", zarr_format=version,
+        **{codec: module.Pco()}, **options,
+    )
+    array[:] = grid()
+    for name, low, enough in (("max_output", 7999, 8000), ("max_alloc", 1, 1 << 24)):
+        monkeypatch.setattr(module.Pco, name, low)
+        with pytest.raises(latens.LimitError, match=name):
+            zarr.open_array(tmp_path, mode="r")[:]
+        monkeypatch.setattr(module.Pco, name, enough)
+        assert np.array_equal(zarr.open_array(tmp_path, mode="r")[:], grid())
 
 
 def test_configurations_come_back():

@@ -85,7 +85,9 @@ pub mod wrapped;
 pub use bound::compress_bound;
 pub use config::{Config, DeltaSpec, Favor, MAX_LEVEL, ModeSpec};
 pub use describe::{DeltaEncoding, Mode};
-pub use inspect::{BinInspection, ChunkInspection, Inspection, LatentInspection, inspect};
+pub use inspect::{
+    BinInspection, ChunkInspection, Inspection, LatentInspection, inspect, inspect_watched,
+};
 pub use layout::header::FormatVersion;
 pub use parallel::{
     compress_parallel, compress_to, decompress_into_watched, decompress_parallel,

@@ -19,8 +19,8 @@ Decompressed(n=1000, finished=True)
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .. import _latens
-from .._buffers import Array, numbers, octets, target
+from .. import _arguments, _latens
+from .._buffers import Array, apart, numbers, octets, target
 
 __all__ = ["Decompressed", "compress", "decompress", "decompress_into", "inspect"]
 
@@ -53,7 +53,8 @@ def compress(
 
     `array` is a NumPy array, a buffer or a DLPack object of uint8 to uint64, int8 to int64, float16
     to float64, of any shape; the shape is not kept (`latens.save` keeps it), numbers are taken in C
-    order. What is contiguous and in the machine's byte order is not copied.
+    order. What is contiguous, aligned and in the machine's byte order is not copied. A masked array
+    whose mask masks something is refused.
 
     `level` is 0 (fastest) to 12 (smallest); `favor` `speed`, `balanced` or `size`; `chunk_n` the most
     numbers in a chunk, 1 to 2^24, the unit of threads; `checksum` adds a trailer that other readers
@@ -61,6 +62,9 @@ def compress(
 
     Raises `InvalidArgumentError` where settings and type do not go together.
     """
+    _arguments.level(level)
+    _arguments.counts(chunk_n=chunk_n, threads=threads)
+    _arguments.flags(checksum=checksum)
     config = _latens.PcoConfig(
         level=level, mode=mode, delta=delta, favor=favor, chunk_n=chunk_n, checksum=checksum
     )
@@ -85,6 +89,9 @@ def decompress(
 
     Raises `CorruptError`, `TruncatedError` (with `offset`), `LimitError`.
     """
+    _arguments.counts(
+        max_output=max_output, max_alloc=max_alloc, max_spare_slots=max_spare_slots, threads=threads
+    )
     return _latens.pco_decompress(
         octets(data), max_output, max_alloc, max_spare_slots, threads, progress
     )
@@ -94,27 +101,41 @@ def decompress_into(
     data: Any,
     out: Any,
     *,
+    max_alloc: int | None = None,
     max_spare_slots: int | None = None,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Decompressed:
     """Decode a standalone Pco file to the front of `out`, without another copy of the numbers.
 
-    `out` is a contiguous writable array of any shape, or buffer, of the file's own type. It may be
-    shorter than the file (then `finished` is false) or longer. `max_spare_slots` is that of `decompress`.
+    `out` is a contiguous, aligned, writable array of any shape, or buffer, of the file's own type, that
+    shares no memory with `data`. It may be
+    shorter than the file (then `finished` is false) or longer. `max_alloc` and `max_spare_slots` are
+    those of `decompress`.
 
     Raises as `decompress`; of `out` then only the first `error.values_before` numbers have changed.
     """
+    _arguments.counts(max_alloc=max_alloc, max_spare_slots=max_spare_slots, threads=threads)
+    held, room = octets(data), target(out)
+    apart(held, room)
     done = _latens.pco_decompress_into(
-        octets(data), target(out), max_spare_slots, threads, progress
+        held, room, max_alloc, max_spare_slots, threads, progress
     )
     return Decompressed(*done)
 
 
-def inspect(data: Any) -> dict[str, Any]:
+def inspect(
+    data: Any,
+    *,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+    max_spare_slots: int | None = None,
+) -> dict[str, Any]:
     """What is in a standalone file, as `latens inspect --json` says it: versions, type, count, and
     for each chunk mode, delta encoding, latent variables with bits for each number, bins.
 
-    All of the file is decoded, its checksum is checked. Raises as `decompress`.
+    All of the file is decoded, though no numbers are kept, and its checksum is checked. Limits, and
+    what it raises, are those of `decompress`.
     """
-    return _latens.pco_inspect(octets(data))
+    _arguments.counts(max_output=max_output, max_alloc=max_alloc, max_spare_slots=max_spare_slots)
+    return _latens.pco_inspect(octets(data), max_output, max_alloc, max_spare_slots)

@@ -16,9 +16,8 @@ np.float64(10.0)
 
 from typing import Any, Generic, TypeVar
 
-from .. import _latens
-from .._buffers import Array, numbers, octets, target
-from ..errors import InvalidArgumentError
+from .. import _arguments, _latens
+from .._buffers import Array, apart, numbers, octets, target, type_name
 
 __all__ = ["ChunkDecoder", "ChunkEncoder", "FileDecoder", "FileEncoder"]
 
@@ -57,6 +56,7 @@ class ChunkEncoder(_Chunk[_latens.ChunkEncoder]):
 
     def page(self, index: int) -> bytes:
         """Page `index`."""
+        _arguments.counts(index=index)
         return self._inner.page(index)
 
 
@@ -66,6 +66,7 @@ class FileEncoder:
     def __init__(
         self, *, level: int = 8, mode: str = "auto", delta: str = "auto", favor: str = "balanced"
     ) -> None:
+        _arguments.level(level)
         config = _latens.PcoConfig(
             level=level, mode=mode, delta=delta, favor=favor, chunk_n=1 << 24, checksum=False
         )
@@ -78,6 +79,8 @@ class FileEncoder:
     def chunk(self, array: Any, pages: list[int] | None = None) -> ChunkEncoder:
         """A chunk of 1 to 2^24 numbers, in pages of these many numbers; one page without `pages`."""
         held = numbers(array)
+        for n in () if pages is None else pages:
+            _arguments.counts(pages=n)
         return ChunkEncoder(self._inner.chunk(held, [held.size] if pages is None else pages))
 
 
@@ -91,11 +94,14 @@ class ChunkDecoder(_Chunk[_latens.ChunkDecoder]):
 
     def page(self, data: Any, n: int) -> Array:
         """The `n` numbers of the page at the start of `data`."""
+        _arguments.counts(n=n)
         return self._inner.page(octets(data), n)[0]
 
     def page_into(self, data: Any, out: Any) -> int:
         """Decode a page of as many numbers as `out` holds; returns the bytes that the page takes."""
-        return self._inner.page_into(octets(data), target(out))
+        held, room = octets(data), target(out)
+        apart(held, room)
+        return self._inner.page_into(held, room)
 
 
 class FileDecoder:
@@ -104,6 +110,7 @@ class FileDecoder:
     def __init__(
         self, header: Any, *, max_output: int | None = None, max_alloc: int | None = None
     ) -> None:
+        _arguments.counts(max_output=max_output, max_alloc=max_alloc)
         self._inner = _latens.FileDecoder(octets(header), max_output, max_alloc)
 
     @property
@@ -118,10 +125,4 @@ class FileDecoder:
 
     def chunk(self, meta: Any, dtype: Any) -> ChunkDecoder:
         """Read the metadata of a chunk of numbers of `dtype` at the start of `meta`."""
-        import numpy as np
-
-        try:
-            name = np.dtype(dtype).name
-        except TypeError as error:
-            raise InvalidArgumentError(f"{dtype!r} is no type of numbers") from error
-        return ChunkDecoder(self._inner.chunk(octets(meta), name))
+        return ChunkDecoder(self._inner.chunk(octets(meta), type_name(dtype)))

@@ -4,6 +4,13 @@ use super::{Decoder, Element, Options};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
+/// Is told of values that were decoded since it was last called. An error ends the call that tells
+/// it, with this error.
+pub type Watch<'a> = &'a dyn Fn(usize) -> Result<()>;
+
+/// Values after which a [`Watch`] is called.
+const STEP: usize = 1 << 20;
+
 /// What [`decode_into`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
@@ -32,6 +39,20 @@ pub struct Decoded {
 /// # Ok::<(), latens::Error>(())
 /// ```
 pub fn decode_into<T: Element>(bytes: &[u8], out: &mut [T], options: Options) -> Result<Decoded> {
+    decode_into_watched(bytes, out, options, &|_| Ok(()))
+}
+
+/// Like [`decode_into`]; tells `watch` now and then how many values were decoded since it was last
+/// called.
+///
+/// # Errors
+/// Those of [`decode_into`] and of `watch`.
+pub fn decode_into_watched<T: Element>(
+    bytes: &[u8],
+    out: &mut [T],
+    options: Options,
+    watch: Watch<'_>,
+) -> Result<Decoded> {
     let mut decoder = Decoder::<T>::new(bytes, options)?;
     let count = decoder.remaining();
     if count > out.len() as u64 {
@@ -40,7 +61,16 @@ pub fn decode_into<T: Element>(bytes: &[u8], out: &mut [T], options: Options) ->
             "the stream has {count} values, the buffer has room for {room}"
         )));
     }
-    let done = decoder.read(out)?;
+    let mut done = 0;
+    for piece in out.chunks_mut(STEP) {
+        let after = |error: Error| if done > 0 { error.after_values(done as u64) } else { error };
+        let got = decoder.read(piece).map_err(after)?;
+        done += got;
+        watch(got).map_err(|error| error.after_values(done as u64))?;
+        if got < piece.len() {
+            break;
+        }
+    }
     finish(&mut decoder, done)
 }
 
@@ -65,12 +95,26 @@ pub fn decode<T: Element>(
     limits: &Limits,
     options: Options,
 ) -> Result<(Vec<T>, usize)> {
+    decode_watched(bytes, limits, options, &|_| Ok(()))
+}
+
+/// Like [`decode`]; tells `watch` now and then how many values were decoded since it was last called.
+///
+/// # Errors
+/// Those of [`decode`] and of `watch`.
+pub fn decode_watched<T: Element>(
+    bytes: &[u8],
+    limits: &Limits,
+    options: Options,
+    watch: Watch<'_>,
+) -> Result<(Vec<T>, usize)> {
     const CHUNK: usize = 1 << 14;
     let mut decoder = Decoder::<T>::new(bytes, options)?;
     let total = decoder.remaining();
     limits.check_output(total.saturating_mul(size_of::<T>() as u64))?;
     let mut walk = decoder.clone();
     let sound = walk.skip(total)?;
+    watch(0)?;
     if sound < total {
         return Err(walk.skip(1).map_or_else(|error| error, |_| never(sound, total)));
     }
@@ -78,12 +122,17 @@ pub fn decode<T: Element>(
     usize::try_from(total).ok().and_then(|n| values.try_reserve_exact(n).ok()).ok_or_else(
         || Error::invalid(format!("there is no memory for the {total} values of the stream")),
     )?;
+    let mut told = 0;
     while decoder.remaining() > 0 {
         let start = values.len();
         let now = usize::try_from(decoder.remaining()).unwrap_or(CHUNK).min(CHUNK);
         values.resize(start + now, T::default());
         let done = decoder.read(&mut values[start..])?;
         values.truncate(start + done);
+        if values.len() - told >= STEP {
+            watch(values.len() - told)?;
+            told = values.len();
+        }
     }
     Ok((values, decoder.consumed()))
 }

@@ -56,7 +56,7 @@ mod lengths;
 mod options;
 
 pub use byte_arrays::ByteArrays;
-pub use decode::{Decoded, decode, decode_into};
+pub use decode::{Decoded, Watch, decode, decode_into, decode_into_watched, decode_watched};
 pub use decoder::Decoder;
 pub use encode::{encode, encode_into, encode_to, encoded_bound};
 pub use inspect::{BlockSummary, Report, inspect};

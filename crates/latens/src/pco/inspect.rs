@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::NumberType;
 use crate::pco::layout::header::FormatVersion;
+use crate::pco::simple::Watch;
 use crate::pco::standalone::{Decoder, Ending};
 use std::io::Read;
 
@@ -35,10 +36,23 @@ pub struct Inspection {
 /// # Errors
 /// What is wrong with the file, and where.
 pub fn inspect<R: Read>(reader: R, limits: &Limits) -> Result<Inspection> {
+    inspect_watched(reader, limits, &|_| Ok(()))
+}
+
+/// Like [`inspect`]; tells `watch` after each chunk how many numbers it has.
+///
+/// # Errors
+/// Those of [`inspect`] and of `watch`.
+pub fn inspect_watched<R: Read>(
+    reader: R,
+    limits: &Limits,
+    watch: Watch<'_>,
+) -> Result<Inspection> {
     let mut decoder = Decoder::new(reader, limits)?;
     let number_type = decoder.number_type()?;
     let mut chunks = Vec::new();
     while let Some(chunk) = decoder.inspect_chunk()? {
+        watch(chunk.info.n)?;
         chunks.push(chunk);
     }
     let ending = decoder.finish()?;
@@ -57,6 +71,19 @@ pub fn inspect<R: Read>(reader: R, limits: &Limits) -> Result<Inspection> {
 mod tests {
     use super::*;
     use crate::pco::{Config, DeltaSpec, ModeSpec, compress};
+
+    #[test]
+    fn a_watch_can_end_it() {
+        let file = compress(&[7u32; 3000], &Config::default().chunk_n(1000)).unwrap();
+        let told = std::sync::Mutex::new(Vec::new());
+        let watch = |n: usize| {
+            told.lock().unwrap().push(n);
+            if told.lock().unwrap().len() < 2 { Ok(()) } else { Err(crate::Error::invalid("no")) }
+        };
+        let error = inspect_watched(&file[..], &Limits::default(), &watch).unwrap_err();
+        assert!(error.to_string().ends_with("no") && told.lock().unwrap().len() == 2);
+        assert_eq!(told.lock().unwrap()[0], 1000);
+    }
 
     #[test]
     fn parts_add_up() {

@@ -6,6 +6,8 @@ use crate::wcodec::encode::symbols::DirectConfig;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::Transform;
+use std::fmt;
+use std::sync::Arc;
 
 /// The highest level.
 pub const MAX_LEVEL: u32 = 12;
@@ -18,6 +20,36 @@ pub struct Config {
     pub(crate) threads: usize,
     pub(crate) group_symbols: usize,
     pub(crate) tools: Option<Tools>,
+    pub(crate) interrupt: Option<Interrupt>,
+}
+
+/// What an encoder asks whether to go on.
+#[derive(Clone)]
+pub struct Interrupt(Arc<dyn Fn() -> Result<()> + Send + Sync>);
+
+impl Interrupt {
+    /// `ask` is called now and then, by any of the threads at work and by the caller's among them;
+    /// its error ends the call, with this error.
+    pub fn new(ask: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ask))
+    }
+
+    pub(crate) fn ask(interrupt: Option<&Self>) -> Result<()> {
+        interrupt.map_or(Ok(()), |interrupt| (interrupt.0)())
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupt")
+    }
+}
+
+/// The same function, not one that does the same.
+impl PartialEq for Interrupt {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// How symbols are coded where the caller forces it: every plane of symbols with rows that are
@@ -62,7 +94,7 @@ pub enum Coder {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { level: 8, threads: 0, group_symbols: 0, tools: None }
+        Self { level: 8, threads: 0, group_symbols: 0, tools: None, interrupt: None }
     }
 }
 
@@ -94,6 +126,14 @@ impl Config {
     #[must_use]
     pub fn tools(mut self, tools: Option<Tools>) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// Asks `interrupt` whether to go on where much is done without reading or writing: at levels 11
+    /// and 12 and with forced tools, for each group of symbols that is tried.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: Option<Interrupt>) -> Self {
+        self.interrupt = interrupt;
         self
     }
 

@@ -1,28 +1,33 @@
 //! Weights of LINEAR: least squares for each column over rows of like size.
 
+use crate::error::Result;
 use crate::wcodec::predictor::linear::{MAX_COLS, MAX_REACH, WEIGHT_BITS, WEIGHT_OFFSET, Weights};
 use latens_kernels::dispatch::{Present, Work};
 
 /// Rows that are looked at, about.
 const ROWS: usize = 1 << 15;
+/// Rows after which is asked whether to go on.
+const ASKED: usize = 64;
 /// The part of a column's own variance that is added to it, so that no weights grow for nothing.
 const RIDGE: f64 = 1e-3;
 
 /// The weights that predict columns best from `means` on; `None` where there is nothing to lean on.
+/// An error of `ask`, whether to go on, ends it.
 pub(crate) fn fit(
     symbols: &[u8],
     cols: usize,
     bits: u32,
     means: &[u8],
     centre: u8,
-) -> Option<Weights> {
-    let rows = symbols.len().checked_div(cols)?;
+    ask: &dyn Fn() -> Result<()>,
+) -> Result<Option<Weights>> {
+    let rows = symbols.len().checked_div(cols).unwrap_or(0);
     if !(2..=MAX_COLS).contains(&cols)
         || rows == 0
         || rows * cols != symbols.len()
         || means.len() != cols
     {
-        return None;
+        return Ok(None);
     }
     let reach = MAX_REACH.min(cols - 1);
     let shift = 8 - bits;
@@ -31,7 +36,10 @@ pub(crate) fn fit(
     let mut sums = vec![0f32; reach * cols];
     let mut errors = vec![0f32; cols];
     let present = Present::in_use();
-    for row in symbols.chunks(cols).step_by(rows.div_ceil(ROWS)) {
+    for (i, row) in symbols.chunks(cols).step_by(rows.div_ceil(ROWS)).enumerate() {
+        if i % ASKED == 0 {
+            ask()?;
+        }
         let mut power = 0f32;
         for ((error, &s), mean) in errors.iter_mut().zip(row).zip(&means) {
             *error = value(s) - mean;
@@ -56,7 +64,7 @@ pub(crate) fn fit(
         solve(&factor, &mut x);
         weights.extend(x.iter().map(|&w| byte(w)));
     }
-    Weights::new(reach, cols, &weights)
+    Ok(Weights::new(reach, cols, &weights))
 }
 
 /// A weight as it is stored.
@@ -123,6 +131,7 @@ fn solve(factor: &[Vec<f64>], x: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn a_column_that_follows_from_others_is_found() {
@@ -138,11 +147,13 @@ mod tests {
                 [a, b, c, a / 2 - b / 4].map(i8::cast_unsigned)
             })
             .collect();
-        let weights = fit(&symbols, 4, 8, &[0; 4], 0).unwrap();
+        let weights = fit(&symbols, 4, 8, &[0; 4], 0, &|| Ok(())).unwrap().unwrap();
         assert_eq!(weights.reach(), 3);
         let last: Vec<i16> = weights.bytes()[3..].iter().map(|&w| i16::from(w) - 128).collect();
         let near = [64, -32, 0].iter().zip(&last).all(|(want, got)| (want - got).abs() <= 4);
         assert!(near, "{last:?}");
-        assert!(fit(&symbols, 1, 8, &[0], 0).is_none());
+        assert!(fit(&symbols, 1, 8, &[0], 0, &|| Ok(())).unwrap().is_none());
+        let stop = || Err(Error::invalid("no"));
+        assert!(fit(&symbols, 4, 8, &[0; 4], 0, &stop).is_err());
     }
 }

@@ -92,5 +92,6 @@ pub(crate) fn job<'a>(
     hints: Hints<'a>,
     config: &Config,
 ) -> Job<'a, 'static> {
-    Job { role, plane, shape, hints, reference: None, config: config.direct(plane.bits) }
+    let (config, interrupt) = (config.direct(plane.bits), config.interrupt.clone());
+    Job { role, plane, shape, hints, reference: None, config, interrupt }
 }

@@ -2,6 +2,7 @@
 
 use crate::ans::rans::{self, MAX_TABLE_BITS};
 use crate::error::Result;
+use crate::wcodec::config::Interrupt;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::circular_mean;
@@ -87,6 +88,7 @@ pub(crate) struct Job<'a, 'r> {
     /// A plane that this one may be predicted by.
     pub(crate) reference: Option<Reference<'r>>,
     pub(crate) config: DirectConfig,
+    pub(crate) interrupt: Option<Interrupt>,
 }
 
 /// What symbols are coded by, so far.
@@ -209,11 +211,12 @@ impl Predict<'_> {
         {
             let centre = u8::try_from(circular_mean(&explained.whole, 1 << bits)).unwrap_or(0);
             let means = means(matrix)?;
-            if let Some(weights) = linear::fit(symbols, matrix.cols, bits, &means, centre) {
+            let ask = || Interrupt::ask(job.interrupt.as_ref());
+            if let Some(weights) = linear::fit(symbols, matrix.cols, bits, &means, centre, &ask)? {
                 let weights = Some(weights);
                 let candidate =
                     Prediction { centre, means: Some(means), weights, ..uniform(LINEAR) };
-                let data = residuals_of(&candidate, symbols, matrix)?;
+                let data = residuals_of(&candidate, symbols, matrix, &ask)?;
                 if self.pays(Data::Held(&data), candidate, chosen, bank)? {
                     chosen.residuals = Some(data);
                 }
@@ -268,12 +271,22 @@ fn is_tall(matrix: Matrix<'_>) -> bool {
 }
 
 /// What one predictor for all tiles leaves of the symbols.
-fn residuals_of(prediction: &Prediction, symbols: &[u8], matrix: Matrix<'_>) -> Result<Vec<u8>> {
+fn residuals_of(
+    prediction: &Prediction,
+    symbols: &[u8],
+    matrix: Matrix<'_>,
+    ask: &dyn Fn() -> Result<()>,
+) -> Result<Vec<u8>> {
     let mut data = vec![0; symbols.len()];
     let tiles = Tiles::of_all(prediction);
-    let rows = symbols.len() / matrix.cols.max(1);
-    let band = tiles.band(prediction, matrix.bits, rows, matrix.cols, &[])?;
-    band.residual_symbols(symbols, &mut data)?;
+    let cols = matrix.cols.max(1);
+    // A row is predicted by itself, so a few can be as well as all.
+    let step = (GROUP / cols).max(1) * cols;
+    for (out, symbols) in data.chunks_mut(step).zip(symbols.chunks(step)) {
+        ask()?;
+        let band = tiles.band(prediction, matrix.bits, symbols.len() / cols, cols, &[])?;
+        band.residual_symbols(symbols, out)?;
+    }
     Ok(data)
 }
 

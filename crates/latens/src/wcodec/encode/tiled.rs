@@ -3,7 +3,7 @@
 use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
-use crate::wcodec::config::{Coder, Tools};
+use crate::wcodec::config::{Coder, Interrupt, Tools};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::circular_mean;
@@ -46,7 +46,8 @@ pub(crate) fn tiled<'a>(
     tools: &Tools,
     bank: &mut Bank,
 ) -> Result<PlannedPart<'a>> {
-    let Job { role, plane, shape, ref hints, reference, config } = *job;
+    let Job { role, plane, shape, ref hints, reference, config, ref interrupt } = *job;
+    let ask = || Interrupt::ask(interrupt.as_ref());
     // Tiles reach over groups of rows in what is learned of them: the plane is held.
     let whole = plane.data.whole()?;
     let held = &whole[..];
@@ -65,10 +66,10 @@ pub(crate) fn tiled<'a>(
     let centre = u8::try_from(centre).unwrap_or(0);
     let linear = has(Predictor::Linear);
     let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
-    let weights = means
-        .as_deref()
-        .filter(|_| linear)
-        .and_then(|m| linear::fit(held, matrix.cols, matrix.bits, m, centre));
+    let weights = match means.as_deref().filter(|_| linear) {
+        Some(means) => linear::fit(held, matrix.cols, matrix.bits, means, centre, &ask)?,
+        None => None,
+    };
     if linear && weights.is_none() {
         among = vec![Predictor::None];
     }
@@ -96,6 +97,7 @@ pub(crate) fn tiled<'a>(
         ..Symbols::default()
     };
     let prepare = |group: usize| {
+        ask()?;
         prepare((held, plane.bits), &symbols, group, &among, &transforms, reference, bitplane)
     };
     let prepared = threads::map(symbols.groups(), config.threads, prepare);
@@ -121,7 +123,7 @@ pub(crate) fn tiled<'a>(
     symbols.classes = classes;
     if bitplane {
         bank.take_from(before);
-        let groups = bitplanes(&symbols, hints, &prepared, config)?;
+        let groups = bitplanes(&symbols, hints, &prepared, config, &ask)?;
         let stored = |group: usize| groups.get(group).map_or(0, Vec::len);
         let unbelievable =
             |group: usize| symbols.group_range(group).len() > stored(group) * MOST_EXPANSION;
@@ -137,13 +139,15 @@ pub(crate) fn tiled<'a>(
     let mut own = Near::default();
     let near = sources.near(0..symbols.rows(), &mut own)?;
     let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
-    let stream = |scratch: &mut Scratch, group: usize| {
-        let Some(prepared) = prepared.get(group) else { return Vec::new() };
+    let stream = |scratch: &mut Scratch, group: usize| -> Result<Vec<u8>> {
+        ask()?;
+        let Some(prepared) = prepared.get(group) else { return Ok(Vec::new()) };
         let prediction = symbols.prediction.as_ref();
         let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
-        scratch.stream(&symbols, terms.as_ref(), &encode, group, &prepared.symbols, head)
+        Ok(scratch.stream(&symbols, terms.as_ref(), &encode, group, &prepared.symbols, head))
     };
     let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
+    let groups = groups.into_iter().collect::<Result<Vec<Vec<u8>>>>()?;
     Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups))
 }
 
@@ -237,12 +241,14 @@ fn bitplanes(
     hints: &Hints<'_>,
     prepared: &[Prepared],
     config: DirectConfig,
+    ask: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<Vec<Vec<u8>>> {
     let sources = Sources::new(hints.clone(), symbols.cols)?;
     let mut own = Near::default();
     let near = sources.near(0..symbols.rows(), &mut own)?;
     let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
     let encode = |i: usize| -> Result<Vec<u8>> {
+        ask()?;
         let (Some(group), Some(prediction)) = (prepared.get(i), &symbols.prediction) else {
             return Ok(Vec::new());
         };

@@ -1,0 +1,52 @@
+"""What callers say beside the data, checked before the extension sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from .errors import InputOutputError, InvalidArgumentError
+
+_MOST = (1 << 64) - 1
+
+
+def counts(**given: Any) -> None:
+    """Refuse numbers that are no counts; None stands for none."""
+    for name, value in given.items():
+        if value is None:
+            continue
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise InvalidArgumentError(f"{name} {value!r}; it is a whole number") from None
+        if not 0 <= number <= _MOST:
+            raise InvalidArgumentError(f"{name} {number}; 0 to {_MOST} exist")
+
+
+def level(value: Any) -> None:
+    """Refuse what is no level."""
+    counts(level=max(value, 0) if isinstance(value, int) else value)
+    if not 0 <= operator.index(value) <= 12:
+        raise InvalidArgumentError(f"level {value}; 0 to 12 exist")
+
+
+def flags(**given: Any) -> None:
+    """Refuse what is neither True nor False."""
+    for name, value in given.items():
+        # The bool of NumPy has no `is`.
+        if type(value).__name__ not in ("bool", "bool_"):
+            raise InvalidArgumentError(f"{name} {value!r}; True and False exist")
+
+
+@contextlib.contextmanager
+def of_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the system in here are of this file."""
+    try:
+        yield
+    except InputOutputError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise

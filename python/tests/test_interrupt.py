@@ -1,0 +1,79 @@
+"""Ctrl-C ends long calls soon, not at their end."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from latens import delta_binary_packed as dbp
+from latens import pco, wcodec
+from latens.pco import wrapped
+
+# Seconds from the signal to the exception, on a busy machine.
+SOON = 3
+
+
+def after_signal(call, delay):
+    """Seconds from SIGINT, sent after `delay`, to KeyboardInterrupt."""
+    sent = []
+
+    def send():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(delay, send)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+        timer.join()
+    return time.perf_counter() - sent[0]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("delay", [0.4, 2])
+def test_a_tensor_at_the_highest_level(tmp_path, threads, delay):
+    weights = np.rint(np.random.default_rng(0).normal(size=(8192, 4096)) * 20).astype("i1")
+    path = tmp_path / "x.wcodec"
+    took = after_signal(
+        lambda: wcodec.save_file({"w": weights}, path, level=12, threads=threads), delay
+    )
+    assert took < SOON and not list(tmp_path.iterdir())
+
+
+def test_inspecting_many_equal_numbers():
+    data = pco.compress(np.zeros(1 << 24), chunk_n=1 << 24, checksum=False, level=0)
+    (chunk,) = pco.inspect(data)["chunks"]
+    start, end = chunk["offset"], chunk["offset"] + chunk["bytes"]
+    bomb = data[:start] + data[start:end] * 1500 + b"\0"
+    assert after_signal(lambda: pco.inspect(bomb), 0.3) < SOON
+
+
+def calls():
+    numbers = np.random.default_rng(0).integers(0, 1 << 60, 50_000_000)
+    stream = dbp.encode(numbers)
+    yield "encode", lambda: dbp.encode(numbers)
+    yield "decode", lambda: dbp.decode(stream, "int64")
+    yield "decode_into", lambda: dbp.decode_into(stream, numbers)
+    few = np.random.default_rng(0).normal(size=1 << 24)
+    chunk = wrapped.FileEncoder(level=0).chunk(few)
+    decoder = wrapped.FileDecoder(wrapped.FileEncoder(level=0).header()).chunk(chunk.meta(), "f8")
+    page = chunk.page(0)
+    yield "page", lambda: decoder.page(page, few.size)
+    yield "page_into", lambda: decoder.page_into(page, few)
+
+
+def test_calls_of_half_a_second():
+    for name, call in calls():
+        # Shorter with each try that a busy machine has spoilt.
+        for _ in range(5):
+            started = time.perf_counter()
+            call()
+            whole = time.perf_counter() - started
+            # Signals are looked for every 50 ms: of shorter calls nothing can be told.
+            if whole < 0.25 or 0.01 + after_signal(call, 0.01) < 0.7 * whole:
+                break
+        else:
+            pytest.fail(f"{name}: interrupted at its end only, after {whole:.2f} s")
