@@ -7,7 +7,8 @@ class LatensError(Exception):
     offset: int | None = None
     """Byte of the input, from its start, where the error has a place in it."""
     values_before: int | None = None
-    """Of a call that decodes into an array: numbers that were written before, and are right."""
+    """Of a call that decodes into an array: numbers that were written before. They are right unless a
+    checksum is what failed, which is compared behind what it is of."""
     places: list[str] = []
     """Named places around the error, outermost first: `chunk 3`, `tensor "w"`."""
 

@@ -114,8 +114,9 @@ typedef struct lt_error {
     uint32_t reserved0;
     // Byte of the input that the error is about, or LT_NONE.
     uint64_t offset;
-    // Numbers that were written to the caller's memory before a decoder failed: these are right,
-    // and nothing behind them was touched. LT_NONE where this is not said.
+    // Numbers that were written to the caller's memory before a decoder failed: nothing behind them
+    // was touched, and they are right unless a checksum is what failed, which is compared behind
+    // what it is of. LT_NONE where this is not said.
     uint64_t values_before;
     // 0.
     uint64_t reserved[5];

@@ -23,8 +23,9 @@ pub struct lt_error {
     pub reserved0: u32,
     /// Byte of the input that the error is about, or LT_NONE.
     pub offset: u64,
-    /// Numbers that were written to the caller's memory before a decoder failed: these are right,
-    /// and nothing behind them was touched. LT_NONE where this is not said.
+    /// Numbers that were written to the caller's memory before a decoder failed: nothing behind them
+    /// was touched, and they are right unless a checksum is what failed, which is compared behind
+    /// what it is of. LT_NONE where this is not said.
     pub values_before: u64,
     /// 0.
     pub reserved: [u64; 5],

@@ -110,8 +110,8 @@ impl Error {
     }
 
     /// How many values a function that decodes into the caller's buffer had written before it
-    /// failed: these are right, and nothing behind them was touched. `None` where nothing was
-    /// written.
+    /// failed: nothing behind them was touched, and they are right unless a checksum is what failed,
+    /// which is compared behind what it is of. `None` where nothing was written.
     pub fn values_before(&self) -> Option<u64> {
         self.0.values
     }

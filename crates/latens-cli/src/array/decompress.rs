@@ -1,7 +1,8 @@
 //! Standalone Pco to `.npy` or bare numbers, in batches.
 
-use latens::pco::standalone::{Checksum, Decoder};
+use latens::pco::standalone::{Checksum, Decoder, check_start};
 use latens::{Limits, NumberType};
+use std::fs::File;
 use std::io::Write;
 use std::time::Instant;
 
@@ -28,6 +29,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
         Input::Stdin => e.in_file("standard input"),
         Input::File(path) => e.in_file(path),
     };
+    let start = start(job).map_err(named)?;
     let mut decoder = source::open(&job.input)
         .and_then(|reader| Ok(Decoder::new(reader, &Limits::default())?))
         .map_err(named)?;
@@ -45,7 +47,10 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
         out.patch(0, &NpyHeader::column(ty, n).to_bytes())?;
     }
     let checksum = match job.limit.is_some_and(|limit| n >= limit) {
-        true => "not checked",
+        true => start.map_or("not checked", |checksum| match checksum {
+            Checksum::Verified => "verified",
+            _ => "absent",
+        }),
         false => match ending(&mut decoder, job.allow_trailing).map_err(named)?.checksum {
             Checksum::Verified => "verified",
             _ => "absent",
@@ -60,6 +65,17 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
         what: format!("{n} {ty}"),
         checksum: checksum.into(),
     })
+}
+
+/// What checksums say of the numbers up to `--limit`, where the file can be read at any place: at its
+/// end they are not compared then.
+fn start(job: &DecompressJob) -> Result<Option<Checksum>> {
+    match (&job.input, job.limit) {
+        (Input::File(path), Some(limit)) if std::fs::metadata(path).is_ok_and(|m| m.is_file()) => {
+            Ok(Some(check_start(&mut File::open(path)?, limit)?))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn write_all(

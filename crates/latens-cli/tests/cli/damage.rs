@@ -135,3 +135,23 @@ fn verify_names_each_file() {
     assert!(lines[2].starts_with("none.pco: FAILED, No such file"), "{lines:?}");
     assert!(lines[3].starts_with("b.pco: ok, 40 i64, no checksum"), "{lines:?}");
 }
+
+/// What is read in part is compared with the trailer, too.
+#[test]
+fn a_limit_does_not_hide_damage() {
+    let f = Folder::new();
+    f.write("a.npy", &column(50_000));
+    f.run(&["compress", "a.npy", "--chunk-n", "10000"]).ok();
+    let sound = f.read("a.pco");
+    for (at, limit, is_read) in [(300, "10", true), (sound.len() / 2, "10", false)] {
+        let mut file = sound.clone();
+        file[at] ^= 4;
+        f.write("b.pco", &file);
+        let done = f.run(&["decompress", "b.pco", "--limit", limit, "-f", "-o", "b.npy"]);
+        if is_read {
+            done.fails(&["b.pco", "chunk 0", "byte "]);
+        } else {
+            done.ok();
+        }
+    }
+}

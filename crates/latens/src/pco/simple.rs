@@ -5,7 +5,8 @@ use crate::limits::Limits;
 use crate::number::{AnyNumbers, Number};
 use crate::pco::config::Config;
 use crate::pco::layout::trailer::Trailer;
-use crate::pco::standalone::{Encoder, Engine, Slice};
+use crate::pco::standalone::{Encoder, Engine, Slice, check_start};
+use std::io::Cursor;
 
 /// Bytes of numbers that are reserved on the word of a file, besides four times the file's size.
 /// Tables take at most about half as much.
@@ -139,6 +140,9 @@ fn collect<T: Number>(
 
 /// Decodes a whole file into a buffer that may be shorter than its numbers.
 ///
+/// Where it is, and the file has a checksum trailer, the stored bytes of the chunks that are read are
+/// compared with it beforehand.
+///
 /// # Errors
 /// As [`decompress`]; of `dst` then only the first [`Error::values_before`] numbers have changed.
 pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompressed> {
@@ -152,6 +156,14 @@ pub(crate) fn watched_into<T: Number>(
     limits: &Limits,
     watch: Watch<'_>,
 ) -> Result<Decompressed> {
+    // What is read in part is not compared at the end.
+    let told = Trailer::read_end(file, 0);
+    let n = |trailer: &Trailer| trailer.chunks.iter().map(|chunk| u64::from(chunk.n)).sum::<u64>();
+    if let Ok(Some(trailer)) = &told
+        && (dst.len() as u64) < n(trailer)
+    {
+        check_start(&mut Cursor::new(file), dst.len() as u64)?;
+    }
     let mut decoder = open(file, limits)?;
     let (mut count, mut rest) = (0, dst);
     // An empty buffer is read into, too: that tells a wrong type.
@@ -176,7 +188,11 @@ pub(crate) fn watched_into<T: Number>(
         }
         Ok(finished)
     };
-    let finished = end().map_err(|e: Error| e.after_values(count as u64))?;
+    let finished = end().and_then(|finished| match told {
+        Err(e) if !finished => Err(e),
+        _ => Ok(finished),
+    });
+    let finished = finished.map_err(|e: Error| e.after_values(count as u64))?;
     Ok(Decompressed { count, finished })
 }
 

@@ -10,6 +10,7 @@ mod engine;
 pub(crate) mod info;
 mod open_chunk;
 mod source;
+mod start;
 
 pub(crate) use engine::Engine;
 pub(crate) use open_chunk::len as chunk_len;
@@ -18,3 +19,4 @@ pub(crate) use source::Slice;
 pub use decoder::Decoder;
 pub use encoder::{ChunkSummary, EncodedChunk, Encoder, encode_chunk};
 pub use info::{Checksum, ChunkInfo, Ending};
+pub use start::check_start;

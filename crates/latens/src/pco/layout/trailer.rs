@@ -44,6 +44,16 @@ pub(crate) struct Trailer {
 }
 
 impl Trailer {
+    /// Bytes behind the chunk table.
+    pub(crate) const TAIL: u64 = TAIL as u64;
+
+    /// How many bytes the trailer takes whose last [`Trailer::TAIL`] these are; `None` where there is
+    /// none.
+    pub(crate) fn len_by(tail: &[u8]) -> Option<u64> {
+        let is_one = tail.len() == TAIL && Self::is_at_end_of(tail);
+        is_one.then(|| u64::from(u32_at(tail, 4)) * ENTRY as u64 + Self::TAIL)
+    }
+
     /// Whether `bytes`, a whole file or its end, end as a trailer does.
     pub(crate) fn is_at_end_of(bytes: &[u8]) -> bool {
         bytes.split_last().is_some_and(|(_, before)| before.ends_with(MAGIC))
