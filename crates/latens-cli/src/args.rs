@@ -224,7 +224,9 @@ pub struct Inspect {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Only what holds the slice is decoded. INT4 comes out one value per i8, as the packing means it;
-BF16, which NumPy does not have, as f32 of the same value.
+BF16, which NumPy does not have, as f32 of the same value; complex numbers as pairs of f32.
+Rows are those of the first dimension (of a vector its numbers), and keep the dimensions behind it.
+With --cols what lies behind the first dimension is one.
 
 Example:
   latens extract model.wcodec layers.0.q_proj.weight --rows 0:64 -o rows.npy")]

@@ -49,8 +49,8 @@ pub struct Tensor {
     pub weights: u64,
     /// In the file.
     pub bits_per_weight: f64,
-    /// Of symbols or bytes, without any context.
-    pub order0_entropy: f64,
+    /// Of symbols or bytes, without any context; null for weights that are coded as numbers.
+    pub order0_entropy: Option<f64>,
     /// Tiles by predictor.
     pub predictors: BTreeMap<String, u64>,
     /// Sub-blocks by transform.

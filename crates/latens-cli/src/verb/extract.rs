@@ -78,14 +78,14 @@ pub fn run(args: &args::Extract) -> Result<()> {
     if args.common.json {
         print_json(&report)?;
     } else if !args.common.quiet && output != Output::Stdout {
-        let note = if slice.widened { " (BF16 as f32)" } else { "" };
         let shape: Vec<String> = slice.shape.iter().map(u64::to_string).collect();
         say(&format!(
-            "{} → {}: {} of shape ({}){note}\n",
+            "{} → {}: {} of shape ({}){}\n",
             one_line(&args.tensor),
             one_line(&report.output),
             report.number_type,
-            shape.join(", ")
+            shape.join(", "),
+            slice.note
         ));
     }
     Ok(())

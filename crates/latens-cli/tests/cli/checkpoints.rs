@@ -4,7 +4,7 @@ use crate::tool::Folder;
 use serde_json::{Value, json};
 
 /// Numbers that crowd around zero, the same every time.
-fn weights(n: usize, seed: u64) -> Vec<u8> {
+pub fn weights(n: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
         state ^= state << 13;
@@ -15,8 +15,18 @@ fn weights(n: usize, seed: u64) -> Vec<u8> {
     (0..n).map(|_| ((next() + next() + next()) as i8).cast_unsigned()).collect()
 }
 
+/// Bytes that nothing makes smaller, the same every time.
+pub fn noise(n: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..n).map(|_| next()).collect()
+}
+
 /// A safetensors file of these tensors, in this order.
-fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
+pub fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
     let mut header = serde_json::Map::new();
     header.insert("__metadata__".into(), json!({"format": "pt"}));
     let mut data = Vec::new();
@@ -148,7 +158,8 @@ fn a_slice_comes_out_without_the_rest() {
     f.run(&["extract", "m.wcodec", "norm"]).ok();
     assert!(f.read("norm.npy").ends_with(&weights(256, 10)));
     f.run(&["extract", "m.wcodec", "weight"]).ends_with(2, &["no tensor", "layer.weight"]);
-    f.run(&["extract", "m.wcodec", "norm", "--rows", "0:9", "-f"]).ends_with(2, &["no rows"]);
+    f.run(&["extract", "m.wcodec", "norm", "--rows", "0:65", "-f"]).ends_with(2, &["no rows"]);
+    f.run(&["extract", "m.wcodec", "norm", "--cols", "0:1", "-f"]).ends_with(2, &["--rows A:B"]);
 }
 
 #[test]

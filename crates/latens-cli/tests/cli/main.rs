@@ -19,6 +19,7 @@ mod kills;
 mod outputs;
 mod places;
 mod signals;
+mod tensors;
 mod threads;
 mod tool;
 mod usage;

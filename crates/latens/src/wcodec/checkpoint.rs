@@ -21,8 +21,10 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub(super) use detect::{Neighbours, tells_nothing, view as told_view};
 pub use detect::{Siblings, scale_block};
 pub use quantization::Quantization;
+pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
 pub use segments::Segment;
 pub use source::ReadAt;
 

@@ -5,7 +5,7 @@ use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::wcodec::base::Base;
-use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::checkpoint::{Quantization, ReadAt};
 use crate::wcodec::decode::part::Pool;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::kept::Last;
@@ -19,7 +19,6 @@ use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_index::{OpenEntry, OpenIndex};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::threads::{self, Spare};
-use crate::wcodec::view::{Layout, Values};
 use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -44,6 +43,8 @@ pub struct Reader<S: ReadAt> {
     pub(crate) bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
     pub(crate) last: Last,
+    /// What the metadata of the source files say, once somebody wants to know.
+    pub(crate) quantization: OnceLock<Quantization>,
     base: Option<Box<dyn Base>>,
     pub(crate) index_offset: u64,
 }
@@ -94,6 +95,7 @@ impl<S: ReadAt> Reader<S> {
             bank: OnceLock::new(),
             pool: Pool::default(),
             last: Last::default(),
+            quantization: OnceLock::new(),
             base: None,
             index_offset,
         }
@@ -216,62 +218,6 @@ impl<S: ReadAt> Reader<S> {
     pub fn tensor_into(&self, number: usize, out: &mut [u8]) -> Result<()> {
         let open = OpenTensor::open(self, number)?;
         open.bytes_into(out).map_err(|e| e.within(self.place(number)))
-    }
-
-    /// The layout of tensor `number` as it is stored: rows and columns of its logical weights, and
-    /// what they mean.
-    ///
-    /// # Errors
-    /// Those of [`Reader::tensor`].
-    pub fn layout(&self, number: usize) -> Result<Layout> {
-        OpenTensor::open(self, number)?.layout()
-    }
-
-    /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the
-    /// packing means them, or words of its own type. Only the groups that hold them are decoded.
-    ///
-    /// # Errors
-    /// Those of [`Reader::tensor`]; invalid argument where there are no such rows.
-    pub fn rows(&self, number: usize, rows: Range<u64>) -> Result<Values> {
-        let open = OpenTensor::open(self, number)?;
-        open.values(rows).map_err(|e| e.within(self.place(number)))
-    }
-
-    /// Columns `cols` of rows `rows`, as [`Reader::rows`].
-    ///
-    /// # Errors
-    /// Those of [`Reader::rows`]; invalid argument where there are no such columns.
-    pub fn slice(&self, number: usize, rows: Range<u64>, cols: Range<u64>) -> Result<Values> {
-        let open = OpenTensor::open(self, number)?;
-        let layout = open.layout()?;
-        if cols.start > cols.end || cols.end > layout.cols {
-            return Err(Error::invalid(format!(
-                "columns {} to {} of {}",
-                cols.start, cols.end, layout.cols
-            )));
-        }
-        let count = rows.end.saturating_sub(rows.start);
-        let values = open.values(rows).map_err(|e| e.within(self.place(number)))?;
-        let cut = |bytes: Vec<u8>| -> Vec<u8> {
-            let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-            let all = of(count).saturating_mul(of(layout.cols)).max(1);
-            let width = (bytes.len() / all).max(1);
-            let row = of(layout.cols) * width;
-            let rows = bytes.chunks(row.max(1));
-            rows.flat_map(|r| {
-                r.get(of(cols.start) * width..of(cols.end) * width).unwrap_or_default()
-            })
-            .copied()
-            .collect()
-        };
-        Ok(match values {
-            Values::Unsigned(bytes) => Values::Unsigned(cut(bytes)),
-            Values::Words(bytes) => Values::Words(cut(bytes)),
-            Values::Signed(bytes) => {
-                let bytes = bytes.into_iter().map(i8::cast_unsigned).collect();
-                Values::Signed(cut(bytes).into_iter().map(u8::cast_signed).collect())
-            }
-        })
     }
 
     /// How errors name an entry.
