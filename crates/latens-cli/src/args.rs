@@ -188,6 +188,9 @@ pub struct Verify {
     /// Bytes after the end of a .pco are no error
     #[arg(long)]
     pub allow_trailing: bool,
+    /// The checkpoint that .wcodec files were made against
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub base: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }

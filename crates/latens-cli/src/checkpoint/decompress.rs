@@ -4,12 +4,12 @@ use latens::Limits;
 use std::time::Instant;
 
 use super::target;
+use super::watch::Watch;
 use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
-use crate::progress::Progress;
 use crate::render;
 use crate::report::DecompressReport;
 use crate::verb::{print_json, say, settle, thread_count};
@@ -28,11 +28,8 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     if args.salvage {
         return super::salvage::run(args, input, limits);
     }
-    let mut reader = super::reader(input, limits, thread_count(args.common.threads))?;
-    if let Some(path) = &args.base {
-        let base = super::base::open(path)?;
-        reader = reader.with_base(base).map_err(|e| Failure::from(e).in_file(path))?;
-    }
+    let reader = super::reader(input, limits, thread_count(args.common.threads))?;
+    let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
     if args.max_output.is_some_and(|max| total > max) {
@@ -49,7 +46,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     }
     target::make_folder(args.files.output.as_deref())?;
     let quiet = args.common.quiet || args.common.json;
-    let progress = Progress::new("decompress", Some(total), quiet);
+    let watch = Watch::over(total, "decompress", &reader, quiet);
     // All are written before the first one gets its name.
     let mut written = Vec::new();
     for (number, output) in outputs.iter().enumerate() {
@@ -61,16 +58,16 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
             need: Need::Stream,
             max_output: args.max_output,
         })?;
-        let done = reader.write_file(number, &mut out);
+        let name = &mut |entry| _ = watch.name(entry);
+        let done = reader.write_file_watched(number, &mut watch.through(&mut out), name);
         done.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
-        progress.add(out.written());
         written.push(out);
     }
     let mut output_bytes = 0;
     for out in written {
         output_bytes += out.commit()?;
     }
-    progress.finish();
+    drop(watch);
     let report = DecompressReport {
         input: input.name(),
         output: match (&outputs[..], &args.files.output) {

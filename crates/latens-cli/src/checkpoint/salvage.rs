@@ -23,11 +23,8 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let named = |e: latens::Error| Failure::from(e).in_file(path);
     let opened = Reader::salvage(crate::table::reading::shared(input)?, limits).map_err(named)?;
     let Salvage { reader, damage, lost } = opened;
-    let mut reader = reader.threads(thread_count(args.common.threads));
-    if let Some(base) = &args.base {
-        let opened = super::base::open(base)?;
-        reader = reader.with_base(opened).map_err(|e| Failure::from(e).in_file(base))?;
-    }
+    let reader = reader.threads(thread_count(args.common.threads));
+    let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     settle::only(args.files.to, &[Format::Safetensors])?;
     let (given, name) = (args.files.output.clone(), args.files.to);
     let (output, _) = settle::output(input, given, name, Format::Safetensors, Format::Safetensors)?;

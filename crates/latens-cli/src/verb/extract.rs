@@ -29,11 +29,9 @@ struct Report {
 /// Bad input, I/O, wrong usage.
 pub fn run(args: &args::Extract) -> Result<()> {
     let input = Input::File(args.model.clone());
-    let mut reader =
-        checkpoint::reader(&input, Limits::default(), thread_count(args.common.threads))?;
-    if let Some(path) = &args.base {
-        reader = reader.with_base(base::open(path)?)?;
-    }
+    let limits = Limits::default();
+    let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads))?;
+    let reader = base::with(reader, args.base.as_deref(), limits)?;
     let named = |e: Failure| e.in_file(&args.model);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
     let Some((number, entry)) = found else {

@@ -1,9 +1,10 @@
 //! `latens verify`
 
 use serde::Serialize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{print_json, print_out, settle, thread_count, with_threads};
+use super::{print_json, print_out, settle, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -35,8 +36,14 @@ struct Report {
 /// Check each file; the exit code is 1 if any fails.
 ///
 /// # Errors
-/// Only where printing fails: a file that fails is a line of the report.
+/// Only where printing fails, or for wrong usage: a file that fails is a line of the report.
 pub fn run(args: &args::Verify) -> Result<ExitCode> {
+    let needs_none = |path: &PathBuf| {
+        settle::input_format(&settle::input(path), args.from).is_ok_and(|f| f != Format::Wcodec)
+    };
+    if args.base.is_some() && args.files.iter().all(needs_none) {
+        return Err(Failure::usage("--base is for .wcodec files, and there is none"));
+    }
     let mut report = Report { ok: true, files: Vec::new() };
     for path in &args.files {
         let input = settle::input(path);
@@ -67,12 +74,16 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
 fn one(input: &Input, args: &args::Verify) -> Result<Verified> {
     let format = settle::input_format(input, args.from)?;
     let quiet = args.common.quiet || args.common.json;
-    let progress = Progress::new("verify", None, quiet);
+    let progress = match checkpoint::is_checkpoint(format) {
+        // It has a bar with names.
+        true => Progress::hidden(),
+        false => Progress::new("verify", None, quiet),
+    };
     let done = with_threads(args.common.threads, || match format {
         Format::Pco => array::verify::verify(input, args.allow_trailing, &progress),
         Format::PcoZip | Format::Parquet | Format::Dbp => table::verify(input, format, &progress),
         Format::Safetensors | Format::Gguf | Format::Wcodec => {
-            checkpoint::verify(input, format, thread_count(args.common.threads))
+            checkpoint::verify(input, format, args)
         }
         other => Err(Failure::new(format!("{other} holds nothing that could be verified"))),
     });

@@ -221,6 +221,16 @@ fn a_base_is_asked_for_again() {
     }
     let wrong = ["decompress", "m.wcodec", "-f", "-o", "x.safetensors", "--base", "m.safetensors"];
     f.run(&wrong).fails(&["not the base"]);
+    // To be verified, too.
+    let done = f.run(&["verify", "m.wcodec"]);
+    assert!(done.code == Some(1) && done.text().contains("base.safetensors"), "{}", done.text());
+    for base in ["base.safetensors", "base.wcodec"] {
+        let done = f.run(&["verify", "alone.wcodec", "m.wcodec", "--base", base]).ok();
+        assert!(done.text().contains("m.wcodec: ok, 1 tensors, checksums hold"), "{}", done.text());
+    }
+    let done = f.run(&["verify", "m.wcodec", "--base", "m.safetensors"]);
+    assert!(done.code == Some(1) && done.text().contains("not the base"), "{}", done.text());
+    f.run(&["verify", "m.safetensors", "--base", "base.wcodec"]).ends_with(2, &["--base"]);
 }
 
 #[test]

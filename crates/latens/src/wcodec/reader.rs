@@ -241,6 +241,20 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Those of [`Reader::tensor`]; I/O of `out`.
     pub fn write_file(&self, number: usize, out: &mut dyn Write) -> Result<()> {
+        self.write_file_watched(number, out, &mut |_| ())
+    }
+
+    /// As [`Reader::write_file`]; `watch` is told the number of each entry before its bytes are
+    /// written.
+    ///
+    /// # Errors
+    /// Those of [`Reader::write_file`].
+    pub fn write_file_watched(
+        &self,
+        number: usize,
+        out: &mut dyn Write,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<()> {
         let file = self.index.file(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.limits.check_output(file.length)?;
@@ -253,22 +267,31 @@ impl<S: ReadAt> Reader<S> {
                 _ => false,
             };
             if !small || few.len() == MANY {
-                self.write_side_by_side(&mut few, out)?;
+                self.write_side_by_side(&mut few, out, watch)?;
             }
             match segment {
                 SegmentRecord::Entry(entry) if small => few.push(entry),
-                SegmentRecord::Entry(entry) => self.write_entry(entry, out)?,
+                SegmentRecord::Entry(entry) => {
+                    watch(entry);
+                    self.write_entry(entry, out)?;
+                }
                 SegmentRecord::Zeros(count) => {
                     std::io::copy(&mut std::io::repeat(0).take(count), out)?;
                 }
             }
         }
-        self.write_side_by_side(&mut few, out)
+        self.write_side_by_side(&mut few, out, watch)
     }
 
     /// Writes the bytes of entries, decoded on a thread each, and empties the list of them.
-    fn write_side_by_side(&self, entries: &mut Vec<usize>, out: &mut dyn Write) -> Result<()> {
-        self.side_by_side(entries, |_, bytes| {
+    fn write_side_by_side(
+        &self,
+        entries: &mut Vec<usize>,
+        out: &mut dyn Write,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<()> {
+        self.side_by_side(entries, |entry, bytes| {
+            watch(entry);
             out.write_all(&bytes)?;
             Ok(Some(bytes))
         })?;
@@ -350,6 +373,14 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// The first thing that is wrong; [`Reader::tensor`] tells of each tensor on its own.
     pub fn verify(&self) -> Result<()> {
+        self.verify_watched(&mut |_| ())
+    }
+
+    /// As [`Reader::verify`]; `watch` is told the number of each tensor before it is decoded.
+    ///
+    /// # Errors
+    /// Those of [`Reader::verify`].
+    pub fn verify_watched(&self, watch: &mut dyn FnMut(usize)) -> Result<()> {
         self.bank()?;
         let mut end = HEADER_BYTES as u64;
         for entry in self.index.entries() {
@@ -365,7 +396,7 @@ impl<S: ReadAt> Reader<S> {
         for entry in self.index.entries().filter(|entry| entry.record.dtype().is_none()) {
             self.fill(entry.number, &mut bytes)?;
         }
-        if !self.has_its_hash()? {
+        if !self.has_its_hash(watch)? {
             return Err(Error::corrupt(
                 self.index_offset,
                 "all tensors decode, but not to what the model hash states",
@@ -375,11 +406,12 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// Decodes all tensors and compares the model hash.
-    pub(crate) fn has_its_hash(&self) -> Result<bool> {
+    pub(crate) fn has_its_hash(&self, watch: &mut dyn FnMut(usize)) -> Result<bool> {
         let mut hash = ModelHash::new();
         let mut bytes = Vec::new();
         for entry in self.index.entries() {
             if let Some(dtype) = entry.record.dtype() {
+                watch(entry.number);
                 self.fill(entry.number, &mut bytes)?;
                 hash.tensor(&entry.name, dtype, &entry.record.shape(), &bytes);
             }

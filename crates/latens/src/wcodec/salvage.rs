@@ -89,7 +89,7 @@ impl<S: ReadAt> Reader<S> {
         let reader = Self::of(source, limits, Ends { header, index, index_offset: place.start });
         found.extend(reader.mend_tables());
         // Much damage may look like one bit by chance, and then the tensors are others.
-        if guessed && matches!(reader.has_its_hash(), Ok(false)) {
+        if guessed && matches!(reader.has_its_hash(&mut |_| ()), Ok(false)) {
             return Self::salvage_front(reader.source, limits, (&head, place), bytes, damage);
         }
         Ok(Salvage { reader, damage: found, lost: None })
@@ -112,7 +112,8 @@ impl<S: ReadAt> Reader<S> {
         damage.extend(reader.mend_tables());
         let entries = reader.index.len();
         // All tensors together can be compared with the model hash.
-        let proved = missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(), Ok(true));
+        let proved =
+            missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(&mut |_| ()), Ok(true));
         // Damage at one place spares what comes before the record that it breaks; but where that
         // one's beginning is broken too, it may have come from the end of the record before.
         let spared = match &wrong {
