@@ -246,7 +246,7 @@ pub struct Extract {
     /// Columns C to D, D not among them
     #[arg(long, value_name = "C:D")]
     pub cols: Option<String>,
-    /// What to write; `-` for stdout. TENSOR.npy where it is not given
+    /// What to write, .npy or .raw; `-` for stdout. TENSOR.npy where it is not given
     #[arg(short, long, value_name = "OUT.npy", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The checkpoint that the file was made against

@@ -28,6 +28,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
             .in_file(super::path(input)?)
             .hint("latens decompress brings the checkpoint back"));
     }
+    super::options::of_compress(args)?;
     let files = &args.files;
     let (given, to) = (files.output.clone(), files.to);
     let (output, to) = settle::output(input, given, to, Format::Wcodec, Format::Wcodec)?;

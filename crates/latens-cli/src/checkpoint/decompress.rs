@@ -19,10 +19,7 @@ use crate::verb::{print_json, say, settle, thread_count};
 /// # Errors
 /// Bad input, I/O, wrong usage, a limit passed.
 pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
-    if args.limit.is_some() || args.files.columns.is_some() {
-        return Err(Failure::usage("--limit and --columns are for columns and tables")
-            .hint("`latens extract` gives a part of a tensor"));
-    }
+    super::options::of_decompress(args)?;
     let started = Instant::now();
     let limits = args.max_output.map_or(Limits::default(), |max| Limits::default().max_output(max));
     if args.salvage {
@@ -39,12 +36,13 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     }
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;
+    target::same_format(&files, &outputs, args.files.to)?;
     if args.common.json && outputs.contains(&Output::Stdout) {
         return Err(
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
         );
     }
-    target::make_folder(args.files.output.as_deref())?;
+    let folder = target::Folder::make(args.files.output.as_deref())?;
     let quiet = args.common.quiet || args.common.json;
     let watch = Watch::over(total, "decompress", &reader, quiet);
     // All are written before the first one gets its name.
@@ -67,6 +65,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     for out in written {
         output_bytes += out.commit()?;
     }
+    folder.keep();
     drop(watch);
     let report = DecompressReport {
         input: input.name(),

@@ -7,6 +7,7 @@ pub mod compress;
 pub mod decompress;
 pub mod extract;
 pub mod inspect;
+mod options;
 mod report;
 mod salvage;
 pub mod target;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 
@@ -41,7 +42,7 @@ pub fn outputs(
         ([(name, _)], None) => {
             let extension = Path::new(plain(name)?).extension();
             let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
-            let stem = crate::format::Format::stem(super::path(input)?);
+            let stem = Format::stem(super::path(input)?);
             let path = super::path(input)?.with_file_name(format!("{stem}.{extension}"));
             Ok(vec![Output::File(path)])
         }
@@ -50,16 +51,63 @@ pub fn outputs(
     }
 }
 
-/// Make the folder that several files go into.
+/// What comes out is what went in: a name or `--to` that says another format is wrong.
 ///
 /// # Errors
-/// I/O.
-pub fn make_folder(given: Option<&Path>) -> Result<()> {
-    match given {
-        Some(path) if ends_with_separator(path) => {
-            std::fs::create_dir_all(path).map_err(|e| Failure::from(e).in_file(path))
+/// Wrong usage.
+pub fn same_format(files: &[(String, u64)], outputs: &[Output], to: Option<Format>) -> Result<()> {
+    for ((name, _), output) in files.iter().zip(outputs) {
+        let held = Format::of_path(Path::new(name));
+        let path = match output {
+            Output::File(path) => Some(path),
+            Output::Stdout => None,
+        };
+        let wanted = [path.and_then(|path| Format::of_path(path)), to];
+        if let (Some(held), Some(other)) =
+            (held, wanted.into_iter().flatten().find(|format| held.is_some_and(|h| h != *format)))
+        {
+            return Err(Failure::usage(format!("what comes out is {held}, not {other}"))
+                .in_file(output.name())
+                .hint(format!("name it .{held}; `latens extract` writes a tensor as npy")));
         }
-        _ => Ok(()),
+    }
+    Ok(())
+}
+
+/// A folder for the output, which is gone again where nothing came of it.
+#[derive(Debug, Default)]
+pub struct Folder {
+    /// What was not there before, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Folder {
+    /// Makes the folder that `given` names, if it names one.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn make(given: Option<&Path>) -> Result<Self> {
+        let Some(path) = given.filter(|path| ends_with_separator(path)) else {
+            return Ok(Folder::default());
+        };
+        let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let folder = Folder { made: missing.map(Path::to_path_buf).collect() };
+        std::fs::create_dir_all(path).map_err(|e| Failure::from(e).in_file(path))?;
+        Ok(folder)
+    }
+
+    /// It stays.
+    pub fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Whatever holds something is kept.
+            let _ = std::fs::remove_dir(folder);
+        }
     }
 }
 

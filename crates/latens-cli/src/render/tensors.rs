@@ -77,16 +77,14 @@ pub fn ablation(name: &str, found: &Ablation, colour: bool) -> String {
     let share =
         |bytes: u64| format!("{:.2} %", 100.0 * bytes as f64 / found.flat_bytes.max(1) as f64);
     for row in &found.rows {
-        let gains = row.bits_per_weight < -0.0005;
+        let gains = row.bits_per_weight.is_some_and(|bits| bits < -0.0005);
+        let none = || "-".to_string();
         grid.row(vec![
             Cell::left(row.tool),
-            Cell::right(units::bytes(row.bytes)),
-            Cell::right(share(row.bytes)),
-            Cell::right(format!("{:+.4}", row.bits_per_weight)).style(if gains {
-                Style::Good
-            } else {
-                Style::Plain
-            }),
+            Cell::right(row.bytes.map_or_else(none, units::bytes)),
+            Cell::right(row.bytes.map_or_else(none, share)),
+            Cell::right(row.bits_per_weight.map_or_else(none, |bits| format!("{bits:+.4}")))
+                .style(if gains { Style::Good } else { Style::Plain }),
             dim(Cell::left(&row.what)),
         ]);
     }

@@ -92,6 +92,13 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             }
             render::tensors::html(&file)
         }
+        Format::Safetensors | Format::Gguf => {
+            return Err(Failure::usage(format!(
+                "inspect looks into a {format} file only to weigh tools"
+            ))
+            .in_file(&args.file)
+            .hint("--ablate does that; or `latens compress` it, and inspect the .wcodec"));
+        }
         other => {
             let what =
                 format!("inspect looks into pco, pco.zip, dbp, parquet and wcodec, not {other}");

@@ -103,6 +103,11 @@ fn shards_and_their_index_come_back_in_a_folder() {
     assert_eq!(f.read("out/m-1.safetensors"), a);
     assert_eq!(f.read("out/m-2.safetensors"), b);
     assert_eq!(f.read("out/m.safetensors.index.json"), index);
+    let mut bad = f.read("m.wcodec");
+    bad[1000] ^= 1;
+    f.write("bad.wcodec", &bad);
+    f.run(&["decompress", "bad.wcodec", "-o", "new/and/deep/"]).fails(&["byte "]);
+    assert!(!f.path("new").exists());
 }
 
 #[test]
@@ -123,7 +128,13 @@ fn damage_is_named_and_leaves_nothing() {
         f.write("bad.wcodec", &whole[..len]);
         f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors"]).fails(&["bad.wcodec", "byte "]);
     }
+    f.write("bad.wcodec", &[&whole, &b"abc"[..]].concat());
+    let end = format!("byte {}", whole.len());
+    let follow = ["3 bytes follow the end", end.as_str()];
+    f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors"]).fails(&follow);
     assert_eq!(f.names(), ["bad.wcodec", "m.safetensors", "m.wcodec"]);
+    let done = f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors", "--salvage"]).ok();
+    assert!(done.err.contains("3 bytes follow the end"), "{}", done.err);
 }
 
 #[test]
@@ -135,6 +146,8 @@ fn an_unreadable_checkpoint_is_named_with_its_byte() {
     f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "layer.weight", "byte "]);
     f.write("m.safetensors", b"");
     f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "byte 0"]);
+    f.write("g.gguf", b"XXXX\x03\0\0\0");
+    f.run(&["compress", "g.gguf"]).fails(&["a GGUF file begins with", "byte 0"]);
     f.write("g.gguf", b"GGUF\x03\0\0\0");
     f.run(&["compress", "g.gguf"]).fails(&["g.gguf", "byte 8"]);
     assert_eq!(f.names(), ["g.gguf", "m.safetensors"]);
@@ -192,12 +205,18 @@ fn every_tool_is_weighed() {
         let report: Value = serde_json::from_slice(&done.out).unwrap();
         let rows = report["rows"].as_array().unwrap();
         let names: Vec<&str> = rows.iter().map(|row| row["tool"].as_str().unwrap()).collect();
-        let all = "NONE LEFT TOP AVG PLANAR DC COLUMN DCT ADST bitplane context 16x16 8x32 32x8";
+        let all = "NONE LEFT TOP AVG PLANAR DC COLUMN REFERENCE DCT ADST bitplane context 16x16 8x32 32x8";
         assert_eq!(names.join(" "), all);
+        assert!(rows[7]["bytes"].is_null() && rows[7]["bits_per_weight"].is_null(), "{report}");
+        assert_eq!(rows[7]["what"], "needs --base");
         // Noise is not predicted by its neighbours.
         assert!(rows[1]["bits_per_weight"].as_f64().unwrap() > 0.2, "{report}");
     }
-    assert!(f.run(&["inspect", "m.wcodec", "--ablate"]).ok().text().contains("PLANAR"));
+    let done = f.run(&["inspect", "m.wcodec", "--ablate"]).ok();
+    assert!(done.text().contains("PLANAR") && done.text().contains("needs --base"));
+    let done = f.run(&["inspect", "m.safetensors", "--ablate", "--base", "m.wcodec"]).ok();
+    assert!(done.text().contains("of the base"), "{}", done.text());
+    f.run(&["inspect", "m.safetensors"]).ends_with(2, &["safetensors", "--ablate", ".wcodec"]);
 }
 
 #[test]
@@ -317,5 +336,35 @@ fn checkpoints_and_columns_do_not_mix() {
     f.run(&["compress", "-", "--from", "safetensors"]).ends_with(2, &["by position"]);
     f.run(&["compress", "m.safetensors"]).ok();
     f.run(&["decompress", "m.wcodec", "--to", "npy"]).ends_with(2, &["not npy"]);
+    f.run(&["decompress", "m.wcodec", "--to", "gguf", "-o", "x"]).ends_with(2, &["not gguf"]);
+    for name in ["x.npy", "x.csv", "x.parquet", "x.pco", "x.gguf", "x.bin", "x.wcodec"] {
+        let says = ["what comes out is safetensors", name];
+        f.run(&["decompress", "m.wcodec", "-o", name]).ends_with(2, &says);
+    }
+    for name in ["x.csv", "x.safetensors", "x.weight"] {
+        f.run(&["extract", "m.wcodec", "norm", "-o", name]).ends_with(2, &["npy or raw", name]);
+    }
+    assert_eq!(f.names(), ["m.safetensors", "m.wcodec"]);
+    f.run(&["extract", "m.wcodec", "norm", "-o", "x.raw"]).ok();
+    assert_eq!(f.read("x.raw"), weights(256, 9));
+    let of_columns = [
+        &["--columns", "a"][..],
+        &["--mode", "dict"],
+        &["--delta", "none"],
+        &["--chunk-n", "7"],
+        &["--no-checksum"],
+        &["--type", "i8"],
+        &["--encoding", "plain"],
+        &["--favor", "size"],
+        &["--skip-unsupported"],
+    ];
+    for option in of_columns {
+        let args = [&["compress", "m.safetensors", "-o", "y.wcodec"], option].concat();
+        f.run(&args).ends_with(2, &[option[0], "nothing for a checkpoint"]);
+    }
+    for option in [&["--type", "i8"][..], &["--allow-trailing"]] {
+        let args = [&["decompress", "m.wcodec", "-o", "y.safetensors"], option].concat();
+        f.run(&args).ends_with(2, &[option[0], "nothing for a checkpoint"]);
+    }
     f.run(&["decompress", "m.wcodec", "-f", "--max-output", "1000"]).fails(&["--max-output 1000"]);
 }

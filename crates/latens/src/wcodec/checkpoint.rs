@@ -144,9 +144,14 @@ impl Checkpoint {
             source.read_exact_at(&mut magic, 0)?;
             magic == *b"GGUF"
         };
+        let called = |extension| {
+            Path::new(&name).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
+        };
         let mut listing = if is_gguf {
             gguf::read(name, source)?
-        } else if Path::new(&name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+        } else if called("gguf") {
+            return Err(Error::corrupt(0, "a GGUF file begins with `GGUF`, this one does not"));
+        } else if called("json") {
             sharded::read(name, source, shard)?
         } else {
             safetensors::read(name, source)?

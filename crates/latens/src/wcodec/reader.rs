@@ -438,6 +438,13 @@ pub(crate) fn read_head<S: ReadAt>(source: &S, length: u64) -> Result<[u8; HEADE
     Ok(head)
 }
 
+/// The footer and end of a file that bytes were appended to, if they are no more than a megabyte.
+pub(crate) fn followed<S: ReadAt>(source: &S, length: u64) -> Option<(Footer, u64)> {
+    let searched = length.min(1 << 20);
+    let tail = read(source, length - searched, searched).ok()?;
+    Footer::followed(&tail, length)
+}
+
 /// Reads header, footer and index, which must be sound.
 pub(crate) fn read_ends<S: ReadAt>(source: &S, limits: Limits) -> Result<Ends> {
     let length = source.size()?;
@@ -445,7 +452,12 @@ pub(crate) fn read_ends<S: ReadAt>(source: &S, limits: Limits) -> Result<Ends> {
     let header = Header::read(&head)?;
     let mut foot = [0; FOOTER_BYTES];
     source.read_exact_at(&mut foot, length - FOOTER_BYTES as u64)?;
-    let footer = Footer::read(&foot, length)?;
+    let footer = Footer::read(&foot, length).map_err(|e| match followed(source, length) {
+        Some((_, end)) => {
+            Error::corrupt(end, format!("{} bytes follow the end of the file", length - end))
+        }
+        None => e,
+    })?;
     let index_offset = footer.index_offset;
     let bytes = length - FOOTER_BYTES as u64 - index_offset;
     limits.check_alloc(bytes, "the index")?;
