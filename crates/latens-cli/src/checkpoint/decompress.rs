@@ -9,7 +9,6 @@ use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
-use crate::output::{Need, OutputFile, Request};
 use crate::render;
 use crate::report::DecompressReport;
 use crate::verb::{print_json, say, settle, thread_count};
@@ -42,30 +41,12 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
         );
     }
-    let folder = target::Folder::make(args.files.output.as_deref())?;
     let quiet = args.common.quiet || args.common.json;
     let watch = Watch::over(total, "decompress", &reader, quiet);
-    // All are written before the first one gets its name.
-    let mut written = Vec::new();
-    for (number, output) in outputs.iter().enumerate() {
-        let mut out = OutputFile::open(&Request {
-            input,
-            output,
-            force: args.files.force,
-            text: false,
-            need: Need::Stream,
-            max_output: args.max_output,
-        })?;
+    let output_bytes = target::write(args, input, &outputs, |number, out| {
         let name = &mut |entry| _ = watch.name(entry);
-        let done = reader.write_file_watched(number, &mut watch.through(&mut out), name);
-        done.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
-        written.push(out);
-    }
-    let mut output_bytes = 0;
-    for out in written {
-        output_bytes += out.commit()?;
-    }
-    folder.keep();
+        Ok(reader.write_file_watched(number, &mut watch.through(out), name)?)
+    })?;
     drop(watch);
     let report = DecompressReport {
         input: input.name(),

@@ -9,6 +9,7 @@ pub mod extract;
 pub mod inspect;
 mod options;
 mod report;
+mod rescued;
 mod salvage;
 pub mod target;
 mod watch;

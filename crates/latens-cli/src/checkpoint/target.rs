@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
+use crate::output::{Need, OutputFile, Request};
+use crate::verb::settle;
 
 /// A name that a file was stored under, if it can be one in a folder: names in a container come
 /// from strangers and are never paths.
@@ -32,10 +35,9 @@ pub fn outputs(
     given: Option<&Path>,
     files: &[(String, u64)],
 ) -> Result<Vec<Output>> {
-    let folder = |path: &Path| path.is_dir() || ends_with_separator(path);
     match (files, given) {
         ([_], Some(path)) if path.as_os_str() == "-" => Ok(vec![Output::Stdout]),
-        (_, Some(path)) if folder(path) => {
+        (_, Some(path)) if is_folder(path) => {
             files.iter().map(|(name, _)| Ok(Output::File(path.join(plain(name)?)))).collect()
         }
         ([_], Some(path)) => Ok(vec![Output::File(path.to_path_buf())]),
@@ -49,6 +51,44 @@ pub fn outputs(
         _ => Err(Failure::usage(format!("the checkpoint has {} files", files.len()))
             .hint("name a folder for them: -o FOLDER/")),
     }
+}
+
+/// Whether a path names a folder, one that is there or, by its end, one to be made.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() || ends_with_separator(path)
+}
+
+/// Writes one output after the other; the first one gets its name when all are written.
+///
+/// # Errors
+/// I/O; those of `each`, which writes the output of that number.
+pub fn write(
+    args: &args::Decompress,
+    input: &Input,
+    outputs: &[Output],
+    mut each: impl FnMut(usize, &mut OutputFile) -> Result<()>,
+) -> Result<u64> {
+    let folder = Folder::make(args.files.output.as_deref())?;
+    let mut written = Vec::new();
+    for (number, output) in outputs.iter().enumerate() {
+        let mut out = OutputFile::open(&Request {
+            input,
+            output,
+            force: args.files.force,
+            text: false,
+            need: Need::Stream,
+            max_output: args.max_output,
+        })?;
+        let done = each(number, &mut out);
+        done.map_err(|e| out.explain(settle::in_input(e, input)))?;
+        written.push(out);
+    }
+    let mut bytes = 0;
+    for out in written {
+        bytes += out.commit()?;
+    }
+    folder.keep();
+    Ok(bytes)
 }
 
 /// What comes out is what went in: a name or `--to` that says another format is wrong.
@@ -76,7 +116,7 @@ pub fn same_format(files: &[(String, u64)], outputs: &[Output], to: Option<Forma
 
 /// A folder for the output, which is gone again where nothing came of it.
 #[derive(Debug, Default)]
-pub struct Folder {
+struct Folder {
     /// What was not there before, the innermost first.
     made: Vec<PathBuf>,
 }
@@ -86,7 +126,7 @@ impl Folder {
     ///
     /// # Errors
     /// I/O.
-    pub fn make(given: Option<&Path>) -> Result<Self> {
+    fn make(given: Option<&Path>) -> Result<Self> {
         let Some(path) = given.filter(|path| ends_with_separator(path)) else {
             return Ok(Folder::default());
         };
@@ -97,7 +137,7 @@ impl Folder {
     }
 
     /// It stays.
-    pub fn keep(mut self) {
+    fn keep(mut self) {
         self.made.clear();
     }
 }

@@ -18,6 +18,7 @@ mod json;
 mod kills;
 mod outputs;
 mod places;
+mod salvage;
 mod signals;
 mod tensors;
 mod threads;

@@ -235,6 +235,16 @@ impl<S: ReadAt> Reader<S> {
         self.index.files().map(|file| (file.name, file.length))
     }
 
+    /// Numbers of the tensors of source file `number`, in its order.
+    pub fn tensors_of_file(&self, number: usize) -> Vec<usize> {
+        let Some(file) = self.index.file(number) else { return Vec::new() };
+        let entries = file.segments().filter_map(|segment| match segment {
+            SegmentRecord::Entry(entry) => Some(entry),
+            SegmentRecord::Zeros(_) => None,
+        });
+        entries.filter(|&entry| self.entry(entry).is_some()).collect()
+    }
+
     /// Writes source file `number` as it was. In memory are some 8 MiB of a tensor, with its parts and
     /// what explains them, or of small ones.
     ///

@@ -29,6 +29,8 @@ pub struct Salvage<S: ReadAt> {
     pub damage: Vec<Damage>,
     /// What is lost of the index.
     pub lost: Option<LostEntries>,
+    /// Whether the index is whole, or was but for a bit: then what it says of source files is right.
+    pub whole_index: bool,
 }
 
 /// Something that is wrong.
@@ -63,7 +65,7 @@ impl<S: ReadAt> Reader<S> {
             Ok(ends) => {
                 let reader = Self::of(source, limits, ends);
                 let damage = Vec::from_iter(reader.mend_tables());
-                return Ok(Salvage { reader, damage, lost: None });
+                return Ok(Salvage { reader, damage, lost: None, whole_index: true });
             }
             Err(e) if !matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Truncated) => {
                 return Err(e);
@@ -92,7 +94,7 @@ impl<S: ReadAt> Reader<S> {
         if guessed && matches!(reader.has_its_hash(&mut |_| ()), Ok(false)) {
             return Self::salvage_front(reader.source, limits, (&head, place), bytes, damage);
         }
-        Ok(Salvage { reader, damage: found, lost: None })
+        Ok(Salvage { reader, damage: found, lost: None, whole_index: true })
     }
 
     /// Reads what comes before the damage of an index.
@@ -130,7 +132,7 @@ impl<S: ReadAt> Reader<S> {
         if lost.is_none() && (place.crc.is_some() || !proved) {
             damage.push(Damage { at: place.start, what: damaged_somewhere(proved).to_owned() });
         }
-        Ok(Salvage { reader, damage, lost })
+        Ok(Salvage { reader, damage, lost, whole_index: false })
     }
 
     /// Reads the tables, which all tensors share, if a bit of them was flipped.
