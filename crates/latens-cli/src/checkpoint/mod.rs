@@ -6,6 +6,7 @@ pub mod base;
 pub mod compress;
 pub mod decompress;
 pub mod extract;
+pub mod flat;
 pub mod inspect;
 mod options;
 mod report;

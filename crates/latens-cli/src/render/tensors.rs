@@ -138,7 +138,8 @@ fn footer(file: &CheckpointInspection) -> String {
     format!("{raw}; {rest} besides: tables, headers, index")
 }
 
-fn shape(shape: &[u64]) -> String {
+/// `32×3×3×3`
+pub(super) fn shape(shape: &[u64]) -> String {
     shape.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
 }
 

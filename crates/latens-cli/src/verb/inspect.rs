@@ -93,15 +93,21 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {
-            return Err(Failure::usage(format!(
-                "inspect looks into a {format} file only to weigh tools"
-            ))
-            .in_file(&args.file)
-            .hint("--ablate does that; or `latens compress` it, and inspect the .wcodec"));
+            let file = checkpoint::open(&input)?;
+            let quiet = args.common.quiet || args.common.json;
+            let file = with_threads(args.common.threads, || checkpoint::flat::read(&file, quiet));
+            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            match args.common.json {
+                true => print_json(&file)?,
+                false if args.common.quiet => {}
+                false => print_out(&render::flat::text(&name, &file, colour))?,
+            }
+            render::flat::html(&file)
         }
         other => {
-            let what =
-                format!("inspect looks into pco, pco.zip, dbp, parquet and wcodec, not {other}");
+            let what = format!(
+                "inspect looks into pco, pco.zip, dbp, parquet, safetensors, gguf and wcodec, not {other}"
+            );
             return Err(Failure::new(what));
         }
     };

@@ -216,7 +216,8 @@ fn every_tool_is_weighed() {
     assert!(done.text().contains("PLANAR") && done.text().contains("needs --base"));
     let done = f.run(&["inspect", "m.safetensors", "--ablate", "--base", "m.wcodec"]).ok();
     assert!(done.text().contains("of the base"), "{}", done.text());
-    f.run(&["inspect", "m.safetensors"]).ends_with(2, &["safetensors", "--ablate", ".wcodec"]);
+    let done = f.run(&["inspect", "m.safetensors"]).ok();
+    assert!(done.text().contains("--ablate"), "{}", done.text());
 }
 
 #[test]

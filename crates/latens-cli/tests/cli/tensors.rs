@@ -110,3 +110,29 @@ fn the_entropy_of_numbers_is_left_out() {
     let ramp = text.text().lines().find(|line| line.contains("ramp")).unwrap().to_string();
     assert!(ramp.contains(" - "), "{ramp}");
 }
+
+#[test]
+fn a_flat_checkpoint_can_be_looked_into() {
+    let f = Folder::new();
+    let ones: Vec<u8> = (0..4096).map(|i| (i % 4) as u8).collect();
+    let mut all = vec![("even", "I8", &[64, 64][..], ones)];
+    all.push(("w.qweight", "I32", &[16, 2], noise(128, 7)));
+    all.push(("w.scales", "F16", &[1, 16], noise(32, 8)));
+    f.write("m.safetensors", &safetensors(&all));
+    let said = report(&f.run(&["inspect", "m.safetensors", "--json"]).ok());
+    assert_eq!(said["kind"], "safetensors");
+    let tensors = &said["tensors"];
+    assert_eq!((&tensors[0]["packing"], &tensors[0]["bytes"]), (&json!("int8"), &json!(4096)));
+    assert!((tensors[0]["order0_entropy"].as_f64().unwrap() - 2.0).abs() < 1e-9, "{said}");
+    assert_eq!(
+        (&tensors[1]["weights"], &tensors[1]["bits_per_weight"]),
+        (&json!(256), &json!(4.0))
+    );
+    assert!(tensors[1]["packing"].as_str().unwrap().contains("awq"), "{said}");
+    assert!(tensors[2]["order0_entropy"].is_null(), "{said}");
+    let text = f.run(&["inspect", "m.safetensors", "--html", "m.html"]).ok();
+    assert!(text.text().contains("w.qweight") && text.text().contains("--ablate"));
+    assert!(String::from_utf8(f.read("m.html")).unwrap().contains("<svg"));
+    f.write("g.gguf", b"XXXX");
+    f.run(&["inspect", "g.gguf"]).fails(&["a GGUF file begins with", "g.gguf"]);
+}

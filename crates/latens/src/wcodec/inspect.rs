@@ -94,7 +94,8 @@ impl<S: ReadAt> Reader<S> {
             }
             parts.push(inspection);
         }
-        let weights = self.weights(&open, number).map_err(within)?;
+        let logical = open.logical_layout(number).map_err(within)?;
+        let weights = logical.weights(entry.as_ref().map_or(&[], |e| &e.shape));
         let entropy = (symbols_bits + 8.0 * beside as f64) / weights.max(1) as f64;
         Ok(TensorInspection {
             number,

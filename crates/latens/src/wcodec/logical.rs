@@ -9,7 +9,7 @@ use crate::wcodec::checkpoint::{
     LONGEST_HEADER, Neighbours, Quantization, ReadAt, TensorInfo, metadata_of, tells_nothing,
     told_view,
 };
-use crate::wcodec::dtype::{Dtype, elements};
+use crate::wcodec::dtype::Dtype;
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::{Content, Part};
@@ -78,17 +78,6 @@ impl<S: ReadAt> Reader<S> {
         let header = self.index.entry(entry)?.record;
         let fits = header.length as u64 <= 8 + LONGEST_HEADER && header.dtype().is_none();
         metadata_of(&self.tensor(fits.then_some(entry)?).ok()?)
-    }
-
-    /// Weights of a tensor: elements of its type, or what is packed in them.
-    pub(crate) fn weights(&self, open: &OpenTensor<'_, S>, number: usize) -> Result<u64> {
-        let layout = open.logical_layout(number)?;
-        let all = layout.rows.saturating_mul(layout.cols);
-        let entry = self.entry(number);
-        Ok(match (layout.view, entry) {
-            (View::Packed(_) | View::Blocks(_), _) | (_, None) => all,
-            (_, Some(entry)) => elements(&entry.shape).unwrap_or(all),
-        })
     }
 }
 
