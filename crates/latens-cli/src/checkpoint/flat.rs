@@ -86,14 +86,16 @@ fn tensor(checkpoint: &Checkpoint, number: usize, t: &TensorInfo) -> Result<Flat
 /// Bits of all symbols at order 0, and of what stands beside them.
 fn entropy(checkpoint: &Checkpoint, number: usize, t: &TensorInfo) -> Result<Option<f64>> {
     let Some(layout) = t.layout() else { return Ok(None) };
-    let (mut counts, mut beside) = ([0u64; 256], 0u64);
+    let mut counts = vec![[0u64; 256]; layout.parts().len()];
+    let mut beside = 0u64;
     let step = (STRETCH / layout.unit_bytes.max(1)).max(1).saturating_mul(layout.unit_bytes);
     let mut at = 0;
     while at < t.len {
         let length = step.min(t.len - at);
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
         checkpoint.read_tensor(number, at, &mut bytes)?;
-        for part in layout.split(&bytes).unwrap_or_default() {
+        let parts = layout.split(&bytes).unwrap_or_default();
+        for (part, counts) in parts.iter().zip(&mut counts) {
             let symbols = match &part.content {
                 Content::Words { .. } if part.role == Role::Weights => return Ok(None),
                 Content::Words { data, .. } => {
@@ -107,7 +109,10 @@ fn entropy(checkpoint: &Checkpoint, number: usize, t: &TensorInfo) -> Result<Opt
         }
         at += length;
     }
-    let n = counts.iter().sum::<u64>() as f64;
-    let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
-    Ok(Some(counts.iter().map(term).sum::<f64>() + 8.0 * beside as f64))
+    let of_part = |counts: &[u64; 256]| {
+        let n = counts.iter().sum::<u64>() as f64;
+        let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
+        counts.iter().map(term).sum::<f64>()
+    };
+    Ok(Some(counts.iter().map(of_part).sum::<f64>() + 8.0 * beside as f64))
 }

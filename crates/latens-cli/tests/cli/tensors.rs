@@ -133,6 +133,10 @@ fn a_flat_checkpoint_can_be_looked_into() {
     let text = f.run(&["inspect", "m.safetensors", "--html", "m.html"]).ok();
     assert!(text.text().contains("w.qweight") && text.text().contains("--ablate"));
     assert!(String::from_utf8(f.read("m.html")).unwrap().contains("<svg"));
+    // As the coded file has it, whose classes and parts are the same.
+    f.run(&["compress", "m.safetensors", "-l", "1"]).ok();
+    let coded = report(&f.run(&["inspect", "m.wcodec", "--json"]).ok());
+    assert_eq!(coded["tensors"][0]["order0_entropy"], tensors[0]["order0_entropy"]);
     f.write("g.gguf", b"XXXX");
     f.run(&["inspect", "g.gguf"]).fails(&["a GGUF file begins with", "g.gguf"]);
 }
