@@ -74,7 +74,7 @@ fn tensors<S: ReadAt>(reader: &Reader<S>) -> latens::Result<()> {
             t.shape,
             t.packing,
             t.bits_per_weight(),
-            t.order0_entropy
+            t.order0_entropy.unwrap_or(f64::NAN)
         );
         for p in &t.parts {
             let (codec, terms, predictors) = (p.codec, &p.terms, &p.predictors);

@@ -65,15 +65,15 @@ pub struct lt_wcodec_reader {
 }
 
 impl lt_wcodec_reader {
-    fn open(source: Source, settings: &Decode, base: Option<Box<dyn Base>>) -> Checked<Self> {
+    fn open(source: Source, settings: &Decode, base: Option<&Path>) -> Checked<Self> {
         let threads = settings.threads.get();
         let memory = match &source {
             Source::Memory(bytes) => Some(*bytes),
             Source::File(_) => None,
         };
         let mut reader = Reader::open(source, settings.limits)?.threads(threads);
-        if let Some(base) = base {
-            reader = reader.with_base(base)?;
+        if let Some(path) = base {
+            reader = reader.with_base(self::base(path, settings.limits)?)?;
         }
         let count = reader.tensors().count();
         let mut numbers = Vec::with_capacity(count);
@@ -168,11 +168,11 @@ unsafe fn path<'a>(path: *const c_char, name: &str) -> Checked<Option<&'a Path>>
 }
 
 /// The checkpoint at `path` as a base: a `.wcodec`, or what one is made from.
-fn base(path: &Path) -> Checked<Box<dyn Base>> {
+fn base(path: &Path, limits: latens::Limits) -> Checked<Box<dyn Base>> {
     let named = |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
         let file = File::open(path).map_err(named)?;
-        return Ok(Box::new(Reader::open(file, latens::Limits::default())?));
+        return Ok(Box::new(Reader::open(file, limits)?));
     }
     Ok(Box::new(BaseCheckpoint::new(Checkpoint::open(path)?)?))
 }
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn lt_wcodec_open(
         raw::required(reader, "reader")?;
         let settings = decode(options)?;
         let path = self::path(path, "path")?.ok_or_else(|| Failure::invalid("path is NULL"))?;
-        let base = self::path(base, "base")?.map(self::base).transpose()?;
+        let base = self::path(base, "base")?;
         let named =
             |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
         let source = Source::File(File::open(path).map_err(named)?);
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn lt_wcodec_open_memory(
         raw::store(reader, std::ptr::null_mut());
         raw::required(reader, "reader")?;
         let settings = decode(options)?;
-        let base = self::path(base, "base")?.map(self::base).transpose()?;
+        let base = self::path(base, "base")?;
         let source = Source::Memory(raw::input::<u8>(file.cast(), file_size, "file")?);
         let made = lt_wcodec_reader::open(source, &settings, base)?;
         raw::store(reader, Box::into_raw(Box::new(made)));

@@ -195,6 +195,9 @@ pub struct Verify {
     /// Bytes after the end of a .pco are no error
     #[arg(long)]
     pub allow_trailing: bool,
+    /// The checkpoint that .wcodec files were made against
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub base: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -231,7 +234,9 @@ pub struct Inspect {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Only what holds the slice is decoded. INT4 comes out one value per i8, as the packing means it;
-BF16, which NumPy does not have, as f32 of the same value.
+BF16, which NumPy does not have, as f32 of the same value; complex numbers as pairs of f32.
+Rows are those of the first dimension (of a vector its numbers), and keep the dimensions behind it.
+With --cols what lies behind the first dimension is one.
 
 Example:
   latens extract model.wcodec layers.0.q_proj.weight --rows 0:64 -o rows.npy")]
@@ -248,7 +253,7 @@ pub struct Extract {
     /// Columns C to D, D not among them
     #[arg(long, value_name = "C:D")]
     pub cols: Option<String>,
-    /// What to write; `-` for stdout. TENSOR.npy where it is not given
+    /// What to write, .npy or .raw; `-` for stdout. TENSOR.npy where it is not given
     #[arg(short, long, value_name = "OUT.npy", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The checkpoint that the file was made against

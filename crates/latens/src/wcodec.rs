@@ -52,6 +52,7 @@ mod hostile;
 mod inspect;
 mod kept;
 pub(crate) mod layout;
+mod logical;
 mod names;
 mod open_index;
 mod open_tensor;

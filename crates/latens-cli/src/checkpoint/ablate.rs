@@ -17,10 +17,10 @@ pub struct Row {
     pub tool: &'static str,
     /// What is forced, in words.
     pub what: String,
-    /// Of the whole file.
-    pub bytes: u64,
+    /// Of the whole file; none where the tool lacks what it needs.
+    pub bytes: Option<u64>,
     /// Above (or below) the row that it is compared with, in bits a quantised weight.
-    pub bits_per_weight: f64,
+    pub bits_per_weight: Option<f64>,
 }
 
 /// All tools.
@@ -77,10 +77,9 @@ pub fn ablate(
         let tools = Tools { predictors: vec![predictor], ..plain.clone() };
         all.push(forced(predictor.name(), "on every tile", tools));
     }
-    if base.is_some() {
-        let tools = Tools { predictors: vec![Predictor::Reference], ..plain.clone() };
-        all.push(("REFERENCE", "on every tile, of the base".into(), tools, base));
-    }
+    let tools = Tools { predictors: vec![Predictor::Reference], ..plain.clone() };
+    let what = if base.is_some() { "on every tile, of the base" } else { "needs --base" };
+    all.push((Predictor::Reference.name(), what.into(), tools, base));
     for transform in [Transform::Dct, Transform::Adst] {
         let tools = Tools { transforms: vec![transform], ..plain.clone() };
         all.push(forced(transform.name(), "on every 8×8 block", tools));
@@ -97,9 +96,12 @@ pub fn ablate(
     let mut rows = Vec::new();
     for (tool, what, tools, base) in all {
         progress(tool);
-        let bytes = size(Some(tools), base)?;
-        let more = bytes as f64 - plain_bytes as f64;
-        let bits_per_weight = if weights == 0 { 0.0 } else { more * 8.0 / weights as f64 };
+        let lacks_base = base.is_none() && tools.predictors == [Predictor::Reference];
+        let bytes = if lacks_base { None } else { Some(size(Some(tools), base)?) };
+        let bits_per_weight = bytes.map(|bytes| match weights {
+            0 => 0.0,
+            _ => (bytes as f64 - plain_bytes as f64) * 8.0 / weights as f64,
+        });
         rows.push(Row { tool, what, bytes, bits_per_weight });
     }
     let flat_bytes = checkpoint.files.iter().map(|file| file.len).sum();

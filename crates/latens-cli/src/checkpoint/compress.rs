@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::base;
 use super::report::{CheckpointReport, TensorReport};
+use super::watch::Watch;
 use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
@@ -27,6 +28,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
             .in_file(super::path(input)?)
             .hint("latens decompress brings the checkpoint back"));
     }
+    super::options::of_compress(args)?;
     let files = &args.files;
     let (given, to) = (files.output.clone(), files.to);
     let (output, to) = settle::output(input, given, to, Format::Wcodec, Format::Wcodec)?;
@@ -55,7 +57,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     let config = Config::default().level(args.level).threads(threads);
     let progress = Progress::new("compress", Some(total), quiet);
     let base: Option<(Box<dyn Base>, String)> = match &args.base {
-        Some(path) => Some((base::open(path)?, base::name(path))),
+        Some(path) => Some((base::open(path, Limits::default())?, base::name(path))),
         None => None,
     };
     let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
@@ -67,7 +69,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     };
     let written = compress_checkpoint_watched(&checkpoint, against, &config, to, &mut watch);
     let written = written.map(|_| ());
-    progress.say("");
+    progress.finish();
     written.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
     let mut reader = Reader::open(out.read_back()?, Limits::default())?.threads(threads);
     if let Some((base, _)) = base {
@@ -75,12 +77,16 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     }
     if !args.no_verify {
         let wrong = "what was just written does not read back: please report it";
-        reader.compare(&checkpoint).map_err(|e| Failure::from(e).hint(wrong))?;
+        let watch = Watch::new("compare", &reader, quiet);
+        let same = reader.compare_watched(&checkpoint, &mut watch.by_entry());
+        same.map_err(|e| Failure::from(e).hint(wrong))?;
     }
     // Nobody asked for what is in it: it takes as long as reading it back.
     let silent = args.common.quiet && !args.common.json;
-    let tensors = if silent { Vec::new() } else { with_threads(threads, || tensors(&reader))? };
-    progress.finish();
+    let tensors = match silent {
+        true => Vec::new(),
+        false => with_threads(threads, || tensors(&reader, quiet))?,
+    };
     let report = CheckpointReport {
         input: input.name(),
         output: output.name(),
@@ -98,6 +104,6 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     Ok(())
 }
 
-fn tensors<S: ReadAt>(reader: &Reader<S>) -> Result<Vec<TensorReport>> {
-    super::inspect::tensors(reader).map(|all| all.iter().map(TensorReport::of).collect())
+fn tensors<S: ReadAt>(reader: &Reader<S>, quiet: bool) -> Result<Vec<TensorReport>> {
+    super::inspect::tensors(reader, quiet).map(|all| all.iter().map(TensorReport::of).collect())
 }

@@ -4,12 +4,11 @@ use latens::Limits;
 use std::time::Instant;
 
 use super::target;
+use super::watch::Watch;
 use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
-use crate::output::{Need, OutputFile, Request};
-use crate::progress::Progress;
 use crate::render;
 use crate::report::DecompressReport;
 use crate::verb::{print_json, say, settle, thread_count};
@@ -19,20 +18,14 @@ use crate::verb::{print_json, say, settle, thread_count};
 /// # Errors
 /// Bad input, I/O, wrong usage, a limit passed.
 pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
-    if args.limit.is_some() || args.files.columns.is_some() {
-        return Err(Failure::usage("--limit and --columns are for columns and tables")
-            .hint("`latens extract` gives a part of a tensor"));
-    }
+    super::options::of_decompress(args)?;
     let started = Instant::now();
     let limits = args.max_output.map_or(Limits::default(), |max| Limits::default().max_output(max));
     if args.salvage {
         return super::salvage::run(args, input, limits);
     }
-    let mut reader = super::reader(input, limits, thread_count(args.common.threads))?;
-    if let Some(path) = &args.base {
-        let base = super::base::open(path)?;
-        reader = reader.with_base(base).map_err(|e| Failure::from(e).in_file(path))?;
-    }
+    let reader = super::reader(input, limits, thread_count(args.common.threads))?;
+    let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
     if args.max_output.is_some_and(|max| total > max) {
@@ -42,35 +35,19 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     }
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;
+    target::same_format(&files, &outputs, args.files.to)?;
     if args.common.json && outputs.contains(&Output::Stdout) {
         return Err(
             Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
         );
     }
-    target::make_folder(args.files.output.as_deref())?;
     let quiet = args.common.quiet || args.common.json;
-    let progress = Progress::new("decompress", Some(total), quiet);
-    // All are written before the first one gets its name.
-    let mut written = Vec::new();
-    for (number, output) in outputs.iter().enumerate() {
-        let mut out = OutputFile::open(&Request {
-            input,
-            output,
-            force: args.files.force,
-            text: false,
-            need: Need::Stream,
-            max_output: args.max_output,
-        })?;
-        let done = reader.write_file(number, &mut out);
-        done.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
-        progress.add(out.written());
-        written.push(out);
-    }
-    let mut output_bytes = 0;
-    for out in written {
-        output_bytes += out.commit()?;
-    }
-    progress.finish();
+    let watch = Watch::over(total, "decompress", &reader, quiet);
+    let output_bytes = target::write(args, input, &outputs, |number, out| {
+        let name = &mut |entry| _ = watch.name(entry);
+        Ok(reader.write_file_watched(number, &mut watch.through(out), name)?)
+    })?;
+    drop(watch);
     let report = DecompressReport {
         input: input.name(),
         output: match (&outputs[..], &args.files.output) {

@@ -1,7 +1,8 @@
-//! One tensor of a `.wcodec`, or a slice of one, as a `.npy` array.
+//! One tensor of a `.wcodec`, or a slice of one, as a `.npy` array or as bare numbers.
 
 use latens::NumberType;
-use latens::wcodec::view::Values;
+use latens::wcodec::dtype::elements;
+use latens::wcodec::view::{Layout, Values};
 use latens::wcodec::{Reader, TensorEntry};
 use std::ops::Range;
 
@@ -17,8 +18,8 @@ pub struct Slice {
     pub shape: Vec<u64>,
     /// In row order.
     pub bytes: Vec<u8>,
-    /// Whether BF16 was widened to f32, which NumPy has.
-    pub widened: bool,
+    /// What NumPy's type does not say, in words.
+    pub note: &'static str,
 }
 
 /// `A:B`, either end optional, within `all`.
@@ -40,7 +41,8 @@ pub fn range(text: Option<&str>, all: u64, what: &str) -> Result<Range<u64>> {
     if from > to || to > all { Err(bad()) } else { Ok(from..to) }
 }
 
-/// Rows and columns of a tensor; all of it comes in its own shape.
+/// Rows and columns of a tensor, which keep the dimensions behind the first; of a tensor of one
+/// dimension its elements are the rows. With `cols`, what lies behind the first dimension is one.
 ///
 /// # Errors
 /// Bad input, I/O, no such rows or columns.
@@ -53,43 +55,107 @@ pub fn slice(
 ) -> Result<Slice> {
     let layout = reader.layout(number)?;
     let whole = rows.is_none() && cols.is_none();
-    let (rows, cols) = (range(rows, layout.rows, "rows")?, range(cols, layout.cols, "columns")?);
-    let values = reader.slice(number, rows.clone(), cols.clone())?;
-    let product = entry.shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
-    let own = whole && product == layout.rows.checked_mul(layout.cols);
-    let shape = match own {
-        true => entry.shape.to_vec(),
-        false => vec![rows.end - rows.start, cols.end - cols.start],
+    let all = logical_shape(entry, &layout);
+    let (&count, behind) = all.split_first().unwrap_or((&1, &[]));
+    if cols.is_some() && behind.is_empty() {
+        return Err(Failure::usage("the tensor has no columns: it is one row of numbers")
+            .hint("--rows A:B gives numbers A to B of it"));
+    }
+    let row = behind.iter().fold(1u64, |n, &extent| n.saturating_mul(extent));
+    let rows = range(rows, count, "rows")?;
+    let given = cols.is_some();
+    let cols = range(cols, row, "columns")?;
+    let shape = match (whole, given) {
+        (true, _) => all.clone(),
+        (false, true) => vec![rows.end - rows.start, cols.end - cols.start],
+        (false, false) => [&[rows.end - rows.start], behind].concat(),
     };
-    let (ty, bytes, widened) = match values {
-        Values::Signed(values) => {
-            (NumberType::I8, values.into_iter().map(i8::cast_unsigned).collect(), false)
+    let numbers = rows.start.saturating_mul(row)..rows.end.saturating_mul(row);
+    let (ty, bytes, note) = match read(reader, number, &layout, numbers)? {
+        Values::Words(bytes) => words(entry.dtype, cut(bytes, row, &cols, &rows)),
+        Values::Unsigned(values) => {
+            // Two's complement of eight bits has room for all integers of fewer.
+            let small = layout.meaning().is_some_and(|meaning| meaning.bits < 8);
+            let ty = if small { NumberType::I8 } else { NumberType::U8 };
+            (ty, cut(values, row, &cols, &rows), "")
         }
-        Values::Unsigned(values) => (NumberType::U8, values, false),
-        Values::Words(bytes) => words(entry.dtype, bytes),
+        Values::Signed(values) => {
+            let bytes = values.into_iter().map(i8::cast_unsigned).collect();
+            (NumberType::I8, cut(bytes, row, &cols, &rows), "")
+        }
     };
     let width = ty.bytes() as u64;
     let count = shape.iter().try_fold(width, |n, &extent| n.checked_mul(extent));
-    // What is not one word a weight (blocks of a packing without a view) is bytes.
+    // What is not one word a weight (elements of six bits) is bytes.
     match count == Some(bytes.len() as u64) {
-        true => Ok(Slice { ty, shape, bytes, widened }),
+        true => Ok(Slice { ty, shape, bytes, note }),
         false => {
             let shape = vec![bytes.len() as u64];
-            Ok(Slice { ty: NumberType::U8, shape, bytes, widened: false })
+            Ok(Slice { ty: NumberType::U8, shape, bytes, note: " (its bytes)" })
         }
     }
 }
 
+/// The shape of what comes out of a whole tensor: its own, with a dimension of real and imaginary
+/// parts for complex numbers; of what is packed, the matrix of its weights.
+fn logical_shape(entry: &TensorEntry<'_>, layout: &Layout) -> Vec<u64> {
+    let numbers = layout.rows.saturating_mul(layout.cols);
+    match elements(&entry.shape) {
+        Some(n) if n == numbers && entry.dtype != "C64" => entry.shape.clone(),
+        Some(n) if n.checked_mul(2) == Some(numbers) && entry.dtype == "C64" => {
+            [&entry.shape[..], &[2]].concat()
+        }
+        _ => vec![layout.rows, layout.cols],
+    }
+}
+
+/// A run of the numbers of a tensor, in row order.
+fn read(
+    reader: &Reader<SharedFile>,
+    number: usize,
+    layout: &Layout,
+    numbers: Range<u64>,
+) -> Result<Values> {
+    let cols = layout.cols.max(1);
+    let rows = numbers.start / cols..numbers.end.div_ceil(cols);
+    let held = (rows.end - rows.start).saturating_mul(layout.cols);
+    let wanted = numbers.start - rows.start * cols..numbers.end - rows.start * cols;
+    Ok(match reader.rows(number, rows)? {
+        Values::Unsigned(bytes) => Values::Unsigned(cut(bytes, held, &wanted, &(0..1))),
+        Values::Words(bytes) => Values::Words(cut(bytes, held, &wanted, &(0..1))),
+        Values::Signed(values) => {
+            let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+            let values = values.get(at(wanted.start)..at(wanted.end)).unwrap_or_default();
+            Values::Signed(values.to_vec())
+        }
+    })
+}
+
+/// Columns `cols` of the numbers of `rows`, each of which has `row` of them.
+fn cut(bytes: Vec<u8>, row: u64, cols: &Range<u64>, rows: &Range<u64>) -> Vec<u8> {
+    let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    if cols.start == 0 && cols.end == row {
+        return bytes;
+    }
+    let all = of(row).saturating_mul(of(rows.end - rows.start)).max(1);
+    let width = bytes.len() / all;
+    let each = bytes.chunks((of(row) * width).max(1));
+    each.flat_map(|r| r.get(of(cols.start) * width..of(cols.end) * width).unwrap_or_default())
+        .copied()
+        .collect()
+}
+
 /// NumPy's type for words of a checkpoint's type: bytes for those that it does not have.
-fn words(dtype: &str, bytes: Vec<u8>) -> (NumberType, Vec<u8>, bool) {
+fn words(dtype: &str, bytes: Vec<u8>) -> (NumberType, Vec<u8>, &'static str) {
     let ty = match dtype {
         "BF16" => {
             let wide = bytes.as_chunks::<2>().0.iter().flat_map(|&[a, b]| [0, 0, a, b]);
-            return (NumberType::F32, wide.collect(), true);
+            return (NumberType::F32, wide.collect(), " (BF16 as f32)");
         }
+        "C64" => return (NumberType::F32, bytes, " (real and imaginary parts)"),
         other => NumberType::from_name(&other.to_ascii_lowercase()).unwrap_or(NumberType::U8),
     };
-    (ty, bytes, false)
+    (ty, bytes, "")
 }
 
 impl Slice {
@@ -120,8 +186,8 @@ mod tests {
 
     #[test]
     fn brain_floats_are_widened() {
-        let (ty, bytes, widened) = words("BF16", vec![0x80, 0x3f]);
-        assert_eq!((ty, widened), (NumberType::F32, true));
+        let (ty, bytes, note) = words("BF16", vec![0x80, 0x3f]);
+        assert_eq!((ty, note), (NumberType::F32, " (BF16 as f32)"));
         assert_eq!(words("F16", Vec::new()).0, NumberType::F16);
         assert_eq!(words("F8_E4M3", Vec::new()).0, NumberType::U8);
         assert_eq!(f32::from_le_bytes(bytes.try_into().unwrap()), 1.0);

@@ -5,6 +5,7 @@ use latens::wcodec::{Reader, TensorInspection};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+use super::watch::Watch;
 use crate::message::Result;
 use crate::parallel;
 
@@ -49,8 +50,8 @@ pub struct Tensor {
     pub weights: u64,
     /// In the file.
     pub bits_per_weight: f64,
-    /// Of symbols or bytes, without any context.
-    pub order0_entropy: f64,
+    /// Of symbols or bytes, without any context; null for weights that are coded as numbers.
+    pub order0_entropy: Option<f64>,
     /// Tiles by predictor.
     pub predictors: BTreeMap<String, u64>,
     /// Sub-blocks by transform.
@@ -65,16 +66,26 @@ pub struct Tensor {
 ///
 /// # Errors
 /// Bad input, I/O.
-pub fn tensors<S: ReadAt>(reader: &Reader<S>) -> Result<Vec<TensorInspection>> {
+pub fn tensors<S: ReadAt>(reader: &Reader<S>, quiet: bool) -> Result<Vec<TensorInspection>> {
     let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
-    parallel::map(numbers.len(), &|index| Ok(reader.inspect(numbers[index])?))
+    let watch = Watch::new("inspect", reader, quiet);
+    parallel::map(numbers.len(), &|index| {
+        let bytes = watch.name(numbers[index]);
+        let found = reader.inspect(numbers[index])?;
+        watch.add(bytes);
+        Ok(found)
+    })
 }
 
 /// Look into a file.
 ///
 /// # Errors
 /// Bad input, I/O.
-pub fn read<S: ReadAt>(reader: &Reader<S>, bytes: u64) -> Result<CheckpointInspection> {
+pub fn read<S: ReadAt>(
+    reader: &Reader<S>,
+    bytes: u64,
+    quiet: bool,
+) -> Result<CheckpointInspection> {
     let files: Vec<(String, u64)> = reader.files().map(|(name, len)| (name.into(), len)).collect();
     let hash = reader.model_hash();
     Ok(CheckpointInspection {
@@ -84,7 +95,7 @@ pub fn read<S: ReadAt>(reader: &Reader<S>, bytes: u64) -> Result<CheckpointInspe
         bytes,
         flat_bytes: files.iter().map(|(_, len)| len).sum(),
         files,
-        tensors: tensors(reader)?.iter().map(tensor).collect(),
+        tensors: tensors(reader, quiet)?.iter().map(tensor).collect(),
     })
 }
 

@@ -6,10 +6,14 @@ pub mod base;
 pub mod compress;
 pub mod decompress;
 pub mod extract;
+pub mod flat;
 pub mod inspect;
+mod options;
 mod report;
+mod rescued;
 mod salvage;
 pub mod target;
+mod watch;
 
 use latens::Limits;
 use latens::wcodec::Reader;
@@ -18,11 +22,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::args;
 use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
 use crate::message::{Failure, Result};
 use crate::report::Verified;
+use crate::verb::thread_count;
+
+use watch::Watch;
 
 pub use report::{CheckpointReport, TensorReport};
 
@@ -73,10 +81,8 @@ pub fn reader(input: &Input, limits: Limits, threads: usize) -> Result<Reader<Sh
 /// # Errors
 /// Bad input, I/O.
 pub fn unpack(input: &Input, base: Option<&Path>, folder: &Path) -> Result<PathBuf> {
-    let mut reader = reader(input, Limits::default(), 0)?;
-    if let Some(path) = base {
-        reader = reader.with_base(base::open(path)?)?;
-    }
+    let limits = Limits::default();
+    let reader = base::with(reader(input, limits, 0)?, base, limits)?;
     let files: Vec<String> = reader.files().map(|(name, _)| name.to_string()).collect();
     for (number, name) in files.iter().enumerate() {
         let mut file = File::create_new(folder.join(target::plain(name)?))?;
@@ -91,11 +97,17 @@ pub fn unpack(input: &Input, base: Option<&Path>, folder: &Path) -> Result<PathB
 ///
 /// # Errors
 /// Bad input, I/O.
-pub fn verify(input: &Input, format: Format, threads: usize) -> Result<Verified> {
+pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Verified> {
     let (tensors, checksum) = match format {
         Format::Wcodec => {
-            let reader = reader(input, Limits::default(), threads)?;
-            reader.verify().map_err(|e| Failure::from(e).in_file(input.name()))?;
+            let limits = Limits::default();
+            let reader = reader(input, limits, thread_count(args.common.threads))?;
+            // What needs no base is not compared with one.
+            let base = args.base.as_deref().filter(|_| reader.base_name().is_some());
+            let reader = base::with(reader, base, limits)?;
+            let watch = Watch::new("verify", &reader, args.common.quiet || args.common.json);
+            let done = reader.verify_watched(&mut watch.by_entry());
+            done.map_err(|e| Failure::from(e).in_file(input.name()))?;
             (reader.tensors().count(), true)
         }
         _ => (open(input)?.tensors.len(), false),

@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::args;
+use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
+use crate::output::{Need, OutputFile, Request};
+use crate::verb::settle;
 
 /// A name that a file was stored under, if it can be one in a folder: names in a container come
 /// from strangers and are never paths.
@@ -31,17 +35,16 @@ pub fn outputs(
     given: Option<&Path>,
     files: &[(String, u64)],
 ) -> Result<Vec<Output>> {
-    let folder = |path: &Path| path.is_dir() || ends_with_separator(path);
     match (files, given) {
         ([_], Some(path)) if path.as_os_str() == "-" => Ok(vec![Output::Stdout]),
-        (_, Some(path)) if folder(path) => {
+        (_, Some(path)) if is_folder(path) => {
             files.iter().map(|(name, _)| Ok(Output::File(path.join(plain(name)?)))).collect()
         }
         ([_], Some(path)) => Ok(vec![Output::File(path.to_path_buf())]),
         ([(name, _)], None) => {
             let extension = Path::new(plain(name)?).extension();
             let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
-            let stem = crate::format::Format::stem(super::path(input)?);
+            let stem = Format::stem(super::path(input)?);
             let path = super::path(input)?.with_file_name(format!("{stem}.{extension}"));
             Ok(vec![Output::File(path)])
         }
@@ -50,16 +53,101 @@ pub fn outputs(
     }
 }
 
-/// Make the folder that several files go into.
+/// Whether a path names a folder, one that is there or, by its end, one to be made.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() || ends_with_separator(path)
+}
+
+/// Writes one output after the other; the first one gets its name when all are written.
 ///
 /// # Errors
-/// I/O.
-pub fn make_folder(given: Option<&Path>) -> Result<()> {
-    match given {
-        Some(path) if ends_with_separator(path) => {
-            std::fs::create_dir_all(path).map_err(|e| Failure::from(e).in_file(path))
+/// I/O; those of `each`, which writes the output of that number.
+pub fn write(
+    args: &args::Decompress,
+    input: &Input,
+    outputs: &[Output],
+    mut each: impl FnMut(usize, &mut OutputFile) -> Result<()>,
+) -> Result<u64> {
+    let folder = Folder::make(args.files.output.as_deref())?;
+    let mut written = Vec::new();
+    for (number, output) in outputs.iter().enumerate() {
+        let mut out = OutputFile::open(&Request {
+            input,
+            output,
+            force: args.files.force,
+            text: false,
+            need: Need::Stream,
+            max_output: args.max_output,
+        })?;
+        let done = each(number, &mut out);
+        done.map_err(|e| out.explain(settle::in_input(e, input)))?;
+        written.push(out);
+    }
+    let mut bytes = 0;
+    for out in written {
+        bytes += out.commit()?;
+    }
+    folder.keep();
+    Ok(bytes)
+}
+
+/// What comes out is what went in: a name or `--to` that says another format is wrong.
+///
+/// # Errors
+/// Wrong usage.
+pub fn same_format(files: &[(String, u64)], outputs: &[Output], to: Option<Format>) -> Result<()> {
+    for ((name, _), output) in files.iter().zip(outputs) {
+        let held = Format::of_path(Path::new(name));
+        let path = match output {
+            Output::File(path) => Some(path),
+            Output::Stdout => None,
+        };
+        let wanted = [path.and_then(|path| Format::of_path(path)), to];
+        if let (Some(held), Some(other)) =
+            (held, wanted.into_iter().flatten().find(|format| held.is_some_and(|h| h != *format)))
+        {
+            return Err(Failure::usage(format!("what comes out is {held}, not {other}"))
+                .in_file(output.name())
+                .hint(format!("name it .{held}; `latens extract` writes a tensor as npy")));
         }
-        _ => Ok(()),
+    }
+    Ok(())
+}
+
+/// A folder for the output, which is gone again where nothing came of it.
+#[derive(Debug, Default)]
+struct Folder {
+    /// What was not there before, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Folder {
+    /// Makes the folder that `given` names, if it names one.
+    ///
+    /// # Errors
+    /// I/O.
+    fn make(given: Option<&Path>) -> Result<Self> {
+        let Some(path) = given.filter(|path| ends_with_separator(path)) else {
+            return Ok(Folder::default());
+        };
+        let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let folder = Folder { made: missing.map(Path::to_path_buf).collect() };
+        std::fs::create_dir_all(path).map_err(|e| Failure::from(e).in_file(path))?;
+        Ok(folder)
+    }
+
+    /// It stays.
+    fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Whatever holds something is kept.
+            let _ = std::fs::remove_dir(folder);
+        }
     }
 }
 

@@ -6,6 +6,7 @@ pub mod bar;
 pub mod bench;
 pub mod checkpoint;
 pub mod dbp;
+pub mod flat;
 pub mod grid;
 pub mod html;
 pub mod inspect;

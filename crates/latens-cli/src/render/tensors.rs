@@ -31,7 +31,7 @@ pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {
             Cell::left(&tensor.codec),
             Cell::right(format!("{:.3}", tensor.bits_per_weight)),
             dim(Cell::right(format!("{flat:.2}"))),
-            dim(Cell::right(format!("{:.3}", tensor.order0_entropy))),
+            dim(Cell::right(tensor.order0_entropy.map_or("-".into(), |bits| format!("{bits:.3}")))),
             Cell::right(units::bytes(tensor.bytes)),
             Cell::left(bar(tensor.bytes as f64 / most, BAR)).style(Style::Bar),
             dim(Cell::left(tools(tensor))),
@@ -77,16 +77,14 @@ pub fn ablation(name: &str, found: &Ablation, colour: bool) -> String {
     let share =
         |bytes: u64| format!("{:.2} %", 100.0 * bytes as f64 / found.flat_bytes.max(1) as f64);
     for row in &found.rows {
-        let gains = row.bits_per_weight < -0.0005;
+        let gains = row.bits_per_weight.is_some_and(|bits| bits < -0.0005);
+        let none = || "-".to_string();
         grid.row(vec![
             Cell::left(row.tool),
-            Cell::right(units::bytes(row.bytes)),
-            Cell::right(share(row.bytes)),
-            Cell::right(format!("{:+.4}", row.bits_per_weight)).style(if gains {
-                Style::Good
-            } else {
-                Style::Plain
-            }),
+            Cell::right(row.bytes.map_or_else(none, units::bytes)),
+            Cell::right(row.bytes.map_or_else(none, share)),
+            Cell::right(row.bits_per_weight.map_or_else(none, |bits| format!("{bits:+.4}")))
+                .style(if gains { Style::Good } else { Style::Plain }),
             dim(Cell::left(&row.what)),
         ]);
     }
@@ -140,7 +138,8 @@ fn footer(file: &CheckpointInspection) -> String {
     format!("{raw}; {rest} besides: tables, headers, index")
 }
 
-fn shape(shape: &[u64]) -> String {
+/// `32×3×3×3`
+pub(super) fn shape(shape: &[u64]) -> String {
     shape.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
 }
 

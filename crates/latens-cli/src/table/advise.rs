@@ -104,14 +104,28 @@ fn snippet(columns: &[ColumnAdvice]) -> String {
     if !encodings.is_empty() {
         let _ = writeln!(text, "    column_encoding={{{}}},", encodings.join(", "));
     }
-    let compression = match codecs.split_first() {
-        Some(((_, first), rest)) if rest.iter().all(|(_, codec)| codec == first) => literal(first),
-        _ => {
-            let all: Vec<String> =
-                codecs.iter().map(|(name, codec)| format!("{name}: \"{codec}\"")).collect();
-            format!("{{{}}}", all.join(", "))
-        }
+    let alike = codecs.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let compression = match codecs.first() {
+        Some((_, first)) if alike => literal(first),
+        _ => members(codecs.iter().map(|(name, codec)| (name, literal(codec)))),
     };
-    let _ = writeln!(text, "    compression={compression},\n)");
+    let _ = writeln!(text, "    compression={compression},");
+    // Without one PyArrow takes another than was measured.
+    let mut packed = codecs.iter().filter(|(_, codec)| *codec == "zstd").peekable();
+    if packed.peek().is_some() {
+        let level = parquet::ZSTD_LEVEL.to_string();
+        let level = match alike {
+            true => level,
+            false => members(packed.map(|(name, _)| (name, level.clone()))),
+        };
+        let _ = writeln!(text, "    compression_level={level},");
+    }
+    text.push_str(")\n");
     text
+}
+
+/// A dictionary of Python.
+fn members<'a>(all: impl Iterator<Item = (&'a String, String)>) -> String {
+    let all: Vec<String> = all.map(|(name, value)| format!("{name}: {value}")).collect();
+    format!("{{{}}}", all.join(", "))
 }

@@ -3,11 +3,12 @@
 use latens::Limits;
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{print_json, say, thread_count};
 use crate::args;
 use crate::checkpoint::{self, base, extract, target};
+use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
@@ -29,11 +30,9 @@ struct Report {
 /// Bad input, I/O, wrong usage.
 pub fn run(args: &args::Extract) -> Result<()> {
     let input = Input::File(args.model.clone());
-    let mut reader =
-        checkpoint::reader(&input, Limits::default(), thread_count(args.common.threads))?;
-    if let Some(path) = &args.base {
-        reader = reader.with_base(base::open(path)?)?;
-    }
+    let limits = Limits::default();
+    let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads))?;
+    let reader = base::with(reader, args.base.as_deref(), limits)?;
     let named = |e: Failure| e.in_file(&args.model);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
     let Some((number, entry)) = found else {
@@ -46,6 +45,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
         };
         return Err(named(Failure::usage(format!("no tensor {:?}", args.tensor)).hint(hint)));
     };
+    let raw = bare(args.output.as_deref())?;
     let slice = extract::slice(&reader, number, &entry, args.rows.as_deref(), args.cols.as_deref());
     let slice = slice.map_err(named)?;
     let output = match &args.output {
@@ -66,7 +66,8 @@ pub fn run(args: &args::Extract) -> Result<()> {
         need: Need::Stream,
         max_output: None,
     })?;
-    out.write_all(&slice.to_npy()).map_err(|e| out.explain(e.into()))?;
+    let bytes = if raw { slice.bytes.clone() } else { slice.to_npy() };
+    out.write_all(&bytes).map_err(|e| out.explain(e.into()))?;
     out.commit()?;
     let report = Report {
         input: input.name(),
@@ -78,15 +79,35 @@ pub fn run(args: &args::Extract) -> Result<()> {
     if args.common.json {
         print_json(&report)?;
     } else if !args.common.quiet && output != Output::Stdout {
-        let note = if slice.widened { " (BF16 as f32)" } else { "" };
         let shape: Vec<String> = slice.shape.iter().map(u64::to_string).collect();
         say(&format!(
-            "{} → {}: {} of shape ({}){note}\n",
+            "{} → {}: {} of shape ({}){}\n",
             one_line(&args.tensor),
             one_line(&report.output),
             report.number_type,
-            shape.join(", ")
+            shape.join(", "),
+            slice.note
         ));
     }
     Ok(())
+}
+
+/// Whether an output is one of bare numbers, by its extension; else it is `.npy`.
+///
+/// # Errors
+/// Wrong usage: an extension that says something else.
+fn bare(output: Option<&Path>) -> Result<bool> {
+    let Some(path) = output else { return Ok(false) };
+    let special = path.extension().is_none() || path.exists() && !path.is_file();
+    match Format::of_path(path) {
+        Some(Format::Npy) => Ok(false),
+        Some(Format::Raw) => Ok(true),
+        None if special => Ok(false),
+        other => {
+            let what = other.map_or("that".to_string(), |format| format.to_string());
+            Err(Failure::usage(format!("extract writes npy or raw, not {what}"))
+                .in_file(path)
+                .hint("name the output .npy, or .raw for bare little-endian numbers"))
+        }
+    }
 }

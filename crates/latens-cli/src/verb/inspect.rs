@@ -83,13 +83,14 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             return ablate(args, &input, format, &name, colour);
         }
         Format::Wcodec => {
-            let mut reader = checkpoint::reader(&input, Limits::default(), 0)?;
-            if let Some(path) = &args.base {
-                reader = reader.with_base(checkpoint::base::open(path)?)?;
-            }
+            let limits = Limits::default();
+            let reader = checkpoint::reader(&input, limits, 0)?;
+            let reader = checkpoint::base::with(reader, args.base.as_deref(), limits)?;
             let bytes = input.size().unwrap_or(0);
-            let file =
-                with_threads(args.common.threads, || checkpoint::inspect::read(&reader, bytes));
+            let quiet = args.common.quiet || args.common.json;
+            let file = with_threads(args.common.threads, || {
+                checkpoint::inspect::read(&reader, bytes, quiet)
+            });
             let file = file.map_err(|e| settle::in_input(e, &input))?;
             match args.common.json {
                 true => print_json(&file)?,
@@ -98,9 +99,22 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             }
             render::tensors::html(&file)
         }
+        Format::Safetensors | Format::Gguf => {
+            let file = checkpoint::open(&input)?;
+            let quiet = args.common.quiet || args.common.json;
+            let file = with_threads(args.common.threads, || checkpoint::flat::read(&file, quiet));
+            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            match args.common.json {
+                true => print_json(&file)?,
+                false if args.common.quiet => {}
+                false => print_out(&render::flat::text(&name, &file, colour))?,
+            }
+            render::flat::html(&file)
+        }
         other => {
-            let what =
-                format!("inspect looks into pco, pco.zip, dbp, parquet and wcodec, not {other}");
+            let what = format!(
+                "inspect looks into pco, pco.zip, dbp, parquet, safetensors, gguf and wcodec, not {other}"
+            );
             return Err(settle::in_input(Failure::usage(what), &input));
         }
     };
@@ -129,7 +143,10 @@ fn ablate(
     };
     let there = checkpoint::open(&Input::File(path))?;
     let base = match &args.base {
-        Some(path) => Some((checkpoint::base::open(path)?, checkpoint::base::name(path))),
+        Some(path) => {
+            let opened = checkpoint::base::open(path, Limits::default())?;
+            Some((opened, checkpoint::base::name(path)))
+        }
         None => None,
     };
     let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });

@@ -1,9 +1,10 @@
 //! `latens verify`
 
 use serde::Serialize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{print_json, print_out, settle, thread_count, with_threads};
+use super::{print_json, print_out, settle, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -35,9 +36,15 @@ struct Report {
 /// Check each file; the exit code is 1 if any fails, 2 where none does and the tool was used wrongly.
 ///
 /// # Errors
-/// Where printing fails, and wrong usage of a single file: else a file that fails is a line of the
-/// report.
+/// Where printing fails, and wrong usage of a single file or of `--base`: else a file that fails is a
+/// line of the report.
 pub fn run(args: &args::Verify) -> Result<ExitCode> {
+    let needs_none = |path: &PathBuf| {
+        settle::input_format(&settle::input(path), args.from).is_ok_and(|f| f != Format::Wcodec)
+    };
+    if args.base.is_some() && args.files.iter().all(needs_none) {
+        return Err(Failure::usage("--base is for .wcodec files, and there is none"));
+    }
     let mut report = Report { ok: true, files: Vec::new() };
     let mut only_usage = true;
     for path in &args.files {
@@ -78,7 +85,11 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
 fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
     let format = settle::input_format(input, args.from)?;
     let quiet = args.common.quiet || args.common.json;
-    let progress = Progress::new("verify", None, quiet);
+    let progress = match checkpoint::is_checkpoint(format) {
+        // It has a bar with names.
+        true => Progress::hidden(),
+        false => Progress::new("verify", None, quiet),
+    };
     let all_or_none = |verified: Verified| {
         let checksums = if verified.checksum { Checksums::All } else { Checksums::None };
         (verified, checksums)
@@ -91,7 +102,7 @@ fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
             table::verify::verify(input, format, &progress)
         }
         Format::Safetensors | Format::Gguf | Format::Wcodec => {
-            checkpoint::verify(input, format, thread_count(args.common.threads)).map(all_or_none)
+            checkpoint::verify(input, format, args).map(all_or_none)
         }
         other => Err(Failure::usage(format!("{other} holds nothing that could be verified"))),
     });

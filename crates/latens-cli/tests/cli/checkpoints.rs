@@ -4,7 +4,7 @@ use crate::tool::Folder;
 use serde_json::{Value, json};
 
 /// Numbers that crowd around zero, the same every time.
-fn weights(n: usize, seed: u64) -> Vec<u8> {
+pub fn weights(n: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
         state ^= state << 13;
@@ -15,8 +15,18 @@ fn weights(n: usize, seed: u64) -> Vec<u8> {
     (0..n).map(|_| ((next() + next() + next()) as i8).cast_unsigned()).collect()
 }
 
+/// Bytes that nothing makes smaller, the same every time.
+pub fn noise(n: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..n).map(|_| next()).collect()
+}
+
 /// A safetensors file of these tensors, in this order.
-fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
+pub fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
     let mut header = serde_json::Map::new();
     header.insert("__metadata__".into(), json!({"format": "pt"}));
     let mut data = Vec::new();
@@ -93,6 +103,11 @@ fn shards_and_their_index_come_back_in_a_folder() {
     assert_eq!(f.read("out/m-1.safetensors"), a);
     assert_eq!(f.read("out/m-2.safetensors"), b);
     assert_eq!(f.read("out/m.safetensors.index.json"), index);
+    let mut bad = f.read("m.wcodec");
+    bad[1000] ^= 1;
+    f.write("bad.wcodec", &bad);
+    f.run(&["decompress", "bad.wcodec", "-o", "new/and/deep/"]).fails(&["byte "]);
+    assert!(!f.path("new").exists());
 }
 
 #[test]
@@ -113,7 +128,13 @@ fn damage_is_named_and_leaves_nothing() {
         f.write("bad.wcodec", &whole[..len]);
         f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors"]).fails(&["bad.wcodec", "byte "]);
     }
+    f.write("bad.wcodec", &[&whole, &b"abc"[..]].concat());
+    let end = format!("byte {}", whole.len());
+    let follow = ["3 bytes follow the end", end.as_str()];
+    f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors"]).fails(&follow);
     assert_eq!(f.names(), ["bad.wcodec", "m.safetensors", "m.wcodec"]);
+    let done = f.run(&["decompress", "bad.wcodec", "-o", "x.safetensors", "--salvage"]).ok();
+    assert!(done.err.contains("3 bytes follow the end"), "{}", done.err);
 }
 
 #[test]
@@ -125,6 +146,8 @@ fn an_unreadable_checkpoint_is_named_with_its_byte() {
     f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "layer.weight", "byte "]);
     f.write("m.safetensors", b"");
     f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "byte 0"]);
+    f.write("g.gguf", b"XXXX\x03\0\0\0");
+    f.run(&["compress", "g.gguf"]).fails(&["a GGUF file begins with", "byte 0"]);
     f.write("g.gguf", b"GGUF\x03\0\0\0");
     f.run(&["compress", "g.gguf"]).fails(&["g.gguf", "byte 8"]);
     assert_eq!(f.names(), ["g.gguf", "m.safetensors"]);
@@ -148,7 +171,8 @@ fn a_slice_comes_out_without_the_rest() {
     f.run(&["extract", "m.wcodec", "norm"]).ok();
     assert!(f.read("norm.npy").ends_with(&weights(256, 10)));
     f.run(&["extract", "m.wcodec", "weight"]).ends_with(2, &["no tensor", "layer.weight"]);
-    f.run(&["extract", "m.wcodec", "norm", "--rows", "0:9", "-f"]).ends_with(2, &["no rows"]);
+    f.run(&["extract", "m.wcodec", "norm", "--rows", "0:65", "-f"]).ends_with(2, &["no rows"]);
+    f.run(&["extract", "m.wcodec", "norm", "--cols", "0:1", "-f"]).ends_with(2, &["--rows A:B"]);
 }
 
 #[test]
@@ -181,12 +205,19 @@ fn every_tool_is_weighed() {
         let report: Value = serde_json::from_slice(&done.out).unwrap();
         let rows = report["rows"].as_array().unwrap();
         let names: Vec<&str> = rows.iter().map(|row| row["tool"].as_str().unwrap()).collect();
-        let all = "NONE LEFT TOP AVG PLANAR DC COLUMN DCT ADST bitplane context 16x16 8x32 32x8";
+        let all = "NONE LEFT TOP AVG PLANAR DC COLUMN REFERENCE DCT ADST bitplane context 16x16 8x32 32x8";
         assert_eq!(names.join(" "), all);
+        assert!(rows[7]["bytes"].is_null() && rows[7]["bits_per_weight"].is_null(), "{report}");
+        assert_eq!(rows[7]["what"], "needs --base");
         // Noise is not predicted by its neighbours.
         assert!(rows[1]["bits_per_weight"].as_f64().unwrap() > 0.2, "{report}");
     }
-    assert!(f.run(&["inspect", "m.wcodec", "--ablate"]).ok().text().contains("PLANAR"));
+    let done = f.run(&["inspect", "m.wcodec", "--ablate"]).ok();
+    assert!(done.text().contains("PLANAR") && done.text().contains("needs --base"));
+    let done = f.run(&["inspect", "m.safetensors", "--ablate", "--base", "m.wcodec"]).ok();
+    assert!(done.text().contains("of the base"), "{}", done.text());
+    let done = f.run(&["inspect", "m.safetensors"]).ok();
+    assert!(done.text().contains("--ablate"), "{}", done.text());
 }
 
 #[test]
@@ -210,81 +241,16 @@ fn a_base_is_asked_for_again() {
     }
     let wrong = ["decompress", "m.wcodec", "-f", "-o", "x.safetensors", "--base", "m.safetensors"];
     f.run(&wrong).fails(&["not the base"]);
-}
-
-#[test]
-fn what_is_whole_can_be_salvaged() {
-    let f = Folder::new();
-    let two = safetensors(&[
-        ("a", "I8", &[256, 256], weights(65_536, 14)),
-        ("b", "I8", &[256, 256], weights(65_536, 15)),
-    ]);
-    f.write("m.safetensors", &two);
-    f.run(&["compress", "m.safetensors"]).ok();
-    let mut bad = f.read("m.wcodec");
-    bad[1000] ^= 1;
-    f.write("bad.wcodec", &bad);
-    let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "s.safetensors"]);
-    assert_eq!(done.code, Some(1), "{}", done.err);
-    assert!(done.err.contains("lost: a") && done.err.contains("1 tensors are whole"));
-    let saved = f.read("s.safetensors");
-    let saved = safetensors::SafeTensors::deserialize(&saved).unwrap();
-    assert_eq!(saved.names(), ["b"]);
-    assert_eq!(saved.tensor("b").unwrap().data(), weights(65_536, 15));
-}
-
-/// The tensors of a safetensors file with their bytes.
-fn tensors(file: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let file = safetensors::SafeTensors::deserialize(file).unwrap();
-    let mut all: Vec<_> = file.iter().map(|(name, t)| (name.into(), t.data().to_vec())).collect();
-    all.sort();
-    all
-}
-
-#[test]
-fn a_damaged_index_can_be_salvaged() {
-    let f = Folder::new();
-    f.write("m.safetensors", &model(21));
-    f.run(&["compress", "m.safetensors"]).ok();
-    let (whole, all) = (f.read("m.wcodec"), tensors(&model(21)));
-    let footer = whole.len() - 32;
-    let index = u64::from_le_bytes(whole[footer..][..8].try_into().unwrap()) as usize;
-    let salvage = |bad: &[u8], options: &[&str]| {
-        f.write("bad.wcodec", bad);
-        let verb = ["decompress", "bad.wcodec", "--salvage", "-f", "-o", "s.safetensors"];
-        f.run(&[&verb, options].concat())
-    };
-    // A bit of header, index or footer: all comes back, and it is said what was wrong.
-    for (number, at) in (0..128).chain(index..whole.len()).step_by(7).enumerate() {
-        let mut bad = whole.clone();
-        bad[at] ^= 1 << (number % 8);
-        f.write("bad.wcodec", &bad);
-        f.run(&["decompress", "bad.wcodec", "-o", "no.safetensors"]).fails(&["byte "]);
-        let done = salvage(&bad, &[]).ok();
-        assert!(done.err.contains(&format!("put right in memory (byte {at})")), "{}", done.err);
-        assert!(done.err.contains("5 tensors are whole"), "{}", done.err);
-        assert_eq!(tensors(&f.read("s.safetensors")), all, "byte {at}");
+    // To be verified, too.
+    let done = f.run(&["verify", "m.wcodec"]);
+    assert!(done.code == Some(1) && done.text().contains("base.safetensors"), "{}", done.text());
+    for base in ["base.safetensors", "base.wcodec"] {
+        let done = f.run(&["verify", "alone.wcodec", "m.wcodec", "--base", base]).ok();
+        assert!(done.text().contains("m.wcodec: ok, 1 tensors, checksums hold"), "{}", done.text());
     }
-    let done = salvage(&whole, &["-q"]).ok();
-    assert!(done.err.is_empty(), "{}", done.err);
-    // The last record of a tensor: those before it come, and it is said how many do not.
-    let name = index + whole[index..].windows(4).position(|w| w == b"step").unwrap();
-    let mut bad = whole.clone();
-    bad[name..name + 9].fill(0xff);
-    let done = salvage(&bad, &[]);
-    assert_eq!(done.code, Some(1), "{}", done.err);
-    let lost = "lost: 1 tensors behind empty, whose names are lost (byte ";
-    for says in ["damaged: the index is damaged here", lost, "4 tensors are whole"] {
-        assert!(done.err.contains(says), "{}", done.err);
-    }
-    let before: Vec<_> = all.iter().filter(|(name, _)| name != "step").cloned().collect();
-    assert_eq!(tensors(&f.read("s.safetensors")), before);
-    // Cut off: by the footer, and by more than the index.
-    let done = salvage(&whole[..footer], &[]).ok();
-    assert!(done.err.contains("there is no footer"), "{}", done.err);
-    assert_eq!(tensors(&f.read("s.safetensors")), all);
-    let done = salvage(&whole[..index - 1], &[]);
-    done.fails(&["ends before its index", "bad.wcodec", &format!("byte {}", index - 1)]);
+    let done = f.run(&["verify", "m.wcodec", "--base", "m.safetensors"]);
+    assert!(done.code == Some(1) && done.text().contains("not the base"), "{}", done.text());
+    f.run(&["verify", "m.safetensors", "--base", "base.wcodec"]).ends_with(2, &["--base"]);
 }
 
 #[test]
@@ -296,5 +262,35 @@ fn checkpoints_and_columns_do_not_mix() {
     f.run(&["compress", "-", "--from", "safetensors"]).ends_with(2, &["by position"]);
     f.run(&["compress", "m.safetensors"]).ok();
     f.run(&["decompress", "m.wcodec", "--to", "npy"]).ends_with(2, &["not npy"]);
+    f.run(&["decompress", "m.wcodec", "--to", "gguf", "-o", "x"]).ends_with(2, &["not gguf"]);
+    for name in ["x.npy", "x.csv", "x.parquet", "x.pco", "x.gguf", "x.bin", "x.wcodec"] {
+        let says = ["what comes out is safetensors", name];
+        f.run(&["decompress", "m.wcodec", "-o", name]).ends_with(2, &says);
+    }
+    for name in ["x.csv", "x.safetensors", "x.weight"] {
+        f.run(&["extract", "m.wcodec", "norm", "-o", name]).ends_with(2, &["npy or raw", name]);
+    }
+    assert_eq!(f.names(), ["m.safetensors", "m.wcodec"]);
+    f.run(&["extract", "m.wcodec", "norm", "-o", "x.raw"]).ok();
+    assert_eq!(f.read("x.raw"), weights(256, 9));
+    let of_columns = [
+        &["--columns", "a"][..],
+        &["--mode", "dict"],
+        &["--delta", "none"],
+        &["--chunk-n", "7"],
+        &["--no-checksum"],
+        &["--type", "i8"],
+        &["--encoding", "plain"],
+        &["--favor", "size"],
+        &["--skip-unsupported"],
+    ];
+    for option in of_columns {
+        let args = [&["compress", "m.safetensors", "-o", "y.wcodec"], option].concat();
+        f.run(&args).ends_with(2, &[option[0], "nothing for a checkpoint"]);
+    }
+    for option in [&["--type", "i8"][..], &["--allow-trailing"]] {
+        let args = [&["decompress", "m.wcodec", "-o", "y.safetensors"], option].concat();
+        f.run(&args).ends_with(2, &[option[0], "nothing for a checkpoint"]);
+    }
     f.run(&["decompress", "m.wcodec", "-f", "--max-output", "1000"]).fails(&["--max-output 1000"]);
 }

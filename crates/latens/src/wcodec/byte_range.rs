@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::view::{Layout, Sign, Values, View};
 use std::ops::Range;
@@ -69,7 +70,8 @@ impl<S: ReadAt> Reader<S> {
         }
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         // An empty tensor is opened, too: its descriptor may be wrong.
-        let Layout { view, rows, unit_rows, unit_bytes: row, .. } = self.layout(number)?;
+        let open = OpenTensor::open(self, number)?;
+        let Layout { view, rows, unit_rows, unit_bytes: row, .. } = open.layout()?;
         // Rows of bytes are rows of the decoded numbers.
         let plain = matches!(
             view,
@@ -86,7 +88,8 @@ impl<S: ReadAt> Reader<S> {
         let (mut next, end) = (range.start / row, range.end.div_ceil(row));
         while next < end {
             let now = next..end.min(next.saturating_add(step));
-            let bytes = match self.rows(number, now.clone())? {
+            let values = open.values(now.clone()).map_err(|e| e.within(self.place(number)));
+            let bytes = match values? {
                 Values::Unsigned(bytes) | Values::Words(bytes) => bytes,
                 Values::Signed(bytes) => bytes.into_iter().map(i8::cast_unsigned).collect(),
             };

@@ -23,8 +23,10 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
+pub(super) use detect::{Neighbours, tells_nothing, view as told_view};
 pub use detect::{Siblings, scale_block};
 pub use quantization::Quantization;
+pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
 pub use segments::Segment;
 pub use source::ReadAt;
 pub use tensors::Tensors;
@@ -145,9 +147,14 @@ impl Checkpoint {
             source.read_exact_at(&mut magic, 0)?;
             magic == *b"GGUF"
         };
+        let called = |extension| {
+            Path::new(&name).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
+        };
         let mut listing = if is_gguf {
             gguf::read(name, source)?
-        } else if Path::new(&name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+        } else if called("gguf") {
+            return Err(Error::corrupt(0, "a GGUF file begins with `GGUF`, this one does not"));
+        } else if called("json") {
             sharded::read(name, source, shard)?
         } else {
             safetensors::read(name, source)?

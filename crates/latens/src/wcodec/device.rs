@@ -165,7 +165,16 @@ impl<S: ReadAt> Reader<S> {
     /// Those of [`Reader::plan`]; invalid argument where there are no such rows.
     pub fn plan_rows(&self, number: usize, rows: Range<u64>) -> Result<TensorPlan> {
         let open = OpenTensor::open(self, number)?;
-        open.plan(rows).map_err(|e| e.within(self.place(number)))
+        let plan = || {
+            let layout = open.logical_layout(number)?;
+            if layout == open.layout()? {
+                return open.plan(rows);
+            }
+            let parts = open.logical_parts(number, &layout, rows.clone())?;
+            let parts = parts.into_iter().map(PartPlan::Decoded).collect();
+            Ok(TensorPlan { layout, rows, parts })
+        };
+        plan().map_err(|e: Error| e.within(self.place(number)))
     }
 
     /// Fills `out` with the file's bytes from `at` on, as they are.

@@ -32,8 +32,9 @@ pub struct TensorInspection {
     /// Its bytes in the file, tables aside.
     pub bytes: usize,
     /// Order-0 entropy in bits a weight: of the symbols of the weights, or of the bytes, with
-    /// everything else of the tensor as it is stored.
-    pub order0_entropy: f64,
+    /// everything else of the tensor as it is stored. None of weights that are numbers, for Pco:
+    /// almost all of them are different.
+    pub order0_entropy: Option<f64>,
     /// The tensor whose bytes it shares.
     pub copy_of: Option<usize>,
     /// Part by part.
@@ -81,15 +82,21 @@ impl<S: ReadAt> Reader<S> {
         let layout = open.layout().map_err(within)?;
         let entry = self.entry(number);
         let (mut parts, mut symbols_bits, mut beside) = (Vec::new(), 0.0, 0usize);
+        let mut numbers = false;
         for (i, record) in open.descriptor.parts.iter().enumerate() {
             let inspection = part(&open, i, record).map_err(within)?;
             match record.shape {
-                PartShape::Words { .. } => beside += inspection.bytes,
+                PartShape::Words { .. } => {
+                    beside += inspection.bytes;
+                    numbers |= record.role == Role::Weights;
+                }
                 _ => symbols_bits += entropy(&open, i).map_err(within)?,
             }
             parts.push(inspection);
         }
-        let weights = layout.rows.saturating_mul(layout.cols).max(1);
+        let logical = open.logical_layout(number).map_err(within)?;
+        let weights = logical.weights(entry.as_ref().map_or(&[], |e| &e.shape));
+        let entropy = (symbols_bits + 8.0 * beside as f64) / weights.max(1) as f64;
         Ok(TensorInspection {
             number,
             name: entry.as_ref().map_or_else(String::new, |e| e.name.clone()),
@@ -99,7 +106,7 @@ impl<S: ReadAt> Reader<S> {
             weights,
             flat_bytes: entry.as_ref().map_or(0, |e| e.length),
             bytes: entry.as_ref().map_or(0, |e| e.stored),
-            order0_entropy: (symbols_bits + 8.0 * beside as f64) / weights as f64,
+            order0_entropy: (!numbers).then_some(entropy),
             copy_of: entry.and_then(|e| e.copy_of),
             parts,
         })

@@ -5,7 +5,7 @@ use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::wcodec::base::Base;
-use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::checkpoint::{Quantization, ReadAt};
 use crate::wcodec::decode::part::Pool;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::kept::Last;
@@ -19,7 +19,6 @@ use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_index::{OpenEntry, OpenIndex};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::threads::{self, Spare};
-use crate::wcodec::view::{Layout, Values};
 use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -44,6 +43,8 @@ pub struct Reader<S: ReadAt> {
     pub(crate) bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
     pub(crate) last: Last,
+    /// What the metadata of the source files say, once somebody wants to know.
+    pub(crate) quantization: OnceLock<Quantization>,
     base: Option<Box<dyn Base>>,
     pub(crate) index_offset: u64,
 }
@@ -94,6 +95,7 @@ impl<S: ReadAt> Reader<S> {
             bank: OnceLock::new(),
             pool: Pool::default(),
             last: Last::default(),
+            quantization: OnceLock::new(),
             base: None,
             index_offset,
         }
@@ -218,62 +220,6 @@ impl<S: ReadAt> Reader<S> {
         open.bytes_into(out).map_err(|e| e.within(self.place(number)))
     }
 
-    /// The layout of tensor `number` as it is stored: rows and columns of its logical weights, and
-    /// what they mean.
-    ///
-    /// # Errors
-    /// Those of [`Reader::tensor`].
-    pub fn layout(&self, number: usize) -> Result<Layout> {
-        OpenTensor::open(self, number)?.layout()
-    }
-
-    /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the
-    /// packing means them, or words of its own type. Only the groups that hold them are decoded.
-    ///
-    /// # Errors
-    /// Those of [`Reader::tensor`]; invalid argument where there are no such rows.
-    pub fn rows(&self, number: usize, rows: Range<u64>) -> Result<Values> {
-        let open = OpenTensor::open(self, number)?;
-        open.values(rows).map_err(|e| e.within(self.place(number)))
-    }
-
-    /// Columns `cols` of rows `rows`, as [`Reader::rows`].
-    ///
-    /// # Errors
-    /// Those of [`Reader::rows`]; invalid argument where there are no such columns.
-    pub fn slice(&self, number: usize, rows: Range<u64>, cols: Range<u64>) -> Result<Values> {
-        let open = OpenTensor::open(self, number)?;
-        let layout = open.layout()?;
-        if cols.start > cols.end || cols.end > layout.cols {
-            return Err(Error::invalid(format!(
-                "columns {} to {} of {}",
-                cols.start, cols.end, layout.cols
-            )));
-        }
-        let count = rows.end.saturating_sub(rows.start);
-        let values = open.values(rows).map_err(|e| e.within(self.place(number)))?;
-        let cut = |bytes: Vec<u8>| -> Vec<u8> {
-            let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-            let all = of(count).saturating_mul(of(layout.cols)).max(1);
-            let width = (bytes.len() / all).max(1);
-            let row = of(layout.cols) * width;
-            let rows = bytes.chunks(row.max(1));
-            rows.flat_map(|r| {
-                r.get(of(cols.start) * width..of(cols.end) * width).unwrap_or_default()
-            })
-            .copied()
-            .collect()
-        };
-        Ok(match values {
-            Values::Unsigned(bytes) => Values::Unsigned(cut(bytes)),
-            Values::Words(bytes) => Values::Words(cut(bytes)),
-            Values::Signed(bytes) => {
-                let bytes = bytes.into_iter().map(i8::cast_unsigned).collect();
-                Values::Signed(cut(bytes).into_iter().map(u8::cast_signed).collect())
-            }
-        })
-    }
-
     /// How errors name an entry.
     pub(crate) fn place(&self, number: usize) -> String {
         match self.index.entry(number) {
@@ -289,12 +235,36 @@ impl<S: ReadAt> Reader<S> {
         self.index.files().map(|file| (file.name, file.length))
     }
 
+    /// Numbers of the tensors of source file `number`, in its order.
+    pub fn tensors_of_file(&self, number: usize) -> Vec<usize> {
+        let Some(file) = self.index.file(number) else { return Vec::new() };
+        let entries = file.segments().filter_map(|segment| match segment {
+            SegmentRecord::Entry(entry) => Some(entry),
+            SegmentRecord::Zeros(_) => None,
+        });
+        entries.filter(|&entry| self.entry(entry).is_some()).collect()
+    }
+
     /// Writes source file `number` as it was. In memory are some 8 MiB of a tensor, with its parts and
     /// what explains them, or of small ones.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`]; I/O of `out`.
     pub fn write_file(&self, number: usize, out: &mut dyn Write) -> Result<()> {
+        self.write_file_watched(number, out, &mut |_| ())
+    }
+
+    /// As [`Reader::write_file`]; `watch` is told the number of each entry before its bytes are
+    /// written.
+    ///
+    /// # Errors
+    /// Those of [`Reader::write_file`].
+    pub fn write_file_watched(
+        &self,
+        number: usize,
+        out: &mut dyn Write,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<()> {
         let file = self.index.file(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.limits.check_output(file.length)?;
@@ -307,22 +277,31 @@ impl<S: ReadAt> Reader<S> {
                 _ => false,
             };
             if !small || few.len() == MANY {
-                self.write_side_by_side(&mut few, out)?;
+                self.write_side_by_side(&mut few, out, watch)?;
             }
             match segment {
                 SegmentRecord::Entry(entry) if small => few.push(entry),
-                SegmentRecord::Entry(entry) => self.write_entry(entry, out)?,
+                SegmentRecord::Entry(entry) => {
+                    watch(entry);
+                    self.write_entry(entry, out)?;
+                }
                 SegmentRecord::Zeros(count) => {
                     std::io::copy(&mut std::io::repeat(0).take(count), out)?;
                 }
             }
         }
-        self.write_side_by_side(&mut few, out)
+        self.write_side_by_side(&mut few, out, watch)
     }
 
     /// Writes the bytes of entries, decoded on a thread each, and empties the list of them.
-    fn write_side_by_side(&self, entries: &mut Vec<usize>, out: &mut dyn Write) -> Result<()> {
-        self.side_by_side(entries, |_, bytes| {
+    fn write_side_by_side(
+        &self,
+        entries: &mut Vec<usize>,
+        out: &mut dyn Write,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<()> {
+        self.side_by_side(entries, |entry, bytes| {
+            watch(entry);
             out.write_all(&bytes)?;
             Ok(Some(bytes))
         })?;
@@ -404,6 +383,14 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// The first thing that is wrong; [`Reader::tensor`] tells of each tensor on its own.
     pub fn verify(&self) -> Result<()> {
+        self.verify_watched(&mut |_| ())
+    }
+
+    /// As [`Reader::verify`]; `watch` is told the number of each tensor before it is decoded.
+    ///
+    /// # Errors
+    /// Those of [`Reader::verify`].
+    pub fn verify_watched(&self, watch: &mut dyn FnMut(usize)) -> Result<()> {
         self.bank()?;
         let mut end = HEADER_BYTES as u64;
         for entry in self.index.entries() {
@@ -419,7 +406,7 @@ impl<S: ReadAt> Reader<S> {
         for entry in self.index.entries().filter(|entry| entry.record.dtype().is_none()) {
             self.fill(entry.number, &mut bytes)?;
         }
-        if !self.has_its_hash()? {
+        if !self.has_its_hash(watch)? {
             return Err(Error::corrupt(
                 self.index_offset,
                 "all tensors decode, but not to what the model hash states",
@@ -429,11 +416,12 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// Decodes all tensors and compares the model hash.
-    pub(crate) fn has_its_hash(&self) -> Result<bool> {
+    pub(crate) fn has_its_hash(&self, watch: &mut dyn FnMut(usize)) -> Result<bool> {
         let mut hash = ModelHash::new();
         let mut bytes = Vec::new();
         for entry in self.index.entries() {
             if let Some(dtype) = entry.record.dtype() {
+                watch(entry.number);
                 self.fill(entry.number, &mut bytes)?;
                 hash.tensor(&entry.name, dtype, &entry.record.shape(), &bytes);
             }
@@ -460,6 +448,13 @@ pub(crate) fn read_head<S: ReadAt>(source: &S, length: u64) -> Result<[u8; HEADE
     Ok(head)
 }
 
+/// The footer and end of a file that bytes were appended to, if they are no more than a megabyte.
+pub(crate) fn followed<S: ReadAt>(source: &S, length: u64) -> Option<(Footer, u64)> {
+    let searched = length.min(1 << 20);
+    let tail = read(source, length - searched, searched).ok()?;
+    Footer::followed(&tail, length)
+}
+
 /// Reads header, footer and index, which must be sound.
 pub(crate) fn read_ends<S: ReadAt>(source: &S, limits: Limits) -> Result<Ends> {
     let length = source.size()?;
@@ -467,7 +462,12 @@ pub(crate) fn read_ends<S: ReadAt>(source: &S, limits: Limits) -> Result<Ends> {
     let header = Header::read(&head)?;
     let mut foot = [0; FOOTER_BYTES];
     source.read_exact_at(&mut foot, length - FOOTER_BYTES as u64)?;
-    let footer = Footer::read(&foot, length)?;
+    let footer = Footer::read(&foot, length).map_err(|e| match followed(source, length) {
+        Some((_, end)) => {
+            Error::corrupt(end, format!("{} bytes follow the end of the file", length - end))
+        }
+        None => e,
+    })?;
     let index_offset = footer.index_offset;
     let bytes = length - FOOTER_BYTES as u64 - index_offset;
     limits.check_alloc(bytes, "the index")?;

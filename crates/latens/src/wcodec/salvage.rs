@@ -29,6 +29,8 @@ pub struct Salvage<S: ReadAt> {
     pub damage: Vec<Damage>,
     /// What is lost of the index.
     pub lost: Option<LostEntries>,
+    /// Whether the index is whole, or was but for a bit: then what it says of source files is right.
+    pub whole_index: bool,
 }
 
 /// Something that is wrong.
@@ -63,7 +65,7 @@ impl<S: ReadAt> Reader<S> {
             Ok(ends) => {
                 let reader = Self::of(source, limits, ends);
                 let damage = Vec::from_iter(reader.mend_tables());
-                return Ok(Salvage { reader, damage, lost: None });
+                return Ok(Salvage { reader, damage, lost: None, whole_index: true });
             }
             Err(e) if !matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Truncated) => {
                 return Err(e);
@@ -89,10 +91,10 @@ impl<S: ReadAt> Reader<S> {
         let reader = Self::of(source, limits, Ends { header, index, index_offset: place.start });
         found.extend(reader.mend_tables());
         // Much damage may look like one bit by chance, and then the tensors are others.
-        if guessed && matches!(reader.has_its_hash(), Ok(false)) {
+        if guessed && matches!(reader.has_its_hash(&mut |_| ()), Ok(false)) {
             return Self::salvage_front(reader.source, limits, (&head, place), bytes, damage);
         }
-        Ok(Salvage { reader, damage: found, lost: None })
+        Ok(Salvage { reader, damage: found, lost: None, whole_index: true })
     }
 
     /// Reads what comes before the damage of an index.
@@ -112,7 +114,8 @@ impl<S: ReadAt> Reader<S> {
         damage.extend(reader.mend_tables());
         let entries = reader.index.len();
         // All tensors together can be compared with the model hash.
-        let proved = missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(), Ok(true));
+        let proved =
+            missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(&mut |_| ()), Ok(true));
         // Damage at one place spares what comes before the record that it breaks; but where that
         // one's beginning is broken too, it may have come from the end of the record before.
         let spared = match &wrong {
@@ -129,7 +132,7 @@ impl<S: ReadAt> Reader<S> {
         if lost.is_none() && (place.crc.is_some() || !proved) {
             damage.push(Damage { at: place.start, what: damaged_somewhere(proved).to_owned() });
         }
-        Ok(Salvage { reader, damage, lost })
+        Ok(Salvage { reader, damage, lost, whole_index: false })
     }
 
     /// Reads the tables, which all tensors share, if a bit of them was flipped.

@@ -32,7 +32,7 @@ pub use packed::{Axis, BitOrder, Packing};
 pub use parts::{Form, Meaning, PartLayout, Sign, Values};
 pub use words::WordOrder;
 
-use super::dtype::Dtype;
+use super::dtype::{Dtype, elements};
 use super::plane::{Content, Part, Role};
 use crate::error::{Error, Result};
 
@@ -143,7 +143,7 @@ impl View {
 /// Raw bytes have rows too where the shape tells of them.
 fn raw_matrix(dtype: Dtype, shape: &[u64], len: u64) -> (u64, u64, u64) {
     let whole = (1, len, 1);
-    if super::dtype::elements(shape).and_then(|n| dtype.bytes(n)) != Some(len) {
+    if elements(shape).and_then(|n| dtype.bytes(n)) != Some(len) {
         return whole;
     }
     match matrix::of(shape) {
@@ -167,6 +167,15 @@ impl Layout {
             }
             View::FloatBytes { width } => float_bytes::parts(width, cols),
             View::Blocks(kind) => kind.parts(cols),
+        }
+    }
+
+    /// Weights of a tensor of this shape: its elements, or what is packed in them.
+    pub fn weights(&self, shape: &[u64]) -> u64 {
+        let all = self.rows.saturating_mul(self.cols);
+        match self.view {
+            View::Packed(_) | View::Blocks(_) => all,
+            _ => elements(shape).unwrap_or(all),
         }
     }
 

@@ -22,6 +22,6 @@ pub(crate) use convert::join;
 
 pub use inspect::{ColumnInspection, ParquetInspection, inspect};
 pub use measure::measure;
-pub use options::{Compression, Encoding, Options};
+pub use options::{Compression, Encoding, Options, ZSTD_LEVEL};
 pub use read::ParquetTable;
 pub use write::{Written, write};

@@ -2,6 +2,9 @@
 
 use parquet::basic::{Compression as Codec, ZstdLevel};
 
+/// The level of [`Compression::Zstd`].
+pub const ZSTD_LEVEL: i32 = 3;
+
 /// `--compression`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Compression {
@@ -20,7 +23,7 @@ impl Compression {
         match self {
             Compression::None => Codec::UNCOMPRESSED,
             Compression::Snappy => Codec::SNAPPY,
-            Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()),
+            Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()),
         }
     }
 }

@@ -102,7 +102,7 @@ mod tests {
         let numbers: Vec<u16> = (0..3000u32).map(|i| (i * i % 977) as u16).collect();
         let sound = compress(&numbers, &Config::default().chunk_n(1000)).unwrap();
         let trailer = trailer(&mut Cursor::new(&sound)).unwrap().unwrap();
-        let behind = |chunk: usize| trailer.chunks[chunk].offset as usize;
+        let behind = |chunk: usize| usize::try_from(trailer.chunks[chunk].offset).unwrap();
         for (wanted, end) in [(1, behind(1)), (1000, behind(1)), (1001, behind(2))] {
             let mut out = vec![7; wanted];
             assert!(!decompress_into(&sound, &mut out).unwrap().finished);

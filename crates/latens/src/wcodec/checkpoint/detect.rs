@@ -14,11 +14,34 @@ mod scales;
 
 pub use scales::{Siblings, scale_block};
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Checkpoint, TensorInfo};
+use super::{Checkpoint, Quantization, TensorInfo};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::view::{Axis, BitOrder, BlockKind, Packing, Sign, View, WordOrder};
+
+/// The tensors among which one stands, by name: those of a checkpoint, or of a file that holds one.
+pub(in crate::wcodec) trait Neighbours {
+    /// What is known of a tensor.
+    fn get(&self, name: &str) -> Option<Cow<'_, TensorInfo>>;
+
+    /// The bytes of a tensor that has at most `most`.
+    fn bytes(&self, name: &str, most: usize) -> Option<Vec<u8>>;
+
+    /// What the metadata say.
+    fn quantization(&self) -> &Quantization;
+
+    /// Whether there is a tensor of that name.
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Shape of a tensor.
+    fn shape(&self, name: &str) -> Option<Vec<u64>> {
+        self.get(name).map(|t| t.shape.clone())
+    }
+}
 
 /// The tensors of a checkpoint by name.
 struct Names<'a> {
@@ -26,22 +49,27 @@ struct Names<'a> {
     by_name: HashMap<&'a str, usize>,
 }
 
-impl<'a> Names<'a> {
+impl Names<'_> {
     fn index(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
+}
 
-    fn get(&self, name: &str) -> Option<&'a TensorInfo> {
-        self.checkpoint.tensors.get(self.index(name)?)
+impl Neighbours for Names<'_> {
+    fn get(&self, name: &str) -> Option<Cow<'_, TensorInfo>> {
+        self.checkpoint.tensors.get(self.index(name)?).map(Cow::Borrowed)
     }
 
-    /// The bytes of a small tensor.
     fn bytes(&self, name: &str, most: usize) -> Option<Vec<u8>> {
         let index = self.index(name)?;
         let len = usize::try_from(self.checkpoint.tensors.get(index)?.len).ok()?;
         let mut bytes = vec![0; (len <= most).then_some(len)?];
         self.checkpoint.read_tensor(index, 0, &mut bytes).ok()?;
         Some(bytes)
+    }
+
+    fn quantization(&self) -> &Quantization {
+        &self.checkpoint.quantization
     }
 }
 
@@ -50,25 +78,28 @@ pub(super) fn detect(checkpoint: &mut Checkpoint) {
     let by_name =
         checkpoint.tensors.iter().enumerate().map(|(i, t)| (t.name.as_str(), i)).collect();
     let names = Names { checkpoint, by_name };
-    let found: Vec<(View, Siblings)> = checkpoint
-        .tensors
-        .iter()
-        .map(|t| {
-            let view = [packing(&names, t), Some(plain(t.dtype))].into_iter().flatten();
-            let fits = |view: &View| view.layout(t.dtype, &t.shape, t.len).is_some();
-            (
-                view.filter(|v| v != &View::Raw).find(fits).unwrap_or(View::Raw),
-                scales::siblings(&names, t),
-            )
-        })
-        .collect();
+    let found: Vec<(View, Siblings)> =
+        checkpoint.tensors.iter().map(|t| (view(&names, t), scales::siblings(&names, t))).collect();
     for (tensor, (view, siblings)) in checkpoint.tensors.iter_mut().zip(found) {
         (tensor.view, tensor.siblings) = (view, siblings);
     }
 }
 
+/// The view of a tensor that names, types, shapes and metadata tell of, and that fits it.
+pub(in crate::wcodec) fn view(names: &dyn Neighbours, t: &TensorInfo) -> View {
+    let view = [packing(names, t), Some(plain(t.dtype))].into_iter().flatten();
+    let fits = |view: &View| view.layout(t.dtype, &t.shape, t.len).is_some();
+    view.filter(|v| v != &View::Raw).find(fits).unwrap_or(View::Raw)
+}
+
+/// Whether any tensor of a type may be stored in `view` because it is smaller so: then the view does
+/// not tell what the bytes mean.
+pub(in crate::wcodec) fn tells_nothing(dtype: Dtype, view: View) -> bool {
+    view == View::Raw || alternatives(dtype, View::Raw).contains(&view)
+}
+
 /// A packing that a convention tells of.
-fn packing(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
+fn packing(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     gptq::view(names, t)
         .or_else(|| bitsandbytes::view(names, t))
         .or_else(|| compressed_tensors::view(names, t))

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
 
 /// Longest header, the library's own limit.
-const LONGEST_HEADER: u64 = 100_000_000;
+pub(in crate::wcodec) const LONGEST_HEADER: u64 = 100_000_000;
 /// Most dimensions of a tensor.
 const MOST_DIMENSIONS: usize = 64;
 
@@ -144,6 +144,27 @@ fn parse(header: &[u8], file: usize, data: u64) -> Result<(Vec<Listed>, Quantiza
     });
     read.map_err(|e| e.offset_by(8))?;
     Ok((listed, quantization))
+}
+
+/// The `__metadata__` of a header, the eight bytes of its length before it; `None` where that is no
+/// header. Members that are not text are left out.
+pub(in crate::wcodec) fn metadata_of(bytes: &[u8]) -> Option<Vec<(String, String)>> {
+    let (length, header) = bytes.split_first_chunk::<8>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let mut found = Vec::new();
+    let read = Json::new(header.get(..length)?).members(|name, value| {
+        if name != "__metadata__" {
+            return Ok(());
+        }
+        value.members(|key, value| {
+            if let Ok(text) = value.parse::<Cow<'_, str>>() {
+                found.push((key, text.into_owned()));
+            }
+            Ok(())
+        })
+    });
+    read.ok()?;
+    Some(found)
 }
 
 /// A hint where it is what it should be, and nothing else otherwise.

@@ -185,6 +185,16 @@ impl Footer {
 }
 
 impl Footer {
+    /// The last footer in `tail`, what ends at `file_length`, that is the end of a file; and that end.
+    pub(crate) fn followed(tail: &[u8], file_length: u64) -> Option<(Self, u64)> {
+        let ends = (FOOTER_BYTES..tail.len()).rev();
+        ends.filter(|&end| tail[..end].ends_with(END_MAGIC)).find_map(|end| {
+            let footer = tail[..end].last_chunk::<FOOTER_BYTES>()?;
+            let end = file_length - (tail.len() - end) as u64;
+            Some((Self::read(footer, end).ok()?, end))
+        })
+    }
+
     /// The footer of which a bit was flipped, and at which byte of the file.
     pub(crate) fn mended(bytes: &[u8; FOOTER_BYTES], file_length: u64) -> Option<(Self, u64)> {
         (0..FOOTER_BYTES * 8).find_map(|bit| {
@@ -214,6 +224,9 @@ mod tests {
         }
         let footer = Footer { index_offset: 256, file_length: 1000, index_crc: 3 };
         assert_eq!(Footer::read(&footer.bytes(), 1000).unwrap(), footer);
+        let tail = [&[1; 9], &footer.bytes()[..], &[2; 5]].concat();
+        assert_eq!(Footer::followed(&tail, 1005), Some((footer, 1000)));
+        assert_eq!(Footer::followed(&tail, 1006), None);
         for bit in 0..FOOTER_BYTES * 8 {
             let mut bytes = footer.bytes();
             bytes[bit / 8] ^= 1 << (bit % 8);

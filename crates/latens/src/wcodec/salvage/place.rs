@@ -4,7 +4,7 @@ use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, HEADER_BYTES, Header, align};
-use crate::wcodec::reader::read;
+use crate::wcodec::reader::{followed, read};
 use crate::wcodec::salvage::{Damage, mended};
 
 /// Bytes that are searched at a time for the beginning of an index.
@@ -33,7 +33,7 @@ pub(crate) fn find_index<S: ReadAt>(
     source.read_exact_at(&mut foot, foot_at)?;
     let by = |footer: Footer| {
         let (start, crc) = (footer.index_offset, Some(footer.index_crc));
-        Place { start, end: foot_at, crc }
+        Place { start, end: footer.file_length - FOOTER_BYTES as u64, crc }
     };
     let wrong = match Footer::read(&foot, length) {
         Ok(footer) => return Ok(by(footer)),
@@ -41,6 +41,12 @@ pub(crate) fn find_index<S: ReadAt>(
     };
     if let Some((footer, at)) = Footer::mended(&foot, length) {
         damage.push(Damage { at, what: mended("footer") });
+        return Ok(by(footer));
+    }
+    if let Some((footer, end)) = followed(source, length) {
+        let what =
+            format!("{} bytes follow the end of the file; nothing in them is needed", length - end);
+        damage.push(Damage { at: end, what });
         return Ok(by(footer));
     }
     let known = Header::read(head).ok().and_then(|header| header.known);

@@ -116,8 +116,7 @@ impl BlockKind {
         let (block, _) = dtype.block()?;
         let n = elements(shape)?;
         let &cols = shape.last()?;
-        (dtype.bytes(n)? == len && cols > 0 && cols.is_multiple_of(block))
-            .then_some((n / cols, cols))
+        (dtype.bytes(n)? == len && cols > 0 && cols.is_multiple_of(block)).then(|| (n / cols, cols))
     }
 
     /// The parts of a matrix with `cols` weights a row.

@@ -145,6 +145,22 @@ fn empty_tensors_and_unknown_types() {
     assert!(View::Bytes(Sign::Signed).layout(Dtype::Unknown, &[77], 77).is_none());
 }
 
+/// As a damaged index may have it: bytes, and a shape that has none.
+#[test]
+fn shapes_without_elements_have_no_bytes() {
+    for view in every_view().into_iter().filter(|view| *view != View::Raw) {
+        for &dtype in Dtype::ALL {
+            for shape in [&[5, 0][..], &[0], &[0, 32]] {
+                assert_eq!(
+                    view.layout(dtype, shape, 34 * 210),
+                    None,
+                    "{view:?} {dtype:?} {shape:?}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn foreign_parts_are_refused() {
     let layout = |view: View, dtype| view.layout(dtype, &[2, 256], 512).unwrap();

@@ -5,20 +5,20 @@
 //! JSON as a U8 tensor and tells the shape. INT8: `X.weight` I8 and `X.SCB`; nothing is packed.
 
 use super::super::members::{Json, Numbers};
-use super::{BitOrder, Dtype, Names, Packing, Sign, TensorInfo, View};
+use super::{BitOrder, Dtype, Neighbours, Packing, Sign, TensorInfo, View};
 
 /// Longest description of a quantised tensor.
 const LONGEST_STATE: usize = 1 << 16;
 
-pub(super) fn view(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
+pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     if t.dtype != Dtype::U8 {
         return None;
     }
     let state = ["nf4", "fp4"].iter().find_map(|kind| {
         let state = format!("{}.quant_state.bitsandbytes__{kind}", t.name);
-        names.index(&state).map(|_| state)
+        names.has(&state).then_some(state)
     });
-    if state.is_none() && (names.index(&format!("{}.absmax", t.name)).is_none() || !is_flat(t)) {
+    if state.is_none() && (!names.has(&format!("{}.absmax", t.name)) || !is_flat(t)) {
         return None;
     }
     let packing = Packing::nibbles(BitOrder::HighFirst, Sign::Unsigned);

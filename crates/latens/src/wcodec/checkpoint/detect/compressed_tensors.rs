@@ -9,12 +9,12 @@
 //! * MXFP4: `X_blocks` U8 with `X_scales` U8, one for 16 bytes.
 //! * bytes of nibbles with `X.weight_scale` that names twice as many columns as there are bytes.
 
-use super::{Axis, BitOrder, Dtype, Names, Packing, Sign, TensorInfo, View};
+use super::{Axis, BitOrder, Dtype, Neighbours, Packing, Sign, TensorInfo, View};
 
-pub(super) fn view(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
+pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let words = matches!(t.dtype, Dtype::I32 | Dtype::U32);
     let bytes = matches!(t.dtype, Dtype::U8 | Dtype::I8);
-    let has = |suffix: &str| names.index(&format!("{}{suffix}", t.name)).is_some();
+    let has = |suffix: &str| names.has(&format!("{}{suffix}", t.name));
     if let Some(base) = t.name.strip_suffix("weight_packed") {
         let bits = bits(names, base, t).unwrap_or(4);
         if bytes {
@@ -27,7 +27,7 @@ pub(super) fn view(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
     if let (Some(base), true) = (t.name.strip_suffix("weight_zero_point"), words) {
         // Packed along the rows: [out·bits/32, groups].
         let weight = names.get(&format!("{base}weight_packed"))?;
-        let bits = bits(names, base, weight).unwrap_or(4);
+        let bits = bits(names, base, &weight).unwrap_or(4);
         let packing =
             Packing { bits, ..Packing::words(BitOrder::LowFirst, Axis::Rows, Sign::Offset) };
         return packing.is_valid().then_some(View::Packed(packing));
@@ -42,11 +42,11 @@ pub(super) fn view(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
     let scale = names.get(&format!("{}_scale", t.name))?;
     let (rows, columns) = matrix(&t.shape)?;
     let (scale_rows, groups) = matrix(&scale.shape)?;
-    let group = (2 * columns).checked_div(groups)?;
+    let group = columns.checked_mul(2)?.checked_div(groups)?;
     let nvfp4 = scale.dtype == Dtype::F8_E4M3 && group == 16;
-    let said = names.checkpoint.quantization.bits == Some(4)
+    let said = names.quantization().bits == Some(4)
         && scale_rows == rows
-        && names.checkpoint.quantization.group_size == Some(group);
+        && names.quantization().group_size == Some(group);
     let unsigned = t.dtype == Dtype::U8 && (nvfp4 || has("_zero_point"));
     let sign = match (unsigned, t.dtype) {
         (true, _) => Sign::Unsigned,
@@ -69,8 +69,8 @@ fn matrix(shape: &[u64]) -> Option<(u64, u64)> {
 }
 
 /// Bits a weight: the words of a row by the columns that `weight_shape` tells.
-fn bits(names: &Names<'_>, base: &str, t: &TensorInfo) -> Option<u8> {
-    let said = || names.checkpoint.quantization.bits;
+fn bits(names: &dyn Neighbours, base: &str, t: &TensorInfo) -> Option<u8> {
+    let said = || names.quantization().bits;
     let bits = shape(names, base).and_then(|(_, columns)| {
         let words = *t.shape.get(1)?;
         // The last word of a row may not be full.
@@ -80,7 +80,7 @@ fn bits(names: &Names<'_>, base: &str, t: &TensorInfo) -> Option<u8> {
 }
 
 /// The two numbers of `weight_shape`, I64 or I32.
-fn shape(names: &Names<'_>, base: &str) -> Option<(u64, u64)> {
+fn shape(names: &dyn Neighbours, base: &str) -> Option<(u64, u64)> {
     let bytes = names.bytes(&format!("{base}weight_shape"), 16)?;
     let number = |bytes: &[u8]| -> Option<u64> {
         let mut wide = [0; 8];

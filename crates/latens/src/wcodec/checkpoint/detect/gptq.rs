@@ -5,24 +5,21 @@
 //! | GPTQ | `[in·bits/32, out]`, along rows | `[groups, out·bits/32]`, along columns | `[groups, out]` |
 //! | AWQ | `[in, out·bits/32]`, along columns, in AWQ's order | the same | the same |
 
-use super::{Axis, BitOrder, Dtype, Names, Packing, Sign, TensorInfo, View};
+use super::{Axis, BitOrder, Dtype, Neighbours, Packing, Sign, TensorInfo, View};
 
-pub(super) fn view(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
+pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let (base, zeros) = match t.name.strip_suffix("qweight") {
         Some(base) => (base, false),
         None => (t.name.strip_suffix("qzeros")?, true),
     };
     matches!(t.dtype, Dtype::I32 | Dtype::U32).then_some(())?;
-    let shape = |name: &str| names.get(&format!("{base}{name}")).map(|t| t.shape.as_slice());
+    let shape = |name: &str| names.shape(&format!("{base}{name}"));
     let weight = shape("qweight");
-    let out = match shape("scales") {
-        Some(&[_, out]) => Some(out),
-        _ => None,
-    };
+    let out = shape("scales").as_deref().and_then(columns_of);
     // AWQ packs the columns of the weights, GPTQ does not; without scales the metadata decides.
-    let along_rows = match (weight, out) {
-        (Some(&[_, columns]), Some(out)) => columns == out,
-        _ => names.checkpoint.quantization.method.as_deref() != Some("awq"),
+    let along_rows = match (weight.as_deref().and_then(columns_of), out) {
+        (Some(columns), Some(out)) => columns == out,
+        _ => names.quantization().method.as_deref() != Some("awq"),
     };
     let (axis, columns) = match (zeros, along_rows) {
         (false, true) => (Axis::Rows, None),
@@ -38,30 +35,35 @@ pub(super) fn view(names: &Names<'_>, t: &TensorInfo) -> Option<View> {
 /// Bits a weight: from the columns that hold `out` of them, or `qzeros`' columns, or the length of
 /// `g_idx`; what the metadata says where the shapes do not tell; 4.
 fn bits(
-    names: &Names<'_>,
+    names: &dyn Neighbours,
     base: &str,
     columns: Option<u64>,
     out: Option<u64>,
     along_rows: bool,
 ) -> u8 {
-    let shape = |name: &str| names.get(&format!("{base}{name}")).map(|t| t.shape.as_slice());
+    let shape = |name: &str| names.shape(&format!("{base}{name}"));
     let of = |packed: u64, all: u64| {
         let bits = packed.checked_mul(32)?.checked_div(all)?;
         (bits.checked_mul(all)? == packed * 32).then_some(bits)
     };
     let from_columns = columns.zip(out).and_then(|(columns, out)| of(columns, out));
-    let from_zeros = || match shape("qzeros") {
-        Some(&[_, columns]) => of(columns, out?),
-        _ => None,
-    };
-    let from_index = || match (shape("qweight"), shape("g_idx")) {
-        (Some(&[rows, _]), Some(&[input])) if along_rows => of(rows, input),
+    let from_zeros = || of(columns_of(&shape("qzeros")?)?, out?);
+    let from_index = || match (shape("qweight")?.as_slice(), shape("g_idx")?.as_slice()) {
+        (&[rows, _], &[input]) if along_rows => of(rows, input),
         _ => None,
     };
     from_columns
         .or_else(from_zeros)
         .or_else(from_index)
-        .or(names.checkpoint.quantization.bits)
+        .or(names.quantization().bits)
         .and_then(|bits| u8::try_from(bits).ok())
         .unwrap_or(4)
+}
+
+/// Columns of a matrix.
+fn columns_of(shape: &[u64]) -> Option<u64> {
+    match *shape {
+        [_, columns] => Some(columns),
+        _ => None,
+    }
 }

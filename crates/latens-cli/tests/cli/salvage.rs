@@ -1,0 +1,173 @@
+//! What is whole of damaged checkpoints.
+
+use crate::checkpoints::{model, safetensors, weights};
+use crate::tool::Folder;
+use serde_json::{Value, json};
+
+#[test]
+fn what_is_whole_can_be_salvaged() {
+    let f = Folder::new();
+    let two = safetensors(&[
+        ("a", "I8", &[256, 256], weights(65_536, 14)),
+        ("b", "I8", &[256, 256], weights(65_536, 15)),
+    ]);
+    f.write("m.safetensors", &two);
+    f.run(&["compress", "m.safetensors"]).ok();
+    let mut bad = f.read("m.wcodec");
+    bad[1000] ^= 1;
+    f.write("bad.wcodec", &bad);
+    let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "s.safetensors"]);
+    assert_eq!(done.code, Some(1), "{}", done.err);
+    assert!(done.err.contains("lost: a") && done.err.contains("1 tensors are whole"));
+    let saved = f.read("s.safetensors");
+    let saved = safetensors::SafeTensors::deserialize(&saved).unwrap();
+    assert_eq!(saved.names(), ["b"]);
+    assert_eq!(saved.tensor("b").unwrap().data(), weights(65_536, 15));
+}
+
+/// The tensors of a safetensors file with their bytes.
+fn tensors(file: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let file = safetensors::SafeTensors::deserialize(file).unwrap();
+    let mut all: Vec<_> = file.iter().map(|(name, t)| (name.into(), t.data().to_vec())).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_damaged_index_can_be_salvaged() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(21));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let (whole, all) = (f.read("m.wcodec"), tensors(&model(21)));
+    let footer = whole.len() - 32;
+    let index = u64::from_le_bytes(whole[footer..][..8].try_into().unwrap()) as usize;
+    let salvage = |bad: &[u8], options: &[&str]| {
+        f.write("bad.wcodec", bad);
+        let verb = ["decompress", "bad.wcodec", "--salvage", "-f", "-o", "s.safetensors"];
+        f.run(&[&verb, options].concat())
+    };
+    // A bit of header, index or footer: all comes back, and it is said what was wrong.
+    for (number, at) in (0..128).chain(index..whole.len()).step_by(7).enumerate() {
+        let mut bad = whole.clone();
+        bad[at] ^= 1 << (number % 8);
+        f.write("bad.wcodec", &bad);
+        f.run(&["decompress", "bad.wcodec", "-o", "no.safetensors"]).fails(&["byte "]);
+        let done = salvage(&bad, &[]).ok();
+        assert!(done.err.contains(&format!("put right in memory (byte {at})")), "{}", done.err);
+        assert!(done.err.contains("5 tensors are whole"), "{}", done.err);
+        assert!(done.err.contains("byte for byte"), "{}", done.err);
+        assert_eq!(f.read("s.safetensors"), model(21), "byte {at}");
+    }
+    let done = salvage(&whole, &["-q"]).ok();
+    assert!(done.err.is_empty(), "{}", done.err);
+    assert_eq!(f.read("s.safetensors"), model(21));
+    // The last record of a tensor: those before it come, and it is said how many do not.
+    let name = index + whole[index..].windows(4).position(|w| w == b"step").unwrap();
+    let mut bad = whole.clone();
+    bad[name..name + 9].fill(0xff);
+    let done = salvage(&bad, &[]);
+    assert_eq!(done.code, Some(1), "{}", done.err);
+    let lost = "lost: 1 tensors behind empty, whose names are lost (byte ";
+    for says in ["damaged: the index is damaged here", lost, "4 tensors are whole"] {
+        assert!(done.err.contains(says), "{}", done.err);
+    }
+    let before: Vec<_> = all.iter().filter(|(name, _)| name != "step").cloned().collect();
+    assert_eq!(tensors(&f.read("s.safetensors")), before);
+    // Cut off: by the footer, and by more than the index.
+    let done = salvage(&whole[..footer], &[]).ok();
+    assert!(done.err.contains("there is no footer"), "{}", done.err);
+    assert_eq!(tensors(&f.read("s.safetensors")), all);
+    let done = salvage(&whole[..index - 1], &[]);
+    done.fails(&["ends before its index", "bad.wcodec", &format!("byte {}", index - 1)]);
+}
+
+#[test]
+fn nothing_lost_is_the_very_file() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(31));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let done =
+        f.run(&["decompress", "m.wcodec", "--salvage", "-o", "s.safetensors", "--json"]).ok();
+    assert_eq!(f.read("s.safetensors"), model(31));
+    let said: Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!(said["identical"], true);
+    assert_eq!(said["whole"].as_array().unwrap().len(), 5);
+    assert_eq!((&said["lost"], &said["damage"]), (&json!([]), &json!([])));
+    assert_eq!(f.run(&["decompress", "m.wcodec", "--salvage", "-o", "-"]).ok().out, model(31));
+}
+
+#[test]
+fn what_was_lost_is_json() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(32));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let mut bad = f.read("m.wcodec");
+    bad[1000] ^= 1;
+    f.write("bad.wcodec", &bad);
+    let verb = ["decompress", "bad.wcodec", "--salvage", "-o", "s.safetensors"];
+    let done = f.run(&[&verb[..], &["--json"]].concat());
+    assert_eq!(done.code, Some(1), "{}", done.err);
+    let said: Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!((&said["identical"], &said["output"]), (&json!(false), &json!("s.safetensors")));
+    assert_eq!(said["whole"], json!(["layer.weight_scale", "norm", "empty", "step"]));
+    assert_eq!(said["lost"][0]["name"], "layer.weight");
+    assert!(said["lost"][0]["why"].as_str().unwrap().contains("checksum"), "{said}");
+    assert!(said["lost"][0]["byte"].as_u64().unwrap() <= 1000, "{said}");
+    // The metadata are kept, and so is the order of bytes in every run.
+    let saved = f.read("s.safetensors");
+    let (_, header) = ::safetensors::SafeTensors::read_metadata(&saved).unwrap();
+    assert_eq!(header.metadata().as_ref().unwrap()["format"], "pt");
+    f.run(&[&verb[..], &["-f", "-q"]].concat());
+    assert_eq!(f.read("s.safetensors"), saved);
+    let verb = ["decompress", "bad.wcodec", "--salvage", "-o"];
+    f.run(&[&verb[..], &["x.gguf"]].concat()).ends_with(2, &["as safetensors, not gguf"]);
+    f.run(&[&verb[..], &["-", "--json"]].concat()).ends_with(2, &["--json and -o -"]);
+}
+
+#[test]
+fn shards_are_salvaged_one_by_one() {
+    let f = Folder::new();
+    let a = safetensors(&[
+        ("a", "I8", &[256, 256], weights(65_536, 33)),
+        ("c", "BF16", &[8, 8], weights(128, 34)),
+    ]);
+    let b = safetensors(&[("b", "U8", &[100, 100], weights(10_000, 35))]);
+    let index = br#"{"weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}}"#;
+    f.write("m-1.safetensors", &a);
+    f.write("m-2.safetensors", &b);
+    f.write("m.safetensors.index.json", index);
+    f.run(&["compress", "m.safetensors.index.json"]).ok();
+    f.run(&["decompress", "m.wcodec", "--salvage", "-o", "whole/"]).ok();
+    assert_eq!((f.read("whole/m-1.safetensors"), f.read("whole/m-2.safetensors")), (a, b.clone()));
+    let mut bad = f.read("m.wcodec");
+    bad[1000] ^= 1;
+    f.write("bad.wcodec", &bad);
+    let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "new/folder/"]);
+    assert!(done.code == Some(1) && done.err.contains("lost: a"), "{}", done.err);
+    assert_eq!(f.read("new/folder/m.safetensors.index.json"), index);
+    assert_eq!(f.read("new/folder/m-2.safetensors"), b);
+    let left = tensors(&f.read("new/folder/m-1.safetensors"));
+    assert_eq!(left, [("c".to_string(), weights(128, 34))]);
+    // Into one file, as ever.
+    f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "all.safetensors"]);
+    let names: Vec<String> = tensors(&f.read("all.safetensors")).into_iter().map(|t| t.0).collect();
+    assert_eq!(names, ["b", "c"]);
+}
+
+#[test]
+fn a_base_is_needed_to_salvage_too() {
+    let f = Folder::new();
+    let one = |bytes| safetensors(&[("w", "I8", &[256, 256], bytes)]);
+    let mut next = weights(65_536, 36);
+    next.iter_mut().step_by(50).for_each(|byte| *byte ^= 1);
+    let next = one(next);
+    f.write("b.safetensors", &one(weights(65_536, 36)));
+    f.write("m.safetensors", &next);
+    f.run(&["compress", "m.safetensors", "--base", "b.safetensors"]).ok();
+    let verb = ["decompress", "m.wcodec", "--salvage", "-f", "-o", "s.safetensors"];
+    f.run(&[&verb[..], &["-q"]].concat());
+    let done = f.run(&verb);
+    assert!(done.code == Some(1) && done.err.contains("--base"), "{}", done.err);
+    f.run(&[&verb[..], &["--base", "b.safetensors"]].concat()).ok();
+    assert_eq!(f.read("s.safetensors"), next);
+}

@@ -1,0 +1,217 @@
+//! The weights of a tensor as they are meant, however they are stored.
+//!
+//! The encoder stores a tensor in whatever view makes it smallest: small ones and noise as bare
+//! bytes. What the bytes mean is told by the stored view only where a convention chose it; else by
+//! names, types and shapes, from which the encoder had it too.
+
+use crate::error::{Error, Result};
+use crate::wcodec::checkpoint::{
+    LONGEST_HEADER, Neighbours, Quantization, ReadAt, TensorInfo, metadata_of, tells_nothing,
+    told_view,
+};
+use crate::wcodec::dtype::Dtype;
+use crate::wcodec::layout::file::SegmentRecord;
+use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::plane::{Content, Part};
+use crate::wcodec::reader::Reader;
+use crate::wcodec::view::{Layout, Values, View};
+use std::borrow::Cow;
+use std::ops::Range;
+
+impl<S: ReadAt> Reader<S> {
+    /// The layout of tensor `number`: rows and columns of its logical weights, and what they mean.
+    /// It does not depend on how the tensor is stored.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`].
+    pub fn layout(&self, number: usize) -> Result<Layout> {
+        OpenTensor::open(self, number)?.logical_layout(number)
+    }
+
+    /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the
+    /// packing means them, or words of its own type. Only the groups that hold them are decoded.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`]; invalid argument where there are no such rows.
+    pub fn rows(&self, number: usize, rows: Range<u64>) -> Result<Values> {
+        let open = OpenTensor::open(self, number)?;
+        let layout = open.logical_layout(number)?;
+        open.logical(number, &layout, rows).map_err(|e| e.within(self.place(number)))
+    }
+
+    /// Columns `cols` of rows `rows`, as [`Reader::rows`].
+    ///
+    /// # Errors
+    /// Those of [`Reader::rows`]; invalid argument where there are no such columns.
+    pub fn slice(&self, number: usize, rows: Range<u64>, cols: Range<u64>) -> Result<Values> {
+        let open = OpenTensor::open(self, number)?;
+        let layout = open.logical_layout(number)?;
+        if cols.start > cols.end || cols.end > layout.cols {
+            return Err(Error::invalid(format!(
+                "columns {} to {} of {}",
+                cols.start, cols.end, layout.cols
+            )));
+        }
+        let count = rows.end.saturating_sub(rows.start);
+        let values = open.logical(number, &layout, rows);
+        let values = values.map_err(|e| e.within(self.place(number)))?;
+        let cut = |bytes: Vec<u8>| -> Vec<u8> {
+            let all = size(count).saturating_mul(size(layout.cols)).max(1);
+            let width = (bytes.len() / all).max(1);
+            let row = size(layout.cols) * width;
+            let rows = bytes.chunks(row.max(1));
+            rows.flat_map(|r| {
+                r.get(size(cols.start) * width..size(cols.end) * width).unwrap_or_default()
+            })
+            .copied()
+            .collect()
+        };
+        Ok(map(values, cut))
+    }
+
+    /// The `__metadata__` of source file `number`; `None` where it is no safetensors file, or its
+    /// header cannot be decoded. Members that are not text are left out.
+    pub fn metadata(&self, number: usize) -> Option<Vec<(String, String)>> {
+        let Some(SegmentRecord::Entry(entry)) = self.index.file(number)?.segments().next() else {
+            return None;
+        };
+        let header = self.index.entry(entry)?.record;
+        let fits = header.length as u64 <= 8 + LONGEST_HEADER && header.dtype().is_none();
+        metadata_of(&self.tensor(fits.then_some(entry)?).ok()?)
+    }
+}
+
+impl<S: ReadAt> OpenTensor<'_, S> {
+    /// The layout of the logical weights of this tensor, which is entry `number`.
+    pub(crate) fn logical_layout(&self, number: usize) -> Result<Layout> {
+        let stored = self.layout()?;
+        let Some(t) = info(self.reader, number) else { return Ok(stored) };
+        if !tells_nothing(t.dtype, stored.view) {
+            return Ok(stored);
+        }
+        let view = told_view(&Held(self.reader), &t);
+        let packed = |view| matches!(view, View::Packed(_));
+        // A file beside the checkpoint may have told the encoder of a packing that has scales.
+        let told_elsewhere = packed(stored.view)
+            && !packed(view)
+            && Held(self.reader).has(&format!("{}_scale", t.name));
+        let told = view.layout(t.dtype, &t.shape, t.len).filter(|_| !told_elsewhere);
+        Ok(told.filter(|told| !same_numbers(told, &stored)).unwrap_or(stored))
+    }
+
+    /// The numbers of rows of `layout`, which is that of the logical weights.
+    fn logical(&self, number: usize, layout: &Layout, rows: Range<u64>) -> Result<Values> {
+        if *layout == self.layout()? {
+            return self.values(rows);
+        }
+        let (parts, spare) = self.logical_units(number, layout, rows.clone())?;
+        let cut = |mut bytes: Vec<u8>| {
+            // Words pack no rows, so that nothing is spare where there are any.
+            let row = if layout.meaning().is_some() { size(layout.cols) } else { 0 };
+            let count = size(rows.end - rows.start).saturating_mul(row);
+            bytes.drain(..size(spare).saturating_mul(row).min(bytes.len()));
+            if row > 0 {
+                bytes.truncate(count);
+            }
+            bytes
+        };
+        Ok(map(layout.logical(parts)?, cut))
+    }
+
+    /// The parts that hold rows of `layout`, which is not how the tensor is stored, in whole units,
+    /// and how many rows of these come before the first one that was asked for.
+    fn logical_units(
+        &self,
+        number: usize,
+        layout: &Layout,
+        rows: Range<u64>,
+    ) -> Result<(Vec<Part>, u64)> {
+        if rows.start > rows.end || rows.end > layout.rows {
+            let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
+            return Err(Error::invalid(what));
+        }
+        let a_unit = layout.unit_rows.max(1);
+        let units = rows.start / a_unit..rows.end.div_ceil(a_unit);
+        let bytes = units.start * layout.unit_bytes..units.end * layout.unit_bytes;
+        let bytes = self.reader.byte_range(number, bytes)?;
+        let parts = layout.split(&bytes);
+        let parts = parts.ok_or_else(|| Error::corrupt(0, "bytes of another layout"))?;
+        Ok((parts, rows.start - units.start * a_unit))
+    }
+
+    /// Elements of each part of `layout`, which is not how the tensor is stored, for some rows.
+    pub(crate) fn logical_parts(
+        &self,
+        number: usize,
+        layout: &Layout,
+        rows: Range<u64>,
+    ) -> Result<Vec<Vec<u8>>> {
+        let count = size(rows.end.saturating_sub(rows.start));
+        let (parts, spare) = self.logical_units(number, layout, rows)?;
+        let bytes = |part: Part| match part.content {
+            Content::Symbols(plane) => {
+                let spare = size(spare).saturating_mul(plane.cols);
+                let wanted = spare..spare.saturating_add(count.saturating_mul(plane.cols));
+                plane.data.get(wanted).unwrap_or(&plane.data).to_vec()
+            }
+            Content::Words { data, .. } | Content::Raw(data) => data,
+        };
+        Ok(parts.into_iter().map(bytes).collect())
+    }
+}
+
+/// Whether two layouts of a tensor give the same numbers.
+fn same_numbers(a: &Layout, b: &Layout) -> bool {
+    (a.rows, a.cols, a.unit_rows, a.meaning()) == (b.rows, b.cols, b.unit_rows, b.meaning())
+}
+
+fn map(values: Values, with: impl Fn(Vec<u8>) -> Vec<u8>) -> Values {
+    match values {
+        Values::Unsigned(bytes) => Values::Unsigned(with(bytes)),
+        Values::Words(bytes) => Values::Words(with(bytes)),
+        Values::Signed(bytes) => {
+            let bytes = bytes.into_iter().map(i8::cast_unsigned).collect();
+            Values::Signed(with(bytes).into_iter().map(u8::cast_signed).collect())
+        }
+    }
+}
+
+fn size(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+/// What the index says of a tensor, as a checkpoint has it.
+fn info<S: ReadAt>(reader: &Reader<S>, number: usize) -> Option<TensorInfo> {
+    let entry = reader.entry(number)?;
+    let (view, siblings) = Default::default();
+    let (dtype, len) = (Dtype::named(entry.dtype), entry.length as u64);
+    let (name, shape) = (entry.name, entry.shape);
+    Some(TensorInfo { name, dtype, shape, file: 0, offset: 0, len, view, siblings })
+}
+
+/// The tensors of a file, and the metadata in it.
+struct Held<'a, S: ReadAt>(&'a Reader<S>);
+
+impl<S: ReadAt> Neighbours for Held<'_, S> {
+    fn get(&self, name: &str) -> Option<Cow<'_, TensorInfo>> {
+        info(self.0, self.0.find(name)?).map(Cow::Owned)
+    }
+
+    fn bytes(&self, name: &str, most: usize) -> Option<Vec<u8>> {
+        let number = self.0.find(name)?;
+        let short = self.0.byte_length(number).is_ok_and(|length| length <= most);
+        self.0.tensor(short.then_some(number)?).ok()
+    }
+
+    fn quantization(&self) -> &Quantization {
+        self.0.quantization.get_or_init(|| {
+            // All shards have the same.
+            let files = (0..self.0.files().count()).map(|number| self.0.metadata(number));
+            let said = files.flatten().next().unwrap_or_default();
+            let config = said.into_iter().find(|(key, _)| key == "quantization_config");
+            config.map_or_else(Quantization::default, |(_, text)| {
+                Quantization::from_json(text.as_bytes())
+            })
+        })
+    }
+}
