@@ -107,7 +107,8 @@ def speeds():
     found = {}
     with open(ROOT / "benches/results/pco_speed.csv", newline="") as f:
         for row in csv.DictReader(f):
-            if row["level"] == "8":
+            # Other codecs have no levels there.
+            if row["level"] in ("8", ""):
                 found.setdefault(row["codec"], {})[row["column"]] = row
     lines = [SPEED_MARK, "| build of pco 1.1.0 | decoding its files | least | decoding own files | compressing |",
              "|---|---:|---:|---:|---:|"]
@@ -119,6 +120,12 @@ def speeds():
         theirs, own, compress = ratios
         lines.append(f"| {build.removeprefix('pco ')} | {mean(theirs):.2f} × | {min(theirs):.2f} × | {mean(own):.2f} × "
                      f"| {mean(compress):.2f} × |")
+    lines += ["", "| other codec | bytes of latens over its | decoding | compressing |", "|---|---:|---:|---:|"]
+    for codec in (codec for codec in found if not codec.startswith(("pco", "latens"))):
+        ratios = [[float(found["latens"][c][field]) / float(row[field]) for c, row in found[codec].items()]
+                  for field in ("bytes", "decompress_mb_s", "compress_mb_s")]
+        size, decode, compress = map(mean, ratios)
+        lines.append(f"| {codec} | {size:.2f} | {decode:.2f} × | {compress:.2f} × |")
     return [*lines, SPEED_MARK]
 
 

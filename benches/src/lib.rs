@@ -2,5 +2,6 @@
 
 pub mod corpus;
 pub mod pco_more;
+pub mod peers;
 pub mod reference;
 pub mod timing;

@@ -1,17 +1,19 @@
-//! latens against five builds of pco 1.1.0, column by column: sizes and speeds as CSV.
+//! latens against five builds of pco 1.1.0 and against other codecs, column by column: sizes and
+//! speeds as CSV.
 //!
 //! ```text
-//! cargo run --profile compare -p latens-benches --bin pco_builds -- CORPUS/public OUT.csv [--levels 4,8,12] [--rounds 5] [--only NAME]
+//! cargo run --profile compare -p latens-benches --bin pco_builds -- CORPUS/public OUT.csv [--levels 4,8,12] [--rounds 5] [--only NAME] [--openzl PYTHON]
 //! ```
 //!
 //! Builds the driver in `benches/pco_driver` with each set of flags, then takes turns between the
 //! builds and latens, a round at a time, so that a noisy machine is noisy for all. Processor time
 //! of one thread, medians, numbers ready in memory. `latens` decodes its own file,
-//! `latens (pco's file)` what pco has written; every output is compared with the numbers.
+//! `latens (pco's file)` what pco has written; every output is compared with the numbers. zstd, lz4,
+//! Parquet with zstd, and OpenZL where a Python is named that has it, have lines without a level.
 
 use latens::pco::{self as ours, Config};
 use latens::{AnyNumbers, Number};
-use latens_benches::{corpus, reference, timing, with_numbers};
+use latens_benches::{corpus, peers, reference, timing, with_numbers};
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -31,6 +33,7 @@ const BUILDS: [(&str, &str); 5] = [
 
 fn main() -> Result<(), Failure> {
     let (mut levels, mut rounds, mut only, mut paths) = (vec![4, 8, 12], 5, None, Vec::new());
+    let mut openzl = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
@@ -40,6 +43,7 @@ fn main() -> Result<(), Failure> {
             }
             "--rounds" => rounds = value()?.parse()?,
             "--only" => only = Some(value()?),
+            "--openzl" => openzl = Some(Driver::openzl(&value()?)?),
             _ => paths.push(PathBuf::from(arg)),
         }
     }
@@ -53,22 +57,24 @@ fn main() -> Result<(), Failure> {
     let mut totals = vec![Vec::new(); BUILDS.len()];
     for column in corpus::read(folder, only.as_deref())? {
         std::fs::write(&raw, column.numbers.to_le_bytes())?;
+        let (n, ty) = (column.numbers.len(), column.numbers.number_type());
+        let megabytes = (n * ty.bytes()) as f64 / 1e6;
+        let speed = |seconds: Option<f64>| {
+            seconds.map_or(String::new(), |s| format!("{:.1}", megabytes / s))
+        };
+        let mut put = |level: &str, bins: &str, rows: &[Row]| -> Result<(), Failure> {
+            for row in rows {
+                let (encode, decode) = (speed(row.encode), speed(Some(row.decode)));
+                let (name, codec, bytes) = (&column.name, row.codec, row.bytes);
+                writeln!(csv, "{name},{ty},{n},{bins},{level},{codec},{bytes},{encode},{decode}")?;
+            }
+            Ok(())
+        };
+        put("", "", &others(&column.numbers, &raw, rounds, openzl.as_mut())?)?;
         for &level in &levels {
             let rows = compare(&column.numbers, &raw, level, rounds, &mut drivers)?;
             let bins = bins(&reference::compress(&column.numbers, level as usize)?)?;
-            let (n, ty) = (column.numbers.len(), column.numbers.number_type());
-            let megabytes = (n * ty.bytes()) as f64 / 1e6;
-            let speed = |seconds: Option<f64>| {
-                seconds.map_or(String::new(), |s| format!("{:.1}", megabytes / s))
-            };
-            for row in &rows {
-                let (encode, decode) = (speed(row.encode), speed(Some(row.decode)));
-                writeln!(
-                    csv,
-                    "{},{ty},{n},{bins},{level},{},{},{encode},{decode}",
-                    column.name, row.codec, row.bytes
-                )?;
-            }
+            put(&level.to_string(), &bins.to_string(), &rows)?;
             if level == 8 && bins > 1 {
                 for (total, row) in totals.iter_mut().zip(&rows[2..]) {
                     total.push((column.name.clone(), row.decode / rows[1].decode));
@@ -129,6 +135,40 @@ fn compare(
         }
     }
     let names = ["latens", "latens (pco's file)"].into_iter().chain(BUILDS.map(|b| b.0));
+    Ok(rows(names, sizes, samples))
+}
+
+/// Codecs that have no levels here.
+fn others(
+    numbers: &AnyNumbers,
+    raw: &Path,
+    rounds: usize,
+    mut openzl: Option<&mut Driver>,
+) -> Result<Vec<Row>, Failure> {
+    let mut names = peers::NAMES.to_vec();
+    names.extend(openzl.as_ref().map(|_| "OpenZL"));
+    let mut samples = vec![(Vec::new(), Vec::new()); names.len()];
+    let mut sizes = vec![0; names.len()];
+    for _ in 0..rounds {
+        let mut all = peers::measure(numbers)?.to_vec();
+        if let Some(driver) = &mut openzl {
+            all.push(driver.answer(&format!("{} {}", numbers.number_type(), raw.display()))?);
+        }
+        for (i, (bytes, encode, decode)) in all.into_iter().enumerate() {
+            sizes[i] = bytes;
+            samples[i].0.push(encode);
+            samples[i].1.push(decode);
+        }
+    }
+    Ok(rows(names.into_iter(), sizes, samples))
+}
+
+/// Medians.
+fn rows(
+    names: impl Iterator<Item = &'static str>,
+    sizes: Vec<usize>,
+    samples: Vec<(Vec<f64>, Vec<f64>)>,
+) -> Vec<Row> {
     let median = |mut v: Vec<f64>| {
         v.sort_unstable_by(f64::total_cmp);
         v.get(v.len() / 2).copied()
@@ -139,7 +179,7 @@ fn compare(
         encode: median(encode),
         decode: median(decode).unwrap_or(f64::NAN),
     };
-    Ok(names.zip(sizes).zip(samples).map(row).collect())
+    names.zip(sizes).zip(samples).map(row).collect()
 }
 
 type Once = (usize, Option<f64>, f64);
@@ -177,7 +217,7 @@ fn ours_once<T: Number>(
     Ok([(file.len(), seconds, decode(&file)?), (theirs.len(), None, decode(theirs)?)])
 }
 
-/// A build of pco, running.
+/// A build of pco, or OpenZL, running.
 struct Driver {
     child: Child,
     requests: ChildStdin,
@@ -199,10 +239,17 @@ impl Driver {
         if !status.success() {
             return Err(format!("{name} does not build").into());
         }
-        let mut child = Command::new(target.join("release/pco-driver"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        Self::start(&mut Command::new(target.join("release/pco-driver")))
+    }
+
+    /// OpenZL, by a Python that has it.
+    fn openzl(python: &str) -> Result<Self, Failure> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("openzl_driver.py");
+        Self::start(Command::new(python).arg(script))
+    }
+
+    fn start(command: &mut Command) -> Result<Self, Failure> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let requests = child.stdin.take().ok_or("no way in")?;
         let answers = BufReader::new(child.stdout.take().ok_or("no way out")?);
         Ok(Self { child, requests, answers })
@@ -216,7 +263,11 @@ impl Driver {
         level: u32,
     ) -> Result<(usize, f64, f64), Failure> {
         let ty = numbers.number_type();
-        writeln!(self.requests, "{ty} {} {level} 1", raw.display())?;
+        self.answer(&format!("{ty} {} {level} 1", raw.display()))
+    }
+
+    fn answer(&mut self, request: &str) -> Result<(usize, f64, f64), Failure> {
+        writeln!(self.requests, "{request}")?;
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
         let [bytes, encode, decode] = line.split_whitespace().collect::<Vec<_>>()[..] else {

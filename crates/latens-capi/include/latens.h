@@ -141,7 +141,7 @@ typedef struct lt_dbp_header {
 } lt_dbp_header;
 
 // What a decoder may emit and allocate, and how it works. NULL in place of one stands for the
-// defaults, which bound nothing: set limits where input comes from strangers.
+// defaults, which bound neither output nor memory: set limits where input comes from strangers.
 typedef struct lt_decode_options {
     // Bytes of this structure, as lt_decode_options_init sets it.
     size_t size;

@@ -153,7 +153,7 @@ pub(crate) unsafe fn config(options: *const lt_pco_options) -> Checked<(Config, 
 }
 
 /// What a decoder may emit and allocate, and how it works. NULL in place of one stands for the
-/// defaults, which bound nothing: set limits where input comes from strangers.
+/// defaults, which bound neither output nor memory: set limits where input comes from strangers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lt_decode_options {

@@ -87,7 +87,7 @@
 //! * *Safe on any input.* No unsafe code here; input of any kind gives values or an [`Error`] with
 //!   the byte it is about, never a panic. Memory is taken as bytes that earn it are read.
 //! * *Bounded when asked.* [`Limits`] bound output and tables of every decoder. By default they
-//!   bound nothing: a few bytes may legally stand for very many equal numbers.
+//!   bound neither: a few bytes may legally stand for very many equal numbers.
 //! * *Damage is found* where checksums are: standalone Pco files of ours carry a trailer, which
 //!   other readers skip. Formats without checksums cannot tell a flipped bit from other numbers.
 //! * *The same output again.* It depends on numbers and settings, not on threads or on which
