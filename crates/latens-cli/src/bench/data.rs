@@ -80,6 +80,17 @@ impl Data {
         }
     }
 
+    /// Whether a column has a type that DELTA_BINARY_PACKED is for.
+    pub fn has_integers(&self) -> bool {
+        match &self.kind {
+            Kind::Columns(columns) => columns.iter().any(|c| {
+                use latens::NumberType::{I32, I64, U32, U64};
+                matches!(c.stored().number_type(), I32 | I64 | U32 | U64)
+            }),
+            Kind::Checkpoint(_) => false,
+        }
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         match &self.kind {
             Kind::Columns(columns) => columns.iter().map(|c| c.bytes.len() as u64).sum(),

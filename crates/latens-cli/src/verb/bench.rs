@@ -41,8 +41,13 @@ pub fn run(args: &args::Bench) -> Result<()> {
         Some(names) => names.clone(),
         None => bench::NAMES.iter().map(ToString::to_string).collect(),
     };
-    if args.codecs.is_none() && checkpoint::is_checkpoint(format) {
-        names.retain(|name| !matches!(name.as_str(), "dbp" | "parquet-zstd"));
+    if args.codecs.is_none() {
+        let is_checkpoint = checkpoint::is_checkpoint(format);
+        names.retain(|name| match name.as_str() {
+            "dbp" => data.has_integers(),
+            "parquet-zstd" => !is_checkpoint,
+            _ => true,
+        });
     }
     let report = bench::run(input.name(), &data, &names);
     progress.finish();

@@ -102,7 +102,10 @@ fn encode(
 /// What concerns the whole file; pages have properties of their own.
 fn properties(table: &dyn Table) -> WriterPropertiesPtr {
     let builder = WriterProperties::builder()
-        .set_created_by(concat!("latens ", env!("CARGO_PKG_VERSION")).to_string())
+        // As the format says it: some readers trust no statistics of a writer that they cannot parse.
+        .set_created_by(
+            concat!("latens version ", env!("CARGO_PKG_VERSION"), " (build release)").into(),
+        )
         .set_key_value_metadata(schema::write_metadata(table.schema()));
     Arc::new(builder.build())
 }
