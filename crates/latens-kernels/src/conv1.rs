@@ -1,7 +1,7 @@
 //! Undoing linear predictions: each latent is its residual plus a weighted sum of those before.
 //!
 //! A sum waits for the latent just before it, and is to wait for little else. With few weights the
-//! rest of it is computed while that latent is. With many, [`blocks`] begins some together.
+//! rest of it is computed while that latent is. With many, `blocks` begins some together.
 
 mod blocks;
 pub(crate) mod row;

@@ -14,7 +14,7 @@ use std::io::{Read, Seek, SeekFrom};
 /// ```
 /// # fn main() -> latens::Result<()> {
 /// use latens::pco::{self, standalone};
-/// let numbers: Vec<u32> = (0..600_000).map(|i| i * i % 10_007).collect();
+/// let numbers: Vec<u32> = (0..60_000u32).map(|i| i.wrapping_mul(i) % 10_007).collect();
 /// let mut file = pco::compress(&numbers, &pco::Config::default())?;
 /// file[1000] ^= 1;
 /// let mut file = std::io::Cursor::new(file); // or a std::fs::File
