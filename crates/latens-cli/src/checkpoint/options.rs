@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::message::{Failure, Result};
+use crate::verb::fitting;
 
 /// Those of `compress`.
 ///
@@ -35,14 +36,6 @@ pub fn of_decompress(args: &args::Decompress) -> Result<()> {
 }
 
 fn none(options: &[(&str, bool)]) -> Result<()> {
-    let given = options.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
-    let given: Vec<&str> = given.collect();
-    let does = if given.len() == 1 { "does" } else { "do" };
-    match given.is_empty() {
-        true => Ok(()),
-        false => {
-            Err(Failure::usage(format!("{} {does} nothing for a checkpoint", given.join(", ")))
-                .hint("leave it out: it is for columns and tables"))
-        }
-    }
+    let outcome = fitting::refuse(options, "a checkpoint");
+    outcome.map_err(|e| e.hint("leave it out: it is for columns and tables"))
 }

@@ -5,11 +5,14 @@ use crate::format::Format;
 use crate::message::{Failure, Result};
 use latens::pco::{DeltaSpec, Favor, ModeSpec};
 
-/// Wrong usage where one of these options was given: name, and whether it was, in vain.
-fn refuse(options: &[(&str, bool)], of: &str) -> Result<()> {
-    match options.iter().find(|(_, in_vain)| *in_vain) {
-        Some((option, _)) => Err(Failure::usage(format!("{option} does nothing for {of}"))),
-        None => Ok(()),
+/// Wrong usage where some of these options were given: names, and whether they were, in vain.
+pub fn refuse(options: &[(&str, bool)], of: &str) -> Result<()> {
+    let in_vain = options.iter().filter(|(_, in_vain)| *in_vain).map(|(name, _)| *name);
+    let in_vain: Vec<&str> = in_vain.collect();
+    match in_vain[..] {
+        [] => Ok(()),
+        [one] => Err(Failure::usage(format!("{one} does nothing for {of}"))),
+        _ => Err(Failure::usage(format!("{} do nothing for {of}", in_vain.join(", ")))),
     }
 }
 
@@ -25,7 +28,7 @@ fn needs_type(format: Format) -> bool {
 /// `compress` of what is no checkpoint.
 ///
 /// # Errors
-/// The first option that does nothing.
+/// Options that do nothing.
 pub fn compress(args: &args::Compress, from: Format, to: Format) -> Result<()> {
     let is_pco = matches!(to, Format::Pco | Format::PcoZip);
     let is_parquet = to == Format::Parquet;
@@ -49,7 +52,7 @@ pub fn compress(args: &args::Compress, from: Format, to: Format) -> Result<()> {
 /// `decompress` of what is no checkpoint.
 ///
 /// # Errors
-/// The first option that does nothing.
+/// Options that do nothing.
 pub fn decompress(args: &args::Decompress, from: Format) -> Result<()> {
     let options = [
         ("--columns", args.files.columns.is_some() && !has_columns(from)),
@@ -64,7 +67,7 @@ pub fn decompress(args: &args::Decompress, from: Format) -> Result<()> {
 /// `inspect`.
 ///
 /// # Errors
-/// The first option that does nothing.
+/// Options that do nothing.
 pub fn inspect(args: &args::Inspect, format: Format) -> Result<()> {
     let options = [
         ("--ablate", args.ablate && !crate::checkpoint::is_checkpoint(format)),
@@ -78,7 +81,7 @@ pub fn inspect(args: &args::Inspect, format: Format) -> Result<()> {
 /// `advise`.
 ///
 /// # Errors
-/// The first option that does nothing.
+/// Options that do nothing.
 pub fn advise(args: &args::Advise, format: Format) -> Result<()> {
     let options = [
         ("--columns", args.columns.is_some() && !has_columns(format)),

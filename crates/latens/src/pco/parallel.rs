@@ -94,10 +94,6 @@ pub fn decompress_into_watched<T: Number>(
     watched_into(file, dst, limits, watch)
 }
 
-/// Bytes of numbers below which no chunks are looked for by walking: to start threads and to wait for
-/// them takes longer.
-const WALKED: usize = 1 << 20;
-
 /// How the chunks of a file are found.
 enum Chunks {
     Listed(listed::Table),
@@ -142,7 +138,6 @@ impl Chunks {
     ) -> Option<()> {
         match self {
             Chunks::Listed(table) => listed::decode(file, table, dst, limits, threads, watch, kept),
-            Chunks::Walked(_) if size_of_val(dst) < WALKED => None,
             Chunks::Walked(opening) => {
                 walked::decode(file, opening, dst, limits, threads, watch, kept)
             }

@@ -19,6 +19,9 @@ pub(crate) const ENTRY: usize = 16;
 /// Bytes behind the chunk table.
 const TAIL: usize = 20;
 
+/// What is said of a chunk.
+const DAMAGED: &str = "its stored bytes fail their checksum";
+
 /// A chunk as the trailer describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkEntry {
@@ -147,21 +150,42 @@ impl Trailer {
         self.chunks.len() * ENTRY + TAIL
     }
 
+    /// Compares the checksum of what stands before the first chunk.
+    ///
+    /// # Errors
+    /// Corrupt where it is another.
+    pub(crate) fn check_header(&self, crc: u32) -> Result<()> {
+        if self.header_crc == crc {
+            return Ok(());
+        }
+        Err(Error::corrupt(0, "the bytes before the first chunk fail their checksum"))
+    }
+
+    /// Compares the checksum of the stored bytes of chunk `index`, which there must be.
+    ///
+    /// # Errors
+    /// Corrupt where it is another.
+    pub(crate) fn check_stored(&self, index: usize, crc: u32) -> Result<()> {
+        let chunk = &self.chunks[index];
+        if chunk.stored_crc == crc {
+            return Ok(());
+        }
+        Err(Error::corrupt(chunk.offset, DAMAGED).within(format!("chunk {index}")))
+    }
+
     /// Compares with what was seen in the file.
     ///
     /// # Errors
     /// Corrupt at the first chunk that differs; `at` is where the trailer begins.
     pub(crate) fn check(&self, seen: &Trailer, at: u64) -> Result<()> {
-        if self.header_crc != seen.header_crc {
-            return Err(Error::corrupt(0, "the bytes before the first chunk fail their checksum"));
-        }
+        self.check_header(seen.header_crc)?;
         for (i, (told, seen)) in self.chunks.iter().zip(&seen.chunks).enumerate() {
             let place = format!("chunk {i}");
             let place_and_size = |chunk: &ChunkEntry| (chunk.offset, chunk.bytes, chunk.n);
             let what = if place_and_size(told) != place_and_size(seen) {
                 "the checksum trailer has it at another place or of another size"
             } else if told.stored_crc != seen.stored_crc {
-                "its stored bytes fail their checksum"
+                DAMAGED
             } else if told.numbers_crc != seen.numbers_crc {
                 "its numbers fail their checksum"
             } else {

@@ -2,7 +2,7 @@
 
 use super::info::Checksum;
 use crate::bits::checksum::Crc32c;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pco::layout::trailer::Trailer;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -27,20 +27,15 @@ use std::io::{Read, Seek, SeekFrom};
 pub fn check_start<F: Read + Seek>(file: &mut F, numbers: u64) -> Result<Checksum> {
     let Some(trailer) = trailer(file)? else { return Ok(Checksum::Absent) };
     let mut file = Summed { file, at: u64::MAX };
-    if let Some(first) = trailer.chunks.first()
-        && file.sum(0, first.offset)? != trailer.header_crc
-    {
-        return Err(Error::corrupt(0, "the bytes before the first chunk fail their checksum"));
+    if let Some(first) = trailer.chunks.first() {
+        trailer.check_header(file.sum(0, first.offset)?)?;
     }
     let mut before = 0;
     for (i, chunk) in trailer.chunks.iter().enumerate() {
         if before >= numbers {
             break;
         }
-        if file.sum(chunk.offset, chunk.bytes.into())? != chunk.stored_crc {
-            let what = "its stored bytes fail their checksum";
-            return Err(Error::corrupt(chunk.offset, what).within(format!("chunk {i}")));
-        }
+        trailer.check_stored(i, file.sum(chunk.offset, chunk.bytes.into())?)?;
         before += u64::from(chunk.n);
     }
     Ok(Checksum::Verified)
