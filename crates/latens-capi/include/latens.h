@@ -476,7 +476,8 @@ enum lt_status lt_wcodec_model_hash(const struct lt_wcodec_reader *reader,
 
 // Decodes tensor `index` to `capacity` bytes at `data`, as they were in the checkpoint; `*written`,
 // unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Groups are
-// decoded to where they belong. After an error `data` holds anything.
+// decoded to where they belong. After an error only the first lt_error.values_before bytes of
+// `data` have changed (none, where that is LT_NONE), the last megabytes of which may be wrong.
 enum lt_status lt_wcodec_decode(const struct lt_wcodec_reader *reader,
                                 size_t index,
                                 void *data,
@@ -485,7 +486,7 @@ enum lt_status lt_wcodec_decode(const struct lt_wcodec_reader *reader,
                                 struct lt_error *error);
 
 // Decodes `rows` rows of the first dimension of tensor `index`, from row `first` on, as
-// lt_wcodec_decode does all of them. Of a tensor whose rows lie in the checkpoint as they are, only the
+// lt_wcodec_decode does all of them, also after an error. Of a tensor whose rows lie in the checkpoint as they are, only the
 // groups that hold these are read.
 enum lt_status lt_wcodec_decode_rows(const struct lt_wcodec_reader *reader,
                                      size_t index,

@@ -27,7 +27,8 @@ pub struct lt_wcodec_layout {
 
 /// Decodes tensor `index` to `capacity` bytes at `data`, as they were in the checkpoint; `*written`,
 /// unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Groups are
-/// decoded to where they belong. After an error `data` holds anything.
+/// decoded to where they belong. After an error only the first lt_error.values_before bytes of
+/// `data` have changed (none, where that is LT_NONE), the last megabytes of which may be wrong.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_decode(
     reader: *const lt_wcodec_reader,
@@ -81,7 +82,7 @@ fn row_bytes(tensor: &Tensor) -> Checked<u64> {
 }
 
 /// Decodes `rows` rows of the first dimension of tensor `index`, from row `first` on, as
-/// lt_wcodec_decode does all of them. Of a tensor whose rows lie in the checkpoint as they are, only the
+/// lt_wcodec_decode does all of them, also after an error. Of a tensor whose rows lie in the checkpoint as they are, only the
 /// groups that hold these are read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_decode_rows(

@@ -109,9 +109,17 @@ impl Error {
         self
     }
 
+    /// The same error, where nothing of what was decoded has been handed out.
+    #[must_use]
+    pub(crate) fn after_none(mut self) -> Self {
+        self.0.values = None;
+        self
+    }
+
     /// How many values a function that decodes into the caller's buffer had written before it
-    /// failed: nothing behind them was touched, and they are right unless a checksum is what failed,
-    /// which is compared behind what it is of. `None` where nothing was written.
+    /// failed: nothing behind them was touched. They are right unless a checksum is what failed, which
+    /// is compared behind what it is of, or the function says that it works on several places at once.
+    /// `None` where nothing was written.
     pub fn values_before(&self) -> Option<u64> {
         self.0.values
     }

@@ -1,5 +1,6 @@
 //! WCodec containers: as they come, and taken apart, damaged within and given right checksums.
 
+use super::pco::{marker, untouched};
 use super::{MAX_OUTPUT, Verdict, refused};
 use crate::ground::checkpoints;
 use crate::measure::measured;
@@ -61,8 +62,12 @@ fn read_all(file: &[u8]) -> Result<(u64, usize), Error> {
     }
     let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
     for number in numbers.into_iter().take(40) {
-        if let Err(error) = reader.tensor(number) {
-            note(error);
+        match reader.tensor(number) {
+            Ok(bytes) => into(&reader, number, bytes.len()),
+            Err(error) => {
+                into(&reader, number, reader.byte_length(number).map_or(0, |n| n.min(1 << 20)));
+                note(error);
+            }
         }
         let rows = reader.layout(number).map_or(1, |layout| layout.rows);
         // What cannot be had of it as a slice is no damage: a tensor of another view.
@@ -76,6 +81,14 @@ fn read_all(file: &[u8]) -> Result<(u64, usize), Error> {
         }
     }
     first.map_or(Ok((sink.0, sink.1)), Err)
+}
+
+/// Decodes to a buffer of the caller, which changes only as far as is said.
+fn into(reader: &Reader<Vec<u8>>, number: usize, length: usize) {
+    let mut buffer = vec![marker::<u8>(); length];
+    if let Err(error) = reader.tensor_into(number, &mut buffer) {
+        untouched(&buffer, error.values_before().unwrap_or(0) as usize);
+    }
 }
 
 /// Reads what can be read of a file that does not open.

@@ -43,22 +43,23 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// Like [`Reader::byte_range`], from byte `from` on to all of `out`. What is decoded goes there
-    /// in pieces of some megabytes; packed tensors are held as a whole. After an error `out` holds
-    /// anything.
+    /// in pieces of some megabytes; packed tensors are held as a whole.
     ///
     /// # Errors
-    /// As [`Reader::byte_range`].
+    /// As [`Reader::byte_range`]. Only the first [`Error::values_before`] bytes of `out` have then
+    /// changed, as by [`Reader::tensor_into`].
     pub fn byte_range_into(&self, number: usize, from: u64, out: &mut [u8]) -> Result<()> {
         if from == 0 && self.byte_length(number)? == out.len() {
             return self.tensor_into(number, out);
         }
         let end = from.saturating_add(out.len() as u64);
-        let mut rest = out;
-        self.pieces(number, from..end, &mut |(bytes, range)| {
-            let (now, behind) = std::mem::take(&mut rest).split_at_mut(range.len());
-            now.copy_from_slice(&bytes[range]);
-            rest = behind;
-        })
+        let mut done = 0;
+        let result = self.pieces(number, from..end, &mut |(bytes, range)| {
+            let next = done + range.len();
+            out[done..next].copy_from_slice(&bytes[range]);
+            done = next;
+        });
+        result.map_err(|e| if done == 0 { e } else { e.after_values(done as u64) })
     }
 
     /// Decodes what is needed for bytes `range`, and hands it over in order.

@@ -163,12 +163,29 @@ impl Apart {
     }
 }
 
+/// A buffer of the caller changes as far as is said, whatever is wrong.
+fn into(reader: &Reader<Vec<u8>>, number: usize) {
+    let before: Vec<u8> = b"what was here".iter().copied().cycle().take(1 << 16).collect();
+    let length = reader.byte_length(number).unwrap();
+    let mut out = before.clone();
+    if length > out.len() {
+        return;
+    }
+    if let Err(error) = reader.tensor_into(number, &mut out[..length]) {
+        let changed = usize::try_from(error.values_before().unwrap_or(0)).unwrap();
+        assert!(out[changed..] == before[changed..], "behind {changed}: {error}");
+    }
+    assert!(reader.tensor(number).err().and_then(|e| e.values_before()).is_none());
+}
+
 /// Everything that can be asked of a file. What comes out is not looked at.
 fn use_all(file: Vec<u8>) -> crate::Result<()> {
     let limits = Limits::default().max_output(1 << 24).max_alloc(1 << 24);
-    let reader = Reader::open(file, limits)?.threads(1);
+    let threads = 1 + file.len() % 3;
+    let reader = Reader::open(file, limits)?.threads(threads);
     let mut result = Ok(());
     for (number, _) in reader.tensors() {
+        into(&reader, number);
         result = result.and(reader.tensor(number).map(drop));
         let _ = reader.rows(number, 1..3);
         let _ = reader.inspect(number);
@@ -226,12 +243,14 @@ fn damage_behind_right_checksums_gives_errors_or_values() {
                     if let Some((groups, descriptor)) = &mut apart.entries[which] {
                         let mut read = Descriptor::read(descriptor, false).unwrap();
                         let part = random.below(read.parts.len());
+                        let which = random.below(read.parts[part].groups.len());
                         let at: usize = read.parts[..part]
                             .iter()
                             .flat_map(|p| &p.groups)
+                            .chain(read.parts[part].groups.iter().take(which))
                             .map(|g| g.length.next_multiple_of(4))
                             .sum();
-                        if let Some(group) = read.parts[part].groups.first_mut() {
+                        if let Some(group) = read.parts[part].groups.get_mut(which) {
                             let mut bytes = groups[at..at + group.length].to_vec();
                             let length = bytes.len();
                             random.damage(&mut bytes);

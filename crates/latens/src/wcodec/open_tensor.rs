@@ -325,7 +325,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         if self.alone().is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
             self.reader.limits.check_output(length as u64)?;
             out.resize(length, 0);
-            return self.bytes_into(out);
+            return self.bytes_into(out).map_err(Error::after_none);
         }
         *out = self.joined()?;
         Ok(())
@@ -369,7 +369,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         (same && part.role == of_layout.role).then_some(stored)
     }
 
-    /// All bytes of the tensor into `out`, which is as long as they are.
+    /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
+    /// of it have changed as that says.
     pub(crate) fn bytes_into(&self, out: &mut [u8]) -> Result<()> {
         if out.len() != self.entry.length {
             return Err(Error::invalid(format!(

@@ -213,8 +213,9 @@ impl<S: ReadAt> Reader<S> {
     /// they belong.
     ///
     /// # Errors
-    /// Those of [`Reader::tensor`]; invalid argument where the buffer is of another length. After
-    /// an error it holds anything.
+    /// Those of [`Reader::tensor`]; invalid argument where the buffer is of another length. Only the
+    /// first [`Error::values_before`] bytes of the buffer have then changed. Some groups are decoded at
+    /// once: those of the last megabytes among them may be wrong.
     pub fn tensor_into(&self, number: usize, out: &mut [u8]) -> Result<()> {
         let open = OpenTensor::open(self, number)?;
         open.bytes_into(out).map_err(|e| e.within(self.place(number)))

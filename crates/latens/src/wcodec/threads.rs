@@ -1,6 +1,6 @@
 //! The same function for many indices, on some threads; results in order.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -53,6 +53,51 @@ pub(crate) fn map_with<T: Send, S>(
     });
     all.sort_unstable_by_key(|(i, _)| *i);
     all.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What became of [`until_error`].
+#[derive(Debug)]
+pub(crate) struct Failed {
+    /// The index of the error.
+    pub(crate) at: usize,
+    /// How many indices had been begun by then, this one among them.
+    pub(crate) begun: usize,
+    pub(crate) error: Error,
+}
+
+/// `f(0), …, f(count - 1)`, begun in this order; none is begun after one has failed.
+///
+/// # Errors
+/// The first error in order of the indices, whatever `threads`.
+pub(crate) fn until_error<S>(
+    count: usize,
+    threads: usize,
+    make: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize) -> Result<()> + Sync,
+) -> std::result::Result<(), Failed> {
+    let state: Mutex<(usize, Option<(usize, Error)>)> = Mutex::new((0, None));
+    let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
+    let begin = || {
+        let (begun, failed) = &mut *lock();
+        (failed.is_none() && *begun < count).then(|| {
+            *begun += 1;
+            *begun - 1
+        })
+    };
+    let threads = threads.clamp(1, count.max(1));
+    // A line of work for each thread.
+    map_with(threads, threads, make, |own, _| {
+        while let Some(i) = begin() {
+            if let Err(error) = f(own, i) {
+                let failed = &mut lock().1;
+                if failed.as_ref().is_none_or(|(at, _)| i < *at) {
+                    *failed = Some((i, error));
+                }
+            }
+        }
+    });
+    let (begun, failed) = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.map_or(Ok(()), |(at, error)| Err(Failed { at, begun, error }))
 }
 
 /// Buffers of results that were taken, to be used again.
@@ -248,10 +293,37 @@ mod tests {
     }
 
     #[test]
+    fn none_is_begun_after_an_error() {
+        for threads in [0, 1, 2, 3, 100] {
+            for bad in [0, 1, 6, 49, 50] {
+                let begun = std::sync::Mutex::new(Vec::new());
+                let f = |(): &mut (), i: usize| {
+                    begun.lock().unwrap().push(i);
+                    if i >= bad { Err(Error::invalid(i.to_string())) } else { Ok(()) }
+                };
+                let done = super::until_error(50, threads, || (), f);
+                let mut begun = begun.into_inner().unwrap();
+                begun.sort_unstable();
+                assert_eq!(begun, (0..begun.len()).collect::<Vec<_>>());
+                match done {
+                    Ok(()) => assert_eq!((bad, begun.len()), (50, 50)),
+                    Err(failed) => {
+                        assert_eq!((failed.at, failed.begun), (bad, begun.len()));
+                        assert_eq!(failed.error.what(), bad.to_string());
+                        assert!(begun.len() <= bad + threads.max(1));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_panic_is_no_deadlock() {
         for at in [0, 20, 49] {
             let f = |(): &mut (), i: usize| if i == at { panic!("at {i}") } else { Ok(i) };
             let run = || super::in_order(50, 4, || (), f, |_| Ok(()));
+            assert!(std::panic::catch_unwind(run).is_err());
+            let run = || super::until_error(50, 4, || (), |own, i| f(own, i).map(|_| ()));
             assert!(std::panic::catch_unwind(run).is_err());
         }
     }

@@ -8,11 +8,12 @@ use crate::wcodec::decode::group::{Buffers, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
-use crate::wcodec::threads::{self, Spare};
+use crate::wcodec::threads::{self, Failed, Spare};
 use crate::wcodec::view::Packing;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Finds the stored bytes of a group, which are checked against their CRC there: in memory already,
@@ -77,6 +78,13 @@ enum Form {
     Packed(Packing, usize),
 }
 
+/// An error, and how many bytes of what was to be decoded had changed by then.
+#[derive(Debug)]
+struct Stopped {
+    error: Error,
+    changed: usize,
+}
+
 /// A tensor that claims to be more than so many times its stored bytes earns its memory by what
 /// has been decoded.
 pub(crate) const TRUSTED: usize = 64;
@@ -119,7 +127,7 @@ impl PartDecoder<'_> {
             let end = self.group_range(now.end - 1).end * width - start;
             self.limits.check_output(end as u64)?;
             out.resize(end, 0);
-            self.groups(now.clone(), Form::Plain, fetch, &mut out[have..])?;
+            self.groups(now.clone(), Form::Plain, fetch, &mut out[have..]).map_err(|s| s.error)?;
             next = now.end;
         }
         let (from, to) = (range.start * width - start, range.end * width - start);
@@ -128,13 +136,14 @@ impl PartDecoder<'_> {
         Ok(out)
     }
 
-    /// Decodes all elements, as [`PartDecoder::decode`], into `out`, which is as long as they are.
+    /// Decodes all elements, as [`PartDecoder::decode`], into `out`, which is as long as they are. After
+    /// an error only so many bytes of it have changed as that says.
     pub(crate) fn decode_into(&self, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
         self.fill(Form::Plain, fetch, out)
     }
 
-    /// Decodes all symbols into the words that `packing` makes of them; `false` where groups do not
-    /// hold whole words.
+    /// Decodes all symbols into the words that `packing` makes of them, as
+    /// [`PartDecoder::decode_into`]; `false` where groups do not hold whole words.
     pub(crate) fn pack_into(
         &self,
         packing: Packing,
@@ -178,7 +187,8 @@ impl PartDecoder<'_> {
             let elements = self.group_range(now.end - 1).end - self.group_range(now.start).start;
             let mut piece = spare.take();
             piece.resize(self.bytes_of(form, elements), 0);
-            self.piece(now.start, form, fetch, &mut piece, &mut lent.scratch)?;
+            let done = self.piece(now.start, form, fetch, &mut piece, &mut lent.scratch);
+            done.map_err(|s| s.error)?;
             Ok(piece)
         };
         let take = |piece: Vec<u8>| {
@@ -197,7 +207,11 @@ impl PartDecoder<'_> {
             return Ok(());
         }
         self.check_claims(0..groups)?;
-        self.groups(0..groups, form, fetch, out)
+        self.groups(0..groups, form, fetch, out).map_err(|Stopped { error, changed }| match changed
+        {
+            0 => error,
+            _ => error.after_values(changed as u64),
+        })
     }
 
     fn stored(&self, group: usize) -> usize {
@@ -225,18 +239,29 @@ impl PartDecoder<'_> {
         form: Form,
         fetch: &Fetch<'_>,
         out: &mut [u8],
-    ) -> Result<()> {
+    ) -> std::result::Result<(), Stopped> {
         let one = self.bytes_of(form, self.group_range(0).len());
-        let each = self.together(groups.len());
-        let pieces: Vec<Mutex<&mut [u8]>> =
-            out.chunks_mut((each * one).max(1)).map(Mutex::new).collect();
+        let (each, all) = (self.together(groups.len()), out.len());
+        let bytes = (each * one).max(1);
+        let pieces: Vec<Mutex<&mut [u8]>> = out.chunks_mut(bytes).map(Mutex::new).collect();
+        let stopped_at = AtomicUsize::new(0);
         let decode = |lent: &mut Lent<'_>, i: usize| -> Result<()> {
             let Some(piece) = pieces.get(i) else { return Ok(()) };
             let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
-            self.piece(groups.start + each * i, form, fetch, &mut piece, &mut lent.scratch)
+            let first = groups.start + each * i;
+            let done = self.piece(first, form, fetch, &mut piece, &mut lent.scratch);
+            done.map_err(|Stopped { error, changed }| {
+                stopped_at.fetch_max(i * bytes + changed, Ordering::Relaxed);
+                error
+            })
         };
-        let results = threads::map_with(pieces.len(), self.threads, || self.pool.lend(), decode);
-        results.into_iter().collect()
+        let done = threads::until_error(pieces.len(), self.threads, || self.pool.lend(), decode);
+        done.map_err(|Failed { at, begun, error }| {
+            // Pieces that other threads had begun behind the wrong one have changed as a whole.
+            let behind = if begun > at + 1 { begun * bytes } else { 0 };
+            let changed = behind.min(all).max(stopped_at.into_inner());
+            Stopped { error, changed }
+        })
     }
 
     /// How many of so many groups are decoded together: some take less time so than one by one, but
@@ -262,7 +287,7 @@ impl PartDecoder<'_> {
         fetch: &Fetch<'_>,
         out: &mut [u8],
         scratch: &mut Scratch,
-    ) -> Result<()> {
+    ) -> std::result::Result<(), Stopped> {
         let elements = self.group_range(0).len();
         let one = self.bytes_of(form, elements);
         let Form::Packed(packing, cols) = form else {
@@ -274,9 +299,11 @@ impl PartDecoder<'_> {
         let mut symbols = std::mem::take(&mut scratch.symbols);
         symbols.resize(out.len() * 8 / usize::from(packing.bits), 0);
         let done = self.some(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
-        packing.pack_into(&symbols, cols, out);
+        if done.is_ok() {
+            packing.pack_into(&symbols, cols, out);
+        }
         scratch.symbols = symbols;
-        done
+        done.map_err(|stopped| Stopped { changed: 0, ..stopped })
     }
 
     fn pairs(&self) -> bool {
@@ -292,8 +319,11 @@ impl PartDecoder<'_> {
         into: Target,
         fetch: &Fetch<'_>,
         scratch: &mut Scratch,
-    ) -> Result<()> {
+    ) -> std::result::Result<(), Stopped> {
         let Scratch { stored: kept, buffers, .. } = scratch;
+        let all = out.len();
+        // Bytes that have changed.
+        let mut changed = 0;
         let mut out: Vec<&mut [u8]> = out.chunks_mut(one.max(1)).collect();
         if let (Codec::Direct(_), Some(symbols), 2..) =
             (&self.record.codec, &self.symbols, out.len())
@@ -301,17 +331,25 @@ impl PartDecoder<'_> {
             let bytes = kept.iter_mut().zip(group..).take(out.len());
             let stored: Result<Vec<&[u8]>> =
                 bytes.map(|(bytes, group)| Ok(fetch(group, bytes)?.unwrap_or(bytes))).collect();
-            let done = stored.and_then(|s| symbols.decode_some(group, &s, into, buffers, &mut out));
-            if done.is_ok() {
-                return Ok(());
+            if let Ok(stored) = stored {
+                if symbols.decode_some(group, &stored, into, buffers, &mut out).is_ok() {
+                    return Ok(());
+                }
+                changed = all;
             }
         }
         // One by one, also to tell which of them is wrong.
+        let mut end = 0;
         for (out, group) in out.into_iter().zip(group..) {
             let bytes = &mut kept[0];
-            let stored = fetch(group, bytes)?.unwrap_or(bytes);
+            let stored = match fetch(group, bytes) {
+                Ok(stored) => stored.unwrap_or(bytes),
+                Err(error) => return Err(Stopped { error, changed }),
+            };
+            end += out.len();
+            changed = changed.max(end);
             let done = self.group(group, stored, into, buffers, out);
-            done.map_err(|e| e.within(format!("group {group}")))?;
+            done.map_err(|e| Stopped { error: e.within(format!("group {group}")), changed })?;
         }
         Ok(())
     }
@@ -336,7 +374,8 @@ impl PartDecoder<'_> {
                 out.copy_from_slice(stored);
                 self.check_symbols(out)
             }
-            (Codec::Pco { .. }, _) => self.pco(stored, out),
+            // Numbers of a group are none of the tensor's bytes.
+            (Codec::Pco { .. }, _) => self.pco(stored, out).map_err(Error::after_none),
             (Codec::Direct(_) | Codec::Bitplane(_), Some(symbols)) => {
                 symbols.decode(group, stored, into, buffers, out)
             }
