@@ -95,6 +95,13 @@ impl Error {
         self
     }
 
+    /// The same error, if it has a place, at byte `at`: where that is all that is known of it.
+    #[must_use]
+    pub(crate) fn moved_to(mut self, at: u64) -> Self {
+        self.0.at = self.0.at.map(|_| at);
+        self
+    }
+
     /// The same error, known to lie inside of `place` (`chunk 3`).
     #[must_use]
     pub fn within(mut self, place: impl Into<String>) -> Self {

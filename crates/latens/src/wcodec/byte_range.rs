@@ -96,7 +96,8 @@ impl<S: ReadAt> Reader<S> {
             };
             let first = now.start * row;
             if bytes.len() as u64 != (now.end - now.start) * row {
-                return Err(Error::corrupt(0, "rows are not of the length that the index states")
+                return Err(open
+                    .wrong("rows are not of the length that the index states")
                     .within(self.place(number)));
             }
             let wanted = of(range.start.saturating_sub(first))

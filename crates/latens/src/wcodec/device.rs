@@ -196,13 +196,13 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let records = &self.descriptor.parts;
         let wanted = layout.parts();
         if wanted.len() != records.len() {
-            return Err(Error::corrupt(0, "parts of another layout: their number differs"));
+            return Err(self.wrong("parts of another layout: their number differs"));
         }
         let all = usize::try_from(layout.rows).unwrap_or(usize::MAX);
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let mut parts = Vec::with_capacity(records.len());
         for (number, (record, want)) in records.iter().zip(&wanted).enumerate() {
-            let a_row = row_of(want, record, all)?;
+            let a_row = row_of(want, record, all).map_err(self.claim())?;
             let range = of(rows.start) * a_row..of(rows.end) * a_row;
             parts.push(self.part_plan(number, record, range)?);
         }
@@ -268,7 +268,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let group = record.groups.get(number);
         let place = self.places.get(part).and_then(|p| p.get(number));
         let (Some(group), Some(&at)) = (group, place) else {
-            return Err(Error::corrupt(0, format!("there is no group {number}")));
+            return Err(self.wrong(format!("there is no group {number}")));
         };
         let count = symbols.group_range(number).len();
         if count > group.length.saturating_mul(MOST_EXPANSION) {

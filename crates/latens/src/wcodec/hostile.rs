@@ -10,6 +10,7 @@ use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::file::{FileRecord, SourceFileRecord};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, align};
 use crate::wcodec::layout::index::Index;
+use crate::wcodec::layout::part::Codec;
 use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::reader::Reader;
@@ -176,6 +177,48 @@ fn into(reader: &Reader<Vec<u8>>, number: usize) {
         assert!(out[changed..] == before[changed..], "behind {changed}: {error}");
     }
     assert!(reader.tensor(number).err().and_then(|e| e.values_before()).is_none());
+}
+
+/// Errors tell the byte of the file, wherever in it a group is.
+#[test]
+fn errors_are_where_they_are() {
+    let mut seen = 0;
+    for file in files() {
+        let reader = Reader::open(file.clone(), Limits::default()).unwrap();
+        for entry in reader.index.entries() {
+            let Storage::Stored { groups, descriptor, .. } = entry.record.storage else { continue };
+            let at = usize::try_from(entry.start).unwrap() + groups;
+            let parts = Descriptor::read(&file[at..at + descriptor], false).unwrap().parts;
+            let mut place = usize::try_from(entry.start).unwrap();
+            for (p, part) in parts.iter().enumerate() {
+                for (g, group) in part.groups.iter().enumerate() {
+                    let plain = matches!(&part.codec, Codec::Direct(s) if s.prediction.is_none());
+                    let (start, length) = (place, group.length);
+                    place += length.next_multiple_of(4);
+                    if !plain {
+                        continue;
+                    }
+                    let mut apart = Apart::of(&file);
+                    let (groups, descriptor) = apart.entries[entry.number].as_mut().unwrap();
+                    // The state of lane 3 may not be 0.
+                    let in_groups = start - usize::try_from(entry.start).unwrap();
+                    groups[in_groups + 12..][..4].fill(0);
+                    let mut read = Descriptor::read(descriptor, false).unwrap();
+                    read.parts[p].groups[g].crc = crc32(&groups[in_groups..][..length]);
+                    *descriptor = read.bytes(false);
+                    let damaged = apart.together(|_| ());
+                    for threads in [1, 3] {
+                        let reader = Reader::open(damaged.clone(), Limits::default()).unwrap();
+                        let error = reader.threads(threads).verify().unwrap_err();
+                        assert_eq!(error.at(), Some(start as u64 + 12), "{error}");
+                        assert!(error.to_string().contains(&format!("group {g}")), "{error}");
+                        seen += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 10, "{seen}");
 }
 
 /// Everything that can be asked of a file. What comes out is not looked at.

@@ -135,7 +135,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let bytes = units.start * layout.unit_bytes..units.end * layout.unit_bytes;
         let bytes = self.reader.byte_range(number, bytes)?;
         let parts = layout.split(&bytes);
-        let parts = parts.ok_or_else(|| Error::corrupt(0, "bytes of another layout"))?;
+        let parts = parts.ok_or_else(|| self.wrong("bytes of another layout"))?;
         Ok((parts, rows.start - units.start * a_unit))
     }
 

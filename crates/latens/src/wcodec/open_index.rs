@@ -58,6 +58,8 @@ pub(crate) struct OpenEntry<'a> {
     pub(crate) record: EntryRecord<'a>,
     /// Where its data begin.
     pub(crate) start: u64,
+    /// Where its record begins in the index.
+    pub(crate) at: usize,
 }
 
 impl OpenIndex {
@@ -150,9 +152,12 @@ impl OpenIndex {
         for run in self.names.alike() {
             let mut seen: Vec<String> = Vec::new();
             for &(_, number) in run {
-                let name = self.entry(number as usize).map(|entry| entry.name).unwrap_or_default();
+                let Some(OpenEntry { name, at, .. }) = self.entry(number as usize) else {
+                    continue;
+                };
                 if seen.contains(&name) {
-                    return Err(Error::corrupt(0, format!("there are two tensors {name:?}")));
+                    let what = format!("there are two tensors {name:?}");
+                    return Err(Error::corrupt(at as u64, what));
                 }
                 seen.push(name);
             }
@@ -174,13 +179,10 @@ impl OpenIndex {
     pub(crate) fn entries(&self) -> impl Iterator<Item = OpenEntry<'_>> {
         let mut entries = Entries::new(&self.bytes);
         std::iter::from_fn(move || {
+            let at = entries.at;
             let (record, start) = entries.advance()?;
-            Some(OpenEntry {
-                number: entries.number - 1,
-                name: entries.name.clone(),
-                record,
-                start,
-            })
+            let (number, name) = (entries.number - 1, entries.name.clone());
+            Some(OpenEntry { number, name, record, start, at })
         })
     }
 
@@ -195,8 +197,9 @@ impl OpenIndex {
         for _ in 0..number % EVERY {
             entries.advance()?;
         }
+        let at = entries.at;
         let (record, start) = entries.advance()?;
-        Some(OpenEntry { number, name: entries.name, record, start })
+        Some(OpenEntry { number, name: entries.name, record, start, at })
     }
 
     /// The tensor of that name.

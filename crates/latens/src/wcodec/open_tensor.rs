@@ -6,7 +6,7 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
-use crate::wcodec::decode::part::{Fetch, PartDecoder, TRUSTED};
+use crate::wcodec::decode::part::{Fetch, PartDecoder, Places, TRUSTED};
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::kept::{Kept, Numbers};
@@ -34,6 +34,8 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     pub(crate) descriptor: Arc<Kept>,
     /// Where groups begin, part by part: in the file, or in the inline bytes.
     pub(crate) places: Vec<Vec<u64>>,
+    /// Where in the file the descriptor begins, or the record of the index that holds it.
+    explained_at: u64,
     /// Whether sources outside of the tensor may be followed.
     outermost: bool,
     threads: usize,
@@ -50,21 +52,23 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
 
     fn open_at(reader: &'a Reader<S>, number: usize, outermost: bool) -> Result<Self> {
         let none = || Error::invalid(format!("there is no entry {number}"));
-        let OpenEntry { record: entry, start, .. } = reader.index.entry(number).ok_or_else(none)?;
+        let OpenEntry { record: entry, start, at: record_at, .. } =
+            reader.index.entry(number).ok_or_else(none)?;
         reader.limits.check_output(entry.length as u64)?;
-        let (holder, storage, start) = match entry.storage {
+        let (holder, storage, start, record_at) = match entry.storage {
             Storage::Copy(of) => {
                 let holder = reader.index.entry(of).ok_or_else(none)?;
-                (of, holder.record.storage, holder.start)
+                (of, holder.record.storage, holder.start, holder.at)
             }
-            _ => (number, entry.storage, start),
+            _ => (number, entry.storage, start, record_at),
         };
+        let record_at = reader.index_offset.saturating_add(record_at as u64);
         let alone = |number, storage: Storage<&[u8]>| {
             matches!(storage, Storage::Stored { .. }) || !reader.index.doubtful.contains(&number)
         };
         if !alone(number, entry.storage) || !alone(holder, storage) {
             return Err(Error::corrupt(
-                reader.index_offset,
+                record_at,
                 "it stands in the index, which is damaged, and has no checksum of its own",
             ));
         }
@@ -87,7 +91,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 (read, start, at)
             }
             (Storage::Inline { groups, descriptor }, _) => {
-                (keep(Descriptor::read(descriptor, true)?), 0, groups.len() as u64)
+                let read = Descriptor::read(descriptor, true).map_err(|e| e.moved_to(record_at))?;
+                (keep(read), 0, groups.len() as u64)
             }
             (Storage::Copy(_), _) => return Err(none()),
         };
@@ -101,14 +106,15 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             }
             places.push(of_part);
         }
+        let explained_at = if matches!(storage, Storage::Inline { .. }) { record_at } else { at };
         if next != at {
             return Err(Error::corrupt(
-                at,
+                explained_at,
                 "the groups do not take the bytes that the index states",
             ));
         }
         let threads = reader.threads;
-        Ok(Self { reader, entry, storage, descriptor, places, outermost, threads })
+        Ok(Self { reader, entry, storage, descriptor, places, explained_at, outermost, threads })
     }
 
     /// Decodes on so many threads.
@@ -116,9 +122,28 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         Self { threads, ..self }
     }
 
+    /// What is wrong with what the descriptor says.
+    pub(crate) fn wrong(&self, what: impl Into<Cow<'static, str>>) -> Error {
+        Error::corrupt(self.explained_at, what)
+    }
+
+    /// The same, where it was found by what does not know of places.
+    pub(crate) fn claim(&self) -> impl Fn(Error) -> Error {
+        let at = self.explained_at;
+        move |error| error.moved_to(at)
+    }
+
     /// The layout of the view.
     pub(crate) fn layout(&self) -> Result<Layout> {
-        layout(&self.entry, self.descriptor.view)
+        layout(&self.entry, self.descriptor.view).map_err(self.claim())
+    }
+
+    /// Where the groups of a part are in the file.
+    fn places(&self, part: usize) -> Places<'_> {
+        match self.storage {
+            Storage::Inline { .. } => Places::Inline(self.explained_at),
+            _ => Places::File(self.places.get(part).map(Vec::as_slice).unwrap_or_default()),
+        }
     }
 
     /// The stored bytes of a group, compared with their checksum, padding included: in memory
@@ -129,7 +154,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         group: usize,
         bytes: &mut Vec<u8>,
     ) -> Result<Option<&'a [u8]>> {
-        let none = || Error::corrupt(0, format!("there is no group {group}"));
+        let none = || self.wrong(format!("there is no group {group}"));
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
         let place = self.places.get(part).and_then(|p| p.get(group)).copied().ok_or_else(none)?;
@@ -146,7 +171,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             read_into(&self.reader.source, place, padded as u64, bytes)?;
         }
         let (stored, padding) = held.unwrap_or(bytes).split_at(record.length);
-        check_zero(padding, place + record.length as u64, "a group")?;
+        let padding_at = if inline { self.explained_at } else { place + record.length as u64 };
+        check_zero(padding, padding_at, "a group")?;
         if !inline && crc32(stored) != record.crc {
             return Err(Error::corrupt(place, "its bytes do not have their checksum")
                 .within(format!("group {group}")));
@@ -166,9 +192,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         number: usize,
         decode: impl FnOnce(&PartDecoder<'_>, &Fetch<'_>) -> Result<T>,
     ) -> Result<T> {
-        let none = || Error::corrupt(0, format!("there is no part {number}"));
+        let none = || self.wrong(format!("there is no part {number}"));
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
-        let places = self.places.get(number).ok_or_else(none)?;
         let part = self.descriptor.part(number).ok_or_else(none)?;
         let mut own = Vec::new();
         if part.sources().is_none() {
@@ -190,17 +215,10 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             limits: self.reader.limits,
             threads: self.threads,
             pool: &self.reader.pool,
+            places: self.places(number),
         };
         let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);
-        decode(&decoder, &fetch).map_err(|e| {
-            // Groups count from their own start.
-            let base = e.places().first().and_then(|p| p.strip_prefix("group ")?.parse().ok());
-            let base: Option<usize> = base.filter(|_| e.at().is_some_and(|at| at < 1 << 32));
-            match base.and_then(|group| places.get(group)) {
-                Some(&place) if e.at().is_some_and(|at| at < place) => e.offset_by(place),
-                _ => e,
-            }
-        })
+        decode(&decoder, &fetch)
     }
 
     /// All numbers that the classes of a part need: levels, zero point, row maps, in this order.
@@ -226,36 +244,33 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 let record = self.descriptor.parts.get(*part);
                 // Else a few bytes could ask for any amount of work.
                 if record.is_some_and(|p| p.sources() > 0) {
-                    return Err(Error::corrupt(
-                        0,
-                        format!("part {part} is a source and has sources"),
-                    ));
+                    return Err(self.wrong(format!("part {part} is a source and has sources")));
                 }
                 let count = record.map_or(0, |p| p.shape.count());
                 Ok(Numbers::of(self.part(*part, 0..count)?))
             }
-            PartOf::Own(part) => {
-                Err(Error::corrupt(0, format!("part {part} is not an earlier one")))
-            }
-            _ if !self.outermost => Err(Error::corrupt(0, "a source has a source elsewhere")),
+            PartOf::Own(part) => Err(self.wrong(format!("part {part} is not an earlier one"))),
+            _ if !self.outermost => Err(self.wrong("a source has a source elsewhere")),
             PartOf::Other { entry: EntryRef::Entry(n), view, part } => {
                 // At most a number of 32 bits for each symbol: else a few bytes could ask for the
                 // decoding of a large entry over and over.
                 let count = self.descriptor.parts.get(before).map_or(0, |p| p.shape.count());
-                let length = self.reader.byte_length(*n).unwrap_or(0);
+                let Ok(length) = self.reader.byte_length(*n) else {
+                    return Err(self.wrong(format!("there is no entry {n}, a source")));
+                };
                 if length > count.saturating_mul(4).saturating_add(MOST_SPARE) {
                     let what = format!("{} is too large a source", self.reader.place(*n));
-                    return Err(Error::corrupt(0, what));
+                    return Err(self.wrong(what));
                 }
                 let open = Self::open_at(self.reader, *n, false)?;
                 let mut bytes = Vec::new();
                 open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
-                split(&open.entry, *view, bytes, *part)
+                split(&open.entry, *view, bytes, *part).map_err(self.claim())
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
                 let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
                 let layout = view.layout(dtype, &shape, bytes.len() as u64);
-                take(layout, &bytes, *part)
+                take(layout, &bytes, *part).map_err(self.claim())
             }
         }
     }
@@ -268,13 +283,13 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         bitplane: bool,
         held: &[Numbers],
     ) -> Result<SymbolDecoder<'b>> {
-        let none = || Error::corrupt(0, format!("there is no part {number}"));
+        let none = || self.wrong(format!("there is no part {number}"));
         let kept = &self.descriptor.part(number).ok_or_else(none)?.slots;
         let slots = match kept.get() {
             Some(slots) => slots,
             None if bitplane => kept.get_or_init(|| Slots::Narrow(Vec::new())),
             None => {
-                let made = Slots::new(symbols, bits, self.reader.bank()?)?;
+                let made = Slots::new(symbols, bits, self.reader.bank()?).map_err(self.claim())?;
                 kept.get_or_init(|| made)
             }
         };
@@ -286,7 +301,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                     && numbers.bits == bits
                     && numbers.bytes.len() == symbols.count;
                 if !fits {
-                    return Err(Error::corrupt(0, "the reference is of another size"));
+                    return Err(self.wrong("the reference is of another size"));
                 }
                 numbers.bytes
             }
@@ -296,17 +311,18 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             Some(rule) => {
                 let mut held = held.iter();
                 let mut blocks = |source: &Source, zero: bool| -> Result<Blocks> {
-                    let none = || Error::corrupt(0, "a source of classes is missing");
+                    let none = || self.wrong("a source of classes is missing");
                     let numbers = held.next().ok_or_else(none)?.source(source.width());
                     let map = match &source.row_map {
                         None => None,
                         Some(_) => Some(held.next().ok_or_else(none)?.source(4)),
                     };
-                    if zero {
+                    let made = if zero {
                         Blocks::zeros(source, numbers, map, symbols.cols)
                     } else {
                         Blocks::levels(source, numbers, map, symbols.cols)
-                    }
+                    };
+                    made.map_err(self.claim())
                 };
                 let levels =
                     rule.levels.iter().map(|s| blocks(s, false)).collect::<Result<Vec<_>>>()?;
@@ -336,13 +352,10 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let parts = self.descriptor.parts.iter().enumerate();
         let parts = parts.map(|(i, p)| self.part(i, 0..p.shape.count()));
         let parts = parts.collect::<Result<Vec<_>>>()?;
-        let bytes =
-            self.layout()?.join(parts).map_err(|e| Error::corrupt(0, e.what().to_owned()))?;
+        let bytes = self.layout()?.join(parts).map_err(|e| self.wrong(e.what().to_owned()))?;
         if bytes.len() != self.entry.length {
-            return Err(Error::corrupt(
-                0,
-                format!("{} bytes where the index states {}", bytes.len(), self.entry.length),
-            ));
+            let (is, stated) = (bytes.len(), self.entry.length);
+            return Err(self.wrong(format!("{is} bytes where the index states {stated}")));
         }
         Ok(bytes)
     }
@@ -408,12 +421,12 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             let count = part.shape.count();
             if !count.is_multiple_of(all) {
                 let what = format!("{count} elements of part {i} are not those of {all} rows");
-                return Err(Error::corrupt(0, what));
+                return Err(self.wrong(what));
             }
             let a_row = count / all;
             parts.push(self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)?);
         }
-        layout.logical(parts)
+        layout.logical(parts).map_err(self.claim())
     }
 }
 

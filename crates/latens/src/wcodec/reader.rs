@@ -135,7 +135,9 @@ impl<S: ReadAt> Reader<S> {
                 "the file was made against another checkpoint, {}; give it as the base",
                 wanted.name
             ))),
-            (None, None) => Err(Error::corrupt(0, "a tensor names a base, the file does not")),
+            (None, None) => {
+                Err(Error::corrupt(self.index_offset, "a tensor names a base, the file does not"))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! A tensor's bytes to where they go, some megabytes at a time.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::open_tensor::OpenTensor;
@@ -52,7 +52,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         })?;
         if done && written != self.entry.length {
             let what = format!("{written} bytes where the index states {}", self.entry.length);
-            return Err(Error::corrupt(0, what));
+            return Err(self.wrong(what));
         }
         Ok(done)
     }
@@ -79,7 +79,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 let decoded = parts.iter().zip(&a_row).map(|(part, a)| part(first * a..end * a));
                 let decoded = decoded.collect::<Result<Vec<_>>>()?;
                 let bytes = layout.join(decoded);
-                let bytes = bytes.map_err(|e| Error::corrupt(0, e.what().to_owned()))?;
+                let bytes = bytes.map_err(|e| self.wrong(e.what().to_owned()))?;
                 out.write_all(&bytes)?;
             }
             Ok(())

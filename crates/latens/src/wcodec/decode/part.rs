@@ -1,6 +1,6 @@
 //! A part, or a run of its elements.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::number::{Number, f16};
 use crate::pco;
@@ -28,6 +28,30 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) limits: Limits,
     pub(crate) threads: usize,
     pub(crate) pool: &'a Pool,
+    pub(crate) places: Places<'a>,
+}
+
+/// Where groups are in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Places<'a> {
+    /// Where each begins.
+    File(&'a [u64]),
+    /// All in the record of the index that begins there.
+    Inline(u64),
+}
+
+impl Places<'_> {
+    /// An error whose place counts from the start of a group's stored bytes, or that knows of none: what
+    /// asks for the impossible is the file then, not the caller.
+    fn locate(&self, group: usize, error: Error) -> Error {
+        let is_of_file = error.kind() == ErrorKind::InvalidArgument && !error.is_limit();
+        let error = if is_of_file { Error::corrupt(0, error.what().to_owned()) } else { error };
+        let error = match self {
+            Self::File(places) => error.offset_by(places.get(group).copied().unwrap_or(0)),
+            Self::Inline(at) => error.moved_to(*at),
+        };
+        error.within(format!("group {group}"))
+    }
 }
 
 /// What groups decoded one after the other may use again.
@@ -225,8 +249,8 @@ impl PartDecoder<'_> {
             let stored = self.stored(group);
             let bytes = self.group_range(group).len().saturating_mul(width);
             if bytes > stored.saturating_mul(MOST_EXPANSION) {
-                let what = format!("group {group} of {stored} bytes claims to hold {bytes}");
-                return Err(Error::corrupt(0, what));
+                let what = format!("its {stored} bytes claim to hold {bytes}");
+                return Err(self.places.locate(group, Error::corrupt(0, what)));
             }
         }
         Ok(())
@@ -349,7 +373,7 @@ impl PartDecoder<'_> {
             end += out.len();
             changed = changed.max(end);
             let done = self.group(group, stored, into, buffers, out);
-            done.map_err(|e| Stopped { error: e.within(format!("group {group}")), changed })?;
+            done.map_err(|e| Stopped { error: self.places.locate(group, e), changed })?;
         }
         Ok(())
     }
