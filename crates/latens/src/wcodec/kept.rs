@@ -33,6 +33,8 @@ pub(crate) struct Numbers {
     pub(crate) bytes: Vec<u8>,
     pub(crate) width: usize,
     pub(crate) bits: u32,
+    /// Bytes without a width of their own.
+    raw: bool,
 }
 
 impl Deref for Kept {
@@ -89,18 +91,21 @@ impl Last {
 impl Numbers {
     pub(crate) fn of(part: Part) -> Self {
         match part.content {
-            Content::Symbols(plane) => Self { bytes: plane.data, width: 1, bits: plane.bits },
+            Content::Symbols(plane) => {
+                Self { bytes: plane.data, width: 1, bits: plane.bits, raw: false }
+            }
             Content::Words { width, data, .. } => {
                 let width = usize::from(width);
-                Self { bytes: data, width, bits: 8 * u32::try_from(width).unwrap_or(0) }
+                let bits = 8 * u32::try_from(width).unwrap_or(0);
+                Self { bytes: data, width, bits, raw: false }
             }
-            Content::Raw(bytes) => Self { bytes, width: 1, bits: 8 },
+            Content::Raw(bytes) => Self { bytes, width: 1, bits: 8, raw: true },
         }
     }
 
     /// Raw bytes are as wide as a form wants them.
     pub(crate) fn source(&self, width: usize) -> SourceBytes<'_> {
-        let width = if self.width == 1 { width } else { self.width };
+        let width = if self.raw { width } else { self.width };
         SourceBytes { bytes: &self.bytes, width, bits: self.bits }
     }
 }

@@ -147,8 +147,22 @@ impl OpenIndex {
         self.file_marks.extend(marked.map(|(_, (place, _, _))| entries.at + place.start));
     }
 
-    /// No two tensors may have the same name.
+    /// No two tensors may have the same name, and no two files.
     fn unique(&self) -> Result<()> {
+        let mut files = Names::with_capacity(self.files);
+        (0..).zip(self.files()).for_each(|(number, file)| files.push(file.name, number));
+        files.sort();
+        for run in files.alike() {
+            let mut seen: Vec<&str> = Vec::new();
+            for &(_, number) in run {
+                let Some(FileRecord { name, .. }) = self.file(number as usize) else { continue };
+                if seen.contains(&name) {
+                    let at = self.file_marks.first().copied().unwrap_or(0) as u64;
+                    return Err(Error::corrupt(at, format!("there are two files {name:?}")));
+                }
+                seen.push(name);
+            }
+        }
         for run in self.names.alike() {
             let mut seen: Vec<String> = Vec::new();
             for &(_, number) in run {

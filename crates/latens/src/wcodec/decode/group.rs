@@ -203,6 +203,10 @@ impl SymbolDecoder<'_> {
         for ((i, out), (opened, buffer)) in
             out.into_iter().enumerate().zip(opened.iter().zip(&buffers.0))
         {
+            if self.symbols.pairs && self.bits < 4 {
+                let pairs = if into == Target::Pairs { &*out } else { &buffer.pairs };
+                self.check_nibbles(pairs, opened.end())?;
+            }
             self.finish(group + i, &opened.tiles, into, &buffer.pairs, out)?;
         }
         Ok(())
@@ -324,6 +328,15 @@ impl SymbolDecoder<'_> {
             Ready::Narrow(tables) => kernel.decode(tables, groups),
             Ready::Wide(tables) => kernel.decode_wide(tables, groups),
         })
+    }
+
+    /// A pair has room for symbols of 4 bits.
+    fn check_nibbles(&self, pairs: &[u8], at: u64) -> Result<()> {
+        let all = pairs.iter().fold(0, |all, pair| all | pair);
+        match u32::from((all & 15) | all >> 4) >> self.bits {
+            0 => Ok(()),
+            _ => Err(Error::corrupt(at, format!("pairs of more than {} bits each", self.bits))),
+        }
     }
 
     /// Pairs apart, predictions added.

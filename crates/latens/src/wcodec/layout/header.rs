@@ -103,7 +103,8 @@ impl Header {
             index_offset: fields.u64("the index's offset")?,
         };
         check_zero(&bytes[59..], 59, "the header")?;
-        Ok(Self { base_quantisation, known: (known.index_offset != 0).then_some(known) })
+        let unset = Known { model_hash: [0; 32], tensors: 0, index_offset: 0 };
+        Ok(Self { base_quantisation, known: (known != unset).then_some(known) })
     }
 }
 

@@ -271,6 +271,9 @@ impl Prediction {
             0 => None,
             _ => Some(short_stream::read(fields, cols, "means of columns")?),
         };
+        if means.iter().flatten().any(|&mean| u32::from(mean) >> bits != 0) {
+            return Err(Error::corrupt(at, format!("means that are no symbols of {bits} bits")));
+        }
         let reference = if sides & 2 == 0 { None } else { Some(PartOf::read(fields)?) };
         let weights = if sides & 4 == 0 { None } else { Some(read_weights(fields, cols)?) };
         let side = |side: u64| u16::try_from(side).unwrap_or(u16::MAX);
