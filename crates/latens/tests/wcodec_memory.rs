@@ -116,8 +116,8 @@ fn an_open_file_holds_twice_its_index() {
     check("long names that share", &file(named(few()), Vec::new()));
     let apart = (0..8000).map(|i| if i % 16 == 15 { format!("{i}{long}") } else { format!("{i}") });
     check("long names where they are kept", &file(named(apart), Vec::new()));
-    let empty = vec![[1, b'f', 0, 0].to_vec(); RECORDS];
-    check("files without segments", &file(blobs[..1].to_vec(), empty));
+    let empty = numbers().map(|name| [&[5], name.as_bytes(), &[0, 0]].concat());
+    check("files without segments", &file(blobs[..1].to_vec(), empty.collect()));
     let many = [&[1, b'f', 0][..], &varint(RECORDS as u64), &[1; RECORDS]].concat();
     check("segments", &file(blobs[..1].to_vec(), vec![many]));
 }

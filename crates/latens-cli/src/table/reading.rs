@@ -28,8 +28,12 @@ pub struct Reading<'a> {
 /// A file that can be read at any position: a pipe is put into a temporary file first.
 ///
 /// # Errors
-/// I/O.
+/// I/O, with the input's name.
 pub fn shared(input: &Input) -> Result<SharedFile> {
+    at_any_position(input).map_err(|failure| named(failure, input))
+}
+
+fn at_any_position(input: &Input) -> Result<SharedFile> {
     if let Input::File(path) = input {
         let file = File::open(path)?;
         let meta = file.metadata()?;

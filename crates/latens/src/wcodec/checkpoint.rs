@@ -122,7 +122,11 @@ impl Checkpoint {
         let named = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned());
         let name = named(path).ok_or_else(|| Error::invalid("this is not the name of a file"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let open = |path: &Path| -> Result<Box<dyn ReadAt>> { Ok(Box::new(File::open(path)?)) };
+        let open = |path: &Path| -> Result<Box<dyn ReadAt>> {
+            let file =
+                File::open(path).map_err(|e| Error::from(e).within(path.display().to_string()));
+            Ok(Box::new(file?))
+        };
         let hints = |name: &str| {
             let source = open(&folder.join(name)).ok()?;
             source::read_all(&*source, quantization::LONGEST_CONFIG).ok()
