@@ -90,6 +90,17 @@ fn an_empty_file_is_no_stream() {
     f.run(&["decompress", "b.dbp", "--type", "i64"]).fails(&["no header", "in b.dbp: byte 0"]);
     f.run(&["inspect", "b.dbp"]).fails(&["no header", "byte 0"]);
     assert_eq!(f.run(&["verify", "b.dbp"]).code, Some(1));
+    // Exactly one stream, whose type it does not say.
+    let whole = f.read("a.dbp");
+    f.write("b.dbp", &[&whole[..], b"x"].concat());
+    let said = ["bytes follow the end of the stream", &format!("byte {}", whole.len())];
+    f.run(&["decompress", "b.dbp", "--type", "i64"]).fails(&said);
+    f.run(&["inspect", "b.dbp"]).fails(&said);
+    f.run(&["decompress", "a.dbp"]).ends_with(2, &["does not say", "--type"]);
+    // Leniently, as DuckDB writes INT32: a first value of 2^32 + 7.
+    f.write("c.dbp", &[0x80, 1, 4, 1, 0x8e, 0x80, 0x80, 0x80, 0x20]);
+    f.run(&["decompress", "c.dbp", "--type", "u32", "-o", "c.csv"]).ok();
+    assert!(f.read("c.csv").ends_with(b"\n7\n"));
 }
 
 #[test]
