@@ -45,7 +45,8 @@ pub struct Chunk {
     pub mode: String,
     /// As the command line spells it.
     pub delta: String,
-    /// Bytes that are no codes and offsets: mode, delta, bins, states, padding.
+    /// Bytes that are no codes and offsets: mode, delta, bins, states, padding. With the latents'
+    /// `body_bits` they are `bytes`.
     pub meta_bytes: u64,
     /// Those that exist of lookback, primary, secondary.
     pub latents: Vec<Latent>,
@@ -56,7 +57,7 @@ pub struct Chunk {
 pub struct Latent {
     /// `lookback`, `primary`, `secondary`.
     pub name: String,
-    /// What its bins, codes and offsets cost, over all numbers of the chunk.
+    /// `body_bits` for each number of the chunk; bins are metadata.
     pub bits_per_value: f64,
     /// Bits of its codes and offsets.
     pub body_bits: u64,
