@@ -62,6 +62,46 @@ fn bytes_after_the_end() {
     }
 }
 
+/// A trailer that is not that of the chunks is refused, allowed or not: what was to be the next chunk
+/// would be lost without a word.
+#[test]
+fn a_trailer_out_of_place_is_no_trailing_byte() {
+    let f = Folder::new();
+    f.write("a.npy", &column(24));
+    f.run(&["compress", "a.npy", "--chunk-n", "12"]).ok();
+    f.run(&["compress", "a.npy", "--chunk-n", "12", "--no-checksum", "-o", "b.pco"]).ok();
+    let report = f.run(&["inspect", "a.pco", "--json"]).ok();
+    let report: serde_json::Value = serde_json::from_str(report.text()).unwrap();
+    let second = report["chunks"][1]["offset"].as_u64().unwrap();
+    let (whole, end) = (f.read("a.pco"), f.read("b.pco").len());
+    let (bare, trailer) = whole.split_at(end);
+    let mut ended = whole.clone();
+    ended[second as usize] = 0;
+    let second = format!("chunk 1: byte {second}");
+    let end = format!("byte {end}");
+    let magic = [bare, &trailer[trailer.len() - 8..]].concat();
+    let between = [bare, b"x", trailer].concat();
+    for (file, place) in [(ended, &second), (magic, &end), (between, &end)] {
+        f.write("t.pco", &file);
+        for allow in [&[][..], &["--allow-trailing"]] {
+            for output in ["t.npy", "t.csv", "-"] {
+                let args = ["decompress", "t.pco", "-o", output];
+                f.run(&[&args[..], allow].concat()).fails(&["corrupt", "trailer", place]);
+            }
+            let done = f.run(&[&["verify", "t.pco"][..], allow].concat());
+            assert_eq!(done.code, Some(1));
+            assert!(
+                done.text().contains("FAILED") && done.text().contains(place),
+                "{}",
+                done.text()
+            );
+        }
+        f.run(&["inspect", "t.pco"]).fails(&["corrupt", place]);
+    }
+    f.write("t.pco", &[&whole[..], b"x", trailer].concat());
+    f.run(&["decompress", "t.pco", "--allow-trailing"]).ok();
+}
+
 #[test]
 fn a_trailer_that_is_cut_short() {
     let f = Folder::new();

@@ -97,7 +97,8 @@ impl<S: Supply> Engine<S> {
         &self.seen.chunks
     }
 
-    /// Leaves checksums aside: faster, and [`Engine::finish`] only looks whether a trailer is there.
+    /// Leaves checksums aside: faster, and [`Engine::finish`] only looks whether a trailer is there,
+    /// and has the chunks where they are.
     #[must_use]
     pub(crate) fn without_checks(mut self) -> Self {
         self.checks = false;
@@ -129,7 +130,8 @@ impl<S: Supply> Engine<S> {
 
     /// Bytes taken from the reader and understood so far.
     pub(crate) fn position(&self) -> u64 {
-        self.source.position()
+        // Behind the end is read what is not understood.
+        self.ending.map_or_else(|| self.source.position(), |ending| ending.consumed)
     }
 
     /// The type of the numbers that come next; `None` at the end of the file.
