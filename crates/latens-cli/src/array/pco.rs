@@ -61,3 +61,23 @@ pub fn no_type() -> Failure {
     Failure::new("the file holds no numbers, and nothing says of which type")
         .hint("`latens decompress --to raw` gives an empty file")
 }
+
+/// Decode all numbers, which must be of type `ty`, and drop them; returns how many there are. `done`
+/// is told of their bytes.
+///
+/// # Errors
+/// I/O, damage, a chunk of another type.
+pub fn pass<R: Read>(decoder: &mut Decoder<R>, ty: NumberType, done: &dyn Fn(u64)) -> Result<u64> {
+    with_number_type!(ty, T => {
+        let (mut numbers, mut n) = (vec![T::default(); 1 << 16], 0);
+        loop {
+            match decoder.read(&mut numbers)? as u64 {
+                0 => return Ok(n),
+                got => {
+                    n += got;
+                    done(got * ty.bytes() as u64);
+                }
+            }
+        }
+    })
+}

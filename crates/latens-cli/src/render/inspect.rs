@@ -43,7 +43,7 @@ pub fn summary(file: &PcoInspection) -> Vec<String> {
     let mut sizes = format!("{} {ty}, {}", units::count(file.n), units::bytes(file.bytes));
     if file.n > 0 {
         let bits = crate::report::bits_per_value(file.bytes, file.n);
-        let ratio = units::ratio(file.n * file.width(), file.bytes);
+        let ratio = units::ratio(file.raw_bytes(), file.bytes);
         sizes.push_str(&format!(", {bits:.2} bits a value, {ratio} smaller than in memory"));
     }
     let mut lines = vec![
@@ -193,6 +193,7 @@ pub(crate) mod tests {
         };
         let chunk = Chunk {
             n: 262_144,
+            number_type: "f64",
             bytes: 213_600,
             offset: 4,
             mode: "float-mult@0.01".into(),

@@ -102,6 +102,36 @@ fn a_trailer_out_of_place_is_no_trailing_byte() {
     f.run(&["decompress", "t.pco", "--allow-trailing"]).ok();
 }
 
+/// A column is of one type; the chunk that is of another one is named.
+#[test]
+fn chunks_of_two_types() {
+    let f = Folder::new();
+    for (name, descr) in [("a", "<u4"), ("b", "<i4")] {
+        let (npy_name, name) = (format!("{name}.npy"), format!("{name}.pco"));
+        f.write(&npy_name, &npy(descr, false, "(3,)", &[7, 0, 0, 0].repeat(3)));
+        f.run(&["compress", &npy_name, "--no-checksum", "-o", &name]).ok();
+    }
+    let (mut file, other) = (f.read("a.pco"), f.read("b.pco"));
+    file[5] = 0;
+    let at = file.len() - 1;
+    file.truncate(at);
+    file.extend(&other[9..]);
+    f.write("t.pco", &file);
+    let said = ["the chunk holds i32, not u32", &format!("in t.pco: chunk 1: byte {at}")];
+    for output in ["t.npy", "t.csv", "-"] {
+        f.run(&["decompress", "t.pco", "-o", output]).fails(&said);
+    }
+    let done = f.run(&["verify", "t.pco"]);
+    assert_eq!(done.code, Some(1));
+    assert!(done.text().contains(said[0]) && done.text().contains("chunk 1"), "{}", done.text());
+    let done = f.run(&["inspect", "t.pco"]).ok();
+    assert!(done.text().contains("6 u32, i32"), "{}", done.text());
+    let done = f.run(&["inspect", "t.pco", "--json"]).ok();
+    assert!(
+        done.text().contains("\"type\":\"u32, i32\"") && done.text().contains("\"type\":\"i32\"")
+    );
+}
+
 #[test]
 fn a_trailer_that_is_cut_short() {
     let f = Folder::new();
