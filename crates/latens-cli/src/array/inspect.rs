@@ -29,6 +29,8 @@ pub struct PcoInspection {
     pub bytes: u64,
     /// Whether other bytes follow.
     pub trailing: bool,
+    /// How many.
+    pub trailing_bytes: u64,
     /// In file order.
     pub chunks: Vec<Chunk>,
 }
@@ -103,6 +105,7 @@ pub fn read(reader: Reader) -> Result<PcoInspection> {
         checksum: found.ending.checksum == Checksum::Verified,
         bytes: found.ending.consumed,
         trailing: found.ending.trailing,
+        trailing_bytes: found.ending.trailing_bytes,
         chunks: found.chunks.iter().map(chunk).collect(),
     })
 }

@@ -32,5 +32,6 @@ pub fn verify(input: &Input, allow_trailing: bool, progress: &Progress) -> Resul
         n,
         number_type: ty.map(|ty: NumberType| ty.name().to_string()),
         checksum: ending.checksum == Checksum::Verified,
+        trailing_bytes: ending.trailing_bytes,
     })
 }

@@ -5,6 +5,7 @@ use super::grid::{Cell, Grid};
 use super::style::{Style, paint};
 use super::units;
 use crate::array::inspect::{Chunk, Latent, PcoInspection};
+use crate::array::pco::count_bytes;
 use crate::message::one_line;
 
 /// Chunks and bins that are listed; of more of them, the first ones (the heaviest bins).
@@ -56,7 +57,8 @@ pub fn summary(file: &PcoInspection) -> Vec<String> {
         sizes,
     ];
     if file.trailing {
-        lines.push(format!("other bytes follow the end, from byte {} on", file.bytes));
+        let more = count_bytes(file.trailing_bytes);
+        lines.push(format!("{more} more behind the end, from byte {} on", file.bytes));
     }
     lines
 }
@@ -210,6 +212,7 @@ pub(crate) mod tests {
             checksum: true,
             bytes: 213_600 * chunks as u64 + 100,
             trailing: false,
+            trailing_bytes: 0,
             chunks: vec![chunk; chunks],
         }
     }

@@ -17,6 +17,7 @@ pub struct PcoTable {
     rows: u64,
     schema: Schema,
     checksum: bool,
+    trailing_bytes: u64,
 }
 
 fn decoder(file: &SharedFile) -> Result<Decoder<Reader>> {
@@ -31,12 +32,20 @@ impl PcoTable {
     /// A file that is damaged, or cut short, or names no type; bytes behind it, unless allowed.
     pub fn open(file: SharedFile, name: String, allow_trailing: bool) -> Result<Self> {
         let mut decoder = decoder(&file)?;
-        let ty = decoder.number_type()?.ok_or_else(no_type)?;
+        let Some(ty) = decoder.number_type()? else {
+            return Err(no_type(&mut decoder, allow_trailing));
+        };
         let rows = pass(&mut decoder, ty, &|_| ())?;
-        let checksum = ending(&mut decoder, allow_trailing)?.checksum == Checksum::Verified;
+        let ending = ending(&mut decoder, allow_trailing)?;
+        let checksum = ending.checksum == Checksum::Verified;
         let schema =
             Schema { fields: vec![Field::numbers(name, ty)], metadata: Vec::new(), array: None };
-        Ok(PcoTable { file, rows, schema, checksum })
+        Ok(PcoTable { file, rows, schema, checksum, trailing_bytes: ending.trailing_bytes })
+    }
+
+    /// Bytes behind the end, where they are allowed.
+    pub fn trailing_bytes(&self) -> u64 {
+        self.trailing_bytes
     }
 }
 

@@ -62,6 +62,32 @@ fn bytes_after_the_end() {
     }
 }
 
+/// What is skipped is said: in words, in `--json`, and beside numbers on standard output.
+#[test]
+fn bytes_that_are_skipped_are_counted() {
+    let f = Folder::new();
+    f.write("a.npy", &column(24));
+    f.run(&["compress", "a.npy"]).ok();
+    f.write("t.pco", &[&f.read("a.pco")[..], b"more"].concat());
+    let said = "checksums hold, 4 bytes behind the end skipped";
+    let done = f.run(&["decompress", "t.pco", "--allow-trailing"]).ok();
+    assert!(done.err.contains(said), "{}", done.err);
+    let done = f.run(&["verify", "t.pco", "--allow-trailing"]).ok();
+    assert!(done.text().contains(said), "{}", done.text());
+    for output in ["u.npy", "u.csv"] {
+        let args = ["decompress", "t.pco", "--allow-trailing", "--json", "-o", output];
+        assert!(f.run(&args).ok().text().contains("\"trailing_bytes\":4"));
+    }
+    let done = f.run(&["verify", "t.pco", "--allow-trailing", "--json"]).ok();
+    assert!(done.text().contains("\"trailing_bytes\":4"));
+    let stdout = ["decompress", "t.pco", "--allow-trailing", "-o", "-"];
+    assert_eq!(f.run(&stdout).ok().err, "latens: t.pco: 4 bytes behind the end skipped\n");
+    assert_eq!(f.run(&[&stdout[..], &["-q"]].concat()).ok().err, "");
+    assert_eq!(f.run(&["decompress", "a.pco", "-o", "-"]).ok().err, "");
+    assert!(f.run(&["inspect", "t.pco"]).ok().text().contains("4 bytes more behind the end"));
+    assert!(f.run(&["inspect", "t.pco", "--json"]).ok().text().contains("\"trailing_bytes\":4"));
+}
+
 /// A trailer that is not that of the chunks is refused, allowed or not: what was to be the next chunk
 /// would be lost without a word.
 #[test]
@@ -100,6 +126,27 @@ fn a_trailer_out_of_place_is_no_trailing_byte() {
     }
     f.write("t.pco", &[&whole[..], b"x", trailer].concat());
     f.run(&["decompress", "t.pco", "--allow-trailing"]).ok();
+}
+
+/// A file whose first chunk is gone is not called empty before its end is looked at.
+#[test]
+fn a_type_byte_that_became_0() {
+    let f = Folder::new();
+    // Three times 7, no type for all chunks.
+    let mut file = b"pco!\x03\x00\xc1\x04\x01\x01\x02\x00\x00\x00\x10\x00\x38".to_vec();
+    file.extend([0; 6]);
+    f.write("s.pco", &file);
+    assert!(f.run(&["verify", "s.pco"]).ok().text().contains("ok, 3 u32"));
+    file[9] = 0;
+    f.write("t.pco", &file);
+    for output in ["t.npy", "t.csv"] {
+        let args = ["decompress", "t.pco", "-o", output];
+        f.run(&args).fails(&["bytes follow the end", "in t.pco: byte 10"]);
+        let allowed = f.run(&[&args[..], &["--allow-trailing"]].concat());
+        allowed.fails(&["no numbers", "13 bytes follow", "in t.pco: byte 10"]);
+    }
+    f.run(&["compress", "t.pco", "-o", "u.pco"]).fails(&["bytes follow the end", "byte 10"]);
+    assert_eq!(f.run(&["verify", "t.pco"]).code, Some(1));
 }
 
 /// A column is of one type; the chunk that is of another one is named.
