@@ -76,6 +76,8 @@ pub struct DecompressReport {
     pub what: String,
     /// `verified`, `partly`, `absent`, or `not checked` where only a part was read.
     pub checksum: String,
+    /// Bytes behind the end of a `.pco` that were skipped, as `--allow-trailing` asks for.
+    pub trailing_bytes: u64,
 }
 
 /// One file of `latens verify` that is whole.
@@ -90,6 +92,8 @@ pub struct Verified {
     pub number_type: Option<String>,
     /// Whether a checksum stood behind every number.
     pub checksum: bool,
+    /// Bytes behind the end of a `.pco` that were skipped, as `--allow-trailing` asks for.
+    pub trailing_bytes: u64,
 }
 
 /// What stands behind the numbers of a file.

@@ -6,7 +6,8 @@ mod dbp_common;
 
 use dbp_common::Page;
 use latens::delta_binary_packed::{
-    Decoder, Element, Layout, Options, decode, decode_into, encode, header, inspect,
+    Decoder, Element, Layout, Options, decode, decode_into, delta_byte_array,
+    delta_length_byte_array, encode, header, inspect,
 };
 use latens::{Error, ErrorKind, Limits};
 
@@ -51,7 +52,7 @@ fn int32_in_a_wider_domain_reads_leniently_and_is_refused_strictly() {
     // The first value and the minimum count mod 2^32 as well.
     let page = one_miniblock((1 << 40) + 7, (1 << 50) + 1, 0, 0);
     assert_eq!(lenient::<u32>(&page).unwrap().0[..3], [7, 8, 9]);
-    assert!(strict::<u32>(&page).is_err());
+    is(&strict::<u32>(&page).unwrap_err(), ErrorKind::Corrupt, 4);
 }
 
 #[test]
@@ -149,8 +150,14 @@ fn a_count_other_than_the_page_promises_is_an_error() {
     for promised in [0, 299, 301] {
         let options = Options::default().expect_count(promised);
         let error = decode_into(&page, &mut [0i32; 301], options).unwrap_err();
-        is(&error, ErrorKind::Corrupt, 0);
+        // Behind a block size of two bytes and the miniblocks.
+        is(&error, ErrorKind::Corrupt, 3);
     }
+    is(
+        &decode_into(&[], &mut [0i32; 2], Options::default().expect_count(2)).unwrap_err(),
+        ErrorKind::Corrupt,
+        0,
+    );
     assert!(decode_into(&page, &mut [0i32; 301], Options::STRICT.expect_count(300)).is_ok());
 }
 
@@ -242,9 +249,48 @@ fn illegal_shapes_are_errors() {
     ] {
         let page = Page::new(size, miniblocks, 5, 1).block(1, &[0; 16], &[]).bytes;
         let error = lenient::<i64>(&page).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Corrupt, "{size}/{miniblocks}: {error}");
+        // The miniblocks stand behind a block size that is right.
+        let at = if size % 128 == 0 && size > 0 { 1 + usize::from(size > 127) } else { 0 };
+        is(&error, ErrorKind::Corrupt, at);
         assert!(header(&page).is_err() && inspect(&page).is_err());
     }
+}
+
+/// Block size and miniblocks are judged before the next field is read, count and first value when
+/// the header is there.
+#[test]
+fn the_fields_of_a_header_are_judged_in_their_order() {
+    is(&lenient::<i32>(&[0x81, 0x01]).unwrap_err(), ErrorKind::Corrupt, 0);
+    is(&lenient::<i32>(&[0x80, 0x01]).unwrap_err(), ErrorKind::Truncated, 2);
+    is(&lenient::<i32>(&[0x80, 0x01, 3]).unwrap_err(), ErrorKind::Corrupt, 2);
+    let one = Options::STRICT.expect_count(1);
+    let error = decode_into(&[0x80, 0x01, 4, 2], &mut [0i32; 2], one).unwrap_err();
+    is(&error, ErrorKind::Truncated, 4);
+    let page = Page::new(128, 4, 2, 1 << 40).bytes;
+    is(&decode_into(&page, &mut [0i32; 2], one).unwrap_err(), ErrorKind::Corrupt, 3);
+    is(&strict::<i32>(&page).unwrap_err(), ErrorKind::Corrupt, 4);
+}
+
+/// Widths are judged when their miniblock is reached: what lies before it is read, and is missed.
+#[test]
+fn widths_are_judged_when_their_miniblock_is_reached() {
+    let fields: Vec<u64> = (0..32).collect();
+    let page = Page::new(128, 4, 60, 0).block(1, &[8, 65, 0, 0], &[&fields]).bytes;
+    let mut out = [0i64; 60];
+    let error = decode_into(&page, &mut out, Options::default()).unwrap_err();
+    is(&error, ErrorKind::Corrupt, 7);
+    assert_eq!((error.values_before(), out[32], out[33]), (Some(33), 528, 0));
+    // Without that body it is what is missing.
+    is(&lenient::<i64>(&page[..20]).unwrap_err(), ErrorKind::Truncated, 20);
+}
+
+#[test]
+fn a_first_value_of_an_empty_stream_is_read_and_dropped() {
+    let page = Page::new(128, 4, 0, 5).bytes;
+    assert_eq!(lenient::<i32>(&page).unwrap(), (vec![], page.len()));
+    assert_eq!(strict::<i32>(&page).unwrap(), (vec![], page.len()));
+    // But for one beyond 32 bits, as in any stream.
+    is(&strict::<i32>(&Page::new(128, 4, 0, 1 << 40).bytes).unwrap_err(), ErrorKind::Corrupt, 4);
 }
 
 #[test]
@@ -283,4 +329,75 @@ fn the_output_is_limited_before_it_is_allocated() {
     let error = decode::<i32>(&page, &limits, Options::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(error.what().contains("max_output"), "{error}");
+}
+
+/// A stream of lengths.
+fn lengths(values: &[i32]) -> Vec<u8> {
+    encode(values, Layout::default_for::<i32>())
+}
+
+fn strings(bytes: &[u8], options: Options) -> latens::Result<(Vec<Vec<u8>>, usize)> {
+    let (strings, size) = delta_length_byte_array::decode(bytes, &Limits::default(), options)?;
+    Ok((strings.iter().map(<[u8]>::to_vec).collect(), size))
+}
+
+fn prefixed(bytes: &[u8], options: Options) -> latens::Result<(Vec<Vec<u8>>, usize)> {
+    let (strings, size) = delta_byte_array::decode(bytes, &Limits::default(), options)?;
+    Ok((strings.iter().map(<[u8]>::to_vec).collect(), size))
+}
+
+/// What is wrong with a length lies at the stream that has it, what is missing at the end.
+#[test]
+fn strings_in_error() {
+    let good = [lengths(&[2, 1]), b"abc".to_vec()].concat();
+    let all = vec![b"ab".to_vec(), b"c".to_vec()];
+    assert_eq!(strings(&good, Options::STRICT).unwrap(), (all, good.len()));
+    // Bytes behind the last string are left.
+    let more = [&good[..], b"more"].concat();
+    assert_eq!(strings(&more, Options::STRICT).unwrap().1, good.len());
+    let end = good.len() - 1;
+    is(&strings(&good[..end], Options::default()).unwrap_err(), ErrorKind::Truncated, end);
+    let negative = [lengths(&[2, -1]), b"abc".to_vec()].concat();
+    is(&strings(&negative, Options::default()).unwrap_err(), ErrorKind::Corrupt, 0);
+
+    let rests = |values: &[i32], bytes: &[u8]| [&lengths(values), bytes].concat();
+    let page = |prefixes: &[i32], rests: &[u8]| [&lengths(prefixes), rests].concat();
+    let rest = rests(&[2, 1], b"abc");
+    let behind = lengths(&[0, 1]).len();
+    let good = page(&[0, 1], &rest);
+    let all = vec![b"ab".to_vec(), b"ac".to_vec()];
+    assert_eq!(prefixed(&good, Options::STRICT).unwrap(), (all, good.len()));
+    let more = [&good[..], b"more"].concat();
+    assert_eq!(prefixed(&more, Options::STRICT).unwrap().1, good.len());
+    for prefixes in [[0, -1], [0, 3], [1, 0]] {
+        let error = prefixed(&page(&prefixes, &rest), Options::default()).unwrap_err();
+        is(&error, ErrorKind::Corrupt, 0);
+    }
+    let error = prefixed(&page(&[0, 1], &rests(&[2, -1], b"abc")), Options::default());
+    is(&error.unwrap_err(), ErrorKind::Corrupt, behind);
+    let error = prefixed(&page(&[0, 1], &rests(&[2], b"abc")), Options::default());
+    is(&error.unwrap_err(), ErrorKind::Corrupt, behind);
+    let end = good.len() - 1;
+    is(&prefixed(&good[..end], Options::default()).unwrap_err(), ErrorKind::Truncated, end);
+}
+
+/// The streams of lengths are read as any stream is: leniently, or strictly.
+#[test]
+fn streams_of_lengths_are_strict_where_that_is_asked_for() {
+    // A length of 2^32 + 2, and empty strings without the padding of their lengths.
+    let wide = [Page::new(128, 4, 1, (1 << 32) + 2).bytes, b"ab".to_vec()].concat();
+    assert_eq!(strings(&wide, Options::default()).unwrap().0, [b"ab"]);
+    is(&strings(&wide, Options::STRICT).unwrap_err(), ErrorKind::Corrupt, 4);
+    let prefixed_wide = [lengths(&[0]), wide].concat();
+    assert_eq!(prefixed(&prefixed_wide, Options::default()).unwrap().0, [b"ab"]);
+    let error = prefixed(&prefixed_wide, Options::STRICT).unwrap_err();
+    is(&error, ErrorKind::Corrupt, lengths(&[0]).len() + 4);
+    let fields = [0; 32];
+    let page = Page::new(128, 4, 3, 0).block(0, &[8, 0, 0, 0], &[&fields]).bytes;
+    let cut = &page[..page.len() - 30];
+    assert_eq!(strings(cut, Options::default()).unwrap().0.len(), 3);
+    is(&strings(cut, Options::STRICT).unwrap_err(), ErrorKind::Truncated, cut.len());
+    // So is the count that is expected, of both streams.
+    let two = Options::default().expect_count(2);
+    is(&strings(&page, two).unwrap_err(), ErrorKind::Corrupt, 3);
 }

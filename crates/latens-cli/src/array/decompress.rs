@@ -37,7 +37,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
         (Some(ty), _) => ty,
         // No numbers, no type: no bytes.
         (None, Format::Raw) => NumberType::U8,
-        (None, _) => return Err(named(no_type())),
+        (None, _) => return Err(named(no_type(&mut decoder, job.allow_trailing))),
     };
     if job.to == Format::Npy {
         out.write_all(&NpyHeader::column(ty, 0).to_bytes())?;
@@ -46,15 +46,16 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     if job.to == Format::Npy {
         out.patch(0, &NpyHeader::column(ty, n).to_bytes())?;
     }
-    let checksum = match job.limit.is_some_and(|limit| n >= limit) {
-        true => start.map_or("not checked", |checksum| match checksum {
-            Checksum::Verified => "verified",
-            _ => "absent",
-        }),
-        false => match ending(&mut decoder, job.allow_trailing).map_err(named)?.checksum {
-            Checksum::Verified => "verified",
-            _ => "absent",
-        },
+    let said = |checksum: Checksum| match checksum {
+        Checksum::Verified => "verified",
+        _ => "absent",
+    };
+    let (checksum, trailing_bytes) = match job.limit.is_some_and(|limit| n >= limit) {
+        true => (start.map_or("not checked", said), 0),
+        false => {
+            let ending = ending(&mut decoder, job.allow_trailing).map_err(named)?;
+            (said(ending.checksum), ending.trailing_bytes)
+        }
     };
     Ok(DecompressReport {
         input: job.input.name(),
@@ -64,6 +65,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
         seconds: started.elapsed().as_secs_f64(),
         what: format!("{n} {ty}"),
         checksum: checksum.into(),
+        trailing_bytes,
     })
 }
 

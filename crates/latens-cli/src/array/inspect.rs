@@ -17,7 +17,8 @@ pub struct PcoInspection {
     pub standalone_version: u8,
     /// `0`, `3`, `4.1`, …
     pub format_version: String,
-    /// None where there are no chunks and the file names no type.
+    /// None where there are no chunks and the file names no type; all of them where chunks differ:
+    /// `u32, i32`.
     #[serde(rename = "type")]
     pub number_type: Option<String>,
     /// Numbers.
@@ -28,6 +29,8 @@ pub struct PcoInspection {
     pub bytes: u64,
     /// Whether other bytes follow.
     pub trailing: bool,
+    /// How many.
+    pub trailing_bytes: u64,
     /// In file order.
     pub chunks: Vec<Chunk>,
 }
@@ -37,6 +40,9 @@ pub struct PcoInspection {
 pub struct Chunk {
     /// Numbers.
     pub n: u64,
+    /// Their type.
+    #[serde(rename = "type")]
+    pub number_type: &'static str,
     /// Bytes, its metadata among them.
     pub bytes: u64,
     /// Of its first byte, from the start of the file.
@@ -45,7 +51,8 @@ pub struct Chunk {
     pub mode: String,
     /// As the command line spells it.
     pub delta: String,
-    /// Bytes that are no codes and offsets: mode, delta, bins, states, padding.
+    /// Bytes that are no codes and offsets: mode, delta, bins, states, padding. With the latents'
+    /// `body_bits` they are `bytes`.
     pub meta_bytes: u64,
     /// Those that exist of lookback, primary, secondary.
     pub latents: Vec<Latent>,
@@ -56,7 +63,7 @@ pub struct Chunk {
 pub struct Latent {
     /// `lookback`, `primary`, `secondary`.
     pub name: String,
-    /// What its bins, codes and offsets cost, over all numbers of the chunk.
+    /// `body_bits` for each number of the chunk; bins are metadata.
     pub bits_per_value: f64,
     /// Bits of its codes and offsets.
     pub body_bits: u64,
@@ -93,13 +100,28 @@ pub fn read(reader: Reader) -> Result<PcoInspection> {
         kind: "pco",
         standalone_version: found.standalone_version,
         format_version: found.format_version.to_string(),
-        number_type: found.number_type.map(|ty| ty.name().to_string()),
+        number_type: types(&found),
         n: found.n,
         checksum: found.ending.checksum == Checksum::Verified,
         bytes: found.ending.consumed,
         trailing: found.ending.trailing,
+        trailing_bytes: found.ending.trailing_bytes,
         chunks: found.chunks.iter().map(chunk).collect(),
     })
+}
+
+/// The type of the numbers; of a file that is no column, each type once, in file order.
+fn types(found: &pco::Inspection) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in found.chunks.iter().map(|chunk| chunk.info.number_type.name()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.is_empty() {
+        true => found.number_type.map(|ty| ty.name().to_string()),
+        false => Some(names.join(", ")),
+    }
 }
 
 fn chunk(found: &ChunkInspection) -> Chunk {
@@ -117,6 +139,7 @@ fn chunk(found: &ChunkInspection) -> Chunk {
     };
     Chunk {
         n: found.info.n as u64,
+        number_type: found.info.number_type.name(),
         bytes: found.bytes,
         offset: found.offset,
         mode: found.info.mode.to_string(),
@@ -163,10 +186,12 @@ fn reads(latent: u64, variable: &LatentInspection, chunk: &ChunkInspection) -> S
 }
 
 impl PcoInspection {
-    /// Width of the numbers in bytes; 0 without a type.
-    pub fn width(&self) -> u64 {
-        let ty = self.number_type.as_deref().and_then(latens::NumberType::from_name);
-        ty.map_or(0, |ty| ty.bytes() as u64)
+    /// Bytes of the numbers in memory.
+    pub fn raw_bytes(&self) -> u64 {
+        let width = |chunk: &Chunk| {
+            latens::NumberType::from_name(chunk.number_type).map_or(0, |ty| ty.bytes() as u64)
+        };
+        self.chunks.iter().map(|chunk| chunk.n * width(chunk)).sum()
     }
 }
 

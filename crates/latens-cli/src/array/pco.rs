@@ -56,8 +56,46 @@ pub fn ending<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Result
     Ok(ending)
 }
 
-/// What is said of an old file without chunks, which has nothing that names a type.
-pub fn no_type() -> Failure {
-    Failure::new("the file holds no numbers, and nothing says of which type")
-        .hint("`latens decompress --to raw` gives an empty file")
+/// What is said of a file without chunks that names no type, of which the end is looked at first:
+/// where a chunk's type byte became 0, the chunk stands behind it.
+pub fn no_type<R: Read>(decoder: &mut Decoder<R>, allow_trailing: bool) -> Failure {
+    match ending(decoder, allow_trailing) {
+        Err(e) => e,
+        Ok(ending) => {
+            let skipped = match ending.trailing_bytes {
+                0 => String::new(),
+                bytes => format!("; {} follow its end", count_bytes(bytes)),
+            };
+            Failure::new(format!(
+                "the file holds no numbers, and nothing says of which type{skipped}"
+            ))
+            .at_byte(ending.consumed)
+            .hint("`latens decompress --to raw` gives an empty file")
+        }
+    }
+}
+
+/// `1 byte`, `44 bytes`.
+pub fn count_bytes(bytes: u64) -> String {
+    format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" })
+}
+
+/// Decode all numbers, which must be of type `ty`, and drop them; returns how many there are. `done`
+/// is told of their bytes.
+///
+/// # Errors
+/// I/O, damage, a chunk of another type.
+pub fn pass<R: Read>(decoder: &mut Decoder<R>, ty: NumberType, done: &dyn Fn(u64)) -> Result<u64> {
+    with_number_type!(ty, T => {
+        let (mut numbers, mut n) = (vec![T::default(); 1 << 16], 0);
+        loop {
+            match decoder.read(&mut numbers)? as u64 {
+                0 => return Ok(n),
+                got => {
+                    n += got;
+                    done(got * ty.bytes() as u64);
+                }
+            }
+        }
+    })
 }

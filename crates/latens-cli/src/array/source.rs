@@ -128,7 +128,9 @@ impl<'a> Source<'a> {
             Format::Pco => {
                 let mut decoder = Decoder::new(reader, &Limits::default())?;
                 let n_hint = decoder.n_hint();
-                let ty = decoder.number_type()?.ok_or_else(no_type)?;
+                let Some(ty) = decoder.number_type()? else {
+                    return Err(no_type(&mut decoder, false));
+                };
                 Ok(Source { ty, n_hint, kind: Kind::Pco(Box::new(decoder)) })
             }
             other => Err(Failure::new(format!("{other} is not read as one column"))),

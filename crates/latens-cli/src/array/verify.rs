@@ -3,7 +3,7 @@
 use latens::pco::standalone::{Checksum, Decoder};
 use latens::{Limits, NumberType};
 
-use super::pco::ending;
+use super::pco::{ending, pass};
 use super::source;
 use crate::job::Input;
 use crate::message::Result;
@@ -13,15 +13,15 @@ use crate::report::Verified;
 /// Decode everything.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// What is wrong with the file; chunks of several types.
 pub fn verify(input: &Input, allow_trailing: bool, progress: &Progress) -> Result<Verified> {
     let mut decoder = Decoder::new(source::open(input)?, &Limits::default())?;
     let ty = decoder.number_type()?;
-    let mut n = 0;
-    while let Some(numbers) = decoder.read_any(1 << 16)? {
-        n += numbers.len() as u64;
-        progress.add(numbers.len() as u64 * numbers.number_type().bytes() as u64);
-    }
+    // Of one type: a column is, and no verb reads what is none.
+    let n = match ty {
+        Some(ty) => pass(&mut decoder, ty, &|bytes| progress.add(bytes))?,
+        None => 0,
+    };
     let ending = ending(&mut decoder, allow_trailing)?;
     let what = match ty {
         Some(ty) => format!("{n} {ty}"),
@@ -32,5 +32,6 @@ pub fn verify(input: &Input, allow_trailing: bool, progress: &Progress) -> Resul
         n,
         number_type: ty.map(|ty: NumberType| ty.name().to_string()),
         checksum: ending.checksum == Checksum::Verified,
+        trailing_bytes: ending.trailing_bytes,
     })
 }

@@ -60,6 +60,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
         seconds: started.elapsed().as_secs_f64(),
         what: format!("{} tensors in {} files", reader.tensors().count(), files.len()),
         checksum: "verified".into(),
+        trailing_bytes: 0,
     };
     if args.common.json {
         print_json(&report)?;

@@ -117,6 +117,7 @@ pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Veri
         n: tensors as u64,
         number_type: None,
         checksum,
+        trailing_bytes: 0,
     })
 }
 

@@ -5,6 +5,7 @@ use super::grid::{Cell, Grid};
 use super::style::{Style, paint};
 use super::units;
 use crate::array::inspect::{Chunk, Latent, PcoInspection};
+use crate::array::pco::count_bytes;
 use crate::message::one_line;
 
 /// Chunks and bins that are listed; of more of them, the first ones (the heaviest bins).
@@ -43,7 +44,7 @@ pub fn summary(file: &PcoInspection) -> Vec<String> {
     let mut sizes = format!("{} {ty}, {}", units::count(file.n), units::bytes(file.bytes));
     if file.n > 0 {
         let bits = crate::report::bits_per_value(file.bytes, file.n);
-        let ratio = units::ratio(file.n * file.width(), file.bytes);
+        let ratio = units::ratio(file.raw_bytes(), file.bytes);
         sizes.push_str(&format!(", {bits:.2} bits a value, {ratio} smaller than in memory"));
     }
     let mut lines = vec![
@@ -56,7 +57,8 @@ pub fn summary(file: &PcoInspection) -> Vec<String> {
         sizes,
     ];
     if file.trailing {
-        lines.push(format!("other bytes follow the end, from byte {} on", file.bytes));
+        let more = count_bytes(file.trailing_bytes);
+        lines.push(format!("{more} more behind the end, from byte {} on", file.bytes));
     }
     lines
 }
@@ -193,6 +195,7 @@ pub(crate) mod tests {
         };
         let chunk = Chunk {
             n: 262_144,
+            number_type: "f64",
             bytes: 213_600,
             offset: 4,
             mode: "float-mult@0.01".into(),
@@ -209,6 +212,7 @@ pub(crate) mod tests {
             checksum: true,
             bytes: 213_600 * chunks as u64 + 100,
             trailing: false,
+            trailing_bytes: 0,
             chunks: vec![chunk; chunks],
         }
     }

@@ -7,6 +7,7 @@ use super::grid::{Cell, Grid, cut, width};
 use super::next::next;
 use super::style::{self, Style, paint};
 use super::units;
+use crate::array::pco::count_bytes;
 use crate::format::Format;
 use crate::job::CompressJob;
 use crate::message::one_line;
@@ -45,14 +46,20 @@ pub fn decompress(report: &DecompressReport) -> String {
         _ => "only a part was read: checksums not checked",
     };
     one_line(&format!(
-        "{} → {}: {}, {}, {} in {}",
+        "{} → {}: {}, {}, {}{} in {}",
         report.input,
         report.output,
         report.what,
         checksum,
+        skipped(report.trailing_bytes).map_or(String::new(), |skipped| skipped + ", "),
         units::bytes(report.output_bytes),
         units::seconds(report.seconds)
     )) + "\n"
+}
+
+/// What is said of bytes behind the end of a file, where there are any.
+pub fn skipped(trailing_bytes: u64) -> Option<String> {
+    (trailing_bytes > 0).then(|| format!("{} behind the end skipped", count_bytes(trailing_bytes)))
 }
 
 fn lines(report: &CompressReport, last: &Last, columns: usize, colour: bool) -> Vec<String> {

@@ -64,6 +64,7 @@ pub fn decompress(
         seconds: started.elapsed().as_secs_f64(),
         what: what(shown),
         checksum: checksum.into(),
+        trailing_bytes: 0,
     })
 }
 

@@ -1,11 +1,11 @@
 //! Standalone Pco files as tables of one column.
 
+use latens::Limits;
 use latens::pco::standalone::{Checksum, Decoder};
-use latens::{Limits, NumberType};
 
-use crate::array::pco::{ending, no_type};
+use crate::array::pco::{ending, no_type, pass};
 use crate::io::section::{Reader, SharedFile};
-use crate::message::{Failure, Result};
+use crate::message::Result;
 use crate::report::Checksums;
 use crate::table::model::{Field, Schema};
 use crate::table::piece::{Piece, Values};
@@ -17,6 +17,7 @@ pub struct PcoTable {
     rows: u64,
     schema: Schema,
     checksum: bool,
+    trailing_bytes: u64,
 }
 
 fn decoder(file: &SharedFile) -> Result<Decoder<Reader>> {
@@ -31,18 +32,20 @@ impl PcoTable {
     /// A file that is damaged, or cut short, or names no type; bytes behind it, unless allowed.
     pub fn open(file: SharedFile, name: String, allow_trailing: bool) -> Result<Self> {
         let mut decoder = decoder(&file)?;
-        let ty: NumberType = decoder.number_type()?.ok_or_else(no_type)?;
-        let mut rows = 0;
-        while let Some(numbers) = decoder.read_any(1 << 16)? {
-            rows += numbers.len() as u64;
-            if numbers.number_type() != ty {
-                return Err(Failure::new("the file holds numbers of several types"));
-            }
-        }
-        let checksum = ending(&mut decoder, allow_trailing)?.checksum == Checksum::Verified;
+        let Some(ty) = decoder.number_type()? else {
+            return Err(no_type(&mut decoder, allow_trailing));
+        };
+        let rows = pass(&mut decoder, ty, &|_| ())?;
+        let ending = ending(&mut decoder, allow_trailing)?;
+        let checksum = ending.checksum == Checksum::Verified;
         let schema =
             Schema { fields: vec![Field::numbers(name, ty)], metadata: Vec::new(), array: None };
-        Ok(PcoTable { file, rows, schema, checksum })
+        Ok(PcoTable { file, rows, schema, checksum, trailing_bytes: ending.trailing_bytes })
+    }
+
+    /// Bytes behind the end, where they are allowed.
+    pub fn trailing_bytes(&self) -> u64 {
+        self.trailing_bytes
     }
 }
 

@@ -41,6 +41,7 @@ pub fn verify(input: &Input, format: Format, progress: &Progress) -> Result<(Ver
             _ => None,
         },
         checksum: checksums == Checksums::All,
+        trailing_bytes: 0,
     };
     Ok((verified, checksums))
 }

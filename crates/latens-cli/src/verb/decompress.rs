@@ -6,10 +6,11 @@ use crate::array;
 use crate::checkpoint;
 use crate::format::Format;
 use crate::job::{DecompressJob, Input, Output};
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
+use crate::report::DecompressReport;
 use crate::table::decompress::{decompress, default_for_file, default_for_stdout};
 use crate::table::open::{column_name, open_columns};
 use crate::table::pco::PcoTable;
@@ -57,7 +58,9 @@ pub fn run(args: args::Decompress) -> Result<()> {
         (None, _) => {
             let open = |file| PcoTable::open(file, column_name(&job.input), job.allow_trailing);
             let table = shared(&job.input).and_then(open).map_err(|e| named(e, &job.input))?;
-            decompress(&job, &table, &mut out)
+            let trailing_bytes = table.trailing_bytes();
+            let report = decompress(&job, &table, &mut out)?;
+            Ok(DecompressReport { trailing_bytes, ..report })
         }
         (Some(table), _) => decompress(&job, &**table, &mut out),
     });
@@ -68,6 +71,11 @@ pub fn run(args: args::Decompress) -> Result<()> {
         print_json(&report)?;
     } else if !args.common.quiet && job.output != Output::Stdout {
         say(&render::screen::decompress(&report));
+    } else if !args.common.quiet
+        && let Some(skipped) = render::screen::skipped(report.trailing_bytes)
+    {
+        // Beside numbers on standard output nothing is said, but this: bytes were left out.
+        say(&format!("latens: {}: {skipped}\n", one_line(&report.input)));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::format::Format;
 use crate::job::Input;
 use crate::message::{Exit, Failure, Result, one_line};
 use crate::progress::Progress;
+use crate::render::screen::skipped;
 use crate::report::{Checksums, Verified};
 use crate::table;
 
@@ -116,7 +117,8 @@ fn line((verified, checksums): &(Verified, Checksums)) -> String {
         Checksums::Some => "checksums hold, where there are any",
         Checksums::None => "no checksum in the file: decoded only",
     };
-    format!("ok, {}, {checksum}", verified.what)
+    let skipped = skipped(verified.trailing_bytes).map_or(String::new(), |s| format!(", {s}"));
+    format!("ok, {}, {checksum}{skipped}", verified.what)
 }
 
 /// What is wrong and where, in one line.

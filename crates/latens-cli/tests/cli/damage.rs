@@ -62,6 +62,123 @@ fn bytes_after_the_end() {
     }
 }
 
+/// What is skipped is said: in words, in `--json`, and beside numbers on standard output.
+#[test]
+fn bytes_that_are_skipped_are_counted() {
+    let f = Folder::new();
+    f.write("a.npy", &column(24));
+    f.run(&["compress", "a.npy"]).ok();
+    f.write("t.pco", &[&f.read("a.pco")[..], b"more"].concat());
+    let said = "checksums hold, 4 bytes behind the end skipped";
+    let done = f.run(&["decompress", "t.pco", "--allow-trailing"]).ok();
+    assert!(done.err.contains(said), "{}", done.err);
+    let done = f.run(&["verify", "t.pco", "--allow-trailing"]).ok();
+    assert!(done.text().contains(said), "{}", done.text());
+    for output in ["u.npy", "u.csv"] {
+        let args = ["decompress", "t.pco", "--allow-trailing", "--json", "-o", output];
+        assert!(f.run(&args).ok().text().contains("\"trailing_bytes\":4"));
+    }
+    let done = f.run(&["verify", "t.pco", "--allow-trailing", "--json"]).ok();
+    assert!(done.text().contains("\"trailing_bytes\":4"));
+    let stdout = ["decompress", "t.pco", "--allow-trailing", "-o", "-"];
+    assert_eq!(f.run(&stdout).ok().err, "latens: t.pco: 4 bytes behind the end skipped\n");
+    assert_eq!(f.run(&[&stdout[..], &["-q"]].concat()).ok().err, "");
+    assert_eq!(f.run(&["decompress", "a.pco", "-o", "-"]).ok().err, "");
+    assert!(f.run(&["inspect", "t.pco"]).ok().text().contains("4 bytes more behind the end"));
+    assert!(f.run(&["inspect", "t.pco", "--json"]).ok().text().contains("\"trailing_bytes\":4"));
+}
+
+/// A trailer that is not that of the chunks is refused, allowed or not: what was to be the next chunk
+/// would be lost without a word.
+#[test]
+fn a_trailer_out_of_place_is_no_trailing_byte() {
+    let f = Folder::new();
+    f.write("a.npy", &column(24));
+    f.run(&["compress", "a.npy", "--chunk-n", "12"]).ok();
+    f.run(&["compress", "a.npy", "--chunk-n", "12", "--no-checksum", "-o", "b.pco"]).ok();
+    let report = f.run(&["inspect", "a.pco", "--json"]).ok();
+    let report: serde_json::Value = serde_json::from_str(report.text()).unwrap();
+    let second = report["chunks"][1]["offset"].as_u64().unwrap();
+    let (whole, end) = (f.read("a.pco"), f.read("b.pco").len());
+    let (bare, trailer) = whole.split_at(end);
+    let mut ended = whole.clone();
+    ended[second as usize] = 0;
+    let second = format!("chunk 1: byte {second}");
+    let end = format!("byte {end}");
+    let magic = [bare, &trailer[trailer.len() - 8..]].concat();
+    let between = [bare, b"x", trailer].concat();
+    for (file, place) in [(ended, &second), (magic, &end), (between, &end)] {
+        f.write("t.pco", &file);
+        for allow in [&[][..], &["--allow-trailing"]] {
+            for output in ["t.npy", "t.csv", "-"] {
+                let args = ["decompress", "t.pco", "-o", output];
+                f.run(&[&args[..], allow].concat()).fails(&["corrupt", "trailer", place]);
+            }
+            let done = f.run(&[&["verify", "t.pco"][..], allow].concat());
+            assert_eq!(done.code, Some(1));
+            assert!(
+                done.text().contains("FAILED") && done.text().contains(place),
+                "{}",
+                done.text()
+            );
+        }
+        f.run(&["inspect", "t.pco"]).fails(&["corrupt", place]);
+    }
+    f.write("t.pco", &[&whole[..], b"x", trailer].concat());
+    f.run(&["decompress", "t.pco", "--allow-trailing"]).ok();
+}
+
+/// A file whose first chunk is gone is not called empty before its end is looked at.
+#[test]
+fn a_type_byte_that_became_0() {
+    let f = Folder::new();
+    // Three times 7, no type for all chunks.
+    let mut file = b"pco!\x03\x00\xc1\x04\x01\x01\x02\x00\x00\x00\x10\x00\x38".to_vec();
+    file.extend([0; 6]);
+    f.write("s.pco", &file);
+    assert!(f.run(&["verify", "s.pco"]).ok().text().contains("ok, 3 u32"));
+    file[9] = 0;
+    f.write("t.pco", &file);
+    for output in ["t.npy", "t.csv"] {
+        let args = ["decompress", "t.pco", "-o", output];
+        f.run(&args).fails(&["bytes follow the end", "in t.pco: byte 10"]);
+        let allowed = f.run(&[&args[..], &["--allow-trailing"]].concat());
+        allowed.fails(&["no numbers", "13 bytes follow", "in t.pco: byte 10"]);
+    }
+    f.run(&["compress", "t.pco", "-o", "u.pco"]).fails(&["bytes follow the end", "byte 10"]);
+    assert_eq!(f.run(&["verify", "t.pco"]).code, Some(1));
+}
+
+/// A column is of one type; the chunk that is of another one is named.
+#[test]
+fn chunks_of_two_types() {
+    let f = Folder::new();
+    for (name, descr) in [("a", "<u4"), ("b", "<i4")] {
+        let (npy_name, name) = (format!("{name}.npy"), format!("{name}.pco"));
+        f.write(&npy_name, &npy(descr, false, "(3,)", &[7, 0, 0, 0].repeat(3)));
+        f.run(&["compress", &npy_name, "--no-checksum", "-o", &name]).ok();
+    }
+    let (mut file, other) = (f.read("a.pco"), f.read("b.pco"));
+    file[5] = 0;
+    let at = file.len() - 1;
+    file.truncate(at);
+    file.extend(&other[9..]);
+    f.write("t.pco", &file);
+    let said = ["the chunk holds i32, not u32", &format!("in t.pco: chunk 1: byte {at}")];
+    for output in ["t.npy", "t.csv", "-"] {
+        f.run(&["decompress", "t.pco", "-o", output]).fails(&said);
+    }
+    let done = f.run(&["verify", "t.pco"]);
+    assert_eq!(done.code, Some(1));
+    assert!(done.text().contains(said[0]) && done.text().contains("chunk 1"), "{}", done.text());
+    let done = f.run(&["inspect", "t.pco"]).ok();
+    assert!(done.text().contains("6 u32, i32"), "{}", done.text());
+    let done = f.run(&["inspect", "t.pco", "--json"]).ok();
+    assert!(
+        done.text().contains("\"type\":\"u32, i32\"") && done.text().contains("\"type\":\"i32\"")
+    );
+}
+
 #[test]
 fn a_trailer_that_is_cut_short() {
     let f = Folder::new();
@@ -90,6 +207,17 @@ fn an_empty_file_is_no_stream() {
     f.run(&["decompress", "b.dbp", "--type", "i64"]).fails(&["no header", "in b.dbp: byte 0"]);
     f.run(&["inspect", "b.dbp"]).fails(&["no header", "byte 0"]);
     assert_eq!(f.run(&["verify", "b.dbp"]).code, Some(1));
+    // Exactly one stream, whose type it does not say.
+    let whole = f.read("a.dbp");
+    f.write("b.dbp", &[&whole[..], b"x"].concat());
+    let said = ["bytes follow the end of the stream", &format!("byte {}", whole.len())];
+    f.run(&["decompress", "b.dbp", "--type", "i64"]).fails(&said);
+    f.run(&["inspect", "b.dbp"]).fails(&said);
+    f.run(&["decompress", "a.dbp"]).ends_with(2, &["does not say", "--type"]);
+    // Leniently, as DuckDB writes INT32: a first value of 2^32 + 7.
+    f.write("c.dbp", &[0x80, 1, 4, 1, 0x8e, 0x80, 0x80, 0x80, 0x20]);
+    f.run(&["decompress", "c.dbp", "--type", "u32", "-o", "c.csv"]).ok();
+    assert!(f.read("c.csv").ends_with(b"\n7\n"));
 }
 
 #[test]

@@ -88,7 +88,15 @@ fn inspect() {
         for key in ["n", "bytes", "mode", "delta"] {
             assert!(!chunk[key].is_null(), "{key}");
         }
+        let number = |value: &Value| value.as_f64().unwrap();
+        let per_value: f64 =
+            chunk["latents"].as_array().unwrap().iter().map(|l| number(&l["bits_per_value"])).sum();
+        let bits = per_value * number(&chunk["n"]) + 8.0 * number(&chunk["meta_bytes"]);
+        // Up to a byte, of which both have bits.
+        assert!((bits - 8.0 * number(&chunk["bytes"])).abs() < 8.0, "{bits}: {chunk}");
         for latent in chunk["latents"].as_array().unwrap() {
+            let of_body = number(&latent["body_bits"]) / number(&chunk["n"]);
+            assert!((number(&latent["bits_per_value"]) - of_body).abs() < 1e-9);
             assert!(latent["name"].is_string() && latent["bits_per_value"].is_number());
             let bins = latent["bins"].as_array().unwrap();
             let weights: u64 = bins.iter().map(|bin| bin["weight"].as_u64().unwrap()).sum();

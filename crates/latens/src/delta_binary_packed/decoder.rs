@@ -7,7 +7,7 @@ use latens_kernels::dispatch::{Simd, simd};
 use latens_kernels::lane::Lane;
 
 use super::Element;
-use super::layout::{Header, header};
+use super::layout::{Header, header, places};
 use super::options::Options;
 use crate::bits::{varint, zigzag};
 use crate::error::{Error, Result};
@@ -51,8 +51,9 @@ impl<'a, T: Element> Decoder<'a, T> {
     /// Reads the header of the stream at the start of `bytes`; more may follow the stream.
     ///
     /// # Errors
-    /// As [`header`]; invalid argument where the stream announces another count than
-    /// [`Options::expect_count`]; in strict reading corrupt where the first value is beyond `T`.
+    /// As [`header`]; corrupt where the stream announces another count than
+    /// [`Options::expect_count`] (at the count), and in strict reading where the first value is beyond
+    /// `T` (at the first value). These two are judged when the header was read.
     pub fn new(bytes: &'a [u8], options: Options) -> Result<Self> {
         let header = header(bytes)?;
         if let Some(count) = options.expect_count
@@ -60,13 +61,14 @@ impl<'a, T: Element> Decoder<'a, T> {
         {
             let announced = header.total_count;
             return Err(Error::corrupt(
-                0,
+                places(bytes).0,
                 format!("the stream announces {announced} values where {count} are expected"),
             ));
         }
         if options.strict && !fits::<T::Lane>(header.first_value) {
             let value = header.first_value;
-            return Err(Error::corrupt(0, format!("a first value of {value} in 32-bit numbers")));
+            let what = format!("a first value of {value} in 32-bit numbers");
+            return Err(Error::corrupt(places(bytes).1, what));
         }
         Ok(Self {
             bytes,

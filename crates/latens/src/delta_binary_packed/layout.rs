@@ -47,7 +47,9 @@ impl Layout {
                 Self::MAX_BLOCK_SIZE
             )));
         }
-        Self::checked(block_size, miniblocks).map_err(Error::invalid)
+        Self::check_block_size(block_size)
+            .and_then(|()| Self::checked(block_size, miniblocks))
+            .map_err(Error::invalid)
     }
 
     /// What the `parquet` crate and pyarrow write: 128 values in 4 miniblocks for numbers of 32
@@ -71,10 +73,15 @@ impl Layout {
         self.step
     }
 
-    fn checked(block_size: usize, miniblocks: usize) -> std::result::Result<Self, String> {
+    fn check_block_size(block_size: usize) -> std::result::Result<(), String> {
         if block_size == 0 || !block_size.is_multiple_of(BLOCK_STEP) {
             return Err(format!("a block of {block_size} values; it takes a multiple of 128"));
         }
+        Ok(())
+    }
+
+    /// The shape with a block size that is checked.
+    fn checked(block_size: usize, miniblocks: usize) -> std::result::Result<Self, String> {
         if miniblocks == 0
             || !block_size.is_multiple_of(miniblocks)
             || !(block_size / miniblocks).is_multiple_of(MINIBLOCK_STEP)
@@ -120,7 +127,8 @@ impl Header {
 ///
 /// # Errors
 /// Truncated where `bytes` end within the header, corrupt where block size or miniblocks are not
-/// legal or a varint has more than 10 bytes or 64 bits; each with the byte offset of the field.
+/// legal or a varint has more than 10 bytes or 64 bits; each with the byte offset of the field, and
+/// judged before the next field is read.
 ///
 /// ```
 /// let header = latens::delta_binary_packed::header(&[0x80, 0x01, 4, 5, 2])?;
@@ -139,13 +147,29 @@ pub fn header(bytes: &[u8]) -> Result<Header> {
     };
     let block_size = varint::read(bytes, &mut at, "the block size")?;
     let block_size = size(block_size, 0, "a block size")?;
+    Layout::check_block_size(block_size).map_err(|e| Error::corrupt(0, e))?;
     let start = at;
     let miniblocks = varint::read(bytes, &mut at, "the number of miniblocks")?;
     let miniblocks = size(miniblocks, start, "a number of miniblocks")?;
-    let layout = Layout::checked(block_size, miniblocks).map_err(|e| Error::corrupt(0, e))?;
+    let wrong = |e| Error::corrupt(start as u64, e);
+    let layout = Layout::checked(block_size, miniblocks).map_err(wrong)?;
     let total_count = varint::read(bytes, &mut at, "the number of values")?;
     let first_value = zigzag::decode(varint::read(bytes, &mut at, "the first value")?);
     Ok(Header { layout, total_count, first_value, size: at })
+}
+
+/// Where the count and where the first value stand in a header that was read: for messages.
+#[cold]
+pub(super) fn places(bytes: &[u8]) -> (u64, u64) {
+    let (mut starts, mut at) = ([0; 4], 0);
+    for start in &mut starts {
+        *start = at as u64;
+        // Of no byte at all there is a header too.
+        if varint::read(bytes, &mut at, "a field").is_err() {
+            break;
+        }
+    }
+    (starts[2], starts[3])
 }
 
 #[cfg(test)]

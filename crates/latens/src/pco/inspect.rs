@@ -100,6 +100,12 @@ mod tests {
         assert_eq!(chunk.offset, found.chunks[0].offset + found.chunks[0].bytes);
         let names: Vec<_> = chunk.latents.iter().map(|l| l.name).collect();
         assert_eq!(names, ["lookback", "primary", "secondary"]);
+        for latent in &chunk.latents {
+            assert_eq!(
+                (latent.bits_per_value * chunk.info.n as f64).round(),
+                latent.body_bits as f64
+            );
+        }
         let bits: u64 = chunk.latents.iter().map(|l| l.body_bits + l.meta_bits).sum();
         assert!(bits <= chunk.bytes * 8 && bits + 400 > chunk.bytes * 8);
     }

@@ -84,6 +84,31 @@ pub(super) fn odd(out: &mut Vec<Hostile>) {
         dict(2, &[7, 7], 1).end(),
         sevens_of(3),
     );
+    let lookback_of_4 = |fields: Fields, secondary| {
+        fields.field(2, 4).field(3, 5).field(2, 4).field(secondary, 1).variable(32, 0, &[])
+    };
+    let dict = start(U32).field(4, 4).field(2, 25).pad().field(7, 32).field(7, 32);
+    add(
+        "ok-dict-state-behind-end",
+        "a fourth state over three numbers that is no index of the dictionary, and is not joined",
+        [0, 1, 0, 77]
+            .into_iter()
+            .fold(lookback_of_4(dict, 0).variable(32, 0, &[]).pad(), |f, state| f.field(state, 32))
+            .end(),
+        sevens_of(3),
+    );
+    let int_mult = lookback_of_4(start(U32).field(1, 4).field(10, 32), 1);
+    add(
+        "ok-int-mult-state-behind-end",
+        "a fourth remainder over three numbers that is not below the base, and is not joined",
+        [0, 0, 0, 0, 7, 7, 7, 99]
+            .into_iter()
+            .fold(int_mult.variable(32, 0, &[]).variable(32, 0, &[]).pad(), |f, state| {
+                f.field(state, 32)
+            })
+            .end(),
+        sevens_of(3),
+    );
     add(
         "ok-conv1-clamped",
         "a prediction far below zero",

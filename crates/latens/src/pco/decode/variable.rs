@@ -92,8 +92,7 @@ impl<L: Latent> VariableDecoder<L> {
         Ok(())
     }
 
-    /// Reads the next batch of latents; `left` counts the page's numbers from here on. Their codes
-    /// are there already where `ahead` says how many bits they take.
+    /// Reads the next batch of latents; `left` counts the page's numbers from here on.
     #[expect(clippy::too_many_arguments, reason = "what is read, by what, from where, to where")]
     pub(crate) fn decode(
         &mut self,

@@ -32,7 +32,7 @@ pub struct LatentInspection {
     pub body_bits: u64,
     /// Bits of its bins in the metadata.
     pub meta_bits: u64,
-    /// Both, for each number of the chunk.
+    /// [`LatentInspection::body_bits`] for each number of the chunk.
     pub bits_per_value: f64,
     /// In file order.
     pub bins: Vec<BinInspection>,
@@ -69,7 +69,7 @@ pub(crate) fn latents<L: Latent>(
         };
         let meta_bits = variable.written_bits() as u64;
         #[expect(clippy::cast_precision_loss, reason = "a report")]
-        let bits_per_value = (body_bits + meta_bits) as f64 / n as f64;
+        let bits_per_value = body_bits as f64 / n as f64;
         LatentInspection {
             name,
             latent_bits: L::BITS,

@@ -37,6 +37,13 @@ pub(crate) struct ChunkEntry {
     pub(crate) numbers_crc: u32,
 }
 
+impl ChunkEntry {
+    /// Where it is and how much.
+    fn place(&self) -> (u64, u32, u32) {
+        (self.offset, self.bytes, self.n)
+    }
+}
+
 /// What the trailer holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trailer {
@@ -173,17 +180,21 @@ impl Trailer {
         Err(Error::corrupt(chunk.offset, DAMAGED).within(format!("chunk {index}")))
     }
 
-    /// Compares with what was seen in the file.
+    /// Compares with what was seen in the file: places and sizes, and `checksums` where they were
+    /// computed.
     ///
     /// # Errors
     /// Corrupt at the first chunk that differs; `at` is where the trailer begins.
-    pub(crate) fn check(&self, seen: &Trailer, at: u64) -> Result<()> {
-        self.check_header(seen.header_crc)?;
+    pub(crate) fn check(&self, seen: &Trailer, at: u64, checksums: bool) -> Result<()> {
+        if checksums {
+            self.check_header(seen.header_crc)?;
+        }
         for (i, (told, seen)) in self.chunks.iter().zip(&seen.chunks).enumerate() {
             let place = format!("chunk {i}");
-            let place_and_size = |chunk: &ChunkEntry| (chunk.offset, chunk.bytes, chunk.n);
-            let what = if place_and_size(told) != place_and_size(seen) {
+            let what = if told.place() != seen.place() {
                 "the checksum trailer has it at another place or of another size"
+            } else if !checksums {
+                continue;
             } else if told.stored_crc != seen.stored_crc {
                 DAMAGED
             } else if told.numbers_crc != seen.numbers_crc {
@@ -202,6 +213,50 @@ impl Trailer {
         }
         Ok(())
     }
+}
+
+impl Trailer {
+    /// What is wrong with a file whose last bytes, `end` from `from` on, end as a trailer does, where
+    /// that of its chunks, `seen`, does not stand: at `at`, right behind the terminator.
+    ///
+    /// A chunk whose type byte became 0 ends the file early: what gives it away is the trailer.
+    #[cold]
+    pub(crate) fn misplaced(end: &[u8], from: u64, seen: &Trailer, at: u64) -> Error {
+        let is_cut = from > at && Self::len_by(last(end)).is_some_and(|len| len > end.len() as u64);
+        let told = match Self::read_end(end, from) {
+            Ok(Some(told)) if !is_cut => told,
+            Err(e) if !is_cut => return e,
+            _ => {
+                let what = "the bytes after the end stop like a checksum trailer, and are none";
+                return Error::corrupt(at, what);
+            }
+        };
+        let trailer_at = (from + end.len() as u64).saturating_sub(told.len() as u64);
+        let sizes = |chunks: &[ChunkEntry]| -> Vec<_> {
+            chunks.iter().map(|chunk| (chunk.bytes, chunk.n)).collect()
+        };
+        if trailer_at > at && sizes(&told.chunks) == sizes(&seen.chunks) {
+            let between = trailer_at - at;
+            let what = format!("{between} bytes stand between the end and the checksum trailer");
+            return Error::corrupt(at, what);
+        }
+        let so_far = seen.chunks.iter().zip(&told.chunks).all(|(a, b)| a.place() == b.place());
+        let index = seen.chunks.len();
+        match told.chunks.get(index).filter(|next| so_far && next.offset + 1 == at) {
+            Some(next) => {
+                let what = "the checksum trailer has a chunk here, where the file ends";
+                Error::corrupt(next.offset, what).within(format!("chunk {index}"))
+            }
+            None => told.check(seen, trailer_at, false).err().unwrap_or_else(|| {
+                Error::corrupt(at, "the checksum trailer is not that of the chunks before it")
+            }),
+        }
+    }
+}
+
+/// As many bytes as stand behind the chunk table.
+fn last(end: &[u8]) -> &[u8] {
+    end.get(end.len().saturating_sub(TAIL)..).unwrap_or_default()
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

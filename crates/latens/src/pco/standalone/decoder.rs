@@ -38,7 +38,8 @@ impl<R: Read> Decoder<R> {
         Engine::new(Source::new(reader), limits).map(Self)
     }
 
-    /// Leaves checksums aside: faster, and [`Decoder::finish`] only looks whether a trailer is there.
+    /// Leaves checksums aside: faster, and [`Decoder::finish`] only looks whether a trailer is there,
+    /// and has the chunks where they are.
     #[must_use]
     pub fn without_checks(self) -> Self {
         Self(self.0.without_checks())
@@ -108,12 +109,14 @@ impl<R: Read> Decoder<R> {
         self.0.read_any(most)
     }
 
-    /// Reads what stands behind the last chunk and verifies the checksum trailer. Numbers not
-    /// read yet are decoded and dropped.
+    /// Reads what stands behind the last chunk, to the end of the input, and verifies the checksum
+    /// trailer. Numbers not read yet are decoded and dropped.
     ///
     /// # Errors
-    /// When a chunk or the trailer is not sound; a failed checksum names its chunk. Other bytes
-    /// behind the end are no error here: see [`Ending::trailing`].
+    /// When a chunk or the trailer is not sound; a failed checksum names its chunk. A trailer at the
+    /// end of the input that is not that of the chunks is not sound either: a chunk whose type byte
+    /// became 0 ends the file early, and nothing else tells. Other bytes behind the end are no error
+    /// here, whether or not a trailer stands before them: see [`Ending::trailing`].
     pub fn finish(&mut self) -> Result<Ending> {
         self.0.finish()
     }

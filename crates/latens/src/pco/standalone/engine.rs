@@ -97,7 +97,8 @@ impl<S: Supply> Engine<S> {
         &self.seen.chunks
     }
 
-    /// Leaves checksums aside: faster, and [`Engine::finish`] only looks whether a trailer is there.
+    /// Leaves checksums aside: faster, and [`Engine::finish`] only looks whether a trailer is there,
+    /// and has the chunks where they are.
     #[must_use]
     pub(crate) fn without_checks(mut self) -> Self {
         self.checks = false;
@@ -129,7 +130,8 @@ impl<S: Supply> Engine<S> {
 
     /// Bytes taken from the reader and understood so far.
     pub(crate) fn position(&self) -> u64 {
-        self.source.position()
+        // Behind the end is read what is not understood.
+        self.ending.map_or_else(|| self.source.position(), |ending| ending.consumed)
     }
 
     /// The type of the numbers that come next; `None` at the end of the file.
@@ -175,7 +177,8 @@ impl<S: Supply> Engine<S> {
                 None => break,
                 Some(info) if info.number_type != T::TYPE && *filled > 0 => break,
                 Some(info) if info.number_type != T::TYPE => {
-                    return Err(other_type(info.number_type, T::TYPE));
+                    let found = info.number_type;
+                    return Err(self.other_type(found, T::TYPE));
                 }
                 Some(_) => {}
             }
@@ -193,7 +196,8 @@ impl<S: Supply> Engine<S> {
         let mut n = 0;
         while let Some(info) = self.chunk()? {
             if info.number_type != ty {
-                return Err(other_type(info.number_type, ty));
+                let found = info.number_type;
+                return Err(self.other_type(found, ty));
             }
             let index = self.seen.chunks.len();
             let checked = self.check_chunk(ty);
@@ -232,9 +236,48 @@ impl<S: Supply> Engine<S> {
             None => Ok(None),
         }
     }
+    /// What is said of the current chunk where another type is asked for. Behind the first one, the
+    /// file holds several.
+    #[cold]
+    fn other_type(&self, found: NumberType, wanted: NumberType) -> Error {
+        match (self.seen.chunks.len(), &self.current) {
+            (index, Some(current)) if index > 0 => {
+                Error::invalid(format!("the chunk holds {found}, not {wanted}"))
+                    .at_byte(current.offset)
+                    .within(format!("chunk {index}"))
+            }
+            _ => Error::invalid(format!("the file holds {found}, not {wanted}")),
+        }
+    }
 }
 
-#[cold]
-fn other_type(found: NumberType, wanted: NumberType) -> Error {
-    Error::invalid(format!("the file holds {found}, not {wanted}"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::standalone::Slice;
+    use crate::pco::{Config, compress, decompress, decompress_any};
+
+    /// The chunk of another type is named, with its byte.
+    #[test]
+    fn a_chunk_of_another_type_is_named() {
+        let config = Config::default().checksum(false);
+        let mut file = compress(&[7u32; 3], &config).unwrap();
+        let other = compress(&[7i32; 3], &config).unwrap();
+        // No uniform type, and the second chunk in place of the terminator.
+        file[5] = 0;
+        let at = file.len() - 1;
+        file.truncate(at);
+        file.extend(&other[9..]);
+        let limits = Limits::default();
+        let error = decompress::<u32>(&file).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("invalid argument: chunk 1: the chunk holds i32, not u32 (byte {at})")
+        );
+        assert_eq!(decompress_any(&file, &limits).unwrap_err().to_string(), error.to_string());
+        let error = decompress::<i32>(&file).unwrap_err();
+        assert_eq!(error.to_string(), "invalid argument: the file holds u32, not i32");
+        let mut engine = Engine::new(Slice::starting_at(&file, 0), &limits).unwrap();
+        assert_eq!(engine.count(NumberType::U32).unwrap_err().at(), Some(at as u64));
+    }
 }

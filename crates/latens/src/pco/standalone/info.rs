@@ -21,6 +21,8 @@ pub struct Ending {
     pub consumed: u64,
     /// Whether other bytes follow.
     pub trailing: bool,
+    /// How many, to the end of the input.
+    pub trailing_bytes: u64,
 }
 
 /// What a chunk says before its numbers.

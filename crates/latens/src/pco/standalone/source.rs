@@ -43,6 +43,20 @@ pub(crate) trait Supply {
         self.past_mut().crc.as_mut().map_or(0, |crc| std::mem::take(crc).value())
     }
 
+    /// Moves on to the end; the last `most` bytes stay at hand. There is no checksum from here on.
+    fn skip_to_end(&mut self, most: usize) -> Result<()> {
+        self.forget_crc();
+        loop {
+            // Twice as many: what stays at hand is moved no more often than it is read.
+            self.fill(2 * most)?;
+            let passed = self.bytes().len().saturating_sub(most);
+            self.consume(passed);
+            if self.has_ended() {
+                return Ok(());
+            }
+        }
+    }
+
     /// Parses a structure of unknown length: tries with what is at hand and, while that is too
     /// short, with twice as much. `parse` returns its value and the bytes it used.
     fn parse<V>(&mut self, mut parse: impl FnMut(&[u8]) -> Result<(V, usize)>) -> Result<V> {

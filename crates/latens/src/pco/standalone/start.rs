@@ -2,7 +2,8 @@
 
 use super::info::Checksum;
 use crate::bits::checksum::Crc32c;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::pco::layout::chunk_head::TERMINATOR;
 use crate::pco::layout::trailer::Trailer;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -25,11 +26,19 @@ use std::io::{Read, Seek, SeekFrom};
 /// # Errors
 /// I/O; corrupt where a checksum fails, with the chunk and its byte, or the trailer is not sound.
 pub fn check_start<F: Read + Seek>(file: &mut F, numbers: u64) -> Result<Checksum> {
-    let Some(trailer) = trailer(file)? else { return Ok(Checksum::Absent) };
-    let mut file = Summed { file, at: u64::MAX };
-    if let Some(first) = trailer.chunks.first() {
-        trailer.check_header(file.sum(0, first.offset)?)?;
+    let Some((trailer, at)) = trailer(file)? else { return Ok(Checksum::Absent) };
+    // That there is one is checked where the trailer is read.
+    let terminator = at.saturating_sub(1);
+    file.seek(SeekFrom::Start(terminator))?;
+    let mut byte = [0];
+    file.read_exact(&mut byte)?;
+    if byte != [TERMINATOR] {
+        return Err(Error::corrupt(terminator, "no terminator stands before the checksum trailer"));
     }
+    let mut file = Summed { file, at: u64::MAX };
+    // Without a row there must be no chunk either: all bytes are before the first.
+    let first = trailer.chunks.first().map_or(terminator, |first| first.offset);
+    trailer.check_header(file.sum(0, first)?)?;
     let mut before = 0;
     for (i, chunk) in trailer.chunks.iter().enumerate() {
         if before >= numbers {
@@ -41,8 +50,8 @@ pub fn check_start<F: Read + Seek>(file: &mut F, numbers: u64) -> Result<Checksu
     Ok(Checksum::Verified)
 }
 
-/// The trailer at the end of a file, if there is one.
-fn trailer<F: Read + Seek>(file: &mut F) -> Result<Option<Trailer>> {
+/// The trailer at the end of a file and where it begins, if there is one.
+fn trailer<F: Read + Seek>(file: &mut F) -> Result<Option<(Trailer, u64)>> {
     let len = file.seek(SeekFrom::End(0))?;
     let mut end = |bytes: u64| -> Result<Vec<u8>> {
         let bytes = bytes.min(len);
@@ -53,7 +62,10 @@ fn trailer<F: Read + Seek>(file: &mut F) -> Result<Option<Trailer>> {
     };
     let tail = end(Trailer::TAIL)?;
     match Trailer::len_by(&tail) {
-        Some(bytes) => Trailer::read_end(&end(bytes)?, len.saturating_sub(bytes)),
+        Some(bytes) => {
+            let at = len.saturating_sub(bytes);
+            Ok(Trailer::read_end(&end(bytes)?, at)?.map(|trailer| (trailer, at)))
+        }
         None => Ok(None),
     }
 }
@@ -96,7 +108,7 @@ mod tests {
     fn a_part_of_a_damaged_file_is_refused() {
         let numbers: Vec<u16> = (0..3000u32).map(|i| (i * i % 977) as u16).collect();
         let sound = compress(&numbers, &Config::default().chunk_n(1000)).unwrap();
-        let trailer = trailer(&mut Cursor::new(&sound)).unwrap().unwrap();
+        let (trailer, _) = trailer(&mut Cursor::new(&sound)).unwrap().unwrap();
         let behind = |chunk: usize| usize::try_from(trailer.chunks[chunk].offset).unwrap();
         for (wanted, end) in [(1, behind(1)), (1000, behind(1)), (1001, behind(2))] {
             let mut out = vec![7; wanted];
@@ -114,6 +126,16 @@ mod tests {
                 }
             }
         }
+        // A trailer without rows behind chunks, and one behind a terminator that is none.
+        let rows = 3 * crate::pco::layout::trailer::ENTRY;
+        let mut rowless = Trailer { chunks: Vec::new(), ..trailer.clone() }.bytes();
+        let bare = sound.len() - rows - rowless.len();
+        rowless.splice(..0, sound[..bare].iter().copied());
+        assert_eq!(check_start(&mut Cursor::new(&rowless), 9).unwrap_err().at(), Some(0));
+        let mut unended = sound.clone();
+        unended[bare - 1] = 1;
+        let error = check_start(&mut Cursor::new(&unended), 9).unwrap_err();
+        assert_eq!(error.at(), Some(bare as u64 - 1));
         let plain = compress(&numbers, &Config::default().checksum(false)).unwrap();
         assert_eq!(check_start(&mut Cursor::new(&plain), 9).unwrap(), Checksum::Absent);
         assert_eq!(check_start(&mut Cursor::new(&sound), 9).unwrap(), Checksum::Verified);
