@@ -227,9 +227,14 @@ fn tensors_of_equal_numbers_come_back() {
     }
 }
 
-/// An AWQ layer whose weights spread the wider the smaller their scales are.
-fn awq(random: &mut Random, large: impl Fn(usize, usize) -> bool) -> [Vec<u8>; 3] {
-    let (rows, cols, group) = (256, 64, 64);
+/// An AWQ layer of so many rows and columns whose weights spread the wider the smaller the scales are
+/// that each 64 rows of a column have.
+fn awq(
+    random: &mut Random,
+    (rows, cols): (usize, usize),
+    large: impl Fn(usize, usize) -> bool,
+) -> [Vec<u8>; 3] {
+    let group = 64;
     let mut weights = Vec::new();
     for row in 0..rows {
         for col in (0..cols).step_by(2) {
@@ -254,9 +259,9 @@ fn awq(random: &mut Random, large: impl Fn(usize, usize) -> bool) -> [Vec<u8>; 3
 fn layers_of_the_same_shape_have_classes_of_their_own() {
     let mut random = Random(5);
     let layers = [
-        awq(&mut random, |_, col| col % 3 == 0),
-        awq(&mut random, |_, col| col % 5 > 2),
-        awq(&mut random, |group, col| (group + col) % 2 == 0),
+        awq(&mut random, (256, 64), |_, col| col % 3 == 0),
+        awq(&mut random, (256, 64), |_, col| col % 5 > 2),
+        awq(&mut random, (256, 64), |group, col| (group + col) % 2 == 0),
     ];
     let mut tensors: Vec<(&str, &str, &[u64], Vec<u8>)> = Vec::new();
     for (names, [weights, zeros, scales]) in [
@@ -282,4 +287,22 @@ fn layers_of_the_same_shape_have_classes_of_their_own() {
             assert!(reader.tensor(number).unwrap() == *bytes, "{name}, {threads} threads");
         }
     }
+}
+
+/// Other views are tried on a sample, which has no scales: none may win by that.
+#[test]
+fn higher_levels_still_see_the_scales_of_large_tensors() {
+    let scattered = |group: usize, col: usize| (group * 7 + col * 13) % 5 < 2;
+    let [weights, zeros, scales] = awq(&mut Random(7), (2048, 512), scattered);
+    let source = safetensors(&[
+        ("a.qweight", "I32", &[2048, 64], weights),
+        ("a.qzeros", "I32", &[32, 64], zeros),
+        ("a.scales", "F16", &[32, 512], scales),
+    ]);
+    let size = |level| {
+        let config = Config::default().level(level);
+        compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap().len()
+    };
+    let (default, higher) = (size(8), size(9));
+    assert!(higher <= default + default / 1000, "{higher} at level 9, {default} at level 8");
 }

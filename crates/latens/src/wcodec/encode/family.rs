@@ -33,6 +33,13 @@ pub(crate) struct Family<'a> {
     pub(crate) reference: Option<(PartOf, Vec<u8>)>,
 }
 
+impl Family<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { scale, zero, row_map, reference } = self;
+        scale.is_none() && zero.is_none() && row_map.is_none() && reference.is_none()
+    }
+}
+
 /// What might explain the symbols of a part: its siblings.
 pub(crate) fn hints<'a>(
     role: Role,

@@ -71,7 +71,11 @@ pub(crate) fn tensor(
 ) -> Result<Descriptor> {
     let mut views: Vec<View> = views.to_vec();
     if views.len() > 1 && tensor.bytes.len() > TRY_WHOLE {
-        views = vec![choose(tensor, &views, config, bank)?];
+        // A sample knows nothing of the family: what its first view, the likeliest, gains by that is
+        // seen on the whole.
+        let chosen = choose(tensor, &views, config, bank)?;
+        views.truncate(usize::from(!family.is_empty()));
+        views.extend((views.first() != Some(&chosen)).then_some(chosen));
     }
     // Predictors and planes of bits look at all of a tensor.
     let at_once = config.level > 10 || config.tools.is_some() || family.reference.is_some();
