@@ -4,8 +4,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+#[path = "../../latens/tests/common/skipped.rs"]
+mod skipped;
+
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::{Config, compress_checkpoint};
+use skipped::skipped;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,7 +148,7 @@ fn has(language: Language) -> bool {
     let name = language.compiler();
     let there = Command::new(&name).arg("--version").output().is_ok_and(|o| o.status.success());
     if !there {
-        eprintln!("SKIPPED: capi: there is no {name}");
+        skipped(&format!("capi: there is no {name}"));
     }
     there
 }
@@ -172,8 +176,8 @@ fn sanitizer() -> Option<&'static str> {
             .then(|| ["detect_leaks=1", "detect_leaks=0"].into_iter().find(|options| runs(options)))
             .flatten();
         match found {
-            None => eprintln!("SKIPPED: capi: AddressSanitizer, which this compiler does not have"),
-            Some("detect_leaks=0") => eprintln!("SKIPPED: capi: the search for leaks"),
+            None => skipped("capi: AddressSanitizer, which this compiler does not have"),
+            Some("detect_leaks=0") => skipped("capi: the search for leaks"),
             Some(_) => {}
         }
         found
@@ -280,7 +284,7 @@ fn the_commands_of_the_readme() {
     let there =
         |name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
     if !there("pkg-config") || !there("cc") {
-        eprintln!("SKIPPED: capi: the README's commands: pkg-config or cc is not there");
+        skipped("capi: the README's commands: pkg-config or cc is not there");
         return;
     }
     let installed = Installed::new();
@@ -352,6 +356,6 @@ fn pkg_config_finds_it() {
             let include = format!("-I{}", installed.prefix().join("include").display());
             assert!(said.contains(&include) && said.contains("-llatens"), "{said}");
         }
-        _ => eprintln!("SKIPPED: capi: pkg-config, which is not there"),
+        _ => skipped("capi: pkg-config, which is not there"),
     }
 }
