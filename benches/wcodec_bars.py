@@ -5,7 +5,7 @@
 
 Per cent of the flat bytes of the tensors of a class, their own side information in; from `latens
 inspect --json`. At the end, what level 12 saves on embeddings over level 8, whose bytes are in the
-place of flat ones. A bar that is missed ends the line with "missed". Files that are not there are
+place of flat ones. The verdict on a bar that is missed is "missed". Files that are not there are
 left out.
 """
 import functools
@@ -84,7 +84,7 @@ def line(name, group, count, before, after, bar):
     print(f"{name},{group},{count},{before},{after},{saved:.2f},{bar},{verdict}", flush=True)
 
 
-print("file,class,tensors,flat,wcodec,saved_per_cent,bar,")
+print("file,class,tensors,flat,wcodec,saved_per_cent,bar,verdict")
 for name, group, belongs, bar in BARS:
     if (folder / name).exists():
         chosen = [t for t in tensors(name, 8) if belongs(t)]

@@ -25,29 +25,30 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$here/../../Cargo.toml" | head -n
 # The upper half of LT_ABI_VERSION.
 abi=$(sed -n 's/^#define LT_ABI_VERSION \([0-9]*\)$/\1/p' "$here/include/latens.h")
 abi=$((abi / 65536))
+# Before anything is written.
+found=
+for suffix in so dylib a; do
+    if [ -f "$from/liblatens_capi.$suffix" ]; then found=1; fi
+done
+if [ -z "$found" ]; then
+    echo "no liblatens_capi in $from: cargo build --release -p latens-capi" >&2
+    exit 1
+fi
+
 lib=$destdir$prefix/lib
 mkdir -p "$lib/pkgconfig" "$destdir$prefix/include"
 cp "$here/include/latens.h" "$destdir$prefix/include/"
-
-found=
 if [ -f "$from/liblatens_capi.so" ]; then
     cp "$from/liblatens_capi.so" "$lib/liblatens.so.$version"
     ln -sf "liblatens.so.$version" "$lib/liblatens.so.$abi"
     ln -sf "liblatens.so.$abi" "$lib/liblatens.so"
-    found=1
 fi
 if [ -f "$from/liblatens_capi.dylib" ]; then
     cp "$from/liblatens_capi.dylib" "$lib/liblatens.$abi.dylib"
     ln -sf "liblatens.$abi.dylib" "$lib/liblatens.dylib"
-    found=1
 fi
 if [ -f "$from/liblatens_capi.a" ]; then
     cp "$from/liblatens_capi.a" "$lib/liblatens.a"
-    found=1
-fi
-if [ -z "$found" ]; then
-    echo "no liblatens_capi in $from: cargo build --release -p latens-capi" >&2
-    exit 1
 fi
 
 # What Rust's standard library needs (rustc --print native-static-libs).

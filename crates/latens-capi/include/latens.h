@@ -309,7 +309,8 @@ enum lt_status lt_dbp_read_header(const void *stream,
                                   struct lt_error *error);
 
 // Decodes the stream at the start of `stream` to `values`, which the caller frees. `count` is told how
-// many there are, `consumed` how many bytes they take; both may be NULL, and `options` may be NULL.
+// many there are, `consumed` how many bytes they take; both may be NULL, and
+// are 0 after an error. `options` may be NULL.
 enum lt_status lt_dbp_decode(const void *stream,
                              size_t stream_size,
                              uint32_t type,
@@ -378,7 +379,8 @@ enum lt_status lt_pco_compress_into(uint32_t type,
                                     struct lt_error *error);
 
 // What the head of a standalone file says: the type of its numbers (LT_TYPE_ANY for an empty file
-// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL.
+// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL; both
+// are 0 after an error.
 enum lt_status lt_pco_peek(const void *file,
                            size_t file_size,
                            uint32_t *type,
@@ -387,7 +389,7 @@ enum lt_status lt_pco_peek(const void *file,
 
 // Decompresses a standalone file to numbers of a type, LT_TYPE_ANY for that of the file, in
 // `numbers`, which the caller frees. `found` is told the type, `count` how many; both may be NULL,
-// and `options` may be NULL. A checksum trailer is verified.
+// and are 0 after an error. `options` may be NULL. A checksum trailer is verified.
 enum lt_status lt_pco_decompress(const void *file,
                                  size_t file_size,
                                  uint32_t type,
@@ -457,7 +459,7 @@ void lt_wcodec_close(struct lt_wcodec_reader *reader);
 // Tensors of a file, which are counted from 0; 0 for NULL.
 size_t lt_wcodec_tensor_count(const struct lt_wcodec_reader *reader);
 
-// The index of the tensor of a name: `*index`.
+// The index of the tensor of a name: `*index`. After an error it is SIZE_MAX, which no tensor has.
 enum lt_status lt_wcodec_find(const struct lt_wcodec_reader *reader,
                               const char *name,
                               size_t *index,

@@ -87,6 +87,7 @@ pub unsafe extern "C" fn lt_dbp_encode_bound(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         raw::required(bound, "bound")?;
+        raw::store(bound, 0);
         let most = with_element!(known(r#type)?, T => {
             dbp::encoded_bound::<T>(n as u64, layout::<T>(block_size, miniblocks)?)
         });
@@ -156,7 +157,8 @@ pub unsafe extern "C" fn lt_dbp_read_header(
 }
 
 /// Decodes the stream at the start of `stream` to `values`, which the caller frees. `count` is told how
-/// many there are, `consumed` how many bytes they take; both may be NULL, and `options` may be NULL.
+/// many there are, `consumed` how many bytes they take; both may be NULL, and
+/// are 0 after an error. `options` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_dbp_decode(
     stream: *const c_void,
@@ -171,6 +173,8 @@ pub unsafe extern "C" fn lt_dbp_decode(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         buffer::clear(values);
+        raw::store(count, 0);
+        raw::store(consumed, 0);
         raw::required(values, "values")?;
         let settings = decode(options)?;
         let stream = raw::input::<u8>(stream.cast(), stream_size, "stream")?;
@@ -207,6 +211,7 @@ pub unsafe extern "C" fn lt_dbp_decode_into(
     guard(error, || unsafe {
         raw::required(count, "count")?;
         raw::store(count, 0);
+        raw::store(consumed, 0);
         let settings = decode(options)?;
         let done = with_element!(known(r#type)?, T => {
             raw::apart(stream.cast::<u8>(), stream_size, values.cast::<T>(), capacity)?;

@@ -27,6 +27,17 @@ pub mod wcodec_decode;
 pub mod wrapped_decoder;
 pub mod wrapped_encoder;
 
+/// What C holds may be used by several threads at once, and freed by another.
+const _: () = {
+    const fn of_any_thread<T: Send + Sync>() {}
+    of_any_thread::<pco_inspect::lt_pco_inspection>();
+    of_any_thread::<wcodec::lt_wcodec_reader>();
+    of_any_thread::<wrapped_decoder::lt_pco_file_decoder>();
+    of_any_thread::<wrapped_decoder::lt_pco_chunk_decoder>();
+    of_any_thread::<wrapped_encoder::lt_pco_file_encoder>();
+    of_any_thread::<wrapped_encoder::lt_pco_chunk_encoder>();
+};
+
 /// The version of this interface: 65536 times a number that changes when programs must be built
 /// anew, plus one that grows with what is added.
 pub const LT_ABI_VERSION: u32 = 0x0000_0001;

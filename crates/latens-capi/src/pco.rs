@@ -50,6 +50,7 @@ pub unsafe extern "C" fn lt_pco_compress_bound(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         raw::required(bound, "bound")?;
+        raw::store(bound, 0);
         let (config, _) = config(options)?;
         let ty = known(r#type)?;
         config.validate(ty)?;
@@ -144,7 +145,8 @@ fn peek(file: &[u8], limits: &Limits) -> latens::Result<(Option<NumberType>, u64
 }
 
 /// What the head of a standalone file says: the type of its numbers (LT_TYPE_ANY for an empty file
-/// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL.
+/// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL; both
+/// are 0 after an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_pco_peek(
     file: *const c_void,
@@ -155,6 +157,8 @@ pub unsafe extern "C" fn lt_pco_peek(
 ) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
+        raw::store(r#type, number_of(None));
+        raw::store(n_hint, 0);
         let file = raw::input::<u8>(file.cast(), file_size, "file")?;
         let (found, hint) = peek(file, &Limits::default())?;
         raw::store(r#type, number_of(found));
@@ -165,7 +169,7 @@ pub unsafe extern "C" fn lt_pco_peek(
 
 /// Decompresses a standalone file to numbers of a type, LT_TYPE_ANY for that of the file, in
 /// `numbers`, which the caller frees. `found` is told the type, `count` how many; both may be NULL,
-/// and `options` may be NULL. A checksum trailer is verified.
+/// and are 0 after an error. `options` may be NULL. A checksum trailer is verified.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_pco_decompress(
     file: *const c_void,
@@ -180,6 +184,8 @@ pub unsafe extern "C" fn lt_pco_decompress(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         buffer::clear(numbers);
+        raw::store(found, number_of(None));
+        raw::store(count, 0);
         raw::required(numbers, "numbers")?;
         let settings = decode(options)?;
         let file = raw::input::<u8>(file.cast(), file_size, "file")?;
@@ -190,8 +196,6 @@ pub unsafe extern "C" fn lt_pco_decompress(
         let Some(ty) = ty else {
             // Nothing but an empty file says no type.
             pco::decompress_any(file, &settings.limits)?;
-            raw::store(found, number_of(None));
-            raw::store(count, 0);
             return Ok(());
         };
         let (held, n) = with_number_type!(ty, T => {

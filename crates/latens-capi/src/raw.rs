@@ -51,8 +51,12 @@ pub(crate) unsafe fn output<'a, T>(data: *mut T, n: usize, name: &str) -> Checke
     Ok(unsafe { std::slice::from_raw_parts_mut(data, n) })
 }
 
-/// Input and output must not share memory.
+/// Input and output must not share memory; of no elements there is none to share, wherever the
+/// pointer leads.
 pub(crate) fn apart<A, B>(src: *const A, src_n: usize, dst: *const B, dst_n: usize) -> Checked<()> {
+    if src_n == 0 || dst_n == 0 {
+        return Ok(());
+    }
     let end = |start: usize, n: usize, size: usize| start.saturating_add(n.saturating_mul(size));
     let (a, b) = (src.addr(), dst.addr());
     if a < end(b, dst_n, size_of::<B>()) && b < end(a, src_n, size_of::<A>()) {
@@ -198,6 +202,8 @@ mod tests {
         assert!(apart(at(15), 1, at(8).cast::<u32>(), 2).is_err());
         assert!(apart(at(16), 1, at(8).cast::<u32>(), 2).is_ok());
         assert!(apart(at(8), 0, at(8).cast::<u32>(), 2).is_ok());
+        assert!(apart(at(12), 0, at(8).cast::<u32>(), 2).is_ok());
+        assert!(apart(at(8), 8, at(12).cast::<u32>(), 0).is_ok());
     }
 
     /// Callers with headers older and newer than the library.

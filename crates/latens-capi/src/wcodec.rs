@@ -242,7 +242,7 @@ pub unsafe extern "C" fn lt_wcodec_tensor_count(reader: *const lt_wcodec_reader)
     quiet(0, || unsafe { raw::reference(reader, "reader").map_or(0, |held| held.numbers.len()) })
 }
 
-/// The index of the tensor of a name: `*index`.
+/// The index of the tensor of a name: `*index`. After an error it is SIZE_MAX, which no tensor has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_find(
     reader: *const lt_wcodec_reader,
@@ -253,6 +253,7 @@ pub unsafe extern "C" fn lt_wcodec_find(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         raw::required(index, "index")?;
+        raw::store(index, usize::MAX);
         let held = raw::reference(reader, "reader")?;
         let name = raw::text(name, "name")?.ok_or_else(|| Failure::invalid("name is NULL"))?;
         let none = || Failure::invalid(format!("there is no tensor {name:?} in the file"));

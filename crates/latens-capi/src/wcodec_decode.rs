@@ -161,6 +161,7 @@ pub unsafe extern "C" fn lt_wcodec_decode_weights(
 ) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
+        raw::store(r#type, lt_type::Any as u32);
         raw::store(written, 0);
         let held = raw::reference(reader, "reader")?;
         held.apart(data, capacity)?;

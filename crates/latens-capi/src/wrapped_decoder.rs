@@ -52,6 +52,7 @@ pub unsafe extern "C" fn lt_pco_file_decoder_new(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         raw::store(decoder, std::ptr::null_mut());
+        raw::store(consumed, 0);
         raw::required(decoder, "decoder")?;
         let settings = decode(options)?;
         let src = raw::input::<u8>(src.cast(), src_size, "src")?;
@@ -77,6 +78,7 @@ pub unsafe extern "C" fn lt_pco_chunk_decoder_new(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         raw::store(chunk, std::ptr::null_mut());
+        raw::store(consumed, 0);
         raw::required(chunk, "chunk")?;
         let file = &raw::reference(decoder, "decoder")?.decoder;
         let src = raw::input::<u8>(src.cast(), src_size, "src")?;
@@ -129,6 +131,7 @@ pub unsafe extern "C" fn lt_pco_chunk_decoder_page(
 ) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
+        raw::store(consumed, 0);
         let held = raw::reference(chunk, "chunk")?;
         let src = raw::input::<u8>(src.cast(), src_size, "src")?;
         let size = held.decoder.page(src, numbers, n)?;

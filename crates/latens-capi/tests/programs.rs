@@ -4,8 +4,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+#[path = "../../latens/tests/common/skipped.rs"]
+mod skipped;
+
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::{Config, compress_checkpoint};
+use skipped::skipped;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,7 +148,7 @@ fn has(language: Language) -> bool {
     let name = language.compiler();
     let there = Command::new(&name).arg("--version").output().is_ok_and(|o| o.status.success());
     if !there {
-        eprintln!("SKIPPED: capi: there is no {name}");
+        skipped(&format!("capi: there is no {name}"));
     }
     there
 }
@@ -172,8 +176,8 @@ fn sanitizer() -> Option<&'static str> {
             .then(|| ["detect_leaks=1", "detect_leaks=0"].into_iter().find(|options| runs(options)))
             .flatten();
         match found {
-            None => eprintln!("SKIPPED: capi: AddressSanitizer, which this compiler does not have"),
-            Some("detect_leaks=0") => eprintln!("SKIPPED: capi: the search for leaks"),
+            None => skipped("capi: AddressSanitizer, which this compiler does not have"),
+            Some("detect_leaks=0") => skipped("capi: the search for leaks"),
             Some(_) => {}
         }
         found
@@ -272,6 +276,68 @@ fn the_examples_of_the_documents() {
     assert!(tried >= 5, "{tried} examples");
 }
 
+/// The lines of the README that build its first example, as they stand. What the static one makes
+/// runs where there is no shared library, what the others make does not.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_commands_of_the_readme() {
+    let there =
+        |name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    if !there("pkg-config") || !there("cc") {
+        skipped("capi: the README's commands: pkg-config or cc is not there");
+        return;
+    }
+    let installed = Installed::new();
+    let (folder, lib) = (installed.folder.path(), installed.prefix().join("lib"));
+    let readme = fs::read_to_string(here().join("README.md")).unwrap();
+    fs::write(folder.join("prices.c"), blocks(&readme, "c").swap_remove(0)).unwrap();
+    let built = |line: &str, name: &str| {
+        let made = Command::new("sh")
+            .args(["-euc", line])
+            .current_dir(folder)
+            .env("PKG_CONFIG_PATH", lib.join("pkgconfig"))
+            .output();
+        assert_success(&made.unwrap(), line);
+        let program = folder.join(name);
+        fs::rename(folder.join("prices"), &program).unwrap();
+        program
+    };
+    let commands = blocks(&readme, "console").into_iter().find(|block| block.starts_with("cc "));
+    let commands = commands.unwrap();
+    let [shared, with_path, fixed] = commands.lines().collect::<Vec<_>>()[..] else {
+        panic!("{commands}")
+    };
+    let programs = [built(shared, "shared"), built(with_path, "with_path"), built(fixed, "static")];
+    let runs = |program: &PathBuf, path: &Path| {
+        let done = Command::new(program).env("LD_LIBRARY_PATH", path).output().unwrap();
+        done.status.success()
+    };
+    assert!(runs(&programs[0], &lib));
+    assert_eq!([&programs[1], &programs[2]].map(|program| runs(program, Path::new(""))), [true; 2]);
+    for entry in fs::read_dir(&lib).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.contains(".so") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let alone = programs.each_ref().map(|program| runs(program, Path::new("")));
+    assert_eq!(alone, [false, false, true]);
+}
+
+/// Where there is no library nothing is installed.
+#[test]
+fn nothing_to_install() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("usr");
+    let mut install = Command::new("sh");
+    install.arg(here().join("install.sh")).arg("--prefix").arg(&prefix);
+    let done = install.arg("--from").arg(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("no liblatens_capi in") && !prefix.exists(), "{said}");
+}
+
 /// What `pkg-config` says, where there is one, finds library and header.
 #[test]
 fn pkg_config_finds_it() {
@@ -290,6 +356,6 @@ fn pkg_config_finds_it() {
             let include = format!("-I{}", installed.prefix().join("include").display());
             assert!(said.contains(&include) && said.contains("-llatens"), "{said}");
         }
-        _ => eprintln!("SKIPPED: capi: pkg-config, which is not there"),
+        _ => skipped("capi: pkg-config, which is not there"),
     }
 }

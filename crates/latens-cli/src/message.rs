@@ -95,6 +95,13 @@ impl Failure {
         self
     }
 
+    /// The same failure with this line on what to do, whatever it had.
+    #[must_use]
+    pub fn hint_instead(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
     /// How the process ends for it.
     pub fn exit(&self) -> Exit {
         self.exit

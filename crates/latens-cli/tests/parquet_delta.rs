@@ -8,29 +8,18 @@
     reason = "tests"
 )]
 
+#[path = "../../latens/tests/common/skipped.rs"]
+mod skipped;
 #[path = "tables/support.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
 mod support;
 
 use parquet::basic::Encoding;
 use parquet::file::reader::FileReader;
+use skipped::vectors;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use support::{Bench, assert_same, dump, open};
-
-/// A folder of third-party files, which are read in place and not part of the repository.
-fn vectors(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("LATENS_VECTORS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/vectors"),
-        PathBuf::from,
-    );
-    let near = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let found = [folder, near].into_iter().map(|f| f.join(name)).find(|f| f.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: no vectors/{name}; LATENS_VECTORS names their folder");
-    }
-    found
-}
 
 fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =

@@ -9,7 +9,7 @@ use crate::record::{BLOCK_FIELDS, BLOCK_GROUPS, JOIN_BLOCK_FIELDS};
 use crate::stage::{Elsewhere, Stage};
 use cudarc::driver::{
     CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, LaunchConfig,
-    PinnedHostSlice, PushKernelArg,
+    PinnedHostSlice, PushKernelArg, ValidAsZeroBits,
 };
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ impl Running {
 
 /// Memory of at least a byte, unset.
 fn room<T: DeviceRepr>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice<T>> {
-    // SAFETY: it is for numbers, of which any bits are a value, and is written before it is read: by
-    // copies and kernels on the same stream.
+    // SAFETY: Rust does not reach memory of the device, so that nothing of it can be read unset here:
+    // copies and kernels on the same stream write what others on it read or copy to the host.
     Ok(unsafe { stream.alloc(len.max(1)) }?)
 }
 
@@ -73,14 +73,20 @@ fn place<T>(slice: &CudaSlice<T>, stream: &CudaStream) -> u64 {
     slice.device_ptr(stream).0
 }
 
-/// Host memory that the device reads and writes by itself, unset.
-pub(crate) fn pinned<T: DeviceRepr>(gpu: &Gpu, len: usize) -> Result<PinnedHostSlice<T>> {
+/// Host memory that the device reads and writes by itself, all zeros.
+pub(crate) fn pinned<T: DeviceRepr + ValidAsZeroBits>(
+    gpu: &Gpu,
+    len: usize,
+) -> Result<PinnedHostSlice<T>> {
     if isize::try_from(len.saturating_mul(size_of::<T>())).is_err() {
         return Err(Error::Device("a batch larger than memory".to_owned()));
     }
-    // SAFETY: it is for numbers, of which any bits are a value; `launch` copies to the device what was
-    // written before, and what lies between.
-    Ok(unsafe { gpu.context.alloc_pinned_with_flags(len.max(1), 0) }?)
+    // SAFETY: it is set below, before anybody gets it.
+    let mut memory = unsafe { gpu.context.alloc_pinned_with_flags::<T>(len.max(1), 0) }?;
+    let start = memory.as_mut_ptr()?;
+    // SAFETY: `memory` has as many elements, and zeros are one, as `ValidAsZeroBits` says.
+    unsafe { start.write_bytes(0, memory.len()) };
+    Ok(memory)
 }
 
 fn grid(blocks: usize, threads: usize, shared: usize) -> Result<LaunchConfig> {

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod damage;
+#[path = "../../latens/tests/common/skipped.rs"]
+mod skipped;
 #[path = "../../latens/tests/wcodec_common/mod.rs"]
 mod wcodec_common;
 
@@ -16,7 +18,7 @@ fn gpu() -> Option<Gpu> {
     match Gpu::open(0) {
         Ok(gpu) => Some(gpu),
         Err(Error::GpuUnavailable(why)) => {
-            println!("SKIPPED: on a GPU: {why}");
+            skipped::skipped(&format!("on a GPU: {why}"));
             None
         }
         Err(error) => panic!("{error}"),

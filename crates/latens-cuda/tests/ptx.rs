@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "../../latens/tests/common/skipped.rs"]
+mod skipped;
+
+use skipped::skipped;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,11 +17,11 @@ fn is_current() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/make_ptx.py");
     let output = match Command::new(&python).arg(&script).arg("--check").output() {
         Ok(output) => output,
-        Err(error) => return println!("SKIPPED: is the PTX current: {python}: {error}"),
+        Err(error) => return skipped(&format!("is the PTX current: {python}: {error}")),
     };
     let text = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(2) {
-        return println!("SKIPPED: is the PTX current: {}", text.trim());
+        return skipped(&format!("is the PTX current: {text}"));
     }
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{text}");

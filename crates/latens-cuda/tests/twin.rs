@@ -261,8 +261,7 @@ fn checkpoints(folder: &Path, out: &mut Vec<PathBuf>) {
 #[test]
 fn real_checkpoints() {
     let Some(folder) = std::env::var_os("LATENS_CHECKPOINTS") else {
-        println!("SKIPPED: real checkpoints: LATENS_CHECKPOINTS is not set");
-        return;
+        return twin_common::skipped::skipped("real checkpoints: LATENS_CHECKPOINTS is not set");
     };
     let Some(mut twin) = twin() else { return };
     let mut paths = Vec::new();

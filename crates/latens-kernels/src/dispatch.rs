@@ -2,12 +2,13 @@
 
 use std::sync::OnceLock;
 
-/// An instruction set that kernels are written for, slowest first.
+/// An instruction set that this library tells apart, slowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Simd {
     /// Portable Rust, always there.
     Scalar,
-    /// aarch64 with NEON.
+    /// aarch64, where NEON is always there: the same portable Rust, of which the compiler makes NEON
+    /// where it can. No kernel is written for it by hand.
     Neon,
     /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,

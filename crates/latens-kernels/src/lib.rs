@@ -1,4 +1,4 @@
-//! The SIMD kernels of latens: the only crate of the project that holds unsafe code.
+//! The SIMD kernels of latens, with the unsafe code that they need: the crate that parses bytes has none.
 //!
 //! Every kernel takes slices and checked parameters and has a scalar twin that is always
 //! compiled; which of them runs is decided once, at run time, by [`dispatch`].

@@ -1,16 +1,17 @@
 //! Third-party pages and hostile ones, read in place.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod dbp_common;
+#[path = "common/skipped.rs"]
+mod skipped;
 
 use std::path::Path;
 
-use dbp_common::vectors;
 use latens::delta_binary_packed::{
     Decoder, Element, Layout, Options, decode, encode, header, inspect,
 };
 use latens::{ErrorKind, Limits};
 use latens_kernels::dispatch::Simd;
+use skipped::vectors;
 
 fn check_page<T: Element>(page: &[u8], expected: &[T], name: &str) {
     for simd in Simd::available() {

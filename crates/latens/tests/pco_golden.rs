@@ -14,7 +14,8 @@
 
 mod common;
 
-use common::{repository, vectors};
+use common::repository;
+use common::skipped::vectors;
 use latens::{AnyNumbers, Limits, NumberType, pco, with_number_type};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -1,11 +1,13 @@
-//! Decodes the byte examples of specs/wcodec.md.
+//! Decodes the byte examples of specs/wcodec.md, and splits and joins those of specs/wcodec-views.md.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod wcodec_common;
 
 use latens::Limits;
-use latens::wcodec::{Config, Reader, compress_checkpoint};
+use latens::wcodec::dtype::Dtype;
+use latens::wcodec::view::View;
+use latens::wcodec::{Config, Content, Reader, compress_checkpoint};
 use std::fs;
 use std::path::Path;
 use wcodec_common::{open, safetensors};
@@ -19,6 +21,63 @@ fn example(name: &str) -> Vec<u8> {
     let body = lines.take_while(|line| *line != "```");
     let hex = body.flat_map(|line| line.split(';').next().unwrap_or("").split_whitespace());
     hex.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
+/// The blocks "```view NAME": the keys of their lines with what stands behind them.
+fn views() -> Vec<(String, Vec<(String, String)>)> {
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs/wcodec-views.md");
+    let text = fs::read_to_string(spec).unwrap();
+    let blocks = text.split("```view ").skip(1).map(|block| block.split("```").next().unwrap());
+    let read = |block: &str| {
+        let mut lines = block.lines();
+        let name = lines.next().unwrap().to_owned();
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for line in lines {
+            match (line.split_once(' ').unwrap(), fields.last_mut()) {
+                (("", _), Some((_, value))) => value.push_str(line),
+                ((key, value), _) => fields.push((key.to_owned(), value.to_owned())),
+            }
+        }
+        (name, fields)
+    };
+    blocks.map(read).collect()
+}
+
+#[test]
+fn views_of_tensors() {
+    let all = views();
+    assert_eq!(all.len(), 8);
+    for (name, fields) in all {
+        let [(_, dtype), (_, shape), (_, view), (_, bytes), parts @ ..] = &fields[..] else {
+            panic!("{name}: {fields:?}")
+        };
+        let keys: Vec<&str> = fields.iter().take(4).map(|(key, _)| &**key).collect();
+        assert_eq!(keys, ["type", "shape", "view", "bytes"], "{name}");
+        let shape: Vec<u64> = shape.split(' ').map(|n| n.parse().unwrap()).collect();
+        let view = View::from_bytes(hex(view).try_into().unwrap()).unwrap();
+        let bytes = hex(bytes);
+        let layout = view.layout(Dtype::named(dtype), &shape, bytes.len() as u64);
+        let layout = layout.unwrap_or_else(|| panic!("{name}: the view does not fit"));
+        let split = layout.split(&bytes).unwrap();
+        let found: Vec<(String, Vec<u8>)> = split
+            .iter()
+            .map(|part| {
+                let bytes = match &part.content {
+                    Content::Symbols(plane) => plane.data.clone(),
+                    Content::Words { data, .. } | Content::Raw(data) => data.clone(),
+                };
+                (format!("{:?}", part.role), bytes)
+            })
+            .collect();
+        let told: Vec<(String, Vec<u8>)> =
+            parts.iter().map(|(role, bytes)| (role.clone(), hex(bytes))).collect();
+        assert_eq!(found, told, "{name}");
+        assert_eq!(layout.join(split).unwrap(), bytes, "{name}");
+    }
 }
 
 /// 16 × 32 weights: −1 where row · column is a multiple of 5, 2 where it is one more, else 0.

@@ -49,6 +49,58 @@ static void pointers(void) {
     lt_buffer_free(NULL);
 }
 
+/* What is told besides the status is set whatever becomes of the call. */
+static void after_errors(void) {
+    lt_error error;
+    lt_buffer out;
+    uint64_t number;
+    uint32_t type = 77;
+    uint64_t hint = 77;
+    size_t a = 77, b = 77;
+    FAILS(LT_STATUS_CORRUPT, lt_pco_peek("none of these", 13, &type, &hint, &error));
+    CHECK(type == LT_TYPE_ANY && hint == 0);
+    type = 77;
+    FAILS(LT_STATUS_CORRUPT,
+          lt_pco_decompress("none of these", 13, LT_TYPE_ANY, NULL, &out, &type, &a, &error));
+    CHECK(type == LT_TYPE_ANY && a == 0 && out.data == NULL);
+    type = 77, a = 77;
+    REFUSED(lt_pco_decompress("x", 1, LT_TYPE_ANY, NULL, NULL, &type, &a, &error));
+    CHECK(type == LT_TYPE_ANY && a == 0);
+    a = 77;
+    REFUSED(lt_pco_compress_bound(LT_TYPE_U64, SIZE_MAX, NULL, &a, &error));
+    CHECK(a == 0);
+    a = 77;
+    FAILS(LT_STATUS_TRUNCATED, lt_dbp_decode("\x80", 1, LT_TYPE_U64, NULL, &out, &a, &b, &error));
+    CHECK(a == 0 && b == 0 && out.data == NULL);
+    a = b = 77;
+    FAILS(LT_STATUS_TRUNCATED,
+          lt_dbp_decode_into("\x80", 1, LT_TYPE_U64, NULL, &number, 1, &a, &b, &error));
+    CHECK(a == 0 && b == 0);
+    a = 77;
+    REFUSED(lt_dbp_encode_bound(LT_TYPE_F32, 1, 0, 0, &a, &error));
+    CHECK(a == 0);
+    a = 77;
+    lt_pco_file_decoder *decoder = NULL;
+    FAILS(LT_STATUS_TRUNCATED, lt_pco_file_decoder_new("", 0, NULL, &decoder, &a, &error));
+    CHECK(a == 0 && decoder == NULL);
+    a = 77;
+    lt_pco_chunk_decoder *chunk = NULL;
+    REFUSED(lt_pco_chunk_decoder_new(NULL, LT_TYPE_U32, "", 0, &chunk, &a, &error));
+    CHECK(a == 0 && chunk == NULL);
+    a = 77;
+    REFUSED(lt_pco_chunk_decoder_page(NULL, "", 0, &number, 1, &a, &error));
+    CHECK(a == 0);
+    REFUSED(lt_wcodec_find(NULL, "x", &a, &error));
+    CHECK(a == SIZE_MAX);
+    type = 77, a = 77;
+    REFUSED(lt_wcodec_decode_weights(NULL, 0, 0, 1, 0, 1, &number, 4, &type, &a, &error));
+    CHECK(type == LT_TYPE_ANY && a == 0);
+    /* No numbers overlap nothing, wherever their pointer leads. */
+    uint32_t memory[32];
+    OK(lt_pco_compress_into(LT_TYPE_U32, memory + 8, 0, NULL, memory, sizeof memory, &a, &error));
+    CHECK(a > 0);
+}
+
 static void handles(void) {
     lt_error error;
     lt_buffer out;
@@ -143,6 +195,7 @@ static void settings(void) {
 
 void test_requests(void) {
     pointers();
+    after_errors();
     handles();
     settings();
 }

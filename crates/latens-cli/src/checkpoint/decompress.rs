@@ -1,6 +1,7 @@
 //! `.wcodec` back to the file or files that it was made from.
 
-use latens::Limits;
+use latens::wcodec::Reader;
+use latens::{ErrorKind, Limits};
 use std::time::Instant;
 
 use super::target;
@@ -9,9 +10,21 @@ use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
-use crate::render;
+use crate::render::{self, units::noun};
 use crate::report::DecompressReport;
 use crate::verb::{print_json, say, settle, thread_count};
+
+/// The failure, which says for a damaged file what can be had of it.
+fn damaged(error: latens::Error) -> Failure {
+    let damage = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated);
+    let failure = Failure::from(error);
+    match damage {
+        true => failure.hint_instead(
+            "the file is damaged or of another format; --salvage writes the tensors that are whole",
+        ),
+        false => failure,
+    }
+}
 
 /// Decompress one checkpoint.
 ///
@@ -24,14 +37,18 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     if args.salvage {
         return super::salvage::run(args, input, limits);
     }
-    let reader = super::reader(input, limits, thread_count(args.common.threads))?;
+    let path = super::path(input)?;
+    let opened = Reader::open(crate::table::reading::shared(input)?, limits);
+    let opened = opened.map_err(|e| damaged(e).in_file(path))?;
+    let reader = opened.threads(thread_count(args.common.threads));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
     if args.max_output.is_some_and(|max| total > max) {
         let max = args.max_output.unwrap_or_default();
-        return Err(Failure::new(format!("the output is larger than --max-output {max}"))
-            .in_file(super::path(input)?));
+        return Err(
+            Failure::new(format!("the output is larger than --max-output {max}")).in_file(path)
+        );
     }
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;
@@ -45,9 +62,10 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     let watch = Watch::over(total, "decompress", &reader, quiet);
     let output_bytes = target::write(args, input, &outputs, |number, out| {
         let name = &mut |entry| _ = watch.name(entry);
-        Ok(reader.write_file_watched(number, &mut watch.through(out), name)?)
+        reader.write_file_watched(number, &mut watch.through(out), name).map_err(damaged)
     })?;
     drop(watch);
+    let (tensors, n) = (reader.tensors().count() as u64, files.len() as u64);
     let report = DecompressReport {
         input: input.name(),
         output: match (&outputs[..], &args.files.output) {
@@ -58,7 +76,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
         input_bytes: input.size().unwrap_or(0),
         output_bytes,
         seconds: started.elapsed().as_secs_f64(),
-        what: format!("{} tensors in {} files", reader.tensors().count(), files.len()),
+        what: format!("{tensors} {} in {n} {}", noun(tensors, "tensor"), noun(n, "file")),
         checksum: "verified".into(),
         trailing_bytes: 0,
     };

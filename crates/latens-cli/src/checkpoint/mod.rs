@@ -27,6 +27,7 @@ use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
 use crate::message::{Failure, Result};
+use crate::render::units::noun;
 use crate::report::Verified;
 use crate::verb::thread_count;
 
@@ -113,7 +114,7 @@ pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Veri
         _ => (open(input)?.tensors.len(), false),
     };
     Ok(Verified {
-        what: format!("{tensors} tensors"),
+        what: format!("{tensors} {}", noun(tensors as u64, "tensor")),
         n: tensors as u64,
         number_type: None,
         checksum,

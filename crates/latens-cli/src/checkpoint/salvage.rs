@@ -17,6 +17,7 @@ use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
+use crate::render::units::noun;
 use crate::verb::{print_json, say, settle, thread_count};
 
 /// `latens decompress --salvage`, done.
@@ -124,8 +125,10 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
         _ => "get another copy of the file; what was whole has been written".to_string(),
     };
     let named = report.lost.iter().filter(|lost| lost.name.is_some()).count();
-    let mut lost: Vec<String> =
-        (named > 0).then(|| format!("{named} tensors")).into_iter().collect();
+    let mut lost: Vec<String> = (named > 0)
+        .then(|| format!("{named} {}", noun(named as u64, "tensor")))
+        .into_iter()
+        .collect();
     lost.extend(report.lost.iter().filter(|lost| lost.name.is_none()).map(|lost| lost.why.clone()));
     match lost.is_empty() {
         true => Ok(()),
@@ -149,7 +152,8 @@ fn tell(report: &Report, quiet: bool) {
     if !quiet {
         let same = if report.identical { ", byte for byte what it was made from" } else { "" };
         let (n, output) = (report.whole.len(), one_line(&report.output));
-        say(&format!("{n} tensors are whole, in {output}{same}\n"));
+        let are = if n == 1 { "tensor is" } else { "tensors are" };
+        say(&format!("{n} {are} whole, in {output}{same}\n"));
     }
 }
 
@@ -159,6 +163,7 @@ fn unnamed(reader: &Reader<SharedFile>, lost: LostEntries) -> Option<Lost> {
     let behind = last.map_or_else(String::new, |name| format!(" behind {}", one_line(&name)));
     let why = match lost.tensors {
         Some(0) => return None,
+        Some(1) => format!("1 tensor{behind}, whose name is lost"),
         Some(n) => format!("{n} tensors{behind}, whose names are lost"),
         None => format!("all tensors{behind}, if there were any"),
     };

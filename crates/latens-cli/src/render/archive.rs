@@ -81,7 +81,10 @@ fn summary(file: &Inspection) -> String {
             let extents: Vec<String> = array.shape.iter().map(u64::to_string).collect();
             format!("an array of shape ({})", extents.join(", "))
         }
-        None => format!("{} rows × {} columns", units::count(file.rows), file.columns.len()),
+        None => {
+            let columns = units::counted(file.columns.len() as u64, "column");
+            format!("{} × {columns}", units::counted(file.rows, "row"))
+        }
     };
     format!("pco.zip: {what}, {}", units::bytes(file.bytes))
 }

@@ -53,7 +53,7 @@ fn lines(report: &CheckpointReport, columns: usize, colour: bool) -> Vec<String>
     }
     let total = sums("total".into(), report.input_bytes, report.output_bytes);
     grid.row(total.into_iter().map(|cell| cell.style(Style::Bold)).collect());
-    let about = format!("{} tensors", units::count(report.tensors.len() as u64));
+    let about = units::counted(report.tensors.len() as u64, "tensor");
     let output = if report.output == "-" { "stdout" } else { &report.output };
     let files = format!("{} → {}", one_line(&report.input), one_line(output));
     let files = cut(&files, columns.saturating_sub(width(&about) + 2).max(20));

@@ -56,8 +56,8 @@ pub fn html(file: &FlatInspection) -> String {
 }
 
 fn summary(file: &FlatInspection) -> Vec<String> {
-    let (tensors, bytes) = (units::count(file.tensors.len() as u64), units::bytes(file.bytes));
-    let mut lines = vec![format!("{}: {tensors} tensors, {bytes}", file.kind)];
+    let tensors = units::counted(file.tensors.len() as u64, "tensor");
+    let mut lines = vec![format!("{}: {tensors}, {}", file.kind, units::bytes(file.bytes))];
     for (name, len) in file.files.iter().filter(|_| file.files.len() > 1) {
         lines.push(one_line(&format!("{name}, {}", units::bytes(*len))));
     }

@@ -197,8 +197,8 @@ fn fit(mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
 fn title(report: &CompressReport, raw: u64, columns: usize, colour: bool) -> String {
     let rows = report.columns.iter().map(|column| column.n).max().unwrap_or(0);
     let shape = match report.columns.len() {
-        1 => format!("{} numbers", units::count(rows)),
-        n => format!("{} rows × {n} columns", units::count(rows)),
+        1 => units::counted(rows, "number"),
+        n => format!("{} × {n} columns", units::counted(rows, "row")),
     };
     let name = |name: &str, dash: &str| if name == "-" { dash.into() } else { one_line(name) };
     let files = format!("{} → {}", name(&report.input, "stdin"), name(&report.output, "stdout"));

@@ -112,8 +112,8 @@ pub fn ablation(name: &str, found: &Ablation, colour: bool) -> String {
 fn summary(file: &CheckpointInspection) -> Vec<String> {
     let ratio = units::ratio(file.flat_bytes, file.bytes);
     let mut lines = vec![format!(
-        "wcodec: {} tensors, {} of {} flat ({ratio})",
-        units::count(file.tensors.len() as u64),
+        "wcodec: {}, {} of {} flat ({ratio})",
+        units::counted(file.tensors.len() as u64, "tensor"),
         units::bytes(file.bytes),
         units::bytes(file.flat_bytes),
     )];
@@ -133,7 +133,7 @@ fn footer(file: &CheckpointInspection) -> String {
     let rest = units::bytes(file.bytes.saturating_sub(parts));
     let raw = match count {
         0 => "nothing stayed raw".to_string(),
-        n => format!("{n} tensors stayed raw, {}", units::bytes(bytes)),
+        n => format!("{} stayed raw, {}", units::counted(n, "tensor"), units::bytes(bytes)),
     };
     format!("{raw}; {rest} besides: tables, headers, index")
 }

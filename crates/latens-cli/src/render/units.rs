@@ -43,6 +43,16 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// The noun for so many: `tensor` for 1, `tensors` for others.
+pub fn noun(n: u64, one: &str) -> String {
+    format!("{one}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `1 tensor`, `336 776 tensors`.
+pub fn counted(n: u64, one: &str) -> String {
+    format!("{} {}", count(n), noun(n, one))
+}
+
 /// `3 ms`, `0.4 s`, `12 s`, `3 min 20 s`.
 pub fn seconds(s: f64) -> String {
     match s {

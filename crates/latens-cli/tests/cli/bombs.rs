@@ -1,6 +1,7 @@
 //! A few bytes that stand for very many numbers: they stream through little memory, or stop at the
 //! limit.
 
+use crate::skipped::vectors;
 use crate::tool::Folder;
 use std::process::Command;
 
@@ -72,14 +73,9 @@ fn tables_that_no_numbers_earn() {
 /// Third-party files that made other readers reserve gigabytes.
 #[test]
 fn hostile_files_of_others() {
-    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let vectors = std::env::var_os("LATENS_VECTORS").map_or(beside, Into::into);
-    let Ok(entries) = std::fs::read_dir(vectors.join("hostile")) else {
-        println!("SKIPPED: hostile files of others: {} is not there", vectors.display());
-        return;
-    };
+    let Some(folder) = vectors("hostile") else { return };
     let f = Folder::new();
-    for entry in entries {
+    for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "pco") {
             let args = format!("decompress '{}' --to raw -o /dev/null", path.display());

@@ -3,6 +3,7 @@
 //! what happened. What is merely interrupted goes on.
 
 use crate::checkpoints::model;
+use crate::skipped::skipped;
 use crate::tool::{Folder, column};
 use std::process::{Command, Output};
 
@@ -39,7 +40,7 @@ pub fn can_inject() -> bool {
         Ok(done) => String::from_utf8_lossy(&done.stderr).into_owned(),
         Err(error) => error.to_string(),
     };
-    println!("SKIPPED: failing system calls: strace does not run here: {}", why.trim());
+    skipped(&format!("failing system calls: strace does not run here: {why}"));
     false
 }
 

@@ -20,6 +20,8 @@ mod outputs;
 mod places;
 mod salvage;
 mod signals;
+#[path = "../../../latens/tests/common/skipped.rs"]
+mod skipped;
 mod tensors;
 mod threads;
 mod tool;

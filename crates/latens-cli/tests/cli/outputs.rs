@@ -1,5 +1,6 @@
 //! An output is whole or not there; what exists is kept.
 
+use crate::skipped::skipped;
 use crate::tool::{Folder, column, numbers, system};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -204,8 +205,11 @@ fn binary_never_goes_to_a_terminal() {
         .current_dir(f.path(""))
         .stdin(Stdio::null())
         .output();
-    // util-linux's `script` gives a terminal; where there is none there is nothing to test.
-    let Ok(done) = done else { return };
+    // util-linux's `script` gives a terminal.
+    let done = match done {
+        Ok(done) => done,
+        Err(error) => return skipped(&format!("binary for a terminal: script: {error}")),
+    };
     let text = String::from_utf8_lossy(&done.stdout);
     assert!(text.contains("does not go to a terminal"), "{text}");
     assert_eq!(done.status.code(), Some(2));

@@ -1,5 +1,6 @@
 //! Places that cannot be written to: a full file system, a folder of somebody else's.
 
+use crate::skipped::skipped;
 use crate::tool::{Folder, column};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -20,9 +21,9 @@ impl<'a> Tmpfs<'a> {
             Ok(done) if done.status.success() => return Some(Tmpfs(f)),
             Ok(done) => {
                 let why = String::from_utf8_lossy(&done.stderr).into_owned();
-                println!("SKIPPED: a full file system: no tmpfs can be mounted: {}", why.trim());
+                skipped(&format!("a full file system: no tmpfs can be mounted: {why}"));
             }
-            Err(error) => println!("SKIPPED: a full file system: mount does not run: {error}"),
+            Err(error) => skipped(&format!("a full file system: mount does not run: {error}")),
         }
         None
     }
@@ -76,8 +77,8 @@ fn a_folder_that_may_not_be_written_to() {
     match as_nobody(&[tool, "--version"]) {
         Ok(done) if done.status.success() => {}
         other => {
-            println!("SKIPPED: a locked folder: root, and nobody cannot run the tool: {other:?}");
-            return;
+            let why = "root, and nobody cannot run the tool";
+            return skipped(&format!("a locked folder: {why}: {other:?}"));
         }
     }
     let done = as_nobody(&[&[tool], &args[..]].concat()).unwrap();

@@ -18,7 +18,7 @@ fn what_is_whole_can_be_salvaged() {
     f.write("bad.wcodec", &bad);
     let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "s.safetensors"]);
     assert_eq!(done.code, Some(1), "{}", done.err);
-    assert!(done.err.contains("lost: a") && done.err.contains("1 tensors are whole"));
+    assert!(done.err.contains("lost: a") && done.err.contains("1 tensor is whole"));
     let saved = f.read("s.safetensors");
     let saved = safetensors::SafeTensors::deserialize(&saved).unwrap();
     assert_eq!(saved.names(), ["b"]);
@@ -67,7 +67,7 @@ fn a_damaged_index_can_be_salvaged() {
     bad[name..name + 9].fill(0xff);
     let done = salvage(&bad, &[]);
     assert_eq!(done.code, Some(1), "{}", done.err);
-    let lost = "lost: 1 tensors behind empty, whose names are lost (byte ";
+    let lost = "lost: 1 tensor behind empty, whose name is lost (byte ";
     for says in ["damaged: the index is damaged here", lost, "4 tensors are whole"] {
         assert!(done.err.contains(says), "{}", done.err);
     }

@@ -14,4 +14,6 @@ mod logical_types;
 mod nested;
 mod one_column;
 mod parquet_files;
+#[path = "../../../latens/tests/common/skipped.rs"]
+mod skipped;
 mod support;

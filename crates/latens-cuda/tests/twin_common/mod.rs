@@ -11,6 +11,10 @@
     reason = "tests"
 )]
 
+#[path = "../../../latens/tests/common/skipped.rs"]
+pub mod skipped;
+
+use self::skipped::skipped;
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::ReadAt;
 use latens_cuda::{BLOCK_FIELDS, GROUP_FIELDS, JOIN_BLOCK_FIELDS, JOIN_FIELDS, PART_FIELDS};
@@ -32,7 +36,7 @@ impl Drop for Twin {
     }
 }
 
-/// Builds the program; `None`, with the reason on stderr, where there is no compiler or it does not
+/// Builds the program; `None`, said with the reason, where there is no compiler or it does not
 /// know `flags`.
 pub fn build(name: &str, flags: &[&str]) -> Option<PathBuf> {
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
@@ -43,14 +47,14 @@ pub fn build(name: &str, flags: &[&str]) -> Option<PathBuf> {
         Command::new(&compiler).args(flags).args(common).arg(&target).arg(&source).output();
     match output {
         Err(error) => {
-            println!("SKIPPED: the kernels as C++: {compiler}: {error}");
+            skipped(&format!("the kernels as C++: {compiler}: {error}"));
             None
         }
         Ok(output) if !output.status.success() => {
             let text = String::from_utf8_lossy(&output.stderr);
             // Without sanitizers it must compile.
             assert!(!flags.iter().all(|f| f.starts_with("-O")), "{text}");
-            println!("SKIPPED: the kernels as C++ with {flags:?}: {text}");
+            skipped(&format!("the kernels as C++ with {flags:?}: {text}"));
             None
         }
         Ok(_) => Some(target),

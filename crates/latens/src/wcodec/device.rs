@@ -3,10 +3,11 @@
 //! A [`TensorPlan`] holds everything that the file's records say of a tensor, read and checked:
 //! tables as frequencies, classes as the levels that they follow from, and for each group where its
 //! bytes are. Who decodes by a plan needs no parser; what is left to check are the groups' own bytes,
-//! by the rules of `specs/wcodec.md`:
+//! by the rules of the specification:
 //!
 //! * stored bytes have the CRC that stands beside them, and zeros behind them up to four bytes;
-//! * states, words, escapes, planes and the records of tiles are as chapters 7 and 10 have them.
+//! * states, words, escapes and the records of tiles are as chapters 7 and 10 of `specs/wcodec.md` have
+//!   them, planes as chapter 5 of `specs/wcodec-tiles.md`.
 //!
 //! Parts that are words, raw bytes or small are decoded here, and the plan holds their elements.
 

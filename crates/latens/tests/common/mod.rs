@@ -13,6 +13,7 @@
 pub mod counting;
 pub mod fields;
 pub mod numbers;
+pub mod skipped;
 pub mod tally;
 
 use latens::Number;
@@ -21,19 +22,6 @@ use std::path::{Path, PathBuf};
 
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// A folder of third-party vectors: `../shared/vectors` beside the repository, or `LATENS_VECTORS`.
-/// `None`, and a word about it, when it is not there.
-pub fn vectors(folder: &str) -> Option<PathBuf> {
-    let vectors = std::env::var_os("LATENS_VECTORS")
-        .map_or(repository().join("../shared/vectors"), PathBuf::from);
-    let path = vectors.join(folder);
-    if path.is_dir() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is missing; set LATENS_VECTORS to where it lies", path.display());
-    None
 }
 
 /// A type that latens and the crate pco both encode: all eleven.

@@ -1,22 +1,7 @@
 //! What the tests of DELTA_BINARY_PACKED share: a model of the format, written bit by bit, that
-//! shares no code with the library; noise; where the third-party vectors lie.
+//! shares no code with the library; noise.
 #![allow(unreachable_pub, dead_code, reason = "no test file uses all of it")]
 #![allow(clippy::cast_possible_truncation, clippy::unwrap_used, reason = "tests")]
-
-use std::path::{Path, PathBuf};
-
-/// Third-party files: `LATENS_VECTORS`, or `../shared/vectors` beside the repository. `None`,
-/// said aloud, where `part` is not there.
-pub fn vectors(part: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let root = std::env::var_os("LATENS_VECTORS").map_or(beside, PathBuf::from);
-    let path = root.join(part);
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("MISSING: {} is not there, nothing was tested", path.display());
-    None
-}
 
 /// Numbers that look random, the same on every run.
 pub fn noise(seed: u64) -> impl FnMut() -> u64 {

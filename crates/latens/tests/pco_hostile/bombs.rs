@@ -3,7 +3,7 @@
 use crate::bounded;
 use crate::common::counting::peak_of;
 use crate::common::fields::Fields;
-use crate::common::vectors;
+use crate::common::skipped::vectors;
 use crate::written::{CORRUPT, TRUNCATED, U8};
 use latens::pco::standalone::Decoder;
 use latens::{ErrorKind, Limits, with_number_type};

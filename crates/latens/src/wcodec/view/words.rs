@@ -41,7 +41,7 @@ impl WordOrder {
             WordOrder::Unsigned => format!("u{bits}"),
             WordOrder::Float => format!("f{bits}"),
             WordOrder::Signed => format!("i{bits}"),
-            WordOrder::SignMagnitude => format!("ordered f{bits}"),
+            WordOrder::SignMagnitude => format!("ordered {bits}-bit"),
         }
     }
 
