@@ -12,7 +12,7 @@ pub(crate) fn exception(py: Python<'_>, error: &latens::Error) -> PyErr {
         ErrorKind::Truncated => "TruncatedError",
         ErrorKind::Io => "InputOutputError",
         ErrorKind::InvalidArgument if error.is_limit() => "LimitError",
-        ErrorKind::InvalidArgument => "InvalidArgumentError",
+        _ => "InvalidArgumentError",
     };
     let make = || {
         let class = py.import("latens.errors")?.getattr(class)?;

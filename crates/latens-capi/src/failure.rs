@@ -66,8 +66,8 @@ impl From<Error> for Failure {
             ErrorKind::Corrupt => lt_status::Corrupt,
             ErrorKind::Truncated => lt_status::Truncated,
             ErrorKind::InvalidArgument if error.is_limit() => lt_status::Limit,
-            ErrorKind::InvalidArgument => lt_status::InvalidArgument,
             ErrorKind::Io => lt_status::Io,
+            _ => lt_status::InvalidArgument,
         };
         let (offset, values_before) = (error.at(), error.values_before());
         Self { status, offset, values_before, message: error.to_string() }

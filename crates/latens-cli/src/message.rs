@@ -215,7 +215,7 @@ impl From<latens::Error> for Failure {
                 error.what().to_string(),
                 Some("the tool keeps this limit; latens for Python, C and Rust take another one"),
             ),
-            ErrorKind::InvalidArgument => (error.what().to_string(), None),
+            _ => (error.what().to_string(), None),
         };
         Failure {
             exit: if broken { Exit::BrokenPipe } else { Exit::Failed },

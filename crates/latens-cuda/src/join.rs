@@ -28,7 +28,8 @@ impl Join {
         Join { kind: 1, with: [u64::from(bits), sign, 0, 0] }
     }
 
-    /// The tensor's bytes from its parts; `None` for views whose parts are never symbols.
+    /// The tensor's bytes from its parts; `None` for views whose parts are never symbols, and
+    /// for those that there may be one day: the processor joins them.
     pub(crate) fn of(view: View, cols: u64) -> Option<Self> {
         let join = |kind, with: [u64; 4]| Some(Join { kind, with });
         match view {
@@ -59,7 +60,9 @@ impl Join {
                 BlockKind::Q4_K => join(8, [144, 0, 0, 0]),
                 BlockKind::Q5_K => join(8, [176, 0, 0, 0]),
                 BlockKind::Q6_K => join(9, [0; 4]),
+                _ => None,
             },
+            _ => None,
         }
     }
 

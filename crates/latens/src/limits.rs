@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 /// The default bounds nothing but what the input has not earned: decoders always grow their
 /// buffers with the bytes actually read. Set the first two where input comes from strangers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Most bytes of numbers that may be decoded.
     pub max_output: u64,

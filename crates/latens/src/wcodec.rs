@@ -45,6 +45,7 @@ pub(crate) mod decode;
 pub mod device;
 pub mod dtype;
 pub(crate) mod encode;
+mod ends;
 mod hash;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
@@ -68,7 +69,9 @@ pub(crate) mod threads;
 pub mod tile;
 pub(crate) mod tiled;
 pub mod transform;
+mod verify;
 pub mod view;
+mod write_file;
 mod write_tensor;
 mod writer;
 

@@ -67,7 +67,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let path = super::path(input)?;
     let named = |e: latens::Error| Failure::from(e).in_file(path);
     let opened = Reader::salvage(crate::table::reading::shared(input)?, limits).map_err(named)?;
-    let Salvage { reader, damage, lost, whole_index } = opened;
+    let Salvage { reader, damage, lost, whole_index, .. } = opened;
     let reader = reader.threads(thread_count(args.common.threads));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;

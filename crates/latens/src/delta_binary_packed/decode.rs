@@ -13,6 +13,7 @@ const STEP: usize = 1 << 20;
 
 /// What [`decode_into`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decoded {
     /// Values written to the front of the buffer: all that the stream has.
     pub count: usize,

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 
 /// What [`inspect`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// The header.
     pub header: Header,

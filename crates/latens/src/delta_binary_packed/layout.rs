@@ -97,6 +97,7 @@ impl Layout {
 
 /// What a stream says before its first block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Header {
     /// The shape of the blocks.
     pub layout: Layout,

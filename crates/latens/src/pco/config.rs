@@ -19,6 +19,7 @@ const LONG_CHUNK_N: usize = 1 << 20;
 /// The mode that an encoder uses. Spelled `auto`, `classic`, `int-mult@7`, `float-mult@0.01`,
 /// `float-quant@29`, `dict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum ModeSpec {
     /// The best by measured size.
     #[default]
@@ -38,6 +39,7 @@ pub enum ModeSpec {
 /// The delta encoding that an encoder uses. Spelled `auto`, `none`, `consecutive@2`, `lookback`,
 /// `conv1@8`; `+secondary` behind `consecutive@N` and `lookback` covers the secondary latents too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DeltaSpec {
     /// The best by measured size.
     #[default]
@@ -69,6 +71,7 @@ pub enum DeltaSpec {
 
 /// What to give up for what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Favor {
     /// Only encodings that decode fastest.
     Speed,

@@ -7,6 +7,7 @@ use std::fmt;
 
 /// How the numbers of a chunk split into latents. Displays as the command line spells it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Mode {
     /// The ordered latent itself.
     Classic,
@@ -55,6 +56,7 @@ impl fmt::Display for Mode {
 
 /// How the latents of a chunk are predicted. Displays as the command line spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DeltaEncoding {
     /// Not at all.
     None,

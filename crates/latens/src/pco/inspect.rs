@@ -14,6 +14,7 @@ pub use chunk::{BinInspection, ChunkInspection, LatentInspection};
 
 /// A standalone file, taken apart.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Inspection {
     /// 0 to 3.
     pub standalone_version: u8,

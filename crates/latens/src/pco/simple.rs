@@ -23,6 +23,7 @@ const STEP: usize = 1 << 18;
 
 /// What [`decompress_into`] has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decompressed {
     /// Numbers written to the front of the buffer.
     pub count: usize,

@@ -22,6 +22,7 @@ pub trait Base: Send + Sync {
 }
 
 /// A checkpoint as a base: all of it is read once, for its hash.
+#[derive(Debug)]
 pub struct BaseCheckpoint {
     checkpoint: Checkpoint,
     by_name: HashMap<String, usize>,

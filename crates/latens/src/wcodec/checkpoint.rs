@@ -31,6 +31,7 @@ pub use segments::Segment;
 pub use source::ReadAt;
 pub use tensors::Tensors;
 
+use std::fmt;
 use std::fs::File;
 use std::path::Path;
 
@@ -108,6 +109,15 @@ impl TensorInfo {
         let others = detect::alternatives(self.dtype, self.view).into_iter();
         let fits = |view: &View| view.layout(self.dtype, &self.shape, self.len).is_some();
         std::iter::once(self.view).chain(others.filter(fits)).collect()
+    }
+}
+
+impl fmt::Debug for Checkpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { format, files, tensors, quantization, sources: _ } = self;
+        let mut checkpoint = f.debug_struct("Checkpoint");
+        checkpoint.field("format", format).field("files", files).field("tensors", tensors);
+        checkpoint.field("quantization", quantization).finish_non_exhaustive()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::wcodec::transform::Transform;
 
 /// What is known of a tensor of a file.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TensorInspection {
     /// Its number in the file.
     pub number: usize,
@@ -43,6 +44,7 @@ pub struct TensorInspection {
 
 /// What is known of a part.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PartInspection {
     /// What it is for.
     pub role: Role,

@@ -11,15 +11,18 @@ use crate::bits::checksum::{crc32, flipped_bit};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::ends::{Ends, ends_where, read, read_bank, read_ends, read_head};
 use crate::wcodec::layout::header::{ALIGN, HEADER_BYTES, Header, align};
 use crate::wcodec::open_index::{OpenIndex, Wrong};
-use crate::wcodec::reader::{Ends, Reader, ends_where, read, read_bank, read_ends, read_head};
+use crate::wcodec::reader::Reader;
 
 mod place;
 
 use place::{HEAD, Place, find_index};
 
 /// A file that was opened in spite of damage to header, index, footer or tables.
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct Salvage<S: ReadAt> {
     /// What can be read: tensors are compared with their checksums as ever. One that stands in a
     /// damaged index and has no checksum of its own is an error where the damage may be in it, if it
@@ -35,6 +38,7 @@ pub struct Salvage<S: ReadAt> {
 
 /// Something that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Damage {
     /// Its byte in the file.
     pub at: u64,
@@ -44,6 +48,7 @@ pub struct Damage {
 
 /// The part of an index that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LostEntries {
     /// The byte in the file from which on it is lost.
     pub at: u64,

@@ -38,6 +38,7 @@ use crate::error::{Error, Result};
 
 /// How the bytes of a tensor are taken apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum View {
     /// Not at all: one part of bytes.
     #[default]

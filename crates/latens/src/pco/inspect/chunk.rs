@@ -8,6 +8,7 @@ use crate::pco::standalone::info::ChunkInfo;
 
 /// A chunk, taken apart.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ChunkInspection {
     /// Type, count, mode, delta encoding.
     pub info: ChunkInfo,
@@ -21,6 +22,7 @@ pub struct ChunkInspection {
 
 /// A latent variable of a chunk.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LatentInspection {
     /// `lookback`, `primary` or `secondary`.
     pub name: &'static str,
@@ -40,6 +42,7 @@ pub struct LatentInspection {
 
 /// A bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BinInspection {
     /// Of the table's `2^table_log` slots.
     pub weight: u32,

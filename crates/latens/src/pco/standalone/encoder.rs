@@ -17,6 +17,7 @@ use std::io::Write;
 
 /// What became of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChunkSummary {
     /// Numbers in the chunk.
     pub n: usize,

@@ -5,6 +5,7 @@ use crate::pco::{DeltaEncoding, Mode};
 
 /// Whether a file carries checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Checksum {
     /// It ends with its terminator.
     Absent,
@@ -14,6 +15,7 @@ pub enum Checksum {
 
 /// What stands behind the last chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ending {
     /// The checksum trailer.
     pub checksum: Checksum,
@@ -27,6 +29,7 @@ pub struct Ending {
 
 /// What a chunk says before its numbers.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChunkInfo {
     /// The type of its numbers.
     pub number_type: NumberType,

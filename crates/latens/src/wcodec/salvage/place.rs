@@ -3,8 +3,8 @@
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::ends::{followed, read};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, HEADER_BYTES, Header, align};
-use crate::wcodec::reader::{followed, read};
 use crate::wcodec::salvage::{Damage, mended};
 
 /// Bytes that are searched at a time for the beginning of an index.

@@ -23,6 +23,7 @@ use std::ops::Range;
 /// Which blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(non_camel_case_types, reason = "the names that GGUF gives them")]
+#[non_exhaustive]
 pub enum BlockKind {
     /// 4 bits around 8, scale.
     Q4_0,

@@ -146,7 +146,7 @@ fn errors_name_the_tensor_and_the_byte() {
     ] {
         let mut gguf = Gguf::new();
         gguf.tensor("a", &[5], 24, 5).listed(b"b.w", dims, kind, offset);
-        let e = open_bytes("a.gguf", &gguf.bytes()).err().expect(says);
+        let e = open_bytes("a.gguf", &gguf.bytes()).expect_err(says);
         let text = e.to_string();
         assert!(text.contains("tensor \"b.w\"") && text.contains(says), "{says}: {text}");
         // 24 bytes of header, and 33 of the tensor before.
@@ -154,7 +154,7 @@ fn errors_name_the_tensor_and_the_byte() {
     }
     let mut gguf = Gguf::new();
     gguf.tensor("a", &[5], 24, 5).tensor("a", &[5], 24, 5);
-    let text = open_bytes("a.gguf", &gguf.bytes()).err().unwrap().to_string();
+    let text = open_bytes("a.gguf", &gguf.bytes()).unwrap_err().to_string();
     assert!(text.contains("tensor \"a\": two tensors have this name"), "{text}");
 }
 
@@ -175,7 +175,7 @@ fn broken_headers() {
         (with(16, &[0xff; 8]), "pairs of metadata do not fit"),
         (with(24, &[0xff; 8]), "ends within"),
     ] {
-        let e = open_bytes("a.gguf", &bytes).err().expect(says);
+        let e = open_bytes("a.gguf", &bytes).expect_err(says);
         assert!(e.to_string().contains(says), "{e}");
         assert!(e.at().is_some());
     }
@@ -187,7 +187,7 @@ fn broken_headers() {
     ] {
         let mut gguf = Gguf::new();
         gguf.pair("some.key", kind, &value).tensor("a", &[5], 24, 5);
-        let e = open_bytes("a.gguf", &gguf.bytes()).err().expect(says);
+        let e = open_bytes("a.gguf", &gguf.bytes()).expect_err(says);
         assert!(e.to_string().contains(says) && e.to_string().contains("some.key"), "{e}");
     }
 }

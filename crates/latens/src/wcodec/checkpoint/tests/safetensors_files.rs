@@ -168,7 +168,7 @@ fn broken_headers() {
         (b"\x05\0\0\0\0\0\0\0{\"\xff\":", ErrorKind::Corrupt, "invalid unicode"),
         (b"\0\0\0\0\0\0\0\0", ErrorKind::Truncated, "ends early"),
     ] {
-        let e = open_bytes("a.safetensors", bytes).err().expect("broken");
+        let e = open_bytes("a.safetensors", bytes).expect_err("broken");
         assert!(e.to_string().contains(says), "{e}");
         assert_eq!(e.kind(), kind, "{e}");
         assert!(e.at().is_some());
@@ -252,7 +252,7 @@ fn sharded() {
         ("{}", "no weight_map"),
         ("{\"weight_map\":{}", "ends early"),
     ] {
-        let e = open(index.as_bytes()).err().expect(index);
+        let e = open(index.as_bytes()).expect_err(index);
         assert!(e.to_string().contains(says), "{index}: {e}");
     }
 }
