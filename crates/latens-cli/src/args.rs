@@ -83,7 +83,7 @@ pub struct Files {
     /// Replace an existing output
     #[arg(short, long)]
     pub force: bool,
-    /// Only these columns of a table
+    /// Only these columns of a table; `a.b` is field b of structure a
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 }

@@ -10,7 +10,7 @@ use crate::message::{Failure, Result};
 use crate::report::Checksums;
 use crate::table::array::ArrayTable;
 use crate::table::dbp::DbpTable;
-use crate::table::model::Schema;
+use crate::table::model::{Field, Schema};
 use crate::table::pco::PcoTable;
 use crate::table::piece::Piece;
 use crate::table::reading::{Reading, named, shared};
@@ -106,6 +106,9 @@ impl Table for Named {
     }
     fn left_out(&self) -> &[String] {
         self.table.left_out()
+    }
+    fn inner(&self) -> &[Field] {
+        self.table.inner()
     }
     fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {
         let column = self.table.column(index).map_err(|e| named(e, &self.input))?;

@@ -2,7 +2,7 @@
 
 use crate::message::{Failure, Result};
 use crate::report::Checksums;
-use crate::table::model::Schema;
+use crate::table::model::{Field, Schema};
 use crate::table::piece::Piece;
 
 /// Rows that are handled at a time wherever nothing else sets the number.
@@ -18,6 +18,11 @@ pub trait Table: Sync {
     fn rows(&self) -> u64;
     /// Nested columns that were left out.
     fn left_out(&self) -> &[String] {
+        &[]
+    }
+    /// Columns within those, named by their paths, that can be read as if they were not: null where
+    /// anything around them is. They are numbered behind the schema's.
+    fn inner(&self) -> &[Field] {
         &[]
     }
     /// A reader of one column, from its first row.
@@ -63,28 +68,42 @@ pub struct Projection {
     indices: Vec<usize>,
 }
 
+/// Why a nested column cannot be chosen, and what can be of it.
+fn nested(name: &str, known: &[&str]) -> Failure {
+    let failure = Failure::new(format!("column `{name}` is nested: not supported"));
+    let within = known
+        .iter()
+        .filter(|path| path.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+    let within: Vec<&str> = within.copied().collect();
+    match within.is_empty() {
+        true => failure,
+        false => failure.hint(format!("its fields can be chosen: {}", within.join(", "))),
+    }
+}
+
 impl Projection {
     /// The columns of these names.
     ///
     /// # Errors
     /// A name that the table does not have, with those it has; a nested column.
     pub fn new(table: Box<dyn Table>, names: &[String]) -> Result<Self> {
-        let fields = &table.schema().fields;
+        let fields: Vec<&Field> = table.schema().fields.iter().chain(table.inner()).collect();
         let indices = names
             .iter()
             .map(|name| {
                 fields.iter().position(|field| &field.name == name).ok_or_else(|| {
-                    if table.left_out().contains(name) {
-                        return Failure::new(format!("column `{name}` is nested: not supported"));
-                    }
                     let known: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
+                    if table.left_out().contains(name) {
+                        return nested(name, &known);
+                    }
                     Failure::usage(format!("there is no column `{name}`"))
                         .hint(format!("its columns are: {}", known.join(", ")))
                 })
             })
             .collect::<Result<Vec<usize>>>()?;
         let mut schema = table.schema().clone();
-        schema.fields = indices.iter().filter_map(|&index| fields.get(index)).cloned().collect();
+        let chosen = indices.iter().filter_map(|&index| fields.get(index));
+        schema.fields = chosen.map(|&field| field.clone()).collect();
         // Both describe all columns of the file, by position: wrong for some of them.
         schema.metadata.retain(|entry| entry.key != "ARROW:schema" && entry.key != "pandas");
         Ok(Projection { table, schema, indices })

@@ -1,6 +1,7 @@
 //! Parquet files with nested columns: named, left out where that is asked for, verified.
 
 use crate::support::{Bench, dump, open};
+use parquet::basic::Encoding;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -54,6 +55,71 @@ fn nested_columns_are_named_and_left_out_only_when_asked() {
     let names: Vec<String> =
         dump(&bench.path("back.parquet")).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["flat", "last"]);
+}
+
+/// Structures, one in the other, with nulls at each level and pages of deltas.
+fn structures(path: &Path, version: WriterVersion) {
+    let schema = "message schema {
+        optional group place { optional group at { required int64 x; optional int32 y; } }
+        required int32 flat;
+    }";
+    let root = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder()
+        .set_writer_version(version)
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::DELTA_BINARY_PACKED)
+        .build();
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, root, properties.into()).unwrap();
+    for first in [0, 1000] {
+        let mut group = writer.next_row_group().unwrap();
+        while let Some(mut column) = group.next_column().unwrap() {
+            // place null, at null, y null, all there; and so on.
+            let levels: Vec<i16> = (0..400).map(|i| i % 4).collect();
+            let without_y: Vec<i16> = levels.iter().map(|&level| level.min(2)).collect();
+            match (column.untyped(), first) {
+                (ColumnWriter::Int64ColumnWriter(w), _) => {
+                    let x: Vec<i64> = (0..200).map(|i| first + i * i).collect();
+                    w.write_batch(&x, Some(&without_y), None).unwrap();
+                }
+                (ColumnWriter::Int32ColumnWriter(w), first)
+                    if w.get_descriptor().max_def_level() > 0 =>
+                {
+                    let y: Vec<i32> = (0..100).map(|i| first as i32 - 3 * i).collect();
+                    w.write_batch(&y, Some(&levels), None).unwrap();
+                }
+                (ColumnWriter::Int32ColumnWriter(w), _) => {
+                    w.write_batch(&[7; 400], None, None).unwrap();
+                }
+                _ => unreachable!(),
+            }
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+#[test]
+fn what_is_in_structures_can_be_chosen_by_its_path() {
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        let bench = Bench::new();
+        structures(&bench.path("s.parquet"), version);
+        let said = bench.fails(1, &["compress", "s.parquet", "--columns", "place"]);
+        assert!(said.contains("nested") && said.contains("place.at.x, place.at.y"), "{said}");
+        let chosen = "place.at.y,flat,place.at.x";
+        bench.ok(&["compress", "s.parquet", "--columns", chosen]);
+        bench.ok(&["decompress", "s.pco.zip", "-o", "back.csv"]);
+        let mut wanted = "place.at.y,flat,place.at.x\n".to_string();
+        for (first, i) in [0i64, 1000].into_iter().flat_map(|f| (0..400i64).map(move |i| (f, i))) {
+            let x = 2 * (i / 4) + i64::from(i % 4 == 3);
+            let x = if i % 4 < 2 { String::new() } else { (first + x * x).to_string() };
+            let y = if i % 4 < 3 { String::new() } else { (first - 3 * (i / 4)).to_string() };
+            wanted += &format!("{y},7,{x}\n");
+        }
+        let back = std::fs::read_to_string(bench.path("back.csv")).unwrap();
+        assert_eq!(back.replace("\r\n", "\n"), wanted);
+    }
 }
 
 #[test]

@@ -15,7 +15,8 @@ use parquet::errors::Result as ParquetResult;
 pub(super) struct Gathered {
     /// Definition levels, empty where the column is required.
     levels: Vec<i16>,
-    nullable: bool,
+    /// The definition level of a value that is there; 0 where all are.
+    deepest: i16,
     rows: usize,
     values: Raw,
 }
@@ -33,7 +34,8 @@ enum Raw {
 }
 
 impl Gathered {
-    pub(super) fn new(field: &Field) -> Self {
+    /// None yet, of a column whose values have the definition level `deepest`.
+    pub(super) fn new(field: &Field, deepest: i16) -> Self {
         let values = match field.storage {
             Storage::Boolean => Raw::Bool(Vec::new()),
             Storage::Number(NumberType::I64 | NumberType::U64) => Raw::Int64(Vec::new()),
@@ -45,7 +47,7 @@ impl Gathered {
             Storage::Bytes => Raw::Bytes(ByteValues::default()),
             Storage::Wide(_) | Storage::Fixed(_) => Raw::Fixed(ByteValues::default()),
         };
-        Gathered { levels: Vec::new(), nullable: field.nullable, rows: 0, values }
+        Gathered { levels: Vec::new(), deepest, rows: 0, values }
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -78,7 +80,7 @@ impl Gathered {
         ) -> ParquetResult<usize> {
             reader.read_records(rows, levels, None, out).map(|(records, _, _)| records)
         }
-        let levels = self.nullable.then_some(&mut self.levels);
+        let levels = (self.deepest > 0).then_some(&mut self.levels);
         let got = match (reader, &mut self.values) {
             (ColumnReader::BoolColumnReader(r), Raw::Bool(out)) => read(r, rows, levels, out)?,
             (ColumnReader::Int32ColumnReader(r), Raw::Int32(out)) => read(r, rows, levels, out)?,
@@ -135,10 +137,10 @@ impl Gathered {
             }
             (Raw::Fixed(values), _) => Values::Bytes(values),
         };
-        if !self.nullable {
+        if self.deepest == 0 {
             return Ok(Piece { rows: self.rows, valid: None, values });
         }
-        let valid = self.levels.into_iter().map(|level| level > 0).collect();
+        let valid = self.levels.into_iter().map(|level| level == self.deepest).collect();
         Ok(Piece::with_validity(valid, values))
     }
 }

@@ -9,6 +9,7 @@ use crate::table::model::{Field, Schema};
 use crate::table::piece::Piece;
 use crate::table::source::{Column, Table, no_column};
 use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
@@ -24,6 +25,8 @@ pub struct ParquetTable {
     leaves: Vec<usize>,
     nested: Vec<String>,
     nested_leaves: Vec<usize>,
+    inner: Vec<Field>,
+    inner_leaves: Vec<usize>,
     rows: u64,
     bytes: SharedFile,
 }
@@ -45,23 +48,19 @@ impl ParquetTable {
             }
             let mut rows = 0u64;
             for group in meta.row_groups() {
-                let bad = || Failure::new("corrupt: the row groups do not add up");
-                let n = u64::try_from(group.num_rows()).map_err(|_| bad())?;
-                rows = rows.checked_add(n).ok_or_else(bad)?;
-                if flat.leaves.iter().any(|&leaf| leaf >= group.num_columns()) {
-                    return Err(Failure::new("corrupt: a row group lacks a column"));
-                }
-                for &leaf in &flat.leaves {
-                    if group.column(leaf).num_values() != group.num_rows() {
-                        return Err(bad());
-                    }
-                }
+                let n = u64::try_from(group.num_rows()).map_err(|_| no_sum())?;
+                rows = rows.checked_add(n).ok_or_else(no_sum)?;
+            }
+            for &leaf in &flat.leaves {
+                one_value_a_row(meta, leaf)?;
             }
             Ok(ParquetTable {
                 schema: flat.schema,
                 leaves: flat.leaves,
                 nested: flat.nested,
                 nested_leaves: flat.nested_leaves,
+                inner: flat.inner,
+                inner_leaves: flat.inner_leaves,
                 rows,
                 file,
                 bytes,
@@ -84,21 +83,26 @@ impl Table for ParquetTable {
         &self.nested
     }
 
+    fn inner(&self) -> &[Field] {
+        &self.inner
+    }
+
     fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {
-        let leaf = self.leaves.get(index).copied().ok_or_else(|| no_column(index))?;
-        let field = self.schema.fields.get(index).ok_or_else(|| no_column(index))?;
+        let (leaf, field) = self.leaf(index).ok_or_else(|| no_column(index))?;
+        if index >= self.leaves.len() {
+            one_value_a_row(self.file.metadata(), leaf)?;
+        }
         Ok(Box::new(ParquetColumn { table: self, leaf, field, group: 0, open: None }))
     }
 
     fn column_bytes(&self, index: usize) -> u64 {
-        let Some(&leaf) = self.leaves.get(index) else { return 0 };
+        let Some((leaf, field)) = self.leaf(index) else { return 0 };
         let groups = self.file.metadata().row_groups().iter();
         let stored: u64 = groups
             .filter_map(|group| group.columns().get(leaf))
             .map(|chunk| u64::try_from(chunk.uncompressed_size()).unwrap_or(0))
             .fold(0, u64::saturating_add);
-        let width = self.schema.fields.get(index).map_or(0, |field| field.storage.width());
-        stored.max(self.rows.saturating_mul(width))
+        stored.max(self.rows.saturating_mul(field.storage.width()))
     }
 
     fn verify_left_out(&self, done: &(dyn Fn(u64) + Sync)) -> Result<()> {
@@ -112,6 +116,30 @@ impl Table for ParquetTable {
     fn checksums(&self) -> Result<Checksums> {
         guarded(|| checksums::of(&self.bytes, self.file.metadata()))
     }
+}
+
+impl ParquetTable {
+    /// The file's leaf column of a field; those of structures are numbered behind the others.
+    fn leaf(&self, index: usize) -> Option<(usize, &Field)> {
+        let fields = self.schema.fields.iter().chain(&self.inner);
+        self.leaves.iter().chain(&self.inner_leaves).copied().zip(fields).nth(index)
+    }
+}
+
+/// Each row group must have the column, and with as many values, or nulls, as it has rows.
+fn one_value_a_row(meta: &ParquetMetaData, leaf: usize) -> Result<()> {
+    for group in meta.row_groups() {
+        let lacks = || Failure::new("corrupt: a row group lacks a column");
+        let chunk = group.columns().get(leaf).ok_or_else(lacks)?;
+        if chunk.num_values() != group.num_rows() {
+            return Err(no_sum());
+        }
+    }
+    Ok(())
+}
+
+fn no_sum() -> Failure {
+    Failure::new("corrupt: the row groups do not add up")
 }
 
 struct ParquetColumn<'a> {
@@ -137,7 +165,8 @@ impl Column for ParquetColumn<'_> {
 
 impl ParquetColumn<'_> {
     fn gather(&mut self, rows: usize) -> Result<Piece> {
-        let mut gathered = Gathered::new(self.field);
+        let descr = self.table.file.metadata().file_metadata().schema_descr();
+        let mut gathered = Gathered::new(self.field, descr.column(self.leaf).max_def_level());
         while gathered.rows() < rows && !gathered.is_large() {
             let want = (rows - gathered.rows()).min(gathered.step());
             let Some(chunk) = self.chunk()? else { break };

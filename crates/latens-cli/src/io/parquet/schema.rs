@@ -19,6 +19,9 @@ pub(super) struct Flat {
     pub(super) nested: Vec<String>,
     /// Which of the file's leaf columns those have.
     pub(super) nested_leaves: Vec<usize>,
+    /// Those of them that have one value a row or none, named by their paths: what is in structures.
+    pub(super) inner: Vec<Field>,
+    pub(super) inner_leaves: Vec<usize>,
 }
 
 /// Sort the columns of a file into flat ones and nested ones.
@@ -29,6 +32,8 @@ pub(super) fn read(meta: &FileMetaData) -> Result<Flat> {
         leaves: Vec::new(),
         nested: Vec::new(),
         nested_leaves: Vec::new(),
+        inner: Vec::new(),
+        inner_leaves: Vec::new(),
     };
     for (leaf, column) in descr.columns().iter().enumerate() {
         let root = descr.get_column_root(leaf);
@@ -37,6 +42,10 @@ pub(super) fn read(meta: &FileMetaData) -> Result<Flat> {
                 flat.nested.push(root.name().to_string());
             }
             flat.nested_leaves.push(leaf);
+            if column.max_rep_level() == 0 {
+                flat.inner.push(Field { name: column.path().string(), ..read_field(column)? });
+                flat.inner_leaves.push(leaf);
+            }
             continue;
         }
         flat.schema.fields.push(read_field(column)?);
