@@ -18,7 +18,7 @@ import zlib
 from pco_reader import Corrupt, need
 from wcodec_streams import Bytes, read_bank
 from wcodec_tensors import Tensor, aligned
-from wcodec_views import product
+from wcodec_views import layout, product
 
 HEADER, FOOTER, ALIGNED = 128, 32, 128
 HEAD, BASE, BANK, ENTRY, FILE = 2, 4, 6, 8, 10
@@ -49,7 +49,7 @@ class Entry:
         else:
             need(1 <= len(self.dtype.encode()) <= 16, "a type of no or too many bytes")
         need(self.storage <= COPY, "unknown storage")
-        self.check = self.of = None
+        self.check, self.of, self.names_others = None, None, False
         if self.storage == COPY:
             self.of = r.varint()
             return
@@ -64,7 +64,7 @@ class File:
     """An open file. `base` has (dtype, shape, bytes) by name, and `base_hash`, where it is needed and had."""
 
     def __init__(self, data, base=None):
-        self.data, self.base, self.decoded, self.names_others = data, base, {}, set()
+        self.data, self.base, self.decoded = data, base, {}
         self.index_at = self.read_footer()
         self.header = data[:HEADER]
         need(self.header[:8] == b"WCODEC\0\0", "magic")
@@ -172,12 +172,13 @@ class File:
         """The bytes of an entry."""
         e = self.entries[number]
         if e.storage == COPY:
+            original = self.entries[e.of]
+            view = original.descriptor[:8]
+            want, have = (layout(view, x.dtype, x.shape, x.length) for x in (e, original))
+            need(want == have, "a copy that the parts of its original do not fit")
             return self.bytes(e.of)
         if number not in self.decoded:
-            tensor = Tensor(self, e)
-            self.decoded[number] = tensor.bytes()
-            if tensor.names_others:
-                self.names_others.add(number)
+            self.decoded[number] = Tensor(self, e).bytes()
         return self.decoded[number]
 
     def file(self, number):

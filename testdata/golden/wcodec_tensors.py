@@ -24,7 +24,6 @@ class Tensor:
 
     def __init__(self, file, entry):
         self.file, self.entry, self.parts, self.group_at, self.named = file, entry, [], 0, 0
-        self.names_others = False
 
     def bytes(self):
         e, r = self.entry, Bytes(self.entry.descriptor)
@@ -85,7 +84,7 @@ class Tensor:
             number = r.varint()
             need(number < len(self.parts), "a part that does not come before")
             return self.parts[number]
-        self.names_others = True
+        self.entry.names_others = True
         if entry == 1:
             name = r.string()
             need(self.file.base_hash is not None, "a tensor of a base without BASE")
@@ -105,10 +104,9 @@ class Tensor:
         need(other.length <= 4 * part.count + 4096, "a large entry is named for few symbols")
         if other.of is not None:
             number = other.of
-        need(self.file.entries[number] is not self.entry, "an entry that names itself")
-        self.file.names_others.add(self.file.entries.index(self.entry))
+        need(not self.file.entries[number].names_others, "an entry that is named and names others")
         data = self.file.bytes(number)
-        need(number not in self.file.names_others, "an entry that is named and names others")
+        need(not self.file.entries[number].names_others, "an entry that is named and names others")
         return other.dtype, other.shape, data
 
 

@@ -122,6 +122,7 @@ def packed_matrix(view, dtype, shape, length):
     if axis:
         need(columns == 0, "columns of symbols that lie below each other")
         return rows * n, cols
+    need(columns % n == 0, "columns that are no whole words")
     if columns and rows:
         need(rows * cols * n % columns == 0, "columns that do not come out even")
         return rows * cols * n // columns, columns
