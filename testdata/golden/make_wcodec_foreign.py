@@ -15,8 +15,8 @@ HERE = pathlib.Path(__file__).parent / "wcodec-foreign"
 ABOUT = """# Golden .wcodec files that latens did not write
 
 Made by `python3 make_wcodec_foreign.py` in the folder above, by a writer in Python that was written from the
-specifications alone (`wcodec_writer.py`; it needs NumPy): what the format allows and latens's own writer seldom or never
-does. All data is synthetic, with fixed seeds. `sha256.txt` says what each tensor is, or else each source file:
+specifications alone (`wcodec_writer.py`; it needs NumPy): what the format allows and latens's own writer seldom or
+never does. All data is synthetic, with fixed seeds. `sha256.txt` says what each tensor is, or else each source file:
 a reader that gives back anything else is wrong. `crates/latens/tests/wcodec_foreign.rs` reads them.
 
 | file | covers |

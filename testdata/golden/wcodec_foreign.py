@@ -1,10 +1,9 @@
 """Small files of WCodec that latens did not write: each case fills a builder of wcodec_writer.py."""
-from pco_reader import need  # noqa: F401
 from wcodec_encode import curve, explicit, product_table
 from wcodec_reader import STORED
 from wcodec_streams import frequencies_of, knots_of
 from wcodec_symbols import BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
-from wcodec_tiles import ADST, AVG, COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE, TOP  # noqa: F401
+from wcodec_tiles import COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE
 from wcodec_views import BLOCKS, product
 from wcodec_writer import (RAW_VIEW, UNSIGNED_BYTES, class_fields, coded, of_base, of_entry, of_this, pco,
                            prediction_fields, raw, source)

@@ -1,6 +1,5 @@
 """The streams that WCodec is made of, for clarity and not for speed: numbers, bits, tables, rANS.
 Written from specs/wcodec.md alone (chapters 2 and 9 to 11)."""
-import struct
 from collections import namedtuple
 
 import numpy as np

@@ -1,5 +1,6 @@
-//! Files that latens did not write, in `testdata/golden/wcodec-foreign`, give back what their manifest
-//! says. They are made by a writer in Python that knows nothing but the specifications.
+//! Files that latens did not write: those of `testdata/golden/wcodec-foreign` give back what their
+//! manifest says, those of `testdata/hostile-wcodec` are refused at the byte that their README says.
+//! Both are made by a writer in Python that knows nothing but the specifications.
 
 #![allow(
     clippy::unwrap_used,
@@ -122,6 +123,37 @@ fn files_of_another_writer_verify_on_any_number_of_threads() {
                 reader.tensor_into(number, &mut out).unwrap();
                 assert!(out == whole, "{}, {}", path.display(), entry.name);
             }
+        }
+    }
+}
+
+/// The rows of the README of the hostile files: file, what latens says.
+fn hostile() -> Vec<(PathBuf, String)> {
+    let folder = repository().join("testdata/hostile-wcodec");
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    let rows = readme.lines().filter(|line| line.contains(".wcodec |"));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
+        (folder.join(cells[0]), (*cells.last().unwrap()).to_owned())
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn hostile_files_are_refused_where_they_are_wrong() {
+    let hostile = hostile();
+    let folder = repository().join("testdata/hostile-wcodec");
+    assert_eq!(hostile.len(), files(&folder).len());
+    assert!(hostile.len() > 190, "{} files", hostile.len());
+    for (path, want) in hostile {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        for threads in [1, 3] {
+            let result = reader(&path).and_then(|reader| reader.threads(threads).verify());
+            let Err(error) = result else { panic!("{name} is not refused") };
+            let at = error.at().map_or_else(|| "?".to_owned(), |at| at.to_string());
+            assert_eq!(format!("{} at byte {at}", error.kind().name()), want, "{name}: {error}");
+            let by_hash = error.to_string().contains("what the model hash states");
+            assert_eq!(by_hash, name == "model-hash.wcodec", "{name}: {error}");
         }
     }
 }
