@@ -16,8 +16,8 @@ ABOUT = """# Hostile .wcodec files
 
 Each breaks one rule of `specs/wcodec.md` or its two other texts; all checksums but those that it is about are right.
 Made by `python3 make_wcodec_hostile.py --tool PATH` in `testdata/golden`, out of the cases of `wcodec_hostile.py` and
-`wcodec_hostile_tensors.py`, which know the specifications alone. `crates/latens/tests/wcodec_foreign.rs` holds latens to
-the last column; the reader in Python refuses all of them too (`wcodec_reader.py refuse`).
+`wcodec_hostile_tensors.py`, which know the specifications alone. `crates/latens/tests/wcodec_foreign.rs` holds latens
+to the last column; the reader in Python refuses all of them too (`wcodec_reader.py refuse`).
 
 | file | attacks with | latens |
 |---|---|---|

@@ -365,6 +365,8 @@ def raw_and_unknown(b):
     b.tensor("direct", "FOO", [9], RAW_VIEW, coded(log=11, tables=[table]), length=150)
     b.tensor("cut", "FOO", [9], RAW_VIEW, coded(recut=40, group_rows=2, log=11, tables=[table]), length=150)
     b.tensor("blocks as bytes", "Q4_0", [2, 64], UNSIGNED_BYTES, raw(), length=72)
+    b.tensor("others as bytes", "IQ3_XXS", [1, 256], UNSIGNED_BYTES, raw(), length=98)
+    b.tensor("words of them", "Q2_K", [2, 256], words(4), raw(), length=168)
 
 
 def blocks_case(number, name, size, count):

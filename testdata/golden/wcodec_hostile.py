@@ -153,7 +153,7 @@ entry("name-shares-too-much", "a name that shares more with the one before than 
 entry("type-empty", "a tensor without a type", lambda c: c.replace(b"\2U8", b"\0"))
 entry("type-of-17", "a type of 17 bytes", lambda c: c.replace(b"\2U8", b"\x11" + b"U" * 17))
 entry("dimensions-33", "33 dimensions", lambda c: c.replace(b"\2\x08\x08", b"\x21" + b"\1" * 31 + b"\x08\x08"))
-entry("elements-2-57", "2^57 elements", lambda c: c.replace(b"\2\x08\x08", b"\2\x08" + varint(1 << 54)))
+entry("elements-of-64", "2^57 elements in 64 bytes", lambda c: c.replace(b"\2\x08\x08", b"\2\x08" + varint(1 << 54)))
 entry("length-2-57", "a length of 2^57", lambda c: c.replace(b"\x08\x08\x40", b"\x08\x08" + varint(1 << 57)))
 entry("storage-3", "a storage that does not exist", lambda c: c.replace(b"\x08\x08\x40\1", b"\x08\x08\x40\3"))
 entry("blob-with-name", "a blob that has name and type", lambda c: put(c, 0, b"\1"))

@@ -18,7 +18,7 @@ import zlib
 from pco_reader import Corrupt, need
 from wcodec_streams import Bytes, read_bank
 from wcodec_tensors import Tensor, aligned
-from wcodec_views import layout, product
+from wcodec_views import layout
 
 HEADER, FOOTER, ALIGNED = 128, 32, 128
 HEAD, BASE, BANK, ENTRY, FILE = 2, 4, 6, 8, 10
@@ -42,7 +42,6 @@ class Entry:
         self.dtype, dimensions = r.string(), r.varint()
         need(dimensions <= 32, "more than 32 dimensions")
         self.shape = [r.varint() for _ in range(dimensions)]
-        need(product(self.shape) < 1 << 57, "more elements than any file has")
         self.length, self.storage = r.length(), r.u8()
         if self.kind == BLOB:
             need(not (self.raw_name or self.dtype or self.shape), "a blob with name, type or shape")

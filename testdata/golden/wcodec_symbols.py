@@ -126,9 +126,10 @@ class Rule:
     def __init__(self, r, part, rows, cols, step, most, context):
         terms, self.bias = r.u8(), r.zigzag()
         need(terms & 8 == 0 and terms >> 4 <= 4, "unknown terms")
-        self.cols_in_all, self.cols = cols, np.arange(0, cols, step)
+        # Rows may be said to be longer than the part is.
+        self.cols_in_all, self.cols = cols, np.arange(0, min(cols, part.count), step)
         self.row_levels = short_stream(r, rows) if terms & 1 else np.zeros(rows, np.int64)
-        self.col_levels = short_stream(r, len(self.cols)) if terms & 2 else 0
+        self.col_levels = short_stream(r, cols // step)[:len(self.cols)] if terms & 2 else 0
         self.sources = [Source(r, part, context, False) for _ in range(terms >> 4)]
         self.zero = Source(r, part, context, True) if terms & 4 else None
         part.has_sources = bool(self.sources or self.zero)
@@ -217,7 +218,7 @@ class Coded:
         return first, rows, min((first + rows) * self.cols, self.part.count) - first * self.cols
 
     def classes(self, first, rows):
-        width = self.cols // 2 if self.pairs else self.cols
+        width = min(self.cols, self.part.count) // (2 if self.pairs else 1)
         return self.rule.classes(first, rows) if self.rule else np.zeros((rows, width), np.int64)
 
     def decode_group(self, group, stored):

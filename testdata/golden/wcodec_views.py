@@ -19,6 +19,10 @@ BLOCKS = {2: ("Q4_0", 18, 32, 4), 3: ("Q4_1", 20, 32, 4), 6: ("Q5_0", 22, 32, 5)
           14: ("Q6_K", 210, 256, 6), 20: ("IQ4_NL", 18, 32, 4), 39: ("MXFP4", 17, 32, 4)}
 # Bytes and elements of a block.
 BLOCK_SIZES = {name: (size, count) for name, size, count, _ in BLOCKS.values()}
+BLOCK_SIZES["Q8_1"] = 36, 32
+BLOCK_SIZES.update({name: (size, 256) for name, size in dict(
+    Q2_K=84, Q3_K=110, Q8_K=292, IQ2_XXS=66, IQ2_XS=74, IQ3_XXS=98, IQ1_S=50, IQ3_S=110, IQ2_S=82, IQ4_XS=136, IQ1_M=56,
+    TQ1_0=54, TQ2_0=66).items()})
 AWQ = [0, 2, 4, 6, 1, 3, 5, 7]  # which symbol lies in the lowest nibble, the next one, ...
 
 
@@ -54,13 +58,11 @@ def product(numbers):
 
 
 def bytes_of(dtype, shape):
-    """How long a tensor is; none where the type is not known."""
-    if dtype in ELEMENT_BITS:
-        return -(-product(shape) * ELEMENT_BITS[dtype] // 8)
-    if dtype in BLOCK_SIZES:
-        size, count = BLOCK_SIZES[dtype]
-        return product(shape) // count * size
-    return None
+    """How long a tensor is; none where the type is not known, or its elements do not fill whole bytes."""
+    size, count = BLOCK_SIZES.get(dtype, (ELEMENT_BITS.get(dtype), 8))
+    if size is None or product(shape) * size % count:
+        return None
+    return product(shape) * size // count
 
 
 def matrix_of(shape):
