@@ -44,9 +44,14 @@ def flip(data, at):
 
 # ---- header and footer
 
+def index_of(data):
+    """Where the footer says that the index is."""
+    return struct.unpack("<Q", data[-32:-24])[0]
+
+
 def summed(data):
     """With checksums of header, index and footer put right."""
-    index = struct.unpack("<Q", data[-32:-24])[0]
+    index = index_of(data)
     if data[index:index + 2] == b"\x02\x24":
         data = put(data, index + 2, struct.pack("<I", zlib.crc32(data[:128])))
     data = put(data, -16, struct.pack("<I", zlib.crc32(data[index:-32])))
@@ -65,20 +70,24 @@ header("header-hash", "a model hash in the header that is not the index's", 12, 
 header("header-count", "a number of tensors in the header that is not the index's", 47, b"\2", known=True)
 header("header-index", "an offset in the header that is not the index's", 52, b"\2", known=True)
 header("header-half-set", "a number of tensors in a header without hash and offset", 47, b"\1")
-add("header-hash-and-count", "hash and count in the header that are not the index's, and no offset",
-    lambda b: summed(put(put(plain(b).finish(), 12, bytes([170] * 32)), 47, b"\x63")))
-add("header-checksum", "a flipped bit in the header", lambda b: flip(plain(b).finish(), 45))
-add("footer-magic", "another magic of the footer", lambda b: flip(plain(b).finish(), -1))
-add("footer-checksum", "a flipped bit in the footer", lambda b: flip(plain(b).finish(), -18))
-add("footer-length", "another length in the footer",
-    lambda b: (lambda d: summed(put(d, -24, struct.pack("<Q", len(d) + 1))))(plain(b).finish()))
-add("index-offset", "an index that is said to be 128 bytes earlier",
-    lambda b: (lambda d: summed(put(d, -32, struct.pack("<Q", struct.unpack("<Q", d[-32:-24])[0] - 128))))(
-        plain(b).finish()))
-add("index-checksum", "a flipped bit in the index", lambda b: flip(plain(b).finish(), -40))
-add("byte-behind", "a byte behind the footer", lambda b: plain(b).finish() + b"\0")
-add("cut", "a file that ends within its footer", lambda b: plain(b).finish()[:-5])
-add("model-hash", "another model hash", lambda b: plain(b).finish(change=lambda r: [(2, flip(r[0][1], 9))] + r[1:]))
+
+
+def ready(name, wrong, change):
+    """Changes the bytes of a file that is right."""
+    add(name, wrong, lambda b: change(plain(b).finish()))
+
+
+ready("header-hash-and-count", "hash and count in the header that are not the index's, and no offset",
+      lambda d: summed(put(put(d, 12, bytes([170] * 32)), 47, b"\x63")))
+ready("header-checksum", "a flipped bit in the header", lambda d: flip(d, 45))
+ready("footer-magic", "another magic of the footer", lambda d: flip(d, -1))
+ready("footer-checksum", "a flipped bit in the footer", lambda d: flip(d, -18))
+ready("footer-length", "another length in the footer", lambda d: summed(put(d, -24, struct.pack("<Q", len(d) + 1))))
+ready("index-offset", "an index that is said to be 128 bytes earlier",
+      lambda d: summed(put(d, -32, struct.pack("<Q", index_of(d) - 128))))
+ready("index-checksum", "a flipped bit in the index", lambda d: flip(d, -40))
+ready("byte-behind", "a byte behind the footer", lambda d: d + b"\0")
+ready("cut", "a file that ends within its footer", lambda d: d[:-5])
 
 
 # ---- records
@@ -87,6 +96,7 @@ def records(name, wrong, change):
     add(name, wrong, lambda b: plain(b).finish(change=change))
 
 
+records("model-hash", "another model hash", lambda r: [(2, flip(r[0][1], 9)), *r[1:]])
 records("tag-12", "an even tag that is not known", lambda r: r + [(12, b"a")])
 records("bank-before-head", "BANK before HEAD", lambda r: [r[1], r[0], *r[2:]])
 records("file-before-entry", "FILE before ENTRY", lambda r: [*r[:2], r[3], r[2]])
@@ -106,7 +116,7 @@ records("bank-checksum", "a checksum of the bank that does not fit",
 
 def indexed(data, change, gap=b""):
     """With another index, perhaps behind a gap."""
-    at = struct.unpack("<Q", data[-32:-24])[0]
+    at = index_of(data)
     front, index = data[:at] + gap, change(data[at:-32])
     footer = struct.pack("<QQI", len(front), len(front) + len(index) + 32, zlib.crc32(index))
     return front + index + footer + struct.pack("<I", zlib.crc32(footer)) + data[-8:]
@@ -114,7 +124,7 @@ def indexed(data, change, gap=b""):
 
 def raw_index(name, wrong, change):
     """Changes the bytes of the index."""
-    add(name, wrong, lambda b: indexed(plain(b).finish(), change))
+    ready(name, wrong, lambda d: indexed(d, change))
 
 
 raw_index("tag-not-short", "a tag as a varint that is not in its shortest form", lambda i: b"\x82\x00" + i[1:])
@@ -122,9 +132,8 @@ raw_index("tag-of-65-bits", "a varint of more than 64 bits", lambda i: i + b"\xf
 raw_index("record-beyond-end", "a record that is longer than the index", lambda i: i + b"\x0b\x7f")
 
 
-add("index-too-far", "an index that does not follow the bank", lambda b: indexed(plain(b).finish(), bytes, bytes(128)))
-add("padding-of-bank", "a byte in the padding behind the bank",
-    lambda b: put(plain(b).finish(), struct.unpack("<Q", b.finish()[-32:-24])[0] - 1, b"\1"))
+ready("index-too-far", "an index that does not follow the bank", lambda d: indexed(d, bytes, bytes(128)))
+ready("padding-of-bank", "a byte in the padding behind the bank", lambda d: put(d, index_of(d) - 1, b"\1"))
 add("padding-of-data", "a byte in the padding behind a stored entry",
     lambda b: put(plain(b, storage=STORED).finish(), 128 + len(b.entries[0].groups + b.entries[0].descriptor), b"\1"))
 records("bank-too-long", "a bank with a table more than it says", lambda r: [r[0], (BANK, b"\0" + r[1][1][1:]), *r[2:]])

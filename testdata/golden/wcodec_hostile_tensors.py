@@ -102,9 +102,14 @@ fields("tables-none", "symbols and no table", direct, then(4, 2, [0]))
 fields("tables-65", "65 tables", direct, then(4, 2, [65] + [0] * 65))
 fields("table-unknown", "a table that the bank has not", direct, at(5, 1))
 fields("table-of-other-size", "a table of other slots than the descriptor says", direct, at(3, 9))
-add("table-of-other-alphabet", "a table of 4 bits for symbols of 8", lambda b: (
-    b.table(bell(4, 10)), b.table(bell(8, 10)), plain(b, lambda *a: (lambda f, g: (put(f, 5, b"\0"), g))(
-        *coded(log=10, tables=[1], group_rows=8)(*a))), b.finish(change=lambda r: r))[-1])
+
+
+def behind_a_narrow_one(b):
+    b.table(bell(4, 10))
+    return direct(b)
+
+
+fields("table-of-other-alphabet", "a table of 4 bits for symbols of 8", behind_a_narrow_one, at(5, 0))
 
 
 # [codec, flags, group rows, tile rows, tile columns, predictor, centre, sides, ...]
@@ -131,10 +136,10 @@ fields("predict-short-row", "PREDICT with a last row that is short", lambda b: d
     b, recut=16, prediction=prediction_fields((4, 4), 0)), at(2, 15))
 
 
-def of_4_bits(name, wrong, code, change):
+def of_4_bits(name, wrong, code, change, change_group=bytes):
     def altered(builder, context, part):
         said, groups = code(builder)(builder, context, part)
-        return change(said), groups
+        return change(said), [change_group(g) for g in groups]
 
     def fill(b):
         symbols(b, "x", 8, 8, altered, 4)
@@ -151,8 +156,7 @@ of_4_bits("centre-16", "a centre of 16, of 4 bits", lambda b: four_bits(
 of_4_bits("mean-17", "a mean of 17, of 4 bits", lambda b: four_bits(
     b, prediction=prediction_fields((4, 4), COLUMN, 0, [3, 1, 2, 0, 1, 5, 6, 7])), lambda f: f.replace(
         short_stream([3, 1, 2, 0, 1, 5, 6, 7]), short_stream([3, 17, 2, 0, 1, 5, 6, 7])))
-of_4_bits("raw-symbol-16", "RAW with a symbol of 16, of 4 bits", lambda b: lambda *a: (
-    lambda f, g: (f, [put(g[0], 9, b"\x10")]))(*raw()(*a)), lambda f: f)
+of_4_bits("raw-symbol-16", "RAW with a symbol of 16, of 4 bits", raw_all, bytes, lambda g: put(g, 9, b"\x10"))
 of_4_bits("pairs-of-odd-rows", "PAIRS with rows of 7", lambda b: four_bits(b, recut=8), lambda f: put(f, 1, b"\3\7"))
 of_4_bits("pairs-and-predict", "PAIRS and PREDICT", lambda b: four_bits(
     b, prediction=prediction_fields((4, 4), 0)), lambda f: put(f, 1, b"\6"))
@@ -395,10 +399,11 @@ add("group-claims", "a group that claims 2^17 symbols for each of its bytes", cl
 
 # ---- Pco
 
-def pco_group(name, wrong, change):
+def pco_group(name, wrong, change, group=64):
+    """Of 64 numbers by the fields; `group` is how many there are."""
     def altered(builder, context, part):
-        said, groups = pco(64, 9)(builder, context, part)
-        return said, [change(g) for g in groups]
+        said, groups = pco(group, 9)(builder, context, part)
+        return put(said, 1, b"\x40"), [change(groups[0])]
 
     def fill(b):
         b.tensor("x", "U32", [64], words(4), altered, length=256)
@@ -415,6 +420,4 @@ def signed_pco(g):
 pco_group("pco-type", "Pco of i32 for words of u32", signed_pco)
 pco_group("pco-left-over", "a byte behind a Pco file", lambda g: g + b"\0")
 pco_group("pco-cut", "a Pco file that ends before its end", lambda g: g[:-1])
-add("pco-count", "Pco of fewer numbers than its group has", lambda b: (
-    b.tensor("x", "U32", [64], words(4), lambda *a: (lambda f, g: (put(f, 1, b"\x40"), g[:1]))(*pco(40, 9)(*a)),
-             length=256), b.finish(change=lambda r: r))[-1])
+pco_group("pco-count", "Pco of fewer numbers than its group has", bytes, 40)
