@@ -385,8 +385,9 @@ impl SymbolDecoder<'_> {
             if symbol == ESCAPE {
                 let end = (opened.at + opened.words.len()) as u64;
                 let none = || Error::corrupt(end, "an escape without its number");
+                let large = || Error::corrupt(end, "an escape to a number beyond 65535");
                 let more = u16::from_le_bytes(*escapes.next().ok_or_else(none)?);
-                u = u.checked_add(more).ok_or_else(none)?;
+                u = u.checked_add(more).ok_or_else(large)?;
             }
             *value = (u >> 1).cast_signed() ^ -(u & 1).cast_signed();
         }

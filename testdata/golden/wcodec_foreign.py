@@ -1,0 +1,495 @@
+"""Small files of WCodec that latens did not write: each case fills a builder of wcodec_writer.py."""
+from wcodec_encode import curve, explicit, product_table
+from wcodec_reader import STORED
+from wcodec_streams import frequencies_of, knots_of
+from wcodec_symbols import BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
+from wcodec_tiles import COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE
+from wcodec_views import BLOCKS, product
+from wcodec_writer import (RAW_VIEW, UNSIGNED_BYTES, class_fields, coded, of_base, of_entry, of_this, pco,
+                           prediction_fields, raw, source)
+
+CASES = {}  # name: what it covers, and the function
+
+
+def case(covers):
+    def add(function):
+        CASES[function.__name__.replace("_", "-")] = covers, function
+        return function
+    return add
+
+
+def words(width, order=0):
+    return bytes([3, width, order, 0, 0, 0, 0, 0])
+
+
+def packed(bits, width, order=0, axis=0, sign=1, columns=0):
+    return bytes([2, bits, width, order + 4 * axis + 8 * sign]) + columns.to_bytes(4, "little")
+
+
+def bell(bits, log, centre=0, halving=2, extent=12):
+    """An explicit table around a symbol."""
+    distances = sorted(range(-(extent - 1), extent), key=lambda d: (abs(d), -d))
+    weights = {}
+    for d in distances:
+        weights.setdefault((centre + d) % (1 << bits), max(1, 1 << 16 >> abs(d) // halving))
+    return explicit(bits, log, frequencies_of(weights, 1 << bits, log))
+
+
+def symbols(b, name, rows, cols, code, bits=8, **options):
+    """A tensor of symbols: bytes, or packed in bytes."""
+    n = 8 // bits
+    view = UNSIGNED_BYTES if bits == 8 else packed(bits, 1)
+    return b.tensor(name, "U8", [rows, cols // n], view, code, length=rows * cols // n, **options)
+
+
+def raw_words(b, name, width, values, **options):
+    return b.tensor(name, f"U{8 * width}", [len(values)], words(width) if width > 1 else UNSIGNED_BYTES, raw(values),
+                    length=width * len(values), **options)
+
+
+def four_tables(b, bits=8, log=11):
+    return [b.table(bell(bits, log, 0, halving, extent)) for halving, extent in ((1, 3), (2, 5), (4, 7), (8, 9))]
+
+
+FOUR = [[(1, 0)] + [(3, s % 4) for s in range(85)]]  # a map on which nearly every level tells
+
+
+# ---- symbols without prediction
+
+@case("PAIRS of 4 bits, products and an explicit table of pairs, groups of several rows")
+def pairs_of_4_bits(b):
+    low, high = b.table(bell(4, 6, 8, 1)), b.table(bell(4, 9, 7, 2))
+    tables = [b.table(product_table(log, low, high)) for log in (8, 11, 14)]
+    for log, table in zip((8, 11, 14), tables):
+        symbols(b, f"product of {log}", 12, 16, coded(pairs=True, group_rows=5, log=log, tables=[table]), 4)
+    table = b.table(bell(8, 10, 0x77, 1, 40))
+    symbols(b, "explicit", 12, 16, coded(pairs=True, log=10, tables=[table]), 4)
+    symbols(b, "nibbles", 12, 16, coded(log=9, tables=[high]), 4)
+
+
+@case("PAIRS of 2 bits, with RECUT and rows of another length, 2 bits one by one")
+def pairs_of_2_bits(b):
+    weights = {lo | hi << 4: 1 + 5 * (lo == 1) + 3 * (hi == 2) for lo in range(4) for hi in range(4)}
+    table = b.table(explicit(8, 10, frequencies_of(weights, 256, 10)))
+    symbols(b, "pairs", 9, 24, coded(pairs=True, group_rows=4, log=10, tables=[table]), 2)
+    symbols(b, "recut", 9, 24, coded(pairs=True, recut=14, group_rows=3, log=10, tables=[table]), 2)
+    one = b.table(bell(2, 5, 1, 1, 2))
+    symbols(b, "alone", 9, 24, coded(log=5, tables=[one]), 2)
+
+
+@case("PAIRS with classes of rows, columns and blocks: a pair has those of its first symbol")
+def pairs_of_classes(b):
+    tables = [b.table(bell(8, 11, 0x88, halving, 60)) for halving in (1, 2, 8, 20)]
+    scales = raw_words(b, "scales", 2, [b.random.randrange(65536) for _ in range(12 * 5)])
+    levels = source(of_entry(scales, words(2)), UNSIGNED, (1, 5), 1)
+    rows, cols = [b.random.randrange(9) for _ in range(12)], [b.random.randrange(5) for _ in range(12)]
+    fields = class_fields(FOUR, 40, rows, cols, [levels])
+    symbols(b, "blocks of 5 columns", 12, 24, coded(pairs=True, log=11, tables=tables, classes=fields), 4)
+    fields = class_fields(FOUR, 33, None, [b.random.randrange(50) for _ in range(9)], [levels])
+    symbols(b, "cut anew", 12, 24, coded(pairs=True, recut=18, log=11, tables=tables, classes=fields), 4)
+
+
+@case("CLASSES of rows, of columns, of both, with RECUT and a short last row; bias of both signs")
+def classes_of_rows_and_columns(b):
+    tables, draw = four_tables(b), b.random.randrange
+    rows, cols = [draw(256) for _ in range(14)], [draw(256) for _ in range(20)]
+    symbols(b, "rows", 14, 20, coded(group_rows=6, log=11, tables=tables, classes=class_fields(FOUR, 0, rows)))
+    symbols(b, "columns", 14, 20, coded(log=11, tables=tables, classes=class_fields(FOUR, -3, None, cols)))
+    both = class_fields(FOUR, -200, rows, cols)
+    symbols(b, "both", 14, 20, coded(group_rows=5, log=11, tables=tables, classes=both))
+    rows, cols = [draw(200) for _ in range(19)], [draw(90) for _ in range(15)]
+    short = class_fields([[(100, 3), (1, 0), (155, 2)]], 7, rows, cols)
+    symbols(b, "cut anew", 14, 20, coded(recut=15, group_rows=7, log=11, tables=tables, classes=short))
+
+
+@case("level sources of every form and width, with fractions of 0 to 4")
+def level_sources(b):
+    tables, draw, n = four_tables(b), b.random.randrange, 0
+    for width, form in [(1, UNSIGNED), (1, SIGNED), (2, UNSIGNED), (2, SIGNED), (2, F16), (2, BF16), (4, UNSIGNED),
+                        (4, SIGNED), (4, F32)]:
+        numbers = [0, (1 << 8 * width) - 1, 1 << 8 * width - 1] + [draw(1 << 8 * width) for _ in range(13)]
+        number = raw_words(b, f"s{n}", width, numbers)
+        view = words(width, n % 4 if width > 1 and n % 4 != 1 else 0) if width > 1 else UNSIGNED_BYTES
+        levels = source(of_entry(number, view), form, (2, 3), n % 5)
+        fields = class_fields(FOUR, 200, None, None, [levels])
+        symbols(b, f"w{n}", 8, 10, coded(log=11, tables=tables, classes=fields))
+        n += 1
+
+
+@case("sources of bytes in each form (bytes that fill no number are ignored), of 2 and 4 bits, of a blob and a copy")
+def odd_sources(b):
+    tables, draw = four_tables(b), b.random.randrange
+    rest = b.tensor("rest", "U8", [23], RAW_VIEW, raw(), length=23)
+    for form in (UNSIGNED, SIGNED, F16, BF16, F32):
+        levels = source(of_entry(rest), form, (3, 4), 2)
+        fields = class_fields(FOUR, 150, None, None, [levels])
+        symbols(b, f"form {form}", 8, 10, coded(log=11, tables=tables, classes=fields))
+    blob, copy = b.blob(bytes(draw(256) for _ in range(20))), b.copy("copy", "U8", [23], rest)
+    four = [source(of_entry(rest, packed(4, 1)), SIGNED, (1, 2), 4),
+            source(of_entry(rest, packed(2, 1)), UNSIGNED, (2, 2), 1),
+            source(of_entry(blob), UNSIGNED, (4, 4), 0), source(of_entry(copy), SIGNED, (1 << 50, 1), 3)]
+    fields = class_fields(FOUR, 150, None, None, four)
+    symbols(b, "four", 8, 10, coded(log=11, tables=tables, classes=fields))
+
+
+@case("zero sources: raw bits whatever the form says; fewer and more maps than values")
+def zero_sources(b):
+    tables, draw = four_tables(b), b.random.randrange
+    maps = [[(256, 1)], [(128, 0), (128, 2)], [(256, 3)]]
+    rows = [draw(256) for _ in range(8)]
+    for n, (width, form, fraction) in enumerate([(1, UNSIGNED, 0), (1, SIGNED, 3), (2, F16, 1), (4, UNSIGNED, 4)]):
+        number = raw_words(b, f"z{n}", width, [0, 1, 2, 255] + [draw(4) for _ in range(12)])
+        view = words(width) if width > 1 else UNSIGNED_BYTES
+        zero = source(of_entry(number, view), form, (1, 5), fraction)
+        fields = class_fields(maps, 0, rows, None, [], zero)
+        symbols(b, f"w{n}", 8, 10, coded(log=11, tables=tables, classes=fields))
+    number = raw_words(b, "fours", 1, [draw(256) for _ in range(20)])
+    zero = source(of_entry(number, packed(4, 1)), UNSIGNED, (1, 2))
+    many = class_fields([[(256, z % 4)] for z in range(18)], 0, None, None, [], zero)
+    symbols(b, "nibbles", 8, 10, coded(log=11, tables=tables, classes=many))
+
+
+def maps_of_rows(b):
+    """Whole, too short, too long, with rows that no block has: parts of each, as words or bytes."""
+    draw = b.random.randrange
+    maps = [[draw(4) for _ in range(8)], [3, 1, 2], [draw(4) for _ in range(11)], [0, 1, 0xFFFFFFFF, 4, 2, 3, 77, 1]]
+    for n, rows in enumerate(maps):
+        yield of_entry(raw_words(b, f"map {n}", 4, rows), words(4) if n % 2 else RAW_VIEW)
+
+
+@case("row maps of levels: whole, too short, too long, with rows that no block has")
+def row_maps(b):
+    tables, scales = four_tables(b), raw_words(b, "scales", 2, [b.random.randrange(65536) for _ in range(12)])
+    for n, of_rows in enumerate(maps_of_rows(b)):
+        levels = source(of_entry(scales, words(2)), UNSIGNED, (1, 4), 2, of_rows)
+        fields = class_fields(FOUR, 100, None, None, [levels])
+        symbols(b, f"w{n}", 8, 10, coded(log=11, tables=tables, classes=fields))
+
+
+@case("row maps of zero points")
+def row_maps_of_zeros(b):
+    tables, zeros = four_tables(b), raw_words(b, "zeros", 2, [b.random.randrange(5) for _ in range(12)])
+    for n, of_rows in enumerate(maps_of_rows(b)):
+        zero = source(of_entry(zeros, words(2)), UNSIGNED, (5, 9), 0, of_rows)
+        fields = class_fields([[(256, z)] for z in range(4)], 0, None, None, [], zero)
+        symbols(b, f"z{n}", 8, 10, coded(group_rows=5, log=11, tables=tables, classes=fields))
+
+
+@case("an earlier part of the tensor as a source, and entries that come after")
+def own_and_later_parts(b):
+    tables, later = four_tables(b), b.reserve()
+    raw_words(b, "later", 1, [b.random.randrange(256) for _ in range(30)], number=later)
+    exponent = coded(log=11, tables=tables[2:3])
+    levels = [source(of_this(0), form, (1, 1), 1) for form in (UNSIGNED, SIGNED)]
+    levels += [source(of_entry(later, UNSIGNED_BYTES), UNSIGNED, (2, 3))]
+    mantissa = coded(log=11, tables=tables, classes=class_fields(FOUR, 60, None, None, levels))
+    b.tensor("floats", "F16", [7, 12], bytes([4, 2, 0, 0, 0, 0, 0, 0]), exponent, mantissa, length=168)
+
+
+@case("RECUT: rows of 1, of a row that is short at the end, of all")
+def recut(b):
+    table = b.table(bell(8, 10, 3, 3))
+    for cols in (1, 7, 9, 63, 64, 1000):
+        symbols(b, f"of {cols}", 7, 9, coded(recut=cols, group_rows=max(1, 30 // cols), log=10, tables=[table]))
+
+
+# ---- tables
+
+@case("curves: above, below, both, symmetric, narrow, all symbols, round the end of the alphabet; 2 to 8 bits")
+def curves(b):
+    forms = [(8, 12, 3, 0, 30), (8, 12, 250, 30, 0), (8, 13, 128, 100, 127), (8, 10, 0, 0, 0), (8, 11, 5, 1, 1),
+             (8, 14, 77, 127, 128), (4, 9, 8, 7, 8), (4, 4, 3, 2, 2), (2, 6, 1, 1, 2), (8, 8, 9, 90, 165)]
+    for n, (bits, log, centre, below, above) in enumerate(forms):
+        down = lambda e: [-b.random.randrange(20) for _ in knots_of(e)]  # noqa: E731
+        table = b.table(curve(bits, log, centre, below, above, down(above), down(below)))
+        symbols(b, f"c{n}", 4, 24, coded(log=log, tables=[table]), bits)
+    for n, (bits, log, below, above) in enumerate([(8, 12, 40, 40), (8, 12, 5, 60), (8, 9, 0, 17), (4, 7, 7, 7)]):
+        steps = [12 - b.random.randrange(40) if i else -90 for i, _ in enumerate(knots_of(above))]
+        table = b.table(curve(bits, log, 1, below, above, steps))
+        symbols(b, f"s{n}", 4, 24, coded(log=log, tables=[table]), bits)
+
+
+@case("explicit tables of 2 to 8 bits and of 2^1 to 2^14 slots; one symbol alone; large steps; 64 of them named")
+def explicit_tables(b):
+    for log in range(1, 15):
+        table = b.table(bell(8, log, 9 * log, 1, min(40, 1 << log - 1)))
+        symbols(b, f"of {log}", 3, 16, coded(log=log, tables=[table]))
+    last = b.table(explicit(8, 14, [1] * 255 + [(1 << 14) - 255]))
+    symbols(b, "the last one", 3, 16, coded(log=14, tables=[last]))
+    one = b.table(explicit(4, 1, [0] * 15 + [2]))
+    symbols(b, "one", 3, 16, coded(log=1, tables=[one]), 4)
+    fields = class_fields([[(4, k) for k in range(64)]], 0, [97, 250, 31])
+    symbols(b, "64 tables", 3, 16, coded(log=14, tables=[last] * 64, classes=fields))
+    symbols(b, "more than it needs", 3, 16, coded(log=14, tables=[last, last]))
+
+
+# ---- prediction and transforms
+
+@case("each predictor for all tiles; tiles of one symbol, cropped ones, larger ones than the band; centres; 4 bits")
+def predictors(b):
+    eight, four = b.table(bell(8, 10, 0, 2)), b.table(bell(4, 9, 0, 1, 6))
+    symbols(b, "like", 9, 14, raw())
+    draw = b.random.randrange
+    for p in range(8):
+        tile = [(1, 1), (4, 4), (3, 5), (8, 20)][p % 4]
+        means = [draw(256) for _ in range(14)] if p == COLUMN else None
+        fields = prediction_fields(tile, p, draw(256), means, of_entry(0, UNSIGNED_BYTES) if p == REFERENCE else None)
+        symbols(b, f"p{p}", 9, 14, coded(prediction=fields, group_rows=5, log=10, tables=[eight]))
+        if p != REFERENCE:
+            means = [draw(16) for _ in range(14)] if p == COLUMN else None
+            fields = prediction_fields(tile, p, 8, means)
+            symbols(b, f"q{p}", 9, 14, coded(prediction=fields, log=9, tables=[four]), 4)
+
+
+@case("tiles with predictors of their own, all eight; DIRECT and BITPLANE; CLASSES of the residuals; RECUT")
+def tiles_of_their_own(b):
+    tables, draw = four_tables(b), b.random.randrange
+    symbols(b, "like", 12, 18, raw())
+    means = [draw(256) for _ in range(18)]
+    fields = prediction_fields((4, 5), OF_TILES, 128, means, of_entry(0, UNSIGNED_BYTES))
+    symbols(b, "direct", 12, 18, coded(prediction=fields, log=11, tables=tables[:1]))
+    classes = class_fields(FOUR, 0, [draw(256) for _ in range(12)])
+    symbols(b, "of classes", 12, 18, coded(prediction=fields, group_rows=8, log=11, tables=tables, classes=classes))
+    symbols(b, "planes", 12, 18, coded(BITPLANE, prediction=fields, scale=3))
+    again = prediction_fields((4, 5), OF_TILES, 1, [draw(256) for _ in range(24)], of_entry(0, UNSIGNED_BYTES))
+    symbols(b, "cut anew", 12, 18, coded(prediction=again, recut=24, log=11, tables=tables[:1]))
+
+
+@case("LINEAR: reach of 1 and of all columns, weights of −128 and 127, sums that are clamped; 8 and 4 bits")
+def linear(b):
+    eight, four, draw = b.table(bell(8, 10, 0, 2)), b.table(bell(4, 9, 0, 1, 6)), b.random.randrange
+    forms = [(8, 10, 1, -128, 127), (8, 10, 9, -128, 127), (8, 12, 4, 60, 127), (4, 10, 3, -40, 40),
+             (8, 2, 1, -128, -128)]
+    for n, (bits, cols, reach, low, high) in enumerate(forms):
+        weights = [draw(low, high + 1) for _ in range(sum(min(c, reach) for c in range(cols)))]
+        means, centre = [draw(1 << bits) for _ in range(cols)], draw(1 << bits)
+        fields = prediction_fields((4, 4), LINEAR, centre, means, None, reach, weights)
+        log, table = (10, eight) if bits == 8 else (9, four)
+        symbols(b, f"l{n}", 11, cols, coded(prediction=fields, group_rows=4, log=log, tables=[table]), bits)
+    symbols(b, "planes", 11, 2, coded(BITPLANE, prediction=fields, scale=9))
+
+
+def sixteen(b, log=11):
+    return [b.table(bell(8, log, 0, 1 + k, 20)) for k in range(4)] * 4
+
+
+@case("DCT and ADST of residuals, sub-blocks in tiles that are cropped, none of them, 4 bits")
+def transforms(b):
+    tables = sixteen(b)
+    for n, (rows, cols, tile, bits) in enumerate([(16, 16, (16, 16), 8), (19, 21, (9, 17), 8), (17, 16, (8, 8), 4)]):
+        for predictor in (0, PLANAR, OF_TILES):
+            fields = prediction_fields(tile, predictor, 3)
+            code = coded(prediction=fields, transform=True, log=11, tables=tables, group_rows=20)
+            symbols(b, f"t{n} {predictor}", rows, cols, code, bits)
+    code = coded(prediction=fields, transform=True, log=11, tables=tables, codes=False)
+    symbols(b, "no codes", 16, 16, code)
+
+
+@case("escapes up to the largest, 65280: coefficients of 16 bits, whose sums and products wrap")
+def escapes(b):
+    weights = {255: 9, 0: 4, 1: 3, 254: 2, 7: 1}
+    table = b.table(explicit(8, 11, frequencies_of(weights, 256, 11)))
+    for scale in (300, 4000, 40000):
+        fields = prediction_fields((8, 16), DC, 100)
+        code = coded(prediction=fields, transform=True, log=11, tables=[table] * 16, scale=scale)
+        symbols(b, f"of {scale}", 12, 16, code)
+    code = coded(prediction=fields, transform=True, log=11, tables=[table] * 16, scale=40000, codes=False)
+    symbols(b, "residuals", 12, 16, code)
+
+
+@case("bitplanes with kinds of classes, of transforms, of both; up to 16 planes, whose values are clamped; none")
+def bitplanes(b):
+    draw = b.random.randrange
+    plain, tiled = prediction_fields((4, 4), 0, 5), prediction_fields((8, 9), OF_TILES, 5)
+    kinds = class_fields([[(16, k) for k in range(16)]], 0, [draw(256) for _ in range(9)])
+    seven = class_fields([[(32, k) for k in range(8)]], 0, [draw(256) for _ in range(17)])
+    symbols(b, "kinds", 9, 12, coded(BITPLANE, prediction=plain, classes=kinds, scale=20))
+    symbols(b, "transforms", 17, 18, coded(BITPLANE, prediction=tiled, transform=True, scale=2))
+    symbols(b, "both", 17, 18, coded(BITPLANE, prediction=tiled, transform=True, classes=seven, scale=2, group_rows=12))
+    symbols(b, "wide", 4, 6, coded(BITPLANE, prediction=plain, scale=40000))
+    symbols(b, "nothing", 4, 6, coded(BITPLANE, prediction=plain, scale=0))
+    symbols(b, "4 bits", 9, 12, coded(BITPLANE, prediction=plain, scale=4, log=1), 4)
+
+
+# ---- views
+
+@case("packed symbols of 2, 4, 8 bits in words of 1 to 8 bytes: each order, axis, sign; columns of their own")
+def packed_orders(b):
+    for bits, width, order, axis, sign, columns in [
+            (2, 1, 0, 0, 0, 0), (2, 4, 1, 0, 1, 0), (2, 8, 0, 1, 2, 0), (4, 1, 1, 0, 0, 0), (4, 2, 0, 1, 1, 0),
+            (4, 4, 0, 0, 2, 0), (4, 4, 1, 1, 0, 0), (4, 4, 2, 0, 0, 0), (4, 4, 2, 1, 1, 0), (4, 8, 1, 1, 0, 0),
+            (8, 1, 0, 0, 0, 0), (8, 2, 1, 0, 1, 0), (8, 4, 0, 1, 2, 0), (8, 8, 1, 1, 0, 0), (4, 4, 0, 0, 0, 24),
+            (2, 2, 1, 0, 0, 32)]:
+        view, dtype = packed(bits, width, order, axis, sign, columns), {1: "U8", 2: "I16", 4: "I32", 8: "U64"}[width]
+        name = f"{bits} in {width}, {order} {axis} {sign} {columns}"
+        b.tensor(name, dtype, [3, 4], view, raw(group=7), length=12 * width)
+    table = b.table(bell(4, 9, 8, 1, 8))
+    b.tensor("awq", "I32", [6, 4], packed(4, 4, 2, 0, 1), coded(pairs=True, log=12, tables=[
+        b.table(product_table(12, table, table))]), length=96)
+    b.tensor("gptq", "I32", [2, 24], packed(4, 4, 0, 1), coded(log=9, tables=[table]), length=192)
+
+
+@case("words of 1, 2, 4, 8 bytes in each order, RAW and Pco, of float types and others; F8, F6 and F4")
+def words_and_orders(b):
+    for width in (1, 2, 4, 8):
+        for order in range(4):
+            if (width, order) == (1, 1):
+                continue
+            dtype = {1: "I8", 2: "BF16", 4: "I32", 8: "F64"}[width]
+            b.tensor(f"{width} {order}", dtype, [2, 3], words(width, order), raw(group=4), length=6 * width)
+            if width > 1:
+                b.tensor(f"{width} {order} pco", dtype, [3, 9], words(width, order), pco(20, 7), length=27 * width)
+    b.tensor("all of Pco", "F32", [2, 5], words(4, 1), pco(10, 32), length=40)
+    b.tensor("halves of words", "I32", [2, 3], words(2), raw(), length=24)
+    b.tensor("f6", "F6_E2M3", [4, 4], UNSIGNED_BYTES, raw(), length=12)
+    b.tensor("f4", "F4", [4, 16], packed(4, 1), raw(), length=32)
+    b.tensor("c64", "C64", [3], words(8), raw(), length=24)
+    b.tensor("signed", "I8", [5], bytes([1, 0, 0, 0, 0, 0, 0, 0]), raw(), length=5)
+    b.tensor("offset", "U8", [5], bytes([1, 2, 0, 0, 0, 0, 0, 0]), raw(), length=5)
+
+
+@case("floats of 2, 4, 8 bytes as planes of bytes")
+def float_bytes(b):
+    table = b.table(bell(8, 11, 120, 2))
+    for width, dtype in ((2, "BF16"), (4, "F32"), (8, "F64")):
+        view = bytes([4, width, 0, 0, 0, 0, 0, 0])
+        b.tensor(dtype, dtype, [6, 7], view, coded(log=11, tables=[table]), *[raw()] * (width - 1), length=42 * width)
+
+
+@case("bytes of types that nobody knows, or that are not taken apart; lengths that no shape has; DIRECT for bytes")
+def raw_and_unknown(b):
+    table = b.table(bell(8, 11, 60, 2))
+    for dtype, shape, length in [("FOO", [2, 3], 7), ("U8", [2, 3], 7), ("F4", [3, 1], 2), ("sixteen letters.", [], 5),
+                                 ("IQ2_XXS", [256], 66), ("Q2_K", [256], 84), ("ü", [5], 4), ("F32", [2, 2], 16)]:
+        b.tensor(f"{dtype} {shape}", dtype, shape, RAW_VIEW, raw(group=5), length=length)
+    b.tensor("direct", "FOO", [9], RAW_VIEW, coded(log=11, tables=[table]), length=150)
+    b.tensor("cut", "FOO", [9], RAW_VIEW, coded(recut=40, group_rows=2, log=11, tables=[table]), length=150)
+    b.tensor("blocks as bytes", "Q4_0", [2, 64], UNSIGNED_BYTES, raw(), length=72)
+    b.tensor("others as bytes", "IQ3_XXS", [1, 256], UNSIGNED_BYTES, raw(), length=98)
+    b.tensor("words of them", "Q2_K", [2, 256], words(4), raw(), length=168)
+
+
+def blocks_case(number, name, size, count):
+    def fill(b):
+        view = bytes([5, number, 0, 0, 0, 0, 0, 0])
+        width = {32: 64, 256: 256}[count]
+        length = 2 * width // count * size
+        entry_parts = len(b_parts(name))
+        b.tensor("raw", name, [2, width], view, *[raw()] * entry_parts, length=length)
+        b.tensor("stored", name, [2, 1, width], view, *[raw(group=50)] * entry_parts, length=length, storage=STORED)
+        if count == 32:
+            tables = {bits: b.table(bell(bits, 9, 1 << bits - 1, 1, 8)) for bits in (4, 5, 8)}
+            codes = [pco(3, 9) if kind == "w" else coded(log=9, tables=[tables[bits]]) for kind, bits in b_parts(name)]
+            b.tensor("coded", name, [2, width], view, *codes, length=length)
+    fill.__name__ = f"blocks-{name.lower()}".replace("_", "-")
+    return case(f"blocks of {name}")(fill)
+
+
+def b_parts(name):
+    """The parts of a type of blocks: words, or symbols of so many bits."""
+    word, bits = ("w", 16), {"Q4_0": 4, "IQ4_NL": 4, "Q4_1": 4, "Q5_0": 5, "Q5_1": 5, "Q8_0": 8}.get(name)
+    if bits:
+        return [word] * (2 if name.endswith("_1") else 1) + [("s", bits)]
+    return {"MXFP4": [("s", 8), ("s", 4)], "Q6_K": [word, ("s", 8), ("s", 6)]}.get(
+        name, [word, word, ("s", 6), ("s", 6), ("s", 5 if name == "Q5_K" else 4)])
+
+
+for _number, (_name, _size, _count, _) in BLOCKS.items():
+    blocks_case(_number, _name, _size, _count)
+
+
+@case("matrices of shapes: scalars, vectors, three and more dimensions with a long last one and without")
+def shapes(b):
+    table = b.table(bell(8, 10, 0, 2))
+    for shape in ([], [1], [70], [5, 8], [2, 1, 3], [2, 3, 64], [4, 3, 2, 2], [1] * 30 + [3, 5]):
+        code = coded(prediction=prediction_fields((2, 3), LEFT), log=10, tables=[table])
+        b.tensor(f"{shape}", "I8", shape, UNSIGNED_BYTES, code, length=product(shape))
+    b.tensor("words of rows", "U8", [4, 2, 4], words(2), raw(), length=32)
+
+
+# ---- the container
+
+@case("stored entries of several parts and groups, their padding and checksums, beside inline ones; the header knows")
+def stored(b):
+    table = b.table(bell(8, 10, 0, 2))
+    for n, storage in enumerate((STORED, 1, STORED, STORED)):
+        b.tensor(f"t{n}", "BF16", [7, 5], bytes([4, 2, 0, 0, 0, 0, 0, 0]), coded(log=10, tables=[table], group_rows=3),
+                 raw(group=9), length=70, storage=storage)
+    b.file("model.bin", *range(4))
+    return dict(known=True, quantisation=2)
+
+
+@case("copies of tensors and of blobs under other names, types and shapes; files of segments and zeros; many files")
+def copies_and_blobs(b):
+    first = symbols(b, "model.a", 4, 6, raw())
+    blob = b.blob(b"\x07header of it")
+    b.copy("model.b", "I16", [4, 3], first)
+    b.copy("c", "FOO", [2, 2], blob)
+    b.copy("", "", [], blob, kind=1)
+    b.file("a.bin", blob, first, ("zeros", 5), 3, 4, 2)
+    b.file("zeros", ("zeros", 1000))
+    b.file("nothing")
+    b.file("A.BIN", blob)
+
+
+@case("names that share beginnings, of 1024 bytes, empty, with separators and what is no letter")
+def names(b):
+    for name in ("model.layers.0.weight", "model.layers.0.bias", "model.layers.11.weight", "model", "", "../../etc",
+                 "n" * 1024, "n" * 1023 + "m", "Ünïcödé \u2028 \U0001f40d", "a\0b", " "):
+        b.tensor(name, "U8", [2], UNSIGNED_BYTES, raw(), length=2)
+
+
+@case("ancillary records before, between and behind the others; a higher minor version; all tiles 0")
+def odd_records(b):
+    symbols(b, "x", 4, 6, raw())
+    b.file("model.bin", 0)
+    b.odd = {0: (1, b"first"), 2: (99, b""), 4: (7, bytes(40)), 6: (1 << 40 | 1, b"last")}
+    return dict(minor=7, known=True)
+
+
+@case("tensors without elements in every view, with groups of 1 and no table; no entries beside them")
+def empty_tensors(b):
+    for dtype, shape, view, n in [
+            ("F32", [0, 5], RAW_VIEW, 1), ("U8", [5, 0, 3], UNSIGNED_BYTES, 1), ("I32", [0], packed(4, 4), 1),
+            ("I32", [0, 8], packed(4, 4, columns=8), 1), ("I32", [8, 0], packed(4, 4, 0, 1), 1),
+            ("F16", [0], words(2, 1), 1), ("F64", [3, 0], bytes([4, 8, 0, 0, 0, 0, 0, 0]), 8),
+            ("Q4_K", [0, 256], bytes([5, 12, 0, 0, 0, 0, 0, 0]), 5)]:
+        b.tensor(f"{dtype} {view[0]} {view[3]} {view[4]}", dtype, shape, view, *[raw()] * n, length=0)
+    symbols(b, "direct", 0, 4, coded(log=3, tables=[]))
+    symbols(b, "planes", 0, 4, coded(BITPLANE, prediction=prediction_fields((4, 4), 0), log=3))
+    b.tensor("pco", "U16", [0], words(2), pco(9, 3), length=0)
+    b.file("model.bin", *range(11))
+
+
+@case("no entries, no tables, no files")
+def nothing(b):
+    pass
+
+
+@case("groups of one row, of more rows than there are, of all lengths that are not multiples of 32 or 4")
+def groups(b):
+    table = b.table(bell(8, 10, 0, 2))
+    for rows, cols, group_rows in [(5, 7, 1), (3, 33, 2), (2, 32, 1), (1, 1, 1), (4, 31, 1 << 56), (6, 16, 4)]:
+        symbols(b, f"{rows} {cols} {group_rows}", rows, cols, coded(group_rows=group_rows, log=10, tables=[table]))
+    symbols(b, "raw", 3, 5, raw(group=4), storage=STORED)
+    symbols(b, "raw of more", 3, 5, raw(group=1 << 50))
+
+
+def base_tensors(random):
+    draw = lambda n: bytes(random.randrange(256) for _ in range(n))  # noqa: E731
+    return {"like": ("U8", [12, 10], draw(120)), "scales": ("F32", [12], draw(48)), "large": ("U8", [5000], draw(5000))}
+
+
+@case("against base.safetensors: a reference, level sources (one of 5000 bytes), a zero source")
+def against_a_base(b):
+    tables = four_tables(b)
+    like = of_base("like", UNSIGNED_BYTES)
+    fields = prediction_fields((4, 4), REFERENCE, 0, None, like)
+    symbols(b, "fine", 12, 10, coded(prediction=fields, log=11, tables=tables[:1]))
+    fields = prediction_fields((4, 4), OF_TILES, 9, None, like)
+    symbols(b, "tiles", 12, 10, coded(prediction=fields, log=11, tables=tables[:1]))
+    levels = [source(of_base("scales"), F32, (1, 10), 1), source(of_base("large", UNSIGNED_BYTES), UNSIGNED, (1, 1), 0)]
+    zero = source(of_base("like", packed(4, 1)), UNSIGNED, (1, 1))
+    classes = class_fields([[(256, z % 4)] for z in range(7)] + FOUR, 100, None, None, levels, zero)
+    symbols(b, "classes", 12, 10, coded(log=11, tables=tables, classes=classes))
+    symbols(b, "alone", 2, 3, raw())

@@ -1,0 +1,217 @@
+"""Random valid files by wcodec_writer.py, read by the tool, which must find the model hash in each."""
+import argparse
+import collections
+import pathlib
+import random
+import subprocess
+import tempfile
+
+from wcodec_encode import curve, explicit, product_table
+from wcodec_reader import INLINE, STORED
+from wcodec_streams import knots_of
+from wcodec_symbols import BITPLANE, DIRECT, F32
+from wcodec_tiles import COLUMN, LINEAR, OF_TILES, REFERENCE
+from wcodec_views import matrix_of
+from wcodec_writer import Builder, class_fields, coded, of_entry, of_this, prediction_fields, raw, source
+
+
+def random_explicit(rng, bits, log):
+    present = rng.sample(range(1 << bits), rng.randint(1, min(1 << bits, 1 << log, rng.choice([2, 16, 256]))))
+    weights = [rng.random() ** 3 + 1e-3 for _ in present]
+    frequencies, room = [0] * (1 << bits), (1 << log) - len(present)
+    for s, w in zip(present, weights):
+        frequencies[s] = 1 + int(room * w / sum(weights))
+    frequencies[present[0]] += (1 << log) - sum(frequencies)
+    return explicit(bits, log, frequencies)
+
+
+def random_steps(rng, extent):
+    """Of the logs, which must stay in 0 … 1023."""
+    log, steps = 1023 // 4, []
+    for _ in knots_of(extent):
+        to = max(0, log - rng.randint(0, 40)) if rng.random() < 0.7 else rng.randint(0, 255)
+        steps.append(to - log)
+        log = to
+    return steps
+
+
+def random_curve(rng, bits, log):
+    most = min(1 << bits, 1 << log) - 1
+    above = rng.randint(0, most)
+    below = rng.randint(0, most - above)
+    symmetric = rng.random() < 0.5
+    if symmetric:
+        above, below = max(above, below), min(above, below)
+    rest = None if symmetric else random_steps(rng, below)
+    return curve(bits, log, rng.randrange(1 << bits), below, above, random_steps(rng, above), rest)
+
+
+def random_table(builder, rng, bits, log, pairs_of=0):
+    """The number of a new table in the bank; of pairs, for symbols of so many bits."""
+    if pairs_of:
+        make = lambda log: random_explicit(rng, pairs_of, log)  # noqa: E731
+        if pairs_of < 4 or rng.random() < 0.2:
+            # Only what pairs of small symbols can be.
+            present = [lo | hi << 4 for lo in range(1 << pairs_of) for hi in range(1 << pairs_of)]
+            frequencies = [0] * 256
+            for s in rng.choices(present, k=1 << log):
+                frequencies[s] += 1
+            return builder.table(explicit(8, log, frequencies))
+        low, high = (builder.table(make(rng.randint(2, 4))) for _ in range(2))
+        return builder.table(product_table(log, low, high))
+    return builder.table(rng.choice([random_explicit, random_curve])(rng, bits, log))
+
+
+def random_map(rng, classes):
+    runs = []
+    while left := 256 - sum(length for length, _ in runs):
+        runs.append((min(left, rng.randint(1, 60)), rng.randrange(classes)))
+    return runs
+
+
+def random_source(builder, rng, zero=False):
+    """A source of numbers of some width, each with some form that fits, and perhaps a row map."""
+    width, form = rng.choice([(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (2, 3), (4, 0), (4, 1), (4, F32)])
+    count = rng.randint(1, 300)
+    dtype = {1: "U8", 2: "U16", 4: "U32"}[width]
+    values = [rng.randrange(6 if zero else 1 << 8 * width) for _ in range(count)]
+    views = [bytes(8)] + [bytes([3, width, order, 0, 0, 0, 0, 0]) for order in (0, 2, 3)]
+    bytes_wide = [bytes([1, 1, 0, 0, 0, 0, 0, 0])] if width == 1 else []
+    name = f"source {len(builder.entries)}"
+    number = builder.tensor(name, dtype, [count], views[1] if width > 1 else bytes_wide[0], raw(values),
+                            length=count * width)
+    view = rng.choice(views if width > 1 else bytes_wide + [bytes(8)])
+    row_map = None
+    if rng.random() < 0.3:
+        rows = [rng.randrange(20) for _ in range(rng.randint(1, 60))]
+        words = bytes([3, 4, 0, 0, 0, 0, 0, 0])
+        row_map = of_entry(builder.tensor(name + " map", "I32", [len(rows)], words, raw(rows), length=4 * len(rows)))
+    block = rng.randint(1, 9), rng.choice([1, 2, 8, 50])
+    return source(of_entry(number, view), form, block, rng.randrange(5), row_map)
+
+
+def random_prediction(builder, rng, bits, rows, cols, transform):
+    choice = [0, 1, 2, 3, 4, 5, COLUMN, REFERENCE, LINEAR, OF_TILES, OF_TILES, OF_TILES]
+    predictor = rng.choice(choice)
+    if predictor == LINEAR and cols < 2:
+        predictor = 4
+    means = reach = reference = None
+    if predictor in (COLUMN, LINEAR) or rng.random() < 0.4:
+        means = [rng.randrange(1 << bits) for _ in range(cols)]
+    if predictor == REFERENCE or (predictor == OF_TILES and rng.random() < 0.5):
+        # Symbols a byte each, of as many bits as those: two of four bits, the same as they are packed.
+        n = 8 // bits
+        if rows * cols % n == 0:
+            size, view = rows * cols // n, bytes([2, bits, 1, 8, 0, 0, 0, 0])
+            reference = of_entry(builder.tensor(f"reference {len(builder.entries)}", "U8", [size], view, raw(),
+                                                length=size), view)
+        elif predictor == REFERENCE:
+            predictor = 3
+    weights = ()
+    if predictor == LINEAR:
+        reach = rng.randint(1, min(384, cols - 1))
+        weights = [rng.randint(-128, 127) for _ in range(sum(min(c, reach) for c in range(cols)))]
+    low, high = (8, 33) if transform else (1, 20)
+    tile = rng.randint(low, high), rng.randint(low, high)
+    fields = prediction_fields(tile, predictor, rng.randrange(1 << bits), means, reference, reach, weights)
+    return fields, reference is not None
+
+
+def random_coding(builder, rng, bits, rows, cols, room, plain):
+    """How a part of symbols is coded, and what to call that. It may name `room` parts; `plain` are those of the
+    same tensor that have no sources."""
+    count = rows * cols
+    codec = rng.choice([DIRECT, DIRECT, BITPLANE])
+    transform = rng.random() < 0.45
+    predict = transform or codec == BITPLANE or rng.random() < 0.5
+    classes = rng.random() < 0.6 and not (codec == DIRECT and transform)
+    pairs = not predict and bits in (2, 4) and rng.random() < 0.6
+    recut = None
+    if rng.random() < 0.3:
+        whole = [d for d in range(1, count + 1) if count % d == 0]
+        recut = rng.choice(whole) if predict else rng.randint(1, count)
+        if pairs:
+            recut += recut % 2
+        cols, rows = recut, -(-count // recut)
+    if pairs and (cols % 2 or count % 2):
+        pairs = False
+    log = rng.randint(8, 14)
+    alphabet = 8 if pairs or transform else bits
+    tables = 0 if codec == BITPLANE else 16 if transform else rng.randint(1, 8) if classes else 1
+    numbers = [random_table(builder, rng, alphabet, log, bits if pairs else 0) for _ in range(min(tables, 4))]
+    numbers = [rng.choice(numbers) for _ in range(tables)]
+    fields = None
+    if classes:
+        # A source takes two, with its row map; a reference one.
+        levels = [random_source(builder, rng) for _ in range(min(rng.choice([0, 0, 1, 1, 2, 4]), room // 2 - 1))]
+        if plain and rng.random() < 0.6:
+            levels = [source(of_this(rng.choice(plain)), rng.randrange(2), (1, 1), rng.randrange(3))]
+        zero = random_source(builder, rng, True) if room >= 8 and rng.random() < 0.3 else None
+        coded_cols = cols // 2 if pairs else cols
+        row_levels = [rng.randrange(256) for _ in range(rows)] if rng.random() < 0.5 else None
+        col_levels = [rng.randrange(256) for _ in range(coded_cols)] if rng.random() < 0.5 else None
+        most = tables if codec == DIRECT else 8 if transform else 16
+        maps = [random_map(rng, most) for _ in range(rng.randint(1, 5) if zero else 1)]
+        fields = class_fields(maps, rng.randint(-200, 300), row_levels, col_levels, levels, zero)
+    prediction, sourced = None, bool(fields and (levels or zero))
+    if predict:
+        prediction, refers = random_prediction(builder, rng, bits, rows, cols, transform)
+        sourced = sourced or refers
+    group_rows = rng.randint(1, rows + 2) if rng.random() < 0.7 else rows
+    scale = rng.choice([0.3, 5, 90, 3000, 40000])
+    tag = " ".join(name for name, there in [
+        ("DIRECT" if codec == DIRECT else "BITPLANE", True), ("RECUT", recut), ("PAIRS", pairs), ("PREDICT", predict),
+        ("TRANSFORM", transform), ("CLASSES", classes)] if there)
+    codes = rng.random() < 0.9
+    code = coded(codec, group_rows, recut, pairs, prediction, transform, log, numbers, fields, scale, codes)
+    return code, tag, sourced
+
+
+def random_file(seed):
+    """A builder with a file of some tensors, and what is within."""
+    rng = random.Random(seed)
+    builder, tags = Builder(seed + 1), []
+    for i in range(rng.randint(1, 2)):
+        bits = rng.choice([2, 4, 8, 8])
+        n = 8 // bits
+        rows, words = rng.randint(1, 30), rng.randint(1, max(1, 40 // n))
+        view, dtype, shape, width = bytes([2, bits, 1, 8, 0, 0, 0, 0]), "U8", [rows, words], 1
+        parts = 1
+        if bits == 8 and rng.random() < 0.3:
+            width = rng.choice([2, 4])
+            view, dtype, parts = bytes([4, width, 0, 0, 0, 0, 0, 0]), {2: "BF16", 4: "F32"}[width], width
+            assert matrix_of(shape) == (rows, words)
+        codings, plain = [], []
+        for part in range(parts):
+            code, tag, sourced = random_coding(builder, rng, bits, rows, words * n, 16 // parts, plain)
+            codings.append(code)
+            tags.append(tag)
+            plain += [] if sourced else [part]
+        builder.tensor(f"tensor {i}", dtype, shape, view, *codings, storage=rng.choice([INLINE, STORED]),
+                       length=rows * words * width)
+    return builder, tags
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("verb", choices=["fuzz"])
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for files that the tool refuses")
+    arguments, failed, seen = parser.parse_args(), 0, collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "random.wcodec")
+        for case in range(arguments.cases):
+            seed = arguments.seed * 1_000_000 + case
+            builder, tags = random_file(seed)
+            path.write_bytes(builder.finish())
+            run = subprocess.run([arguments.tool, "verify", path], capture_output=True, text=True)
+            seen.update(tags)
+            if run.returncode:
+                failed += 1
+                print(f"seed {seed}: {', '.join(tags)}: {run.stderr.strip() or run.stdout.strip()}", flush=True)
+                if arguments.keep:
+                    (arguments.keep / f"{seed}.wcodec").write_bytes(path.read_bytes())
+    print(f"{arguments.cases} files, {sum(seen.values())} parts of {len(seen)} kinds, {failed} failed")
+    return failed > 0
