@@ -103,7 +103,10 @@ fn write<W: Write>(
         let mut one = || -> Result<()> {
             let crc = writer.begin(&info.name, &tensor)?;
             let alike = seen.entry((info.len, crc)).or_default();
-            for &other in alike.iter().filter(|_| info.len > 64) {
+            let fits = |other: &&usize| {
+                checkpoint.tensors.get(**other).is_some_and(|other| can_share(info, other, config))
+            };
+            for &other in alike.iter().filter(|_| info.len > 64).filter(fits) {
                 if same(tensor.bytes, TensorBytes::open(checkpoint, other)?.data())? {
                     writer.copy(&info.name, tensor, other);
                     return Ok(());
@@ -232,6 +235,14 @@ fn base_quantisation(checkpoint: &Checkpoint) -> BaseQuantisation {
         (eight, four) if four > eight => BaseQuantisation::Int4,
         _ => BaseQuantisation::Int8,
     }
+}
+
+/// Whether the descriptor of `other`, under whichever view, is that of `info` too: parts have the rows
+/// and columns of a tensor.
+fn can_share(info: &TensorInfo, other: &TensorInfo, config: &Config) -> bool {
+    let of = |info: &TensorInfo, view: View| view.layout(info.dtype, &info.shape, info.len);
+    let mut views = views(other, config).into_iter().chain([View::Raw]);
+    views.all(|view| of(info, view) == of(other, view))
 }
 
 /// The views that are tried.
