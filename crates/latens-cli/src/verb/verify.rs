@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{print_json, print_out, settle, with_threads};
+use super::{print_json, print_out, say, settle, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -63,7 +63,11 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
             _ if args.common.json => {}
             Ok(_) if args.common.quiet => {}
             Ok(verified) => print_out(&format!("{}: {}\n", one_line(&name), line(verified)))?,
-            Err(e) => print_out(&format!("{}: FAILED, {}\n", one_line(&name), reason(e)))?,
+            Err(e) => {
+                let line = format!("{}: FAILED, {}\n", one_line(&name), reason(e));
+                // Silent on standard output; an error is told nevertheless.
+                if args.common.quiet { say(&line) } else { print_out(&line)? }
+            }
         }
         let error = outcome.as_ref().err().map(reason);
         report.files.push(FileReport {

@@ -262,6 +262,10 @@ fn verify_names_each_file() {
     assert!(lines[1].starts_with("c.pco: FAILED") && lines[1].contains("byte "), "{lines:?}");
     assert!(lines[2].starts_with("none.pco: FAILED, No such file"), "{lines:?}");
     assert!(lines[3].starts_with("b.pco: ok, 40 i64, no checksum"), "{lines:?}");
+    // Silent where data goes: what is wrong is told where words go.
+    let quiet = f.run(&["verify", "-q", "a.pco", "c.pco", "b.pco"]);
+    assert_eq!((quiet.code, quiet.text()), (Some(1), ""));
+    assert!(quiet.err.starts_with("c.pco: FAILED") && quiet.err.lines().count() == 1);
 }
 
 /// What is read in part is compared with the trailer, too.

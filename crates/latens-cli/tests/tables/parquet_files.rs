@@ -53,6 +53,16 @@ fn truncated_and_flipped_parquet_files_never_crash_the_tool() {
 }
 
 #[test]
+fn an_encrypted_file_is_called_so() {
+    let bench = Bench::new();
+    bench.write("secret.parquet", b"PARE nobody knows \x05\0\0\0PARE");
+    for verb in ["compress", "inspect", "advise"] {
+        let said = bench.fails(1, &[verb, "secret.parquet"]);
+        assert!(said.contains("encrypted") && said.contains("byte 22"), "{said}");
+    }
+}
+
+#[test]
 fn damage_has_a_place_for_inspect_too() {
     let bench = Bench::new();
     write_all_types(&bench.path("all.parquet"), 1, 20);

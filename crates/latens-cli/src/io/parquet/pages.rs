@@ -43,7 +43,7 @@ pub(super) fn placed(meta: &ParquetMetaData, group: usize, leaf: usize, e: Failu
 /// Where the footer begins; the end of a file that has none.
 ///
 /// # Errors
-/// I/O.
+/// I/O; a footer that is encrypted.
 pub(super) fn footer_at(file: &SharedFile) -> Result<u64> {
     let mut end = Vec::new();
     file.section(file.len().saturating_sub(8), 8).read_to_end(&mut end)?;
@@ -51,6 +51,11 @@ pub(super) fn footer_at(file: &SharedFile) -> Result<u64> {
         [a, b, c, d, b'P', b'A', b'R', b'1'] => {
             let length = u64::from(u32::from_le_bytes([a, b, c, d]));
             (file.len() - 8).checked_sub(length)
+        }
+        [.., b'P', b'A', b'R', b'E'] => {
+            return Err(Failure::new("the file is encrypted: not supported")
+                .at_byte(file.len() - 4)
+                .hint("decrypt it with what wrote it"));
         }
         _ => None,
     };
