@@ -6,6 +6,7 @@ use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
+use crate::output::cleanup::NewFolders;
 use crate::output::{Need, OutputFile, Request};
 use crate::verb::settle;
 
@@ -68,7 +69,7 @@ pub fn write(
     outputs: &[Output],
     mut each: impl FnMut(usize, &mut OutputFile) -> Result<()>,
 ) -> Result<u64> {
-    let folder = Folder::make(args.files.output.as_deref())?;
+    let folder = new_folder(args.files.output.as_deref())?;
     let mut written = Vec::new();
     for (number, output) in outputs.iter().enumerate() {
         let mut out = OutputFile::open(&Request {
@@ -87,7 +88,9 @@ pub fn write(
     for out in written {
         bytes += out.commit()?;
     }
-    folder.keep();
+    if let Some(folder) = folder {
+        folder.keep();
+    }
     Ok(bytes)
 }
 
@@ -114,41 +117,11 @@ pub fn same_format(files: &[(String, u64)], outputs: &[Output], to: Option<Forma
     Ok(())
 }
 
-/// A folder for the output, which is gone again where nothing came of it.
-#[derive(Debug, Default)]
-struct Folder {
-    /// What was not there before, the innermost first.
-    made: Vec<PathBuf>,
-}
-
-impl Folder {
-    /// Makes the folder that `given` names, if it names one.
-    ///
-    /// # Errors
-    /// I/O.
-    fn make(given: Option<&Path>) -> Result<Self> {
-        let Some(path) = given.filter(|path| ends_with_separator(path)) else {
-            return Ok(Folder::default());
-        };
-        let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
-        let folder = Folder { made: missing.map(Path::to_path_buf).collect() };
-        std::fs::create_dir_all(path).map_err(|e| Failure::from(e).in_file(path))?;
-        Ok(folder)
-    }
-
-    /// It stays.
-    fn keep(mut self) {
-        self.made.clear();
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        for folder in &self.made {
-            // Whatever holds something is kept.
-            let _ = std::fs::remove_dir(folder);
-        }
-    }
+/// Makes the folder that `given` names, if it names one.
+fn new_folder(given: Option<&Path>) -> Result<Option<NewFolders>> {
+    let path = given.filter(|path| ends_with_separator(path));
+    let made = path.map(|p| NewFolders::make(p).map_err(|e| Failure::from(e).in_file(p)));
+    made.transpose()
 }
 
 fn ends_with_separator(path: &Path) -> bool {

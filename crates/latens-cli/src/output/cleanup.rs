@@ -1,4 +1,4 @@
-//! Temporary neighbours and the signals that end the process: none is left behind.
+//! Temporary neighbours, new folders, and the signals that end the process: none is left behind.
 //!
 //! Every temporary file is entered in one list under one lock, in the same step as it is created,
 //! and leaves the list in the same step as it is renamed or removed. A thread waits for INT, TERM
@@ -15,6 +15,12 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Folders that were made for outputs of which none is there yet, the innermost first.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn list() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
@@ -32,6 +38,7 @@ pub fn on_signals() {
         for path in list.iter() {
             let _ = fs::remove_file(path);
         }
+        remove_empty(&folders());
         // The lock is held on: nothing is created or renamed from here to the end.
         let _ = emulate_default_handler(signal);
         std::process::exit(128 + signal);
@@ -60,6 +67,44 @@ fn status_field(name: &str) -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().to_string())
+}
+
+/// Remove folders, but for those that hold something.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// Folders that were made for outputs, gone again where nothing comes of these.
+#[derive(Debug)]
+pub struct NewFolders(());
+
+impl NewFolders {
+    /// Make `path` and what it takes to get there. One at a time may be under way.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn make(path: &Path) -> io::Result<Self> {
+        let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let mut folders = folders();
+        *folders = missing.map(Path::to_path_buf).collect();
+        let made = NewFolders(());
+        let done = fs::create_dir_all(path);
+        drop(folders);
+        done.map(|()| made)
+    }
+
+    /// They stay.
+    pub fn keep(self) {
+        folders().clear();
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        remove_empty(&std::mem::take(&mut *folders()));
+    }
 }
 
 /// A temporary file that is removed unless it is renamed.

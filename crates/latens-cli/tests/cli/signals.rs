@@ -1,5 +1,6 @@
 //! Ends that were not asked for leave nothing behind; broken pipes are quiet.
 
+use crate::checkpoints::{safetensors, weights};
 use crate::tool::{Folder, column, system};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -31,6 +32,31 @@ fn term_removes_the_temporary_file() {
 #[test]
 fn int_removes_the_temporary_file() {
     told_to_end("-INT", 2);
+}
+
+#[test]
+fn term_removes_folders_made_for_outputs() {
+    let f = Folder::new();
+    let bytes = weights(1 << 22, 7);
+    f.write("m.safetensors", &safetensors(&[("w", "I8", &[1 << 11, 1 << 11], bytes)]));
+    f.run(&["compress", "-q", "--level", "1", "m.safetensors"]).ok();
+    let mut ended = 0;
+    for _ in 0..5 {
+        let args = ["decompress", "-q", "-T1", "m.wcodec", "-o", "new/deep/"];
+        let mut child = f.latens(&args).spawn().unwrap();
+        let started = Instant::now();
+        while !f.path("new/deep").exists() && started.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        system("kill", &["-TERM", &child.id().to_string()], &f.path(""));
+        // It may have been faster.
+        let was_ended = child.wait().unwrap().signal() == Some(15);
+        ended += u32::from(was_ended);
+        let whole = f.path("new/deep/m.safetensors").exists();
+        assert_eq!(f.path("new").exists(), whole, "ended: {was_ended}");
+        let _ = std::fs::remove_dir_all(f.path("new"));
+    }
+    assert!(ended > 0, "never ended before its end");
 }
 
 #[test]
