@@ -40,11 +40,12 @@ def weights(folder: str, threads: int = 0, lazy: bool = True) -> Iterator[tuple[
     """Name and tensor of every weight in the `.wcodec` files of a folder, one at a time.
 
     With `lazy` tensors of 1 MiB and more are decoded when their numbers are needed, slices of them no
-    further than they reach; these keep their file open.
+    further than they reach; these keep their file open. They are written to as any tensor is.
     """
-    from ._torch_lazy import LazyTensor
+    from ._torch_lazy import LazyTensor, can_be_lazy
     from .torch import safe_open
 
+    lazy = lazy and can_be_lazy
     for path in _files(folder):
         file = safe_open(path, threads=threads)
         for name in file.keys():

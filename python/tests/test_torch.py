@@ -218,50 +218,6 @@ class Spy:
         return found
 
 
-def test_lazy_tensors_are_as_those_that_are_not(tmp_path):
-    from latens._torch_lazy import LazyTensor
-
-    whole = torch.arange(60 * 35).reshape(60, 7, 5)
-    lt.save_file({"w": whole}, tmp_path / "m.wcodec", level=0)
-    file = lt.safe_open(tmp_path / "m.wcodec")
-    lazy = LazyTensor(file.get_slice("w"))
-    assert isinstance(lazy[3:9], LazyTensor) and isinstance(lazy.narrow(1, 2, 3)[5:], LazyTensor)
-    for name, take in {
-        "rows": lambda t: t[3:9],
-        "rows from behind": lambda t: t[-4:],
-        "nothing": lambda t: t[9:3],
-        "steps": lambda t: t[::7],
-        "cut twice": lambda t: t.narrow(0, 10, 30).narrow(2, 1, 3)[5:, 2:4],
-        "the last dimension": lambda t: t.narrow(-1, 1, 2),
-        "a row": lambda t: t[7],
-        "a column": lambda t: t[:, 2],
-        "of a part": lambda t: t[10:20][3],
-        "from behind": lambda t: t[-1],
-        "a number": lambda t: t[3, 2, 1],
-        "chunks": lambda t: t.chunk(3, 0)[1],
-        "split": lambda t: t.split([10, 50])[1],
-        "others": lambda t: t[[3, 1]],
-        "transposed": lambda t: t.transpose(0, 1),
-        "view": lambda t: t.view(60, 35),
-        "sum": lambda t: t.sum(),
-        "type": lambda t: t.to(torch.float32),
-        "copy": lambda t: t.clone(),
-        "data": lambda t: t.data,
-        "detached": lambda t: t.detach()[1:3],
-        "put into": lambda t: torch.zeros(60, 7, 5, dtype=torch.int64).copy_(t),
-        "joined": lambda t: torch.cat([t, t]),
-        "contiguous": lambda t: t[2:4].contiguous(),
-    }.items():
-        found, expected = take(lazy), take(whole)
-        found = found.decoded() if isinstance(found, LazyTensor) else found
-        assert type(found) is torch.Tensor and torch.equal(found, expected), name
-    assert "shape=(60, 7, 5)" in repr(lazy) and lazy.dtype == torch.int64
-    assert lazy.numel() == whole.numel() and lazy[7, 2, 1].item() == whole[7, 2, 1].item()
-    file.close()
-    with pytest.raises(latens.InvalidArgumentError, match="closed"):
-        lazy.sum()
-
-
 def test_closing(saved):
     with lt.safe_open(saved) as file:
         part, tensor = file.get_slice("float32"), file.get_tensor("float32")
