@@ -23,12 +23,39 @@ _ADVICE = {
 }
 
 
+def _has_nulls(source: Any) -> bool:
+    """Whether a column or a table of pandas, polars or pyarrow has nulls; NaN are numbers."""
+    columns = getattr(source, "columns", None)
+    if columns is not None and hasattr(source, "__arrow_c_stream__"):
+        parts = [part if hasattr(part, "null_count") else source[part] for part in columns]
+        kinds = {str(getattr(part, "type", getattr(part, "dtype", None))) for part in parts}
+        if len(kinds) > 1:
+            raise InvalidArgumentError(
+                f"columns of {' and '.join(sorted(kinds))} would become one type; write "
+                "latens.arrow.compress(...), which keeps them, or take one column"
+            )
+        return any(map(_has_nulls, parts))
+    count = getattr(source, "null_count", None)
+    count = count() if callable(count) else count
+    if isinstance(count, (int, np.integer)):
+        return bool(count)
+    # Types of pandas that are none of NumPy's.
+    dtype = getattr(source, "dtype", np.dtype("u1"))
+    return not isinstance(dtype, np.dtype) and hasattr(source, "isna") and bool(np.any(source.isna()))
+
+
 def as_array(source: Any) -> Array:
     """An array over the memory of a NumPy array, a buffer, or anything with DLPack."""
     if isinstance(source, np.ndarray):
         return source
     if isinstance(source, (bytes, bytearray, memoryview)):
         return np.asarray(memoryview(source))
+    if _has_nulls(source):
+        raise InvalidArgumentError(
+            f"a {type(source).__name__} with nulls would become one of floats, which have no nulls and "
+            "round integers; write latens.arrow.compress(...) for a table, compress_column(...) for a "
+            "column, which keep them, or fill them first: fillna(0), fill_null(0)"
+        )
     if hasattr(source, "__array_interface__") or hasattr(source, "__array_struct__"):
         return np.asarray(source)
     if hasattr(source, "__dlpack__"):
