@@ -228,6 +228,17 @@ class LazyTensor(torch.Tensor):
         )
 
 
+def settle(model: torch.nn.Module) -> None:
+    """Decode what is still lazy of a model that was given lazy tensors."""
+    for module in model.modules():
+        for name, lazy in module._parameters.items():
+            if isinstance(lazy, LazyTensor):
+                module._parameters[name] = torch.nn.Parameter(lazy.held(), lazy.requires_grad)
+        for name, lazy in module._buffers.items():
+            if isinstance(lazy, LazyTensor):
+                module._buffers[name] = lazy.held()
+
+
 _aten = torch.ops.aten
 _SAME = (_aten.detach.default, _aten.alias.default)
 _CUTS = (

@@ -8,7 +8,7 @@ its driver is of CUDA 12.9 or later; elsewhere the CPU does, and the tensor is c
 |---|---|
 | `load_file`, `save_file` | `safetensors.torch` |
 | `safe_open` | `safetensors.safe_open` |
-| `load_state_dict` | `model.load_state_dict(load_file(...))`, tensor by tensor |
+| `load_state_dict` | `model.load_state_dict(load_file(...))`, one tensor in memory at a time |
 | `recognised` | a context in which `torch.load` takes `.wcodec` files |
 | `StorageReader` | a storage reader of `torch.distributed.checkpoint` (module `latens.torch_dcp`) |
 """
@@ -226,27 +226,38 @@ def save_file(
 
 
 def load_state_dict(
-    model: torch.nn.Module, path: Path, strict: bool = True, *, threads: int = 0
-) -> tuple[list[str], list[str]]:
-    """Load a `.wcodec` file into a model, one tensor in memory at a time; returns names that are
-    missing in the file and names that the model does not have.
+    model: torch.nn.Module,
+    path: Path,
+    strict: bool = True,
+    assign: bool = False,
+    *,
+    threads: int = 0,
+) -> Any:
+    """`model.load_state_dict` of a `.wcodec` file: the same hooks, errors, warnings and result, which
+    has `missing_keys` and `unexpected_keys`.
 
-    Raises `RuntimeError` where there are any and `strict` is set, or where shapes differ.
+    Each tensor is decoded where the model copies it, so that beside the model one is in memory at a
+    time. With `assign` the tensors of the file become the model's, as for one on the meta device: then
+    all are decoded before, and there is no other copy. So they are either way in a PyTorch that cannot
+    guard the memory of tensors.
     """
-    with safe_open(path, threads=threads) as file:
-        state, names = model.state_dict(), set(file.keys())
-        missing = [name for name in state if name not in names]
-        unexpected = [name for name in file.keys() if name not in state]
-        if strict and (missing or unexpected):
-            raise RuntimeError(f"missing in {path}: {missing}; unknown to the model: {unexpected}")
-        for name, target in state.items():
-            if name in names:
-                shape = file.file.info(name).shape
-                if tuple(target.shape) != shape:
-                    raise RuntimeError(f"{name}: the model has {tuple(target.shape)}, not {shape}")
-                with torch.no_grad():
-                    target.copy_(file.get_tensor(name))
-        return missing, unexpected
+    from ._torch_lazy import LazyTensor, can_be_lazy, settle
+
+    if assign or not can_be_lazy:
+        state = load_file(path, threads=threads)
+        return model.load_state_dict(state, strict=strict, assign=assign)
+    # It is not closed here: what a hook keeps may be decoded later.
+    file = safe_open(path, threads=threads)
+    lazy = {
+        # State that is no tensor of the model's goes to code that may do anything with it.
+        name: file.get_tensor(name)
+        if name.endswith("_extra_state") or 0 in (len(info.shape), info.nbytes)
+        else LazyTensor(file.get_slice(name))
+        for name, info in ((name, file.file.info(name)) for name in file.keys())
+    }
+    result = model.load_state_dict(lazy, strict=strict)
+    settle(model)
+    return result
 
 
 @contextlib.contextmanager

@@ -52,10 +52,136 @@ def test_a_state_dictionary(tmp_path):
     lt.save_file(model.state_dict(), tmp_path / "l.wcodec")
     assert lt.load_state_dict(other, tmp_path / "l.wcodec") == ([], [])
     assert torch.equal(model.weight, other.weight)
-    with pytest.raises(RuntimeError, match="missing"):
+    with pytest.raises(RuntimeError, match="Missing key"):
         lt.load_state_dict(torch.nn.LSTM(2, 2), tmp_path / "l.wcodec")
     with pytest.raises(RuntimeError, match="weight"):
         lt.load_state_dict(torch.nn.Linear(3, 5), tmp_path / "l.wcodec")
+
+
+class Copies(torch.nn.Linear):
+    """Its state dictionary is of copies."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self._register_state_dict_hook(
+            lambda module, state, prefix, local: state.update({k: v.clone() for k, v in state.items()})
+        )
+
+
+class Extra(torch.nn.Linear):
+    """A module with state of its own."""
+
+    def get_extra_state(self):
+        return torch.tensor([1.0, 2.0])
+
+    def set_extra_state(self, state):
+        self.given = state.tolist()
+
+
+class Renamed(torch.nn.Linear):
+    """It takes the names of older checkpoints, and keeps the tensor itself."""
+
+    def _load_from_state_dict(self, state, prefix, *args):
+        self.weight = torch.nn.Parameter(state.pop(prefix + "w"))
+        state[prefix + "weight"] = self.weight.data
+        super()._load_from_state_dict(state, prefix, *args)
+
+
+class Fused(torch.nn.Module):
+    """It saves three parts and holds them as one."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = torch.nn.Parameter(torch.zeros(6, 2))
+        self._register_load_state_dict_pre_hook(
+            lambda state, *args: state.update(qkv=torch.cat([state.pop(name).mul_(2) for name in "qkv"]))
+        )
+
+
+class Scalar(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.p = torch.nn.Parameter(torch.zeros(()))
+
+
+LINEAR = {"weight": torch.arange(6.0).reshape(2, 3), "bias": torch.ones(2)}
+NORM = {name: torch.full((3,), 0.5) for name in ("weight", "bias", "running_mean", "running_var")}
+STATES = {
+    "copies": (lambda: Copies(3, 2), LINEAR),
+    "extra state": (lambda: Extra(3, 2), {**LINEAR, "_extra_state": torch.tensor([4.0, 5.0])}),
+    "no extra state": (lambda: Extra(3, 2), LINEAR),
+    "another name": (lambda: Renamed(3, 2), {"w": LINEAR["weight"], "bias": LINEAR["bias"]}),
+    "fused": (Fused, {name: torch.rand(2, 2) for name in "qkv"}),
+    "a norm of before": (lambda: torch.nn.BatchNorm1d(3), NORM),
+    "a lazy module": (lambda: torch.nn.LazyLinear(2), LINEAR),
+    "a number": (Scalar, {"p": torch.tensor(2.5)}),
+    "a number of one dimension": (Scalar, {"p": torch.tensor([2.5])}),
+    "on the meta device": (lambda: torch.nn.Linear(3, 2, device="meta"), LINEAR),
+    "of another type": (lambda: torch.nn.Linear(3, 2).half(), LINEAR),
+    "something missing": (lambda: torch.nn.Linear(3, 2), {"weight": LINEAR["weight"]}),
+    "something more": (lambda: torch.nn.Linear(3, 2, bias=False), LINEAR),
+    "another shape": (lambda: torch.nn.Linear(4, 2), LINEAR),
+    "nothing in it": (lambda: torch.nn.Linear(0, 2), {"weight": torch.zeros(2, 0), "bias": torch.ones(2)}),
+}
+
+
+def outcome(model, load):
+    """What loading comes to: a result or an error, warnings, and the model."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            result = load(model)
+        except RuntimeError as error:
+            result = str(error)
+    told = {str(warning.message) for warning in told if "meta" in str(warning.message)}
+    # Not its state dictionary, which hooks may change.
+    held = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    return result, told, held, getattr(model, "given", None)
+
+
+@pytest.mark.parametrize("assign", [False, True])
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("case", list(STATES))
+def test_loading_a_state_dictionary_is_as_pytorch_does(tmp_path, case, strict, assign):
+    make, state = STATES[case]
+    lt.save_file(state, tmp_path / "s.wcodec")
+    torch.manual_seed(1)
+    ours = outcome(make(), lambda m: lt.load_state_dict(m, tmp_path / "s.wcodec", strict, assign))
+    torch.manual_seed(1)
+    plain = {name: tensor.clone() for name, tensor in state.items()}
+    theirs = outcome(make(), lambda m: m.load_state_dict(plain, strict, assign))
+    assert ours[0] == theirs[0] and ours[1] == theirs[1] and ours[3] == theirs[3]
+    assert ours[2].keys() == theirs[2].keys()
+    for name, tensor in theirs[2].items():
+        found = ours[2][name]
+        assert type(found) is type(tensor), name
+        if not isinstance(tensor, torch.nn.UninitializedParameter):
+            assert found.device == tensor.device and found.dtype == tensor.dtype
+            assert tensor.is_meta or torch.equal(found, tensor), name
+
+
+def test_loading_a_state_dictionary_takes_one_tensor_at_a_time(tmp_path, monkeypatch):
+    import gc
+    import weakref
+
+    model = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))
+    lt.save_file(model.state_dict(), tmp_path / "s.wcodec")
+    alive, most, made = weakref.WeakSet(), 0, lt._tensor
+
+    def noted(*args):
+        nonlocal most
+        tensor = made(*args)
+        alive.add(tensor)
+        gc.collect()
+        most = max(most, len(alive))
+        return tensor
+
+    monkeypatch.setattr(lt, "_tensor", noted)
+    other = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))
+    lt.load_state_dict(other, tmp_path / "s.wcodec")
+    assert torch.equal(other[4].weight, model[4].weight) and most == 1
 
 
 def test_torch_load_recognises_the_file(tmp_path):
