@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import json
+import sys
 import zlib
 
 import numpy as np
@@ -45,6 +46,16 @@ def test_columns_come_back(kind, nulls):
     for empty in (array[:0], pa.chunked_array([], kind)):
         assert len(arrow.decompress_column(arrow.compress_column(empty))) == 0
     assert arrow.decompress_column(arrow.compress_column(pa.nulls(5, kind))).null_count == 5
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_types_of_numpy_without_pandas(kind, monkeypatch):
+    # As before pyarrow 26, whose types ask pandas.
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    stored = arrow._stored(kind)
+    assert arrow._numpy(stored) == pa.array([], stored).to_numpy(zero_copy_only=False).dtype
+    array = column(kind)
+    assert arrow.decompress_column(arrow.compress_column(array)).equals(array)
 
 
 TABLE = {"a": [1, None, 3, 2**60], "b": [0.5, 1.5, float("nan"), -0.0]}
@@ -177,7 +188,7 @@ def with_nulls():
     yield "pyarrow", lambda pa: pa.array([big, None])
     yield "pyarrow", lambda pa: pa.chunked_array([[big], [None]])
     yield "pyarrow", lambda pa: pa.table({"a": [big, None]})
-    yield "pyarrow", lambda pa: pa.record_batch({"a": [big, None]})
+    yield "pyarrow", lambda pa: pa.RecordBatch.from_pydict({"a": [big, None]})
     yield "pyarrow", lambda pa: pa.array([0.5, None])
     yield "polars", lambda pl: pl.Series([big, None])
     yield "polars", lambda pl: pl.Series([0.5, None])
