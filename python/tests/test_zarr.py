@@ -300,17 +300,19 @@ def contents(path):
 PATIENCE = 300
 
 
-def die_once(marker, value):
-    if not os.path.exists(marker):
-        open(marker, "w").close()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return value
-
-
 def test_dask_with_two_processes(tmp_path):
     distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
     import dask
     import dask.array as da
+
+    marker = str(tmp_path / "died")
+
+    # In here, so that workers get it by value: they cannot import the tests.
+    def die_once(value):
+        if not os.path.exists(marker):
+            open(marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return value
 
     fill(tmp_path / "one").compute(scheduler="synchronous")
     with (
@@ -323,10 +325,7 @@ def test_dask_with_two_processes(tmp_path):
         client.compute(fill(tmp_path / "two")).result(timeout=PATIENCE)
         assert contents(tmp_path / "one") == contents(tmp_path / "two")
         stored = da.from_zarr(str(tmp_path / "two"))
-        marker = str(tmp_path / "died")
-        total = stored.map_blocks(
-            lambda x: die_once(marker, x), dtype="f8", meta=np.empty((0, 0))
-        ).sum()
+        total = stored.map_blocks(die_once, dtype="f8", meta=np.empty((0, 0))).sum()
         assert client.compute(total).result(timeout=PATIENCE) == 2 * grid().sum()
         assert os.path.exists(marker)
 
