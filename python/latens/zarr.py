@@ -55,6 +55,12 @@ class _Named(_Meta):
         )
 
 
+def _native(dtype: Any) -> np.dtype[Any]:
+    """The type of NumPy; Zarr before 3.1 gives that itself."""
+    found: np.dtype[Any] = dtype if isinstance(dtype, np.dtype) else dtype.to_native_dtype()
+    return found
+
+
 class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
     """One chunk as one standalone Pco file; settings are those of `latens.pco.compress`.
 
@@ -84,7 +90,7 @@ class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
         """Raise where the array is of a type that Pco does not have."""
-        check_type(_codec.stored(dtype.to_native_dtype()))
+        check_type(_codec.stored(_native(dtype)))
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
         """There is none: sizes depend on the numbers."""
@@ -95,7 +101,7 @@ class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
         return chunk_spec.prototype.buffer.from_bytes(data)
 
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
-        dtype = chunk_spec.dtype.to_native_dtype()
+        dtype = _native(chunk_spec.dtype)
         array = _codec.decode(chunk_bytes.as_array_like(), chunk_spec.shape, dtype, type(self))
         return chunk_spec.prototype.nd_buffer.from_ndarray_like(array)
 
