@@ -15,9 +15,8 @@ its driver is of CUDA 12.9 or later; elsewhere the CPU does, and the tensor is c
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +30,7 @@ except ImportError as error:
 
 from . import wcodec
 from ._torch_gpu import GpuTensors, open_on
+from ._torch_recognised import recognised
 from ._wcodec_write import save_parts
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ __all__ = [
 ]
 
 Path = str | os.PathLike[str]
-MAGIC = b"WCODEC\0\0"
 
 _TYPES = {
     "BOOL": "bool",
@@ -211,18 +210,34 @@ def save_file(
     **settings: Any,
 ) -> None:
     """Write tensors to a `.wcodec` file; `settings` are those of `latens.wcodec.save_file`."""
-    names = {getattr(torch, t, None): name for name, t in _TYPES.items()}
-    parts = {}
-    for name, tensor in tensors.items():
-        if tensor.dtype not in names or tensor.layout != torch.strided:
-            raise InvalidArgumentError(
-                f"{name}: a {tensor.layout} tensor of {tensor.dtype} has no place in safetensors"
-            )
-        held = tensor.detach().cpu().contiguous()
-        flat = held.reshape(-1)
-        data = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, np.uint8)
-        parts[name] = (names[tensor.dtype], tuple(tensor.shape), data)
+    if not isinstance(tensors, Mapping):
+        raise InvalidArgumentError(
+            f"a {type(tensors).__name__} is no dictionary of tensors; write dict(...)"
+        )
+    parts = {name: tensor_part(name, tensor) for name, tensor in tensors.items()}
     save_parts(parts, path, metadata, **settings)
+
+
+_NAMES = {getattr(torch, t): name for name, t in _TYPES.items() if hasattr(torch, t)}
+
+
+def tensor_part(name: str, tensor: Any) -> tuple[str, tuple[int, ...], Any]:
+    """A tensor as `save_parts` takes it: type, shape and bytes."""
+    if not isinstance(tensor, torch.Tensor):
+        raise InvalidArgumentError(
+            f"{name}: a {type(tensor).__name__} is no torch.Tensor; leave it out, or write "
+            "torch.as_tensor(...)"
+        )
+    if tensor.dtype not in _NAMES or tensor.layout != torch.strided or tensor.is_meta:
+        where = " on the meta device, which has no numbers," if tensor.is_meta else ""
+        raise InvalidArgumentError(
+            f"{name}: a {tensor.layout} tensor of {tensor.dtype}{where} has no place in safetensors"
+        )
+    # Views that are conjugates or negatives are so only in how they are read.
+    held = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    flat = held.reshape(-1)
+    data = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, np.uint8)
+    return _NAMES[tensor.dtype], tuple(tensor.shape), data
 
 
 def load_state_dict(
@@ -258,29 +273,6 @@ def load_state_dict(
     result = model.load_state_dict(lazy, strict=strict)
     settle(model)
     return result
-
-
-@contextlib.contextmanager
-def recognised() -> Iterator[None]:
-    """Within this context `torch.load` of a path whose file is a `.wcodec`, by its first bytes, gives
-    the state dictionary in it; all else goes to PyTorch's own `torch.load`."""
-    original = torch.load
-
-    def load(f: Any, map_location: Any = None, *args: Any, **options: Any) -> Any:
-        if isinstance(f, (str, os.PathLike)):
-            with open(f, "rb") as file:
-                found = file.read(len(MAGIC)) == MAGIC
-            if found:
-                if callable(map_location) or isinstance(map_location, dict):
-                    raise InvalidArgumentError("map_location of a .wcodec is a device")
-                return load_file(f, "cpu" if map_location is None else map_location)
-        return original(f, map_location, *args, **options)
-
-    torch.load = load
-    try:
-        yield
-    finally:
-        torch.load = original
 
 
 def __getattr__(name: str) -> Any:

@@ -198,6 +198,49 @@ def test_torch_load_recognises_the_file(tmp_path):
     assert torch.load is original
 
 
+def test_contexts_that_overlap(tmp_path, monkeypatch):
+    lt.save_file({"w": torch.ones(2)}, tmp_path / "a.wcodec")
+    original = torch.load
+    one, two = lt.recognised(), lt.recognised()
+    one.__enter__()
+    two.__enter__()
+    one.__exit__(None, None, None)
+    assert torch.load(tmp_path / "a.wcodec")["w"].sum() == 2
+    two.__exit__(None, None, None)
+    assert torch.load is original
+    # Another's is left where it is, and ours in it does nothing more.
+    with lt.recognised():
+        within = torch.load
+        monkeypatch.setattr(torch, "load", lambda *args, **options: within(*args, **options))
+        other = torch.load
+    assert torch.load is other
+    with pytest.raises(Exception, match="weights_only|pickle|magic"):
+        torch.load(tmp_path / "a.wcodec")
+    with lt.recognised():
+        assert torch.load(tmp_path / "a.wcodec")["w"].sum() == 2
+    assert torch.load is other
+
+
+def test_options_of_torch_load(tmp_path):
+    import inspect
+    import pickle
+
+    lt.save_file({"w": torch.ones(2)}, tmp_path / "a.wcodec")
+    signature = inspect.signature(torch.load)
+    with lt.recognised():
+        assert inspect.signature(torch.load) == signature
+        for options in (
+            {"weights_only": True, "mmap": True},
+            {"map_location": torch.device("cpu"), "pickle_module": None},
+        ):
+            assert torch.load(f=tmp_path / "a.wcodec", **options)["w"].sum() == 2
+        for wrong in ({"pickle_module": pickle}, {"wieghts_only": True}, {"map_location": {}}):
+            with pytest.raises(latens.InvalidArgumentError, match=next(iter(wrong))):
+                torch.load(tmp_path / "a.wcodec", **wrong)
+        with pytest.raises(latens.InvalidArgumentError, match="pickle_module"):
+            torch.load(tmp_path / "a.wcodec", None, pickle)
+
+
 def test_distributed_checkpoint(tmp_path):
     dcp = pytest.importorskip("torch.distributed.checkpoint")
     state = {"w": torch.randn(30, 4), "b": torch.randn(4).bfloat16(), "s": torch.tensor(3.0)}
@@ -342,6 +385,27 @@ class Spy:
         found = self._of.several(names)
         self._decoded.extend((name, data.size) for name, data in zip(names, found, strict=True))
         return found
+
+
+def test_views_of_complex_numbers(tmp_path):
+    numbers = torch.tensor([[1 + 2j, 3 - 4j], [0.5j, 1]])
+    state = {"conj": numbers.conj(), "neg": numbers.conj().imag, "both": numbers.mH}
+    lt.save_file(state, tmp_path / "c.wcodec")
+    back = lt.load_file(tmp_path / "c.wcodec")
+    for name, tensor in state.items():
+        assert torch.equal(back[name], tensor), name
+
+
+def test_what_is_no_tensor_of_numbers(tmp_path):
+    for wrong in (3, np.ones(3), {"x": 1}, None, [torch.ones(2)]):
+        with pytest.raises(latens.InvalidArgumentError, match=f"^a.b: .*{type(wrong).__name__}.*Tensor"):
+            lt.save_file({"a.b": wrong}, tmp_path / "n.wcodec")
+    for wrong in (torch.ones(3, device="meta"), torch.eye(3).to_sparse()):
+        with pytest.raises(latens.InvalidArgumentError, match="^a.b: "):
+            lt.save_file({"a.b": wrong}, tmp_path / "n.wcodec")
+    with pytest.raises(latens.InvalidArgumentError, match="list"):
+        lt.save_file([("a", torch.ones(2))], tmp_path / "n.wcodec")
+    assert not (tmp_path / "n.wcodec").exists()
 
 
 def test_closing(saved):
