@@ -44,6 +44,15 @@ def _has_nulls(source: Any) -> bool:
     return not isinstance(dtype, np.dtype) and hasattr(source, "isna") and bool(np.any(source.isna()))
 
 
+def _by_copy(source: Any) -> Array | None:
+    """What `__array__` gives, where that is an array of numbers."""
+    try:
+        array = np.asarray(source) if hasattr(source, "__array__") else None
+    except (RuntimeError, TypeError, ValueError):
+        return None
+    return None if array is None or array.dtype.hasobject else array
+
+
 def as_array(source: Any) -> Array:
     """An array over the memory of a NumPy array, a buffer, or anything with DLPack."""
     if isinstance(source, np.ndarray):
@@ -62,6 +71,10 @@ def as_array(source: Any) -> Array:
         try:
             return np.from_dlpack(source)
         except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            # Types of `ml_dtypes`, which jax has, are none of DLPack in NumPy.
+            array = _by_copy(source)
+            if array is not None:
+                return array
             raise InvalidArgumentError(
                 f"NumPy cannot use this {type(source).__name__} through DLPack ({error}); "
                 "a tensor must be on the CPU, without gradient, and of a type that NumPy has: "
@@ -156,6 +169,12 @@ def octets(source: Any) -> npt.NDArray[np.uint8]:
 def target(out: Any) -> Array:
     """An array of one dimension over memory to decode into."""
     array = as_array(out)
+    given = isinstance(out, np.ndarray) or array.size == 0
+    if not given and not np.may_share_memory(array, as_array(out)):
+        raise InvalidArgumentError(
+            f"`out`, a {type(out).__name__}, gives NumPy a copy, which it would not see written to; "
+            "write numpy.empty(shape, dtype)"
+        )
     if not array.flags.writeable and hasattr(out, "numpy"):
         array = out.numpy()
     check_type(array.dtype)
