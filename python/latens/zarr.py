@@ -37,12 +37,13 @@ from . import _codec
 from ._buffers import check_type
 
 if TYPE_CHECKING:
+    from abc import ABCMeta as _Meta
+
     from zarr.core.array_spec import ArraySpec
+else:
+    _Meta = type(ArrayBytesCodec)
 
 __all__ = ["Pco", "register_pcodec"]
-
-
-_Meta: Any = type(ArrayBytesCodec)
 
 
 class _Named(_Meta):
@@ -76,7 +77,7 @@ class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
         """The codec of what `zarr.json` says."""
         if data.get("name") != cls.name:
             raise InvalidArgumentError(f"{data.get('name')!r} is not the codec {cls.name!r}")
-        return cls(**data.get("configuration", {}))
+        return cls(**_codec.known(data.get("configuration") or {}))
 
     def to_dict(self) -> dict[str, Any]:
         """What `zarr.json` says."""

@@ -282,6 +282,18 @@ def test_configurations_come_back():
     assert np.array_equal(out, grid().reshape(-1))
 
 
+def test_a_setting_that_there_is_not():
+    said = "latens.pco has no setting 'levle'; it has level, mode, delta, favor, checksum"
+    with pytest.raises(latens.InvalidArgumentError, match=said):
+        serializer = {"name": "latens.pco", "configuration": {"levle": 3}}
+        zarr.create_array(
+            {}, shape=(4,), chunks=(4,), dtype="f4", serializer=serializer, compressors=None
+        )
+    with pytest.raises(latens.InvalidArgumentError, match=said):
+        numcodecs.get_codec({"id": "latens.pco", "levle": 3})
+    assert latens.zarr.Pco.from_dict({"name": "latens.pco"}) == latens.zarr.Pco()
+
+
 def test_types_as_zarr_before_3_1_has_them():
     import types
 
