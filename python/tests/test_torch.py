@@ -249,6 +249,25 @@ def test_distributed_checkpoint(tmp_path):
     dcp.load(target, storage_reader=lt.StorageReader(tmp_path / "d.wcodec"), no_dist=True)
     for name, tensor in state.items():
         assert torch.equal(target[name], tensor)
+    reader = lt.StorageReader(tmp_path / "d.wcodec")
+    assert reader.read_metadata().planner_data == {name: (name,) for name in state}
+    nested = {"outer": {"w": torch.zeros(30, 4)}}
+    lt.save_file({"outer.w": state["w"]}, tmp_path / "n.wcodec")
+    dcp.load(nested, storage_reader=lt.StorageReader(tmp_path / "n.wcodec"), no_dist=True)
+    assert torch.equal(nested["outer"]["w"], state["w"])
+
+
+def test_distributed_checkpoint_by_keys(tmp_path):
+    loading = pytest.importorskip("torch.distributed.checkpoint.state_dict_loader")
+    if not hasattr(loading, "_load_state_dict_from_keys"):
+        pytest.skip("this PyTorch loads no state dictionary by its keys")
+    state = {"w": torch.randn(30, 4), "inner.b": torch.randn(4), "s": torch.tensor(3.0)}
+    lt.save_file(state, tmp_path / "d.wcodec")
+    for keys in ({"w"}, {"inner.b", "s"}, None):
+        reader = lt.StorageReader(tmp_path / "d.wcodec")
+        found = loading._load_state_dict_from_keys(keys, storage_reader=reader)
+        assert found.keys() == (keys or state.keys())
+        assert all(torch.equal(found[name], state[name]) for name in found)
 
 
 def test_transformers_gives_the_same_logits(tmp_path):
