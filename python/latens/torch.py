@@ -253,12 +253,15 @@ def load_state_dict(
 
     Each tensor is decoded where the model copies it, so that beside the model one is in memory at a
     time. With `assign` the tensors of the file become the model's, as for one on the meta device: then
-    all are decoded before, and there is no other copy. So they are either way in a PyTorch that cannot
-    guard the memory of tensors.
+    all are decoded before, and there is no other copy. So they are either way for a model with tensors
+    of classes that dispatch for themselves (DTensor, quantized ones), and in a PyTorch that cannot guard
+    the memory of tensors.
     """
     from ._torch_lazy import LazyTensor, can_be_lazy, settle
 
-    if assign or not can_be_lazy:
+    own = (*model.parameters(), *model.buffers())
+    plain = all(type(t).__torch_dispatch__ == torch.Tensor.__torch_dispatch__ for t in own)
+    if assign or not plain or not can_be_lazy:
         state = load_file(path, threads=threads)
         return model.load_state_dict(state, strict=strict, assign=assign)
     # It is not closed here: what a hook keeps may be decoded later.

@@ -184,6 +184,35 @@ def test_loading_a_state_dictionary_takes_one_tensor_at_a_time(tmp_path, monkeyp
     assert torch.equal(other[4].weight, model[4].weight) and most == 1
 
 
+class Doubled(torch.Tensor):
+    """A tensor of a class that dispatches for itself, and knows plain tensors only."""
+
+    @staticmethod
+    def __new__(cls, held):
+        made = torch.Tensor._make_wrapper_subclass(cls, held.shape, dtype=held.dtype)
+        made.held = held
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten.detach.default:
+            return cls(args[0].held)
+        assert func is torch.ops.aten.copy_.default and type(args[1]) is torch.Tensor
+        args[0].held.copy_(args[1] * 2)
+        return args[0]
+
+
+Doubled.__torch_function__ = torch._C._disabled_torch_function_impl
+
+
+def test_a_state_dictionary_for_tensors_of_other_classes(tmp_path):
+    lt.save_file({"weight": torch.ones(4, 9)}, tmp_path / "s.wcodec")
+    model = torch.nn.Linear(9, 4, bias=False)
+    model.weight = torch.nn.Parameter(Doubled(torch.zeros(4, 9)), requires_grad=False)
+    lt.load_state_dict(model, tmp_path / "s.wcodec")
+    assert model.weight.held.sum() == 72
+
+
 def test_torch_load_recognises_the_file(tmp_path):
     state = torch.nn.Linear(3, 2).state_dict()
     lt.save_file(state, tmp_path / "a.wcodec")
