@@ -10,6 +10,7 @@ import errno
 import io
 import os
 import threading
+import weakref
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -69,11 +70,19 @@ class _Place:
     crc: int
 
 
+def _at_offsets(file: Any) -> bool:
+    """Whether the bytes of a file are those of its descriptor, which the system reads by their place."""
+    raw = file.raw if isinstance(file, io.BufferedReader) else file
+    return isinstance(raw, io.FileIO) and hasattr(os, "pread")
+
+
 class Members:
-    """The members of an archive: where they lie, checked against the file."""
+    """The members of an archive: where they lie, checked against the file. Threads may read them, and
+    processes that were forked, which share the place in the file where others read."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._lock = file, threading.Lock()
+        self._file, self._lock, self._placed = file, threading.Lock(), _at_offsets(file)
+        _OPEN.add(self)
         self.length = file.seek(0, os.SEEK_END)
         try:
             infos = zipfile.ZipFile(file).infolist()
@@ -98,6 +107,12 @@ class Members:
         return _Place(start, info.file_size, info.CRC)
 
     def _at(self, at: int, size: int) -> bytes:
+        if self._placed:
+            pieces = []
+            while size > 0 and (piece := os.pread(self._file.fileno(), min(size, 1 << 30), at)):
+                pieces.append(piece)
+                at, size = at + len(piece), size - len(piece)
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
         with self._lock:
             self._file.seek(at)
             return self._file.read(size)
@@ -124,6 +139,19 @@ class Members:
     def start(self, name: str) -> int:
         """Where the bytes of a member begin."""
         return self._places[name].start
+
+
+_OPEN: weakref.WeakSet[Members] = weakref.WeakSet()
+
+
+def _unlock() -> None:
+    # In a new process, whose parent may have been reading: who would unlock it is not here.
+    for members in list(_OPEN):
+        members._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 class Reader:

@@ -23,18 +23,58 @@ _ADVICE = {
 }
 
 
+def _has_nulls(source: Any) -> bool:
+    """Whether a column or a table of pandas, polars or pyarrow has nulls; NaN are numbers."""
+    columns = getattr(source, "columns", None)
+    if columns is not None and hasattr(source, "__arrow_c_stream__"):
+        parts = [part if hasattr(part, "null_count") else source[part] for part in columns]
+        kinds = {str(getattr(part, "type", getattr(part, "dtype", None))) for part in parts}
+        if len(kinds) > 1:
+            raise InvalidArgumentError(
+                f"columns of {' and '.join(sorted(kinds))} would become one type; write "
+                "latens.arrow.compress(...), which keeps them, or take one column"
+            )
+        return any(map(_has_nulls, parts))
+    count = getattr(source, "null_count", None)
+    count = count() if callable(count) else count
+    if isinstance(count, (int, np.integer)):
+        return bool(count)
+    # Types of pandas that are none of NumPy's.
+    dtype = getattr(source, "dtype", np.dtype("u1"))
+    return not isinstance(dtype, np.dtype) and hasattr(source, "isna") and bool(np.any(source.isna()))
+
+
+def _by_copy(source: Any) -> Array | None:
+    """What `__array__` gives, where that is an array of numbers."""
+    try:
+        array = np.asarray(source) if hasattr(source, "__array__") else None
+    except (RuntimeError, TypeError, ValueError):
+        return None
+    return None if array is None or array.dtype.hasobject else array
+
+
 def as_array(source: Any) -> Array:
     """An array over the memory of a NumPy array, a buffer, or anything with DLPack."""
     if isinstance(source, np.ndarray):
         return source
     if isinstance(source, (bytes, bytearray, memoryview)):
         return np.asarray(memoryview(source))
+    if _has_nulls(source):
+        raise InvalidArgumentError(
+            f"a {type(source).__name__} with nulls would become one of floats, which have no nulls and "
+            "round integers; write latens.arrow.compress(...) for a table, compress_column(...) for a "
+            "column, which keep them, or fill them first: fillna(0), fill_null(0)"
+        )
     if hasattr(source, "__array_interface__") or hasattr(source, "__array_struct__"):
         return np.asarray(source)
     if hasattr(source, "__dlpack__"):
         try:
             return np.from_dlpack(source)
         except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            # Types of `ml_dtypes`, which jax has, are none of DLPack in NumPy.
+            array = _by_copy(source)
+            if array is not None:
+                return array
             raise InvalidArgumentError(
                 f"NumPy cannot use this {type(source).__name__} through DLPack ({error}); "
                 "a tensor must be on the CPU, without gradient, and of a type that NumPy has: "
@@ -129,6 +169,12 @@ def octets(source: Any) -> npt.NDArray[np.uint8]:
 def target(out: Any) -> Array:
     """An array of one dimension over memory to decode into."""
     array = as_array(out)
+    given = isinstance(out, np.ndarray) or array.size == 0
+    if not given and not np.may_share_memory(array, as_array(out)):
+        raise InvalidArgumentError(
+            f"`out`, a {type(out).__name__}, gives NumPy a copy, which it would not see written to; "
+            "write numpy.empty(shape, dtype)"
+        )
     if not array.flags.writeable and hasattr(out, "numpy"):
         array = out.numpy()
     check_type(array.dtype)

@@ -35,6 +35,16 @@ def settings(
     return values
 
 
+def known(given: dict[str, Any]) -> dict[str, Any]:
+    """A configuration, of which all are settings."""
+    wrong = [repr(name) for name in given if name not in SETTINGS]
+    if wrong:
+        raise InvalidArgumentError(
+            f"the codec latens.pco has no setting {', '.join(wrong)}; it has {', '.join(SETTINGS)}"
+        )
+    return given
+
+
 class Configured:
     """Settings of `latens.pco.compress`, kept and shown."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -38,7 +39,14 @@ def save_file(
     name longer than 1024 bytes, or numbers are masked.
     """
     parts = {}
+    torch_tensor = getattr(sys.modules.get("torch"), "Tensor", ())
     for name, tensor in tensors.items():
+        if isinstance(tensor, torch_tensor):
+            # It has types that NumPy lacks, and some that `ml_dtypes` lacks.
+            from .torch import tensor_part
+
+            parts[name] = tensor_part(name, tensor)
+            continue
         try:
             array = unmasked(as_array(tensor))
             kind = dtype_name(array.dtype)

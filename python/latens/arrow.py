@@ -69,6 +69,12 @@ def _stored(kind: Any) -> Any:
     return None
 
 
+def _numpy(stored: Any) -> np.dtype[Any]:
+    """The type of NumPy for one of `_stored`; `to_pandas_dtype` wants pandas, before pyarrow 26."""
+    name = str(stored)
+    return np.dtype({"halffloat": "f2", "float": "f4", "double": "f8"}.get(name, name))
+
+
 def _type(text: str) -> Any:
     """The type that `str` spells so, of those that columns have; None where there is none."""
     pa = _pyarrow()
@@ -214,7 +220,7 @@ def _decompressed(
         numbers = pco.decompress(
             held[start : start + size], max_output=max_output, max_alloc=max_alloc, threads=threads
         )
-        if numbers.dtype != np.dtype(stored.to_pandas_dtype()):
+        if numbers.dtype != _numpy(stored):
             raise CorruptError(f"corrupt: numbers of {numbers.dtype} do not go with {kind}")
         plain = pa.array(numbers)
         column = plain.cast(kind) if pa.types.is_boolean(kind) else plain.view(kind)

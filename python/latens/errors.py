@@ -1,5 +1,7 @@
 """Errors. All are `LatensError`; each is also the built-in exception that it comes closest to."""
 
+from typing import Any
+
 
 class LatensError(Exception):
     """Something went wrong in latens."""
@@ -31,6 +33,12 @@ class LimitError(InvalidArgumentError):
 
 class InputOutputError(LatensError, OSError):
     """Reading or writing a file failed."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What the system said was set later, so it is none of the arguments, and of no dictionary.
+        system = {name: getattr(self, name) for name in ("errno", "strerror", "filename")}
+        state = {**self.__dict__, **{k: v for k, v in system.items() if v is not None}}
+        return type(self), self.args, state
 
 
 class MissingError(LatensError, ImportError):

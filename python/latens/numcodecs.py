@@ -12,7 +12,7 @@ True
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -36,7 +36,10 @@ _ADVICE = (
     "this codec is the compressor of Zarr 2: write compressors=latens.numcodecs.Pco(), filters=None, "
     "zarr_format=2; in Zarr 3 write serializer=latens.zarr.Pco(), compressors=None"
 )
-_Meta: Any = type(Codec)
+if TYPE_CHECKING:
+    from abc import ABCMeta as _Meta
+else:
+    _Meta = type(Codec)
 
 
 class _Named(_Meta):
@@ -92,7 +95,7 @@ class Pco(_codec.Configured, Codec, metaclass=_Named):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Pco:
         """The codec of a configuration."""
-        return cls(**config)
+        return cls(**_codec.known(config))
 
 
 def _array(buf: Any) -> Array:

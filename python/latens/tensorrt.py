@@ -22,15 +22,22 @@ from .wcodec import File
 __all__ = ["Constants", "set_weights"]
 
 # TensorRT's types for those that NumPy lacks; a buffer of these is passed by pointer and type.
-_BY_POINTER = {"BF16": "BF16", "F8_E4M3": "FP8"}
+_BY_POINTER = {"BF16": "BF16", "F8_E4M3": "FP8", "F8_E8M0": "E8M0"}
+# Those that it knows by NumPy's.
+_BY_ARRAY = ("F32", "F16", "I8", "U8", "I32", "I64", "BOOL")
 
 
 def _weights(trt: Any, file: File, name: str) -> tuple[Any, Any]:
     """What TensorRT takes, and the array that has to live as long as it is used."""
     info = file.info(name)
+    kind = getattr(trt.DataType, _BY_POINTER.get(info.dtype, ""), None)
+    if kind is None and info.dtype not in _BY_ARRAY:
+        raise InvalidArgumentError(
+            f"{name}: this TensorRT has no type for {info.dtype}; it takes "
+            f"{', '.join((*_BY_ARRAY, *_BY_POINTER))}: convert the checkpoint, or give the weights yourself"
+        )
     data = file.get_bytes(name)
-    if info.dtype in _BY_POINTER:
-        kind = getattr(trt.DataType, _BY_POINTER[info.dtype])
+    if kind is not None:
         count = int(np.prod(info.shape, dtype=np.int64))
         return trt.Weights(kind, data.ctypes.data, count), data
     array = data.view(numpy_dtype(info.dtype)).reshape(info.shape)
@@ -58,7 +65,8 @@ def set_weights(
     which must live until `refit_cuda_engine` has returned.
 
     `names` maps a name of the engine to one of the file. `trt` is the module, `tensorrt` by default.
-    Raises `InvalidArgumentError` where the file lacks a weight, or the refitter refuses one.
+    Raises `InvalidArgumentError` where the file lacks a weight, TensorRT has no type for one, or the
+    refitter refuses one.
     """
     trt = _tensorrt(trt)
     held = []

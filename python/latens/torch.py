@@ -8,16 +8,15 @@ its driver is of CUDA 12.9 or later; elsewhere the CPU does, and the tensor is c
 |---|---|
 | `load_file`, `save_file` | `safetensors.torch` |
 | `safe_open` | `safetensors.safe_open` |
-| `load_state_dict` | `model.load_state_dict(load_file(...))`, tensor by tensor |
+| `load_state_dict` | `model.load_state_dict(load_file(...))`, one tensor in memory at a time |
 | `recognised` | a context in which `torch.load` takes `.wcodec` files |
 | `StorageReader` | a storage reader of `torch.distributed.checkpoint` (module `latens.torch_dcp`) |
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +30,7 @@ except ImportError as error:
 
 from . import wcodec
 from ._torch_gpu import GpuTensors, open_on
+from ._torch_recognised import recognised
 from ._wcodec_write import save_parts
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ __all__ = [
 ]
 
 Path = str | os.PathLike[str]
-MAGIC = b"WCODEC\0\0"
 
 _TYPES = {
     "BOOL": "bool",
@@ -211,65 +210,72 @@ def save_file(
     **settings: Any,
 ) -> None:
     """Write tensors to a `.wcodec` file; `settings` are those of `latens.wcodec.save_file`."""
-    names = {getattr(torch, t, None): name for name, t in _TYPES.items()}
-    parts = {}
-    for name, tensor in tensors.items():
-        if tensor.dtype not in names or tensor.layout != torch.strided:
-            raise InvalidArgumentError(
-                f"{name}: a {tensor.layout} tensor of {tensor.dtype} has no place in safetensors"
-            )
-        held = tensor.detach().cpu().contiguous()
-        flat = held.reshape(-1)
-        data = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, np.uint8)
-        parts[name] = (names[tensor.dtype], tuple(tensor.shape), data)
+    if not isinstance(tensors, Mapping):
+        raise InvalidArgumentError(
+            f"a {type(tensors).__name__} is no dictionary of tensors; write dict(...)"
+        )
+    parts = {name: tensor_part(name, tensor) for name, tensor in tensors.items()}
     save_parts(parts, path, metadata, **settings)
 
 
+_NAMES = {getattr(torch, t): name for name, t in _TYPES.items() if hasattr(torch, t)}
+
+
+def tensor_part(name: str, tensor: Any) -> tuple[str, tuple[int, ...], Any]:
+    """A tensor as `save_parts` takes it: type, shape and bytes."""
+    if not isinstance(tensor, torch.Tensor):
+        raise InvalidArgumentError(
+            f"{name}: a {type(tensor).__name__} is no torch.Tensor; leave it out, or write "
+            "torch.as_tensor(...)"
+        )
+    if tensor.dtype not in _NAMES or tensor.layout != torch.strided or tensor.is_meta:
+        where = " on the meta device, which has no numbers," if tensor.is_meta else ""
+        raise InvalidArgumentError(
+            f"{name}: a {tensor.layout} tensor of {tensor.dtype}{where} has no place in safetensors"
+        )
+    # Views that are conjugates or negatives are so only in how they are read.
+    held = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    flat = held.reshape(-1)
+    data = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, np.uint8)
+    return _NAMES[tensor.dtype], tuple(tensor.shape), data
+
+
 def load_state_dict(
-    model: torch.nn.Module, path: Path, strict: bool = True, *, threads: int = 0
-) -> tuple[list[str], list[str]]:
-    """Load a `.wcodec` file into a model, one tensor in memory at a time; returns names that are
-    missing in the file and names that the model does not have.
+    model: torch.nn.Module,
+    path: Path,
+    strict: bool = True,
+    assign: bool = False,
+    *,
+    threads: int = 0,
+) -> Any:
+    """`model.load_state_dict` of a `.wcodec` file: the same hooks, errors, warnings and result, which
+    has `missing_keys` and `unexpected_keys`.
 
-    Raises `RuntimeError` where there are any and `strict` is set, or where shapes differ.
+    Each tensor is decoded where the model copies it, so that beside the model one is in memory at a
+    time. With `assign` the tensors of the file become the model's, as for one on the meta device: then
+    all are decoded before, and there is no other copy. So they are either way for a model with tensors
+    of classes that dispatch for themselves (DTensor, quantized ones), and in a PyTorch that cannot guard
+    the memory of tensors.
     """
-    with safe_open(path, threads=threads) as file:
-        state, names = model.state_dict(), set(file.keys())
-        missing = [name for name in state if name not in names]
-        unexpected = [name for name in file.keys() if name not in state]
-        if strict and (missing or unexpected):
-            raise RuntimeError(f"missing in {path}: {missing}; unknown to the model: {unexpected}")
-        for name, target in state.items():
-            if name in names:
-                shape = file.file.info(name).shape
-                if tuple(target.shape) != shape:
-                    raise RuntimeError(f"{name}: the model has {tuple(target.shape)}, not {shape}")
-                with torch.no_grad():
-                    target.copy_(file.get_tensor(name))
-        return missing, unexpected
+    from ._torch_lazy import LazyTensor, can_be_lazy, settle
 
-
-@contextlib.contextmanager
-def recognised() -> Iterator[None]:
-    """Within this context `torch.load` of a path whose file is a `.wcodec`, by its first bytes, gives
-    the state dictionary in it; all else goes to PyTorch's own `torch.load`."""
-    original = torch.load
-
-    def load(f: Any, map_location: Any = None, *args: Any, **options: Any) -> Any:
-        if isinstance(f, (str, os.PathLike)):
-            with open(f, "rb") as file:
-                found = file.read(len(MAGIC)) == MAGIC
-            if found:
-                if callable(map_location) or isinstance(map_location, dict):
-                    raise InvalidArgumentError("map_location of a .wcodec is a device")
-                return load_file(f, "cpu" if map_location is None else map_location)
-        return original(f, map_location, *args, **options)
-
-    torch.load = load
-    try:
-        yield
-    finally:
-        torch.load = original
+    own = (*model.parameters(), *model.buffers())
+    plain = all(type(t).__torch_dispatch__ == torch.Tensor.__torch_dispatch__ for t in own)
+    if assign or not plain or not can_be_lazy:
+        state = load_file(path, threads=threads)
+        return model.load_state_dict(state, strict=strict, assign=assign)
+    # It is not closed here: what a hook keeps may be decoded later.
+    file = safe_open(path, threads=threads)
+    lazy = {
+        # State that is no tensor of the model's goes to code that may do anything with it.
+        name: file.get_tensor(name)
+        if name.endswith("_extra_state") or 0 in (len(info.shape), info.nbytes)
+        else LazyTensor(file.get_slice(name))
+        for name, info in ((name, file.file.info(name)) for name in file.keys())
+    }
+    result = model.load_state_dict(lazy, strict=strict)
+    settle(model)
+    return result
 
 
 def __getattr__(name: str) -> Any:

@@ -47,7 +47,9 @@ class StorageReader(storage.StorageReader):
                     size=size,
                     chunks=[whole],
                 )
-        return dcp.Metadata(state_dict_metadata=tensors)
+        # Where each stands in a nested dictionary: here none is nested. Loading by keys looks it up.
+        places: Any = {name: (name,) for name in tensors}
+        return dcp.Metadata(state_dict_metadata=tensors, planner_data=places)
 
     def set_up_storage_reader(
         self, metadata: dcp.Metadata, is_coordinator: bool, *args: Any, **options: Any

@@ -36,6 +36,10 @@ def _file(path: Path) -> tuple[str, str]:
     return path, os.path.join(path, found[0])
 
 
+# What the configuration would take for its own, though it is for the model.
+_OF_MODEL = ("dtype", "torch_dtype", "quantization_config", "generation_config", "output_loading_info")
+
+
 def from_pretrained(
     cls: Any,
     folder_or_file: Path,
@@ -47,8 +51,10 @@ def from_pretrained(
 ) -> Any:
     """A model of class `cls` (`AutoModel`, `BertModel`, …) with the weights of a `.wcodec` file.
 
-    `config` is the model's configuration; without it `config.json` beside the file says it. `options`
-    go to `cls.from_pretrained`, which gets no path, the configuration and the state dictionary.
+    `config` is the model's configuration, or the path of one; without it `config.json` beside the file
+    says it. `options` are those of `cls.from_pretrained`: where no configuration is given as such, the
+    names of its settings (`num_labels`, `use_cache`) change it. `generation_config.json` beside the
+    file is read.
     """
     # First, for what it says where PyTorch is missing.
     from .torch import load_file
@@ -62,12 +68,46 @@ def from_pretrained(
             "latens.transformers needs transformers: pip install latens[transformers]"
         ) from error
 
+    if "state_dict" in options:
+        raise InvalidArgumentError("state_dict: the weights are those of the .wcodec; leave it out")
     folder, file = _file(folder_or_file)
-    if config is None:
-        config = AutoConfig.from_pretrained(folder)
-    if hasattr(cls, "from_config"):
+    automatic = hasattr(cls, "from_config")
+    trust = {k: v for k, v in options.items() if k in ("trust_remote_code", "code_revision")}
+    if config is None or isinstance(config, (str, os.PathLike)):
+        # A part of a composite model has its own class of configuration, which finds its part.
+        reader = None if automatic else getattr(cls, "config_class", None)
+        kept = {name: options.pop(name) for name in _OF_MODEL if name in options}
+        config, options = (reader or AutoConfig).from_pretrained(
+            folder if config is None else config, return_unused_kwargs=True, **options
+        )
+        options = {**options, **kept}
+        options.pop("code_revision", None)
+        if "trust_remote_code" in trust:
+            options["trust_remote_code"] = trust["trust_remote_code"]
+    if automatic:
         # Auto classes want a path; which class they stand for says a model without memory.
         with torch.device("meta"):
-            cls = type(cls.from_config(config))
+            found = cls.from_config(config, **trust)
+        cls = type(found)
+        # Of a composite model they may take the part that is text.
+        config = config if isinstance(found.config, type(config)) else found.config
     state = load_file(file, base=base, threads=threads)
-    return cls.from_pretrained(None, config=config, state_dict=state, **options)
+    made = cls.from_pretrained(None, config=config, state_dict=state, **options)
+    model = made[0] if isinstance(made, tuple) else made
+    model.config.name_or_path = model.name_or_path = folder
+    if options.get("generation_config") is None and model.can_generate():
+        _read_generation(model, folder)
+    return made
+
+
+def _read_generation(model: Any, folder: str) -> None:
+    """The settings for generation that lie beside the file, as transformers reads them."""
+    from transformers import GenerationConfig
+
+    # Older models have them in the configuration.
+    for name, options in (("generation_config.json", {}), ("config.json", {"_from_model_config": True})):
+        if os.path.isfile(os.path.join(folder, name)):
+            model.generation_config = GenerationConfig.from_pretrained(
+                folder, config_file_name=name, **options
+            )
+            return

@@ -37,12 +37,13 @@ from . import _codec
 from ._buffers import check_type
 
 if TYPE_CHECKING:
+    from abc import ABCMeta as _Meta
+
     from zarr.core.array_spec import ArraySpec
+else:
+    _Meta = type(ArrayBytesCodec)
 
 __all__ = ["Pco", "register_pcodec"]
-
-
-_Meta: Any = type(ArrayBytesCodec)
 
 
 class _Named(_Meta):
@@ -53,6 +54,12 @@ class _Named(_Meta):
             f"<class '{cls.__module__}.{cls.__qualname__}'> (it takes arrays: write "
             "serializer=latens.zarr.Pco(), compressors=None)"
         )
+
+
+def _native(dtype: Any) -> np.dtype[Any]:
+    """The type of NumPy; Zarr before 3.1 gives that itself."""
+    found: np.dtype[Any] = dtype if isinstance(dtype, np.dtype) else dtype.to_native_dtype()
+    return found
 
 
 class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
@@ -70,7 +77,7 @@ class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
         """The codec of what `zarr.json` says."""
         if data.get("name") != cls.name:
             raise InvalidArgumentError(f"{data.get('name')!r} is not the codec {cls.name!r}")
-        return cls(**data.get("configuration", {}))
+        return cls(**_codec.known(data.get("configuration") or {}))
 
     def to_dict(self) -> dict[str, Any]:
         """What `zarr.json` says."""
@@ -84,7 +91,7 @@ class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
         """Raise where the array is of a type that Pco does not have."""
-        check_type(_codec.stored(dtype.to_native_dtype()))
+        check_type(_codec.stored(_native(dtype)))
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
         """There is none: sizes depend on the numbers."""
@@ -95,7 +102,7 @@ class Pco(_codec.Configured, ArrayBytesCodec, metaclass=_Named):
         return chunk_spec.prototype.buffer.from_bytes(data)
 
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
-        dtype = chunk_spec.dtype.to_native_dtype()
+        dtype = _native(chunk_spec.dtype)
         array = _codec.decode(chunk_bytes.as_array_like(), chunk_spec.shape, dtype, type(self))
         return chunk_spec.prototype.nd_buffer.from_ndarray_like(array)
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -43,6 +44,47 @@ def test_one_array_comes_back(tmp_path, name):
     latens.save(tmp_path / "x.pco.zip", ARRAYS[name])
     with latens.open(tmp_path / "x.pco.zip") as file:
         assert file.files == ["arr_0"] and same(file["arr_0"], ARRAYS[name])
+
+
+def forked(call):
+    """The id of a child that calls and exits with 0 where that was true."""
+    child = os.fork()
+    if child == 0:
+        code = 9
+        try:
+            code = 0 if call() else 1
+        finally:
+            os._exit(code)
+    return child
+
+
+def codes(children):
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_processes_that_are_forked_read_one_open_file(tmp_path):
+    arrays = {f"a{i}": np.arange(20_000) * 7919 * (i + 1) % 9973 for i in range(8)}
+    latens.save(tmp_path / "x.pco.zip", **arrays)
+
+    def read(archive):
+        return all(np.array_equal(archive[name], arrays[name]) for _ in range(15) for name in arrays)
+
+    with latens.open(tmp_path / "x.pco.zip") as archive, open(tmp_path / "x.pco.zip", "rb") as file:
+        for shared in (archive, latens.open(file)):
+            children = [forked(lambda shared=shared: read(shared)) for _ in range(3)]
+            assert read(shared) and codes(children) == [0, 0, 0]
+    # While a thread of the parent reads.
+    archive = latens.open(io.BytesIO((tmp_path / "x.pco.zip").read_bytes()))
+
+    def within_time():
+        signal.alarm(20)
+        return np.array_equal(archive["a1"], arrays["a1"])
+
+    with archive._reader._members._lock:
+        child = forked(within_time)
+    assert codes([child]) == [0]
 
 
 def test_as_savez(tmp_path):

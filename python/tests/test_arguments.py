@@ -77,6 +77,26 @@ def test_errors_of_the_system_name_the_file(saved, tmp_path):
     assert str(tmp_path) in str(error) and "os error" not in str(error)
 
 
+def test_errors_are_whole_behind_pickle(tmp_path):
+    import copy
+    import pickle
+
+    with pytest.raises(latens.InputOutputError) as caught:
+        wcodec.open(tmp_path)
+    error = caught.value
+    error.places = ["somewhere"]
+    plain = latens.InputOutputError(errno.ENOENT, "no such file", "a.wcodec")
+    for given in (error, plain, latens.InputOutputError("only text")):
+        for again in (pickle.loads(pickle.dumps(given)), copy.copy(given)):
+            assert type(again) is latens.InputOutputError and str(again) == str(given)
+            for name in ("errno", "strerror", "filename", "args", "places", "offset"):
+                assert getattr(again, name) == getattr(given, name), name
+    with pytest.raises(latens.LatensError) as caught:
+        pco.decompress(DATA[:-20])
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.offset) == (str(caught.value), caught.value.offset)
+
+
 def test_memory_that_is_not_aligned():
     held = np.zeros(NUMBERS.nbytes + 1, "u1")
     crooked = held[1:].view("i4")

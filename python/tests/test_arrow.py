@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import json
+import sys
 import zlib
 
 import numpy as np
@@ -12,7 +13,7 @@ import latens
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-from latens import arrow, pco  # noqa: E402
+from latens import arrow, pco, wcodec  # noqa: E402
 
 KINDS = [
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()),
@@ -45,6 +46,16 @@ def test_columns_come_back(kind, nulls):
     for empty in (array[:0], pa.chunked_array([], kind)):
         assert len(arrow.decompress_column(arrow.compress_column(empty))) == 0
     assert arrow.decompress_column(arrow.compress_column(pa.nulls(5, kind))).null_count == 5
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_types_of_numpy_without_pandas(kind, monkeypatch):
+    # As before pyarrow 26, whose types ask pandas.
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    stored = arrow._stored(kind)
+    assert arrow._numpy(stored) == pa.array([], stored).to_numpy(zero_copy_only=False).dtype
+    array = column(kind)
+    assert arrow.decompress_column(arrow.compress_column(array)).equals(array)
 
 
 TABLE = {"a": [1, None, 3, 2**60], "b": [0.5, 1.5, float("nan"), -0.0]}
@@ -170,6 +181,52 @@ def of_null_rows(data, rows):
     text = json.dumps(about).encode()
     head = len(text).to_bytes(4, "little") + zlib.crc32(text).to_bytes(4, "little")
     return data[:15] + head + text + data[23 + size :][: about["pco"]] + runs
+
+
+def with_nulls():
+    big = 2**53 + 1
+    yield "pyarrow", lambda pa: pa.array([big, None])
+    yield "pyarrow", lambda pa: pa.chunked_array([[big], [None]])
+    yield "pyarrow", lambda pa: pa.table({"a": [big, None]})
+    yield "pyarrow", lambda pa: pa.RecordBatch.from_pydict({"a": [big, None]})
+    yield "pyarrow", lambda pa: pa.array([0.5, None])
+    yield "polars", lambda pl: pl.Series([big, None])
+    yield "polars", lambda pl: pl.Series([0.5, None])
+    yield "polars", lambda pl: pl.DataFrame({"a": [big, None]})
+    yield "pandas", lambda pd: pd.Series([big, None], dtype="Int64")
+    yield "pandas", lambda pd: pd.Series([big, None], dtype="int64[pyarrow]")
+    yield "pandas", lambda pd: pd.array([big, None], dtype="Int64")
+    yield "pandas", lambda pd: pd.Index([big, None], dtype="Int64")
+    yield "pandas", lambda pd: pd.DataFrame({"a": pd.array([big, None], dtype="Int64")})
+
+
+@pytest.mark.parametrize("package, make", list(with_nulls()))
+def test_nulls_do_not_become_floats(package, make, tmp_path):
+    peer = pytest.importorskip(package, reason=f"{package} is not installed")
+    for save in (
+        pco.compress,
+        lambda column: latens.save(tmp_path / "n.pco.zip", a=column),
+        lambda column: wcodec.save_file({"a": column}, tmp_path / "n.wcodec"),
+    ):
+        with pytest.raises(latens.InvalidArgumentError, match=r"nulls.*latens.arrow.compress.*fill"):
+            save(make(peer))
+
+
+def test_columns_and_tables_without_nulls_are_arrays():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    big = [2**53 + 1, 7]
+    for column in (
+        *(pa.array(big), pa.chunked_array([big[:1], big[1:]]), polars.Series(big)),
+        *(pandas.Series(big), pandas.Series(big, dtype="Int64"), pandas.Index(big)),
+        *(pandas.DataFrame({"a": big}), polars.DataFrame({"a": big}), pa.table({"a": big})),
+    ):
+        assert pco.decompress(pco.compress(column)).tolist() == big
+    # NaN of floats are numbers.
+    assert np.isnan(pco.decompress(pco.compress(pandas.Series([0.5, None])))[1])
+    for make in (pandas.DataFrame, polars.DataFrame, pa.table):
+        with pytest.raises(latens.InvalidArgumentError, match="latens.arrow.compress"):
+            pco.compress(make({"a": big, "b": [0.5, 1.5]}))
 
 
 def test_types_that_arrow_does_not_take():

@@ -16,13 +16,14 @@ class trt:
     class DataType(enum.Enum):
         BF16 = 1
         FP8 = 2
+        E8M0 = 3
 
     class Weights:
         def __init__(self, a, pointer=None, size=None):
             if pointer is None:
                 self.data = a.copy()
             else:
-                width = {trt.DataType.BF16: 2, trt.DataType.FP8: 1}[a]
+                width = {trt.DataType.BF16: 2, trt.DataType.FP8: 1, trt.DataType.E8M0: 1}[a]
                 self.data = np.frombuffer(ctypes.string_at(pointer, size * width), np.uint8)
 
 
@@ -72,6 +73,28 @@ def test_a_refitter_gets_all_that_it_wants(reader):
         tensorrt.set_weights(Refitter(["x"]), file, trt=trt)
     with pytest.raises(latens.InvalidArgumentError, match="refuses"):
         tensorrt.set_weights(Refitter(["w"], refuses=["w"]), file, trt=trt)
+
+
+def test_types_of_tensorrt(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    numbers = np.arange(1, 5)
+    scales = (2.0**numbers).astype(ml_dtypes.float8_e8m0fnu)
+    taken = {t: numbers.astype(t) for t in ("f4", "f2", "i1", "u1", "i4", "i8", "?")}
+    refused = {t: numbers.astype(t) for t in ("f8", "i2", "u2", "u4", "u8", "c8")}
+    refused["e5m2"] = numbers.astype(ml_dtypes.float8_e5m2)
+    wcodec.save_file({**taken, **refused, "scales": scales}, tmp_path / "t.wcodec")
+    file = wcodec.open(tmp_path / "t.wcodec")
+    refitter = Refitter([*taken, "scales"])
+    tensorrt.set_weights(refitter, file, trt=trt)
+    assert refitter.got["scales"].tobytes() == scales.tobytes()
+    assert all(np.array_equal(refitter.got[name], taken[name]) for name in taken)
+    for name in refused:
+        with pytest.raises(latens.InvalidArgumentError, match=f"^{name}: .*{file.info(name).dtype};"):
+            tensorrt.set_weights(Refitter([name]), file, trt=trt)
+    # One of before it had that type.
+    old = type("old", (), {"DataType": type("DataType", (), {}), "Weights": trt.Weights})
+    with pytest.raises(latens.InvalidArgumentError, match="^scales: .*F8_E8M0"):
+        tensorrt.set_weights(Refitter(["scales"]), file, trt=old)
 
 
 def test_constants_of_a_network(reader):

@@ -1,4 +1,4 @@
-"""latens.torch and what stands on it: transformers, DCP, vLLM's and TensorRT's doubles."""
+"""latens.torch and what stands on it: transformers, DCP."""
 
 import pathlib
 
@@ -52,10 +52,165 @@ def test_a_state_dictionary(tmp_path):
     lt.save_file(model.state_dict(), tmp_path / "l.wcodec")
     assert lt.load_state_dict(other, tmp_path / "l.wcodec") == ([], [])
     assert torch.equal(model.weight, other.weight)
-    with pytest.raises(RuntimeError, match="missing"):
+    with pytest.raises(RuntimeError, match="Missing key"):
         lt.load_state_dict(torch.nn.LSTM(2, 2), tmp_path / "l.wcodec")
     with pytest.raises(RuntimeError, match="weight"):
         lt.load_state_dict(torch.nn.Linear(3, 5), tmp_path / "l.wcodec")
+
+
+class Copies(torch.nn.Linear):
+    """Its state dictionary is of copies."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self._register_state_dict_hook(
+            lambda module, state, prefix, local: state.update({k: v.clone() for k, v in state.items()})
+        )
+
+
+class Extra(torch.nn.Linear):
+    """A module with state of its own."""
+
+    def get_extra_state(self):
+        return torch.tensor([1.0, 2.0])
+
+    def set_extra_state(self, state):
+        self.given = state.tolist()
+
+
+class Renamed(torch.nn.Linear):
+    """It takes the names of older checkpoints, and keeps the tensor itself."""
+
+    def _load_from_state_dict(self, state, prefix, *args):
+        self.weight = torch.nn.Parameter(state.pop(prefix + "w"))
+        state[prefix + "weight"] = self.weight.data
+        super()._load_from_state_dict(state, prefix, *args)
+
+
+class Fused(torch.nn.Module):
+    """It saves three parts and holds them as one."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = torch.nn.Parameter(torch.zeros(6, 2))
+        self._register_load_state_dict_pre_hook(
+            lambda state, *args: state.update(qkv=torch.cat([state.pop(name).mul_(2) for name in "qkv"]))
+        )
+
+
+class Scalar(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.p = torch.nn.Parameter(torch.zeros(()))
+
+
+LINEAR = {"weight": torch.arange(6.0).reshape(2, 3), "bias": torch.ones(2)}
+NORM = {name: torch.full((3,), 0.5) for name in ("weight", "bias", "running_mean", "running_var")}
+STATES = {
+    "copies": (lambda: Copies(3, 2), LINEAR),
+    "extra state": (lambda: Extra(3, 2), {**LINEAR, "_extra_state": torch.tensor([4.0, 5.0])}),
+    "no extra state": (lambda: Extra(3, 2), LINEAR),
+    "another name": (lambda: Renamed(3, 2), {"w": LINEAR["weight"], "bias": LINEAR["bias"]}),
+    "fused": (Fused, {name: torch.rand(2, 2) for name in "qkv"}),
+    "a norm of before": (lambda: torch.nn.BatchNorm1d(3), NORM),
+    "a lazy module": (lambda: torch.nn.LazyLinear(2), LINEAR),
+    "a number": (Scalar, {"p": torch.tensor(2.5)}),
+    "a number of one dimension": (Scalar, {"p": torch.tensor([2.5])}),
+    "on the meta device": (lambda: torch.nn.Linear(3, 2, device="meta"), LINEAR),
+    "of another type": (lambda: torch.nn.Linear(3, 2).half(), LINEAR),
+    "something missing": (lambda: torch.nn.Linear(3, 2), {"weight": LINEAR["weight"]}),
+    "something more": (lambda: torch.nn.Linear(3, 2, bias=False), LINEAR),
+    "another shape": (lambda: torch.nn.Linear(4, 2), LINEAR),
+    "nothing in it": (lambda: torch.nn.Linear(0, 2), {"weight": torch.zeros(2, 0), "bias": torch.ones(2)}),
+}
+
+
+def outcome(model, load):
+    """What loading comes to: a result or an error, warnings, and the model."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            result = load(model)
+        except RuntimeError as error:
+            result = str(error)
+    told = {str(warning.message) for warning in told if "meta" in str(warning.message)}
+    # Not its state dictionary, which hooks may change.
+    held = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    return result, told, held, getattr(model, "given", None)
+
+
+@pytest.mark.parametrize("assign", [False, True])
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("case", list(STATES))
+def test_loading_a_state_dictionary_is_as_pytorch_does(tmp_path, case, strict, assign):
+    make, state = STATES[case]
+    lt.save_file(state, tmp_path / "s.wcodec")
+    torch.manual_seed(1)
+    ours = outcome(make(), lambda m: lt.load_state_dict(m, tmp_path / "s.wcodec", strict, assign))
+    torch.manual_seed(1)
+    plain = {name: tensor.clone() for name, tensor in state.items()}
+    theirs = outcome(make(), lambda m: m.load_state_dict(plain, strict, assign))
+    assert ours[0] == theirs[0] and ours[1] == theirs[1] and ours[3] == theirs[3]
+    assert ours[2].keys() == theirs[2].keys()
+    for name, tensor in theirs[2].items():
+        found = ours[2][name]
+        assert type(found) is type(tensor), name
+        if not isinstance(tensor, torch.nn.UninitializedParameter):
+            assert found.device == tensor.device and found.dtype == tensor.dtype
+            assert tensor.is_meta or torch.equal(found, tensor), name
+
+
+def test_loading_a_state_dictionary_takes_one_tensor_at_a_time(tmp_path, monkeypatch):
+    import gc
+    import weakref
+
+    model = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))
+    lt.save_file(model.state_dict(), tmp_path / "s.wcodec")
+    alive, most, made = weakref.WeakSet(), 0, lt._tensor
+
+    def noted(*args):
+        nonlocal most
+        tensor = made(*args)
+        alive.add(tensor)
+        gc.collect()
+        most = max(most, len(alive))
+        return tensor
+
+    monkeypatch.setattr(lt, "_tensor", noted)
+    other = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))
+    lt.load_state_dict(other, tmp_path / "s.wcodec")
+    assert torch.equal(other[4].weight, model[4].weight) and most == 1
+
+
+class Doubled(torch.Tensor):
+    """A tensor of a class that dispatches for itself, and knows plain tensors only."""
+
+    @staticmethod
+    def __new__(cls, held):
+        made = torch.Tensor._make_wrapper_subclass(cls, held.shape, dtype=held.dtype)
+        made.held = held
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten.detach.default:
+            return cls(args[0].held)
+        assert func is torch.ops.aten.copy_.default and type(args[1]) is torch.Tensor
+        args[0].held.copy_(args[1] * 2)
+        return args[0]
+
+
+Doubled.__torch_function__ = torch._C._disabled_torch_function_impl
+
+
+def test_a_state_dictionary_for_tensors_of_other_classes(tmp_path):
+    lt.save_file({"weight": torch.ones(4, 9)}, tmp_path / "s.wcodec")
+    model = torch.nn.Linear(9, 4, bias=False)
+    model.weight = torch.nn.Parameter(Doubled(torch.zeros(4, 9)), requires_grad=False)
+    lt.load_state_dict(model, tmp_path / "s.wcodec")
+    assert model.weight.held.sum() == 72
 
 
 def test_torch_load_recognises_the_file(tmp_path):
@@ -72,6 +227,49 @@ def test_torch_load_recognises_the_file(tmp_path):
     assert torch.load is original
 
 
+def test_contexts_that_overlap(tmp_path, monkeypatch):
+    lt.save_file({"w": torch.ones(2)}, tmp_path / "a.wcodec")
+    original = torch.load
+    one, two = lt.recognised(), lt.recognised()
+    one.__enter__()
+    two.__enter__()
+    one.__exit__(None, None, None)
+    assert torch.load(tmp_path / "a.wcodec")["w"].sum() == 2
+    two.__exit__(None, None, None)
+    assert torch.load is original
+    # Another's is left where it is, and ours in it does nothing more.
+    with lt.recognised():
+        within = torch.load
+        monkeypatch.setattr(torch, "load", lambda *args, **options: within(*args, **options))
+        other = torch.load
+    assert torch.load is other
+    with pytest.raises(Exception, match="weights_only|pickle|magic"):
+        torch.load(tmp_path / "a.wcodec")
+    with lt.recognised():
+        assert torch.load(tmp_path / "a.wcodec")["w"].sum() == 2
+    assert torch.load is other
+
+
+def test_options_of_torch_load(tmp_path):
+    import inspect
+    import pickle
+
+    lt.save_file({"w": torch.ones(2)}, tmp_path / "a.wcodec")
+    signature = inspect.signature(torch.load)
+    with lt.recognised():
+        assert inspect.signature(torch.load) == signature
+        for options in (
+            {"weights_only": True, "mmap": True},
+            {"map_location": torch.device("cpu"), "pickle_module": None},
+        ):
+            assert torch.load(f=tmp_path / "a.wcodec", **options)["w"].sum() == 2
+        for wrong in ({"pickle_module": pickle}, {"wieghts_only": True}, {"map_location": {}}):
+            with pytest.raises(latens.InvalidArgumentError, match=next(iter(wrong))):
+                torch.load(tmp_path / "a.wcodec", **wrong)
+        with pytest.raises(latens.InvalidArgumentError, match="pickle_module"):
+            torch.load(tmp_path / "a.wcodec", None, pickle)
+
+
 def test_distributed_checkpoint(tmp_path):
     dcp = pytest.importorskip("torch.distributed.checkpoint")
     state = {"w": torch.randn(30, 4), "b": torch.randn(4).bfloat16(), "s": torch.tensor(3.0)}
@@ -80,6 +278,25 @@ def test_distributed_checkpoint(tmp_path):
     dcp.load(target, storage_reader=lt.StorageReader(tmp_path / "d.wcodec"), no_dist=True)
     for name, tensor in state.items():
         assert torch.equal(target[name], tensor)
+    reader = lt.StorageReader(tmp_path / "d.wcodec")
+    assert reader.read_metadata().planner_data == {name: (name,) for name in state}
+    nested = {"outer": {"w": torch.zeros(30, 4)}}
+    lt.save_file({"outer.w": state["w"]}, tmp_path / "n.wcodec")
+    dcp.load(nested, storage_reader=lt.StorageReader(tmp_path / "n.wcodec"), no_dist=True)
+    assert torch.equal(nested["outer"]["w"], state["w"])
+
+
+def test_distributed_checkpoint_by_keys(tmp_path):
+    loading = pytest.importorskip("torch.distributed.checkpoint.state_dict_loader")
+    if not hasattr(loading, "_load_state_dict_from_keys"):
+        pytest.skip("this PyTorch loads no state dictionary by its keys")
+    state = {"w": torch.randn(30, 4), "inner.b": torch.randn(4), "s": torch.tensor(3.0)}
+    lt.save_file(state, tmp_path / "d.wcodec")
+    for keys in ({"w"}, {"inner.b", "s"}, None):
+        reader = lt.StorageReader(tmp_path / "d.wcodec")
+        found = loading._load_state_dict_from_keys(keys, storage_reader=reader)
+        assert found.keys() == (keys or state.keys())
+        assert all(torch.equal(found[name], state[name]) for name in found)
 
 
 def test_transformers_gives_the_same_logits(tmp_path):
@@ -102,164 +319,25 @@ def test_transformers_gives_the_same_logits(tmp_path):
         ours.from_pretrained(transformers.AutoModel, folder)
 
 
-class BaseModelLoader:
-    """What vLLM documents of its base class."""
-
-    def __init__(self, load_config):
-        self.load_config = load_config
-
-    def download_model(self, model_config):
-        raise NotImplementedError
-
-    def load_weights(self, model, model_config):
-        raise NotImplementedError
+def test_views_of_complex_numbers(tmp_path):
+    numbers = torch.tensor([[1 + 2j, 3 - 4j], [0.5j, 1]])
+    state = {"conj": numbers.conj(), "neg": numbers.conj().imag, "both": numbers.mH}
+    lt.save_file(state, tmp_path / "c.wcodec")
+    back = lt.load_file(tmp_path / "c.wcodec")
+    for name, tensor in state.items():
+        assert torch.equal(back[name], tensor), name
 
 
-def test_vllm_loader(saved, monkeypatch):
-    import sys
-    import types
-
-    import latens.vllm as ours
-
-    registered = {}
-    package = types.ModuleType("vllm.model_executor.model_loader")
-    package.register_model_loader = lambda name: lambda cls: registered.setdefault(name, cls)
-    base = types.ModuleType("vllm.model_executor.model_loader.base_loader")
-    base.BaseModelLoader = BaseModelLoader
-    for module in (types.ModuleType("vllm"), types.ModuleType("vllm.model_executor"), package, base):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    ours.register()
-    loader = registered["wcodec"](None)
-    config = types.SimpleNamespace(model=str(saved.parent))
-    loader.download_model(config)
-    got = {}
-    model = types.SimpleNamespace(load_weights=lambda pairs: got.update(pairs))
-    loader.load_weights(model, config)
-    assert all(same(got[name], tensor) for name, tensor in tensors().items())
-    for rank in range(2):
-        part = ours.rows(str(saved), "bfloat16", rank, 2)
-        assert same(part, tensors()["bfloat16"][rank * 20 : rank * 20 + 20])
-        part = ours.rows(str(saved), "int8", rank, 2, dim=1)
-        assert same(part, tensors()["int8"][:, rank * 3 : rank * 3 + 3])
-    with pytest.raises(latens.InvalidArgumentError, match="no part"):
-        ours.rows(str(saved), "int8", 0, 7)
-    with pytest.raises(latens.InvalidArgumentError, match="no .wcodec"):
-        loader.download_model(types.SimpleNamespace(model=str(pathlib.Path(__file__).parent)))
-
-
-class Parallel(torch.nn.Module):
-    """Layers of a rank that take their part as vLLM's do."""
-
-    def __init__(self, rank, world):
-        super().__init__()
-        self.rank, self.world, self.taken = rank, world, {}
-
-    def load_weights(self, pairs):
-        for name, loaded in pairs:
-            assert isinstance(loaded, torch.Tensor)
-            dim = {"column": 0, "row": 1}.get(name.split(".")[0])
-            if dim is not None:
-                size = loaded.shape[dim] // self.world
-                loaded = loaded.narrow(dim, self.rank * size, size)
-            param = torch.nn.Parameter(torch.empty(loaded.shape, dtype=loaded.dtype), False)
-            assert param.size() == loaded.size()
-            param.data.copy_(loaded)
-            self.taken[name] = param.data
-
-
-@pytest.mark.parametrize("lazy", [True, False])
-def test_ranks_of_vllm_get_their_part(tmp_path, monkeypatch, lazy):
-    import types
-
-    import latens.vllm as ours
-
-    torch.manual_seed(2)
-    whole = {
-        "column.w": torch.randn(2048, 512).bfloat16(),
-        "row.w": (torch.randn(512, 4096) * 20).to(torch.int8),
-        "norm": torch.randn(600_000),
-        "small": torch.randn(9),
-    }
-    lt.save_file(whole, tmp_path / "m.wcodec", level=1)
-    loader = ours.make_loader(BaseModelLoader)(
-        types.SimpleNamespace(model_loader_extra_config={"lazy": lazy})
-    )
-    decoded = []
-    reader = wcodec.File._reader.fget
-    spying = property(lambda file: Spy(reader(file), decoded))
-    monkeypatch.setattr(wcodec.File, "_reader", spying)
-    for rank in range(4):
-        decoded.clear()
-        model = Parallel(rank, 4)
-        loader.load_weights(model, types.SimpleNamespace(model=str(tmp_path)))
-        assert same(model.taken["column.w"], whole["column.w"][rank * 512 : rank * 512 + 512])
-        assert same(model.taken["row.w"], whole["row.w"][:, rank * 1024 : rank * 1024 + 1024])
-        assert same(model.taken["norm"], whole["norm"]) and same(model.taken["small"], whole["small"])
-        of_column = sum(size for name, size in decoded if name == "column.w")
-        assert of_column == whole["column.w"].nbytes // (4 if lazy else 1)
-
-
-class Spy:
-    """A reader that notes what is decoded."""
-
-    def __init__(self, reader, decoded):
-        self._of, self._decoded = reader, decoded
-
-    def __getattr__(self, name):
-        return getattr(self._of, name)
-
-    def range(self, name, start, stop):
-        self._decoded.append((name, stop - start))
-        return self._of.range(name, start, stop)
-
-    def several(self, names):
-        found = self._of.several(names)
-        self._decoded.extend((name, data.size) for name, data in zip(names, found, strict=True))
-        return found
-
-
-def test_lazy_tensors_are_as_those_that_are_not(tmp_path):
-    from latens._torch_lazy import LazyTensor
-
-    whole = torch.arange(60 * 35).reshape(60, 7, 5)
-    lt.save_file({"w": whole}, tmp_path / "m.wcodec", level=0)
-    file = lt.safe_open(tmp_path / "m.wcodec")
-    lazy = LazyTensor(file.get_slice("w"))
-    assert isinstance(lazy[3:9], LazyTensor) and isinstance(lazy.narrow(1, 2, 3)[5:], LazyTensor)
-    for name, take in {
-        "rows": lambda t: t[3:9],
-        "rows from behind": lambda t: t[-4:],
-        "nothing": lambda t: t[9:3],
-        "steps": lambda t: t[::7],
-        "cut twice": lambda t: t.narrow(0, 10, 30).narrow(2, 1, 3)[5:, 2:4],
-        "the last dimension": lambda t: t.narrow(-1, 1, 2),
-        "a row": lambda t: t[7],
-        "a column": lambda t: t[:, 2],
-        "of a part": lambda t: t[10:20][3],
-        "from behind": lambda t: t[-1],
-        "a number": lambda t: t[3, 2, 1],
-        "chunks": lambda t: t.chunk(3, 0)[1],
-        "split": lambda t: t.split([10, 50])[1],
-        "others": lambda t: t[[3, 1]],
-        "transposed": lambda t: t.transpose(0, 1),
-        "view": lambda t: t.view(60, 35),
-        "sum": lambda t: t.sum(),
-        "type": lambda t: t.to(torch.float32),
-        "copy": lambda t: t.clone(),
-        "data": lambda t: t.data,
-        "detached": lambda t: t.detach()[1:3],
-        "put into": lambda t: torch.zeros(60, 7, 5, dtype=torch.int64).copy_(t),
-        "joined": lambda t: torch.cat([t, t]),
-        "contiguous": lambda t: t[2:4].contiguous(),
-    }.items():
-        found, expected = take(lazy), take(whole)
-        found = found.decoded() if isinstance(found, LazyTensor) else found
-        assert type(found) is torch.Tensor and torch.equal(found, expected), name
-    assert "shape=(60, 7, 5)" in repr(lazy) and lazy.dtype == torch.int64
-    assert lazy.numel() == whole.numel() and lazy[7, 2, 1].item() == whole[7, 2, 1].item()
-    file.close()
-    with pytest.raises(latens.InvalidArgumentError, match="closed"):
-        lazy.sum()
+def test_what_is_no_tensor_of_numbers(tmp_path):
+    for wrong in (3, np.ones(3), {"x": 1}, None, [torch.ones(2)]):
+        with pytest.raises(latens.InvalidArgumentError, match=f"^a.b: .*{type(wrong).__name__}.*Tensor"):
+            lt.save_file({"a.b": wrong}, tmp_path / "n.wcodec")
+    for wrong in (torch.ones(3, device="meta"), torch.eye(3).to_sparse()):
+        with pytest.raises(latens.InvalidArgumentError, match="^a.b: "):
+            lt.save_file({"a.b": wrong}, tmp_path / "n.wcodec")
+    with pytest.raises(latens.InvalidArgumentError, match="list"):
+        lt.save_file([("a", torch.ones(2))], tmp_path / "n.wcodec")
+    assert not (tmp_path / "n.wcodec").exists()
 
 
 def test_closing(saved):

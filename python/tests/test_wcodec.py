@@ -53,6 +53,54 @@ def test_tensors_come_back(saved):
     assert same(from_bytes["f32"], back["f32"])
 
 
+class OfJax:
+    """An array as jax has it: DLPack knows its type, NumPy's DLPack does not, `__array__` gives a copy."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        raise BufferError("unsupported type")
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array.copy()
+
+
+def test_types_that_only_ml_dtypes_has(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    array = np.arange(6).reshape(2, 3).astype(ml_dtypes.bfloat16)
+    wcodec.save_file({"w": OfJax(array)}, tmp_path / "j.wcodec")
+    assert same(wcodec.load_file(tmp_path / "j.wcodec")["w"], array)
+    with pytest.raises(latens.InvalidArgumentError, match=r"view\('u2'\)"):
+        latens.pco.compress(OfJax(array))
+    # What is written to a copy would be lost.
+    with pytest.raises(latens.InvalidArgumentError, match="copy"):
+        latens.pco.decompress_into(latens.pco.compress(np.arange(3)), OfJax(np.zeros(3, "i8")))
+    with pytest.raises(latens.InvalidArgumentError, match="DLPack"):
+        wcodec.save_file({"w": OfJax(np.array([{}], object))}, tmp_path / "j.wcodec")
+
+
+def test_arrays_of_jax(tmp_path):
+    jnp = pytest.importorskip("jax.numpy", reason="jax is not installed")
+    array = jnp.arange(6, dtype=jnp.bfloat16).reshape(2, 3)
+    wcodec.save_file({"w": array}, tmp_path / "j.wcodec")
+    assert same(wcodec.load_file(tmp_path / "j.wcodec")["w"], np.asarray(array))
+
+
+def test_tensors_of_pytorch(tmp_path):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    tensor = torch.arange(6.0).reshape(2, 3).bfloat16()
+    parameter = torch.nn.Parameter(torch.ones(2))
+    wcodec.save_file({"w": tensor, "p": parameter}, tmp_path / "t.wcodec")
+    back = wcodec.load_file(tmp_path / "t.wcodec")
+    assert back["w"].dtype.name == "bfloat16" and back["w"].astype("f4").tolist() == tensor.tolist()
+    assert back["p"].tolist() == [1, 1]
+
+
 INDICES = [
     slice(3, 7),
     slice(None),
