@@ -64,9 +64,10 @@ impl Trailer {
         is_one.then(|| u64::from(u32_at(tail, 4)) * ENTRY as u64 + Self::TAIL)
     }
 
-    /// Whether `bytes`, a whole file or its end, end as a trailer does.
+    /// Whether `bytes`, a whole file or its end, end as a trailer does. No version is 0: that is the
+    /// terminator of a file without one, whose last page may hold anything.
     pub(crate) fn is_at_end_of(bytes: &[u8]) -> bool {
-        bytes.split_last().is_some_and(|(_, before)| before.ends_with(MAGIC))
+        bytes.split_last().is_some_and(|(&version, before)| version != 0 && before.ends_with(MAGIC))
     }
 
     /// The bytes of the trailer.

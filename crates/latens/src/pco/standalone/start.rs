@@ -103,6 +103,23 @@ mod tests {
     use crate::pco::{Config, compress, decompress_into};
     use std::io::Cursor;
 
+    /// A file without trailer whose only page ends with the magic of one.
+    #[test]
+    fn a_terminator_is_no_version() {
+        let hex = concat!(
+            "70636f2103044201040104040000200042002000000000800000ebe1a6f4007dba9b0ff5fb3bfa1500",
+            "0000080000008be297263e599723acb3c09602000000f43e1ada4c4154454e534300"
+        );
+        let byte = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
+        let file: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+        assert!(file.ends_with(b"LATENSC\0"));
+        let whole = crate::pco::decompress::<i64>(&file).unwrap();
+        assert_eq!(check_start(&mut Cursor::new(&file), 2).unwrap(), Checksum::Absent);
+        let mut part = [0; 2];
+        decompress_into(&file, &mut part).unwrap();
+        assert_eq!(part[..], whole[..2]);
+    }
+
     /// Every flipped bit of what is read in part is told, and nothing is written.
     #[test]
     fn a_part_of_a_damaged_file_is_refused() {
