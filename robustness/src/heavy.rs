@@ -1,8 +1,8 @@
 //! Inputs of at most 64 KiB that stand for much or cost much, decoded without the limit that cuts
 //! off the cases of a run; each also cut short, so that an error comes as late as can be.
 //!
-//! The bar: a second for each 128 MiB of output, 100 ms where there is less of it; and the same for
-//! an error, by what the input stands for up to there. Kinds that are known to be over it are told
+//! The bar: a second for each 128 MiB of output, 100 ms where there is less than 1 MiB; for an error
+//! 100 ms, or the time of what stands before it. Kinds that are known to be over it are told
 //! apart; where inputs are left out, the machine is taken for a busy one.
 
 use crate::measure::measured;
@@ -25,8 +25,10 @@ const KNOWN: [&str; 2] = ["I8 Direct Linear", "I8 Bitplane Linear"];
 const KNOWN_TIMES: u64 = 3;
 /// How much longer anything may take on a busy machine.
 const BUSY_TIMES: u64 = 2;
-/// What an input may take that stands for little.
-const FLOOR: u64 = 100_000_000;
+/// Output from which on the time for it is bounded by how much it is.
+const MUCH: usize = 1 << 20;
+/// What an input may take that stands for less.
+pub const FLOOR: u64 = 100_000_000;
 
 /// Decodes all of an input of the selector's kind: bytes of output.
 pub type Decode = fn(u8, &[u8], &Limits) -> Result<usize, Error>;
@@ -58,12 +60,13 @@ pub struct Taken {
 impl Taken {
     /// For 128 MiB of output, as this one took; `None` where it has less than a MiB.
     pub fn per_128_mib(&self) -> Option<u64> {
-        (self.output >= 1 << 20).then(|| scaled(self.nanos, self.output))
+        (self.output >= MUCH).then(|| scaled(self.nanos, self.output))
     }
 
     /// In so many times the bounds.
     pub fn is_within(&self, times: u64) -> bool {
-        self.nanos.max(self.error_nanos) <= times * allowed(self.output)
+        self.nanos <= times * allowed(self.output)
+            && self.error_nanos <= times * FLOOR.max(allowed(self.output))
     }
 }
 
@@ -72,9 +75,12 @@ pub fn scaled(nanos: u64, output: usize) -> u64 {
     (u128::from(nanos) * (128 << 20) / output.max(1) as u128) as u64
 }
 
-/// Nanoseconds for an output of so many bytes.
+/// Nanoseconds until an output of so many bytes.
 pub fn allowed(output: usize) -> u64 {
-    FLOOR.max((output as u128 * 1_000_000_000 / (128 << 20)) as u64)
+    match output >= MUCH {
+        true => (output as u128 * 1_000_000_000 / (128 << 20)) as u64,
+        false => FLOOR,
+    }
 }
 
 /// All inputs, of all decoders; every `thin`th.
@@ -90,24 +96,23 @@ impl Heavy {
     /// # Panics
     /// Where it is refused, or its front is not.
     pub fn take(&self) -> Taken {
-        let least = |bytes: &[u8], often: &dyn Fn(u64) -> bool| {
+        let least = |bytes: &[u8], expected: Option<usize>| {
             let (mut result, mut least) = (None, u64::MAX);
             for _ in 0..3 {
                 let limits = Limits::default();
                 let output = measured(|| (self.decode)(self.selector, bytes, &limits));
                 least = taken().nanos.min(least);
+                let expected = expected.or_else(|| output.as_ref().ok().copied()).unwrap_or(0);
                 result = Some(output);
-                if !often(least) {
+                if least <= allowed(expected) / 2 {
                     break;
                 }
             }
             (result.expect("three turns"), least)
         };
-        let (output, nanos) = least(&self.bytes, &|nanos| nanos > FLOOR / 2);
+        let (output, nanos) = least(&self.bytes, None);
         let output = output.unwrap_or_else(|error| panic!("{}: {error}", self.name));
-        let most = allowed(output) / 2;
-        let (error, error_nanos) =
-            least(&self.bytes[..self.bytes.len() - 1], &|nanos| nanos > most);
+        let (error, error_nanos) = least(&self.bytes[..self.bytes.len() - 1], Some(output));
         assert!(error.is_err(), "{}: decoded without its last byte", self.name);
         Taken { output, nanos, error_nanos }
     }
@@ -169,7 +174,7 @@ pub fn table(thin: usize) -> Shown {
             None => raise(&mut row.small, took.nanos),
         }
         // An error behind much output is the output's.
-        if allowed(took.output) == FLOOR {
+        if took.error_nanos <= FLOOR || took.output < MUCH {
             raise(&mut row.error, took.error_nanos);
         }
         if !took.is_within(times) {

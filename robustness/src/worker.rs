@@ -202,7 +202,7 @@ fn timed(target: &Target, nanos: u64, bytes: usize, tally: &mut Tally) -> Option
         return None;
     }
     tally.raise(Counter::TimePer128MiB, heavy::scaled(nanos, bytes));
-    let is_slow = target.bounded && nanos > heavy::allowed(bytes);
+    let is_slow = target.bounded && nanos > heavy::FLOOR.max(heavy::allowed(bytes));
     is_slow.then(|| format!("{} ms for {bytes} bytes", nanos / 1_000_000))
 }
 

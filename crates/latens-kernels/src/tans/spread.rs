@@ -50,14 +50,15 @@ pub(super) fn make<L: Latent>(
 ) -> Option<()> {
     let size = 1usize << log;
     let weights = symbols.iter().map(|s| s.weight);
-    nodes.clear();
     if symbols.len() == 1 || size / symbols.len() < MANY {
+        nodes.clear();
         let owners: Vec<_> = heads.iter().copied().zip(weights).collect();
         return Present::in_use().call(
             #[inline(always)]
             || one_by_one(log, owners, nodes),
         );
     }
+    // Those of the table before stay: each is written over.
     nodes.resize(size, Node::default());
     let mut end = 0;
     let owner = |(&head, weight): (&u64, u32)| {

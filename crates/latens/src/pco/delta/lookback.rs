@@ -5,10 +5,13 @@
 
 use crate::number::Latent;
 use latens_kernels::dispatch::Present;
+use latens_kernels::sums;
 use std::hint::select_unpredictable;
 
 /// So much earlier than the latest latent, a latent has reached memory.
 const SETTLED: usize = 24;
+/// So many latents are worth a vector or two.
+const AT_ONCE: usize = 16;
 
 /// Residuals offset by `MID` for the latents after the first `state_n`, given their lookbacks;
 /// returns the state, filled up with zeros.
@@ -49,11 +52,15 @@ impl<L: Latent> Decoder<L> {
     /// The first lookback that is 0 or reaches beyond the window.
     pub(crate) fn decode(&mut self, lookbacks: &[u32], latents: &mut [L]) -> Result<(), u32> {
         let begin = self.history.len();
-        let most = self.check(lookbacks)?;
+        let (least, most) = self.check(lookbacks)?;
         self.history.resize(begin + lookbacks.len(), L::ZERO);
         let history = &mut self.history[..];
         let pairs = (begin..).zip(latents.iter().zip(lookbacks));
-        if most as usize + SETTLED <= begin {
+        if least == 1 && most == 1 && begin > 0 {
+            run_of_latest(&latents[..lookbacks.len()], &mut history[begin - 1..]);
+        } else if least == most && (AT_ONCE..=begin).contains(&(most as usize)) {
+            run_of_one(most as usize, &latents[..lookbacks.len()], history);
+        } else if most as usize + SETTLED <= begin {
             // Most often a latent leans on the one before it, which is on its way to memory still:
             // that one comes from a register, and what is loaded beside it does not wait.
             let mut latest = history[begin - 1];
@@ -77,17 +84,17 @@ impl<L: Latent> Decoder<L> {
         Ok(())
     }
 
-    /// The greatest of a batch's lookbacks.
+    /// The least and the greatest of a batch's lookbacks.
     ///
     /// # Errors
     /// As [`Decoder::decode`].
-    pub(crate) fn check(&self, lookbacks: &[u32]) -> Result<u32, u32> {
+    pub(crate) fn check(&self, lookbacks: &[u32]) -> Result<(u32, u32), u32> {
         let (least, most) = extremes(lookbacks);
         if least == 0 || most as usize > self.window {
             let wrong = |&&x: &&u32| x == 0 || x as usize > self.window;
             return Err(lookbacks.iter().find(wrong).copied().unwrap_or(0));
         }
-        Ok(most)
+        Ok((least, most))
     }
 
     /// Drops what lies before the window and has been given out, once that is worth the copy.
@@ -99,6 +106,38 @@ impl<L: Latent> Decoder<L> {
             self.dropped += superfluous;
         }
     }
+}
+
+/// Each latent leans on the one before: running sums. `history` begins with that of the first.
+fn run_of_latest<L: Latent>(residuals: &[L], history: &mut [L]) {
+    let (Some((&first, rest)), Some((latest, new))) =
+        (residuals.split_first(), history.split_first_mut())
+    else {
+        return;
+    };
+    // Sums are given out before a residual is added, and these after it.
+    new[..rest.len()].copy_from_slice(rest);
+    sums::undo(Present::in_use(), &mut [latest.add(first)], new);
+}
+
+/// Each latent leans on the one `lookback` before; they go behind the history, which ends with as
+/// much room.
+fn run_of_one<L: Latent>(lookback: usize, residuals: &[L], history: &mut [L]) {
+    let mut at = history.len() - residuals.len();
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            // None of so many leans on another.
+            for residuals in residuals.chunks(lookback) {
+                let (old, new) = history.split_at_mut(at);
+                let earlier = &old[at - lookback..];
+                for ((new, &residual), &earlier) in new.iter_mut().zip(residuals).zip(earlier) {
+                    *new = residual.add(earlier);
+                }
+                at += residuals.len();
+            }
+        },
+    );
 }
 
 /// The least and the largest lookback of a batch; of none, bounds that all keep.
@@ -123,9 +162,16 @@ mod tests {
     fn encode_is_undone_batch_by_batch() {
         let numbers: Vec<u32> = (0..9000u32).map(|i| i % 37 * 1000 + i / 37).collect();
         for (state_n, window_log) in [(1, 6), (64, 6), (1024, 13), (16384, 14)] {
-            let lookback =
-                |i: u32| if i.is_multiple_of(3) { 37 } else { 1 + i % (1 << window_log) };
-            let lookbacks: Vec<u32> = (0..9000).skip(state_n).map(lookback).collect();
+            // Batches of all kinds of lookbacks, and of one: near ones, the latest, long ones.
+            let lookback = |i: u32| match i / 300 % 6 {
+                0 => 1,
+                1 => 2 + i / 1800 % 14,
+                2 => 17 + i / 1800,
+                3 => 1 << window_log,
+                _ if i.is_multiple_of(3) => 37,
+                _ => 1 + i % (1 << window_log),
+            };
+            let lookbacks: Vec<u32> = (0..9000u32).skip(state_n).map(lookback).collect();
             let mut residuals = numbers.clone();
             let state = encode(state_n, &lookbacks, &mut residuals);
             let mut decoder = Decoder::new(window_log, state);
