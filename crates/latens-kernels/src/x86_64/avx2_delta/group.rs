@@ -5,14 +5,15 @@ use std::arch::x86_64::*;
 
 /// Values in a group.
 pub(super) const GROUP: usize = 8;
-/// Six neighbours of up to this width lie in a window of 16 bytes wherever they begin in a byte,
-/// and the sum of eight fits into 32 bits.
-pub(super) const NARROW: u32 = 21;
+/// Eight fields of up to this width become bytes of a lane of 64 bits.
+pub(super) const SHORT: u32 = 8;
+/// Four fields of up to this width lie in a window of 16 bytes.
+pub(super) const QUADS: u32 = 32;
 /// A group of fields of up to this width lies in a single window.
 pub(super) const SINGLE: u32 = 16;
 
 // How the fields of a group lie: what the loops are compiled for.
-/// A group in one window.
+/// A group, or four fields, in one window.
 pub(super) const IN_ONE_WINDOW: u8 = 0;
 /// Each field in the bytes of its lane.
 pub(super) const IN_LANES: u8 = 1;

@@ -1,9 +1,8 @@
 //! Where the fields of a group of eight lie, by width: what the kernels shuffle and shift by.
 
-use super::group::{GROUP, NARROW, SINGLE};
+use super::group::{GROUP, QUADS, SHORT, SINGLE};
 
-/// How fields of one width lie in the windows of a group: `LANE` bytes to a lane, `PER` fields to
-/// a window of 16 bytes.
+/// How fields of one width lie in the windows of a group, in their order.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct Places<const VECTORS: usize> {
@@ -32,14 +31,18 @@ const fn places<const VECTORS: usize>(width: usize, lane: usize) -> Places<VECTO
         window: [[0; 2]; VECTORS],
         wide: false,
     };
-    let per_window = 16 / lane;
+    let per_half = 16 / lane;
     let mut field = 0;
     while field < GROUP {
-        let (window, k) = (field / per_window, field % per_window);
-        let (vector, half) = (window / 2, window % 2);
-        // A group that fits into one window has its upper half there as well.
-        let start =
-            if width <= SINGLE as usize && lane == 4 { 0 } else { window * per_window * width / 8 };
+        let (half, k) = (field / per_half, field % per_half);
+        let first = match lane {
+            // What fits into one window has its upper half there as well.
+            4 if width <= SINGLE as usize => 0,
+            8 if width <= QUADS as usize => field / 4 * 4,
+            _ => field - k,
+        };
+        let (vector, half) = (half / 2, half % 2);
+        let start = first * width / 8;
         let bit = field * width - 8 * start;
         p.window[vector][half] = start;
         let at = 16 * half + k * lane;
@@ -85,30 +88,62 @@ pub(super) static PLACES_64: [Places<2>; 65] = {
     table
 };
 
-/// How eight fields of up to [`NARROW`] bits lie in lanes of 32 bits for [`super::lanes64`].
+/// How eight fields of up to [`SHORT`] bits lie in lanes of 16 bits, in both halves.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub(super) struct Short {
+    /// For each lane the bytes it takes from its half.
+    pub(super) shuffle: [u8; 32],
+    /// For each lane, as 2 bytes: multiply by this, so that the field begins with the upper byte.
+    pub(super) left: [u8; 32],
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "all below 256, and no `try_into` in a const")]
+const fn short(width: usize) -> Short {
+    let mut p = Short { shuffle: [0; 32], left: [0; 32] };
+    let mut lane = 0;
+    while lane < 2 * GROUP {
+        let bit = lane % GROUP * width;
+        p.shuffle[2 * lane] = (bit / 8) as u8;
+        // Another field's where this one ends before.
+        p.shuffle[2 * lane + 1] = (bit / 8 + 1) as u8;
+        let [low, high] = (1u16 << (8 - bit % 8)).to_le_bytes();
+        p.left[2 * lane] = low;
+        p.left[2 * lane + 1] = high;
+        lane += 1;
+    }
+    p
+}
+
+/// Widths 1 to [`SHORT`].
+pub(super) static SHORTS: [Short; SHORT as usize + 1] = {
+    let mut table = [short(1); SHORT as usize + 1];
+    let mut width = 1;
+    while width <= SHORT as usize {
+        table[width] = short(width);
+        width += 1;
+    }
+    table
+};
+
+/// How eight fields of up to [`SINGLE`] bits lie in lanes of 32 bits for [`super::lanes64`].
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct Pairs {
-    /// For each lane the bytes it takes from the window of its half.
+    /// For each lane the bytes it takes from the window.
     pub(super) shuffle: [u8; 32],
     /// For each lane, as 4 bytes: shift right by this.
     pub(super) right: [u8; 32],
-    /// Where the window of the upper half begins, in bytes from the start of the group.
-    pub(super) upper: usize,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "all below 256, and no `try_into` in a const")]
 const fn pairs(width: usize) -> Pairs {
-    let mut p = Pairs { shuffle: [0; 32], right: [0; 32], upper: 2 * width / 8 };
-    if width <= SINGLE as usize {
-        p.upper = 0;
-    }
+    let mut p = Pairs { shuffle: [0; 32], right: [0; 32] };
     let mut field = 0;
     while field < GROUP {
         // Fields 0 1 2 3 in the even lanes, 4 5 6 7 in the odd ones.
         let lane = field % 4 * 2 + field / 4;
-        let start = if lane < 4 { 0 } else { p.upper };
-        let bit = field * width - 8 * start;
+        let bit = field * width;
         let mut byte = 0;
         while byte < 4 {
             let from = bit / 8 + byte;
@@ -121,11 +156,11 @@ const fn pairs(width: usize) -> Pairs {
     p
 }
 
-/// Widths 0 to [`NARROW`].
-pub(super) static PAIRS: [Pairs; NARROW as usize + 1] = {
-    let mut table = [pairs(0); NARROW as usize + 1];
+/// Widths 0 to [`SINGLE`].
+pub(super) static PAIRS: [Pairs; SINGLE as usize + 1] = {
+    let mut table = [pairs(0); SINGLE as usize + 1];
     let mut width = 0;
-    while width <= NARROW as usize {
+    while width <= SINGLE as usize {
         table[width] = pairs(width);
         width += 1;
     }
