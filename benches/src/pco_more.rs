@@ -4,7 +4,6 @@ use crate::{corpus, timing, with_numbers};
 use latens::pco as ours;
 use latens::{Limits, Number};
 use std::hint::black_box;
-use std::num::NonZero;
 use std::path::Path;
 use std::time::Instant;
 
@@ -51,7 +50,7 @@ fn conv1_ratio<T: Number + ::pco::data_types::Number>(
         .with_delta_spec(::pco::DeltaSpec::TryConv1(order))
         .with_mode_spec(::pco::ModeSpec::Classic);
     let file = ::pco::standalone::simple_compress(numbers, &config)?;
-    let delta = ours::inspect(&file[..], &Limits::default())?;
+    let delta = ours::inspect(&file[..], Limits::default())?;
     if !delta.chunks.iter().all(|c| c.info.delta.to_string().starts_with("conv1")) {
         return Err(format!("the reference did not take Conv1 of order {order}").into());
     }
@@ -112,7 +111,7 @@ fn pages_of<T: Number + ::pco::data_types::Number>(
         chunk.write_page(i, &mut page)?;
         pages.push(page);
     }
-    let (file, _) = ours::wrapped::FileDecoder::new(&header, &Limits::default())?;
+    let (file, _) = ours::wrapped::FileDecoder::new(&header, Limits::default())?;
     let (decoder, _) = file.chunk_decoder::<T>(&meta)?;
     let (their_file, _) = ::pco::wrapped::FileDecompressor::new(&header[..])?;
     let (mut theirs, _) = their_file.chunk_decompressor::<T, _>(&meta[..])?;
@@ -193,7 +192,8 @@ fn decoding_ratio<T: Number>(
     let file = ours::compress(numbers, &config)?;
     let (limits, mut found) = (Limits::default(), vec![T::default(); numbers.len()]);
     let ratio = two_threads(rounds, |threads| {
-        let done = ours::decompress_into_watched(&file, &mut found, &limits, threads, &|_| Ok(()))?;
+        let done =
+            ours::decompress_into_with(&file, &mut found, limits, threads, &latens::Watch::NONE)?;
         black_box(done);
         Ok(())
     })?;
@@ -210,7 +210,7 @@ fn compressing_ratio<T: Number>(
 ) -> Result<f64, Failure> {
     let config = ours::Config::default().chunk_n(chunk_n);
     two_threads(rounds, |threads| {
-        black_box(ours::compress_parallel(numbers, &config, threads, &|_| Ok(()))?);
+        black_box(ours::compress_with(numbers, &config, threads, &latens::Watch::NONE)?);
         Ok(())
     })
 }
@@ -218,12 +218,11 @@ fn compressing_ratio<T: Number>(
 /// How many times as fast two threads are as one.
 fn two_threads(
     rounds: usize,
-    mut run: impl FnMut(NonZero<usize>) -> Result<(), Failure>,
+    mut run: impl FnMut(usize) -> Result<(), Failure>,
 ) -> Result<f64, Failure> {
     let mut best = [f64::INFINITY; 2];
     for _ in 0..=rounds {
         for (threads, best) in [1, 2].into_iter().zip(&mut best) {
-            let threads = NonZero::new(threads).ok_or("no threads")?;
             let started = Instant::now();
             run(threads)?;
             *best = best.min(started.elapsed().as_secs_f64());

@@ -1,9 +1,9 @@
 //! Writing `.wcodec` files.
 
-use crate::job::{Job, Ticking, run};
+use crate::job::{Job, run};
 use crate::wcodec::{base, reopen, size_of};
-use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
-use latens::wcodec::{Base, BaseFile, Config, Interrupt, compress_checkpoint_to_file};
+use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use latens::wcodec::{Base, BaseFile, Config, compress_checkpoint_to_file};
 use latens::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -11,44 +11,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Longest `config.json` that is looked at.
-const LONGEST_CONFIG: u64 = 1 << 24;
-
-/// A source that tells a job of what is read.
-struct Counted<S> {
-    source: S,
-    job: Arc<Job>,
-}
-
-impl<S: ReadAt> ReadAt for Counted<S> {
-    fn size(&self) -> io::Result<u64> {
-        self.source.size()
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.job.tick(buf.len() as u64)?;
-        self.source.read_exact_at(buf, offset)
-    }
-}
-
-/// Opens the checkpoint at `path` as [`Checkpoint::open`] does, counting what is read.
-fn open(path: &Path, job: &Arc<Job>) -> Result<Checkpoint> {
-    let name = path.file_name().ok_or_else(|| Error::invalid("this is not the name of a file"))?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let open = |path: &Path| -> Result<Box<dyn ReadAt>> {
-        Ok(Box::new(Counted { source: File::open(path)?, job: Arc::clone(job) }))
-    };
-    let hints = |name: &str| {
-        let path = folder.join(name);
-        let short = path.metadata().ok().filter(|about| about.len() <= LONGEST_CONFIG);
-        short.and_then(|_| std::fs::read(path).ok())
-    };
-    let quantization =
-        Quantization::from_files(hints("config.json"), hints("quantize_config.json"));
-    let name = name.to_string_lossy().into_owned();
-    Checkpoint::read(name, open(path)?, quantization, &|name| open(&folder.join(name)))
-}
 
 /// How a file is made.
 struct Order {
@@ -62,27 +24,24 @@ struct Order {
 impl Order {
     /// Writes the file, reads it back and compares.
     fn carry_out(&self, checkpoint: &Checkpoint, job: &Arc<Job>) -> Result<()> {
-        let asked = Arc::clone(job);
-        let interrupt = Interrupt::new(move || asked.tick(0));
-        let config =
-            Config::default().level(self.level).threads(self.threads).interrupt(Some(interrupt));
+        let watch = job.watch();
+        let config = Config::default().level(self.level).threads(self.threads).watch(watch.clone());
         config.validate()?;
         let held: Option<Box<dyn Base>> =
             self.base.as_deref().map(|path| base(path, Limits::default())).transpose()?;
         let name = self.base.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let against = held.as_ref().map(|base| BaseFile { base: &**base, name: &name });
-        let file = io::BufWriter::new(File::create(&self.out)?);
-        let out = Ticking { out: file, job: Arc::clone(job) };
+        let out = io::BufWriter::new(File::create(&self.out)?);
         let mut out = compress_checkpoint_to_file(checkpoint, against, &config, out)?;
         out.flush()?;
-        out.out.get_ref().sync_all()?;
+        out.get_ref().sync_all()?;
         if self.verify {
             let mut reader = reopen(&self.out, self.threads)?;
             if let Some(base) = held {
                 reader = reader.with_base(base)?;
             }
-            reader.compare(checkpoint)?;
+            reader.watched(&watch).compare(checkpoint)?;
         }
         Ok(())
     }
@@ -105,7 +64,7 @@ pub(crate) fn wcodec_compress(
     // Shards are not known yet: of these the bar reaches its end early.
     let size = size_of(py, &source)?;
     let total = run(py, progress, size << u32::from(verify), |job| {
-        let checkpoint = open(&source, job)?;
+        let checkpoint = Checkpoint::open(&source)?;
         order.carry_out(&checkpoint, job)?;
         Ok(checkpoint.files.iter().map(|file| file.len).sum::<u64>())
     })?;
@@ -130,7 +89,7 @@ pub(crate) fn wcodec_compress_bytes<'py>(
     let parts = parts.collect::<std::result::Result<Vec<&[u8]>, _>>()?;
     let total: usize = parts.iter().map(|part| part.len()).sum();
     run(py, progress, (total as u64) << u32::from(verify), |job| {
-        let source = Box::new(Counted { source: parts.concat(), job: Arc::clone(job) });
+        let source = Box::new(parts.concat());
         let none = |_: &str| Err(Error::invalid("no shards"));
         let checkpoint = Checkpoint::read(name, source, Quantization::default(), &none)?;
         order.carry_out(&checkpoint, job)

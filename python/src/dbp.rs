@@ -2,15 +2,14 @@
 
 use crate::array::{from_vec, named, number_type, readable, writable};
 use crate::errors::{invalid, lift};
-use crate::job::{Ticking, run};
+use crate::job::run;
 use crate::pco::limits;
 use latens::delta_binary_packed::{
-    Element, Layout, Options, decode_into_watched, decode_watched, encode_to,
+    Element, Layout, Options, decode_into_with, decode_with, encode_to,
 };
 use numpy::{PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::Arc;
 
 /// Evaluates with `$T` standing for one of the four types that the encoding has.
 macro_rules! with_element {
@@ -38,9 +37,9 @@ pub(crate) fn dbp_encode<'py>(
         let held = readable::<T>(array)?;
         let numbers = held.as_slice()?;
         run(py, None, 0, |job| {
-            let mut out = Ticking { out: Vec::new(), job: Arc::clone(job) };
-            encode_to(numbers, layout, &mut out)?;
-            Ok(out.out)
+            let mut out = Vec::new();
+            encode_to(numbers, layout, &mut out, &job.watch())?;
+            Ok(out)
         })
     })?;
     Ok(PyBytes::new(py, &stream))
@@ -59,7 +58,7 @@ pub(crate) fn dbp_decode<'py>(
     let options = Options { strict, expect_count };
     with_element!(py, named(py, dtype)?, T => {
         let (numbers, consumed) = run(py, None, 0, |job| {
-            decode_watched::<T>(bytes, &limits, options, &|n| job.tick(n as u64))
+            decode_with::<T>(bytes, limits, options, &job.watch())
         })?;
         Ok((from_vec(py, numbers), consumed))
     })
@@ -79,7 +78,7 @@ pub(crate) fn dbp_decode_into<'py>(
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
         run(py, None, 0, |job| {
-            decode_into_watched(bytes, numbers, options, &|n| job.tick(n as u64))
+            decode_into_with(bytes, numbers, options, &job.watch())
         })
     })?;
     Ok((done.count, done.consumed))

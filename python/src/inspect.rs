@@ -18,8 +18,7 @@ pub(crate) fn pco_inspect<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let bytes = file.as_slice()?;
     let limits = with_spare_slots(limits(max_output, max_alloc), max_spare_slots);
-    let found =
-        run(py, None, 0, |job| pco::inspect_watched(bytes, &limits, &|n| job.tick(n as u64)))?;
+    let found = run(py, None, 0, |job| pco::inspect_with(bytes, limits, &job.watch()))?;
     let dict = PyDict::new(py);
     dict.set_item("kind", "pco")?;
     dict.set_item("standalone_version", found.standalone_version)?;

@@ -1,11 +1,8 @@
 //! Calls of the library without the GIL, that tell of their progress and can be interrupted.
 
 use crate::errors::exception;
-use latens::Error;
+use latens::{Error, Watch};
 use pyo3::prelude::*;
-use std::cell::RefCell;
-use std::io::{self, Seek, SeekFrom, Write};
-use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
@@ -31,7 +28,7 @@ impl Job {
     pub(crate) fn tick(&self, n: u64) -> latens::Result<()> {
         let done = self.done.fetch_add(n, Ordering::Relaxed).saturating_add(n);
         if self.stopped.load(Ordering::Relaxed) {
-            return Err(stopped());
+            return Err(Error::stopped());
         }
         if std::thread::current().id() != self.caller {
             return Ok(());
@@ -50,8 +47,14 @@ impl Job {
         told.map_err(|raised| {
             self.stopped.store(true, Ordering::Relaxed);
             *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
-            stopped()
+            Error::stopped()
         })
+    }
+
+    /// What the library tells.
+    pub(crate) fn watch(self: &Arc<Self>) -> Watch {
+        let job = Arc::clone(self);
+        Watch::new(move |step| job.tick(step.done))
     }
 
     fn tell(&self, py: Python<'_>, done: u64) -> PyResult<()> {
@@ -59,57 +62,6 @@ impl Job {
             progress.call1(py, (done.min(self.total), self.total))?;
         }
         Ok(())
-    }
-}
-
-thread_local! {
-    /// The job that this thread is at work for, where a source of bytes asks.
-    static CURRENT: RefCell<Option<Arc<Job>>> = const { RefCell::new(None) };
-}
-
-/// Counts `n` for the job that this thread is at work for, if it is.
-pub(crate) fn current(n: u64) -> latens::Result<()> {
-    let job = CURRENT.with_borrow(Clone::clone);
-    job.map_or(Ok(()), |job| job.tick(n))
-}
-
-impl Job {
-    /// Runs `work` with this job as the [`current`] one.
-    pub(crate) fn during<T>(
-        self: &Arc<Self>,
-        work: impl FnOnce() -> latens::Result<T>,
-    ) -> latens::Result<T> {
-        let before = CURRENT.replace(Some(Arc::clone(self)));
-        let result = work();
-        CURRENT.set(before);
-        result
-    }
-}
-
-fn stopped() -> Error {
-    Error::invalid("interrupted")
-}
-
-/// Bytes on their way to a writer, between which a job can end.
-pub(crate) struct Ticking<W> {
-    pub(crate) out: W,
-    pub(crate) job: Arc<Job>,
-}
-
-impl<W: Write> Write for Ticking<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.job.tick(0)?;
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-impl<W: Seek> Seek for Ticking<W> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.out.seek(to)
     }
 }
 
@@ -136,11 +88,4 @@ pub(crate) fn run<T: Send>(
     let value = result.map_err(|e| exception(py, &e))?;
     job.tell(py, total)?;
     Ok(value)
-}
-
-/// Threads in force: 0 stands for as many as there are cores.
-pub(crate) fn threads(asked: usize) -> NonZero<usize> {
-    NonZero::new(asked)
-        .or_else(|| std::thread::available_parallelism().ok())
-        .unwrap_or(NonZero::<usize>::MIN)
 }

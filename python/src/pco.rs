@@ -2,7 +2,7 @@
 
 use crate::array::{from_vec, number_type, readable, writable};
 use crate::errors::{invalid, lift};
-use crate::job::{run, threads as in_force};
+use crate::job::run;
 use latens::pco::standalone::Decoder;
 use latens::pco::{self, Config};
 use latens::{Limits, with_number_type};
@@ -60,12 +60,12 @@ pub(crate) fn pco_compress<'py>(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (config, threads, total) = (&config.config, in_force(threads), array.len() as u64);
+    let (config, total) = (&config.config, array.len() as u64);
     let file = with_number_type!(number_type(array)?, T => {
         let held = readable::<T>(array)?;
         let numbers = held.as_slice()?;
         run(py, progress, total, |job| {
-            pco::compress_parallel(numbers, config, threads, &|n| job.tick(n as u64))
+            pco::compress_with(numbers, config, threads, &job.watch())
         })
     })?;
     Ok(PyBytes::new(py, &file))
@@ -82,17 +82,17 @@ pub(crate) fn pco_decompress<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let limits = with_spare_slots(limits(max_output, max_alloc), max_spare_slots);
-    let (bytes, threads) = (file.as_slice()?, in_force(threads));
-    let mut decoder = lift(py, Decoder::new(bytes, &limits))?;
+    let bytes = file.as_slice()?;
+    let mut decoder = lift(py, Decoder::new(bytes, limits))?;
     let (found, total) = (lift(py, decoder.number_type())?, decoder.n_hint());
     drop(decoder);
     let Some(found) = found else {
-        lift(py, pco::decompress_any(bytes, &limits))?;
+        lift(py, pco::decompress_any(bytes, limits))?;
         return Ok(from_vec::<u8>(py, Vec::new()));
     };
     with_number_type!(found, T => {
         let numbers = run(py, progress, total, |job| {
-            pco::decompress_watched::<T>(bytes, &limits, threads, &|n| job.tick(n as u64))
+            pco::decompress_with::<T>(bytes, limits, threads, &job.watch())
         })?;
         Ok(from_vec(py, numbers))
     })
@@ -109,13 +109,13 @@ pub(crate) fn pco_decompress_into<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(usize, bool)> {
     let limits = with_spare_slots(limits(None, max_alloc), max_spare_slots);
-    let (bytes, threads, total) = (file.as_slice()?, in_force(threads), out.len() as u64);
+    let (bytes, total) = (file.as_slice()?, out.len() as u64);
     let ty = number_type(out)?;
     let done = with_number_type!(ty, T => {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
         run(py, progress, total, |job| {
-            pco::decompress_into_watched(bytes, numbers, &limits, threads, &|n| job.tick(n as u64))
+            pco::decompress_into_with(bytes, numbers, limits, threads, &job.watch())
         })
     })?;
     if out.is_empty() && !done.finished {

@@ -2,7 +2,7 @@
 
 use crate::array::from_vec;
 use crate::errors::{invalid, lift};
-use crate::job::{current, run};
+use crate::job::{Job, run};
 use crate::pco::limits;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
 use latens::wcodec::dtype::Dtype;
@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the bytes of a file come from.
 pub(crate) enum Source {
@@ -31,7 +32,6 @@ impl ReadAt for Source {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        current(buf.len() as u64)?;
         match self {
             Source::File(file) => file.read_exact_at(buf, offset),
             Source::Bytes(bytes) => bytes.read_exact_at(buf, offset),
@@ -54,10 +54,14 @@ type Entry = (String, String, Vec<u64>, usize, usize, Option<String>);
 #[pyclass(frozen, module = "latens._latens")]
 pub(crate) struct WcodecReader {
     reader: Reader<Source>,
-    size: u64,
 }
 
 impl WcodecReader {
+    /// The file, whose calls tell `job`.
+    fn watched(&self, job: &Arc<Job>) -> Reader<Source> {
+        self.reader.watched(&job.watch())
+    }
+
     fn number(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         self.reader
             .find(name)
@@ -83,12 +87,11 @@ impl WcodecReader {
                 (Some(path), _) => Source::File(File::open(path)?),
                 (None, data) => Source::Bytes(data.unwrap_or_default()),
             };
-            let size = source.size()?;
             let mut reader = Reader::open(source, limits)?.threads(threads);
             if let Some(path) = base {
                 reader = reader.with_base(self::base(&path, limits)?)?;
             }
-            Ok(Self { reader, size })
+            Ok(Self { reader })
         })
     }
 
@@ -126,7 +129,7 @@ impl WcodecReader {
     /// The bytes of a tensor as an array of uint8.
     fn bytes<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let number = self.number(py, name)?;
-        let bytes = run(py, None, self.size, |job| job.during(|| self.reader.tensor(number)))?;
+        let bytes = run(py, None, 0, |job| self.watched(job).tensor(number))?;
         Ok(from_vec(py, bytes))
     }
 
@@ -143,7 +146,7 @@ impl WcodecReader {
             all.push(bytes);
             Ok(None)
         };
-        run(py, None, self.size, |job| job.during(|| self.reader.for_each(&numbers, &mut keep)))?;
+        run(py, None, 0, |job| self.watched(job).for_each(&numbers, &mut keep))?;
         Ok(all.into_iter().map(|bytes| from_vec(py, bytes)).collect())
     }
 
@@ -156,8 +159,8 @@ impl WcodecReader {
         stop: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
         let number = self.number(py, name)?;
-        let cut = || self.reader.byte_range(number, start..stop);
-        Ok(from_vec(py, run(py, None, self.size, |job| job.during(cut))?))
+        let bytes = run(py, None, 0, |job| self.watched(job).byte_range(number, start..stop))?;
+        Ok(from_vec(py, bytes))
     }
 
     /// Numbers of the logical weights: int8 or uint8 where they are packed integers, else bytes of
@@ -170,8 +173,8 @@ impl WcodecReader {
         cols: (u64, u64),
     ) -> PyResult<(Bound<'py, PyAny>, bool)> {
         let number = self.number(py, name)?;
-        let values = run(py, None, self.size, |job| {
-            job.during(|| self.reader.slice(number, rows.0..rows.1, cols.0..cols.1))
+        let values = run(py, None, 0, |job| {
+            self.watched(job).slice(number, rows.0..rows.1, cols.0..cols.1)
         })?;
         Ok(match values {
             Values::Signed(numbers) => (from_vec(py, numbers), false),
@@ -200,19 +203,19 @@ impl WcodecReader {
         path: PathBuf,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        run(py, progress, self.size, |job| {
-            job.during(|| {
-                let mut out = io::BufWriter::new(File::create(path)?);
-                self.reader.write_file(file, &mut out)?;
-                out.flush()?;
-                Ok(out.get_ref().sync_all()?)
-            })
+        let total = self.reader.files().nth(file).map_or(0, |(_, length)| length);
+        run(py, progress, total, |job| {
+            let mut out = io::BufWriter::new(File::create(path)?);
+            self.watched(job).write_file(file, &mut out)?;
+            out.flush()?;
+            Ok(out.get_ref().sync_all()?)
         })
     }
 
     /// Decodes everything and checks every checksum.
     fn verify(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        run(py, progress, self.size, |job| job.during(|| self.reader.verify()))
+        let total = self.reader.files().map(|(_, length)| length).fold(0, u64::saturating_add);
+        run(py, progress, total, |job| self.watched(job).verify())
     }
 
     /// Bytes of an element of a type that a checkpoint names; None where it has no whole number.

@@ -134,7 +134,7 @@ impl FileDecoder {
     ) -> PyResult<Self> {
         let bytes = header.as_slice()?;
         let limits = limits(max_output, max_alloc);
-        let (decoder, consumed) = lift(py, wrapped::FileDecoder::new(bytes, &limits))?;
+        let (decoder, consumed) = lift(py, wrapped::FileDecoder::new(bytes, limits))?;
         Ok(Self { decoder, consumed })
     }
 

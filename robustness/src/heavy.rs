@@ -31,7 +31,7 @@ const MUCH: usize = 1 << 20;
 pub const FLOOR: u64 = 100_000_000;
 
 /// Decodes all of an input of the selector's kind: bytes of output.
-pub type Decode = fn(u8, &[u8], &Limits) -> Result<usize, Error>;
+pub type Decode = fn(u8, &[u8], Limits) -> Result<usize, Error>;
 
 /// An input.
 pub struct Heavy {
@@ -100,7 +100,7 @@ impl Heavy {
             let (mut result, mut least) = (None, u64::MAX);
             for _ in 0..3 {
                 let limits = Limits::default();
-                let output = measured(|| (self.decode)(self.selector, bytes, &limits));
+                let output = measured(|| (self.decode)(self.selector, bytes, limits));
                 least = taken().nanos.min(least);
                 let expected = expected.or_else(|| output.as_ref().ok().copied()).unwrap_or(0);
                 result = Some(output);

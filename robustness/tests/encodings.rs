@@ -61,7 +61,7 @@ macro_rules! both_directions {
                 let theirs = pages::read::<$parquet>($kind, encoding, &page, values.len());
                 assert_eq!(theirs.as_deref(), Some(values));
                 let (read, consumed) =
-                    decode::<$t>(&page, &Limits::default(), Options::STRICT).unwrap();
+                    decode::<$t>(&page, Limits::default(), Options::STRICT).unwrap();
                 assert_eq!((&read[..], consumed), (values, page.len()));
             }
         }
@@ -123,14 +123,14 @@ proptest! {
         let ours = delta_length_byte_array::encode(&strings).unwrap();
         let page = strings_through_parquet(Encoding::DELTA_LENGTH_BYTE_ARRAY, &strings, &ours);
         prop_assert_eq!(&ours, &page.to_vec());
-        let (read, consumed) = delta_length_byte_array::decode(&page, &limits, Options::STRICT).unwrap();
+        let (read, consumed) = delta_length_byte_array::decode(&page, limits, Options::STRICT).unwrap();
         prop_assert_eq!(consumed, page.len());
         prop_assert!(read.iter().eq(strings.iter().map(|s| s.as_bytes())));
 
         let ours = delta_byte_array::encode(&strings).unwrap();
         let page = strings_through_parquet(Encoding::DELTA_BYTE_ARRAY, &strings, &ours);
         prop_assert_eq!(&ours, &page.to_vec());
-        let (read, consumed) = delta_byte_array::decode(&page, &limits, Options::STRICT).unwrap();
+        let (read, consumed) = delta_byte_array::decode(&page, limits, Options::STRICT).unwrap();
         prop_assert_eq!(consumed, page.len());
         prop_assert!(read.iter().eq(strings.iter().map(|s| s.as_bytes())));
     }

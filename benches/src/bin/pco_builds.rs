@@ -96,7 +96,7 @@ fn main() -> Result<(), Failure> {
 
 /// Most bins of a variable in the first chunk: with one there are no codes.
 fn bins(file: &[u8]) -> Result<usize, Failure> {
-    let inspection = ours::inspect(file, &latens::Limits::default())?;
+    let inspection = ours::inspect(file, latens::Limits::default())?;
     let first = inspection.chunks.first();
     Ok(first.and_then(|c| c.latents.iter().map(|l| l.bins.len()).max()).unwrap_or(0))
 }

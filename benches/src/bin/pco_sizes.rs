@@ -103,7 +103,7 @@ fn measure(column: &corpus::Column, config: &Config, level: u32) -> Result<Row, 
     if reference::decompress(&file, numbers)? != numbers.to_le_bytes() {
         return Err(format!("{}: the reference decodes other numbers", column.name).into());
     }
-    let decoder = &mut standalone::Decoder::new(&theirs[..], &latens::Limits::default())?;
+    let decoder = &mut standalone::Decoder::new(&theirs[..], latens::Limits::default())?;
     let their_choice =
         decoder.chunk()?.map_or(String::new(), |c| format!("{}/{}", c.mode, c.delta));
     Ok(Row {

@@ -109,7 +109,7 @@ fn main() -> Result<(), Failure> {
 
 /// Mode, delta encoding and bins of a file's first chunk.
 fn describe(file: &[u8]) -> Result<String, Failure> {
-    let inspection = ours::inspect(file, &latens::Limits::default())?;
+    let inspection = ours::inspect(file, latens::Limits::default())?;
     let Some(chunk) = inspection.chunks.first() else { return Ok(String::new()) };
     let bins = chunk.latents.iter().map(|latent| {
         let share = |weight: u32| f64::from(weight) / f64::from(latent.table_log).exp2();

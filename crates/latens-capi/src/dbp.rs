@@ -124,7 +124,7 @@ pub unsafe extern "C" fn lt_dbp_encode_into(
             raw::apart(values.cast::<T>(), n, stream.cast::<u8>(), capacity)?;
             let values = raw::input::<T>(values.cast(), n, "values")?;
             let room = raw::output::<u8>(stream.cast(), capacity, "stream")?;
-            within(room, |out| dbp::encode_to(values, layout, out).map(|_| ()).map_err(Into::into))?
+            within(room, |out| dbp::encode_to(values, layout, out, &latens::Watch::NONE).map(|_| ()))?
         });
         raw::store(written, count);
         Ok(())
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn lt_dbp_decode(
         let settings = decode(options)?;
         let stream = raw::input::<u8>(stream.cast(), stream_size, "stream")?;
         let (held, n, size) = with_element!(known(r#type)?, T => {
-            let (held, size) = dbp::decode::<T>(stream, &settings.limits, self::options(&settings))?;
+            let (held, size) = dbp::decode::<T>(stream, settings.limits, self::options(&settings))?;
             let n = held.len();
             (lt_buffer::from_vec(held), n, size)
         });

@@ -5,7 +5,6 @@ use crate::raw::{self, Checked, Options};
 use latens::pco::Config;
 use latens::{Limits, NumberType};
 use std::ffi::c_char;
-use std::num::NonZero;
 
 /// In lt_decode_options: no limit.
 pub const LT_UNLIMITED: u64 = 0xffff_ffff_ffff_ffff;
@@ -56,12 +55,9 @@ pub(crate) fn number_of(ty: Option<NumberType>) -> u32 {
     ty.map_or(lt_type::Any as u32, |ty| u32::from(ty.pco_byte()))
 }
 
-/// Threads in force: 0 stands for as many as there are cores.
-pub(crate) fn threads(asked: u32) -> NonZero<usize> {
-    let asked = usize::try_from(asked).unwrap_or(usize::MAX);
-    NonZero::new(asked)
-        .or_else(|| std::thread::available_parallelism().ok())
-        .unwrap_or(NonZero::<usize>::MIN)
+/// Threads, as the library counts them: there, too, 0 stands for as many as there are cores.
+fn threads(asked: u32) -> usize {
+    usize::try_from(asked).unwrap_or(usize::MAX)
 }
 
 /// Settings of a Pco encoder. NULL in place of one stands for the defaults.
@@ -121,7 +117,7 @@ pub unsafe extern "C" fn lt_pco_options_init(options: *mut lt_pco_options, size:
 ///
 /// # Safety
 /// As [`raw::options`]; the strings end with a NUL.
-pub(crate) unsafe fn config(options: *const lt_pco_options) -> Checked<(Config, NonZero<usize>)> {
+pub(crate) unsafe fn config(options: *const lt_pco_options) -> Checked<(Config, usize)> {
     let default = lt_pco_options::new(size_of::<lt_pco_options>());
     // SAFETY: promised.
     let options = unsafe { raw::options(options, default, "pco_options")? };
@@ -206,7 +202,7 @@ pub unsafe extern "C" fn lt_decode_options_init(options: *mut lt_decode_options,
 /// Settings of a decoder, understood.
 pub(crate) struct Decode {
     pub(crate) limits: Limits,
-    pub(crate) threads: NonZero<usize>,
+    pub(crate) threads: usize,
     pub(crate) strict: bool,
     pub(crate) expect_count: Option<u64>,
 }
@@ -254,7 +250,7 @@ mod tests {
     fn the_defaults_are_the_library_s() {
         // SAFETY: NULL.
         let (found, threads) = unsafe { config(std::ptr::null()) }.unwrap();
-        assert_eq!((found, threads.get()), (Config::default(), 1));
+        assert_eq!((found, threads), (Config::default(), 1));
         // SAFETY: NULL.
         let found = unsafe { decode(std::ptr::null()) }.unwrap();
         assert_eq!((found.limits, found.expect_count), (Limits::default(), None));

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::options::{config, decode, known, lt_decode_options, lt_pco_options, number_of, wanted};
 use crate::raw::{self, Checked};
 use latens::pco::{self, standalone::Decoder};
-use latens::{Limits, NumberType, with_number_type};
+use latens::{Limits, NumberType, Watch, with_number_type};
 use std::ffi::c_void;
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn lt_pco_compress(
         let (config, threads) = config(options)?;
         let bytes = with_number_type!(known(r#type)?, T => {
             let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
-            pco::compress_parallel(numbers, &config, threads, &|_| Ok(()))?
+            pco::compress_with(numbers, &config, threads, &Watch::NONE)?
         });
         raw::store(file, lt_buffer::from_vec(bytes));
         Ok(())
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn lt_pco_compress_into(
             let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
             let room = raw::output::<u8>(file.cast(), capacity, "file")?;
             within(room, |out| {
-                pco::compress_to(out, numbers, &config, threads, &|_| Ok(())).map(|_| ())
+                pco::compress_to(numbers, &config, out, threads, &Watch::NONE).map(|_| ())
             })?
         });
         raw::store(written, count);
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn lt_pco_compress_into(
 }
 
 /// The type of a file's numbers, and its own count of them, from its head.
-fn peek(file: &[u8], limits: &Limits) -> latens::Result<(Option<NumberType>, u64)> {
+fn peek(file: &[u8], limits: Limits) -> latens::Result<(Option<NumberType>, u64)> {
     let mut decoder = Decoder::new(file, limits)?;
     Ok((decoder.number_type()?, decoder.n_hint()))
 }
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn lt_pco_peek(
         raw::store(r#type, number_of(None));
         raw::store(n_hint, 0);
         let file = raw::input::<u8>(file.cast(), file_size, "file")?;
-        let (found, hint) = peek(file, &Limits::default())?;
+        let (found, hint) = peek(file, Limits::default())?;
         raw::store(r#type, number_of(found));
         raw::store(n_hint, hint);
         Ok(())
@@ -191,16 +191,16 @@ pub unsafe extern "C" fn lt_pco_decompress(
         let file = raw::input::<u8>(file.cast(), file_size, "file")?;
         let ty = match wanted(r#type)? {
             Some(ty) => Some(ty),
-            None => peek(file, &settings.limits)?.0,
+            None => peek(file, settings.limits)?.0,
         };
         let Some(ty) = ty else {
             // Nothing but an empty file says no type.
-            pco::decompress_any(file, &settings.limits)?;
+            pco::decompress_any(file, settings.limits)?;
             return Ok(());
         };
         let (held, n) = with_number_type!(ty, T => {
-            let (limits, threads) = (&settings.limits, settings.threads);
-            let held = pco::decompress_parallel::<T>(file, limits, threads)?;
+            let (limits, threads) = (settings.limits, settings.threads);
+            let held = pco::decompress_with::<T>(file, limits, threads, &Watch::NONE)?;
             let n = held.len();
             (lt_buffer::from_vec(held), n)
         });
@@ -237,8 +237,8 @@ pub unsafe extern "C" fn lt_pco_decompress_into(
             raw::apart(file.cast::<u8>(), file_size, numbers.cast::<T>(), capacity)?;
             let file = raw::input::<u8>(file.cast(), file_size, "file")?;
             let out = raw::output::<T>(numbers.cast(), capacity, "numbers")?;
-            let (limits, threads) = (&settings.limits, settings.threads);
-            pco::decompress_into_watched(file, out, limits, threads, &|_| Ok(()))?
+            let (limits, threads) = (settings.limits, settings.threads);
+            pco::decompress_into_with(file, out, limits, threads, &Watch::NONE)?
         });
         raw::store(count, done.count);
         raw::store(finished, done.finished);

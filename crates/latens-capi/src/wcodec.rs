@@ -66,7 +66,7 @@ pub struct lt_wcodec_reader {
 
 impl lt_wcodec_reader {
     fn open(source: Source, settings: &Decode, base: Option<&Path>) -> Checked<Self> {
-        let threads = settings.threads.get();
+        let threads = settings.threads;
         let memory = match &source {
             Source::Memory(bytes) => Some(*bytes),
             Source::File(_) => None,

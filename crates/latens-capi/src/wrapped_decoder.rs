@@ -56,7 +56,7 @@ pub unsafe extern "C" fn lt_pco_file_decoder_new(
         raw::required(decoder, "decoder")?;
         let settings = decode(options)?;
         let src = raw::input::<u8>(src.cast(), src_size, "src")?;
-        let (made, size) = FileDecoder::new(src, &settings.limits)?;
+        let (made, size) = FileDecoder::new(src, settings.limits)?;
         raw::store(decoder, Box::into_raw(Box::new(lt_pco_file_decoder { decoder: made })));
         raw::store(consumed, size);
         Ok(())

@@ -1,6 +1,7 @@
 //! How far along, on a terminal; nothing elsewhere.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use latens::Watch;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -45,6 +46,18 @@ impl Progress {
     /// So many more bytes are done.
     pub fn add(&self, bytes: u64) {
         self.bar.inc(bytes);
+    }
+
+    /// To be told by the library: of bytes of a checkpoint, and which tensor is at hand.
+    pub fn watch(&self) -> Watch {
+        let bar = self.clone();
+        Watch::new(move |step| {
+            if let Some(name) = step.tensor {
+                bar.say(&name.escape_debug().to_string());
+            }
+            bar.add(step.done);
+            Ok(())
+        })
     }
 
     /// What is being worked on.

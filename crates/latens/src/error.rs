@@ -14,7 +14,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The bytes end before what they announce.
     Truncated,
-    /// The caller asked for something that cannot be: a wrong type, a bad setting, a limit passed.
+    /// The caller asked for something that cannot be: a wrong type, a bad setting, a limit passed;
+    /// or for an end.
     InvalidArgument,
     /// The reader or writer underneath failed.
     Io,
@@ -47,13 +48,24 @@ struct Inner {
     what: Cow<'static, str>,
     values: Option<u64>,
     limit: bool,
+    stopped: bool,
     source: Option<std::io::Error>,
 }
 
 impl Error {
     fn new(kind: ErrorKind, at: Option<u64>, what: impl Into<Cow<'static, str>>) -> Self {
         let (within, what) = (Vec::new(), what.into());
-        Error(Box::new(Inner { kind, at, within, what, values: None, limit: false, source: None }))
+        let (limit, stopped) = (false, false);
+        Error(Box::new(Inner {
+            kind,
+            at,
+            within,
+            what,
+            values: None,
+            limit,
+            stopped,
+            source: None,
+        }))
     }
 
     /// Bytes that the format does not allow; `at` is the offset of the first byte concerned.
@@ -79,6 +91,14 @@ impl Error {
     pub fn limit(what: impl Into<Cow<'static, str>>) -> Self {
         let mut error = Self::invalid(what);
         error.0.limit = true;
+        error
+    }
+
+    /// What a [`Watch`](crate::Watch) ends a call with that is no longer wanted: invalid argument.
+    #[cold]
+    pub fn stopped() -> Self {
+        let mut error = Self::invalid("stopped, as was asked for");
+        error.0.stopped = true;
         error
     }
 
@@ -141,6 +161,11 @@ impl Error {
     /// fine.
     pub fn is_limit(&self) -> bool {
         self.0.limit
+    }
+
+    /// Whether the call was ended by [`Error::stopped`]: nothing is wrong.
+    pub fn is_stopped(&self) -> bool {
+        self.0.stopped
     }
 
     /// Offset in bytes from the start of the input, where the error has a place in it.

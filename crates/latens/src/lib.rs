@@ -34,7 +34,7 @@
 //! # let (file, mut sum) = (&bytes[..], 0i64);
 //! // let file = std::fs::File::open("times.pco")?;      any std::io::Read
 //! let limits = Limits::default().max_output(1 << 30).max_alloc(64 << 20);
-//! let mut decoder = Decoder::new(file, &limits)?;
+//! let mut decoder = Decoder::new(file, limits)?;
 //! let mut batch = [0i64; 4096];
 //! loop {
 //!     match decoder.read(&mut batch)? {
@@ -107,11 +107,13 @@ pub mod error;
 pub mod limits;
 pub mod number;
 pub mod pco;
+mod watch;
 pub mod wcodec;
 
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
 pub use number::{AnyNumbers, Latent, Number, NumberKind, NumberType, f16};
+pub use watch::{Step, Watch};
 
 /// The README's examples are tests.
 #[cfg(doctest)]

@@ -12,7 +12,7 @@
 //!     .mode(ModeSpec::IntMult(60))
 //!     .delta(DeltaSpec::Consecutive { order: 1, secondary: false });
 //! let file = pco::compress(&seconds, &forced)?;
-//! assert_eq!(pco::inspect(&file[..], &latens::Limits::default())?.n, 5000);
+//! assert_eq!(pco::inspect(&file[..], latens::Limits::default())?.n, 5000);
 //! # Ok::<(), latens::Error>(())
 //! ```
 //!
@@ -86,13 +86,8 @@ pub use bound::compress_bound;
 pub use config::{Config, DeltaSpec, Favor, MAX_LEVEL, ModeSpec};
 pub use describe::{DeltaEncoding, Mode};
 pub use inspect::{
-    BinInspection, ChunkInspection, Inspection, LatentInspection, inspect, inspect_watched,
+    BinInspection, ChunkInspection, Inspection, LatentInspection, inspect, inspect_with,
 };
 pub use layout::header::FormatVersion;
-pub use parallel::{
-    compress_parallel, compress_to, decompress_into_watched, decompress_parallel,
-    decompress_watched,
-};
-pub use simple::{
-    Decompressed, Watch, compress, decompress, decompress_any, decompress_into, decompress_with,
-};
+pub use parallel::{compress_to, compress_with, decompress_into_with, decompress_with};
+pub use simple::{Decompressed, compress, decompress, decompress_any, decompress_into};

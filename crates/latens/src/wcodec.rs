@@ -76,10 +76,8 @@ mod write_tensor;
 mod writer;
 
 pub use base::{Base, BaseCheckpoint};
-pub use compress::{
-    BaseFile, compress_checkpoint, compress_checkpoint_to_file, compress_checkpoint_watched,
-};
-pub use config::{Coder, Config, Interrupt, MAX_LEVEL, Tools};
+pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
+pub use config::{Coder, Config, MAX_LEVEL, Tools};
 pub use inspect::{PartInspection, TensorInspection};
 pub use layout::header::BaseQuantisation;
 pub use plane::{Content, Part, Plane, Role};

@@ -12,11 +12,11 @@ use latens::delta_binary_packed::{
 use latens::{Error, ErrorKind, Limits};
 
 fn lenient<T: Element>(bytes: &[u8]) -> latens::Result<(Vec<T>, usize)> {
-    decode(bytes, &Limits::default(), Options::default())
+    decode(bytes, Limits::default(), Options::default())
 }
 
 fn strict<T: Element>(bytes: &[u8]) -> latens::Result<(Vec<T>, usize)> {
-    decode(bytes, &Limits::default(), Options::STRICT)
+    decode(bytes, Limits::default(), Options::STRICT)
 }
 
 fn is(error: &Error, kind: ErrorKind, at: usize) {
@@ -326,7 +326,7 @@ fn errors_are_repeated_and_write_nothing() {
 fn the_output_is_limited_before_it_is_allocated() {
     let page = Page::new(1 << 62, 1, 1 << 50, 1).block(1, &[0], &[]).bytes;
     let limits = Limits::default().max_output(1 << 30);
-    let error = decode::<i32>(&page, &limits, Options::default()).unwrap_err();
+    let error = decode::<i32>(&page, limits, Options::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(error.what().contains("max_output"), "{error}");
 }
@@ -337,12 +337,12 @@ fn lengths(values: &[i32]) -> Vec<u8> {
 }
 
 fn strings(bytes: &[u8], options: Options) -> latens::Result<(Vec<Vec<u8>>, usize)> {
-    let (strings, size) = delta_length_byte_array::decode(bytes, &Limits::default(), options)?;
+    let (strings, size) = delta_length_byte_array::decode(bytes, Limits::default(), options)?;
     Ok((strings.iter().map(<[u8]>::to_vec).collect(), size))
 }
 
 fn prefixed(bytes: &[u8], options: Options) -> latens::Result<(Vec<Vec<u8>>, usize)> {
-    let (strings, size) = delta_byte_array::decode(bytes, &Limits::default(), options)?;
+    let (strings, size) = delta_byte_array::decode(bytes, Limits::default(), options)?;
     Ok((strings.iter().map(<[u8]>::to_vec).collect(), size))
 }
 

@@ -26,11 +26,11 @@ fn pages_of_other_writers_decode() {
             ["i32", "dbp"] => {
                 let values: Vec<i32> =
                     values.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect();
-                let (out, consumed) = decode::<i32>(&page, &limits, lenient).unwrap();
+                let (out, consumed) = decode::<i32>(&page, limits, lenient).unwrap();
                 assert_eq!(out, values, "{name}");
                 // DuckDB takes 33 bits where the format allows 32.
                 let wide = name.starts_with("duckdb") && !name.contains("ids");
-                let strict = decode::<i32>(&page, &limits, Options::STRICT);
+                let strict = decode::<i32>(&page, limits, Options::STRICT);
                 assert_eq!(strict.is_err(), wide, "{name}: {strict:?}");
                 if name.starts_with("pyarrow") {
                     assert_eq!(encode(&values, Layout::default_for::<i32>()), page, "{name}");
@@ -40,7 +40,7 @@ fn pages_of_other_writers_decode() {
             ["i64", "dbp"] => {
                 let values: Vec<i64> =
                     values.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).collect();
-                let (out, consumed) = decode::<i64>(&page, &limits, Options::STRICT).unwrap();
+                let (out, consumed) = decode::<i64>(&page, limits, Options::STRICT).unwrap();
                 assert_eq!(out, values, "{name}");
                 if name.starts_with("pyarrow") && !values.is_empty() {
                     assert_eq!(encode(&values, Layout::default_for::<i64>()), page, "{name}");
@@ -49,12 +49,12 @@ fn pages_of_other_writers_decode() {
             }
             ["str", "dlba"] => {
                 let (out, consumed) =
-                    delta_length_byte_array::decode(&page, &limits, lenient).unwrap();
+                    delta_length_byte_array::decode(&page, limits, lenient).unwrap();
                 assert_eq!(framed(&out), values, "{name}");
                 consumed
             }
             ["str", "dba"] => {
-                let (out, consumed) = delta_byte_array::decode(&page, &limits, lenient).unwrap();
+                let (out, consumed) = delta_byte_array::decode(&page, limits, lenient).unwrap();
                 assert_eq!(framed(&out), values, "{name}");
                 consumed
             }

@@ -38,7 +38,7 @@ fn errors_cost_no_memory_and_values_no_more_than_themselves() {
     for page in &pages {
         let limits = Limits::default().max_output(1 << 45);
         let lenient = Options::default();
-        let (result, used) = peak(|| decode::<i64>(page, &limits, lenient).map(|(v, _)| v.len()));
+        let (result, used) = peak(|| decode::<i64>(page, limits, lenient).map(|(v, _)| v.len()));
         match result {
             Err(_) => assert!(used <= MIB, "{used} bytes for an error"),
             Ok(count) => assert!(used <= 16 * MIB + count * 10, "{used} bytes for {count} values"),
@@ -47,14 +47,14 @@ fn errors_cost_no_memory_and_values_no_more_than_themselves() {
         assert!(result.is_ok() || used <= MIB);
         let bound = 16 * MIB + 4 * page.len();
         let (result, used) =
-            peak(|| delta_length_byte_array::decode(page, &limits, lenient).map(|_| ()));
+            peak(|| delta_length_byte_array::decode(page, limits, lenient).map(|_| ()));
         assert!(result.is_ok() || used <= bound, "{used} bytes for an error");
-        let (result, used) = peak(|| delta_byte_array::decode(page, &limits, lenient).map(|_| ()));
+        let (result, used) = peak(|| delta_byte_array::decode(page, limits, lenient).map(|_| ()));
         assert!(result.is_ok() || used <= bound, "{used} bytes for an error");
     }
     strings_cost_no_more_than_themselves();
     let ((read, _), used) =
-        peak(|| decode::<i64>(&good, &Limits::default(), Options::STRICT).unwrap());
+        peak(|| decode::<i64>(&good, Limits::default(), Options::STRICT).unwrap());
     assert_eq!(read, values);
     assert!(used <= 8 * values.len() + 4096, "{used} bytes");
 }
@@ -67,7 +67,7 @@ fn strings_cost_no_more_than_themselves() {
     let lenient = Options::default();
     // As many empty strings: eight bytes each, for where they end.
     let (strings, used) = peak(|| {
-        delta_length_byte_array::decode(&empty(), &limits, lenient)
+        delta_length_byte_array::decode(&empty(), limits, lenient)
             .map(|(strings, _)| strings.len())
             .unwrap()
     });
@@ -77,15 +77,14 @@ fn strings_cost_no_more_than_themselves() {
     let both = [empty(), empty()].concat();
     let other_count = [empty(), Page::new(128, 1, 1, 0).bytes].concat();
     let (strings, used) =
-        peak(|| delta_byte_array::decode(&both, &limits, lenient).map(|(s, _)| s.len()).unwrap());
+        peak(|| delta_byte_array::decode(&both, limits, lenient).map(|(s, _)| s.len()).unwrap());
     assert!(used <= 16 * MIB + strings * 10, "{used} bytes");
     // One that is negative, at the end: an error, which costs nothing.
     let late = Page::new(1 << 24, 1, COUNT + 2, 0).block(0, &[0], &[]).block(-1, &[0], &[]).bytes;
     for page in [&late, &[empty(), late.clone()].concat(), &prefixes_then_nothing, &other_count] {
-        let (result, used) = peak(|| delta_byte_array::decode(page, &limits, lenient).map(drop));
+        let (result, used) = peak(|| delta_byte_array::decode(page, limits, lenient).map(drop));
         assert!(result.is_err() && used <= MIB, "{used} bytes for an error");
     }
-    let (result, used) =
-        peak(|| delta_length_byte_array::decode(&late, &limits, lenient).map(drop));
+    let (result, used) = peak(|| delta_length_byte_array::decode(&late, limits, lenient).map(drop));
     assert!(result.is_err() && used <= MIB, "{used} bytes for an error");
 }

@@ -115,7 +115,7 @@ fn a_million_mutated_pages() {
         }
         if round % 10 == 0 {
             let limits = Limits::default().max_output(8 << 12);
-            let ours = decode::<u64>(&page, &limits, Options::default());
+            let ours = decode::<u64>(&page, limits, Options::default());
             let model = model_decode(&page, 64, 1 << 12);
             assert_eq!(ours.is_ok(), model.is_some(), "{page:?} {ours:?}");
             if let (Ok(ours), Some(model)) = (ours, model) {
@@ -142,8 +142,8 @@ fn mutated_strings_do_not_panic() {
             let mut page = seed.clone();
             mutate(&mut page, &mut next);
             let options = Options { strict: round % 2 == 0, ..Options::default() };
-            let one = delta_length_byte_array::decode(&page, &limits, options);
-            let two = delta_byte_array::decode(&page, &limits, options);
+            let one = delta_length_byte_array::decode(&page, limits, options);
+            let two = delta_byte_array::decode(&page, limits, options);
             for (strings, consumed) in one.into_iter().chain(two) {
                 assert!(consumed <= page.len());
                 assert_eq!(strings.iter().map(<[u8]>::len).sum::<usize>(), strings.data().len());

@@ -179,7 +179,7 @@ proptest! {
         let (model, consumed) = model_decode(&page, 64, u64::MAX).unwrap();
         prop_assert_eq!(consumed, page.len());
         prop_assert!(model.iter().zip(&values).all(|(m, v)| *m == v.cast_unsigned()));
-        let all = decode::<i64>(&page, &Limits::default(), Options::STRICT).unwrap();
+        let all = decode::<i64>(&page, Limits::default(), Options::STRICT).unwrap();
         prop_assert_eq!(all, (values, page.len()));
     }
 
@@ -196,7 +196,7 @@ proptest! {
     fn any_bytes_do_as_the_model_does(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let mut page = vec![0x80, 0x01, 4];
         page.extend(bytes);
-        let ours = decode::<i64>(&page, &Limits::default().max_output(1 << 20), Options::default());
+        let ours = decode::<i64>(&page, Limits::default().max_output(1 << 20), Options::default());
         let model = model_decode(&page, 64, 1 << 17);
         match (ours, model) {
             (Ok((ours, consumed)), Some((model, model_consumed))) => {

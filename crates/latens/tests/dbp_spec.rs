@@ -16,9 +16,9 @@ where
 {
     let values: Vec<T> = values.iter().map(|v| v.parse().unwrap()).collect();
     let limits = Limits::default();
-    let read = decode::<T>(page, &limits, Options::default()).unwrap();
+    let read = decode::<T>(page, limits, Options::default()).unwrap();
     assert_eq!(read, (values.clone(), page.len()));
-    assert_eq!(decode::<T>(page, &limits, Options::STRICT).is_ok(), strict);
+    assert_eq!(decode::<T>(page, limits, Options::STRICT).is_ok(), strict);
     if strict {
         let layout = header(page).unwrap().layout;
         let layout = Layout::new(layout.block_size(), layout.miniblocks()).unwrap();
@@ -63,14 +63,14 @@ fn worked_examples_decode() {
             "dbp i64" => check_numbers::<i64>(&page, &values, true),
             "dlba" => {
                 check_strings(
-                    delta_length_byte_array::decode(&page, &limits, strict),
+                    delta_length_byte_array::decode(&page, limits, strict),
                     &page,
                     &values,
                 );
                 assert_eq!(delta_length_byte_array::encode(&values).unwrap(), page);
             }
             "dba" => {
-                check_strings(delta_byte_array::decode(&page, &limits, strict), &page, &values);
+                check_strings(delta_byte_array::decode(&page, limits, strict), &page, &values);
                 assert_eq!(delta_byte_array::encode(&values).unwrap(), page);
             }
             other => panic!("an example of unknown kind {other}"),

@@ -30,7 +30,7 @@ fn check_page<T: Element>(page: &[u8], expected: &[T], name: &str) {
     if name.starts_with("gen_pyarrow") {
         assert!(ours == page, "{name}: other bytes");
     }
-    let again = decode::<T>(&ours, &Limits::default(), Options::STRICT).unwrap();
+    let again = decode::<T>(&ours, Limits::default(), Options::STRICT).unwrap();
     assert!(again.0 == expected);
 }
 
@@ -59,7 +59,7 @@ fn all_third_party_pages_decode() {
 }
 
 fn refuse<T: Element>(page: &[u8], path: &Path) {
-    let kind = decode::<T>(page, &Limits::default(), Options::default()).unwrap_err().kind();
+    let kind = decode::<T>(page, Limits::default(), Options::default()).unwrap_err().kind();
     assert!(matches!(kind, ErrorKind::Corrupt | ErrorKind::Truncated), "{}", path.display());
 }
 

@@ -31,7 +31,7 @@ fn number_type(dtype: &str) -> NumberType {
 /// The numbers of a concatenation of header, chunk metadata and pages.
 fn decode_wrapped(file: &[u8], entry: &Value, ty: NumberType) -> AnyNumbers {
     fn typed<T: latens::Number>(file: &[u8], entry: &Value) -> Vec<T> {
-        let (decoder, mut at) = pco::wrapped::FileDecoder::new(file, &Limits::default()).unwrap();
+        let (decoder, mut at) = pco::wrapped::FileDecoder::new(file, Limits::default()).unwrap();
         assert_eq!(entry["wrapped"]["header_bytes"], at);
         let mut numbers = Vec::new();
         for chunk in entry["wrapped"]["chunks"].as_array().unwrap() {
@@ -85,8 +85,8 @@ fn files_of_the_reference() {
         let name = entry["file"].as_str().unwrap().trim_end_matches(".pco");
         let file = std::fs::read(folder.join(format!("{name}.pco"))).unwrap();
         let expected = std::fs::read(folder.join(format!("{name}.raw"))).unwrap();
-        let numbers = pco::decompress_any(&file, &Limits::default())
-            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        let numbers =
+            pco::decompress_any(&file, Limits::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(numbers.to_le_bytes(), expected, "{name}");
     }
 }

@@ -32,7 +32,7 @@ fn earned() -> Limits {
 /// Encodes with latens, decodes with both.
 fn ours_to_both<T: Both>(numbers: &[T], config: &Config, what: &str) {
     let file = latens::pco::compress(numbers, config).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let ours = latens::pco::decompress_with::<T>(&file, &earned())
+    let ours = latens::pco::decompress_with::<T>(&file, earned(), 1, &latens::Watch::NONE)
         .unwrap_or_else(|e| panic!("{what}: ours: {e}"));
     if let Some(difference) = difference(&ours, numbers) {
         panic!("{what}: ours: {difference}");
@@ -47,7 +47,7 @@ fn ours_to_both<T: Both>(numbers: &[T], config: &Config, what: &str) {
 fn theirs_to_ours<T: Both>(numbers: &[T], config: &pco::ChunkConfig, what: &str) -> bool {
     let encode = || pco::standalone::simple_compress(numbers, config);
     let Ok(Ok(file)) = std::panic::catch_unwind(AssertUnwindSafe(encode)) else { return false };
-    let ours = latens::pco::decompress_with::<T>(&file, &earned())
+    let ours = latens::pco::decompress_with::<T>(&file, earned(), 1, &latens::Watch::NONE)
         .unwrap_or_else(|e| panic!("{what}: {e}"));
     if let Some(difference) = difference(&ours, numbers) {
         panic!("{what}: {difference}");
@@ -439,7 +439,7 @@ fn ours_wrapped_to_pco<T: Both>(numbers: &[T], page_lens: &[usize], config: &Con
     }
     assert_eq!(difference(&got, numbers), None, "{what}: pco");
 
-    let (decoder, at) = FileDecoder::new(&file, &Limits::default()).unwrap();
+    let (decoder, at) = FileDecoder::new(&file, Limits::default()).unwrap();
     let (ours, used) = decoder.chunk_decoder::<T>(&file[at..]).unwrap();
     let mut at = at + used;
     let mut got = Vec::new();
@@ -506,7 +506,7 @@ fn wrapped_pages_of_pco() {
                 for page in 0..lens.len() {
                     file = chunk.write_page(page, file).unwrap();
                 }
-                let (decoder, at) = FileDecoder::new(&file, &Limits::default()).unwrap();
+                let (decoder, at) = FileDecoder::new(&file, Limits::default()).unwrap();
                 let (ours, used) = decoder.chunk_decoder::<T>(&file[at..]).unwrap();
                 let mut at = at + used;
                 let mut got = Vec::new();
@@ -536,7 +536,7 @@ fn files_that_name_no_type() {
     file = encoder.chunk_compressor(&[1u32, 2, 3], &config).unwrap().write(file).unwrap();
     file = encoder.chunk_compressor(&[-4i8, 5], &config).unwrap().write(file).unwrap();
     file = encoder.write_footer(file).unwrap();
-    let mut decoder = latens::pco::standalone::Decoder::new(&file[..], &Limits::default()).unwrap();
+    let mut decoder = latens::pco::standalone::Decoder::new(&file[..], Limits::default()).unwrap();
     assert_eq!(decoder.read_any(10).unwrap(), Some(vec![1u32, 2, 3].into()));
     assert_eq!(decoder.read_any(10).unwrap(), Some(vec![-4i8, 5].into()));
     assert_eq!(decoder.read_any(10).unwrap(), None);

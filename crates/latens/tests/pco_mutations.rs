@@ -48,7 +48,8 @@ fn hex(bytes: &[u8]) -> String {
 fn judge<T: Both>(file: &[u8], compare: bool, tally: &mut Tally, name: &dyn Fn() -> String) {
     let limits = Limits::default().max_output(MAX_OUTPUT);
     let start = Instant::now();
-    let (decoded, peak) = peak_of(|| latens::pco::decompress_with::<T>(file, &limits));
+    let (decoded, peak) =
+        peak_of(|| latens::pco::decompress_with::<T>(file, limits, 1, &latens::Watch::NONE));
     let time = start.elapsed();
     tally.case(time, peak);
     let bound = match &decoded {
@@ -172,13 +173,13 @@ fn every_truncation_of_files_with_checksums() {
     for small in small_files(true, 5) {
         let end = {
             let mut decoder =
-                latens::pco::standalone::Decoder::new(&small.file[..], &Limits::default()).unwrap();
+                latens::pco::standalone::Decoder::new(&small.file[..], Limits::default()).unwrap();
             while decoder.read_any(1000).unwrap().is_some() {}
             decoder.position() as usize
         };
         assert!(end < small.file.len(), "{}", small.name);
         for len in 0..small.file.len() {
-            let decoded = latens::pco::decompress_any(&small.file[..len], &Limits::default());
+            let decoded = latens::pco::decompress_any(&small.file[..len], Limits::default());
             assert_eq!(decoded.is_ok(), len == end, "{} cut to {len}: {decoded:?}", small.name);
             cases += 1;
         }
@@ -218,7 +219,7 @@ fn every_flipped_bit_of_files_with_checksums() {
             with_number_type!(small.ty, T => {
                 judge::<T>(&file, false, &mut tally, &what);
             });
-            if latens::pco::decompress_any(&file, &limits).is_ok() {
+            if latens::pco::decompress_any(&file, limits).is_ok() {
                 tally.wrong.push(format!("{} goes unnoticed", what()));
             }
             file[bit / 8] ^= 1 << (bit % 8);
@@ -318,7 +319,7 @@ fn streamed<T: Both>(reader: impl std::io::Read) -> (Vec<T>, Option<String>) {
     let mut numbers = Vec::new();
     let stream = || -> latens::Result<()> {
         let limits = Limits::default().max_output(MAX_OUTPUT);
-        let mut decoder = latens::pco::standalone::Decoder::new(reader, &limits)?;
+        let mut decoder = latens::pco::standalone::Decoder::new(reader, limits)?;
         let mut piece = [T::default(); 77];
         loop {
             let read = decoder.read(&mut piece);

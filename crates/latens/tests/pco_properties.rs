@@ -114,7 +114,7 @@ impl Read for Trickle<'_> {
 
 /// All numbers of a file, read in pieces of all sizes from a reader.
 fn in_pieces<T: Number>(reader: impl Read, seed: u64) -> latens::Result<(Vec<T>, Checksum)> {
-    let mut decoder = Decoder::new(reader, &Limits::default())?;
+    let mut decoder = Decoder::new(reader, Limits::default())?;
     let mut random = Random(seed);
     let mut out = Vec::new();
     loop {
@@ -157,7 +157,7 @@ proptest! {
             let has = file.ends_with(b"LATENSC1");
             prop_assert_eq!(checksum, if has { Checksum::Verified } else { Checksum::Absent });
 
-            let any = latens::pco::decompress_any(&file, &Limits::default()).unwrap();
+            let any = latens::pco::decompress_any(&file, Limits::default()).unwrap();
             prop_assert!(any == AnyNumbers::from(numbers.clone()) || numbers.is_empty());
 
             let room = seed as usize % (numbers.len() + 10);
@@ -200,7 +200,7 @@ proptest! {
             let mut meta = Vec::new();
             encoder.write_header(&mut meta).unwrap();
             chunk.write_meta(&mut meta).unwrap();
-            let (decoder, at) = FileDecoder::new(&meta, &Limits::default()).unwrap();
+            let (decoder, at) = FileDecoder::new(&meta, Limits::default()).unwrap();
             let (decoder, used) = decoder.chunk_decoder::<T>(&meta[at..]).unwrap();
             prop_assert_eq!(at + used, meta.len());
             let mut out = vec![T::default(); numbers.len()];
@@ -244,7 +244,7 @@ proptest! {
             let mut dst = marks.clone();
             let error = latens::pco::decompress_into(&file, &mut dst).unwrap_err();
             untouched(&dst, &error);
-            if let Ok(mut decoder) = Decoder::new(&file[..], &Limits::default()) {
+            if let Ok(mut decoder) = Decoder::new(&file[..], Limits::default()) {
                 let mut dst = marks.clone();
                 let error = decoder.read(&mut dst).unwrap_err();
                 untouched(&dst, &error);
@@ -262,7 +262,7 @@ fn chunks_without_pages() {
             let chunk = FileEncoder::new(config).chunk_encoder::<u32>(&[], &[]).unwrap();
             let mut meta = vec![4, 1];
             let written = chunk.write_meta(&mut meta).unwrap();
-            let (decoder, at) = FileDecoder::new(&meta, &Limits::default()).unwrap();
+            let (decoder, at) = FileDecoder::new(&meta, Limits::default()).unwrap();
             let (decoder, used) = decoder.chunk_decoder::<u32>(&meta[at..]).unwrap();
             assert_eq!(used, written, "{mode} {delta}");
             assert_eq!(decoder.delta_encoding(), chunk.delta_encoding());

@@ -79,7 +79,7 @@ fn every_example_of_the_specification() {
     assert!(examples.len() >= 30, "only {} examples found", examples.len());
     let mut wrong = Vec::new();
     for Example { name, number_type, values, reader, bytes } in examples {
-        let decoded = latens::pco::decompress_any(&bytes, &Limits::default());
+        let decoded = latens::pco::decompress_any(&bytes, Limits::default());
         let problem = match (reader.as_str(), decoded) {
             ("both", Ok(numbers)) => match NumberType::from_name(&number_type) {
                 Some(ty) if numbers.number_type() != ty => {
@@ -113,7 +113,7 @@ fn every_flipped_bit_of_the_trailer_example_is_an_error() {
     let mut bytes = example.bytes.clone();
     for bit in 0..8 * bytes.len() {
         bytes[bit / 8] ^= 1 << (bit % 8);
-        let decoded = latens::pco::decompress_any(&bytes, &Limits::default());
+        let decoded = latens::pco::decompress_any(&bytes, Limits::default());
         assert!(decoded.is_err(), "bit {bit} flipped, and nobody noticed");
         bytes[bit / 8] ^= 1 << (bit % 8);
     }

@@ -22,7 +22,7 @@ fn decode<T: common::Both>(file: &[u8]) -> (Vec<T>, u8, FormatVersion) {
     let numbers = latens::pco::decompress::<T>(file).unwrap();
     let theirs = pco_decode::<T>(file).unwrap();
     assert_eq!(common::difference(&theirs, &numbers), None);
-    let decoder = Decoder::new(file, &Limits::default()).unwrap();
+    let decoder = Decoder::new(file, Limits::default()).unwrap();
     (numbers, decoder.standalone_version(), decoder.format_version())
 }
 

@@ -135,14 +135,13 @@ fn pco_on_many_threads_says_the_same() {
     let numbers: Vec<u32> = (0..40_000u32).map(|i| i.wrapping_mul(77) % 10_007).collect();
     let config = latens::pco::Config::default().chunk_n(3000);
     let mut file = latens::pco::compress(&numbers, &config).unwrap();
-    let four = std::num::NonZero::new(4).unwrap();
     let limits = Limits::default();
     for at in (0..file.len()).step_by(97) {
         file[at] ^= 0x10;
-        let one = latens::pco::decompress_with::<u32>(&file, &limits);
+        let one = latens::pco::decompress_with::<u32>(&file, limits, 1, &latens::Watch::NONE);
         let bytes = file.clone();
         let many = ends("decompression", move || {
-            latens::pco::decompress_parallel::<u32>(&bytes, &limits, four)
+            latens::pco::decompress_with::<u32>(&bytes, limits, 4, &latens::Watch::NONE)
         });
         let many = many.expect("no panic");
         assert_eq!(one.map_err(|e| e.to_string()), many.map_err(|e| e.to_string()), "byte {at}");
@@ -186,16 +185,15 @@ fn threads_that_are_refused() {
 }
 
 fn work_of_many_threads() {
-    let eight = std::num::NonZero::new(8).unwrap();
     let numbers: Vec<u32> = (0..40_000u32).map(|i| i.wrapping_mul(77) % 10_007).collect();
     for checksum in [true, false] {
         let config = latens::pco::Config::default().chunk_n(3000).checksum(checksum);
         let one = latens::pco::compress(&numbers, &config).unwrap();
-        let quiet = |_| Ok(());
-        let file = latens::pco::compress_parallel(&numbers, &config, eight, &quiet).unwrap();
+        let file = latens::pco::compress_with(&numbers, &config, 8, &latens::Watch::NONE).unwrap();
         assert!(file == one);
         let limits = Limits::default();
-        let back = latens::pco::decompress_parallel::<u32>(&file, &limits, eight).unwrap();
+        let back =
+            latens::pco::decompress_with::<u32>(&file, limits, 8, &latens::Watch::NONE).unwrap();
         assert!(back == numbers);
     }
     let file = compress(Box::new(checkpoint_bytes()), 8).unwrap();
@@ -211,29 +209,28 @@ fn work_of_many_threads() {
 fn a_panic_in_one_worker_ends_pco() {
     quiet_traps();
     let numbers: Vec<u32> = (0..40_000u32).map(|i| i.wrapping_mul(77) % 10_007).collect();
-    let four = std::num::NonZero::new(4).unwrap();
     for checksum in [true, false] {
         let config = latens::pco::Config::default().chunk_n(3000).checksum(checksum);
         let file = latens::pco::compress(&numbers, &config).unwrap();
         for at in 0..14 {
             let calls = AtomicUsize::new(0);
-            let trap = move |_| {
+            let trap = latens::Watch::new(move |_| {
                 assert!(calls.fetch_add(1, Ordering::Relaxed) != at, "a trap");
                 Ok(())
-            };
+            });
             let (numbers, config) = (numbers.clone(), config.clone());
             let made = ends("compression", move || {
-                latens::pco::compress_parallel(&numbers, &config, four, &trap)
+                latens::pco::compress_with(&numbers, &config, 4, &trap)
             });
             assert!(made.is_none(), "call {at}");
             // A chunk whose thread ended is decoded once more, in order.
             let (bytes, calls) = (file.clone(), AtomicUsize::new(0));
-            let trap = move |_| {
+            let trap = latens::Watch::new(move |_| {
                 assert!(calls.fetch_add(1, Ordering::Relaxed) != at, "a trap");
                 Ok(())
-            };
+            });
             let made = ends("decompression", move || {
-                latens::pco::decompress_watched::<u32>(&bytes, &Limits::default(), four, &trap)
+                latens::pco::decompress_with::<u32>(&bytes, Limits::default(), 4, &trap)
             });
             assert!(made.is_none_or(|made| made.unwrap().len() == 40_000), "call {at}");
         }

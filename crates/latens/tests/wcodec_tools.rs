@@ -15,9 +15,7 @@ use latens::wcodec::predictor::Predictor;
 use latens::wcodec::tile::TileSize;
 use latens::wcodec::transform::Transform;
 use latens::wcodec::view::Values;
-use latens::wcodec::{
-    BaseCheckpoint, BaseFile, Coder, Config, Interrupt, Reader, Tools, compress_checkpoint,
-};
+use latens::wcodec::{BaseCheckpoint, BaseFile, Coder, Config, Reader, Tools, compress_checkpoint};
 use latens::{Error, Limits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -219,20 +217,20 @@ fn a_base_makes_a_relative_small_and_is_asked_for_by_hash() {
 }
 
 #[test]
-fn an_interrupt_ends_the_highest_levels() {
+fn a_watch_ends_the_highest_levels() {
     let checkpoint = open(planes(512, 64, 5));
     for threads in [1, 2] {
         let asked = Arc::new(AtomicUsize::new(0));
         let own = Arc::clone(&asked);
-        let interrupt = Interrupt::new(move || match own.fetch_add(1, Ordering::Relaxed) {
+        let watch = latens::Watch::new(move |_| match own.fetch_add(1, Ordering::Relaxed) {
             0..=2 => Ok(()),
             _ => Err(Error::invalid("enough")),
         });
-        let config = Config::default().level(12).threads(threads).interrupt(Some(interrupt));
+        let config = Config::default().level(12).threads(threads).watch(watch);
         let error = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap_err();
         assert!(error.to_string().contains("enough"), "{error}");
         assert!(asked.load(Ordering::Relaxed) < 20);
-        let config = config.interrupt(None);
+        let config = config.watch(latens::Watch::NONE);
         assert!(compress_checkpoint(&checkpoint, None, &config, Vec::new()).is_ok());
     }
 }

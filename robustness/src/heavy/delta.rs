@@ -6,7 +6,7 @@ use latens::delta_binary_packed::{
 };
 use latens::{Error, Limits};
 
-fn numbers(selector: u8, page: &[u8], limits: &Limits) -> Result<usize, Error> {
+fn numbers(selector: u8, page: &[u8], limits: Limits) -> Result<usize, Error> {
     let options = Options::default();
     Ok(match selector {
         0 => size_of_val(&decode::<i32>(page, limits, options)?.0[..]),
@@ -14,12 +14,12 @@ fn numbers(selector: u8, page: &[u8], limits: &Limits) -> Result<usize, Error> {
     })
 }
 
-fn lengths(_: u8, page: &[u8], limits: &Limits) -> Result<usize, Error> {
+fn lengths(_: u8, page: &[u8], limits: Limits) -> Result<usize, Error> {
     let (strings, _) = delta_length_byte_array::decode(page, limits, Options::default())?;
     Ok(strings.data().len() + size_of_val(strings.ends()))
 }
 
-fn prefixes(_: u8, page: &[u8], limits: &Limits) -> Result<usize, Error> {
+fn prefixes(_: u8, page: &[u8], limits: Limits) -> Result<usize, Error> {
     let (strings, _) = delta_byte_array::decode(page, limits, Options::default())?;
     Ok(strings.data().len() + size_of_val(strings.ends()))
 }

@@ -8,9 +8,9 @@ use crate::common::{is_possible, modes};
 use latens::pco::{Config, DeltaSpec, ModeSpec};
 use latens::{Error, Limits, Number, NumberType, with_number_type};
 
-fn decode(selector: u8, file: &[u8], limits: &Limits) -> Result<usize, Error> {
+fn decode(selector: u8, file: &[u8], limits: Limits) -> Result<usize, Error> {
     with_number_type!(crate::ground::pco::type_of(selector), T => {
-        Ok(size_of_val(&latens::pco::decompress_with::<T>(file, limits)?[..]))
+        Ok(size_of_val(&latens::pco::decompress_with::<T>(file, limits, 1, &latens::Watch::NONE)?[..]))
     })
 }
 
@@ -81,7 +81,7 @@ fn chunk_of_tables(tables: u64, ty: NumberType, n: u64) -> Vec<u8> {
     let page = (0..9999).find_map(|zeros| {
         let chunk = [&meta[..], &vec![0; zeros]].concat();
         let file = file_of(&chunk, n, 1);
-        decode(selector_of(ty), &file, &limits).is_ok().then_some(chunk)
+        decode(selector_of(ty), &file, limits).is_ok().then_some(chunk)
     });
     page.expect("as many zeros as are read")
 }
@@ -163,24 +163,22 @@ pub fn all(thin: usize) -> Vec<Heavy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::num::NonZero;
 
     #[test]
     fn tables_that_no_numbers_earn_are_limited() {
         let file = file_of(&chunk_of_tables(3, NumberType::U8, 1), 1, 700);
         let selector = selector_of(NumberType::U8);
         let limits = Limits::default();
-        let error = decode(selector, &file, &limits).unwrap_err();
+        let error = decode(selector, &file, limits).unwrap_err();
         assert!(error.is_limit(), "{error}");
         let raised = limits.max_spare_slots(u64::MAX);
-        let numbers: Vec<u8> = latens::pco::decompress_with(&file, &raised).unwrap();
+        let numbers: Vec<u8> =
+            latens::pco::decompress_with(&file, raised, 1, &latens::Watch::NONE).unwrap();
         assert_eq!(numbers.len(), 700);
         // On several threads likewise, which find the chunks by walking.
-        let read = |limits| {
-            let two = NonZero::new(2).unwrap();
-            latens::pco::decompress_parallel::<u8>(&file, limits, two)
-        };
-        assert!(read(&limits).unwrap_err().is_limit());
-        assert_eq!(read(&raised).unwrap(), numbers);
+        let read =
+            |limits| latens::pco::decompress_with::<u8>(&file, limits, 2, &latens::Watch::NONE);
+        assert!(read(limits).unwrap_err().is_limit());
+        assert_eq!(read(raised).unwrap(), numbers);
     }
 }

@@ -14,8 +14,8 @@ const TENSOR: u64 = 4 << 20;
 const SMALL_TENSOR: u64 = 1 << 20;
 
 /// All tensors, then the file.
-fn decode(_: u8, file: &[u8], limits: &Limits) -> Result<usize, Error> {
-    let reader = Reader::open(file.to_vec(), *limits)?.threads(1);
+fn decode(_: u8, file: &[u8], limits: Limits) -> Result<usize, Error> {
+    let reader = Reader::open(file.to_vec(), limits)?.threads(1);
     let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
     let mut bytes = 0;
     for number in numbers {

@@ -43,7 +43,7 @@ fn typed<T: Element + PartialEq + std::fmt::Debug>(
     to_bytes: fn(&T) -> Vec<u8>,
 ) -> Verdict {
     let limits = Limits::default().max_output(MAX_OUTPUT);
-    let decoded = measured(|| decode::<T>(page, &limits, options));
+    let decoded = measured(|| decode::<T>(page, limits, options));
     into_a_buffer(page, options, marker, decoded.as_ref().ok());
     match decoded {
         Ok((values, consumed)) => {
@@ -105,7 +105,7 @@ pub fn lengths_lifted(selector: u8, page: &[u8]) -> Option<usize> {
 
 fn strings_of_lengths(selector: u8, page: &[u8], most: u64) -> Decoded<'_> {
     let limits = Limits::default().max_output(most);
-    measured(|| delta_length_byte_array::decode(page, &limits, options(selector)))
+    measured(|| delta_length_byte_array::decode(page, limits, options(selector)))
 }
 
 /// DELTA_BYTE_ARRAY; the selector's lowest bit is strict reading.
@@ -120,7 +120,7 @@ pub fn prefixes_lifted(selector: u8, page: &[u8]) -> Option<usize> {
 
 fn strings_of_prefixes(selector: u8, page: &[u8], most: u64) -> Decoded<'_> {
     let limits = Limits::default().max_output(most);
-    measured(|| delta_byte_array::decode(page, &limits, options(selector)))
+    measured(|| delta_byte_array::decode(page, limits, options(selector)))
 }
 
 fn options(selector: u8) -> Options {

@@ -55,7 +55,7 @@ pub fn same_as_pco(ty: NumberType, file: &[u8]) -> Verdict {
 
 fn pco_typed<T: Both>(file: &[u8]) -> Verdict {
     let limits = Limits::default().max_output(super::MAX_OUTPUT);
-    let ours = latens::pco::decompress_with::<T>(file, &limits);
+    let ours = latens::pco::decompress_with::<T>(file, limits, 1, &latens::Watch::NONE);
     if let Err(error) = &ours
         && error.is_limit()
     {
@@ -92,7 +92,7 @@ fn dbp_typed<T: Element + PartialEq + std::fmt::Debug + Into<i64>>(
     theirs: impl Fn(&[u8], usize) -> Option<Vec<T>>,
 ) -> Verdict {
     let limits = Limits::default().max_output(1 << 16);
-    let Ok((ours, _)) = decode::<T>(page, &limits, Options::default()) else {
+    let Ok((ours, _)) = decode::<T>(page, limits, Options::default()) else {
         return Verdict::Refused;
     };
     // What they refuse or panic at is theirs; the numbers must be the same where both have some.

@@ -11,12 +11,12 @@ use std::io::Read;
 /// The bytes are a file; the selector is not used.
 pub fn body(_: u8, file: &[u8]) -> Verdict {
     let limits = Limits::default().max_output(MAX_OUTPUT);
-    let decoded = measured(|| latens::pco::decompress_any(file, &limits));
-    let number_type = Decoder::new(file, &limits).and_then(|mut d| d.number_type());
+    let decoded = measured(|| latens::pco::decompress_any(file, limits));
+    let number_type = Decoder::new(file, limits).and_then(|mut d| d.number_type());
     if let Ok(Some(ty)) = number_type {
-        with_number_type!(ty, T => ways::<T>(file, &limits));
+        with_number_type!(ty, T => ways::<T>(file, limits));
     }
-    let _ = latens::pco::inspect(file, &limits);
+    let _ = latens::pco::inspect(file, limits);
     match decoded {
         Ok(numbers) => {
             let bytes = numbers.to_le_bytes();
@@ -29,7 +29,7 @@ pub fn body(_: u8, file: &[u8]) -> Verdict {
 
 /// The same file without the limit, into a buffer.
 pub fn lifted(_: u8, file: &[u8]) -> Option<usize> {
-    let ty = Decoder::new(file, &Limits::default()).ok()?.number_type().ok()??;
+    let ty = Decoder::new(file, Limits::default()).ok()?.number_type().ok()??;
     with_number_type!(ty, T => {
         let mut buffer = vec![T::default(); LIFTED / ty.bytes()];
         let done = measured(|| latens::pco::decompress_into(file, &mut buffer));
@@ -61,8 +61,8 @@ pub fn untouched<T: Number>(buffer: &[T], count: usize) {
 }
 
 /// Every way to read gives the same numbers, and leaves alone what it does not report.
-fn ways<T: Number>(file: &[u8], limits: &Limits) {
-    let whole = latens::pco::decompress_with::<T>(file, limits);
+fn ways<T: Number>(file: &[u8], limits: Limits) {
+    let whole = latens::pco::decompress_with::<T>(file, limits, 1, &latens::Watch::NONE);
     let count = whole.as_ref().map_or(300, Vec::len).min(4000);
     let room = if file.len().is_multiple_of(2) { count + 9 } else { count / 2 };
     let mut buffer = vec![marker::<T>(); room];
@@ -84,8 +84,8 @@ fn ways<T: Number>(file: &[u8], limits: &Limits) {
     if let Ok(numbers) = &whole {
         assert_eq!(streamed::<T>(file, limits, numbers.len()), bits(numbers), "streamed");
         if file.len() % 32 == 5 {
-            let two = std::num::NonZero::new(2).unwrap();
-            let parallel = latens::pco::decompress_parallel::<T>(file, limits, two).unwrap();
+            let parallel =
+                latens::pco::decompress_with::<T>(file, limits, 2, &latens::Watch::NONE).unwrap();
             assert_eq!(difference(&parallel, numbers), None, "on two threads");
         }
     }
@@ -95,7 +95,7 @@ fn bits<T: Number>(numbers: &[T]) -> Vec<T::L> {
     crate::common::bits(numbers)
 }
 
-fn streamed<T: Number>(file: &[u8], limits: &Limits, most: usize) -> Vec<T::L> {
+fn streamed<T: Number>(file: &[u8], limits: Limits, most: usize) -> Vec<T::L> {
     let mut decoder = Decoder::new(Few(file), limits).expect("it was read before");
     let mut piece = [marker::<T>(); 77];
     let mut out = Vec::new();

@@ -34,7 +34,7 @@ fn typed<T: Number>(n: usize, parts: &[u8]) -> Verdict {
 
 fn decode<T: Number>(parts: &[u8], dst: &mut [T]) -> Result<(), Error> {
     let limits = Limits::default();
-    let (file, header) = FileDecoder::new(parts, &limits)?;
+    let (file, header) = FileDecoder::new(parts, limits)?;
     let rest = &parts[header..];
     let (chunk, meta) = file.chunk_decoder::<T>(rest)?;
     let page = &rest[meta..];

@@ -177,7 +177,7 @@ fn read_back(done: &Done, ty: NumberType, out: &mut OutputFile) -> Result<()> {
         |e: Failure| e.hint("what was just written does not read back: please report it");
     let written = out.read_back()?;
     let reader: Reader = Box::new(written.buffered(0, u64::MAX));
-    let mut decoder = Decoder::new(reader, &Limits::default()).map_err(|e| unreadable(e.into()))?;
+    let mut decoder = Decoder::new(reader, Limits::default()).map_err(|e| unreadable(e.into()))?;
     for (index, chunk) in done.chunks.iter().enumerate() {
         let bytes = next_pco(&mut decoder, ty, chunk.n).map_err(unreadable)?;
         if bytes.len() != chunk.n * ty.bytes() || fingerprint(&bytes) != chunk.fingerprint {

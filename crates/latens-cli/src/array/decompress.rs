@@ -31,7 +31,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     };
     let start = start(job).map_err(named)?;
     let mut decoder = source::open(&job.input)
-        .and_then(|reader| Ok(Decoder::new(reader, &Limits::default())?))
+        .and_then(|reader| Ok(Decoder::new(reader, Limits::default())?))
         .map_err(named)?;
     let ty = match (decoder.number_type().map_err(|e| named(e.into()))?, job.to) {
         (Some(ty), _) => ty,

@@ -95,7 +95,7 @@ pub struct Bin {
 /// # Errors
 /// What is wrong with it.
 pub fn read(reader: Reader) -> Result<PcoInspection> {
-    let found = pco::inspect(reader, &Limits::default())?;
+    let found = pco::inspect(reader, Limits::default())?;
     Ok(PcoInspection {
         kind: "pco",
         standalone_version: found.standalone_version,

@@ -126,7 +126,7 @@ impl<'a> Source<'a> {
                 Ok(Source { ty, n_hint, kind: bare(reader) })
             }
             Format::Pco => {
-                let mut decoder = Decoder::new(reader, &Limits::default())?;
+                let mut decoder = Decoder::new(reader, Limits::default())?;
                 let n_hint = decoder.n_hint();
                 let Some(ty) = decoder.number_type()? else {
                     return Err(no_type(&mut decoder, false));

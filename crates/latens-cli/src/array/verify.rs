@@ -15,7 +15,7 @@ use crate::report::Verified;
 /// # Errors
 /// What is wrong with the file; chunks of several types.
 pub fn verify(input: &Input, allow_trailing: bool, progress: &Progress) -> Result<Verified> {
-    let mut decoder = Decoder::new(source::open(input)?, &Limits::default())?;
+    let mut decoder = Decoder::new(source::open(input)?, Limits::default())?;
     let ty = decoder.number_type()?;
     // Of one type: a column is, and no verb reads what is none.
     let n = match ty {

@@ -87,7 +87,7 @@ impl Codec for Pco<'_> {
     }
 
     fn decompress(&self, _: usize, packed: &[u8]) -> Result<Back> {
-        Ok(Back::Numbers(pco::decompress_any(packed, &Limits::default())?))
+        Ok(Back::Numbers(pco::decompress_any(packed, Limits::default())?))
     }
 }
 
@@ -139,7 +139,7 @@ impl Codec for Dbp<'_> {
 
     fn decompress(&self, index: usize, packed: &[u8]) -> Result<Back> {
         fn decode<T: dbp::Element>(packed: &[u8]) -> Result<Vec<T>> {
-            Ok(dbp::decode::<T>(packed, &Limits::default(), dbp::Options::default())?.0)
+            Ok(dbp::decode::<T>(packed, Limits::default(), dbp::Options::default())?.0)
         }
         let numbers = match at(self.columns, index)?.stored().number_type() {
             NumberType::I32 => AnyNumbers::I32(decode(packed)?),

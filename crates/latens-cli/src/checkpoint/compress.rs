@@ -2,12 +2,12 @@
 
 use latens::Limits;
 use latens::wcodec::checkpoint::ReadAt;
-use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_watched};
+use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_to_file};
 use std::time::Instant;
 
 use super::base;
 use super::report::{CheckpointReport, TensorReport};
-use super::watch::Watch;
+use super::watch::Watched;
 use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
@@ -54,20 +54,15 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         max_output: None,
     })?;
     let threads = thread_count(args.common.threads);
-    let config = Config::default().level(args.level).threads(threads);
     let progress = Progress::new("compress", Some(total), quiet);
+    let config = Config::default().level(args.level).threads(threads).watch(progress.watch());
     let base: Option<(Box<dyn Base>, String)> = match &args.base {
         Some(path) => Some((base::open(path, Limits::default())?, base::name(path))),
         None => None,
     };
     let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
     let to = Patched::new(&mut out);
-    let mut before = 0;
-    let mut watch = |name: &str, bytes: u64| {
-        progress.add(std::mem::replace(&mut before, bytes));
-        progress.say(&name.escape_debug().to_string());
-    };
-    let written = compress_checkpoint_watched(&checkpoint, against, &config, to, &mut watch);
+    let written = compress_checkpoint_to_file(&checkpoint, against, &config, to);
     let written = written.map(|_| ());
     progress.finish();
     written.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
@@ -77,9 +72,8 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     }
     if !args.no_verify {
         let wrong = "what was just written does not read back: please report it";
-        let watch = Watch::new("compare", &reader, quiet);
-        let same = reader.compare_watched(&checkpoint, &mut watch.by_entry());
-        same.map_err(|e| Failure::from(e).hint(wrong))?;
+        let watched = Watched::files("compare", &reader, quiet);
+        watched.reader.compare(&checkpoint).map_err(|e| Failure::from(e).hint(wrong))?;
     }
     // Nobody asked for what is in it: it takes as long as reading it back.
     let silent = args.common.quiet && !args.common.json;

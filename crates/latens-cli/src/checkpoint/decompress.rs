@@ -5,7 +5,7 @@ use latens::{ErrorKind, Limits};
 use std::time::Instant;
 
 use super::target;
-use super::watch::Watch;
+use super::watch::Watched;
 use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
@@ -59,12 +59,11 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
         );
     }
     let quiet = args.common.quiet || args.common.json;
-    let watch = Watch::over(total, "decompress", &reader, quiet);
+    let watched = Watched::files("decompress", &reader, quiet);
     let output_bytes = target::write(args, input, &outputs, |number, out| {
-        let name = &mut |entry| _ = watch.name(entry);
-        reader.write_file_watched(number, &mut watch.through(out), name).map_err(damaged)
+        watched.reader.write_file(number, out).map_err(damaged)
     })?;
-    drop(watch);
+    drop(watched);
     let (tensors, n) = (reader.tensors().count() as u64, files.len() as u64);
     let report = DecompressReport {
         input: input.name(),

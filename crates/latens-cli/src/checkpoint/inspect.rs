@@ -5,7 +5,7 @@ use latens::wcodec::{Reader, TensorInspection};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::watch::Watch;
+use super::watch::Watched;
 use crate::message::Result;
 use crate::parallel;
 
@@ -68,13 +68,8 @@ pub struct Tensor {
 /// Bad input, I/O.
 pub fn tensors<S: ReadAt>(reader: &Reader<S>, quiet: bool) -> Result<Vec<TensorInspection>> {
     let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
-    let watch = Watch::new("inspect", reader, quiet);
-    parallel::map(numbers.len(), &|index| {
-        let bytes = watch.name(numbers[index]);
-        let found = reader.inspect(numbers[index])?;
-        watch.add(bytes);
-        Ok(found)
-    })
+    let watched = Watched::tensors("inspect", reader, quiet);
+    parallel::map(numbers.len(), &|index| Ok(watched.reader.inspect(numbers[index])?))
 }
 
 /// Look into a file.

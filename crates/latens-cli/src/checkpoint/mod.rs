@@ -31,7 +31,7 @@ use crate::render::units::noun;
 use crate::report::Verified;
 use crate::verb::thread_count;
 
-use watch::Watch;
+use watch::Watched;
 
 pub use report::{CheckpointReport, TensorReport};
 
@@ -106,9 +106,9 @@ pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Veri
             // What needs no base is not compared with one.
             let base = args.base.as_deref().filter(|_| reader.base_name().is_some());
             let reader = base::with(reader, base, limits)?;
-            let watch = Watch::new("verify", &reader, args.common.quiet || args.common.json);
-            let done = reader.verify_watched(&mut watch.by_entry());
-            done.map_err(|e| Failure::from(e).in_file(input.name()))?;
+            let quiet = args.common.quiet || args.common.json;
+            let watched = Watched::files("verify", &reader, quiet);
+            watched.reader.verify().map_err(|e| Failure::from(e).in_file(input.name()))?;
             (reader.tensors().count(), true)
         }
         _ => (open(input)?.tensors.len(), false),

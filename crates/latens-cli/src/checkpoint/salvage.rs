@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::rescued;
 use super::target;
-use super::watch::Watch;
+use super::watch::Watched;
 use crate::args;
 use crate::format::Format;
 use crate::io::section::SharedFile;
@@ -190,14 +190,14 @@ fn look(
     whole_index: bool,
     quiet: bool,
 ) -> std::result::Result<Found, latens::Error> {
-    let watch = Watch::new("salvage", reader, quiet);
+    let watched = Watched::files("salvage", reader, quiet);
     let mut found =
         Found { files: Vec::new(), whole: Vec::new(), lost: Vec::new(), beside: Vec::new() };
     let mut sound = HashSet::new();
     let names: Vec<&str> = reader.files().map(|(name, _)| name).collect();
     for (file, name) in names.into_iter().enumerate().filter(|_| whole_index) {
         let tensors = reader.tensors_of_file(file);
-        let written = reader.write_file_watched(file, &mut sink(), &mut watch.by_entry());
+        let written = watched.reader.write_file(file, &mut sink());
         found.files.push(written.is_ok());
         match written {
             Ok(()) => sound.extend(tensors),

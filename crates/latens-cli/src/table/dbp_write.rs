@@ -122,7 +122,7 @@ fn write<T: Element + Number>(numbers: &[T], verify: bool, out: &mut OutputFile)
         return Ok(());
     }
     let bytes = read_all(&out.read_back()?)?;
-    let back = decode::<T>(&bytes, &Limits::default(), Options::STRICT)?;
+    let back = decode::<T>(&bytes, Limits::default(), Options::STRICT)?;
     match back.1 == bytes.len() && back.0 == numbers {
         true => Ok(()),
         false => Err(Failure::new("what was written does not read back as what was read")

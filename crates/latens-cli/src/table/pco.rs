@@ -22,7 +22,7 @@ pub struct PcoTable {
 
 fn decoder(file: &SharedFile) -> Result<Decoder<Reader>> {
     let reader: Reader = Box::new(file.buffered(0, file.len()));
-    Ok(Decoder::new(reader, &Limits::default())?)
+    Ok(Decoder::new(reader, Limits::default())?)
 }
 
 impl PcoTable {

@@ -3,10 +3,7 @@
 use super::{Decoder, Element, Options};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-
-/// Is told of values that were decoded since it was last called. An error ends the call that tells
-/// it, with this error.
-pub type Watch<'a> = &'a dyn Fn(usize) -> Result<()>;
+use crate::watch::Watch;
 
 /// Values after which a [`Watch`] is called.
 const STEP: usize = 1 << 20;
@@ -40,19 +37,18 @@ pub struct Decoded {
 /// # Ok::<(), latens::Error>(())
 /// ```
 pub fn decode_into<T: Element>(bytes: &[u8], out: &mut [T], options: Options) -> Result<Decoded> {
-    decode_into_watched(bytes, out, options, &|_| Ok(()))
+    decode_into_with(bytes, out, options, &Watch::NONE)
 }
 
-/// Like [`decode_into`]; tells `watch` now and then how many values were decoded since it was last
-/// called.
+/// Like [`decode_into`], telling `watch` every 2^20 values.
 ///
 /// # Errors
 /// Those of [`decode_into`] and of `watch`.
-pub fn decode_into_watched<T: Element>(
+pub fn decode_into_with<T: Element>(
     bytes: &[u8],
     out: &mut [T],
     options: Options,
-    watch: Watch<'_>,
+    watch: &Watch,
 ) -> Result<Decoded> {
     let mut decoder = Decoder::<T>::new(bytes, options)?;
     let count = decoder.remaining();
@@ -67,7 +63,7 @@ pub fn decode_into_watched<T: Element>(
         let after = |error: Error| if done > 0 { error.after_values(done as u64) } else { error };
         let got = decoder.read(piece).map_err(after)?;
         done += got;
-        watch(got).map_err(|error| error.after_values(done as u64))?;
+        watch.done(got as u64).map_err(|error| error.after_values(done as u64))?;
         if got < piece.len() {
             break;
         }
@@ -93,21 +89,21 @@ fn finish<T: Element>(decoder: &mut Decoder<'_, T>, count: usize) -> Result<Deco
 /// As [`decode_into`]; invalid argument where the values pass [`Limits::max_output`] or memory.
 pub fn decode<T: Element>(
     bytes: &[u8],
-    limits: &Limits,
+    limits: Limits,
     options: Options,
 ) -> Result<(Vec<T>, usize)> {
-    decode_watched(bytes, limits, options, &|_| Ok(()))
+    decode_with(bytes, limits, options, &Watch::NONE)
 }
 
-/// Like [`decode`]; tells `watch` now and then how many values were decoded since it was last called.
+/// Like [`decode`], telling `watch` every 2^20 values, and when the widths of all are walked.
 ///
 /// # Errors
 /// Those of [`decode`] and of `watch`.
-pub fn decode_watched<T: Element>(
+pub fn decode_with<T: Element>(
     bytes: &[u8],
-    limits: &Limits,
+    limits: Limits,
     options: Options,
-    watch: Watch<'_>,
+    watch: &Watch,
 ) -> Result<(Vec<T>, usize)> {
     const CHUNK: usize = 1 << 14;
     let mut decoder = Decoder::<T>::new(bytes, options)?;
@@ -115,7 +111,7 @@ pub fn decode_watched<T: Element>(
     limits.check_output(total.saturating_mul(size_of::<T>() as u64))?;
     let mut walk = decoder.clone();
     let sound = walk.skip(total)?;
-    watch(0)?;
+    watch.ask()?;
     if sound < total {
         return Err(walk.skip(1).map_or_else(|error| error, |_| never(sound, total)));
     }
@@ -131,7 +127,7 @@ pub fn decode_watched<T: Element>(
         let done = decoder.read(&mut values[start..])?;
         values.truncate(start + done);
         if values.len() - told >= STEP {
-            watch(values.len() - told)?;
+            watch.done((values.len() - told) as u64)?;
             told = values.len();
         }
     }

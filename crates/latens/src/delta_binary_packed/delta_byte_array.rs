@@ -7,7 +7,7 @@
 //! let page = delta_byte_array::encode(&["axis", "axle", "babble", "babyhood"])?;
 //! assert!(page.ends_with(b"axislebabbleyhood"));
 //! let limits = latens::Limits::default();
-//! let (strings, consumed) = delta_byte_array::decode(&page, &limits, Options::default())?;
+//! let (strings, consumed) = delta_byte_array::decode(&page, limits, Options::default())?;
 //! assert_eq!(consumed, page.len());
 //! assert!(strings.iter().eq([&b"axis"[..], b"axle", b"babble", b"babyhood"]));
 //! # Ok::<(), latens::Error>(())
@@ -55,7 +55,7 @@ pub fn encode<S: AsRef<[u8]>>(strings: &[S]) -> Result<Vec<u8>> {
 /// suffixes, or a prefix is negative or longer than the string before it.
 pub fn decode(
     bytes: &[u8],
-    limits: &Limits,
+    limits: Limits,
     options: Options,
 ) -> Result<(ByteArrays<'static>, usize)> {
     let prefixes = Lengths::new(bytes, limits, options)?;

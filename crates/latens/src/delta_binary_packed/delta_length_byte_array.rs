@@ -7,7 +7,7 @@
 //! assert!(page.ends_with(b"HelloWorldFoobarABCDEF"));
 //! let limits = latens::Limits::default();
 //! let (strings, consumed) =
-//!     delta_length_byte_array::decode(&page, &limits, Options::default())?;
+//!     delta_length_byte_array::decode(&page, limits, Options::default())?;
 //! assert_eq!(consumed, page.len());
 //! assert_eq!(strings.get(2), Some(&b"Foobar"[..]));
 //! # Ok::<(), latens::Error>(())
@@ -58,7 +58,7 @@ pub(super) fn length(bytes: usize) -> Result<i32> {
 /// plus 4 for each length.
 pub fn decode<'a>(
     bytes: &'a [u8],
-    limits: &Limits,
+    limits: Limits,
     options: Options,
 ) -> Result<(ByteArrays<'a>, usize)> {
     let lengths = Lengths::new(bytes, limits, options)?;

@@ -5,11 +5,15 @@ use latens_kernels::dispatch::simd;
 
 use super::{Element, Header, Layout};
 use crate::bits::{varint, zigzag};
+use crate::error::{Error, Result};
+use crate::watch::Watch;
 use std::convert::Infallible;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Bytes that [`encode_to`] collects before it writes.
 const PIECE: usize = 1 << 16;
+/// Values between two steps that it tells of.
+const STEP: usize = 1 << 18;
 
 /// The stream of `values` in blocks of `layout`. With [`Layout::default_for`] the bytes are those
 /// of the `parquet` crate's encoder.
@@ -36,25 +40,37 @@ pub fn encode_into<T: Element>(values: &[T], layout: Layout, out: &mut Vec<u8>) 
     let Ok(()) = encode_lanes(T::as_lanes(values), layout, Kernel::new(simd()), out, keep);
 }
 
-/// Writes the stream of `values` piece by piece; returns its bytes. See [`encode`].
+/// Writes the stream of `values` piece by piece, telling `watch` between them; returns its bytes.
+/// See [`encode`].
 ///
 /// # Errors
-/// Those of `writer`.
+/// Those of `writer` and of `watch`.
 pub fn encode_to<T: Element, W: Write>(
     values: &[T],
     layout: Layout,
     mut writer: W,
-) -> io::Result<u64> {
+    watch: &Watch,
+) -> Result<u64> {
     let (mut held, mut written) = (Vec::new(), 0);
+    // Values of which nothing was told yet; the first one stands in no block.
+    let (mut untold, mut left) = (values.len().min(1), values.len().saturating_sub(1));
     let pass = |held: &mut Vec<u8>| {
+        let block = left.min(layout.block_size());
+        (untold, left) = (untold + block, left - block);
+        if untold >= STEP || left == 0 {
+            watch.done(std::mem::take(&mut untold) as u64)?;
+        }
         if held.len() >= PIECE {
             writer.write_all(held)?;
             written += held.len() as u64;
             held.clear();
         }
-        Ok::<(), io::Error>(())
+        Ok::<(), Error>(())
     };
     encode_lanes(T::as_lanes(values), layout, Kernel::new(simd()), &mut held, pass)?;
+    if values.len() == 1 {
+        watch.done(1)?;
+    }
     writer.write_all(&held)?;
     Ok(written + held.len() as u64)
 }
@@ -86,8 +102,8 @@ fn encode_lanes<L: DeltaLane, E>(
     layout: Layout,
     kernel: Kernel,
     out: &mut Vec<u8>,
-    mut pass: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
-) -> Result<(), E> {
+    mut pass: impl FnMut(&mut Vec<u8>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     let first = values.first().copied().unwrap_or_default();
     let total_count = values.len() as u64;
     Header { layout, total_count, first_value: first.to_signed(), size: 0 }.write(out);
@@ -128,6 +144,8 @@ fn encode_block<L: DeltaLane>(
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Worst cases: full widths in every miniblock, and one value in the last block.
     #[test]
@@ -137,15 +155,24 @@ mod tests {
             for layout in [Layout::default_for::<u64>(), Layout::new(128, 1).unwrap()] {
                 let whole = encode(&numbers, layout);
                 let mut pieces = Vec::new();
-                let written = encode_to(&numbers, layout, &mut pieces).unwrap();
+                let told = Arc::new(AtomicU64::new(0));
+                let own = Arc::clone(&told);
+                let watch = Watch::new(move |step| {
+                    own.fetch_add(step.done, Ordering::Relaxed);
+                    Ok(())
+                });
+                let written = encode_to(&numbers, layout, &mut pieces, &watch).unwrap();
+                assert_eq!(told.load(Ordering::Relaxed), n);
                 assert!(whole == pieces && written == whole.len() as u64, "{n}");
                 assert!(written <= encoded_bound::<u64>(n, layout).unwrap(), "{n}");
             }
         }
         assert_eq!(encoded_bound::<u64>(u64::MAX, Layout::default_for::<u64>()), None);
+        let some = [1u32, u32::MAX, 7, 1 << 30];
         let full: &mut [u8] = &mut [0; 40];
-        assert!(
-            encode_to(&[1u32, u32::MAX, 7, 1 << 30], Layout::default_for::<u32>(), full).is_err()
-        );
+        assert!(encode_to(&some, Layout::default_for::<u32>(), full, &Watch::NONE).is_err());
+        let stop = Watch::new(|_| Err(Error::stopped()));
+        let ended = encode_to(&some, Layout::default_for::<u32>(), Vec::new(), &stop);
+        assert!(ended.unwrap_err().is_stopped());
     }
 }

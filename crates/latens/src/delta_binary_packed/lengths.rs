@@ -22,7 +22,7 @@ impl<'a> Lengths<'a> {
     ///
     /// # Errors
     /// As [`super::decode`].
-    pub(super) fn new(bytes: &'a [u8], limits: &Limits, options: Options) -> Result<Self> {
+    pub(super) fn new(bytes: &'a [u8], limits: Limits, options: Options) -> Result<Self> {
         let decoder = Decoder::<i32>::new(bytes, options)?;
         let count = decoder.remaining();
         limits.check_output(count.saturating_mul(4))?;

@@ -35,7 +35,7 @@
 //!
 //! // Where the count is not known and the page may come from a stranger:
 //! let limits = latens::Limits::default().max_output(1 << 20);
-//! let (numbers, consumed) = decode::<i64>(&page, &limits, Options::default())?;
+//! let (numbers, consumed) = decode::<i64>(&page, limits, Options::default())?;
 //! assert_eq!((numbers, consumed), (ids, page.len()));
 //! # Ok::<(), latens::Error>(())
 //! ```
@@ -56,7 +56,7 @@ mod lengths;
 mod options;
 
 pub use byte_arrays::ByteArrays;
-pub use decode::{Decoded, Watch, decode, decode_into, decode_into_watched, decode_watched};
+pub use decode::{Decoded, decode, decode_into, decode_into_with, decode_with};
 pub use decoder::Decoder;
 pub use encode::{encode, encode_into, encode_to, encoded_bound};
 pub use inspect::{BlockSummary, Report, inspect};

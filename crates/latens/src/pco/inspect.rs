@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::NumberType;
 use crate::pco::layout::header::FormatVersion;
-use crate::pco::simple::Watch;
 use crate::pco::standalone::{Decoder, Ending};
+use crate::watch::Watch;
 use std::io::Read;
 
 pub use chunk::{BinInspection, ChunkInspection, LatentInspection};
@@ -36,24 +36,20 @@ pub struct Inspection {
 ///
 /// # Errors
 /// What is wrong with the file, and where.
-pub fn inspect<R: Read>(reader: R, limits: &Limits) -> Result<Inspection> {
-    inspect_watched(reader, limits, &|_| Ok(()))
+pub fn inspect<R: Read>(reader: R, limits: Limits) -> Result<Inspection> {
+    inspect_with(reader, limits, &Watch::NONE)
 }
 
 /// Like [`inspect`]; tells `watch` after each chunk how many numbers it has.
 ///
 /// # Errors
 /// Those of [`inspect`] and of `watch`.
-pub fn inspect_watched<R: Read>(
-    reader: R,
-    limits: &Limits,
-    watch: Watch<'_>,
-) -> Result<Inspection> {
+pub fn inspect_with<R: Read>(reader: R, limits: Limits, watch: &Watch) -> Result<Inspection> {
     let mut decoder = Decoder::new(reader, limits)?;
     let number_type = decoder.number_type()?;
     let mut chunks = Vec::new();
     while let Some(chunk) = decoder.inspect_chunk()? {
-        watch(chunk.info.n)?;
+        watch.done(chunk.info.n as u64)?;
         chunks.push(chunk);
     }
     let ending = decoder.finish()?;
@@ -72,16 +68,18 @@ pub fn inspect_watched<R: Read>(
 mod tests {
     use super::*;
     use crate::pco::{Config, DeltaSpec, ModeSpec, compress};
+    use std::sync::{Arc, Mutex};
 
     #[test]
     fn a_watch_can_end_it() {
         let file = compress(&[7u32; 3000], &Config::default().chunk_n(1000)).unwrap();
-        let told = std::sync::Mutex::new(Vec::new());
-        let watch = |n: usize| {
-            told.lock().unwrap().push(n);
-            if told.lock().unwrap().len() < 2 { Ok(()) } else { Err(crate::Error::invalid("no")) }
-        };
-        let error = inspect_watched(&file[..], &Limits::default(), &watch).unwrap_err();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let own = Arc::clone(&told);
+        let watch = Watch::new(move |step| {
+            own.lock().unwrap().push(step.done);
+            if own.lock().unwrap().len() < 2 { Ok(()) } else { Err(crate::Error::invalid("no")) }
+        });
+        let error = inspect_with(&file[..], Limits::default(), &watch).unwrap_err();
         assert!(error.to_string().ends_with("no") && told.lock().unwrap().len() == 2);
         assert_eq!(told.lock().unwrap()[0], 1000);
     }
@@ -94,7 +92,7 @@ mod tests {
             .delta(DeltaSpec::Lookback { window_log: Some(6), state_log: 0, secondary: true })
             .chunk_n(6000);
         let file = compress(&numbers, &config).unwrap();
-        let found = inspect(&file[..], &Limits::default()).unwrap();
+        let found = inspect(&file[..], Limits::default()).unwrap();
         assert_eq!((found.n, found.chunks.len()), (10_000, 2));
         assert_eq!(found.ending.consumed, file.len() as u64);
         let chunk = &found.chunks[1];

@@ -10,88 +10,80 @@ use crate::limits::Limits;
 use crate::number::Number;
 use crate::pco::layout::trailer::Trailer;
 use crate::pco::parallel::kept::Kept;
-use crate::pco::simple::{Decompressed, Watch, earned, watched, watched_into};
-use std::num::NonZero;
+use crate::pco::simple::{Decompressed, earned, watched, watched_into};
+use crate::watch::Watch;
 
 mod compress;
 mod kept;
 mod listed;
 mod walked;
 
-pub use compress::{compress_parallel, compress_to};
+pub use compress::{compress_to, compress_with};
 
-/// All numbers of a standalone file, decoded by `threads` threads, this one included.
+/// Like [`decompress`](crate::pco::decompress), within limits, on `threads` threads (0 for as many as
+/// there are cores), this one included, and with a [`Watch`].
 ///
-/// Answers and errors are those of [`decompress_with`](crate::pco::decompress_with). Files of one
-/// chunk are decoded by one thread. Without a checksum trailer one thread has to find out where
-/// chunks begin, before it decodes as well, and there is less to gain. Memory is that of one decoder
-/// for each thread; [`Limits::max_alloc`] bounds each of them.
+/// Answers and errors do not depend on the threads. Files of one chunk are decoded by one. Without a
+/// checksum trailer one thread has to find out where chunks begin, before it decodes as well, and
+/// there is less to gain. Memory is that of one decoder for each thread; [`Limits::max_alloc`] bounds
+/// each of them.
 ///
 /// ```
-/// # fn main() -> latens::Result<()> {
-/// use latens::{Limits, pco};
+/// use latens::{Limits, Watch, pco};
 /// let numbers: Vec<u32> = (0..600_000).collect();
 /// let file = pco::compress(&numbers, &pco::Config::default())?;
-/// let threads = std::num::NonZero::new(2).expect("two");
-/// assert_eq!(pco::decompress_parallel::<u32>(&file, &Limits::default(), threads)?, numbers);
-/// # Ok(()) }
+/// let limits = Limits::default().max_output(4 << 20);
+/// assert_eq!(pco::decompress_with::<u32>(&file, limits, 2, &Watch::NONE)?, numbers);
+/// # Ok::<(), latens::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`decompress_with`](crate::pco::decompress_with).
-pub fn decompress_parallel<T: Number>(
+/// As [`decompress`](crate::pco::decompress), invalid argument when a limit is passed, and that of
+/// `watch`.
+pub fn decompress_with<T: Number>(
     file: &[u8],
-    limits: &Limits,
-    threads: NonZero<usize>,
+    limits: Limits,
+    threads: usize,
+    watch: &Watch,
 ) -> Result<Vec<T>> {
-    decompress_watched(file, limits, threads, &|_| Ok(()))
-}
-
-/// Like [`decompress_parallel`], with a [`Watch`] that is told of progress and can end the call.
-///
-/// # Errors
-/// As [`decompress_parallel`], and that of `watch`.
-pub fn decompress_watched<T: Number>(
-    file: &[u8],
-    limits: &Limits,
-    threads: NonZero<usize>,
-    watch: Watch<'_>,
-) -> Result<Vec<T>> {
-    if threads.get() > 1
-        && let Some(chunks) = Chunks::of(file)
-        && let Some(numbers) = decode(file, &chunks, limits, threads.get(), watch)
-    {
-        return Ok(numbers);
+    let Some((chunks, threads)) = Chunks::of(file, threads) else {
+        return watched(file, limits, watch);
+    };
+    let (first, second) = watch.for_two_tries();
+    match decode(file, &chunks, limits, threads, &first) {
+        Some(numbers) => Ok(numbers),
+        None => watched(file, limits, &second),
     }
-    watched(file, limits, watch)
 }
 
-/// Like [`decompress_into`](crate::pco::decompress_into), within limits, on `threads` threads where
-/// the file has chunks of known places and `dst` has room for all of them, and with a [`Watch`].
+/// Like [`decompress_into`](crate::pco::decompress_into), within limits, on `threads` threads (0 for
+/// as many as there are cores) where `dst` has room for all numbers, and with a [`Watch`].
 ///
 /// # Errors
 /// As [`decompress_into`](crate::pco::decompress_into), invalid argument when a limit is passed, and
 /// that of `watch`; of `dst` then only the first
 /// [`Error::values_before`](crate::Error::values_before) numbers have changed.
-pub fn decompress_into_watched<T: Number>(
+pub fn decompress_into_with<T: Number>(
     file: &[u8],
     dst: &mut [T],
-    limits: &Limits,
-    threads: NonZero<usize>,
-    watch: Watch<'_>,
+    limits: Limits,
+    threads: usize,
+    watch: &Watch,
 ) -> Result<Decompressed> {
-    if threads.get() > 1
-        && let Some(chunks) = Chunks::of(file)
+    let mut second = None;
+    if let Some((chunks, threads)) = Chunks::of(file, threads)
         && let Some(dst) = dst.get_mut(..chunks.n())
         && limits.check_output(size_of_val(dst) as u64).is_ok()
     {
+        let (first, then) = watch.for_two_tries();
         let kept = Kept::new();
-        if chunks.decode(file, dst, limits, threads.get(), watch, Some(&kept)).is_some() {
+        if chunks.decode(file, dst, limits, threads, &first, Some(&kept)).is_some() {
             return Ok(Decompressed { count: dst.len(), finished: true });
         }
         kept.restore(dst);
+        second = Some(then);
     }
-    watched_into(file, dst, limits, watch)
+    watched_into(file, dst, limits, second.as_ref().unwrap_or(watch))
 }
 
 /// How the chunks of a file are found.
@@ -101,8 +93,18 @@ enum Chunks {
 }
 
 impl Chunks {
-    /// `None` where there are not two chunks or more in good order, as far as the ends tell.
-    fn of(file: &[u8]) -> Option<Self> {
+    /// With the threads in force; `None` where that is one, or there are not two chunks or more in
+    /// good order, as far as the ends tell.
+    fn of(file: &[u8], threads: usize) -> Option<(Self, usize)> {
+        if threads == 1 {
+            return None;
+        }
+        let chunks = Self::found(file)?;
+        let threads = crate::watch::threads(threads);
+        (threads > 1).then_some((chunks, threads))
+    }
+
+    fn found(file: &[u8]) -> Option<Self> {
         match Trailer::is_at_end_of(file) {
             true => listed::Table::of(file).map(Chunks::Listed),
             false => walked::Opening::of(file).map(Chunks::Walked),
@@ -131,9 +133,9 @@ impl Chunks {
         &self,
         file: &[u8],
         dst: &mut [T],
-        limits: &Limits,
+        limits: Limits,
         threads: usize,
-        watch: Watch<'_>,
+        watch: &Watch,
         kept: Option<&Kept<T>>,
     ) -> Option<()> {
         match self {
@@ -149,9 +151,9 @@ impl Chunks {
 fn decode<T: Number>(
     file: &[u8],
     chunks: &Chunks,
-    limits: &Limits,
+    limits: Limits,
     threads: usize,
-    watch: Watch<'_>,
+    watch: &Watch,
 ) -> Option<Vec<T>> {
     let bytes = (chunks.n() as u64).checked_mul(T::TYPE.bytes() as u64)?;
     if bytes > earned((file.len() - chunks.start()) as u64) || limits.check_output(bytes).is_err() {
@@ -166,32 +168,30 @@ fn decode<T: Number>(
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::pco::{Config, compress, decompress_into, decompress_with};
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    fn two() -> NonZero<usize> {
-        NonZero::new(2).unwrap()
-    }
+    use crate::pco::{Config, compress, compress_with, decompress_into};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     fn file() -> (Vec<u16>, Vec<u8>) {
         let numbers: Vec<u16> = (0..3000u32).map(|i| (i * i % 977) as u16).collect();
         let config = Config::default().chunk_n(1000);
         let file = compress(&numbers, &config).unwrap();
-        assert!(matches!(Chunks::of(&file), Some(Chunks::Listed(_))));
+        assert!(matches!(Chunks::of(&file, 2), Some((Chunks::Listed(_), 2))));
         (numbers, file)
     }
 
     #[test]
     fn the_same_numbers() {
         let (numbers, file) = file();
-        let chunks = Chunks::of(&file).unwrap();
+        assert!(Chunks::of(&file, 1).is_none());
+        let chunks = Chunks::of(&file, 2).unwrap().0;
         assert_eq!(
-            decode(&file, &chunks, &Limits::default(), 2, &|_| Ok(())).as_ref(),
+            decode(&file, &chunks, Limits::default(), 2, &Watch::NONE).as_ref(),
             Some(&numbers)
         );
         for threads in [1, 2, 3, 50] {
-            let threads = NonZero::new(threads).unwrap();
-            let found = decompress_parallel::<u16>(&file, &Limits::default(), threads).unwrap();
+            let found =
+                decompress_with::<u16>(&file, Limits::default(), threads, &Watch::NONE).unwrap();
             assert_eq!(found, numbers);
         }
     }
@@ -201,35 +201,50 @@ mod tests {
         let (numbers, file) = file();
         let config = Config::default().chunk_n(1000);
         let limits = Limits::default();
-        for threads in [NonZero::new(1).unwrap(), two()] {
-            let seen = AtomicUsize::new(0);
-            let count = |n| {
-                seen.fetch_add(n, Ordering::Relaxed);
+        for threads in [1, 2] {
+            let seen = Arc::new(AtomicU64::new(0));
+            let own = Arc::clone(&seen);
+            let count = Watch::new(move |step| {
+                own.fetch_add(step.done, Ordering::Relaxed);
                 Ok(())
-            };
-            assert_eq!(compress_parallel(&numbers, &config, threads, &count).unwrap(), file);
-            assert_eq!(
-                decompress_watched::<u16>(&file, &limits, threads, &count).unwrap(),
-                numbers
-            );
+            });
+            assert_eq!(compress_with(&numbers, &config, threads, &count).unwrap(), file);
+            assert_eq!(decompress_with::<u16>(&file, limits, threads, &count).unwrap(), numbers);
             let mut room = vec![0u16; 4000];
-            let done =
-                decompress_into_watched(&file, &mut room, &limits, threads, &|_| Ok(())).unwrap();
-            assert_eq!(done, Decompressed { count: 3000, finished: true });
+            let done = decompress_into_with(&file, &mut room, limits, threads, &Watch::NONE);
+            assert_eq!(done.unwrap(), Decompressed { count: 3000, finished: true });
             assert_eq!((&room[..3000], &room[3000..]), (&numbers[..], &[0; 1000][..]));
-            let done =
-                decompress_into_watched(&file, &mut room[..9], &limits, threads, &count).unwrap();
-            assert_eq!(done, Decompressed { count: 9, finished: false });
+            let done = decompress_into_with(&file, &mut room[..9], limits, threads, &count);
+            assert_eq!(done.unwrap(), Decompressed { count: 9, finished: false });
             assert_eq!(seen.load(Ordering::Relaxed), 6009);
-            let stop = |_| Err(Error::invalid("enough"));
+            let stop = Watch::new(|_| Err(Error::invalid("enough")));
             for error in [
-                compress_parallel(&numbers, &config, threads, &stop).unwrap_err(),
-                decompress_watched::<u16>(&file, &limits, threads, &stop).unwrap_err(),
-                decompress_into_watched(&file, &mut room[..3000], &limits, threads, &stop)
-                    .unwrap_err(),
+                compress_with(&numbers, &config, threads, &stop).unwrap_err(),
+                decompress_with::<u16>(&file, limits, threads, &stop).unwrap_err(),
+                decompress_into_with(&file, &mut room[..3000], limits, threads, &stop).unwrap_err(),
             ] {
                 assert_eq!(error.what(), "enough");
             }
+        }
+    }
+
+    /// What ends the work of many threads is not begun again on one.
+    #[test]
+    fn a_watch_need_not_say_it_twice() {
+        let (_, file) = file();
+        for into in [false, true] {
+            let told = Arc::new(AtomicUsize::new(0));
+            let own = Arc::clone(&told);
+            let once = Watch::new(move |_| match own.fetch_add(1, Ordering::Relaxed) {
+                0 => Err(Error::stopped()),
+                _ => Ok(()),
+            });
+            let (limits, mut room) = (Limits::default(), [0u16; 3000]);
+            let error = match into {
+                true => decompress_into_with(&file, &mut room, limits, 2, &once).unwrap_err(),
+                false => decompress_with::<u16>(&file, limits, 2, &once).unwrap_err(),
+            };
+            assert!(error.is_stopped() && told.load(Ordering::Relaxed) == 1, "{error}");
         }
     }
 
@@ -237,30 +252,32 @@ mod tests {
     fn the_same_errors() {
         let (_, mut file) = file();
         let limits = Limits::default();
-        let wrong = decompress_parallel::<u32>(&file, &limits, two()).unwrap_err();
+        let wrong = decompress_with::<u32>(&file, limits, 2, &Watch::NONE).unwrap_err();
         assert_eq!(
             wrong.to_string(),
-            decompress_with::<u32>(&file, &limits).unwrap_err().to_string()
+            decompress_with::<u32>(&file, limits, 1, &Watch::NONE).unwrap_err().to_string()
         );
         let tight = Limits::default().max_output(5999);
-        let wrong = decompress_parallel::<u16>(&file, &tight, two()).unwrap_err();
+        let wrong = decompress_with::<u16>(&file, tight, 2, &Watch::NONE).unwrap_err();
         assert_eq!(
             wrong.to_string(),
-            decompress_with::<u16>(&file, &tight).unwrap_err().to_string()
+            decompress_with::<u16>(&file, tight, 1, &Watch::NONE).unwrap_err().to_string()
         );
         for byte in 0..file.len() {
             file[byte] ^= 1 << (byte % 8);
-            let expected = decompress_with::<u16>(&file, &limits).map_err(|e| e.to_string());
+            let expected =
+                decompress_with::<u16>(&file, limits, 1, &Watch::NONE).map_err(|e| e.to_string());
             let found =
-                decompress_parallel::<u16>(&file, &limits, two()).map_err(|e| e.to_string());
+                decompress_with::<u16>(&file, limits, 2, &Watch::NONE).map_err(|e| e.to_string());
             assert_eq!(found, expected, "byte {byte}");
             assert!(expected.is_err());
             file[byte] ^= 1 << (byte % 8);
         }
         for len in 0..file.len() {
-            let expected = decompress_with::<u16>(&file[..len], &limits).map_err(|e| e.to_string());
+            let expected = decompress_with::<u16>(&file[..len], limits, 1, &Watch::NONE)
+                .map_err(|e| e.to_string());
             let found =
-                decompress_parallel(&file[..len], &limits, two()).map_err(|e| e.to_string());
+                decompress_with(&file[..len], limits, 2, &Watch::NONE).map_err(|e| e.to_string());
             assert_eq!(found, expected, "cut to {len}");
         }
     }
@@ -277,9 +294,8 @@ mod tests {
                 let expected = decompress_into(file, &mut one);
                 for threads in [2, 4] {
                     many.fill(7);
-                    let threads = NonZero::new(threads).unwrap();
-                    let quiet = &|_: usize| Ok(());
-                    let found = decompress_into_watched(file, &mut many, &limits, threads, quiet);
+                    let found =
+                        decompress_into_with(file, &mut many, limits, threads, &Watch::NONE);
                     assert_eq!(one, many, "{what}");
                     match (&expected, found) {
                         (Ok(expected), Ok(found)) => assert_eq!(*expected, found, "{what}"),

@@ -6,6 +6,7 @@ use crate::number::{AnyNumbers, Number};
 use crate::pco::config::Config;
 use crate::pco::layout::trailer::Trailer;
 use crate::pco::standalone::{Encoder, Engine, Slice, check_start};
+use crate::watch::Watch;
 use std::io::Cursor;
 
 /// Bytes of numbers that are reserved on the word of a file, besides four times the file's size.
@@ -13,10 +14,6 @@ use std::io::Cursor;
 const TRUST: u64 = 12 << 20;
 /// Bytes of numbers that are collected where the file has announced fewer.
 const SMALL: u64 = 4 << 20;
-
-/// Is told of numbers that were encoded or decoded since it was last called, from any of the threads
-/// at work. An error ends the call that tells it, with this error.
-pub type Watch<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 /// Numbers after which a [`Watch`] is called at the latest, where one thread decodes.
 const STEP: usize = 1 << 18;
@@ -65,19 +62,11 @@ pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
 /// # Errors
 /// Invalid argument when the numbers are not of type `T`, else what is wrong and where.
 pub fn decompress<T: Number>(file: &[u8]) -> Result<Vec<T>> {
-    decompress_with(file, &Limits::default())
+    watched(file, Limits::default(), &Watch::NONE)
 }
 
-/// Like [`decompress`], within limits.
-///
-/// # Errors
-/// As [`decompress`], and invalid argument when a limit is passed.
-pub fn decompress_with<T: Number>(file: &[u8], limits: &Limits) -> Result<Vec<T>> {
-    watched(file, limits, &|_| Ok(()))
-}
-
-/// [`decompress_with`], telling `watch`.
-pub(crate) fn watched<T: Number>(file: &[u8], limits: &Limits, watch: Watch<'_>) -> Result<Vec<T>> {
+/// [`decompress`] within limits, telling `watch`.
+pub(crate) fn watched<T: Number>(file: &[u8], limits: Limits, watch: &Watch) -> Result<Vec<T>> {
     let width = T::TYPE.bytes() as u64;
     let mut decoder = open(file, limits)?;
     let hint = decoder.n_hint();
@@ -115,7 +104,7 @@ fn collect<T: Number>(
     decoder: &mut Engine<Slice<'_>>,
     reserved: u64,
     most: u64,
-    watch: Watch<'_>,
+    watch: &Watch,
 ) -> Result<Option<Vec<T>>> {
     const PIECE: usize = 1 << 16;
     let most = usize::try_from(most).unwrap_or(usize::MAX / 16);
@@ -130,7 +119,7 @@ fn collect<T: Number>(
         if got == 0 {
             break;
         }
-        watch(got)?;
+        watch.done(got as u64)?;
     }
     if decoder.read(&mut [T::default()])? > 0 {
         return Ok(None);
@@ -147,15 +136,15 @@ fn collect<T: Number>(
 /// # Errors
 /// As [`decompress`]; of `dst` then only the first [`Error::values_before`] numbers have changed.
 pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompressed> {
-    watched_into(file, dst, &Limits::default(), &|_| Ok(()))
+    watched_into(file, dst, Limits::default(), &Watch::NONE)
 }
 
 /// [`decompress_into`] within limits, telling `watch`.
 pub(crate) fn watched_into<T: Number>(
     file: &[u8],
     dst: &mut [T],
-    limits: &Limits,
-    watch: Watch<'_>,
+    limits: Limits,
+    watch: &Watch,
 ) -> Result<Decompressed> {
     // What is read in part is not compared at the end.
     let told = Trailer::read_end(file, 0);
@@ -176,7 +165,7 @@ pub(crate) fn watched_into<T: Number>(
         };
         let got = decoder.read(piece).map_err(before)?;
         count += got;
-        watch(got).map_err(|e| e.after_values(count as u64))?;
+        watch.done(got as u64).map_err(|e| e.after_values(count as u64))?;
         if got < piece.len() || behind.is_empty() {
             break;
         }
@@ -201,13 +190,13 @@ pub(crate) fn watched_into<T: Number>(
 /// none gives no `u8`.
 ///
 /// # Errors
-/// As [`decompress_with`]; a file with chunks of different types is an invalid argument here.
-pub fn decompress_any(file: &[u8], limits: &Limits) -> Result<AnyNumbers> {
+/// As [`decompress_with`](crate::pco::decompress_with); a file with chunks of different types is an invalid argument here.
+pub fn decompress_any(file: &[u8], limits: Limits) -> Result<AnyNumbers> {
     // The first decoder is gone, with its tables, before the second one begins.
     let number_type = open(file, limits)?.number_type()?;
     match number_type {
         Some(ty) => {
-            crate::with_number_type!(ty, T => Ok(decompress_with::<T>(file, limits)?.into()))
+            crate::with_number_type!(ty, T => Ok(watched::<T>(file, limits, &Watch::NONE)?.into()))
         }
         None => {
             finish(&mut open(file, limits)?)?;
@@ -216,7 +205,7 @@ pub fn decompress_any(file: &[u8], limits: &Limits) -> Result<AnyNumbers> {
     }
 }
 
-fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Engine<Slice<'a>>> {
+fn open<'a>(file: &'a [u8], limits: Limits) -> Result<Engine<Slice<'a>>> {
     let decoder = Engine::new(Slice::starting_at(file, 0), limits)?;
     Ok(if Trailer::is_at_end_of(file) { decoder } else { decoder.without_checks() })
 }
@@ -240,7 +229,7 @@ mod tests {
     use crate::pco::{DeltaSpec, ModeSpec};
 
     fn engine(file: &[u8]) -> Result<Engine<Slice<'_>>> {
-        Ok(Engine::new(Slice::starting_at(file, 0), &Limits::default())?.without_checks())
+        Ok(Engine::new(Slice::starting_at(file, 0), Limits::default())?.without_checks())
     }
 
     /// By decoding all of them.

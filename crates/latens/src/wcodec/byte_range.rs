@@ -19,7 +19,7 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Invalid argument where there is no such entry.
     pub fn byte_length(&self, number: usize) -> Result<usize> {
-        let entry = self.index.entry(number).map(|entry| entry.record.length);
+        let entry = self.open.index.entry(number).map(|entry| entry.record.length);
         entry.ok_or_else(|| Error::invalid(format!("there is no entry {number}")))
     }
 

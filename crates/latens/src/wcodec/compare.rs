@@ -38,25 +38,13 @@ impl<S: ReadAt> Reader<S> {
     /// Those of [`Reader::write_file`] and [`Checkpoint::read_at`]; invalid argument, naming the
     /// file, where bytes differ or one is longer, or where there are more or fewer files.
     pub fn compare(&self, checkpoint: &Checkpoint) -> Result<()> {
-        self.compare_watched(checkpoint, &mut |_| ())
-    }
-
-    /// As [`Reader::compare`]; `watch` is told the number of each entry before its bytes are compared.
-    ///
-    /// # Errors
-    /// Those of [`Reader::compare`].
-    pub fn compare_watched(
-        &self,
-        checkpoint: &Checkpoint,
-        watch: &mut dyn FnMut(usize),
-    ) -> Result<()> {
         let (held, files) = (self.files().count(), checkpoint.files.len());
         if held != files {
             return Err(Error::invalid(format!("{held} files are held, and {files} were read")));
         }
         for (number, file) in checkpoint.files.iter().enumerate() {
             let mut against = Against { checkpoint, file: number, at: 0, same: true };
-            self.write_file_watched(number, &mut against, watch)?;
+            self.write_file(number, &mut against)?;
             if !against.same || against.at != file.len {
                 let what = "what was written does not read back as what was read: a bug of \
                             latens, or a fault of the disk or memory";

@@ -1,6 +1,7 @@
 //! A checkpoint into a file.
 
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 use crate::wcodec::base::{Base, bytes as read};
 use crate::wcodec::checkpoint::{Checkpoint, Segment, TensorInfo, scale_block};
 use crate::wcodec::class::SourceBytes;
@@ -52,7 +53,7 @@ pub fn compress_checkpoint<W: Write>(
     config: &Config,
     out: W,
 ) -> Result<W> {
-    write(checkpoint, base, config, out, &mut |_, _| ())?.finish()
+    write(checkpoint, base, config, out)?.finish()
 }
 
 /// Like [`compress_checkpoint`], from the start of a file that can seek: its header is complete.
@@ -65,22 +66,7 @@ pub fn compress_checkpoint_to_file<W: Write + Seek>(
     config: &Config,
     out: W,
 ) -> Result<W> {
-    write(checkpoint, base, config, out, &mut |_, _| ())?.finish_header(0)
-}
-
-/// Like [`compress_checkpoint_to_file`]; tells `watch` before each tensor its name and how many bytes
-/// it has.
-///
-/// # Errors
-/// Those of [`compress_checkpoint`].
-pub fn compress_checkpoint_watched<W: Write + Seek>(
-    checkpoint: &Checkpoint,
-    base: Option<BaseFile<'_>>,
-    config: &Config,
-    out: W,
-    watch: &mut dyn FnMut(&str, u64),
-) -> Result<W> {
-    write(checkpoint, base, config, out, watch)?.finish_header(0)
+    write(checkpoint, base, config, out)?.finish_header(0)
 }
 
 fn write<W: Write>(
@@ -88,7 +74,6 @@ fn write<W: Write>(
     base: Option<BaseFile<'_>>,
     config: &Config,
     out: W,
-    watch: &mut dyn FnMut(&str, u64),
 ) -> Result<Writer<W>> {
     let mut writer = Writer::new(out, config, base_quantisation(checkpoint))?;
     if let Some(base) = base {
@@ -97,8 +82,8 @@ fn write<W: Write>(
     // By length and checksum: tensors that might be the same.
     let mut seen: HashMap<(u64, u32), Vec<usize>> = HashMap::new();
     for (number, info) in checkpoint.tensors.iter().enumerate() {
-        watch(&info.name, info.len);
-        let source = TensorBytes::open(checkpoint, number)?;
+        config.watch.begin(&info.name)?;
+        let source = TensorBytes::open(checkpoint, number, &config.watch)?;
         let tensor = Tensor { dtype: info.dtype, shape: &info.shape, bytes: source.data() };
         let mut one = || -> Result<()> {
             let crc = writer.begin(&info.name, &tensor)?;
@@ -107,13 +92,13 @@ fn write<W: Write>(
                 checkpoint.tensors.get(**other).is_some_and(|other| can_share(info, other, config))
             };
             for &other in alike.iter().filter(|_| info.len > 64).filter(fits) {
-                if same(tensor.bytes, TensorBytes::open(checkpoint, other)?.data())? {
-                    writer.copy(&info.name, tensor, other);
-                    return Ok(());
+                if same(tensor.bytes, TensorBytes::open(checkpoint, other, &config.watch)?.data())?
+                {
+                    return writer.copy(&info.name, tensor, other);
                 }
             }
             alike.push(number);
-            let held = Held::read(checkpoint, info)?;
+            let held = Held::read(checkpoint, info, &config.watch)?;
             let mut family = held.family(checkpoint, info);
             family.reference = base.map_or(Ok(None), |base| namesake(base.base, info))?;
             writer.tensor(&info.name, tensor, &views(info, config), &family)
@@ -146,18 +131,18 @@ fn write<W: Write>(
 /// needed.
 enum TensorBytes<'c> {
     Held(Cow<'c, [u8]>),
-    Read { checkpoint: &'c Checkpoint, number: usize, len: usize },
+    Read { checkpoint: &'c Checkpoint, number: usize, len: usize, watch: &'c Watch },
 }
 
 impl<'c> TensorBytes<'c> {
-    fn open(checkpoint: &'c Checkpoint, number: usize) -> Result<Self> {
+    fn open(checkpoint: &'c Checkpoint, number: usize, watch: &'c Watch) -> Result<Self> {
         let len = checkpoint.tensors.get(number).map_or(0, |t| t.len);
         let len =
             usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
         if len <= MOST_KEPT || checkpoint.held(number).is_some() {
             return Ok(Self::Held(read(checkpoint, number)?));
         }
-        Ok(Self::Read { checkpoint, number, len })
+        Ok(Self::Read { checkpoint, number, len, watch })
     }
 
     fn data(&self) -> Data<'_> {
@@ -180,7 +165,8 @@ impl Stretches for TensorBytes<'_> {
         out.resize(range.len(), 0);
         match self {
             Self::Held(bytes) => out.copy_from_slice(&bytes[range]),
-            Self::Read { checkpoint, number, .. } => {
+            Self::Read { checkpoint, number, watch, .. } => {
+                watch.ask()?;
                 checkpoint.read_tensor(*number, range.start as u64, out)?;
             }
         }
@@ -260,12 +246,12 @@ struct Held<'c> {
 }
 
 impl<'c> Held<'c> {
-    fn read(checkpoint: &'c Checkpoint, info: &TensorInfo) -> Result<Self> {
+    fn read(checkpoint: &'c Checkpoint, info: &TensorInfo, watch: &'c Watch) -> Result<Self> {
         let get = |n: usize| checkpoint.tensors.get(n).map(|t| (n, t));
         let mut held = Self::default();
         let siblings = &info.siblings;
         if let Some((n, _)) = siblings.scale.and_then(get) {
-            held.scale = Some((n, TensorBytes::open(checkpoint, n)?));
+            held.scale = Some((n, TensorBytes::open(checkpoint, n, watch)?));
         }
         if let Some((n, t)) = siblings.zero.and_then(get) {
             let bytes = read(checkpoint, n)?;

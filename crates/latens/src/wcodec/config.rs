@@ -2,12 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::pco;
+use crate::watch::Watch;
 use crate::wcodec::encode::symbols::DirectConfig;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::Transform;
-use std::fmt;
-use std::sync::Arc;
 
 /// The highest level.
 pub const MAX_LEVEL: u32 = 12;
@@ -20,36 +19,7 @@ pub struct Config {
     pub(crate) threads: usize,
     pub(crate) group_symbols: usize,
     pub(crate) tools: Option<Tools>,
-    pub(crate) interrupt: Option<Interrupt>,
-}
-
-/// What an encoder asks whether to go on.
-#[derive(Clone)]
-pub struct Interrupt(Arc<dyn Fn() -> Result<()> + Send + Sync>);
-
-impl Interrupt {
-    /// `ask` is called now and then, by any of the threads at work and by the caller's among them;
-    /// its error ends the call, with this error.
-    pub fn new(ask: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(ask))
-    }
-
-    pub(crate) fn ask(interrupt: Option<&Self>) -> Result<()> {
-        interrupt.map_or(Ok(()), |interrupt| (interrupt.0)())
-    }
-}
-
-impl fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Interrupt")
-    }
-}
-
-/// The same function, not one that does the same.
-impl PartialEq for Interrupt {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
+    pub(crate) watch: Watch,
 }
 
 /// How symbols are coded where the caller forces it: every plane of symbols with rows that are
@@ -94,7 +64,7 @@ pub enum Coder {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { level: 8, threads: 0, group_symbols: 0, tools: None, interrupt: None }
+        Self { level: 8, threads: 0, group_symbols: 0, tools: None, watch: Watch::NONE }
     }
 }
 
@@ -129,11 +99,11 @@ impl Config {
         self
     }
 
-    /// Asks `interrupt` whether to go on where much is done without reading or writing: at levels 11
-    /// and 12 and with forced tools, for each group of symbols that is tried.
+    /// Tells `watch` of each tensor that is begun and of the bytes of tensors that are encoded, and asks
+    /// it whether to go on wherever that takes long.
     #[must_use]
-    pub fn interrupt(mut self, interrupt: Option<Interrupt>) -> Self {
-        self.interrupt = interrupt;
+    pub fn watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
         self
     }
 
@@ -150,10 +120,7 @@ impl Config {
 
     /// Threads in force.
     pub(crate) fn threads_in_force(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
-        }
+        crate::watch::threads(self.threads)
     }
 
     /// Settings of the direct coder for symbols of `bits`.

@@ -183,7 +183,7 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// I/O; truncated where the file has not so many.
     pub fn stored_bytes(&self, at: u64, out: &mut [u8]) -> Result<()> {
-        self.source.read_exact_at(out, at).map_err(|e| Error::from(e).at_byte(at))
+        self.open.source.read_exact_at(out, at).map_err(|e| Error::from(e).at_byte(at))
     }
 }
 
@@ -239,7 +239,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let start = symbols.group_range(first).start;
         let wanted = range.start - start..range.end - start;
         let end = symbols.group_range(numbers.end - 1).end;
-        self.reader.limits.check_output((end - start) as u64)?;
+        self.reader.open.limits.check_output((end - start) as u64)?;
         let groups = numbers.map(|n| self.group_plan(number, record, symbols, n));
         let groups = groups.collect::<Result<Vec<_>>>()?;
         let mut plan = symbol_plan(&decoder, start..end)?;

@@ -111,13 +111,13 @@ impl Apart {
             let from = usize::try_from(from).unwrap();
             file[from..from + len].to_vec()
         };
-        let stored = reader.index.entries().map(|entry| match entry.record.storage {
+        let stored = reader.open.index.entries().map(|entry| match entry.record.storage {
             Storage::Stored { groups, descriptor, .. } => {
                 Some((at(entry.start, groups), at(entry.start + groups as u64, descriptor)))
             }
             _ => None,
         });
-        let (entries, read) = (stored.collect(), &reader.index);
+        let (entries, read) = (stored.collect(), &reader.open.index);
         let bank = at(read.bank_at, read.bank.bytes);
         let index = Index {
             header_crc: read.header_crc,
@@ -185,7 +185,7 @@ fn errors_are_where_they_are() {
     let mut seen = 0;
     for file in files() {
         let reader = Reader::open(file.clone(), Limits::default()).unwrap();
-        for entry in reader.index.entries() {
+        for entry in reader.open.index.entries() {
             let Storage::Stored { groups, descriptor, .. } = entry.record.storage else { continue };
             let at = usize::try_from(entry.start).unwrap() + groups;
             let parts = Descriptor::read(&file[at..at + descriptor], false).unwrap().parts;

@@ -72,10 +72,11 @@ impl<S: ReadAt> Reader<S> {
     /// The `__metadata__` of source file `number`; `None` where it is no safetensors file, or its
     /// header cannot be decoded. Members that are not text are left out.
     pub fn metadata(&self, number: usize) -> Option<Vec<(String, String)>> {
-        let Some(SegmentRecord::Entry(entry)) = self.index.file(number)?.segments().next() else {
+        let Some(SegmentRecord::Entry(entry)) = self.open.index.file(number)?.segments().next()
+        else {
             return None;
         };
-        let header = self.index.entry(entry)?.record;
+        let header = self.open.index.entry(entry)?.record;
         let fits = header.length as u64 <= 8 + LONGEST_HEADER && header.dtype().is_none();
         metadata_of(&self.tensor(fits.then_some(entry)?).ok()?)
     }
@@ -204,7 +205,7 @@ impl<S: ReadAt> Neighbours for Held<'_, S> {
     }
 
     fn quantization(&self) -> &Quantization {
-        self.0.quantization.get_or_init(|| {
+        self.0.open.quantization.get_or_init(|| {
             // All shards have the same.
             let files = (0..self.0.files().count()).map(|number| self.0.metadata(number));
             let said = files.flatten().next().unwrap_or_default();

@@ -2,11 +2,12 @@
 
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
-use crate::wcodec::decode::part::{Fetch, PartDecoder, Places, TRUSTED};
+use crate::wcodec::decode::part::{Fetch, PartDecoder, Places, TRUSTED, Telling};
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::ends::{read, read_into};
@@ -40,6 +41,7 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     /// Whether sources outside of the tensor may be followed.
     outermost: bool,
     threads: usize,
+    telling: Telling,
 }
 
 /// Bytes that a source in another entry may have beyond four for each symbol.
@@ -48,24 +50,34 @@ const MOST_SPARE: usize = 4096;
 impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// Reads the descriptor of entry `number`.
     pub(crate) fn open(reader: &'a Reader<S>, number: usize) -> Result<Self> {
-        Self::open_at(reader, number, true).map_err(|e| e.within(reader.place(number)))
+        let open = Self::open_at(reader, number, true).and_then(|open| {
+            if reader.watch != Watch::NONE
+                && let Some(OpenEntry { name, record, .. }) = reader.open.index.entry(number)
+                && record.dtype().is_some()
+            {
+                reader.watch.begin(&name)?;
+            }
+            Ok(open)
+        });
+        open.map_err(|e| e.within(reader.place(number)))
     }
 
     fn open_at(reader: &'a Reader<S>, number: usize, outermost: bool) -> Result<Self> {
         let none = || Error::invalid(format!("there is no entry {number}"));
         let OpenEntry { record: entry, start, at: record_at, .. } =
-            reader.index.entry(number).ok_or_else(none)?;
-        reader.limits.check_output(entry.length as u64)?;
+            reader.open.index.entry(number).ok_or_else(none)?;
+        reader.open.limits.check_output(entry.length as u64)?;
         let (holder, storage, start, record_at) = match entry.storage {
             Storage::Copy(of) => {
-                let holder = reader.index.entry(of).ok_or_else(none)?;
+                let holder = reader.open.index.entry(of).ok_or_else(none)?;
                 (of, holder.record.storage, holder.start, holder.at)
             }
             _ => (number, entry.storage, start, record_at),
         };
-        let record_at = reader.index_offset.saturating_add(record_at as u64);
+        let record_at = reader.open.index_offset.saturating_add(record_at as u64);
         let alone = |number, storage: Storage<&[u8]>| {
-            matches!(storage, Storage::Stored { .. }) || !reader.index.doubtful.contains(&number)
+            matches!(storage, Storage::Stored { .. })
+                || !reader.open.index.doubtful.contains(&number)
         };
         if !alone(number, entry.storage) || !alone(holder, storage) {
             return Err(Error::corrupt(
@@ -79,8 +91,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             (Storage::Stored { groups, .. }, Some(kept)) => (kept, start, start + groups as u64),
             (Storage::Stored { groups, descriptor, crc }, None) => {
                 let at = start + groups as u64;
-                reader.limits.check_alloc(descriptor as u64, "a descriptor")?;
-                let bytes = read(&reader.source, at, descriptor as u64)?;
+                reader.open.limits.check_alloc(descriptor as u64, "a descriptor")?;
+                let bytes = read(&reader.open.source, at, descriptor as u64)?;
                 if crc32(&bytes) != crc {
                     return Err(Error::corrupt(at, "the descriptor does not have its checksum"));
                 }
@@ -114,8 +126,19 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 "the groups do not take the bytes that the index states",
             ));
         }
-        let threads = reader.threads;
-        Ok(Self { reader, entry, storage, descriptor, places, explained_at, outermost, threads })
+        let (threads, of) = (reader.threads, if outermost { entry.length } else { 0 });
+        let telling = Telling::new(&reader.watch, of);
+        Ok(Self {
+            reader,
+            entry,
+            storage,
+            descriptor,
+            places,
+            explained_at,
+            outermost,
+            threads,
+            telling,
+        })
     }
 
     /// Decodes on so many threads.
@@ -166,10 +189,10 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 let stored = groups.get(place..).and_then(|rest| rest.get(..padded));
                 (true, Some(stored.ok_or_else(none)?))
             }
-            _ => (false, self.reader.source.held(place, padded)),
+            _ => (false, self.reader.open.source.held(place, padded)),
         };
         if held.is_none() {
-            read_into(&self.reader.source, place, padded as u64, bytes)?;
+            read_into(&self.reader.open.source, place, padded as u64, bytes)?;
         }
         let (stored, padding) = held.unwrap_or(bytes).split_at(record.length);
         let padding_at = if inline { self.explained_at } else { place + record.length as u64 };
@@ -213,10 +236,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let decoder = PartDecoder {
             record,
             symbols,
-            limits: self.reader.limits,
+            limits: self.reader.open.limits,
             threads: self.threads,
-            pool: &self.reader.pool,
+            pool: &self.reader.open.pool,
             places: self.places(number),
+            telling: &self.telling,
         };
         let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);
         decode(&decoder, &fetch)
@@ -340,12 +364,17 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
         let length = self.entry.length;
         if self.alone().is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
-            self.reader.limits.check_output(length as u64)?;
+            self.reader.open.limits.check_output(length as u64)?;
             out.resize(length, 0);
             return self.bytes_into(out).map_err(Error::after_none);
         }
         *out = self.joined()?;
-        Ok(())
+        self.end()
+    }
+
+    /// Tells that all bytes of the tensor are decoded.
+    pub(crate) fn end(&self) -> Result<()> {
+        self.telling.end()
     }
 
     /// All bytes of the tensor, joined from its parts.
@@ -401,11 +430,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 _ => decoder.decode_into(fetch, out).map(|()| true),
             })?;
             if done {
-                return Ok(());
+                return self.end();
             }
         }
         out.copy_from_slice(&self.joined()?);
-        Ok(())
+        self.end()
     }
 
     /// The numbers of rows of the logical weights.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::watch::{Watch, threads};
 use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::{Quantization, ReadAt};
 use crate::wcodec::decode::part::Pool;
@@ -12,23 +13,29 @@ use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_index::{OpenEntry, OpenIndex};
 use crate::wcodec::open_tensor::OpenTensor;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// An open `.wcodec` file. In memory are the bytes of its index and at most as much again to find
 /// entries by number and name, what it takes to decode a group or two, and the descriptor, tables and
 /// scales of the tensor opened last; every function may be called from several threads.
 pub struct Reader<S: ReadAt> {
+    pub(crate) open: Arc<Open<S>>,
+    pub(crate) last: Arc<Last>,
+    base: Option<Arc<dyn Base>>,
+    pub(crate) threads: usize,
+    pub(crate) watch: Watch,
+}
+
+/// What several handles on one file share.
+pub(crate) struct Open<S> {
     pub(crate) source: S,
     pub(crate) limits: Limits,
-    pub(crate) threads: usize,
     pub(crate) index: OpenIndex,
     header: Header,
     pub(crate) bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
-    pub(crate) last: Last,
     /// What the metadata of the source files say, once somebody wants to know.
     pub(crate) quantization: OnceLock<Quantization>,
-    base: Option<Box<dyn Base>>,
     pub(crate) index_offset: u64,
 }
 
@@ -58,10 +65,10 @@ const _: () = {
 
 impl<S: ReadAt> fmt::Debug for Reader<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limits, threads, index_offset, .. } = self;
+        let Open { limits, index, index_offset, .. } = &*self.open;
         let mut reader = f.debug_struct("Reader");
-        reader.field("entries", &self.index.len()).field("index_offset", index_offset);
-        reader.field("limits", limits).field("threads", threads).finish_non_exhaustive()
+        reader.field("entries", &index.len()).field("index_offset", index_offset);
+        reader.field("limits", limits).field("threads", &self.threads).finish_non_exhaustive()
     }
 }
 
@@ -78,28 +85,74 @@ impl<S: ReadAt> Reader<S> {
     /// A reader of what was found at both ends of a file.
     pub(crate) fn of(source: S, limits: Limits, found: Ends) -> Self {
         let Ends { header, index, index_offset } = found;
-        Self {
+        let open = Open {
             source,
             limits,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
             index,
             header,
             bank: OnceLock::new(),
             pool: Pool::default(),
-            last: Last::default(),
             quantization: OnceLock::new(),
-            base: None,
             index_offset,
+        };
+        Self::on(open)
+    }
+
+    /// The first handle on what is open.
+    pub(crate) fn on(open: Open<S>) -> Self {
+        Self {
+            open: Arc::new(open),
+            last: Arc::default(),
+            base: None,
+            threads: threads(0),
+            watch: Watch::NONE,
         }
     }
 
-    /// Decodes on so many threads; the default is as many as there are cores.
+    /// What is open, of a reader that was never handed out.
+    pub(crate) fn only_handle(self) -> Result<Open<S>> {
+        let open = Arc::into_inner(self.open);
+        open.ok_or_else(|| Error::invalid("the file is open elsewhere"))
+    }
+
+    /// Decodes on so many threads; 0, the default, for as many as there are cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        if threads > 0 {
-            self.threads = threads;
-        }
+        self.threads = crate::watch::threads(threads);
         self
+    }
+
+    /// The same open file, whose calls tell `watch` of tensors that are begun and of bytes that are
+    /// decoded.
+    ///
+    /// ```
+    /// # use latens::wcodec::{Config, Reader, checkpoint::*, compress_checkpoint};
+    /// # let header = br#"{"w":{"dtype":"U8","shape":[5],"data_offsets":[0,5]}}"#;
+    /// # let file = [&(header.len() as u64).to_le_bytes()[..], header, b"hello"].concat();
+    /// # let none = |_: &str| Err(latens::Error::invalid("no shards"));
+    /// # let (name, hints) = ("m.safetensors".to_string(), Quantization::default());
+    /// # let checkpoint = Checkpoint::read(name, Box::new(file), hints, &none)?;
+    /// # let file = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new())?;
+    /// use latens::{Limits, Watch};
+    /// let reader = Reader::open(file, Limits::default())?;
+    /// let show = Watch::new(|step| {
+    ///     if let Some(name) = step.tensor {
+    ///         eprintln!("{name}");
+    ///     }
+    ///     Ok(())
+    /// });
+    /// reader.watched(&show).verify()?;
+    /// # Ok::<(), latens::Error>(())
+    /// ```
+    #[must_use]
+    pub fn watched(&self, watch: &Watch) -> Self {
+        Self {
+            open: Arc::clone(&self.open),
+            last: Arc::clone(&self.last),
+            base: self.base.clone(),
+            threads: self.threads,
+            watch: watch.clone(),
+        }
     }
 
     /// Gives the checkpoint against which this file was coded.
@@ -107,56 +160,57 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Invalid argument where it is another one.
     pub fn with_base(mut self, base: Box<dyn Base>) -> Result<Self> {
-        match &self.index.base {
+        match &self.open.index.base {
             Some(wanted) if wanted.model_hash != base.model_hash() => Err(Error::invalid(format!(
                 "this is not the base: the file was made against {}, of another model hash",
                 wanted.name
             ))),
             _ => {
-                self.base = Some(base);
-                self.last = Last::default();
+                self.base = Some(base.into());
+                self.last = Arc::default();
                 Ok(self)
             }
         }
     }
 
     pub(crate) fn base(&self) -> Result<&dyn Base> {
-        match (&self.base, &self.index.base) {
+        match (&self.base, &self.open.index.base) {
             (Some(base), _) => Ok(&**base),
             (None, Some(wanted)) => Err(Error::invalid(format!(
                 "the file was made against another checkpoint, {}; give it as the base",
                 wanted.name
             ))),
-            (None, None) => {
-                Err(Error::corrupt(self.index_offset, "a tensor names a base, the file does not"))
-            }
+            (None, None) => Err(Error::corrupt(
+                self.open.index_offset,
+                "a tensor names a base, the file does not",
+            )),
         }
     }
 
     /// SHA-256 over names, types, shapes and bytes of all tensors.
     pub fn model_hash(&self) -> [u8; 32] {
-        self.index.model_hash
+        self.open.index.model_hash
     }
 
     /// Name and model hash of the checkpoint that it was coded against.
     pub fn base_name(&self) -> Option<(&str, [u8; 32])> {
-        self.index.base.as_ref().map(|b| (b.name.as_str(), b.model_hash))
+        self.open.index.base.as_ref().map(|b| (b.name.as_str(), b.model_hash))
     }
 
     /// What most weights are.
     pub fn base_quantisation(&self) -> BaseQuantisation {
-        self.header.base_quantisation
+        self.open.header.base_quantisation
     }
 
     /// Numbers of entries that are tensors, with what the index says of them. Each is read from the
     /// index when it is asked for.
     pub fn tensors(&self) -> impl Iterator<Item = (usize, TensorEntry<'_>)> {
-        self.index.entries().filter_map(|entry| Some((entry.number, Self::describe(entry)?)))
+        self.open.index.entries().filter_map(|entry| Some((entry.number, Self::describe(entry)?)))
     }
 
     /// What the index says of entry `number`; `None` where that is no tensor.
     pub fn entry(&self, number: usize) -> Option<TensorEntry<'_>> {
-        self.index.entry(number).and_then(Self::describe)
+        self.open.index.entry(number).and_then(Self::describe)
     }
 
     fn describe(entry: OpenEntry<'_>) -> Option<TensorEntry<'_>> {
@@ -169,21 +223,21 @@ impl<S: ReadAt> Reader<S> {
     /// The number of the tensor of that name. However many there are, it takes the reading of a few
     /// entries.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.index.find(name).map(|entry| entry.number)
+        self.open.index.find(name).map(|entry| entry.number)
     }
 
     /// The tables of the file.
     pub(crate) fn bank(&self) -> Result<&[Table]> {
-        if let Some(bank) = self.bank.get() {
+        if let Some(bank) = self.open.bank.get() {
             return Ok(bank);
         }
-        let record = self.index.bank;
-        let start = self.index.bank_at;
-        self.limits.check_alloc(record.bytes as u64, "the tables")?;
-        let bytes = read(&self.source, start, record.bytes as u64)?;
+        let record = self.open.index.bank;
+        let start = self.open.index.bank_at;
+        self.open.limits.check_alloc(record.bytes as u64, "the tables")?;
+        let bytes = read(&self.open.source, start, record.bytes as u64)?;
         let tables = read_bank(&bytes, record.tables, record.crc)
             .map_err(|e| e.offset_by(start).within("the tables"))?;
-        Ok(self.bank.get_or_init(|| tables))
+        Ok(self.open.bank.get_or_init(|| tables))
     }
 
     /// The bytes of entry `number` as they were in the source.
@@ -217,7 +271,7 @@ impl<S: ReadAt> Reader<S> {
 
     /// How errors name an entry.
     pub(crate) fn place(&self, number: usize) -> String {
-        match self.index.entry(number) {
+        match self.open.index.entry(number) {
             Some(OpenEntry { name, record, .. }) if record.dtype().is_some() => {
                 format!("tensor {name:?}")
             }

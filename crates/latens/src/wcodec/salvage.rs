@@ -96,8 +96,9 @@ impl<S: ReadAt> Reader<S> {
         let reader = Self::of(source, limits, Ends { header, index, index_offset: place.start });
         found.extend(reader.mend_tables());
         // Much damage may look like one bit by chance, and then the tensors are others.
-        if guessed && matches!(reader.has_its_hash(&mut |_| ()), Ok(false)) {
-            return Self::salvage_front(reader.source, limits, (&head, place), bytes, damage);
+        if guessed && matches!(reader.has_its_hash(), Ok(false)) {
+            let source = reader.only_handle()?.source;
+            return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         }
         Ok(Salvage { reader, damage: found, lost: None, whole_index: true })
     }
@@ -115,19 +116,20 @@ impl<S: ReadAt> Reader<S> {
         let tensors = header.known.as_ref().and_then(|known| usize::try_from(known.tensors).ok());
         let missing = tensors.and_then(|all| all.checked_sub(index.tensors()));
         let ends = Ends { header, index, index_offset: place.start };
-        let mut reader = Self::of(source, limits, ends);
+        let reader = Self::of(source, limits, ends);
         damage.extend(reader.mend_tables());
-        let entries = reader.index.len();
+        let entries = reader.open.index.len();
         // All tensors together can be compared with the model hash.
-        let proved =
-            missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(&mut |_| ()), Ok(true));
+        let proved = missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(), Ok(true));
         // Damage at one place spares what comes before the record that it breaks; but where that
         // one's beginning is broken too, it may have come from the end of the record before.
         let spared = match &wrong {
             None => 0,
             Some(wrong) => entries - usize::from(!wrong.inside),
         };
-        reader.index.doubtful = if proved { 0..0 } else { spared..entries };
+        let mut open = reader.only_handle()?;
+        open.index.doubtful = if proved { 0..0 } else { spared..entries };
+        let reader = Self::on(open);
         let lost = wrong.map(|Wrong { error: wrong, .. }| {
             let at = wrong.at().unwrap_or(place.start);
             let what = format!("the index is damaged here or shortly before: {}", wrong.what());
@@ -142,12 +144,12 @@ impl<S: ReadAt> Reader<S> {
 
     /// Reads the tables, which all tensors share, if a bit of them was flipped.
     fn mend_tables(&self) -> Option<Damage> {
-        let (record, at) = (self.index.bank, self.index.bank_at);
-        self.limits.check_alloc(record.bytes as u64, "the tables").ok()?;
-        let mut bytes = read(&self.source, at, record.bytes as u64).ok()?;
+        let (record, at) = (self.open.index.bank, self.open.index.bank_at);
+        self.open.limits.check_alloc(record.bytes as u64, "the tables").ok()?;
+        let mut bytes = read(&self.open.source, at, record.bytes as u64).ok()?;
         let bit = flipped_bit(bytes.len(), crc32(&bytes) ^ record.crc)?;
         *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
-        self.bank.set(read_bank(&bytes, record.tables, record.crc).ok()?).ok()?;
+        self.open.bank.set(read_bank(&bytes, record.tables, record.crc).ok()?).ok()?;
         Some(Damage { at: at + (bit / 8) as u64, what: mended("tables") })
     }
 }

@@ -14,32 +14,24 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// The first thing that is wrong; [`Reader::tensor`] tells of each tensor on its own.
     pub fn verify(&self) -> Result<()> {
-        self.verify_watched(&mut |_| ())
-    }
-
-    /// As [`Reader::verify`]; `watch` is told the number of each tensor before it is decoded.
-    ///
-    /// # Errors
-    /// Those of [`Reader::verify`].
-    pub fn verify_watched(&self, watch: &mut dyn FnMut(usize)) -> Result<()> {
         self.bank()?;
         let mut end = HEADER_BYTES as u64;
-        for entry in self.index.entries() {
+        for entry in self.open.index.entries() {
             if let Storage::Stored { .. } = entry.record.storage {
                 self.check_padding(end, entry.start)?;
                 end = entry.start + entry.record.stored().0 as u64;
             }
         }
-        let bank = self.index.bank_at;
+        let bank = self.open.index.bank_at;
         self.check_padding(end, bank)?;
-        self.check_padding(bank + self.index.bank.bytes as u64, self.index_offset)?;
+        self.check_padding(bank + self.open.index.bank.bytes as u64, self.open.index_offset)?;
         let mut bytes = Vec::new();
-        for entry in self.index.entries().filter(|entry| entry.record.dtype().is_none()) {
+        for entry in self.open.index.entries().filter(|entry| entry.record.dtype().is_none()) {
             self.fill(entry.number, &mut bytes)?;
         }
-        if !self.has_its_hash(watch)? {
+        if !self.has_its_hash()? {
             return Err(Error::corrupt(
-                self.index_offset,
+                self.open.index_offset,
                 "all tensors decode, but not to what the model hash states",
             ));
         }
@@ -47,24 +39,23 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// Decodes all tensors and compares the model hash.
-    pub(crate) fn has_its_hash(&self, watch: &mut dyn FnMut(usize)) -> Result<bool> {
+    pub(crate) fn has_its_hash(&self) -> Result<bool> {
         let mut hash = ModelHash::new();
         let mut bytes = Vec::new();
-        for entry in self.index.entries() {
+        for entry in self.open.index.entries() {
             if let Some(dtype) = entry.record.dtype() {
-                watch(entry.number);
                 self.fill(entry.number, &mut bytes)?;
                 hash.tensor(&entry.name, dtype, &entry.record.shape(), &bytes);
             }
         }
-        Ok(hash.finish() == self.index.model_hash)
+        Ok(hash.finish() == self.open.index.model_hash)
     }
 
     fn check_padding(&self, from: u64, to: u64) -> Result<()> {
         if from >= to {
             return Ok(());
         }
-        let bytes = read(&self.source, from, to - from)?;
+        let bytes = read(&self.open.source, from, to - from)?;
         check_zero(&bytes, from, "what comes before")
     }
 }

@@ -20,12 +20,12 @@ const AT_ONCE: usize = 1 << 18;
 impl<S: ReadAt> Reader<S> {
     /// Source files, by number: names and lengths.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.index.files().map(|file| (file.name, file.length))
+        self.open.index.files().map(|file| (file.name, file.length))
     }
 
     /// Numbers of the tensors of source file `number`, in its order.
     pub fn tensors_of_file(&self, number: usize) -> Vec<usize> {
-        let Some(file) = self.index.file(number) else { return Vec::new() };
+        let Some(file) = self.open.index.file(number) else { return Vec::new() };
         let entries = file.segments().filter_map(|segment| match segment {
             SegmentRecord::Entry(entry) => Some(entry),
             SegmentRecord::Zeros(_) => None,
@@ -39,23 +39,9 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Those of [`Reader::tensor`]; I/O of `out`.
     pub fn write_file(&self, number: usize, out: &mut dyn Write) -> Result<()> {
-        self.write_file_watched(number, out, &mut |_| ())
-    }
-
-    /// As [`Reader::write_file`]; `watch` is told the number of each entry before its bytes are
-    /// written.
-    ///
-    /// # Errors
-    /// Those of [`Reader::write_file`].
-    pub fn write_file_watched(
-        &self,
-        number: usize,
-        out: &mut dyn Write,
-        watch: &mut dyn FnMut(usize),
-    ) -> Result<()> {
-        let file = self.index.file(number);
+        let file = self.open.index.file(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
-        self.limits.check_output(file.length)?;
+        self.open.limits.check_output(file.length)?;
         let mut few = Vec::new();
         for segment in file.segments() {
             let small = match segment {
@@ -65,31 +51,22 @@ impl<S: ReadAt> Reader<S> {
                 _ => false,
             };
             if !small || few.len() == MANY {
-                self.write_side_by_side(&mut few, out, watch)?;
+                self.write_side_by_side(&mut few, out)?;
             }
             match segment {
                 SegmentRecord::Entry(entry) if small => few.push(entry),
-                SegmentRecord::Entry(entry) => {
-                    watch(entry);
-                    self.write_entry(entry, out)?;
-                }
+                SegmentRecord::Entry(entry) => self.write_entry(entry, out)?,
                 SegmentRecord::Zeros(count) => {
                     std::io::copy(&mut std::io::repeat(0).take(count), out)?;
                 }
             }
         }
-        self.write_side_by_side(&mut few, out, watch)
+        self.write_side_by_side(&mut few, out)
     }
 
     /// Writes the bytes of entries, decoded on a thread each, and empties the list of them.
-    fn write_side_by_side(
-        &self,
-        entries: &mut Vec<usize>,
-        out: &mut dyn Write,
-        watch: &mut dyn FnMut(usize),
-    ) -> Result<()> {
-        self.side_by_side(entries, |entry, bytes| {
-            watch(entry);
+    fn write_side_by_side(&self, entries: &mut Vec<usize>, out: &mut dyn Write) -> Result<()> {
+        self.side_by_side(entries, |_, bytes| {
             out.write_all(&bytes)?;
             Ok(Some(bytes))
         })?;
@@ -156,6 +133,8 @@ impl<S: ReadAt> Reader<S> {
             || (),
             decode,
             |done| {
+                // On this thread, whatever the others do.
+                self.watch.ask()?;
                 for (entry, bytes) in done {
                     if let Some(bytes) = take(entry, bytes)? {
                         spare.give(bytes);

@@ -19,9 +19,9 @@ impl<S: ReadAt> Reader<S> {
         let length = self.byte_length(number)?;
         let open = OpenTensor::open(self, number)?;
         let mut write = || -> Result<()> {
-            self.limits.check_output(length as u64)?;
+            self.open.limits.check_output(length as u64)?;
             if open.write_groups(out)? || length > STRETCH && open.write_rows(out)? {
-                return Ok(());
+                return open.end();
             }
             let mut bytes = Vec::new();
             open.bytes(&mut bytes)?;

@@ -2,6 +2,7 @@
 
 use crate::bits::checksum::{Crc32, crc32};
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 use crate::wcodec::config::Config;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::family::Family;
@@ -94,16 +95,19 @@ impl<W: Write> Writer<W> {
         family: &Family<'_>,
     ) -> Result<()> {
         let mut groups = Groups::new(&mut self.out);
-        let put = &mut |group: &[u8]| groups.put(group);
+        let mut telling = Telling::new(&self.config.watch, tensor.bytes.len());
+        let put = &mut |group: &[u8], of: usize| telling.put(&mut groups, group, of);
         let descriptor = tensor::tensor(tensor, views, family, &self.config, &mut self.bank, put)?;
         let storage = groups.finish(&descriptor)?;
+        telling.end()?;
         self.push(name, &tensor, storage);
         Ok(())
     }
 
     /// A tensor whose bytes are those of an earlier entry.
-    pub(crate) fn copy(&mut self, name: &str, tensor: Tensor<'_>, of: usize) {
+    pub(crate) fn copy(&mut self, name: &str, tensor: Tensor<'_>, of: usize) -> Result<()> {
         self.push(name, &tensor, Storage::Copy(of));
+        self.config.watch.done(tensor.bytes.len() as u64)
     }
 
     fn push(&mut self, name: &str, tensor: &Tensor<'_>, storage: Storage) {
@@ -120,8 +124,11 @@ impl<W: Write> Writer<W> {
     pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
         let planned = tensor::blob(bytes, &self.config, &mut self.bank)?;
         let mut groups = Groups::new(&mut self.out);
-        let descriptor = planned.write(&self.bank, &mut |group: &[u8]| groups.put(group))?;
+        let mut telling = Telling::new(&self.config.watch, bytes.len());
+        let put = &mut |group: &[u8], of: usize| telling.put(&mut groups, group, of);
+        let descriptor = planned.write(&self.bank, put)?;
         let storage = groups.finish(&descriptor)?;
+        telling.end()?;
         self.index.entries.push(Entry {
             name: String::new(),
             dtype: None,
@@ -173,6 +180,31 @@ impl<W: Write> Writer<W> {
         self.end(false)?;
         self.out.out.flush()?;
         Ok(self.out.out)
+    }
+}
+
+/// Tells of an entry's bytes as its groups are written, all of them and no more.
+struct Telling<'w> {
+    watch: &'w Watch,
+    left: u64,
+}
+
+impl<'w> Telling<'w> {
+    fn new(watch: &'w Watch, bytes: usize) -> Self {
+        Self { watch, left: bytes as u64 }
+    }
+
+    /// Writes a group that stands for so many bytes.
+    fn put<W: Write>(&mut self, to: &mut Groups<'_, W>, group: &[u8], of: usize) -> Result<()> {
+        to.put(group)?;
+        let now = self.left.min(of as u64);
+        self.left -= now;
+        self.watch.done(now)
+    }
+
+    /// Padding, and what belongs to no group.
+    fn end(self) -> Result<()> {
+        self.watch.done(self.left)
     }
 }
 

@@ -32,7 +32,7 @@ fn third_party_hostile_files() {
     ];
     for (name, kind, text) in expected {
         let file = std::fs::read(folder.join(name)).unwrap();
-        let error = bounded(name, &file, &Limits::default()).unwrap_err();
+        let error = bounded(name, &file, Limits::default()).unwrap_err();
         assert_eq!(error.kind(), kind, "{name}: {error}");
         assert!(error.to_string().contains(text), "{name}: {error}");
         assert!(error.at().is_some_and(|at| at <= file.len() as u64), "{name}: {error}");
@@ -44,7 +44,7 @@ fn third_party_hostile_files() {
     ];
     for (name, bytes) in bombs {
         let file = std::fs::read(folder.join(name)).unwrap();
-        let numbers = bounded(name, &file, &Limits::default()).unwrap();
+        let numbers = bounded(name, &file, Limits::default()).unwrap();
         // The figures are of the reference's output file, a byte longer than its numbers.
         let ours = numbers.len() * numbers.number_type().bytes();
         assert!(ours.abs_diff(bytes) <= 8, "{name}: {ours} bytes");
@@ -60,7 +60,7 @@ fn third_party_hostile_files() {
 /// With a limit on the output, a bomb is an error that names the limit, soon and cheaply.
 fn refused_by_limit(name: &str, file: &[u8]) {
     let start = Instant::now();
-    let error = bounded(name, file, &Limits::default().max_output(1 << 20)).unwrap_err();
+    let error = bounded(name, file, Limits::default().max_output(1 << 20)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{name}: {error}");
     assert!(error.to_string().contains("max_output = 1048576"), "{name}: {error}");
     assert!(start.elapsed() < Duration::from_millis(100), "{name}: {:?}", start.elapsed());
@@ -70,7 +70,7 @@ fn refused_by_limit(name: &str, file: &[u8]) {
 fn streams_in_a_megabyte(name: &str, file: &[u8], bytes: u64) {
     let start = Instant::now();
     let (total, peak) = peak_of(|| {
-        let mut decoder = Decoder::new(file, &Limits::default()).unwrap();
+        let mut decoder = Decoder::new(file, Limits::default()).unwrap();
         let ty = decoder.number_type().unwrap().unwrap();
         with_number_type!(ty, T => {
             let mut buffer = vec![T::default(); 4096];
@@ -100,12 +100,12 @@ fn bombs_of_ours() {
     let cut = fields.clone().done();
     let file = fields.end();
     // The count hint says 1: it must cost neither the numbers nor much time.
-    let numbers = bounded("bomb", &file, &Limits::default()).unwrap();
+    let numbers = bounded("bomb", &file, Limits::default()).unwrap();
     assert_eq!(numbers.len(), 8 << 24);
     refused_by_limit("bomb", &file);
     streams_in_a_megabyte("bomb", &file, 8 << 24);
     // Without its end it is an error, and has earned nothing.
-    let (error, peak) = peak_of(|| latens::pco::decompress_any(&cut, &Limits::default()));
+    let (error, peak) = peak_of(|| latens::pco::decompress_any(&cut, Limits::default()));
     let error = error.unwrap_err();
     assert_eq!((error.kind(), error.at()), (TRUNCATED, Some(cut.len() as u64)), "{error}");
     assert!(peak <= (16 << 20) + 4 * cut.len(), "{peak} bytes held");

@@ -41,7 +41,7 @@ fn bound(file: &[u8], decoded: &latens::Result<AnyNumbers>) -> usize {
 }
 
 /// Decodes within the bounds of memory and time, or panics.
-fn bounded(name: &str, file: &[u8], limits: &Limits) -> latens::Result<AnyNumbers> {
+fn bounded(name: &str, file: &[u8], limits: Limits) -> latens::Result<AnyNumbers> {
     let start = Instant::now();
     let (decoded, peak) = peak_of(|| latens::pco::decompress_any(file, limits));
     let time = start.elapsed();
@@ -117,7 +117,7 @@ fn our_hostile_files() {
     files.push(("README.md".to_owned(), readme(&all).into_bytes()));
     let mut wrong = Vec::new();
     for Hostile { name, file, verdict, pco_accepts, .. } in &all {
-        match (verdict, bounded(name, file, &Limits::default())) {
+        match (verdict, bounded(name, file, Limits::default())) {
             (Decoded(ty, want), Ok(numbers)) => {
                 let want: Vec<u8> =
                     want.iter().flat_map(|x| x.to_le_bytes()[..ty.bytes()].to_vec()).collect();
@@ -155,11 +155,11 @@ fn the_limit_of_memory_is_kept_and_named() {
     let numbers: Vec<u32> = (0..5000u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
     let config = latens::pco::Config::default().mode(latens::pco::ModeSpec::Dict);
     let file = latens::pco::compress(&numbers, &config).unwrap();
-    let error = latens::pco::decompress_any(&file, &limits).unwrap_err();
+    let error = latens::pco::decompress_any(&file, limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(error.to_string().contains("a dictionary takes 20000 bytes"), "{error}");
     assert!(error.to_string().contains("max_alloc = 1000"), "{error}");
-    latens::pco::decompress_any(&file, &Limits::default().max_alloc(200_000)).unwrap();
+    latens::pco::decompress_any(&file, Limits::default().max_alloc(200_000)).unwrap();
 }
 
 /// Memory follows the bytes that are there, also where most of them are metadata.
@@ -173,7 +173,7 @@ fn a_large_dictionary_costs_a_few_times_its_bytes() {
         let file = if whole { fields.end() } else { fields.done() };
         // Not R3: the dictionary is no output. It may cost what an error may.
         let (decoded, peak) =
-            peak_of(|| latens::pco::decompress_any(&file, &Limits::default()).is_ok());
+            peak_of(|| latens::pco::decompress_any(&file, Limits::default()).is_ok());
         assert!(peak <= (16 << 20) + 4 * file.len(), "{peak} bytes held for {}", file.len());
         assert_eq!(decoded, whole);
     }
@@ -192,7 +192,7 @@ fn a_wrong_hint_costs_little() {
             encoder.write_chunk(chunk).unwrap();
         }
         let file = encoder.finish().unwrap();
-        let decoded = bounded(&format!("hint {hint}"), &file, &Limits::default()).unwrap();
+        let decoded = bounded(&format!("hint {hint}"), &file, Limits::default()).unwrap();
         assert_eq!(decoded, AnyNumbers::from(numbers.clone()));
     }
 }

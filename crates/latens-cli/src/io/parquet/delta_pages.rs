@@ -113,9 +113,9 @@ fn plain(page: Page, descr: &ColumnDescPtr) -> Result<Page> {
             };
             let strings = within(values, most).and_then(|()| match encoding {
                 Encoding::DELTA_BYTE_ARRAY => {
-                    delta_byte_array::decode(values, &limits, Options::default())
+                    delta_byte_array::decode(values, limits, Options::default())
                 }
-                _ => delta_length_byte_array::decode(values, &limits, Options::default()),
+                _ => delta_length_byte_array::decode(values, limits, Options::default()),
             });
             strings.and_then(|(strings, _)| append_strings(&strings, length, &mut out))
         }
@@ -149,7 +149,7 @@ fn numbers<T: Element + Number>(
 ) -> latens::Result<u64> {
     within(stream, most)?;
     let limits = Limits::default().max_output(PAGE_BYTES);
-    let (numbers, _) = decode::<T>(stream, &limits, Options::default())?;
+    let (numbers, _) = decode::<T>(stream, limits, Options::default())?;
     crate::array::bytes::append_le(&numbers, out);
     Ok(numbers.len() as u64)
 }

@@ -28,7 +28,7 @@ impl<T: Number> NumberReader<T> {
     pub(super) fn open(file: &SharedFile, place: &Place) -> Result<Self> {
         let reader: Reader = Box::new(file.buffered(place.start, place.bytes));
         let limits = Limits::default().max_alloc(MAX_ALLOC);
-        let mut decoder = Decoder::new(reader, &limits).map_err(|e| placed(e, place))?;
+        let mut decoder = Decoder::new(reader, limits).map_err(|e| placed(e, place))?;
         match decoder.number_type().map_err(|e| placed(e, place))? {
             Some(found) if found != T::TYPE => Err(Failure::new(format!(
                 "corrupt: it holds {found}, schema.json says {}",

@@ -24,7 +24,7 @@ impl<L: Latent> ChunkTables<L> {
     pub(crate) fn new(
         meta: ChunkMeta<L>,
         n: usize,
-        limits: &Limits,
+        limits: Limits,
         workshop: &Workshop,
     ) -> Result<Self> {
         limits.check_alloc(meta.decode_bytes(n), "the tables and windows of a chunk")?;

@@ -30,7 +30,7 @@ impl Workshop {
     ///
     /// # Errors
     /// When the limit is passed.
-    pub(crate) fn count(&self, slots: u64, n: usize, limits: &Limits) -> Result<()> {
+    pub(crate) fn count(&self, slots: u64, n: usize, limits: Limits) -> Result<()> {
         let spare = slots.saturating_sub(EARNED.saturating_mul(n as u64));
         let before = self.0.spare.fetch_add(spare, Ordering::Relaxed);
         limits.check_spare_slots(before + spare)
@@ -60,10 +60,10 @@ mod tests {
     fn numbers_earn_their_slots() {
         let limits = Limits::default().max_spare_slots(100);
         let workshop = Workshop::default();
-        workshop.count(1 << 14, 1 << 11, &limits).unwrap();
-        workshop.count(1 << 14, usize::MAX, &limits).unwrap();
-        workshop.count(108, 1, &limits).unwrap();
-        let error = workshop.clone().count(9, 1, &limits).unwrap_err();
+        workshop.count(1 << 14, 1 << 11, limits).unwrap();
+        workshop.count(1 << 14, usize::MAX, limits).unwrap();
+        workshop.count(108, 1, limits).unwrap();
+        let error = workshop.clone().count(9, 1, limits).unwrap_err();
         assert!(error.is_limit() && error.to_string().contains("101 slots"), "{error}");
     }
 }

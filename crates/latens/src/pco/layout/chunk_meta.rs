@@ -62,7 +62,7 @@ impl<L: Latent> ChunkMeta<L> {
         r: &mut BitReader<'_>,
         ty: NumberType,
         version: FormatVersion,
-        limits: &Limits,
+        limits: Limits,
     ) -> Result<Self> {
         let mode = ModePayload::<L>::read(r, ty, version, limits)?;
         let delta = DeltaPayload::read(r, version, mode.primary_bits())?;

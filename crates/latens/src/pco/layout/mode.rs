@@ -51,7 +51,7 @@ impl<L: Latent> ModePayload<L> {
         r: &mut BitReader<'_>,
         ty: NumberType,
         version: FormatVersion,
-        limits: &Limits,
+        limits: Limits,
     ) -> Result<Self> {
         let at = r.byte();
         let mode = r.read_u32(4, "the mode")?;
@@ -135,7 +135,7 @@ impl<L: Latent> ModePayload<L> {
     }
 }
 
-fn read_dict<L: Latent>(r: &mut BitReader<'_>, limits: &Limits) -> Result<ModePayload<L>> {
+fn read_dict<L: Latent>(r: &mut BitReader<'_>, limits: Limits) -> Result<ModePayload<L>> {
     let n = r.read(DICT_COUNT_BITS, "the count of dictionary entries")?;
     r.align("the count of dictionary entries")?;
     let bits = n * u64::from(L::BITS);

@@ -3,48 +3,46 @@
 use crate::error::{Error, Result};
 use crate::number::Number;
 use crate::pco::config::Config;
-use crate::pco::simple::Watch;
 use crate::pco::standalone::{EncodedChunk, Encoder, encode_chunk};
+use crate::watch::Watch;
 use std::io::Write;
-use std::num::NonZero;
 use std::sync::Mutex;
 use std::thread::Builder;
 
-/// Like [`compress`](crate::pco::compress), on `threads` threads, this one included, and with a
-/// [`Watch`]. The bytes are the same.
+/// Like [`compress`](crate::pco::compress), on `threads` threads (0 for as many as there are cores),
+/// this one included, and with a [`Watch`]. The bytes are the same.
 ///
 /// ```
-/// # fn main() -> latens::Result<()> {
-/// use latens::pco;
+/// use latens::{Watch, pco};
 /// let numbers: Vec<u32> = (0..600_000).collect();
-/// let (config, two) = (pco::Config::default(), std::num::NonZero::new(2).expect("two"));
-/// let file = pco::compress_parallel(&numbers, &config, two, &|_| Ok(()))?;
+/// let config = pco::Config::default();
+/// let file = pco::compress_with(&numbers, &config, 2, &Watch::NONE)?;
 /// assert_eq!(file, pco::compress(&numbers, &config)?);
-/// # Ok(()) }
+/// # Ok::<(), latens::Error>(())
 /// ```
 ///
 /// # Errors
 /// As [`compress`](crate::pco::compress), and that of `watch`.
-pub fn compress_parallel<T: Number>(
+pub fn compress_with<T: Number>(
     numbers: &[T],
     config: &Config,
-    threads: NonZero<usize>,
-    watch: Watch<'_>,
+    threads: usize,
+    watch: &Watch,
 ) -> Result<Vec<u8>> {
-    compress_to(Vec::new(), numbers, config, threads, watch)
+    compress_to(numbers, config, Vec::new(), threads, watch)
 }
 
-/// Like [`compress_parallel`], to a writer, which is handed back. On one thread a chunk is written
+/// Like [`compress_with`], to a writer, which is handed back. On one thread a chunk is written
 /// before the next one is encoded; on several all are encoded before the first is written.
 ///
 /// # Errors
-/// As [`compress_parallel`], and I/O.
+/// As [`compress_with`], and I/O.
 pub fn compress_to<T: Number, W: Write>(
-    writer: W,
     numbers: &[T],
     config: &Config,
-    threads: NonZero<usize>,
-    watch: Watch<'_>,
+    writer: W,
+    threads: usize,
+    watch: &Watch,
 ) -> Result<W> {
     let mut encoder = Encoder::new(writer, T::TYPE, numbers.len() as u64, config)?;
     let mut jobs = Vec::new();
@@ -56,10 +54,10 @@ pub fn compress_to<T: Number, W: Write>(
     }
     let encode = |chunk: &[T]| {
         let encoded = encode_chunk(chunk, config)?;
-        watch(chunk.len())?;
+        watch.done(chunk.len() as u64)?;
         Ok(encoded)
     };
-    let threads = threads.get().min(jobs.len());
+    let threads = if jobs.len() < 2 { 1 } else { crate::watch::threads(threads).min(jobs.len()) };
     if threads < 2 {
         for chunk in jobs {
             encoder.write_encoded(encode(chunk)?)?;

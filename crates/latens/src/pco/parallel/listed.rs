@@ -9,8 +9,8 @@ use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::parallel::kept::{self, Keeping, Kept};
-use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice};
+use crate::watch::Watch;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::thread::Builder;
@@ -66,9 +66,9 @@ pub(super) fn decode<T: Number>(
     file: &[u8],
     table: &Table,
     dst: &mut [T],
-    limits: &Limits,
+    limits: Limits,
     threads: usize,
-    watch: Watch<'_>,
+    watch: &Watch,
     kept: Option<&Kept<T>>,
 ) -> Option<()> {
     let (mut start, mut rest) = (0, dst);
@@ -92,7 +92,7 @@ pub(super) fn decode<T: Number>(
             if let Some(keeping) = keeping {
                 keeping.end(sound);
             }
-            if !sound || watch(dst.len()).is_err() {
+            if !sound || watch.done(dst.len() as u64).is_err() {
                 // The others need not go on.
                 if let Ok(mut jobs) = jobs.lock() {
                     jobs.by_ref().for_each(drop);
@@ -117,7 +117,7 @@ fn chunk<T: Number>(
     entry: &ChunkEntry,
     dst: &mut [T],
     table: &Table,
-    limits: &Limits,
+    limits: Limits,
     workshop: &Workshop,
     keeping: Option<&mut Keeping<'_, T>>,
 ) -> bool {

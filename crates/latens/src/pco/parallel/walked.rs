@@ -9,8 +9,8 @@ use crate::pco::layout::chunk_head::{self, ChunkHead};
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::parallel::kept::{self, Keeping, Kept};
-use crate::pco::simple::Watch;
 use crate::pco::standalone::{Engine, Slice, chunk_len};
+use crate::watch::Watch;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 use std::thread::Builder;
@@ -116,9 +116,9 @@ pub(super) fn decode<T: Number>(
     file: &[u8],
     opening: &Opening,
     dst: &mut [T],
-    limits: &Limits,
+    limits: Limits,
     threads: usize,
-    watch: Watch<'_>,
+    watch: &Watch,
     kept: Option<&Kept<T>>,
 ) -> Option<()> {
     let (queue, workshop) = (Queue::new(), Workshop::default());
@@ -130,7 +130,7 @@ pub(super) fn decode<T: Number>(
             if let Some(keeping) = keeping {
                 keeping.end(sound);
             }
-            if !sound || watch(n).is_err() {
+            if !sound || watch.done(n as u64).is_err() {
                 queue.close(true);
                 return false;
             }
@@ -156,7 +156,7 @@ pub(super) fn decode<T: Number>(
 fn find<'a, T: Number>(
     file: &'a [u8],
     opening: &Opening,
-    limits: &Limits,
+    limits: Limits,
     numbers: &'a mut [T],
     queue: &Queue<'a, T>,
 ) -> Option<()> {
@@ -194,7 +194,7 @@ fn find<'a, T: Number>(
 fn chunk<T: Number>(
     job: Job<'_, T>,
     opening: &Opening,
-    limits: &Limits,
+    limits: Limits,
     workshop: &Workshop,
     keeping: Option<&mut Keeping<'_, T>>,
 ) -> bool {
@@ -208,12 +208,7 @@ fn chunk<T: Number>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pco::{Config, compress, decompress_parallel, decompress_with};
-    use std::num::NonZero;
-
-    fn two() -> NonZero<usize> {
-        NonZero::new(2).unwrap()
-    }
+    use crate::pco::{Config, compress, decompress_with};
 
     fn file(chunk_n: usize) -> (Vec<u16>, Vec<u8>) {
         let numbers: Vec<u16> = (0..3000u32).map(|i| (i * i % 977) as u16).collect();
@@ -225,7 +220,7 @@ mod tests {
         let opening = Opening::of(file)?;
         let mut numbers = vec![T::default(); opening.n];
         let limits = Limits::default();
-        decode(file, &opening, &mut numbers, &limits, threads, &|_| Ok(()), None)?;
+        decode(file, &opening, &mut numbers, limits, threads, &Watch::NONE, None)?;
         Some(numbers)
     }
 
@@ -250,7 +245,7 @@ mod tests {
             for threads in [2, 3, 20] {
                 assert_eq!(found::<u16>(&file, threads).as_ref(), Some(&numbers));
             }
-            assert_eq!(decompress_parallel::<u16>(&file, &limits, two()).unwrap(), numbers);
+            assert_eq!(decompress_with::<u16>(&file, limits, 2, &Watch::NONE).unwrap(), numbers);
         }
         assert!(Opening::of(&file(3000).1).is_none());
     }
@@ -260,8 +255,10 @@ mod tests {
         let (_, mut file) = file(1000);
         let limits = Limits::default();
         let same = |file: &[u8], what: String| {
-            let expected = decompress_with::<u16>(file, &limits).map_err(|e| e.to_string());
-            let found = decompress_parallel::<u16>(file, &limits, two()).map_err(|e| e.to_string());
+            let expected =
+                decompress_with::<u16>(file, limits, 1, &Watch::NONE).map_err(|e| e.to_string());
+            let found =
+                decompress_with::<u16>(file, limits, 2, &Watch::NONE).map_err(|e| e.to_string());
             assert_eq!(found, expected, "{what}");
         };
         for byte in 0..file.len() {

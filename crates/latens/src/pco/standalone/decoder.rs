@@ -20,7 +20,7 @@ use std::io::Read;
 /// # fn main() -> latens::Result<()> {
 /// use latens::{Limits, pco};
 /// let file = pco::compress(&[1i32, 2, 3], &pco::Config::default())?;
-/// let mut decoder = pco::standalone::Decoder::new(&file[..], &Limits::default())?;
+/// let mut decoder = pco::standalone::Decoder::new(&file[..], Limits::default())?;
 /// assert_eq!(decoder.number_type()?, Some(latens::NumberType::I32));
 /// let mut numbers = [0i32; 10];
 /// assert_eq!(decoder.read(&mut numbers)?, 3);
@@ -34,7 +34,7 @@ impl<R: Read> Decoder<R> {
     ///
     /// # Errors
     /// When the header is not that of a Pco file, or the reader fails.
-    pub fn new(reader: R, limits: &Limits) -> Result<Self> {
+    pub fn new(reader: R, limits: Limits) -> Result<Self> {
         Engine::new(Source::new(reader), limits).map(Self)
     }
 

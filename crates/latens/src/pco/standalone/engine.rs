@@ -46,7 +46,7 @@ impl<S: Supply> Engine<S> {
     ///
     /// # Errors
     /// When the header is not that of a Pco file, or the reader fails.
-    pub(crate) fn new(mut source: S, limits: &Limits) -> Result<Self> {
+    pub(crate) fn new(mut source: S, limits: Limits) -> Result<Self> {
         let (preamble, version) = source.parse(|bytes| {
             let mut r = BitReader::new(bytes, 0);
             let preamble = Preamble::read(&mut r)?;
@@ -56,7 +56,7 @@ impl<S: Supply> Engine<S> {
         let seen = Trailer { header_crc: source.take_crc(), chunks: Vec::new() };
         Ok(Self {
             source,
-            limits: *limits,
+            limits,
             preamble,
             version,
             checks: true,
@@ -75,11 +75,11 @@ impl<S: Supply> Engine<S> {
         source: S,
         preamble: Preamble,
         version: FormatVersion,
-        limits: &Limits,
+        limits: Limits,
     ) -> Self {
         Self {
             source,
-            limits: *limits,
+            limits,
             preamble,
             version,
             checks: true,
@@ -274,10 +274,10 @@ mod tests {
             error.to_string(),
             format!("invalid argument: chunk 1: the chunk holds i32, not u32 (byte {at})")
         );
-        assert_eq!(decompress_any(&file, &limits).unwrap_err().to_string(), error.to_string());
+        assert_eq!(decompress_any(&file, limits).unwrap_err().to_string(), error.to_string());
         let error = decompress::<i32>(&file).unwrap_err();
         assert_eq!(error.to_string(), "invalid argument: the file holds u32, not i32");
-        let mut engine = Engine::new(Slice::starting_at(&file, 0), &limits).unwrap();
+        let mut engine = Engine::new(Slice::starting_at(&file, 0), limits).unwrap();
         assert_eq!(engine.count(NumberType::U32).unwrap_err().at(), Some(at as u64));
     }
 }

@@ -110,14 +110,14 @@ pub(super) fn read(
     bytes: &[u8],
     head: ChunkHead,
     version: FormatVersion,
-    limits: &Limits,
+    limits: Limits,
     workshop: &Workshop,
 ) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
     fn typed<L: Latent>(
         bytes: &[u8],
         head: ChunkHead,
         version: FormatVersion,
-        limits: &Limits,
+        limits: Limits,
         workshop: &Workshop,
     ) -> Result<(ChunkInfo, Box<dyn OpenChunk>, usize)> {
         let ChunkHead { number_type, n } = head;
@@ -147,7 +147,7 @@ pub(crate) fn len(
     bytes: &[u8],
     head: ChunkHead,
     version: FormatVersion,
-    limits: &Limits,
+    limits: Limits,
     workshop: &Workshop,
 ) -> Result<usize> {
     let (_, mut chunk, meta) = read(bytes, head, version, limits, workshop)?;

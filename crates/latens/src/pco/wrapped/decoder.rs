@@ -24,10 +24,10 @@ impl FileDecoder {
     ///
     /// # Errors
     /// When the version is newer than any known, or `src` too short.
-    pub fn new(src: &[u8], limits: &Limits) -> Result<(Self, usize)> {
+    pub fn new(src: &[u8], limits: Limits) -> Result<(Self, usize)> {
         let mut r = BitReader::new(src, 0);
         let version = FormatVersion::read(&mut r)?;
-        Ok((Self { version, limits: *limits }, r.bit() / 8))
+        Ok((Self { version, limits }, r.bit() / 8))
     }
 
     /// The version of the format.
@@ -41,8 +41,8 @@ impl FileDecoder {
     /// When the metadata is not sound for numbers of type `T`; offsets count from `src`.
     pub fn chunk_decoder<T: Number>(&self, src: &[u8]) -> Result<(ChunkDecoder<T>, usize)> {
         let mut r = BitReader::new(src, 0);
-        let meta = ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, &self.limits)?;
-        let tables = ChunkTables::new(meta, usize::MAX / 2, &self.limits, &Workshop::default())?;
+        let meta = ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, self.limits)?;
+        let tables = ChunkTables::new(meta, usize::MAX / 2, self.limits, &Workshop::default())?;
         Ok((ChunkDecoder { tables: Arc::new(tables), limits: self.limits }, r.bit() / 8))
     }
 }
@@ -191,7 +191,7 @@ mod tests {
         chunk.write_meta(&mut meta)?;
         chunk.write_page(0, &mut page)?;
         let limits = Limits::default().max_output(24_000);
-        let (chunk, _) = FileDecoder::new(&header, &limits)?.0.chunk_decoder::<i64>(&meta)?;
+        let (chunk, _) = FileDecoder::new(&header, limits)?.0.chunk_decoder::<i64>(&meta)?;
         assert_eq!(chunk.decode_page(&page, &mut [0; 3000])?, page.len());
         assert!(chunk.decode_page(&page, &mut [0; 3001]).unwrap_err().is_limit());
         assert!(chunk.page_decoder(&page, usize::MAX).unwrap_err().is_limit());
@@ -213,7 +213,7 @@ mod tests {
                 encoder.write_header(&mut header)?;
                 chunk.write_meta(&mut meta)?;
                 chunk.write_page(0, &mut sound)?;
-                let file = FileDecoder::new(&header, &Limits::default())?.0;
+                let file = FileDecoder::new(&header, Limits::default())?.0;
                 let (chunk, _) = file.chunk_decoder::<i32>(&meta)?;
                 let check = |src: &[u8]| {
                     let (mut short, mut long) = ([-1; 700], [-1; 700]);

@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::number::{Number, f16};
 use crate::pco;
+use crate::watch::Watch;
 use crate::wcodec::decode::group::{Buffers, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
@@ -13,7 +14,7 @@ use crate::wcodec::view::Packing;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Finds the stored bytes of a group, which are checked against their CRC there: in memory already,
@@ -29,6 +30,38 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) threads: usize,
     pub(crate) pool: &'a Pool,
     pub(crate) places: Places<'a>,
+    pub(crate) telling: &'a Telling,
+}
+
+/// Tells of the bytes of an entry that are decoded, of none twice.
+#[derive(Debug)]
+pub(crate) struct Telling {
+    watch: Watch,
+    left: AtomicU64,
+}
+
+impl Telling {
+    pub(crate) fn new(watch: &Watch, bytes: usize) -> Self {
+        Self { watch: watch.clone(), left: AtomicU64::new(bytes as u64) }
+    }
+
+    /// So many more are decoded, or have been before.
+    fn done(&self, bytes: usize) -> Result<()> {
+        let (mut left, bytes) = (self.left.load(Ordering::Relaxed), bytes as u64);
+        loop {
+            let now = left.min(bytes);
+            let (from, to) = (left, left - now);
+            match self.left.compare_exchange_weak(from, to, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return self.watch.done(now),
+                Err(there) => left = there,
+            }
+        }
+    }
+
+    /// All are there.
+    pub(crate) fn end(&self) -> Result<()> {
+        self.done(usize::MAX)
+    }
 }
 
 /// Where groups are in the file.
@@ -213,10 +246,13 @@ impl PartDecoder<'_> {
             piece.resize(self.bytes_of(form, elements), 0);
             let done = self.piece(now.start, form, fetch, &mut piece, &mut lent.scratch);
             done.map_err(|s| s.error)?;
+            self.tell(form, piece.len())?;
             Ok(piece)
         };
         let take = |piece: Vec<u8>| {
             put(&piece)?;
+            // On this thread, whatever the others do.
+            self.telling.done(0)?;
             spare.give(piece);
             Ok(())
         };
@@ -274,7 +310,11 @@ impl PartDecoder<'_> {
             let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
             let first = groups.start + each * i;
             let done = self.piece(first, form, fetch, &mut piece, &mut lent.scratch);
-            done.map_err(|Stopped { error, changed }| {
+            let told = done.and_then(|()| {
+                let told = self.tell(form, piece.len());
+                told.map_err(|error| Stopped { error, changed: piece.len() })
+            });
+            told.map_err(|Stopped { error, changed }| {
                 stopped_at.fetch_max(i * bytes + changed, Ordering::Relaxed);
                 error
             })
@@ -285,6 +325,16 @@ impl PartDecoder<'_> {
             let behind = if begun > at + 1 { begun * bytes } else { 0 };
             let changed = behind.min(all).max(stopped_at.into_inner());
             Stopped { error, changed }
+        })
+    }
+
+    /// Tells of so many decoded bytes.
+    fn tell(&self, form: Form, bytes: usize) -> Result<()> {
+        self.telling.done(match (form, self.record.shape) {
+            (Form::Plain, PartShape::Symbols { bits: bits @ ..8, .. }) => {
+                bytes * usize::try_from(bits).unwrap_or(8) / 8
+            }
+            _ => bytes,
         })
     }
 
@@ -427,7 +477,7 @@ impl PartDecoder<'_> {
         let PartShape::Words { width, float, .. } = self.record.shape else {
             return Err(Error::corrupt(0, "Pco of what are no words"));
         };
-        let limits = &self.limits;
+        let limits = self.limits;
         match (width, float) {
             (1, _) => decompress(stored, out, limits, u8::to_le_bytes),
             (2, false) => decompress(stored, out, limits, u16::to_le_bytes),
@@ -457,7 +507,7 @@ impl PartDecoder<'_> {
 fn decompress<T: Number, const WIDTH: usize>(
     stored: &[u8],
     out: &mut [u8],
-    limits: &Limits,
+    limits: Limits,
     to: impl Fn(T) -> [u8; WIDTH],
 ) -> Result<()> {
     let words = out.as_chunks_mut::<WIDTH>().0;

@@ -45,8 +45,8 @@ pub(crate) struct PlannedPart<'a> {
     kept_bytes: usize,
 }
 
-/// Takes the stored bytes of groups, one after the other.
-pub(crate) type Put<'p> = &'p mut dyn FnMut(&[u8]) -> Result<()>;
+/// Takes the stored bytes of groups, one after the other, and how many bytes they stand for.
+pub(crate) type Put<'p> = &'p mut dyn FnMut(&[u8], usize) -> Result<()>;
 
 /// The least and the most that something may take.
 pub(crate) type Bounds = Range<usize>;
@@ -107,6 +107,27 @@ impl<'a> PlannedPart<'a> {
     fn bytes_of(&self, group: usize, per_group: usize) -> Range<usize> {
         let (each, all) = (per_group * self.shape.width(), self.shape.count() * self.shape.width());
         (group * each).min(all)..((group + 1) * each).min(all)
+    }
+
+    /// Bytes of the tensor that a group stands for, padding aside.
+    fn stands_for(&self, group: usize) -> usize {
+        let symbols = match &self.way {
+            Way::Raw { per_group, .. } | Way::Words { per_group, .. } => {
+                return self.bytes_of(group, *per_group).len();
+            }
+            Way::Direct(direct) => &direct.symbols,
+            Way::Done(codec) => match &**codec {
+                Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols,
+                Codec::Raw { per_group } | Codec::Pco { per_group } => {
+                    return self.bytes_of(group, *per_group).len();
+                }
+            },
+        };
+        let bits = match self.shape {
+            PartShape::Symbols { bits, .. } => usize::try_from(bits).unwrap_or(8),
+            _ => 8,
+        };
+        symbols.group_range(group).len() * bits / 8
     }
 
     /// Encodes some groups and hands them to `take` in their order.
@@ -238,12 +259,13 @@ impl<'a> PlannedPart<'a> {
     /// Hands the stored bytes of all groups to `put` and returns the record.
     pub(crate) fn write(mut self, bank: &Bank, put: Put<'_>) -> Result<PartRecord> {
         let (all, kept) = (self.groups(), std::mem::take(&mut self.kept));
-        kept.iter().try_for_each(|group| put(group))?;
+        kept.iter().enumerate().try_for_each(|(i, group)| put(group, self.stands_for(i)))?;
         let mut known = std::mem::take(&mut self.known);
         known.truncate(kept.len());
         self.encode(kept.len()..all, bank, |group| {
+            put(&group, self.stands_for(known.len()))?;
             known.push(Group { length: group.len(), crc: crc32(&group) });
-            put(&group)
+            Ok(())
         })?;
         let (role, shape, codec) = (self.role, self.shape, self.codec());
         Ok(PartRecord { role, shape, codec, groups: known })

@@ -92,6 +92,6 @@ pub(crate) fn job<'a>(
     hints: Hints<'a>,
     config: &Config,
 ) -> Job<'a, 'static> {
-    let (config, interrupt) = (config.direct(plane.bits), config.interrupt.clone());
-    Job { role, plane, shape, hints, reference: None, config, interrupt }
+    let (config, watch) = (config.direct(plane.bits), config.watch.clone());
+    Job { role, plane, shape, hints, reference: None, config, watch }
 }

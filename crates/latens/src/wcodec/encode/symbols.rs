@@ -2,7 +2,7 @@
 
 use crate::ans::rans::{self, MAX_TABLE_BITS};
 use crate::error::Result;
-use crate::wcodec::config::Interrupt;
+use crate::watch::Watch;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::circular_mean;
@@ -88,7 +88,7 @@ pub(crate) struct Job<'a, 'r> {
     /// A plane that this one may be predicted by.
     pub(crate) reference: Option<Reference<'r>>,
     pub(crate) config: DirectConfig,
-    pub(crate) interrupt: Option<Interrupt>,
+    pub(crate) watch: Watch,
 }
 
 /// What symbols are coded by, so far.
@@ -211,7 +211,7 @@ impl Predict<'_> {
         {
             let centre = u8::try_from(circular_mean(&explained.whole, 1 << bits)).unwrap_or(0);
             let means = means(matrix)?;
-            let ask = || Interrupt::ask(job.interrupt.as_ref());
+            let ask = || job.watch.ask();
             if let Some(weights) = linear::fit(symbols, matrix.cols, bits, &means, centre, &ask)? {
                 let weights = Some(weights);
                 let candidate =

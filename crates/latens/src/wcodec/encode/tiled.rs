@@ -3,7 +3,7 @@
 use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
-use crate::wcodec::config::{Coder, Interrupt, Tools};
+use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::circular_mean;
@@ -46,8 +46,8 @@ pub(crate) fn tiled<'a>(
     tools: &Tools,
     bank: &mut Bank,
 ) -> Result<PlannedPart<'a>> {
-    let Job { role, plane, shape, ref hints, reference, config, ref interrupt } = *job;
-    let ask = || Interrupt::ask(interrupt.as_ref());
+    let Job { role, plane, shape, ref hints, reference, config, ref watch } = *job;
+    let ask = || watch.ask();
     // Tiles reach over groups of rows in what is learned of them: the plane is held.
     let whole = plane.data.whole()?;
     let held = &whole[..];

@@ -38,7 +38,7 @@ impl<S: Supply> Engine<S> {
     fn open(&mut self, head: ChunkHead) -> Result<(ChunkInfo, Box<dyn OpenChunk>)> {
         let (version, limits, workshop) = (self.version, self.limits, &self.workshop);
         let (info, mut chunk) = self.source.parse(|bytes| {
-            let (info, chunk, used) = open_chunk::read(bytes, head, version, &limits, workshop)?;
+            let (info, chunk, used) = open_chunk::read(bytes, head, version, limits, workshop)?;
             Ok(((info, chunk), used))
         })?;
         self.source.parse(|bytes| Ok(((), chunk.start(bytes)?)))?;

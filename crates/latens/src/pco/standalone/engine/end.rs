@@ -70,13 +70,13 @@ mod tests {
     /// From memory and from a reader, with checksums and without: all say the same of the end.
     fn ends(file: &[u8]) -> Result<Ending> {
         let limits = Limits::default();
-        let ending = Engine::new(Slice::starting_at(file, 0), &limits)?.finish();
-        let mut decoder = Decoder::new(file, &limits)?;
+        let ending = Engine::new(Slice::starting_at(file, 0), limits)?.finish();
+        let mut decoder = Decoder::new(file, limits)?;
         let read = decoder.finish();
         if let Ok(ending) = &read {
             assert_eq!(decoder.position(), ending.consumed);
         }
-        let unchecked = Decoder::new(file, &limits)?.without_checks().finish();
+        let unchecked = Decoder::new(file, limits)?.without_checks().finish();
         let shown =
             |ending: &Result<Ending>| format!("{:?}", ending.as_ref().map_err(Error::to_string));
         assert_eq!(shown(&ending), shown(&read));
@@ -171,7 +171,7 @@ mod tests {
                 let (trailing, trailing_bytes) = (junk > 0, junk as u64);
                 let ending = Ending { checksum, consumed, trailing, trailing_bytes };
                 assert_eq!(ends(&file).unwrap(), ending);
-                assert_eq!(decompress_any(&file, &Limits::default()).is_err(), trailing);
+                assert_eq!(decompress_any(&file, Limits::default()).is_err(), trailing);
             }
         }
         // A trailer in its place counts, whatever follows.
