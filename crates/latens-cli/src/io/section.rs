@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// Bytes of a Pco file, wherever they come from: one type, so that the decoder is compiled once.
 pub type Reader = Box<dyn Read + Send>;
 
+/// Page headers of Parquet are shorter, unless long statistics are in them.
+const HEADER_BYTES: usize = 512;
+
 /// An open file of known length; clones are cheap.
 #[derive(Clone, Debug)]
 pub struct SharedFile {
@@ -39,9 +42,11 @@ impl SharedFile {
         Section { file: self.clone(), start, at: start, end }
     }
 
-    /// The same, buffered.
+    /// The same, buffered. A table has a reader open for each of its columns: short ones get short
+    /// buffers.
     pub fn buffered(&self, start: u64, len: u64) -> BufReader<Section> {
-        BufReader::with_capacity(1 << 16, self.section(start, len))
+        let most = usize::try_from(len).unwrap_or(usize::MAX);
+        BufReader::with_capacity(most.min(1 << 16), self.section(start, len))
     }
 }
 
@@ -105,7 +110,8 @@ impl ChunkReader for SharedFile {
     type T = BufReader<Section>;
 
     fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        Ok(self.buffered(start, self.len.saturating_sub(start)))
+        // One for each page header; what follows a header is read by `get_bytes`.
+        Ok(BufReader::with_capacity(HEADER_BYTES, self.section(start, self.len)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {

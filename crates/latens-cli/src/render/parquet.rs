@@ -49,10 +49,9 @@ pub fn text(name: &str, file: &ParquetInspection, colour: bool) -> String {
         head.push(dim(Cell::left("widths of miniblocks in bits (share)")));
         grid.row(head);
         for column in delta {
-            let blocks: usize = column.delta.iter().map(|page| page.blocks.len()).sum();
             let shape = column.delta.first().map(|page| (page.block_size, page.miniblocks));
             let (size, parts) = shape.unwrap_or((0, 0));
-            let minima = column.min_deltas().map_or(String::new(), |(least, greatest)| {
+            let minima = column.all.min_deltas.map_or(String::new(), |(least, greatest)| {
                 if least == greatest {
                     least.to_string()
                 } else {
@@ -61,7 +60,7 @@ pub fn text(name: &str, file: &ParquetInspection, colour: bool) -> String {
             });
             grid.row(vec![
                 Cell::left(&column.name),
-                Cell::right(units::count(blocks as u64)),
+                Cell::right(units::count(column.all.count)),
                 Cell::right(format!("{size}/{parts}")),
                 Cell::right(minima),
                 Cell::left(widths(column)),
@@ -83,9 +82,10 @@ pub fn html(file: &ParquetInspection) -> String {
     let mut page = format!("<p>{summary}</p><h2>Where the bytes go</h2>\n{}", html::bars(&rows));
     for column in file.columns.iter().filter(|column| !column.delta.is_empty()) {
         let widths: Vec<(String, u64, String)> = column
-            .widths()
-            .into_iter()
-            .map(|(width, count)| (format!("{width} bits"), count, String::new()))
+            .all
+            .widths
+            .iter()
+            .map(|(width, &count)| (format!("{width} bits"), count, String::new()))
             .collect();
         let title = format!("{}: widths of miniblocks", column.name);
         page.push_str(&html::details(&title, &html::bars(&widths)));
@@ -112,7 +112,8 @@ fn pages(column: &ColumnInspection) -> String {
 
 /// `7 (80 %), 8 (20 %)`: the most frequent ones first.
 fn widths(column: &ColumnInspection) -> String {
-    let mut all: Vec<(u8, u64)> = column.widths().into_iter().collect();
+    let mut all: Vec<(u8, u64)> =
+        column.all.widths.iter().map(|(&width, &count)| (width, count)).collect();
     all.sort_by_key(|&(width, count)| (std::cmp::Reverse(count), width));
     let sum = all.iter().map(|(_, count)| count).sum::<u64>().max(1) as f64;
     let one =

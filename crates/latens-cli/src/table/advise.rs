@@ -2,13 +2,16 @@
 
 use latens::pco::Config;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::io::{parquet, pco_zip};
 use crate::message::Result;
 use crate::parallel;
 use crate::table::source::Table;
+
+/// What Parquet does not have, among the sizes.
+const PCO: &str = "pco";
 
 /// What `latens advise` found.
 #[derive(Clone, Debug, Serialize)]
@@ -37,7 +40,8 @@ pub struct ColumnAdvice {
     pub sizes: BTreeMap<String, u64>,
     /// The smallest of them all.
     pub recommended: String,
-    /// The smallest of those that Parquet has.
+    /// The smallest of those that Parquet has; columns of one name have it together, as PyArrow sets
+    /// it by name.
     pub parquet: String,
 }
 
@@ -47,7 +51,7 @@ pub struct ColumnAdvice {
 /// Those of the source.
 pub fn advise(table: &dyn Table) -> Result<Advice> {
     let fields = &table.schema().fields;
-    let columns = parallel::map(fields.len(), &|index| {
+    let mut columns = parallel::map(fields.len(), &|index| {
         let field = &fields[index];
         let measured = parquet::measure(table, index)?;
         let named = measured.into_iter().map(|size| {
@@ -56,7 +60,7 @@ pub fn advise(table: &dyn Table) -> Result<Advice> {
         });
         let mut all: Vec<(String, u64)> = named.collect();
         let parquet = smallest(&all);
-        all.push(("pco".into(), pco_zip::size(table, index, &Config::default())?));
+        all.push((PCO.into(), pco_zip::size(table, index, &Config::default())?));
         Ok(ColumnAdvice {
             name: field.name.clone(),
             logical_type: field.type_name(),
@@ -66,12 +70,37 @@ pub fn advise(table: &dyn Table) -> Result<Advice> {
             sizes: all.into_iter().collect(),
         })
     })?;
+    share_by_name(&mut columns);
     Ok(Advice { pyarrow: snippet(&columns), columns, left_out: Vec::new() })
 }
 
 /// The first of the smallest: simpler ones come first.
 fn smallest(sizes: &[(String, u64)]) -> String {
     sizes.iter().min_by_key(|(_, bytes)| *bytes).map(|(name, _)| name.clone()).unwrap_or_default()
+}
+
+/// Columns of one name take what is smallest for them together, of what all of them can have.
+fn share_by_name(columns: &mut [ColumnAdvice]) {
+    let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, column) in columns.iter().enumerate() {
+        by_name.entry(&column.name).or_default().push(index);
+    }
+    let alike: Vec<Vec<usize>> = by_name.into_values().filter(|all| all.len() > 1).collect();
+    for all in alike {
+        let sum = |key: &str| -> Option<u64> {
+            all.iter().map(|&index| columns[index].sizes.get(key).copied()).sum()
+        };
+        let together: Vec<(String, u64)> = columns[all[0]]
+            .sizes
+            .keys()
+            .filter(|key| *key != PCO)
+            .filter_map(|key| Some((key.clone(), sum(key)?)))
+            .collect();
+        let best = smallest(&together);
+        for index in all {
+            columns[index].parquet.clone_from(&best);
+        }
+    }
 }
 
 /// A string literal of Python: that of JSON is one.
@@ -83,7 +112,8 @@ fn literal(text: &str) -> String {
 fn snippet(columns: &[ColumnAdvice]) -> String {
     let mut dictionary = Vec::new();
     let (mut encodings, mut codecs) = (Vec::new(), Vec::new());
-    for column in columns {
+    let mut told = BTreeSet::new();
+    for column in columns.iter().filter(|column| told.insert(&column.name)) {
         let name = literal(&column.name);
         let encoding = column.parquet.trim_end_matches("_zstd");
         match encoding {

@@ -1,7 +1,10 @@
-//! Places that cannot be written to: a full file system, a folder of somebody else's.
+//! Places that cannot be written to: a full file system, a folder of somebody else's. Files that
+//! are none.
 
+use crate::checkpoints::model;
 use crate::skipped::skipped;
-use crate::tool::{Folder, column};
+use crate::tool::{Folder, column, system};
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
@@ -100,4 +103,28 @@ fn links_that_lead_nowhere() {
     symlink("none.npy", f.path("d.npy")).unwrap();
     f.run(&["compress", "d.npy"]).fails(&["No such file", "d.npy"]);
     assert_eq!(f.names(), ["a.npy", "a.pco", "b.pco", "c.pco", "d.npy"]);
+}
+
+#[test]
+fn a_pipe_among_the_files_of_a_checkpoint_is_not_waited_for() {
+    let f = Folder::new();
+    let index = json!({"metadata": {}, "weight_map": {"a": "m-1.safetensors"}});
+    f.write("m.safetensors.index.json", &serde_json::to_vec(&index).unwrap());
+    f.write("m.safetensors", &model(1));
+    for pipe in ["m-1.safetensors", "config.json"] {
+        system("mkfifo", &[pipe], &f.path(""));
+    }
+    // Nobody writes into either: opening one would never end.
+    let within = |args: &str| {
+        let tool = env!("CARGO_BIN_EXE_latens");
+        let line = format!("exec timeout 60 '{tool}' {args}");
+        Command::new("sh").args(["-c", &line]).current_dir(f.path("")).output().unwrap()
+    };
+    let shards = within("compress m.safetensors.index.json");
+    let said = String::from_utf8_lossy(&shards.stderr);
+    assert_eq!(shards.status.code(), Some(1), "{said}");
+    assert!(said.contains("no regular file") && said.contains("m-1.safetensors"), "{said}");
+    assert_eq!(within("compress m.safetensors").status.code(), Some(0));
+    f.run(&["decompress", "m.wcodec", "-o", "back.safetensors"]).ok();
+    assert_eq!(f.read("back.safetensors"), model(1));
 }

@@ -17,3 +17,4 @@ mod parquet_files;
 #[path = "../../../latens/tests/common/skipped.rs"]
 mod skipped;
 mod support;
+mod wide_and_odd;

@@ -133,9 +133,13 @@ impl Checkpoint {
         let name = named(path).ok_or_else(|| Error::invalid("this is not the name of a file"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let open = |path: &Path| -> Result<Box<dyn ReadAt>> {
-            let file =
-                File::open(path).map_err(|e| Error::from(e).within(path.display().to_string()));
-            Ok(Box::new(file?))
+            let placed = |e: Error| e.within(path.display().to_string());
+            // Opening a pipe would wait for whoever writes into it.
+            if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+                let what = "this is no regular file: a checkpoint is read by position";
+                return Err(placed(Error::invalid(what)));
+            }
+            Ok(Box::new(File::open(path).map_err(|e| placed(e.into()))?))
         };
         let hints = |name: &str| {
             let source = open(&folder.join(name)).ok()?;

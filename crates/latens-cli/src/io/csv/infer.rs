@@ -5,6 +5,8 @@ use latens::NumberType;
 
 /// Decimals of so many significant digits are all kept apart by an `f64`.
 const EXACT_DIGITS: usize = 15;
+/// Significant digits that no float has more of, written out in full.
+const MOST_DIGITS: usize = 767;
 
 /// What the fields seen so far allow.
 #[derive(Clone, Debug)]
@@ -119,6 +121,9 @@ impl Shape {
         if significant.len() <= EXACT_DIGITS && value.is_normal() {
             return true;
         }
+        if significant.len() > MOST_DIGITS {
+            return false;
+        }
         let printed = format!("{:.*e}", significant.len() - 1, value.abs());
         let printed = printed.split('e').next().unwrap_or_default();
         value.is_finite() && printed.chars().filter(char::is_ascii_digit).eq(significant.chars())
@@ -183,6 +188,17 @@ mod tests {
             assert_eq!(settled(&[&format!("{value:?}")]), "f64");
         }
         assert_eq!(settled(&["0.1234567890123456789"]), "text");
+    }
+
+    #[test]
+    fn more_digits_than_a_float_has_are_text() {
+        // The largest float below 2^-1022 has all of them.
+        let longest = format!("{:.766e}", f64::from_bits((1 << 52) - 1));
+        assert!(!longest.contains("0e"), "{longest}");
+        assert_eq!(settled(&[&longest]), "f64");
+        for digits in [768, 65_536, 100_000] {
+            assert_eq!(settled(&[&format!("0.{}", "1".repeat(digits))]), "text", "{digits}");
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn plain(page: Page, descr: &ColumnDescPtr) -> Result<Page> {
 }
 
 /// A page of the stream's values may not have more than the page header says.
-fn within(stream: &[u8], most: u64) -> latens::Result<()> {
+pub(super) fn within(stream: &[u8], most: u64) -> latens::Result<()> {
     let count = Decoder::<i32>::new(stream, Options::default())?.remaining();
     match count > most {
         true => Err(latens::Error::corrupt(

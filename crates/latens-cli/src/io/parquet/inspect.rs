@@ -3,14 +3,16 @@
 use latens::delta_binary_packed::inspect as inspect_stream;
 use parquet::basic::Compression;
 use parquet::column::page::Page;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::ColumnDescPtr;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::delta_pages::{is_ours, values_at};
-use super::pages::{footer_at, placed};
+use super::delta_pages::{is_ours, values_at, within};
+use super::footer::footer_at;
+use super::pages::{of_chunk, placed};
 use super::schema::foreign;
 use crate::io::guard::guarded;
 use crate::io::section::SharedFile;
@@ -52,6 +54,20 @@ pub struct ColumnInspection {
     /// Of DELTA_BINARY_PACKED pages, and of the lengths of the other two delta encodings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delta: Vec<DeltaPage>,
+    /// Over all blocks of those, listed or not.
+    #[serde(skip)]
+    pub all: AllBlocks,
+}
+
+/// What the blocks of a column have together.
+#[derive(Clone, Debug, Default)]
+pub struct AllBlocks {
+    /// How many.
+    pub count: u64,
+    /// How many miniblocks have which width.
+    pub widths: BTreeMap<u8, u64>,
+    /// Least and greatest of their minima.
+    pub min_deltas: Option<(i64, i64)>,
 }
 
 /// One page that begins with a DELTA_BINARY_PACKED stream.
@@ -73,6 +89,9 @@ pub struct DeltaPage {
     pub miniblocks: usize,
     /// In order.
     pub blocks: Vec<Block>,
+    /// How many more there are that are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub blocks_left_out: u64,
 }
 
 /// A block of a [`DeltaPage`].
@@ -84,26 +103,35 @@ pub struct Block {
     pub widths: Vec<u8>,
 }
 
+/// Widths of miniblocks that are listed for a file: blocks that are all alike take next to nothing
+/// of a page that is compressed, and a hundred bytes each of a report.
+const LISTED: usize = 1 << 16;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 /// Look into a file; every page is decompressed.
 ///
 /// # Errors
 /// No Parquet file, or one that is damaged: column and page are named.
-pub fn inspect(file: SharedFile) -> Result<ParquetInspection> {
-    let bytes = file.len();
-    let footer = footer_at(&file)?;
+pub fn inspect(bytes: SharedFile) -> Result<ParquetInspection> {
+    let footer = footer_at(&bytes)?;
     let found = guarded(|| {
-        let file = SerializedFileReader::new(file).map_err(foreign)?;
+        let file = SerializedFileReader::new(bytes.clone()).map_err(foreign)?;
         let meta = file.metadata();
         let about = meta.file_metadata();
         let leaves = about.schema_descr().num_columns();
+        let mut room = LISTED;
         let column = |leaf| {
             let descr = about.schema_descr().column(leaf);
-            column(&file, leaf, &descr)
+            column(&bytes, meta, leaf, &descr, &mut room)
         };
         Ok(ParquetInspection {
             kind: "parquet",
             rows: u64::try_from(about.num_rows()).unwrap_or(0),
-            bytes,
+            bytes: bytes.len(),
             row_groups: meta.num_row_groups(),
             created_by: about.created_by().map(Into::into),
             columns: (0..leaves).map(column).collect::<Result<_>>()?,
@@ -113,9 +141,11 @@ pub fn inspect(file: SharedFile) -> Result<ParquetInspection> {
 }
 
 fn column(
-    file: &SerializedFileReader<SharedFile>,
+    file: &SharedFile,
+    all: &ParquetMetaData,
     leaf: usize,
     descr: &ColumnDescPtr,
+    room: &mut usize,
 ) -> Result<ColumnInspection> {
     let mut found = ColumnInspection {
         name: descr.path().string(),
@@ -125,9 +155,10 @@ fn column(
         compression: Vec::new(),
         pages: BTreeMap::new(),
         delta: Vec::new(),
+        all: AllBlocks::default(),
     };
-    for group in 0..file.metadata().num_row_groups() {
-        let meta = file.metadata().row_group(group);
+    for group in 0..all.num_row_groups() {
+        let meta = all.row_group(group);
         if leaf >= meta.num_columns() {
             return Err(Failure::new("corrupt: a row group lacks a column"));
         }
@@ -138,22 +169,23 @@ fn column(
         if !found.compression.contains(&codec) {
             found.compression.push(codec);
         }
-        pages_of(file, group, leaf, &mut found)
-            .map_err(|e| placed(file.metadata(), group, leaf, e))?;
+        pages_of(file, all, (group, leaf), &mut found, room)
+            .map_err(|e| placed(file, all, (group, leaf), e))?;
     }
     Ok(found)
 }
 
 fn pages_of(
-    file: &SerializedFileReader<SharedFile>,
-    group: usize,
-    leaf: usize,
+    file: &SharedFile,
+    meta: &ParquetMetaData,
+    place: (usize, usize),
     found: &mut ColumnInspection,
+    room: &mut usize,
 ) -> Result<()> {
-    let reader = file.get_row_group(group).map_err(foreign)?;
-    let descr = reader.metadata().column(leaf).column_descr_ptr();
+    let (pages, chunk) = of_chunk(file, meta, place)?;
+    let descr = chunk.column_descr_ptr();
     let mut index = 0;
-    for page in reader.get_column_page_reader(leaf).map_err(foreign)? {
+    for page in pages {
         let page = page.map_err(foreign)?;
         if !page.is_data_page() {
             continue;
@@ -161,7 +193,7 @@ fn pages_of(
         let encoding = page.encoding();
         *found.pages.entry(encoding.to_string()).or_insert(0) += 1;
         if is_ours(encoding, descr.physical_type()) {
-            let delta = delta_page(&page, &descr, (group, index));
+            let delta = delta_page(&page, &descr, (place.0, index), &mut found.all, room);
             found.delta.push(delta.map_err(|e| e.within(format!("page {index}")))?);
         }
         index += 1;
@@ -175,18 +207,32 @@ fn codec_name(codec: Compression) -> String {
     name.split('(').next().unwrap_or_default().to_string()
 }
 
-fn delta_page(page: &Page, descr: &ColumnDescPtr, at: (usize, usize)) -> Result<DeltaPage> {
+fn delta_page(
+    page: &Page,
+    descr: &ColumnDescPtr,
+    at: (usize, usize),
+    all: &mut AllBlocks,
+    room: &mut usize,
+) -> Result<DeltaPage> {
     let start = values_at(page, descr)?;
     let values = page.buffer().get(start..).unwrap_or_default();
-    let report = inspect_stream(values).map_err(|e| {
+    let most = u64::from(page.num_values());
+    let report = within(values, most).and_then(|()| inspect_stream(values)).map_err(|e| {
         let byte = e.at().unwrap_or(0).saturating_add(start as u64);
         Failure::new(format!("{} (byte {byte} of the page, decompressed)", e.what()))
             .hint("the file is damaged")
     })?;
-    let block = |(index, block): (usize, &latens::delta_binary_packed::BlockSummary)| Block {
-        min_delta: block.min_delta,
-        widths: report.block_widths(index).to_vec(),
-    };
+    let mut blocks = Vec::new();
+    for (index, block) in report.blocks.iter().enumerate() {
+        let widths = report.block_widths(index);
+        all.add(block.min_delta, widths);
+        // A block without widths takes its place too.
+        let takes = widths.len().max(1);
+        if blocks.len() == index && takes <= *room {
+            *room -= takes;
+            blocks.push(Block { min_delta: block.min_delta, widths: widths.to_vec() });
+        }
+    }
     Ok(DeltaPage {
         row_group: at.0,
         page: at.1,
@@ -195,24 +241,18 @@ fn delta_page(page: &Page, descr: &ColumnDescPtr, at: (usize, usize)) -> Result<
         bytes: report.consumed,
         block_size: report.header.layout.block_size(),
         miniblocks: report.header.layout.miniblocks(),
-        blocks: report.blocks.iter().enumerate().map(block).collect(),
+        blocks_left_out: (report.blocks.len() - blocks.len()) as u64,
+        blocks,
     })
 }
 
-impl ColumnInspection {
-    /// How many miniblocks have which width, over all delta pages.
-    pub fn widths(&self) -> BTreeMap<u8, u64> {
-        let mut counts = BTreeMap::new();
-        let blocks = self.delta.iter().flat_map(|page| &page.blocks);
-        for &width in blocks.flat_map(|block| &block.widths) {
-            *counts.entry(width).or_insert(0) += 1;
+impl AllBlocks {
+    fn add(&mut self, min_delta: i64, widths: &[u8]) {
+        self.count += 1;
+        let (least, greatest) = self.min_deltas.unwrap_or((min_delta, min_delta));
+        self.min_deltas = Some((least.min(min_delta), greatest.max(min_delta)));
+        for &width in widths {
+            *self.widths.entry(width).or_insert(0) += 1;
         }
-        counts
-    }
-
-    /// Least and greatest of the blocks' minima.
-    pub fn min_deltas(&self) -> Option<(i64, i64)> {
-        let all = self.delta.iter().flat_map(|page| &page.blocks).map(|block| block.min_delta);
-        all.clone().min().zip(all.max())
     }
 }

@@ -1,7 +1,6 @@
 //! What a column takes in each encoding, measured by writing it.
 
 use parquet::schema::types::SchemaDescriptor;
-use std::sync::Arc;
 
 use super::chunk::{self, MEASURED_BYTES, Run, Way};
 use super::options::{Compression, Encoding};
@@ -9,6 +8,7 @@ use super::schema;
 use super::write::GROUP_ROWS;
 use crate::io::guard::guarded;
 use crate::message::Result;
+use crate::table::model::Schema;
 use crate::table::source::{PIECE_ROWS, Table, no_column};
 
 /// What a column takes in one encoding.
@@ -32,7 +32,9 @@ pub fn measure(table: &dyn Table, index: usize) -> Result<Vec<Size>> {
 
 fn measure_column(table: &dyn Table, index: usize) -> Result<Vec<Size>> {
     let field = table.schema().fields.get(index).ok_or_else(|| no_column(index))?;
-    let descr = SchemaDescriptor::new(Arc::clone(&schema::write(table.schema())?)).column(index);
+    // A schema of this column alone: each column of a wide table would make all of it.
+    let alone = Schema { fields: vec![field.clone()], ..Schema::default() };
+    let descr = SchemaDescriptor::new(schema::write(&alone)?).column(0);
     let mut sizes: Vec<(Way, Size)> = Vec::new();
     for &way in Way::all(Encoding::Auto, descr.physical_type()) {
         let encoding = match way {

@@ -8,6 +8,7 @@ mod checksums;
 mod chunk;
 mod convert;
 mod delta_pages;
+mod footer;
 mod inspect;
 mod measure;
 mod nested;

@@ -4,8 +4,7 @@ use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
-use parquet::file::reader::FileReader;
-use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::file::metadata::ParquetMetaData;
 
 use super::pages;
 use super::schema::foreign;
@@ -25,24 +24,26 @@ struct Counts {
 /// # Errors
 /// A page that is damaged; more or fewer rows than the footer says.
 pub(super) fn verify(
-    file: &SerializedFileReader<SharedFile>,
+    file: &SharedFile,
+    meta: &ParquetMetaData,
     leaf: usize,
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<()> {
-    for group in 0..file.metadata().num_row_groups() {
-        chunk(file, group, leaf).map_err(|e| pages::placed(file.metadata(), group, leaf, e))?;
-        let chunk = file.metadata().row_group(group).columns().get(leaf);
+    for group in 0..meta.num_row_groups() {
+        chunk(file, meta, (group, leaf))
+            .map_err(|e| pages::placed(file, meta, (group, leaf), e))?;
+        let chunk = meta.row_group(group).columns().get(leaf);
         done(chunk.map_or(0, |chunk| u64::try_from(chunk.uncompressed_size()).unwrap_or(0)));
     }
     Ok(())
 }
 
-fn chunk(file: &SerializedFileReader<SharedFile>, group: usize, leaf: usize) -> Result<()> {
-    let rows = file.metadata().row_group(group).num_rows();
-    let Some(meta) = file.metadata().row_group(group).columns().get(leaf) else {
+fn chunk(file: &SharedFile, all: &ParquetMetaData, (group, leaf): (usize, usize)) -> Result<()> {
+    let rows = all.row_group(group).num_rows();
+    let Some(meta) = all.row_group(group).columns().get(leaf) else {
         return Err(Failure::new("corrupt: a row group lacks a column"));
     };
-    let reader = get_column_reader(meta.column_descr_ptr(), pages::open(file, group, leaf)?);
+    let reader = get_column_reader(meta.column_descr_ptr(), pages::open(file, all, (group, leaf))?);
     let found = match reader {
         ColumnReader::BoolColumnReader(r) => drain(r, meta),
         ColumnReader::Int32ColumnReader(r) => drain(r, meta),

@@ -3,12 +3,12 @@
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
 use parquet::column::page::PageReader;
-use parquet::file::metadata::ParquetMetaData;
-use parquet::file::reader::FileReader;
-use parquet::file::serialized_reader::SerializedFileReader;
-use std::io::Read;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
+use std::sync::Arc;
 
 use super::delta_pages::DeltaPages;
+use super::footer::explained;
 use super::schema::foreign;
 
 /// The pages of one column chunk, decompressed and with their checksums verified; those of the
@@ -17,19 +17,42 @@ use super::schema::foreign;
 /// # Errors
 /// When the chunk's place in the file makes no sense.
 pub(super) fn open(
-    file: &SerializedFileReader<SharedFile>,
-    group: usize,
-    leaf: usize,
+    file: &SharedFile,
+    meta: &ParquetMetaData,
+    place: (usize, usize),
 ) -> Result<Box<dyn PageReader>> {
-    let group = file.get_row_group(group).map_err(foreign)?;
-    let pages = group.get_column_page_reader(leaf).map_err(foreign)?;
-    let descr = group.metadata().column(leaf).column_descr_ptr();
-    Ok(Box::new(DeltaPages::new(pages, descr)))
+    let pages = of_chunk(file, meta, place)?;
+    let descr = pages.1.column_descr_ptr();
+    Ok(Box::new(DeltaPages::new(Box::new(pages.0), descr)))
+}
+
+/// The pages of one column chunk, decompressed, and what the footer says of it.
+///
+/// The crate's reader of a row group has them too, but looks at all columns each time that it is made.
+///
+/// # Errors
+/// When there is no such chunk, or its place in the file makes no sense.
+pub(super) fn of_chunk<'a>(
+    file: &SharedFile,
+    meta: &'a ParquetMetaData,
+    (group, leaf): (usize, usize),
+) -> Result<(SerializedPageReader<SharedFile>, &'a ColumnChunkMetaData)> {
+    let lacks = || Failure::new("corrupt: a row group lacks a column");
+    let group = meta.row_groups().get(group).ok_or_else(lacks)?;
+    let chunk = group.columns().get(leaf).ok_or_else(lacks)?;
+    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+    let pages = SerializedPageReader::new(Arc::new(file.clone()), chunk, rows, None);
+    Ok((pages.map_err(foreign)?, chunk))
 }
 
 /// An error in a column chunk, with its place.
-pub(super) fn placed(meta: &ParquetMetaData, group: usize, leaf: usize, e: Failure) -> Failure {
-    let e = e.within(format!("row group {group}"));
+pub(super) fn placed(
+    file: &SharedFile,
+    meta: &ParquetMetaData,
+    (group, leaf): (usize, usize),
+    e: Failure,
+) -> Failure {
+    let e = explained(file, group, leaf, e).within(format!("row group {group}"));
     let group = meta.row_groups().get(group);
     let Some(chunk) = group.and_then(|group| group.columns().get(leaf)) else { return e };
     let e = e.within(format!("column {}", chunk.column_path().string()));
@@ -38,26 +61,4 @@ pub(super) fn placed(meta: &ParquetMetaData, group: usize, leaf: usize, e: Failu
         Ok(start) => e.at_byte(start),
         Err(_) => e,
     }
-}
-
-/// Where the footer begins; the end of a file that has none.
-///
-/// # Errors
-/// I/O; a footer that is encrypted.
-pub(super) fn footer_at(file: &SharedFile) -> Result<u64> {
-    let mut end = Vec::new();
-    file.section(file.len().saturating_sub(8), 8).read_to_end(&mut end)?;
-    let start = match *end.as_slice() {
-        [a, b, c, d, b'P', b'A', b'R', b'1'] => {
-            let length = u64::from(u32::from_le_bytes([a, b, c, d]));
-            (file.len() - 8).checked_sub(length)
-        }
-        [.., b'P', b'A', b'R', b'E'] => {
-            return Err(Failure::new("the file is encrypted: not supported")
-                .at_byte(file.len() - 4)
-                .hint("decrypt it with what wrote it"));
-        }
-        _ => None,
-    };
-    Ok(start.unwrap_or(file.len()))
 }

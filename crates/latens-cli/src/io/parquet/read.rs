@@ -14,6 +14,7 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::convert::Gathered;
+use super::footer::footer_at;
 use super::schema::{self, foreign};
 use super::{checksums, nested, pages};
 
@@ -38,7 +39,7 @@ impl ParquetTable {
     /// # Errors
     /// No Parquet file, or one that is cut short or damaged; nested columns.
     pub fn open(bytes: SharedFile, skip_nested: bool) -> Result<Self> {
-        let footer = pages::footer_at(&bytes)?;
+        let footer = footer_at(&bytes)?;
         guarded(|| {
             let file = SerializedFileReader::new(bytes.clone()).map_err(foreign)?;
             let meta = file.metadata();
@@ -107,7 +108,9 @@ impl Table for ParquetTable {
 
     fn verify_left_out(&self, done: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let verify = |index: usize| match self.nested_leaves.get(index) {
-            Some(&leaf) => guarded(|| nested::verify(&self.file, leaf, done)),
+            Some(&leaf) => {
+                guarded(|| nested::verify(&self.bytes, self.file.metadata(), leaf, done))
+            }
             None => Ok(()),
         };
         parallel::map(self.nested_leaves.len(), &verify).map(|_| ())
@@ -121,8 +124,11 @@ impl Table for ParquetTable {
 impl ParquetTable {
     /// The file's leaf column of a field; those of structures are numbered behind the others.
     fn leaf(&self, index: usize) -> Option<(usize, &Field)> {
-        let fields = self.schema.fields.iter().chain(&self.inner);
-        self.leaves.iter().chain(&self.inner_leaves).copied().zip(fields).nth(index)
+        let (leaves, fields, index) = match index.checked_sub(self.leaves.len()) {
+            None => (&self.leaves, &self.schema.fields, index),
+            Some(index) => (&self.inner_leaves, &self.inner, index),
+        };
+        Some((*leaves.get(index)?, fields.get(index)?))
     }
 }
 
@@ -183,12 +189,12 @@ impl ParquetColumn<'_> {
     /// The chunk that holds the next row, `None` after the last.
     fn chunk(&mut self) -> Result<Option<&mut OpenChunk>> {
         while self.open.as_ref().is_none_or(|chunk| chunk.left == 0) {
-            let file = &self.table.file;
-            let Some(meta) = file.metadata().row_groups().get(self.group) else {
+            let all = self.table.file.metadata();
+            let Some(meta) = all.row_groups().get(self.group) else {
                 return Ok(None);
             };
             self.group += 1;
-            let pages = pages::open(file, self.group - 1, self.leaf)?;
+            let pages = pages::open(&self.table.bytes, all, (self.group - 1, self.leaf))?;
             let descr = meta.column(self.leaf).column_descr_ptr();
             let left = u64::try_from(meta.num_rows()).unwrap_or(0);
             self.open = Some(OpenChunk { reader: get_column_reader(descr, pages), left });
@@ -199,6 +205,6 @@ impl ParquetColumn<'_> {
     /// An error in the column chunk that was read last.
     fn placed(&self, e: Failure) -> Failure {
         let group = self.group.saturating_sub(1);
-        pages::placed(self.table.file.metadata(), group, self.leaf, e)
+        pages::placed(&self.table.bytes, self.table.file.metadata(), (group, self.leaf), e)
     }
 }

@@ -49,8 +49,8 @@ fn write_file(
     let props = properties(table);
     let mut writer = SerializedFileWriter::new(out, root, props).map_err(foreign)?;
     let descrs = writer.schema_descr().columns().to_vec();
-    let mut columns =
-        (0..fields.len()).map(|index| table.column(index)).collect::<Result<Vec<_>>>()?;
+    // Columns that go on in the next row group; of a wide table that has one they are not all open.
+    let mut open: Vec<Option<Box<dyn Column + '_>>> = fields.iter().map(|_| None).collect();
     let mut written = vec![Written::default(); fields.len()];
     // Finished chunks wait in memory for their turn: no more of them than are made at a time.
     let at_a_time = rayon::current_num_threads().max(1);
@@ -59,13 +59,20 @@ fn write_file(
         let rows = usize::try_from(left.min(GROUP_ROWS)).unwrap_or(usize::MAX);
         let mut group = writer.next_row_group().map_err(foreign)?;
         let mut start = 0;
-        for batch in columns.chunks_mut(at_a_time) {
-            let chunks = parallel::map_mut(batch, &|i, column| {
+        let is_last = left == rows as u64;
+        for batch in open.chunks_mut(at_a_time) {
+            let chunks = parallel::map_mut(batch, &|i, open| {
                 let (Some(descr), Some(field)) = (descrs.get(start + i), fields.get(start + i))
                 else {
                     return Err(Failure::new("a column is missing"));
                 };
-                encode(descr, options, field, column.as_mut(), rows)
+                let mut column = match open.take() {
+                    Some(column) => column,
+                    None => table.column(start + i)?,
+                };
+                let chunk = encode(descr, options, field, column.as_mut(), rows);
+                *open = (!is_last).then_some(column);
+                chunk
             })?;
             for chunk in chunks {
                 if let Some(written) = written.get_mut(start) {

@@ -1,6 +1,6 @@
 //! Names of members: safe on every system, unique in every case, close to the column's own.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Longest stem; the true name stands in `schema.json`.
 const MAX: usize = 48;
@@ -12,6 +12,8 @@ const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 pub(super) struct Stems {
     /// In lower case: some file systems see no difference.
     taken: HashSet<String>,
+    /// The last number that was put behind a name: a table may have one name for all of its columns.
+    numbers: HashMap<String, u64>,
 }
 
 impl Stems {
@@ -26,9 +28,12 @@ impl Stems {
             base.insert(0, '_');
         }
         let mut stem = base.clone();
-        let mut number = 1u64;
+        if self.taken.insert(stem.to_ascii_lowercase()) {
+            return stem;
+        }
+        let number = self.numbers.entry(base.to_ascii_lowercase()).or_insert(1);
         while !self.taken.insert(stem.to_ascii_lowercase()) {
-            number += 1;
+            *number += 1;
             stem = format!("{base}-{number}");
         }
         stem
@@ -60,5 +65,12 @@ mod tests {
         assert_eq!(stems, expected);
         let long = Stems::default().stem(&"x".repeat(1000));
         assert_eq!(long.len(), MAX);
+    }
+
+    #[test]
+    fn one_name_for_many_columns_takes_no_longer_than_many_names() {
+        let mut stems = Stems::default();
+        let last = (0..1_000_000).map(|_| stems.stem("x")).last();
+        assert_eq!(last.as_deref(), Some("x-1000000"));
     }
 }

@@ -149,6 +149,10 @@ impl Supply for Slice<'_> {
 /// Read at once where nothing more is asked for.
 const PIECE: usize = 1 << 16;
 
+/// Read at first: whoever has a table open has a file open for each of its columns, and most of these
+/// may be short.
+const FIRST: usize = 1 << 10;
+
 /// A reader with a buffer whose bytes are consumed one structure at a time.
 #[derive(Debug)]
 pub(crate) struct Source<R> {
@@ -186,7 +190,8 @@ impl<R: Read> Supply for Source<R> {
         self.start = 0;
         self.summed = 0;
         while self.end < least && !self.ended {
-            let piece = (least - self.end).clamp(PIECE, PIECE.max(self.end));
+            let at_least = (2 * self.buffer.len()).clamp(FIRST, PIECE);
+            let piece = (least - self.end).clamp(at_least, PIECE.max(self.end));
             if self.buffer.len() < self.end + piece {
                 self.buffer.resize(self.end + piece, 0);
             }
@@ -227,5 +232,33 @@ impl<R: Read> Supply for Source<R> {
 
     fn past_mut(&mut self) -> &mut Past {
         &mut self.past
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_files_get_short_buffers_and_long_ones_few_reads() {
+        let mut short = Source::new(&[1u8; 30][..]);
+        short.fill(64).unwrap();
+        assert_eq!((short.bytes().len(), short.has_ended()), (30, true));
+        assert!(short.buffer.capacity() <= 4 * FIRST, "{}", short.buffer.capacity());
+
+        struct Counted(usize);
+        impl Read for Counted {
+            fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+                self.0 += 1;
+                Ok(buf.len())
+            }
+        }
+        let mut long = Source::new(Counted(0));
+        while long.position() < 16 << 20 {
+            long.fill(64).unwrap();
+            let all = long.bytes().len();
+            long.consume(all);
+        }
+        assert!(long.reader.0 < (16 << 20) / PIECE + 16, "{}", long.reader.0);
     }
 }
