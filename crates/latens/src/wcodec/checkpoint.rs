@@ -23,7 +23,7 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-pub(super) use detect::{Neighbours, tells_nothing, view as told_view};
+pub(super) use detect::{Neighbours, tells_nothing, view as told_view, wide};
 pub use detect::{Siblings, scale_block};
 pub use quantization::Quantization;
 pub(super) use safetensors::{LONGEST_HEADER, metadata_of};

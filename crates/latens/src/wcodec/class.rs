@@ -247,7 +247,12 @@ impl Terms<'_> {
         self.sums(row, step, scratch, out);
         let (present, last) = (Present::in_use(), rule.maps.len().saturating_sub(1));
         self.zeros(row, step, out.len(), |run, zero| {
-            lookup::replace(present, rule.maps.get(zero.min(last)).unwrap_or(first), &mut out[run]);
+            let (map, out) = (rule.maps.get(zero.min(last)).unwrap_or(first), &mut out[run]);
+            if out.len() < NARROW {
+                out.iter_mut().for_each(|out| *out = map[usize::from(*out)]);
+            } else {
+                lookup::replace(present, map, out);
+            }
         });
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use crate::wcodec::base::{Base, bytes as read};
-use crate::wcodec::checkpoint::{Checkpoint, Segment, TensorInfo, scale_block};
+use crate::wcodec::checkpoint::{Checkpoint, Segment, TensorInfo, scale_block, wide};
 use crate::wcodec::class::SourceBytes;
 use crate::wcodec::config::Config;
 use crate::wcodec::data::{Data, Stretches};
@@ -91,7 +91,7 @@ fn write<W: Write>(
             let fits = |other: &&usize| {
                 checkpoint.tensors.get(**other).is_some_and(|other| can_share(info, other, config))
             };
-            for &other in alike.iter().filter(|_| info.len > 64).filter(fits) {
+            for &other in alike.iter().filter(|_| info.len > 0).filter(fits) {
                 if same(tensor.bytes, TensorBytes::open(checkpoint, other, &config.watch)?.data())?
                 {
                     return writer.copy(&info.name, tensor, other);
@@ -227,7 +227,7 @@ fn base_quantisation(checkpoint: &Checkpoint) -> BaseQuantisation {
 /// and columns of a tensor.
 fn can_share(info: &TensorInfo, other: &TensorInfo, config: &Config) -> bool {
     let of = |info: &TensorInfo, view: View| view.layout(info.dtype, &info.shape, info.len);
-    let mut views = views(other, config).into_iter().chain([View::Raw]);
+    let mut views = views(other, config).into_iter().chain(wide(other.dtype)).chain([View::Raw]);
     views.all(|view| of(info, view) == of(other, view))
 }
 

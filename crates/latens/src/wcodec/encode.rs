@@ -1,5 +1,6 @@
 //! From tensors to bytes.
 
+pub(crate) mod bands;
 pub(crate) mod bank;
 pub(crate) mod candidates;
 pub(crate) mod columns;
@@ -13,6 +14,7 @@ pub(crate) mod merge;
 pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod plane;
+pub(crate) mod repeats;
 pub(crate) mod sources;
 pub(crate) mod streams;
 pub(crate) mod symbols;

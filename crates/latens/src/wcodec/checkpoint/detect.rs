@@ -95,7 +95,16 @@ pub(in crate::wcodec) fn view(names: &dyn Neighbours, t: &TensorInfo) -> View {
 /// Whether any tensor of a type may be stored in `view` because it is smaller so: then the view does
 /// not tell what the bytes mean.
 pub(in crate::wcodec) fn tells_nothing(dtype: Dtype, view: View) -> bool {
-    view == View::Raw || alternatives(dtype, View::Raw).contains(&view)
+    view == View::Raw
+        || alternatives(dtype, View::Raw).contains(&view)
+        || wide(dtype).any(|wide| wide == view)
+}
+
+/// Views as words of several elements: what bytes are that repeat, whatever they mean.
+pub(in crate::wcodec) fn wide(dtype: Dtype) -> impl Iterator<Item = View> {
+    let element = dtype.width().unwrap_or(u8::MAX);
+    let words = |width| View::Words { width, order: WordOrder::Unsigned };
+    [8, 4].into_iter().filter(move |&width| width > element).map(words)
 }
 
 /// A packing that a convention tells of.

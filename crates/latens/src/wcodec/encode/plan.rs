@@ -2,6 +2,7 @@
 //! rows, side information included.
 
 use crate::error::Result;
+use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{ROWS, candidates, sample_step};
 use crate::wcodec::encode::cost::{self, Histogram};
@@ -52,8 +53,9 @@ impl Plan {
 /// Symbols by class.
 #[derive(Clone, Debug)]
 struct ByClass {
-    /// Its maps give classes of their own.
+    /// Its maps, one for each band of zero points, give classes of their own.
     rule: ClassRule,
+    bands: Bands,
     /// For each map the histograms of these, or what a sample says of them.
     of_maps: Vec<Vec<Histogram>>,
     /// The histograms themselves, where symbols are many and these are of a sample.
@@ -106,7 +108,8 @@ pub(crate) fn explain(
             bits += merge(map, most.max(4), (step > 1).then_some(1.0)).2;
         }
         let classes_bits = 110.0 * sums.maps.len() as f64;
-        let bits = (bits - classes_bits) * sums.scale + classes_bits + side_bits(&rule);
+        let side = side_bits(&rule) + sources.bands.written_bits(sums.maps.len());
+        let bits = (bits - classes_bits) * sums.scale + classes_bits + side;
         if bits < best.0 {
             best = (bits, Some((rule, sums)));
         }
@@ -123,7 +126,7 @@ pub(crate) fn explain(
     if every < step {
         sums = by_sum(matrix, sources, &rule, every, &mut tallies)?;
     }
-    let mut classes = settle(rule, &sums, most, every > 1);
+    let mut classes = settle(rule, sources.bands, &sums, most, every > 1);
     if every > 1 {
         for histograms in &mut classes.of_maps {
             let sample = std::mem::take(histograms);
@@ -147,7 +150,13 @@ fn price_of(histogram: &Histogram, matrix: Matrix<'_>, sample: bool) -> f64 {
 }
 
 /// Gives maps to a rule, and the histograms of their classes.
-fn settle(mut rule: ClassRule, sums: &Sums, most: Option<usize>, sample: bool) -> ByClass {
+fn settle(
+    mut rule: ClassRule,
+    bands: Bands,
+    sums: &Sums,
+    most: Option<usize>,
+    sample: bool,
+) -> ByClass {
     let used = sums.maps.iter().filter(|map| !map.is_empty()).count();
     let most = most.unwrap_or((MAX_CLASSES / used.max(1)).max(1));
     let mut of_maps = Vec::new();
@@ -157,7 +166,7 @@ fn settle(mut rule: ClassRule, sums: &Sums, most: Option<usize>, sample: bool) -
         rule.maps.push(map);
         of_maps.push(histograms);
     }
-    ByClass { rule, of_maps, exact: None }
+    ByClass { rule, bands, of_maps, exact: None }
 }
 
 impl Explained {
@@ -181,13 +190,13 @@ impl Explained {
             *pair = [pair[0].midpoint(pair[1]); 2];
         }
         let sums = by_sum(matrix, sources, &rule, 1, &mut Vec::new())?;
-        let classes = Some(settle(rule, &sums, None, false));
+        let classes = Some(settle(rule, sources.bands, &sums, None, false));
         Ok(Some(Self { whole: self.whole, classes, bits: self.bits }))
     }
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
-        let Some(ByClass { rule, of_maps, exact }) = &self.classes else {
+        let Some(ByClass { rule, bands, of_maps, exact }) = &self.classes else {
             let (table, bits) = bank.choose(&self.whole, self.bits, table_bits);
             let histograms = vec![self.whole];
             let exact = histograms.clone();
@@ -213,6 +222,7 @@ impl Explained {
         if plan.tables.is_empty() {
             plan.class_of(bank.choose(&[0; 256], self.bits, table_bits).0);
         }
+        rule.maps = bands.spread(rule.maps);
         Plan { classes: Some(rule), ..plan }
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::wcodec::class::{Blocks, SourceBytes, Terms};
 use crate::wcodec::data::Data;
+use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
 use crate::wcodec::layout::source::Source;
@@ -72,6 +73,24 @@ impl Candidate<'_> {
         Ok(Blocks { first, ..of(&self.source, numbers, self.row_map, cols)? })
     }
 
+    /// How many blocks have each zero point.
+    fn zeros(&self, cols: usize) -> Result<[u64; 256]> {
+        let Numbers { bytes, width, bits } = self.numbers;
+        let mut counts = [0; 256];
+        bytes.each(STRETCH, width, |_, bytes| {
+            let numbers = SourceBytes { bytes, width, bits };
+            for zero in Blocks::zeros(&self.source, numbers, None, cols)?.values {
+                counts
+                    .iter_mut()
+                    .skip(usize::try_from(zero).unwrap_or(0))
+                    .take(1)
+                    .for_each(|n| *n += 1);
+            }
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
     /// The mean level of all blocks.
     fn typical(&self, cols: usize) -> Result<i32> {
         let Numbers { bytes, width, bits } = self.numbers;
@@ -108,6 +127,8 @@ pub(crate) struct Sources<'a> {
     cols: usize,
     /// The mean level of each.
     pub(crate) typical: Vec<i32>,
+    /// Zero points that share classes.
+    pub(crate) bands: Bands,
     /// Those of all rows, where there are few.
     all: Option<Near>,
 }
@@ -116,7 +137,9 @@ impl<'a> Sources<'a> {
     /// Those of a matrix of `cols` columns.
     pub(crate) fn new(hints: Hints<'a>, cols: usize) -> Result<Self> {
         let cols = cols.max(1);
-        let mut sources = Self { hints, cols, typical: Vec::new(), all: None };
+        let zeros = hints.zero.as_ref().map_or(Ok([0; 256]), |zero| zero.zeros(cols))?;
+        let bands = Bands::new(&zeros);
+        let mut sources = Self { hints, cols, typical: Vec::new(), bands, all: None };
         let count: usize = sources.named().chain(&sources.hints.zero).map(Candidate::count).sum();
         if count <= FEW {
             let all = sources.of(0..usize::MAX)?;

@@ -10,7 +10,7 @@ use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::ClassRule;
 use latens_kernels::dispatch::{Present, Work};
 
-/// Histograms by zero point and sum, and how much larger the whole is than the sample.
+/// Histograms by band of zero points and sum, and how much larger the whole is than the sample.
 pub(crate) struct Sums {
     pub(crate) maps: Vec<BySum>,
     pub(crate) scale: f64,
@@ -25,7 +25,7 @@ pub(crate) fn by_sum(
     tallies: &mut Vec<Tally>,
 ) -> Result<Sums> {
     let (mut used, mut seen, mut own) = (1, 0usize, Near::default());
-    let mut sums = vec![0u8; matrix.cols];
+    let (mut sums, mut bands) = (vec![0u8; matrix.cols], vec![0u8; matrix.cols]);
     matrix.windows(every, |window| {
         let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
         let mut scratch = RowSums::default();
@@ -33,12 +33,18 @@ pub(crate) fn by_sum(
             let sums = &mut sums[..row.len()];
             terms.sums(r, 1, &mut scratch, sums);
             seen += row.len();
+            if let Some(zero) = terms.zero.as_deref().filter(|zero| zero.block_cols < FEW) {
+                zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
+                used = used.max(Tally::deal(tallies, &bands, sums, row));
+                continue;
+            }
             terms.zeros(r, 1, row.len(), |run, z| {
-                used = used.max(z + 1);
+                let band = sources.bands.of(z);
+                used = used.max(band + 1);
                 while tallies.len() < used {
                     tallies.push(Tally::new());
                 }
-                tallies[z].add(&sums[run.clone()], &row[run]);
+                tallies[band].add(&sums[run.clone()], &row[run]);
             });
         }
         Ok(())
@@ -122,6 +128,8 @@ fn places<'o>(sums: &[u8], symbols: &[u8], out: &'o mut Vec<u16>) -> &'o [u16] {
     out
 }
 
+/// Blocks of fewer columns than this are counted symbol by symbol.
+const FEW: usize = 16;
 /// Places of all sums and symbols.
 const PLACES: usize = 1 << 16;
 
@@ -153,6 +161,29 @@ impl Tally {
             odd[usize::from(*b)] += 1;
         }
         last.iter().for_each(|place| even[usize::from(*place)] += 1);
+    }
+
+    /// Counts each symbol in the tally of its band: blocks may be as narrow as a column, and then what
+    /// is done once for a run is most of the work. How many bands there are at least.
+    fn deal(tallies: &mut Vec<Self>, bands: &[u8], sums: &[u8], symbols: &[u8]) -> usize {
+        let bands = &bands[..symbols.len()];
+        let used = bands.iter().fold(0, |most, &band| most.max(band));
+        let used = usize::from(used) + 1;
+        while tallies.len() < used {
+            tallies.push(Self::new());
+        }
+        let range = sums.iter().fold((u8::MAX, 0), |r, &sum| (sum.min(r.0), sum.max(r.1)));
+        for tally in tallies.iter_mut().take(used) {
+            tally.sums = (tally.sums.0.min(range.0), tally.sums.1.max(range.1));
+        }
+        for ((&band, &sum), &symbol) in bands.iter().zip(sums).zip(symbols) {
+            let tally = tallies.get_mut(usize::from(band));
+            let counts = tally.and_then(|tally| tally.counts[0].first_chunk_mut::<PLACES>());
+            if let Some(counts) = counts {
+                counts[usize::from(u16::from_le_bytes([symbol, sum]))] += 1;
+            }
+        }
+        used
     }
 
     /// Histograms of the sums that occur; all counts are zero again.

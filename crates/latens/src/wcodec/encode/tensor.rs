@@ -7,8 +7,9 @@ use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::family::{Family, hints};
 use crate::wcodec::encode::levels::Measure;
-use crate::wcodec::encode::part::{PlannedPart, Put, Way, take_less};
+use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Put, Way, take_less};
 use crate::wcodec::encode::plane::{job, plan_plane};
+use crate::wcodec::encode::repeats;
 use crate::wcodec::encode::sources::Hints;
 use crate::wcodec::encode::symbols::{PlaneRef, direct};
 use crate::wcodec::encode::taken::Taken;
@@ -22,6 +23,8 @@ use crate::wcodec::view::{Form, PartLayout, View};
 const HEAD: usize = 9;
 /// Tensors larger than this are tried under several views on a sample only.
 const TRY_WHOLE: usize = 1 << 18;
+/// Places of a tensor that a sample is from.
+const RUNS: usize = 4;
 
 /// A tensor to be encoded.
 #[derive(Clone, Copy, Debug)]
@@ -70,13 +73,23 @@ pub(crate) fn tensor(
     put: Put<'_>,
 ) -> Result<Descriptor> {
     let mut views: Vec<View> = views.to_vec();
-    if views.len() > 1 && tensor.bytes.len() > TRY_WHOLE {
-        // A sample knows nothing of the family: what its first view, the likeliest, gains by that is
-        // seen on the whole.
-        let chosen = choose(tensor, &views, config, bank)?;
+    let mut words = if config.tools.is_none() { repeats::as_words(tensor)? } else { None };
+    if tensor.bytes.len() > TRY_WHOLE {
+        let mut chosen = match views[..] {
+            [only] => only,
+            _ => choose(tensor, &views, config, bank)?,
+        };
+        // A sample does not know of what repeats farther apart than it is long.
+        if config.level <= 8 && tensor.bytes.len() > MOST_KEPT {
+            let both = words.take().map(|words| [chosen, words]);
+            chosen = both.map_or(Ok(chosen), |both| choose(tensor, &both, config, bank))?;
+        }
+        // Nor does it know of the family: what its first view, the likeliest, gains by that is seen on
+        // the whole.
         views.truncate(usize::from(!family.is_empty()));
         views.extend((views.first() != Some(&chosen)).then_some(chosen));
     }
+    views.extend(words);
     // Predictors and planes of bits look at all of a tensor.
     let at_once = config.level > 10 || config.tools.is_some() || family.reference.is_some();
     let taken = views.iter().map(|&view| Taken::new(&tensor, view, at_once));
@@ -100,7 +113,7 @@ pub(crate) fn tensor(
     best.unwrap_or_else(|| flat(tensor)).write(bank, put)
 }
 
-/// The view that is smallest for a run of rows from the middle.
+/// The view that is smallest for some runs of rows.
 fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> Result<View> {
     let mut best = (usize::MAX, View::Raw);
     let mut buffer = Vec::new();
@@ -108,23 +121,34 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> R
         let all = tensor.bytes.len();
         let Some(layout) = view.layout(tensor.dtype, tensor.shape, all as u64) else { continue };
         let unit = usize::try_from(layout.unit_bytes).unwrap_or(usize::MAX).max(1);
-        let units = (TRY_WHOLE / unit).max(1);
-        let first = (all / unit).saturating_sub(units) / 2;
-        let end = ((first + units) * unit).min(all);
-        let sample = tensor.bytes.get(first * unit..end, &mut buffer)?;
-        let Some(parts) = layout.split(sample) else { continue };
+        let sample = sample(tensor.bytes, unit, &mut buffer)?;
+        let Some(parts) = layout.split(&sample) else { continue };
         let mut trial = bank.clone();
         let taken = Taken::of_parts(layout, parts);
         let mut planned = plan(&taken, &Family::default(), config, &mut trial)?;
         planned.know(&trial)?;
         let added = trial.bytes_from(bank.len());
         // Tables weigh less in the whole tensor than in the sample.
-        let share = added * (end - first * unit) / all.max(1);
+        let share = added * sample.len() / all.max(1);
         if planned.most_bytes() + share < best.0 {
             best = (planned.most_bytes() + share, view);
         }
     }
     Ok(best.1)
+}
+
+/// Some runs of `unit` bytes each, about [`TRY_WHOLE`] in all: rows of embeddings differ much.
+fn sample(bytes: Data<'_>, unit: usize, buffer: &mut Vec<u8>) -> Result<Vec<u8>> {
+    let all = bytes.len() / unit;
+    let units = (TRY_WHOLE / unit).clamp(1, all.max(1));
+    let runs = if all > 2 * units { units.min(RUNS) } else { 1 };
+    let mut sample = Vec::new();
+    for run in 0..runs {
+        let first = (all - units / runs) * (2 * run + 1) / (2 * runs);
+        let end = (first + units / runs) * unit;
+        sample.extend_from_slice(bytes.get(first * unit..end, buffer)?);
+    }
+    Ok(sample)
 }
 
 /// The bytes as they are.

@@ -1,0 +1,118 @@
+//! What checkpoints hold besides matrices of weights around zero: asymmetric integers, masks, tables
+//! and caches that repeat, thousands of equal scalars.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test"
+)]
+
+mod wcodec_common;
+
+use latens::Limits;
+use latens::wcodec::view::Values;
+use latens::wcodec::{Config, Reader, compress_checkpoint};
+use wcodec_common::{Random, open, safetensors};
+
+type Given<'a> = (&'a str, &'a str, &'a [u64], Vec<u8>);
+
+/// The file of these tensors at a level, read back and compared.
+fn compressed(tensors: &[Given<'_>], level: u32) -> Reader<Vec<u8>> {
+    let checkpoint = open(safetensors(tensors));
+    let config = Config::default().level(level).threads(1);
+    let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    for (name, _, _, bytes) in tensors {
+        let number = reader.find(name).unwrap();
+        assert_eq!(&reader.tensor(number).unwrap(), bytes, "{name}, level {level}");
+    }
+    reader
+}
+
+/// Bytes of a file of these tensors at a level.
+fn size(tensors: &[Given<'_>], level: u32) -> usize {
+    drop(compressed(tensors, level));
+    let config = Config::default().level(level).threads(1);
+    compress_checkpoint(&open(safetensors(tensors)), None, &config, Vec::new()).unwrap().len()
+}
+
+/// Each zero point has another table, but no part may have more than 64 of them.
+#[test]
+fn zero_points_of_eight_bits() {
+    let (rows, cols) = (1024usize, 256usize);
+    for spread in [255, 100, 30] {
+        let mut random = Random(5);
+        let zeros: Vec<u8> =
+            (0..rows).map(|r| (128 - spread / 2 + r * 7 % (spread + 1)) as u8).collect();
+        let weights: Vec<u8> = (0..rows * cols)
+            .map(|i| (f64::from(zeros[i / cols]) + random.normal(5.0)).clamp(0.0, 255.0) as u8)
+            .collect();
+        let scales = [0, 0, 0x80, 0x3f].repeat(rows);
+        let tensors: [Given<'_>; 3] = [
+            ("a.weight", "U8", &[rows as u64, cols as u64], weights),
+            ("a.weight_scale", "F32", &[rows as u64, 1], scales),
+            ("a.weight_zero_point", "U8", &[rows as u64, 1], zeros),
+        ];
+        for level in [1, 8, 12] {
+            // A deviation of 5 is 4.4 bits; a band of zero points is up to 16 wide.
+            let bits = size(&tensors, level) as f64 * 8.0 / (rows * cols) as f64;
+            assert!(bits < 5.3, "spread {spread}, level {level}: {bits}");
+        }
+    }
+}
+
+/// Bytes that repeat are few, whatever their type; what they mean is as before.
+#[test]
+fn masks_and_tables_that_repeat() {
+    let n = 512usize;
+    let mask = |f: &dyn Fn(usize, usize) -> bool| -> Vec<u8> {
+        (0..n * n).map(|i| u8::from(f(i / n, i % n))).collect()
+    };
+    let mut random = Random(7);
+    let rows: Vec<Vec<u8>> =
+        (0..32).map(|_| (0..n).map(|_| random.word() as u8).collect()).collect();
+    let table: Vec<u8> = (0..n).flat_map(|r| rows[r * r % 32].clone()).collect();
+    let shape: &[u64] = &[n as u64, n as u64];
+    let cases: [(Given<'_>, usize); 5] = [
+        (("causal", "BOOL", &[1, 1, n as u64, n as u64], mask(&|r, c| c <= r)), 40),
+        (("window", "U8", shape, mask(&|r, c| r.abs_diff(c) < 20)), 40),
+        (("blocks", "I8", shape, mask(&|r, c| r / 100 == c / 100)), 40),
+        (("table", "I8", shape, table.clone()), 8),
+        (("halves", "BF16", &[n as u64, n as u64 / 2], table), 8),
+    ];
+    for (tensor, times) in cases {
+        let (name, dtype, bytes) = (tensor.0, tensor.1, tensor.3.clone());
+        for level in [4, 8] {
+            let tensors = [tensor.clone()];
+            let stored = size(&tensors, level);
+            assert!(stored * times < bytes.len(), "{name}, level {level}: {stored}");
+            let reader = compressed(&tensors, level);
+            let got = reader.rows(0, 3..5).unwrap();
+            let width = if dtype == "BF16" { 2 } else { 1 };
+            assert_eq!(reader.layout(0).unwrap().cols as usize * width, n, "{name}");
+            let want = bytes[3 * n..5 * n].to_vec();
+            let same = match got {
+                Values::Unsigned(got) => dtype != "I8" && got == want,
+                Values::Signed(got) => {
+                    dtype == "I8" && got.iter().map(|x| x.cast_unsigned()).eq(want)
+                }
+                Values::Words(got) => dtype == "BF16" && got == want,
+            };
+            assert!(same, "{name}, level {level}");
+        }
+    }
+}
+
+/// The steps of an optimizer's state are all the same.
+#[test]
+fn equal_scalars_are_stored_once() {
+    let names: Vec<String> = (0..500).map(|i| format!("state.{i:03}.step")).collect();
+    let tensor = |name| -> Given<'_> { (name, "F32", &[], vec![0, 64, 154, 68]) };
+    let tensors: Vec<Given<'_>> = names.iter().map(|name| tensor(name.as_str())).collect();
+    let reader = compressed(&tensors, 8);
+    assert_eq!(reader.tensors().filter(|(_, t)| t.copy_of.is_some()).count(), 499);
+    let flat = safetensors(&tensors).len();
+    assert!(size(&tensors, 8) < flat, "of {flat}");
+}
