@@ -19,7 +19,7 @@ use crate::pco::encode::refine::lookback;
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
-use crate::pco::layout::delta::{Conv1, DeltaPayload};
+use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::MAX_DICT;
 use crate::pco::mode::{decimals, detect, dict};
 
@@ -29,6 +29,12 @@ const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
 const LEAST_OF_DICT: f64 = 0.99;
 /// Consecutive deltas are measured for modes that roughly take no more than this times the best.
 const CLOSE: f64 = 1.05;
+
+/// Bits of mantissas are tried as zeros where they save no less than this part of what multiples save.
+const QUANT_OF_MULT: f64 = 0.8;
+/// A linear prediction is fitted to all of a chunk if that takes no more than this times the bits on the
+/// sample that it was chosen by.
+const REFIT: f64 = 1.02;
 
 /// Plans a chunk of ordered latents.
 pub(crate) fn plan<L: Latent>(
@@ -98,6 +104,11 @@ pub(crate) fn plan<L: Latent>(
         let bits = best.bits / n.max(1) as f64;
         // A dictionary that the caller asks for is kept.
         let is_free = is_dict && mode.is_none();
+        if is_free && !is_lookback {
+            let bare = ModeChoice::Classic;
+            let bare = search.candidate(&latents, &sample, &sorted, bare, f64::INFINITY);
+            search.try_lookback_without_dict(&latents, bare, &mut best);
+        }
         if is_free && is_lookback
             || !is_lookback && search.tries_lookbacks() && period::exists(&latents, bits)
         {
@@ -110,20 +121,23 @@ pub(crate) fn plan<L: Latent>(
             return exact::decide(latents, best, rivals, config.level).ok_or_else(too_many);
         }
     }
-    let latents = match best.whole {
+    let latents = match best.whole.take() {
         Some(whole) => whole,
         None => ModeLatents::split(latents, best.mode).ok_or_else(too_many)?,
     };
-    // Fitted to all, not to the sample only.
-    let refit = |conv: Conv1| match &latents.primary {
-        Primary::Latents(primary) => conv1_fit::fit(primary, conv.weights.len()),
-        Primary::Indices(indices) => conv1_fit::fit(indices, conv.weights.len()),
-    };
-    let delta = match best.delta {
-        DeltaPayload::Conv1(conv) => DeltaPayload::Conv1(refit(conv)),
-        other => other,
-    };
-    Ok(Plan { latents, delta, lookbacks: None })
+    if let DeltaPayload::Conv1(conv) = &best.delta {
+        // Fitted to all, not to the sample only. What repeats has many fits, of which some are worse
+        // once they are whole numbers.
+        let fitted = DeltaPayload::Conv1(match &latents.primary {
+            Primary::Latents(primary) => conv1_fit::fit(primary, conv.weights.len()),
+            Primary::Indices(indices) => conv1_fit::fit(indices, conv.weights.len()),
+        });
+        let is_forced = config.delta != DeltaSpec::Auto;
+        if is_forced || search.bits(&best, &sample, &fitted) <= best.bits * REFIT {
+            best.delta = fitted;
+        }
+    }
+    Ok(Plan { latents, delta: best.delta, lookbacks: None })
 }
 
 /// How many of `n` numbers are looked at.
@@ -138,8 +152,10 @@ fn sample_n(n: usize, level: u32) -> usize {
 fn mode_candidates<L: Latent>(sample: &[L], ty: NumberType) -> Vec<ModeChoice<L>> {
     let mut modes = vec![ModeChoice::Classic];
     if ty.kind() == NumberKind::Float {
-        modes.extend(detect::float_mult_bases(sample).into_iter().map(ModeChoice::FloatMult));
-        modes.extend(detect::float_quant_bits(sample).into_iter().map(ModeChoice::FloatQuant));
+        let (bases, saves) = detect::float_mult_bases(sample);
+        modes.extend(bases.into_iter().map(ModeChoice::FloatMult));
+        let bits = detect::float_quant_bits(sample, saves * QUANT_OF_MULT);
+        modes.extend(bits.into_iter().map(ModeChoice::FloatQuant));
     } else {
         modes.extend(detect::int_mult_bases(sample).into_iter().map(ModeChoice::IntMult));
     }
@@ -154,6 +170,8 @@ struct Distinct<L> {
     /// Bits to say which one, per latent.
     entropy: f64,
     repeats: f64,
+    /// Part of all latents that have a value never seen.
+    unseen: f64,
 }
 
 impl<L: Latent> Distinct<L> {
@@ -171,7 +189,9 @@ impl<L: Latent> Distinct<L> {
         // After Chao: those never seen, by how many were seen once and twice.
         let distinct = values.len() as f64;
         let in_all = distinct + once * once / (2.0 * f64::max(twice, 1.0));
-        Self { values, in_all, entropy, repeats: total / distinct.max(1.0) }
+        // After Good and Turing: as many as have a value that was seen once.
+        let unseen = once / f64::max(total, 1.0);
+        Self { values, in_all, entropy, repeats: total / distinct.max(1.0), unseen }
     }
 
     /// Whether values repeat enough for a dictionary of a chunk of `n`.
@@ -191,8 +211,8 @@ impl<L: Latent> Distinct<L> {
         let ranks = self.ranks(&sample.latents);
         let by_order = rough::bits_by_order(&ranks, &sample.stripes, 3);
         let rough = by_order.into_iter().fold(f64::INFINITY, f64::min);
-        // All differences grow with the values that the sample has not seen.
-        let wider = (self.in_all / self.values.len().max(1) as f64).log2();
+        // Differences grow with the values that the sample has not seen, where these are.
+        let wider = -(1.0 - self.unseen).max(0.5).log2();
         entries + (rough + wider) * (n as f64) < bits * 0.98
     }
 

@@ -29,6 +29,43 @@ mod tests {
     use crate::pco::config::Favor;
     use crate::pco::layout::delta::DeltaPayload;
 
+    fn mix(x: u64) -> u64 {
+        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mix(mix(mix(x + 1)))
+    }
+
+    /// Repeats in the middle of a chunk that is smooth elsewhere.
+    #[test]
+    fn the_middle_of_a_chunk_does_not_speak_for_all() {
+        let smooth = |i: u64| 40_000_000 + 7 * i * i % 1_000_000_007 + mix(i) % 8;
+        let tile = |i: u64| mix(i % 300) >> 44;
+        let latent = |i| if (24_000..40_000).contains(&i) { tile(i) } else { smooth(i) };
+        let latents: Vec<u64> = (0..64_000).map(latent).collect();
+        for level in [4, 8] {
+            let config = Config::default().level(level);
+            let plan = plan(latents.clone(), NumberType::U64, &config).unwrap();
+            assert!(matches!(plan.delta, DeltaPayload::Consecutive { .. }), "{:?}", plan.delta);
+        }
+    }
+
+    /// Rows of a table that come again, of which no number comes often.
+    #[test]
+    fn rows_that_repeat_are_looked_back_to() {
+        let row = |i: u64| mix(i) % 70;
+        let latents: Vec<u64> = (0..7700).map(|i| mix(row(i / 22) * 22 + i % 22) >> 8).collect();
+        let plan = plan(latents, NumberType::U64, &Config::default()).unwrap();
+        assert!(matches!(plan.delta, DeltaPayload::Lookback { .. }), "{:?}", plan.delta);
+        assert!(plan.latents.primary.latents().is_some());
+    }
+
+    /// What repeats has many linear predictions, of which some are no longer good once weights are whole.
+    #[test]
+    fn a_prediction_stays_as_good_as_the_sample_said() {
+        let latents: Vec<u8> = (0..200_000u64).map(|i| (mix(i % 24) >> 56) as u8).collect();
+        let file = crate::pco::compress(&latents, &Config::default()).unwrap();
+        assert!(file.len() < 1000, "{}", file.len());
+    }
+
     /// Noise that a sample might take for a signal.
     #[test]
     fn noise_is_not_predicted() {

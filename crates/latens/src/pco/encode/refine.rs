@@ -18,7 +18,14 @@ const LOOKBACK_MUST_SAVE: f64 = 0.02;
 /// Orders of linear predictions that are tried.
 const CONV1_ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
 /// The order that a glance tries.
-const CONV1_GLANCE: usize = 8;
+const CONV1_GLANCE: usize = 16;
+/// Chunks up to this are looked at as a whole where a dictionary is best: of what repeats, a stretch has
+/// seen too little.
+const SHORT: usize = 1 << 14;
+/// Where stretches lie, in eighths: those that are glanced at for lookbacks, and those that decide.
+const GLANCES: [usize; 2] = [MIDDLE, 1];
+const MIDDLE: usize = 4;
+const ENDS: [usize; 2] = [1, 7];
 
 /// A stretch of the chunk, split by a candidate's mode.
 struct Stretch<L> {
@@ -29,15 +36,16 @@ struct Stretch<L> {
 }
 
 impl<L: Latent> Stretch<L> {
-    /// The `length` numbers in the middle of the chunk.
+    /// `length` numbers of the chunk, so many eighths behind its start.
     fn new(
         search: &Search<'_>,
         all: &[L],
         candidate: &Candidate<L>,
         length: usize,
+        eighths: usize,
     ) -> Option<Self> {
         let length = all.len().min(length);
-        let start = (all.len() - length) / 2;
+        let start = (all.len() - length) * eighths / 8;
         let sample = Sample::new(all, std::iter::once(start..start + length).collect());
         let latents = match &candidate.whole {
             Some(whole) => whole.gather(&sample.ranges),
@@ -45,11 +53,6 @@ impl<L: Latent> Stretch<L> {
         };
         let bits = candidate.mode_bits + search.split_bits(&latents, &sample, &candidate.delta);
         Some(Self { sample, latents, bits })
-    }
-
-    /// Bits with another delta encoding over bits with the candidate's.
-    fn gain(&self, search: &Search<'_>, candidate: &Candidate<L>, delta: &DeltaPayload) -> f64 {
-        (candidate.mode_bits + search.split_bits(&self.latents, &self.sample, delta)) / self.bits
     }
 }
 
@@ -118,8 +121,7 @@ impl Search<'_> {
             return;
         };
         self.try_conv1(sample, &lengths, best);
-        let Some(glance) = Stretch::new(self, all, best, lengths.glance) else { return };
-        self.try_lookback(all, &glance, &lengths, best);
+        self.try_lookback(all, &lengths, best);
     }
 
     /// Linear predictions against the best so far, both on the sample.
@@ -152,21 +154,73 @@ impl Search<'_> {
         }
     }
 
-    /// Lookbacks against the best so far, both on one stretch of the chunk.
-    fn try_lookback<L: Latent>(
-        &self,
-        all: &[L],
-        glance: &Stretch<L>,
-        lengths: &Lengths,
-        best: &mut Candidate<L>,
-    ) {
-        if glance.gain(self, best, &lookback(glance.sample.latents.len())) > lengths.promising {
+    /// Lookbacks against the best so far, both on stretches of the chunk.
+    fn try_lookback<L: Latent>(&self, all: &[L], lengths: &Lengths, best: &mut Candidate<L>) {
+        let bits = |length, eighths| {
+            let stretch = Stretch::new(self, all, best, length, eighths)?;
+            Some((stretch.bits, self.with_lookback(best, &stretch, length)))
+        };
+        let is_promising = |eighths| {
+            bits(lengths.glance, eighths)
+                .is_some_and(|(without, with)| with <= without * lengths.promising)
+        };
+        if !GLANCES.into_iter().any(is_promising) {
             return;
         }
-        let Some(stretch) = Stretch::new(self, all, best, lengths.decision) else { return };
-        let gain = stretch.gain(self, best, &lookback(lengths.decision));
-        if gain < 1.0 - self.lookback_must_save() {
-            best.take(lookback(all.len()), best.bits * gain);
+        // Where chunks are long, one stretch may be unlike all others.
+        let is_long = all.len() >= lengths.decision * ENDS.len();
+        let ends = if is_long { &ENDS[..] } else { &[] };
+        let Some(middle) = bits(lengths.decision, MIDDLE) else { return };
+        let least = 1.0 - self.lookback_must_save();
+        if middle.1 >= middle.0 * least {
+            return;
         }
+        // These are shorter, and have less behind them to look back to.
+        let ends = ends.iter().filter_map(|&eighths| bits(lengths.decision / 2, eighths));
+        let (without, with) = ends.fold(middle, |a, b| (a.0 + b.0, a.1 + b.1));
+        if with < without {
+            best.take(lookback(all.len()), best.bits * f64::min(with / without, least));
+        }
+    }
+
+    /// Lookbacks in place of a dictionary, which may well hide what they save.
+    pub(crate) fn try_lookback_without_dict<L: Latent>(
+        &self,
+        all: &[L],
+        bare: Option<Candidate<L>>,
+        best: &mut Candidate<L>,
+    ) {
+        let lengths = Lengths::new(all.len(), self.config.level, self.config.favor);
+        let (Some(lengths), Some(mut bare)) = (lengths, bare) else { return };
+        let least = 1.0 - self.lookback_must_save();
+        let most: &[_] = if all.len() <= SHORT {
+            &[(all.len(), least)]
+        } else {
+            &[(lengths.glance, lengths.promising), (lengths.decision, least)]
+        };
+        let mut gain = 1.0;
+        for &(length, most) in most {
+            let with = Stretch::new(self, all, &bare, length, MIDDLE);
+            let with = with.map(|stretch| self.with_lookback(&bare, &stretch, length));
+            let without = Stretch::new(self, all, best, length, MIDDLE);
+            let (Some(with), Some(without)) = (with, without) else { return };
+            gain = with / without.bits;
+            if gain >= most {
+                return;
+            }
+        }
+        bare.take(lookback(all.len()), best.bits * gain);
+        *best = bare;
+    }
+
+    /// Bits of the chunk with lookbacks, by those of a stretch.
+    fn with_lookback<L: Latent>(
+        &self,
+        candidate: &Candidate<L>,
+        stretch: &Stretch<L>,
+        length: usize,
+    ) -> f64 {
+        let delta = lookback(length.min(stretch.sample.latents.len()));
+        candidate.mode_bits + self.split_bits(&stretch.latents, &stretch.sample, &delta)
     }
 }

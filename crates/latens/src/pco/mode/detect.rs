@@ -12,17 +12,11 @@ const MOST_STEPS: u32 = 16;
 /// Floats that bases are tried on, and how many of them first.
 const FLOATS: usize = 1 << 10;
 const LOOK: usize = 40;
-
-/// The most frequent keys, more frequent than `least`, the most frequent first.
-fn frequent<K: std::hash::Hash + Ord + Copy>(
-    counts: HashMap<K, u32>,
-    least: u32,
-    most: usize,
-) -> Vec<K> {
-    let mut by_count: Vec<(K, u32)> = counts.into_iter().filter(|&(_, n)| n > least).collect();
-    by_count.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    by_count.into_iter().take(most).map(|(key, _)| key).collect()
-}
+/// What part of the bits that the best base saves others must save.
+const CLOSE_MULT: f64 = 0.85;
+/// Bits a float that zeros in its mantissa must save, and what part of the most that any save.
+const LEAST_OF_QUANT: f64 = 0.5;
+const CLOSE_QUANT: f64 = 0.8;
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
@@ -69,44 +63,62 @@ pub(crate) fn int_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
         .filter(|&&(_, n)| n > 1)
         .map(|&(d, _)| (d, seen.iter().filter(|(m, _)| m.is_multiple_of(d)).map(|(_, n)| n).sum()))
         .collect();
-    // Of random triples 1 − 6/π² = 39 % share a divisor, and 1 / d² of them the divisor d.
+    // Of random triples 1 − 6/π² = 39 % share a divisor, and 1 / d² of them the divisor d. So it is with
+    // the multiples of a base: 30 is no base where it divides a ninth of what 10 divides.
+    let is_more =
+        |n: u32, of: u32, d: u64| f64::from(n) > 4.0 + 2.5 * f64::from(of) / (d as f64 * d as f64);
+    let is_own = |d: u64, n: u32| {
+        let mut within = heard.iter().filter(|&(&e, _)| e < d && d.is_multiple_of(e));
+        is_more(n, triples, d) && within.all(|(&e, &of)| is_more(n, of, d / e))
+    };
     let mut weighted: Vec<(u64, f64)> = heard
-        .into_iter()
-        .filter(|&(d, n)| f64::from(n) > 4.0 + 2.5 * f64::from(triples) / (d as f64 * d as f64))
-        .map(|(d, n)| (d, f64::from(n) * (d as f64).log2()))
+        .iter()
+        .filter(|&(&d, &n)| is_own(d, n))
+        .map(|(&d, &n)| (d, f64::from(n) * (d as f64).log2()))
         .collect();
     weighted.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     weighted.into_iter().take(MOST).map(|(d, _)| L::truncate(d)).filter(|&d| d > L::ONE).collect()
 }
 
-/// Counts of low mantissa bits that are zero in many latents of the sample.
-pub(crate) fn float_quant_bits<L: Latent>(sample: &[L]) -> Vec<u32> {
+/// Counts of low mantissa bits that are zero in so many latents of the sample that telling these from the
+/// others saves `least` bits a float: at most two, the one that saves most first.
+pub(crate) fn float_quant_bits<L: Latent>(sample: &[L], least: f64) -> Vec<u32> {
     let mantissa = L::MANTISSA_DIGITS - 1;
-    let mut counts: HashMap<u32, u32> = HashMap::new();
+    let mut counts = [0u32; 64];
     let mut finite = 0u32;
-    for &x in sample {
-        let bits = x.unorder();
-        if bits << 1 == L::ZERO {
+    for bits in sample.iter().map(|x| x.unorder()).filter(|&bits| bits << 1 != L::ZERO) {
+        finite += 1;
+        counts[bits.trailing_zeros().min(mantissa) as usize] += 1;
+    }
+    let mut found: Vec<(f64, u32)> = Vec::new();
+    let (mut at_least, mut before) = (0, 0);
+    for q in (3..=mantissa).rev() {
+        at_least += counts[q as usize];
+        // Fewer zeros say nothing where hardly more floats have them.
+        if at_least * 100 <= before * 101 {
             continue;
         }
-        finite += 1;
-        *counts.entry(bits.trailing_zeros().min(mantissa)).or_default() += 1;
-    }
-    let mut found: Vec<u32> = Vec::new();
-    let mut at_least = 0;
-    for q in (3..=mantissa).rev() {
-        at_least += counts.get(&q).copied().unwrap_or(0);
-        // Where at least half have q zero bits, and half of those no more.
-        if at_least * 2 > finite && counts.get(&q).copied().unwrap_or(0) * 4 > at_least {
-            found.push(q);
+        before = at_least;
+        let share = f64::from(at_least) / f64::from(finite.max(1));
+        let saves = share * f64::from(q) - entropy(share);
+        if saves > LEAST_OF_QUANT.max(least) {
+            found.push((saves, q));
         }
     }
-    found.truncate(2);
-    found
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let least = found.first().map_or(0.0, |best| best.0 * CLOSE_QUANT);
+    found.into_iter().take(2).filter(|&(saves, _)| saves >= least).map(|(_, q)| q).collect()
 }
 
-/// Bases that many floats of the sample are near to multiples of, as ordered latents.
-pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
+/// Bits that it takes to say whether something is so that is so with a probability.
+fn entropy(probability: f64) -> f64 {
+    let of = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
+    of(probability) + of(1.0 - probability)
+}
+
+/// Bases that many floats of the sample are near to multiples of, as ordered latents, and about how many bits
+/// a float the best of them saves.
+pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
     // Spread over the sample, since what is near to each other is often alike.
     let values: Vec<f64> = sample
         .iter()
@@ -115,44 +127,55 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
         .filter(|v| v.is_normal() && *v < 1e300)
         .collect();
     if values.len() < 4 {
-        return Vec::new();
+        return (Vec::new(), 0.0);
     }
     let digits = f64::from(L::MANTISSA_DIGITS);
     let few = &values[..values.len().min(LOOK)];
-    let mut counts: HashMap<u64, u32> = HashMap::new();
+    let mut tried: Vec<Tried<L>> = Vec::new();
     for base in decimal_bases().into_iter().chain(common_divisors(&values, digits)) {
         let bits = L::bits_from_f64(base);
         let base = bits.bits_to_f64();
         if !base.is_finite() || base == 0.0 {
             continue;
         }
-        let hits = |values: &[f64]| {
-            let is_hit = |&&v: &&f64| is_multiple(v, base, digits);
-            values.iter().filter(is_hit).count()
-        };
+        let is_hit = |&&v: &&f64| is_multiple(v, base, digits);
         // Most bases fail at once.
-        if hits(few) * 5 <= few.len() {
+        if few.iter().filter(is_hit).count() * 5 <= few.len() {
             continue;
         }
-        let hits = hits(&values);
-        #[expect(clippy::cast_possible_truncation, reason = "a sample")]
+        let (mut hits, mut saves) = (0, 0.0);
+        for v in values.iter().filter(is_hit) {
+            hits += 1;
+            saves += digits - 1.0 - (v / base).log2();
+        }
         if hits * 5 > values.len() * 2 {
-            counts.insert(bits.order().to_u64(), hits as u32);
+            tried.push(Tried { base: bits.order(), hits, saves });
         }
     }
-    // The greatest base of those that fit about equally well says most.
-    let best = counts.values().copied().max().unwrap_or(0);
-    let mut found: Vec<L> = counts
-        .iter()
-        .filter(|&(_, &n)| n * 20 >= best * 17)
-        .map(|(&latent, _)| L::truncate(latent))
-        .collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    let rest = frequent(counts, 0, 1).into_iter().map(L::truncate);
-    found.truncate(MOST - 1);
-    found.extend(rest);
-    found.dedup();
-    found.into_iter().filter(|base| is_normal(*base)).collect()
+    // A base says nothing where a greater one fits about as many floats. Of the others the greatest is best
+    // where all digits behind the point are as many; where digits are as many in all, one between may be.
+    tried.sort_unstable_by_key(|base| std::cmp::Reverse(base.base));
+    let mut fitting = 0;
+    tried.retain(|base| {
+        let is_more = base.hits * 100 > fitting * 101;
+        fitting = fitting.max(base.hits);
+        is_more && is_normal(base.base)
+    });
+    tried.sort_by(|a, b| b.saves.total_cmp(&a.saves));
+    let saves = tried.first().map_or(0.0, |best| best.saves);
+    tried.retain(|base| base.saves >= saves * CLOSE_MULT);
+    #[expect(clippy::cast_precision_loss, reason = "a sample")]
+    let of_each = saves / values.len() as f64;
+    (tried.into_iter().take(MOST).map(|base| base.base).collect(), of_each)
+}
+
+/// A base that many floats are multiples of.
+struct Tried<L> {
+    base: L,
+    /// Floats that are.
+    hits: usize,
+    /// Bits that these have below the base.
+    saves: f64,
 }
 
 /// Old readers refuse bases that are not normal floats.
@@ -170,10 +193,11 @@ fn is_multiple(v: f64, base: f64, digits: f64) -> bool {
     // Rounded by an addition; the quotient is small enough for that, or too large anyway.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let nearest = (quotient + ROUND) - ROUND;
-    // A multiple of 2^(digits − 6) or more lies that near by chance.
+    // Of all floats a quarter lie as near as an eighth.
+    const NEAR: f64 = 0.125;
     nearest >= 1.0
-        && nearest <= power_of_two(digits - 6.0)
-        && (quotient - nearest).abs() <= quotient * power_of_two(3.0 - digits)
+        && nearest <= power_of_two(digits - 4.0)
+        && (quotient - nearest).abs() <= (quotient * power_of_two(3.0 - digits)).min(NEAR)
 }
 
 /// A power of two with a small whole exponent.
@@ -184,12 +208,11 @@ fn power_of_two(exponent: f64) -> f64 {
 
 fn decimal_bases() -> Vec<f64> {
     let mut bases: Vec<f64> = Vec::new();
-    let mut power = 1e-12;
-    for exponent in -12i32..=6 {
-        power = if exponent < 0 { 1.0 / 10f64.powi(-exponent) } else { 10f64.powi(exponent) };
+    // As many digits as programs print of a double near 1.
+    for exponent in -15i32..=6 {
+        let power = if exponent < 0 { 1.0 / 10f64.powi(-exponent) } else { 10f64.powi(exponent) };
         bases.extend([power, power * 5.0, power * 2.5]);
     }
-    let _ = power;
     bases
 }
 
@@ -251,18 +274,68 @@ mod tests {
     fn decimals_and_fractions_are_found() {
         let cents: Vec<u64> =
             (1..500).map(|i| (f64::from(i * 37 % 1000) / 100.0).to_latent()).collect();
-        assert!(float_mult_bases(&cents).contains(&0.01f64.to_latent()));
+        assert!(float_mult_bases(&cents).0.contains(&0.01f64.to_latent()));
         let sevenths: Vec<u64> =
             (1..500).map(|i| (f64::from(i * 37 % 1000) / 7.0).to_latent()).collect();
-        assert!(float_mult_bases(&sevenths).contains(&(1.0 / 7.0f64).to_latent()));
+        assert!(float_mult_bases(&sevenths).0.contains(&(1.0 / 7.0f64).to_latent()));
         let random: Vec<u64> =
             (1..500).map(|i| (f64::from(i) * 0.7231).sin().to_latent()).collect();
-        assert!(float_mult_bases(&random).is_empty());
+        assert!(float_mult_bases(&random).0.is_empty());
+    }
+
+    #[test]
+    fn multiples_of_a_base_are_no_bases() {
+        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let number = |i: u64| mix(mix(i + 1)) >> 32;
+        let tens = |i: u64| if i.is_multiple_of(16) { number(i) } else { number(i) / 10 * 10 };
+        let bases = int_mult_bases(&(0..4000).map(tens).collect::<Vec<u64>>());
+        assert!(bases.contains(&10), "{bases:?}");
+        assert!(bases.iter().all(|base| *base <= 10), "{bases:?}");
+    }
+
+    #[test]
+    fn all_digits_of_doubles_and_many_of_singles_are_found() {
+        let printed = |i: u32| format!("{:.14}", f64::from(i).ln() / 2.0 + 1.0);
+        let sample: Vec<u64> =
+            (1..500).map(|i| printed(i).parse::<f64>().unwrap().to_latent()).collect();
+        assert_eq!(float_mult_bases(&sample).0.first(), Some(&1e-14f64.to_latent()));
+        let cents: Vec<u32> = (1..500u32)
+            .map(|i| format!("{:.2}", f64::from(i * 7919 % 1_000_000) / 100.0))
+            .map(|x| x.parse::<f32>().unwrap().to_latent())
+            .collect();
+        assert_eq!(float_mult_bases(&cents).0.first(), Some(&0.01f32.to_latent()));
+    }
+
+    #[test]
+    fn as_many_digits_in_all_have_a_base_between() {
+        // Four of five between 0.1 and 1, the others below.
+        let size = |i: u32| if i.is_multiple_of(5) { -1.0 - f64::from(i % 30) / 10.0 } else { 0.0 };
+        let sample: Vec<u64> = (1..1000)
+            .map(|i| 10f64.powf(size(i) - f64::from(i * 619 % 997) / 1000.0))
+            .map(|x| format!("{x:.4e}").parse::<f64>().unwrap().to_latent())
+            .collect();
+        let bases = float_mult_bases(&sample).0;
+        assert!(bases.contains(&1e-5f64.to_latent()), "{bases:?}");
+    }
+
+    #[test]
+    fn narrow_floats_beside_others_are_found() {
+        let narrow = |i: u32| f64::from((i as f32).sqrt()).to_latent();
+        let wide = |i: u32| (f64::from(i) * 0.7231).sin().to_latent();
+        // A filler has more zeros than all others.
+        let mut sample: Vec<u64> = (1..500).map(narrow).collect();
+        sample.extend(std::iter::repeat_n(0.5f64.to_latent(), 700));
+        assert!(float_quant_bits(&sample, 0.0).contains(&29));
+        let fifth = |i: u32| if i.is_multiple_of(5) { narrow(i) } else { wide(i) };
+        let sample: Vec<u64> = (1..1000).map(fifth).collect();
+        assert_eq!(float_quant_bits(&sample, 0.0), [29]);
+        assert!(float_quant_bits(&sample, 20.0).is_empty());
+        assert!(float_quant_bits(&(1..1000).map(wide).collect::<Vec<u64>>(), 0.0).is_empty());
     }
 
     #[test]
     fn narrow_floats_in_wide_ones_are_found() {
         let sample: Vec<u64> = (1..500).map(|i| f64::from((i as f32).sqrt()).to_latent()).collect();
-        assert!(float_quant_bits(&sample).contains(&29));
+        assert!(float_quant_bits(&sample, 0.0).contains(&29));
     }
 }
