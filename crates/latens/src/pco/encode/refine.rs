@@ -20,6 +20,11 @@ const CONV1_ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
 /// The order that a glance tries.
 const CONV1_GLANCE: usize = 8;
 
+/// Chunks shorter than this have no use for linear predictions, whose weights and first latents take as
+/// much as they might save, and shorter than that, none for lookbacks.
+const CONV1_LEAST: usize = 256;
+const LOOKBACK_LEAST: usize = 64;
+
 /// A stretch of the chunk, split by a candidate's mode.
 struct Stretch<L> {
     sample: Sample<L>,
@@ -117,7 +122,12 @@ impl Search<'_> {
         let Some(lengths) = Lengths::new(all.len(), self.config.level, self.config.favor) else {
             return;
         };
-        self.try_conv1(sample, &lengths, best);
+        if all.len() >= CONV1_LEAST {
+            self.try_conv1(sample, &lengths, best);
+        }
+        if all.len() < LOOKBACK_LEAST {
+            return;
+        }
         let Some(glance) = Stretch::new(self, all, best, lengths.glance) else { return };
         self.try_lookback(all, &glance, &lengths, best);
     }
