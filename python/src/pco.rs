@@ -3,7 +3,6 @@
 use crate::array::{from_vec, number_type, readable, writable};
 use crate::errors::{invalid, lift};
 use crate::job::run;
-use latens::pco::standalone::Decoder;
 use latens::pco::{self, Config};
 use latens::{Limits, with_number_type};
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
@@ -83,10 +82,9 @@ pub(crate) fn pco_decompress<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let limits = with_spare_slots(limits(max_output, max_alloc), max_spare_slots);
     let bytes = file.as_slice()?;
-    let mut decoder = lift(py, Decoder::new(bytes, limits))?;
-    let (found, total) = (lift(py, decoder.number_type())?, decoder.n_hint());
-    drop(decoder);
-    let Some(found) = found else {
+    let head = lift(py, pco::peek(bytes))?;
+    let total = head.n_hint;
+    let Some(found) = head.number_type else {
         lift(py, pco::decompress_any(bytes, limits))?;
         return Ok(from_vec::<u8>(py, Vec::new()));
     };

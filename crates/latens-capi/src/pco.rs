@@ -5,8 +5,8 @@ use crate::error::{guard, lt_error, lt_status};
 use crate::failure::Failure;
 use crate::options::{config, decode, known, lt_decode_options, lt_pco_options, number_of, wanted};
 use crate::raw::{self, Checked};
-use latens::pco::{self, standalone::Decoder};
-use latens::{Limits, NumberType, Watch, with_number_type};
+use latens::pco;
+use latens::{Watch, with_number_type};
 use std::ffi::c_void;
 use std::io::{self, Write};
 
@@ -138,12 +138,6 @@ pub unsafe extern "C" fn lt_pco_compress_into(
     })
 }
 
-/// The type of a file's numbers, and its own count of them, from its head.
-fn peek(file: &[u8], limits: Limits) -> latens::Result<(Option<NumberType>, u64)> {
-    let mut decoder = Decoder::new(file, limits)?;
-    Ok((decoder.number_type()?, decoder.n_hint()))
-}
-
 /// What the head of a standalone file says: the type of its numbers (LT_TYPE_ANY for an empty file
 /// that says none), and how many there are, a hint that nothing vouches for. Either may be NULL; both
 /// are 0 after an error.
@@ -160,9 +154,9 @@ pub unsafe extern "C" fn lt_pco_peek(
         raw::store(r#type, number_of(None));
         raw::store(n_hint, 0);
         let file = raw::input::<u8>(file.cast(), file_size, "file")?;
-        let (found, hint) = peek(file, Limits::default())?;
-        raw::store(r#type, number_of(found));
-        raw::store(n_hint, hint);
+        let head = pco::peek(file)?;
+        raw::store(r#type, number_of(head.number_type));
+        raw::store(n_hint, head.n_hint);
         Ok(())
     })
 }
@@ -191,7 +185,7 @@ pub unsafe extern "C" fn lt_pco_decompress(
         let file = raw::input::<u8>(file.cast(), file_size, "file")?;
         let ty = match wanted(r#type)? {
             Some(ty) => Some(ty),
-            None => peek(file, settings.limits)?.0,
+            None => pco::peek(file)?.number_type,
         };
         let Some(ty) = ty else {
             // Nothing but an empty file says no type.

@@ -90,4 +90,4 @@ pub use inspect::{
 };
 pub use layout::header::FormatVersion;
 pub use parallel::{compress_to, compress_with, decompress_into_with, decompress_with};
-pub use simple::{Decompressed, compress, decompress, decompress_any, decompress_into};
+pub use simple::{Decompressed, Head, compress, decompress, decompress_any, decompress_into, peek};

@@ -241,6 +241,26 @@ fn pco_has_tables_that_few_numbers_earn() {
     }
 }
 
+/// Bytes of a page's worth of numbers, or of ten, are hardly more than the reference's.
+#[test]
+fn few_numbers_take_few_bytes() {
+    for ty in NumberType::ALL {
+        with_number_type!(ty, T => for (i, n) in [1, 2, 10, 100, 300, 1000].into_iter().enumerate() {
+            for (level, shape) in [1, 4, 8].into_iter().cycle().zip(Shape::ALL) {
+                let numbers = make::<T>(shape, n, i as u64);
+                let config = Config::default().level(level).checksum(false);
+                let ours = latens::pco::compress(&numbers, &config).unwrap().len();
+                let config = pco::ChunkConfig::default()
+                    .with_compression_level(level as usize)
+                    .with_enable_8_bit(true);
+                let theirs = pco::standalone::simple_compress(&numbers, &config).unwrap().len();
+                let what = format!("{ty} {shape:?} n={n} level {level}");
+                assert!(ours <= theirs + theirs / 50 + 4, "{what}: {ours} over {theirs}");
+            }
+        });
+    }
+}
+
 #[test]
 fn what_pco_writes_we_read() {
     fn check<T: Both>() -> (usize, usize) {

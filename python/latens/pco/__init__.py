@@ -57,8 +57,8 @@ def compress(
     whose mask masks something is refused.
 
     `level` is 0 (fastest) to 12 (smallest); `favor` `speed`, `balanced` or `size`; `chunk_n` the most
-    numbers in a chunk, 1 to 2^24, the unit of threads; `checksum` adds a trailer that other readers
-    skip; `threads` 0 stands for all cores. The bytes do not depend on the threads.
+    numbers in a chunk, 1 to 2^24, the unit of threads; `checksum` adds a trailer of 20 bytes and 16 a
+    chunk that other readers skip; `threads` 0 stands for all cores. The bytes do not depend on the threads.
 
     Raises `InvalidArgumentError` where settings and type do not go together.
     """

@@ -1,9 +1,13 @@
 //! Whole files in memory, in one call.
 
+use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{AnyNumbers, Number};
+use crate::number::{AnyNumbers, Number, NumberType};
 use crate::pco::config::Config;
+use crate::pco::layout::chunk_head::ChunkHead;
+use crate::pco::layout::header::FormatVersion;
+use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::Trailer;
 use crate::pco::standalone::{Encoder, Engine, Slice, check_start};
 use crate::watch::Watch;
@@ -112,7 +116,12 @@ fn collect<T: Number>(
     numbers.reserve_exact(usize::try_from(reserved).unwrap_or(usize::MAX / 16));
     while numbers.len() < most {
         let have = numbers.len();
-        let room = numbers.capacity().max(2 * have).max(4096) - have;
+        let room = match numbers.capacity() - have {
+            // No more than was announced, as a rule.
+            0 if have > 0 && decoder.chunk()?.is_none() => break,
+            0 => have.max(4096),
+            room => room,
+        };
         numbers.resize(have + room.min(most - have).clamp(1, PIECE), T::default());
         let got = decoder.read(&mut numbers[have..])?;
         numbers.truncate(have + got);
@@ -146,15 +155,23 @@ pub(crate) fn watched_into<T: Number>(
     limits: Limits,
     watch: &Watch,
 ) -> Result<Decompressed> {
-    // What is read in part is not compared at the end.
-    let told = Trailer::read_end(file, 0);
-    let n = |trailer: &Trailer| trailer.chunks.iter().map(|chunk| u64::from(chunk.n)).sum::<u64>();
-    if let Ok(Some(trailer)) = &told
-        && (dst.len() as u64) < n(trailer)
-    {
-        check_start(&mut Cursor::new(file), dst.len() as u64)?;
-    }
+    let room = dst.len() as u64;
+    // What is read in part is not compared at the end. A trailer that cannot be read is told of
+    // behind what else is wrong.
+    let check_part = || -> Result<Result<()>> {
+        let n = |trailer: &Trailer| trailer.chunks.iter().map(|c| u64::from(c.n)).sum::<u64>();
+        match Trailer::read_end(file, 0) {
+            Ok(trailer) => {
+                if trailer.as_ref().map_or(0, n) > room {
+                    check_start(&mut Cursor::new(file), room)?;
+                }
+                Ok(Ok(()))
+            }
+            Err(e) => Ok(Err(e)),
+        }
+    };
     let mut decoder = open(file, limits)?;
+    let told = if decoder.n_hint() > room { Some(check_part()?) } else { None };
     let (mut count, mut rest) = (0, dst);
     // An empty buffer is read into, too: that tells a wrong type.
     loop {
@@ -178,12 +195,46 @@ pub(crate) fn watched_into<T: Number>(
         }
         Ok(finished)
     };
-    let finished = end().and_then(|finished| match told {
-        Err(e) if !finished => Err(e),
-        _ => Ok(finished),
+    let finished = end().and_then(|finished| {
+        if !finished {
+            // A file may hold more than it announces.
+            told.map_or_else(check_part, Ok)??;
+        }
+        Ok(finished)
     });
     let finished = finished.map_err(|e: Error| e.after_values(count as u64))?;
     Ok(Decompressed { count, finished })
+}
+
+/// What the head of a file says; see [`peek`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Head {
+    /// The type of the first chunk, or what an empty file announces, if it does.
+    pub number_type: Option<NumberType>,
+    /// How many numbers are announced: a hint that nothing vouches for.
+    pub n_hint: u64,
+}
+
+/// Reads the head of a standalone file, and nothing else of it.
+///
+/// ```
+/// use latens::{NumberType, pco};
+/// let file = pco::compress(&[0.5f32, 1.5], &pco::Config::default())?;
+/// let head = pco::peek(&file)?;
+/// assert_eq!((head.number_type, head.n_hint), (Some(NumberType::F32), 2));
+/// # Ok::<(), latens::Error>(())
+/// ```
+///
+/// # Errors
+/// When it is not the head of a Pco file, or is cut off.
+pub fn peek(file: &[u8]) -> Result<Head> {
+    let mut r = BitReader::new(file, 0);
+    let preamble = Preamble::read(&mut r)?;
+    FormatVersion::read(&mut r)?;
+    let first = ChunkHead::read(&mut r, preamble.uniform_type).map_err(|e| e.within("chunk 0"))?;
+    let number_type = first.map(|head| head.number_type).or(preamble.uniform_type);
+    Ok(Head { number_type, n_hint: preamble.n_hint })
 }
 
 /// All numbers of a standalone file whose type the file itself says. An empty file that says
@@ -192,9 +243,7 @@ pub(crate) fn watched_into<T: Number>(
 /// # Errors
 /// As [`decompress_with`](crate::pco::decompress_with); a file with chunks of different types is an invalid argument here.
 pub fn decompress_any(file: &[u8], limits: Limits) -> Result<AnyNumbers> {
-    // The first decoder is gone, with its tables, before the second one begins.
-    let number_type = open(file, limits)?.number_type()?;
-    match number_type {
+    match peek(file)?.number_type {
         Some(ty) => {
             crate::with_number_type!(ty, T => Ok(watched::<T>(file, limits, &Watch::NONE)?.into()))
         }
@@ -227,6 +276,21 @@ mod tests {
     use super::*;
     use crate::number::f16;
     use crate::pco::{DeltaSpec, ModeSpec};
+
+    #[test]
+    fn few_numbers_take_little_memory() {
+        for (announced, n) in [(10, 10), (3000, 3000), (4, 10), (0, 10), (10, 4)] {
+            let config = Config::default();
+            let mut encoder = Encoder::new(Vec::new(), u64::TYPE, announced, &config).unwrap();
+            let numbers: Vec<u64> = (0..n).collect();
+            encoder.write_chunk(&numbers).unwrap();
+            let found = decompress::<u64>(&encoder.finish().unwrap()).unwrap();
+            assert_eq!(found, numbers);
+            if announced == n {
+                assert_eq!(found.capacity(), found.len());
+            }
+        }
+    }
 
     fn engine(file: &[u8]) -> Result<Engine<Slice<'_>>> {
         Ok(Engine::new(Slice::starting_at(file, 0), Limits::default())?.without_checks())

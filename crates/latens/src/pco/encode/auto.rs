@@ -44,8 +44,14 @@ pub(crate) fn plan<L: Latent>(
     config: &Config,
 ) -> Result<Plan<L>> {
     let n = latents.len();
-    let search = Search { config, effort: Effort::of_estimates(config.level), n };
     let too_many = || Error::invalid("more distinct values than a dictionary holds");
+    if n == 1 && mode.is_none() && config.delta == DeltaSpec::Auto {
+        // There is nothing to choose: the number is the first one of a page, and nothing is stored.
+        let latents = ModeLatents::split(latents, ModeChoice::Classic).ok_or_else(too_many)?;
+        let delta = DeltaPayload::Consecutive { order: 1, secondary: false };
+        return Ok(Plan { latents, delta, lookbacks: None });
+    }
+    let search = Search { config, effort: Effort::of_estimates(config.level), n };
     let sample = Sample::new(&latents, sample::stripes(n, sample_n(n, config.level)));
     let mut sorted = sample.latents.clone();
     sort(&mut sorted);

@@ -27,6 +27,11 @@ const GLANCES: [usize; 2] = [MIDDLE, 1];
 const MIDDLE: usize = 4;
 const ENDS: [usize; 2] = [1, 7];
 
+/// Chunks shorter than this have no use for linear predictions, whose weights and first latents take as
+/// much as they might save, and shorter than that, none for lookbacks.
+const CONV1_LEAST: usize = 256;
+const LOOKBACK_LEAST: usize = 64;
+
 /// A stretch of the chunk, split by a candidate's mode.
 struct Stretch<L> {
     sample: Sample<L>,
@@ -120,8 +125,12 @@ impl Search<'_> {
         let Some(lengths) = Lengths::new(all.len(), self.config.level, self.config.favor) else {
             return;
         };
-        self.try_conv1(sample, &lengths, best);
-        self.try_lookback(all, &lengths, best);
+        if all.len() >= CONV1_LEAST {
+            self.try_conv1(sample, &lengths, best);
+        }
+        if all.len() >= LOOKBACK_LEAST {
+            self.try_lookback(all, &lengths, best);
+        }
     }
 
     /// Linear predictions against the best so far, both on the sample.

@@ -9,6 +9,9 @@ use std::collections::HashMap;
 const MOST: usize = 3;
 /// With fewer uneven steps than this, even ones count.
 const MOST_STEPS: u32 = 16;
+/// Samples of integers from which on every triple is looked at, and about how many of a shorter one are.
+const LONG: usize = 1 << 11;
+const TRIPLES: usize = 128;
 /// Floats that bases are tried on, and how many of them first.
 const FLOATS: usize = 1 << 10;
 const LOOK: usize = 40;
@@ -33,7 +36,9 @@ pub(crate) fn int_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
     let mut values = sample.to_vec();
     values.dedup();
     let mut steps = Vec::new();
-    for window in values.windows(3).step_by(3) {
+    // All of a long sample, as many of a short one as tell.
+    let step = if values.len() < LONG { (values.len() / TRIPLES).max(3) } else { 3 };
+    for window in values.windows(3).step_by(step) {
         let ordered = [window[0].to_u64(), window[1].to_u64(), window[2].to_u64()];
         let (a, b) = (ordered[0].abs_diff(ordered[1]), ordered[1].abs_diff(ordered[2]));
         if a == 0 || b == 0 {
