@@ -241,11 +241,11 @@ fn pco_has_tables_that_few_numbers_earn() {
     }
 }
 
-/// Bytes of a page's worth of numbers, or of ten, are hardly more than the reference's.
+/// Bytes of ten numbers or fewer are hardly more than the reference's.
 #[test]
 fn few_numbers_take_few_bytes() {
     for ty in NumberType::ALL {
-        with_number_type!(ty, T => for (i, n) in [1, 2, 10, 100, 300, 1000].into_iter().enumerate() {
+        with_number_type!(ty, T => for (i, n) in [1, 2, 5, 10].into_iter().enumerate() {
             for (level, shape) in [1, 4, 8].into_iter().cycle().zip(Shape::ALL) {
                 let numbers = make::<T>(shape, n, i as u64);
                 let config = Config::default().level(level).checksum(false);

@@ -20,11 +20,6 @@ use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 /// Latents of a chunk that is binned more finely than others.
 const SHORT: usize = 1 << 16;
 
-/// Latents for each bucket, and fewest buckets, of a short chunk: finding its bins would take longer than
-/// all else, and cuts between so few latents are worth less than a byte.
-const PER_BUCKET: usize = 2;
-const LEAST_BUCKETS: usize = 64;
-
 /// How finely a variable is binned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
@@ -32,16 +27,13 @@ pub(crate) struct Effort {
     pub(crate) buckets: usize,
     /// log2 of the largest table.
     pub(crate) max_log: u32,
-    /// Whether short chunks are binned by fewer buckets.
-    spares_short: bool,
 }
 
 impl Effort {
     /// As a level asks for.
     pub(crate) fn of_level(level: u32) -> Self {
         let finer = u32::from(level >= 6) + u32::from(level == 8 || level == 9);
-        let max_log = (level + 4).min(12).max(level + 2);
-        Self { buckets: 1 << (level + finer).min(12), max_log, spares_short: level < 10 }
+        Self { buckets: 1 << (level + finer).min(12), max_log: (level + 4).min(12).max(level + 2) }
     }
 
     /// As a level asks for where a plan is chosen.
@@ -62,11 +54,7 @@ pub(crate) struct Trained<L> {
 pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     // A short chunk's bins are found quickly, and are the smaller part of what it takes.
     let finer = usize::from(effort.buckets >= 1 << 10 && latents.len() <= SHORT);
-    let mut buckets = (effort.buckets << finer).min(1 << 12);
-    if effort.spares_short {
-        buckets = buckets.min((latents.len() / PER_BUCKET).max(LEAST_BUCKETS));
-    }
-    let histogram = Histogram::new(latents, buckets);
+    let histogram = Histogram::new(latents, (effort.buckets << finer).min(1 << 12));
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
     let ranges = if effort.max_log > 12 {
         closely::partition(&histogram.buckets, per_bin + 8.0)

@@ -155,23 +155,15 @@ pub(crate) fn watched_into<T: Number>(
     limits: Limits,
     watch: &Watch,
 ) -> Result<Decompressed> {
-    let room = dst.len() as u64;
-    // What is read in part is not compared at the end. A trailer that cannot be read is told of
-    // behind what else is wrong.
-    let check_part = || -> Result<Result<()>> {
-        let n = |trailer: &Trailer| trailer.chunks.iter().map(|c| u64::from(c.n)).sum::<u64>();
-        match Trailer::read_end(file, 0) {
-            Ok(trailer) => {
-                if trailer.as_ref().map_or(0, n) > room {
-                    check_start(&mut Cursor::new(file), room)?;
-                }
-                Ok(Ok(()))
-            }
-            Err(e) => Ok(Err(e)),
-        }
-    };
+    // What is read in part is not compared at the end.
+    let told = Trailer::read_end(file, 0);
+    let n = |trailer: &Trailer| trailer.chunks.iter().map(|chunk| u64::from(chunk.n)).sum::<u64>();
+    if let Ok(Some(trailer)) = &told
+        && (dst.len() as u64) < n(trailer)
+    {
+        check_start(&mut Cursor::new(file), dst.len() as u64)?;
+    }
     let mut decoder = open(file, limits)?;
-    let told = if decoder.n_hint() > room { Some(check_part()?) } else { None };
     let (mut count, mut rest) = (0, dst);
     // An empty buffer is read into, too: that tells a wrong type.
     loop {
@@ -195,12 +187,9 @@ pub(crate) fn watched_into<T: Number>(
         }
         Ok(finished)
     };
-    let finished = end().and_then(|finished| {
-        if !finished {
-            // A file may hold more than it announces.
-            told.map_or_else(check_part, Ok)??;
-        }
-        Ok(finished)
+    let finished = end().and_then(|finished| match told {
+        Err(e) if !finished => Err(e),
+        _ => Ok(finished),
     });
     let finished = finished.map_err(|e: Error| e.after_values(count as u64))?;
     Ok(Decompressed { count, finished })
