@@ -10,27 +10,21 @@ use std::process::Command;
 const ENCRYPTED: &[u8] = include_bytes!("encrypted_column.parquet");
 
 #[test]
-fn an_encrypted_column_is_called_so_and_the_others_can_be_had() {
+fn a_column_may_be_encrypted_and_the_others_can_be_had() {
     let bench = Bench::new();
     bench.write("e.parquet", ENCRYPTED);
     for verb in ["inspect", "advise", "compress"] {
         let said = bench.fails(1, &[verb, "e.parquet"]);
-        assert!(said.contains("the column is encrypted"), "{said}");
+        assert!(said.contains("or encrypted; --columns"), "{said}");
         assert!(said.contains("column secret") && said.contains("byte "), "{said}");
     }
     let verified = bench.run(&["verify", "e.parquet"]);
     assert_eq!(verified.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&verified.stdout).contains("column is encrypted"));
+    assert!(String::from_utf8_lossy(&verified.stdout).contains("secret"));
     bench.ok(&["compress", "e.parquet", "--columns", "open", "-o", "open.parquet"]);
     let values = dump(&bench.path("open.parquet")).remove(0).1;
     let numbers = [1i64, 2, 3].map(|n| Some(n.to_le_bytes().to_vec()));
     assert_eq!(values, numbers);
-    // Damage elsewhere is still told as damage.
-    let mut cut = ENCRYPTED.to_vec();
-    cut[4] ^= 0xff;
-    bench.write("cut.parquet", &cut);
-    let said = bench.fails(1, &["compress", "cut.parquet", "--columns", "open"]);
-    assert!(!said.contains("encrypted"), "{said}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(super) fn of(file: &SharedFile, meta: &ParquetMetaData) -> Result<Checksums>
         let &(group, leaf) = chunks.get(index).unwrap_or(&(0, 0));
         let group_meta = meta.row_group(group);
         let rows = usize::try_from(group_meta.num_rows()).unwrap_or(0);
-        chunk(file, group_meta.column(leaf), rows).map_err(|e| placed(file, meta, (group, leaf), e))
+        chunk(file, group_meta.column(leaf), rows).map_err(|e| placed(meta, (group, leaf), e))
     })?;
     let sum = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
     Ok(Checksums::of(sum.0, sum.1))

@@ -170,7 +170,7 @@ fn column(
             found.compression.push(codec);
         }
         pages_of(file, all, (group, leaf), &mut found, room)
-            .map_err(|e| placed(file, all, (group, leaf), e))?;
+            .map_err(|e| placed(all, (group, leaf), e))?;
     }
     Ok(found)
 }

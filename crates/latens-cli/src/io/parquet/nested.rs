@@ -30,8 +30,7 @@ pub(super) fn verify(
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<()> {
     for group in 0..meta.num_row_groups() {
-        chunk(file, meta, (group, leaf))
-            .map_err(|e| pages::placed(file, meta, (group, leaf), e))?;
+        chunk(file, meta, (group, leaf)).map_err(|e| pages::placed(meta, (group, leaf), e))?;
         let chunk = meta.row_group(group).columns().get(leaf);
         done(chunk.map_or(0, |chunk| u64::try_from(chunk.uncompressed_size()).unwrap_or(0)));
     }

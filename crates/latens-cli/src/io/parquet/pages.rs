@@ -8,7 +8,6 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use std::sync::Arc;
 
 use super::delta_pages::DeltaPages;
-use super::footer::explained;
 use super::schema::foreign;
 
 /// The pages of one column chunk, decompressed and with their checksums verified; those of the
@@ -46,13 +45,13 @@ pub(super) fn of_chunk<'a>(
 }
 
 /// An error in a column chunk, with its place.
-pub(super) fn placed(
-    file: &SharedFile,
-    meta: &ParquetMetaData,
-    (group, leaf): (usize, usize),
-    e: Failure,
-) -> Failure {
-    let e = explained(file, group, leaf, e).within(format!("row group {group}"));
+pub(super) fn placed(meta: &ParquetMetaData, (group, leaf): (usize, usize), e: Failure) -> Failure {
+    // The crate does not tell encrypted columns, which a footer in the clear may have.
+    let e = match e.what().contains("corrupt") {
+        true => e.hint("damaged, or encrypted; --columns takes the others"),
+        false => e,
+    };
+    let e = e.within(format!("row group {group}"));
     let group = meta.row_groups().get(group);
     let Some(chunk) = group.and_then(|group| group.columns().get(leaf)) else { return e };
     let e = e.within(format!("column {}", chunk.column_path().string()));

@@ -205,6 +205,6 @@ impl ParquetColumn<'_> {
     /// An error in the column chunk that was read last.
     fn placed(&self, e: Failure) -> Failure {
         let group = self.group.saturating_sub(1);
-        pages::placed(&self.table.bytes, self.table.file.metadata(), (group, self.leaf), e)
+        pages::placed(self.table.file.metadata(), (group, self.leaf), e)
     }
 }
