@@ -108,13 +108,14 @@ pub(crate) fn plan<L: Latent>(
         let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let bits = best.bits / n.max(1) as f64;
-        // A dictionary that the caller asks for is kept.
-        let is_free = is_dict && mode.is_none();
-        if is_free && !is_lookback {
+        // A mode that the caller asks for is kept.
+        let hides = is_dict || best.mode != ModeChoice::Classic && comes_again_soon(&sample);
+        if hides && mode.is_none() && !is_lookback {
             let bare = ModeChoice::Classic;
             let bare = search.candidate(&latents, &sample, &sorted, bare, f64::INFINITY);
-            search.try_lookback_without_dict(&latents, bare, &mut best);
+            search.try_lookback_without_mode(&latents, bare, &mut best);
         }
+        let is_free = is_dict && mode.is_none();
         if is_free && is_lookback
             || !is_lookback && search.tries_lookbacks() && period::exists(&latents, bits)
         {
@@ -152,6 +153,22 @@ fn sample_n(n: usize, level: u32) -> usize {
         0..=5 => (n / 32).clamp(1 << 11, 1 << 12),
         _ => (n / 16).clamp(1 << 12, 1 << 14),
     }
+}
+
+/// Whether stretches have few values each, as rows with a scale of their own have.
+fn comes_again_soon<L: Latent>(sample: &Sample<L>) -> bool {
+    const NEAR: usize = 256;
+    let (mut values, mut distinct, mut all) = (Vec::with_capacity(NEAR), 0, 0);
+    for stripe in &sample.stripes {
+        for near in sample.latents[stripe.clone()].chunks_exact(NEAR) {
+            values.clear();
+            values.extend_from_slice(near);
+            sort(&mut values);
+            distinct += values.chunk_by(|a, b| a == b).count();
+            all += NEAR;
+        }
+    }
+    distinct * 4 <= all && all > 0
 }
 
 /// Modes worth measuring, dictionaries aside.

@@ -58,6 +58,18 @@ mod tests {
         assert!(plan.latents.primary.latents().is_some());
     }
 
+    /// Rows of few values of their own, all of them multiples.
+    #[test]
+    fn values_of_a_row_are_looked_back_to() {
+        let value = |i: u64| mix(i / 384 * 100 + mix(i) % 14) >> 50 << 10;
+        let latents: Vec<u32> = (0..100_000).map(|i| value(i) as u32).collect();
+        for level in [4, 8] {
+            let config = Config::default().level(level);
+            let plan = plan(latents.clone(), NumberType::U32, &config).unwrap();
+            assert!(matches!(plan.delta, DeltaPayload::Lookback { .. }), "{:?}", plan.delta);
+        }
+    }
+
     /// What repeats has many linear predictions, of which some are no longer good once weights are whole.
     #[test]
     fn a_prediction_stays_as_good_as_the_sample_said() {

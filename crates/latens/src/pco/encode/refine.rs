@@ -192,8 +192,8 @@ impl Search<'_> {
         }
     }
 
-    /// Lookbacks in place of a dictionary, which may well hide what they save.
-    pub(crate) fn try_lookback_without_dict<L: Latent>(
+    /// Lookbacks in place of a mode, which may well hide what they save.
+    pub(crate) fn try_lookback_without_mode<L: Latent>(
         &self,
         all: &[L],
         bare: Option<Candidate<L>>,
