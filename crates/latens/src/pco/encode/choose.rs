@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn values_of_a_row_are_looked_back_to() {
         let value = |i: u64| mix(i / 384 * 100 + mix(i) % 14) >> 50 << 10;
-        let latents: Vec<u32> = (0..100_000).map(|i| value(i) as u32).collect();
+        let latents: Vec<u32> = (0..100_000).map(|i| value(i).try_into().unwrap()).collect();
         for level in [4, 8] {
             let config = Config::default().level(level);
             let plan = plan(latents.clone(), NumberType::U32, &config).unwrap();
