@@ -22,8 +22,7 @@ const CONV1_GLANCE: usize = 16;
 /// Chunks up to this are looked at as a whole where a dictionary is best: of what repeats, a stretch has
 /// seen too little.
 const SHORT: usize = 1 << 14;
-/// Where stretches lie, in eighths: those that are glanced at for lookbacks, and those that decide.
-const GLANCES: [usize; 2] = [MIDDLE, 1];
+/// Where stretches lie, in eighths: the one that is glanced at for lookbacks, and those that decide with it.
 const MIDDLE: usize = 4;
 const ENDS: [usize; 2] = [1, 7];
 
@@ -169,11 +168,8 @@ impl Search<'_> {
             let stretch = Stretch::new(self, all, best, length, eighths)?;
             Some((stretch.bits, self.with_lookback(best, &stretch, length)))
         };
-        let is_promising = |eighths| {
-            bits(lengths.glance, eighths)
-                .is_some_and(|(without, with)| with <= without * lengths.promising)
-        };
-        if !GLANCES.into_iter().any(is_promising) {
+        let Some(glance) = bits(lengths.glance, MIDDLE) else { return };
+        if glance.1 > glance.0 * lengths.promising {
             return;
         }
         // Where chunks are long, one stretch may be unlike all others.
