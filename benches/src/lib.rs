@@ -1,6 +1,7 @@
 //! What the comparison programs share.
 
 pub mod corpus;
+pub mod noise;
 pub mod pco_more;
 pub mod peers;
 pub mod reference;

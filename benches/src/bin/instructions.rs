@@ -10,6 +10,7 @@ use latens::pco::{self, Config};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::{self, Reader, compress_checkpoint};
 use latens::{Error, Limits, Number};
+use latens_benches::noise::noise;
 use std::hint::black_box;
 
 const COUNT: usize = 1 << 17;
@@ -92,17 +93,6 @@ fn decompress<T: Number>(numbers: &[T]) -> Box<dyn FnMut()> {
     let mut out = numbers.to_vec();
     Box::new(move || {
         pco::decompress_into(&file, &mut out).expect("sound");
-    })
-}
-
-/// Numbers that look random, the same in every run.
-fn noise() -> impl Iterator<Item = u64> {
-    let mut x = 0x9e37_79b9_7f4a_7c15u64;
-    std::iter::repeat_with(move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x.wrapping_mul(0x2545_f491_4f6c_dd1d)
     })
 }
 

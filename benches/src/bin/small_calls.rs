@@ -14,6 +14,7 @@
 
 use latens::pco as ours;
 use latens::{Limits, Number};
+use latens_benches::noise::noise;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -232,17 +233,6 @@ impl Bench<'_> {
         )
         .expect("to memory");
     }
-}
-
-/// Numbers that look random, the same in every run.
-fn noise() -> impl Iterator<Item = u64> {
-    let mut x = 0x9e37_79b9_7f4a_7c15u64;
-    std::iter::repeat_with(move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    })
 }
 
 /// The largest count.
