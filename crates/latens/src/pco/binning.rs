@@ -1,11 +1,12 @@
 //! Bins for a latent variable: a histogram, the cheapest partition of it, weights, and the way
 //! from a latent back to its bin.
 //!
-//! [`histogram`] reduces latents to at most some thousand buckets, [`optimize`] joins buckets to
-//! bins by dynamic programming over what they cost, [`train`] turns bins into a [`Variable`] with
+//! [`histogram`] reduces latents to at most some thousand buckets, [`coarse`] and [`optimize`] join buckets
+//! to bins by dynamic programming over what they cost, [`train`] turns bins into a [`Variable`] with
 //! the table size that costs least, [`lookup`] finds the bin of each latent.
 
 pub(crate) mod closely;
+pub(crate) mod coarse;
 pub(crate) mod histogram;
 pub(crate) mod lookup;
 pub(crate) mod optimize;
@@ -19,6 +20,11 @@ use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 
 /// Latents of a chunk that is binned more finely than others.
 const SHORT: usize = 1 << 16;
+/// Parts that buckets are joined to before they are partitioned: so many of many buckets, and so many of
+/// fewer, and for estimates.
+const MOST_PARTS: usize = 256;
+const PARTS: usize = 128;
+const ESTIMATED_PARTS: usize = 32;
 
 /// How finely a variable is binned.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +65,8 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     let ranges = if effort.max_log > 12 {
         closely::partition(&histogram.buckets, per_bin + 8.0)
     } else {
-        optimize::partition(&histogram.buckets, per_bin)
+        let parts = (histogram.buckets.len() / 16).clamp(PARTS, MOST_PARTS);
+        coarse::partition(&histogram.buckets, per_bin, parts)
     };
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
     let (log, weights, code_bits) = best_table(&counts, effort.max_log);
@@ -124,7 +131,7 @@ pub(crate) fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize
         let offset_bits = f64::from(range.upper.sub(range.lower).bit_length());
         per_bin + 8.0 + count / total * n * (log_total - log2(count) + offset_bits)
     };
-    19.0 + optimize::partition(buckets, per_bin).iter().map(bits_of).sum::<f64>()
+    19.0 + coarse::partition(buckets, per_bin, ESTIMATED_PARTS).iter().map(bits_of).sum::<f64>()
 }
 
 /// The table size whose codes and metadata take the fewest bits, its weights, and those bits.

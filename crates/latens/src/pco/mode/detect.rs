@@ -3,6 +3,7 @@
 //! Only candidates: the encoder measures each on a sample and takes what is smallest.
 
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
 use std::collections::HashMap;
 
 /// Candidates of a kind, at most.
@@ -136,6 +137,7 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
     }
     let digits = f64::from(L::MANTISSA_DIGITS);
     let few = &values[..values.len().min(LOOK)];
+    let logs: Vec<f64> = values.iter().map(|v| v.log2()).collect();
     let mut tried: Vec<Tried<L>> = Vec::new();
     for base in decimal_bases().into_iter().chain(common_divisors(&values, digits)) {
         let bits = L::bits_from_f64(base);
@@ -143,16 +145,13 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
         if !base.is_finite() || base == 0.0 {
             continue;
         }
-        let is_hit = |&&v: &&f64| is_multiple(v, base, digits);
         // Most bases fail at once.
-        if few.iter().filter(is_hit).count() * 5 <= few.len() {
+        if multiples(few, &logs, base, digits).0 * 5 <= few.len() {
             continue;
         }
-        let (mut hits, mut saves) = (0, 0.0);
-        for v in values.iter().filter(is_hit) {
-            hits += 1;
-            saves += digits - 1.0 - (v / base).log2();
-        }
+        let (hits, log) = multiples(&values, &logs, base, digits);
+        #[expect(clippy::cast_precision_loss, reason = "a sample")]
+        let saves = hits as f64 * (digits - 1.0 + base.log2()) - log;
         if hits * 5 > values.len() * 2 {
             tried.push(Tried { base: bits.order(), hits, saves });
         }
@@ -191,8 +190,25 @@ fn is_normal<L: Latent>(base: L) -> bool {
     exponent != L::ZERO && exponent.to_u64() != (1u64 << exponent_bits) - 1
 }
 
+/// How many values are multiples of a base, and the sum of their logarithms.
+fn multiples(values: &[f64], logs: &[f64], base: f64, digits: f64) -> (usize, f64) {
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            let (mut hits, mut sum) = (0, 0.0);
+            for (&v, &log) in values.iter().zip(logs) {
+                let is_hit = is_multiple(v, base, digits);
+                hits += usize::from(is_hit);
+                sum += if is_hit { log } else { 0.0 };
+            }
+            (hits, sum)
+        },
+    )
+}
+
 /// Whether `v` is within a few units in the last place of a multiple of `base`, and the multiple
 /// is small enough for that to mean something.
+#[inline(always)]
 fn is_multiple(v: f64, base: f64, digits: f64) -> bool {
     let quotient = v / base;
     // Rounded by an addition; the quotient is small enough for that, or too large anyway.
@@ -200,9 +216,10 @@ fn is_multiple(v: f64, base: f64, digits: f64) -> bool {
     let nearest = (quotient + ROUND) - ROUND;
     // Of all floats a quarter lie as near as an eighth.
     const NEAR: f64 = 0.125;
-    nearest >= 1.0
-        && nearest <= power_of_two(digits - 4.0)
-        && (quotient - nearest).abs() <= (quotient * power_of_two(3.0 - digits)).min(NEAR)
+    // All of them at once: no branches, for vectors.
+    (nearest >= 1.0)
+        & (nearest <= power_of_two(digits - 4.0))
+        & ((quotient - nearest).abs() <= (quotient * power_of_two(3.0 - digits)).min(NEAR))
 }
 
 /// A power of two with a small whole exponent.
