@@ -7,6 +7,7 @@
 
 pub(crate) mod closely;
 pub(crate) mod coarse;
+pub(crate) mod every;
 pub(crate) mod histogram;
 pub(crate) mod lookup;
 pub(crate) mod optimize;

@@ -5,6 +5,7 @@
 //! `i` and one bin over the rest, for some `i`.
 
 use crate::number::Latent;
+use crate::pco::binning::every;
 use crate::pco::binning::histogram::Bucket;
 use latens_kernels::dispatch::Present;
 
@@ -21,16 +22,23 @@ const HOPELESS: f64 = 0.25;
 /// there what one more bucket would cost jumps; in between costs are flat and a sparser and
 /// sparser grid will do.
 pub(crate) fn partition<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> Vec<Bucket<L>> {
+    if buckets.len() <= every::MOST {
+        return every::partition(buckets, bits_per_bin + weight_bits(buckets.len()));
+    }
     Present::in_use().call(
         #[inline(always)]
         || partition_in(buckets, bits_per_bin),
     )
 }
 
+/// A weight takes about as many bits as it takes to name a bin, and a few more.
+fn weight_bits(buckets: usize) -> f64 {
+    f64::from(buckets.max(2).ilog2()).min(8.0)
+}
+
 #[inline(always)]
 fn partition_in<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> Vec<Bucket<L>> {
-    // A weight takes about as many bits as it takes to name a bin, and a few more.
-    let bits_per_bin = bits_per_bin + f64::from(buckets.len().max(2).ilog2()).min(8.0);
+    let bits_per_bin = bits_per_bin + weight_bits(buckets.len());
     let mut sums = Vec::with_capacity(buckets.len() + 1);
     let mut sum = 0u32;
     sums.push(0);
@@ -207,12 +215,16 @@ impl Starts {
 /// log2 of a positive number to about 1e-3, much faster than the exact one.
 #[inline(always)]
 pub(crate) fn log2(x: f64) -> f64 {
-    let bits = x.to_bits();
-    // The exponent as the low bits of a float: there is no instruction that would convert four.
-    let exponent = f64::from_bits(bits >> 52 | 1075 << 52) - (4_503_599_627_370_496.0 + 1023.0);
-    let m = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52) - 1.0;
+    let m = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1023 << 52) - 1.0;
     // Least squares fit of log2(1 + m) with exact ends.
-    exponent + m * (1.437_96 + m * (-0.673_84 + m * (0.317_49 - m * 0.081_61)))
+    exponent(x) + m * (1.437_96 + m * (-0.673_84 + m * (0.317_49 - m * 0.081_61)))
+}
+
+/// log2 of a positive number, rounded down.
+#[inline(always)]
+pub(crate) fn exponent(x: f64) -> f64 {
+    // As the low bits of a float: there is no instruction that would convert four.
+    f64::from_bits(x.to_bits() >> 52 | 1075 << 52) - (4_503_599_627_370_496.0 + 1023.0)
 }
 
 #[cfg(test)]

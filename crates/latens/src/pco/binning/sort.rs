@@ -3,8 +3,11 @@
 use crate::number::Latent;
 use latens_kernels::dispatch::Present;
 
-/// Bits of a digit.
-const DIGIT: u32 = 11;
+/// Values of a digit, and of one of few latents.
+const DIGIT: usize = 1 << 11;
+const SHORT_DIGIT: usize = 1 << 8;
+/// Fewer latents than this are few.
+const MANY: usize = 1 << 12;
 /// Fewer latents than this are compared with each other.
 const FEW: usize = 1 << 9;
 /// Digits that are sorted by; in latents that are wider than those, only the highest.
@@ -19,11 +22,15 @@ pub(crate) fn sort<L: Latent>(latents: &mut [L]) {
     }
     let (min, max) = latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x)));
     let bits = max.sub(min).bit_length();
-    let digits = bits.div_ceil(DIGIT).min(MOST_DIGITS);
-    let low = bits.saturating_sub(digits * DIGIT);
+    let digit = if latents.len() < MANY { SHORT_DIGIT } else { DIGIT };
+    let digits = bits.div_ceil(digit.ilog2()).min(MOST_DIGITS);
+    let low = bits.saturating_sub(digits * digit.ilog2());
     Present::in_use().call(
         #[inline(always)]
-        || by_digits(latents, min, low, digits),
+        || match digit {
+            SHORT_DIGIT => by_digits::<L, SHORT_DIGIT>(latents, min, low, digits),
+            _ => by_digits::<L, DIGIT>(latents, min, low, digits),
+        },
     );
     if low > 0 {
         let high = |x: L| x.sub(min) >> low;
@@ -36,11 +43,11 @@ pub(crate) fn sort<L: Latent>(latents: &mut [L]) {
 }
 
 #[inline(always)]
-fn by_digits<L: Latent>(latents: &mut [L], min: L, low: u32, digits: u32) {
+fn by_digits<L: Latent, const DIGIT: usize>(latents: &mut [L], min: L, low: u32, digits: u32) {
     let mut other = latents.to_vec();
     let (mut from, mut to) = (&mut latents[..], &mut other[..]);
     for digit in 0..digits {
-        pass(from, to, min, low + digit * DIGIT);
+        pass::<L, DIGIT>(from, to, min, low + digit * DIGIT.ilog2());
         (from, to) = (to, from);
     }
     if digits % 2 == 1 {
@@ -50,11 +57,10 @@ fn by_digits<L: Latent>(latents: &mut [L], min: L, low: u32, digits: u32) {
 
 /// Orders latents less `min` by the digit at `shift`, those of the same digit as they were.
 #[inline(always)]
-fn pass<L: Latent>(from: &[L], to: &mut [L], min: L, shift: u32) {
-    const DIGITS: usize = 1 << DIGIT;
+fn pass<L: Latent, const DIGIT: usize>(from: &[L], to: &mut [L], min: L, shift: u32) {
     #[expect(clippy::cast_possible_truncation, reason = "masked")]
-    let digit = |x: L| (x.sub(min) >> shift).to_u64() as usize & (DIGITS - 1);
-    let mut places = [0u32; DIGITS];
+    let digit = |x: L| (x.sub(min) >> shift).to_u64() as usize & (DIGIT - 1);
+    let mut places = [0u32; DIGIT];
     for &x in from {
         places[digit(x)] += 1;
     }

@@ -196,8 +196,9 @@ fn multiples(values: &[f64], logs: &[f64], base: f64, digits: f64) -> (usize, f6
         #[inline(always)]
         || {
             let (mut hits, mut sum) = (0, 0.0);
+            let inverse = 1.0 / base;
             for (&v, &log) in values.iter().zip(logs) {
-                let is_hit = is_multiple(v, base, digits);
+                let is_hit = is_whole(v * inverse, digits);
                 hits += usize::from(is_hit);
                 sum += if is_hit { log } else { 0.0 };
             }
@@ -206,11 +207,10 @@ fn multiples(values: &[f64], logs: &[f64], base: f64, digits: f64) -> (usize, f6
     )
 }
 
-/// Whether `v` is within a few units in the last place of a multiple of `base`, and the multiple
-/// is small enough for that to mean something.
+/// Whether a quotient is within a few units in the last place of a whole number that is small enough for
+/// that to mean something.
 #[inline(always)]
-fn is_multiple(v: f64, base: f64, digits: f64) -> bool {
-    let quotient = v / base;
+fn is_whole(quotient: f64, digits: f64) -> bool {
     // Rounded by an addition; the quotient is small enough for that, or too large anyway.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let nearest = (quotient + ROUND) - ROUND;
@@ -242,19 +242,25 @@ fn decimal_bases() -> Vec<f64> {
 /// the values themselves.
 fn common_divisors(values: &[f64], digits: f64) -> Vec<f64> {
     let mut found: Vec<f64> = Vec::new();
-    for pair in values.chunks_exact(2).take(200) {
-        let (mut a, mut b) = (pair[0].max(pair[1]), pair[0].min(pair[1]));
-        let tolerance = a * (8.0 - digits).exp2();
-        while b > tolerance {
-            (a, b) = (b, a - b * (a / b).floor());
-            if a - b < tolerance {
-                b = 0.0;
+    let least = (8.0 - digits).exp2();
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            for pair in values.chunks_exact(2).take(200) {
+                let (mut a, mut b) = (pair[0].max(pair[1]), pair[0].min(pair[1]));
+                let tolerance = a * least;
+                while b > tolerance {
+                    (a, b) = (b, a - b * (a / b).floor());
+                    if a - b < tolerance {
+                        b = 0.0;
+                    }
+                }
+                if a > 64.0 * tolerance {
+                    found.push(a);
+                }
             }
-        }
-        if a > 64.0 * tolerance {
-            found.push(a);
-        }
-    }
+        },
+    );
     found.sort_unstable_by(f64::total_cmp);
     let Some(&rough) = found.get(found.len() / 2) else { return Vec::new() };
     // The greatest multiple tells the base best.
