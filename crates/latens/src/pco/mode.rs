@@ -5,6 +5,7 @@
 
 pub(crate) mod decimals;
 pub(crate) mod detect;
+pub(crate) mod detect_floats;
 pub(crate) mod dict;
 pub(crate) mod float_mult;
 pub(crate) mod float_quant;

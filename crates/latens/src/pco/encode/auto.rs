@@ -21,7 +21,7 @@ use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::MAX_DICT;
-use crate::pco::mode::{decimals, detect, dict};
+use crate::pco::mode::{decimals, detect, detect_floats, dict};
 
 /// Largest dictionary that is tried.
 const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
@@ -81,6 +81,8 @@ pub(crate) fn plan<L: Latent>(
     }
     let mut rivals = Vec::new();
     let mut best = search.best(&sample, &mut candidates, &mut rivals);
+    // The best mode that is no dictionary.
+    let plain = best.as_ref().map_or(ModeChoice::Classic, |best| best.mode);
     if mode.is_none() {
         let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
         let distinct = Distinct::of(&sorted);
@@ -111,9 +113,12 @@ pub(crate) fn plan<L: Latent>(
         // A mode that the caller asks for is kept.
         let hides = is_dict || best.mode != ModeChoice::Classic && comes_again_soon(&sample);
         if hides && mode.is_none() && !is_lookback {
-            let bare = ModeChoice::Classic;
-            let bare = search.candidate(&latents, &sample, &sorted, bare, f64::INFINITY);
-            search.try_lookback_without_mode(&latents, bare, &mut best);
+            let mut modes = vec![ModeChoice::Classic];
+            modes.extend((is_dict && plain != ModeChoice::Classic).then_some(plain));
+            for mode in modes {
+                let other = search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY);
+                search.try_lookback_of_mode(&latents, other, &mut best);
+            }
         }
         let is_free = is_dict && mode.is_none();
         if is_free && is_lookback
@@ -175,9 +180,9 @@ fn comes_again_soon<L: Latent>(sample: &Sample<L>) -> bool {
 fn mode_candidates<L: Latent>(sample: &[L], ty: NumberType) -> Vec<ModeChoice<L>> {
     let mut modes = vec![ModeChoice::Classic];
     if ty.kind() == NumberKind::Float {
-        let (bases, saves) = detect::float_mult_bases(sample);
+        let (bases, saves) = detect_floats::float_mult_bases(sample);
         modes.extend(bases.into_iter().map(ModeChoice::FloatMult));
-        let bits = detect::float_quant_bits(sample, saves * QUANT_OF_MULT);
+        let bits = detect_floats::float_quant_bits(sample, saves * QUANT_OF_MULT);
         modes.extend(bits.into_iter().map(ModeChoice::FloatQuant));
     } else {
         modes.extend(detect::int_mult_bases(sample).into_iter().map(ModeChoice::IntMult));

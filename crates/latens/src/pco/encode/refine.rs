@@ -188,15 +188,15 @@ impl Search<'_> {
         }
     }
 
-    /// Lookbacks in place of a mode, which may well hide what they save.
-    pub(crate) fn try_lookback_without_mode<L: Latent>(
+    /// Lookbacks with another mode than the best, which may well hide what they save.
+    pub(crate) fn try_lookback_of_mode<L: Latent>(
         &self,
         all: &[L],
-        bare: Option<Candidate<L>>,
+        other: Option<Candidate<L>>,
         best: &mut Candidate<L>,
     ) {
         let lengths = Lengths::new(all.len(), self.config.level, self.config.favor);
-        let (Some(lengths), Some(mut bare)) = (lengths, bare) else { return };
+        let (Some(lengths), Some(mut other)) = (lengths, other) else { return };
         let least = 1.0 - self.lookback_must_save();
         let most: &[_] = if all.len() <= SHORT {
             &[(all.len(), least)]
@@ -205,8 +205,8 @@ impl Search<'_> {
         };
         let mut gain = 1.0;
         for &(length, most) in most {
-            let with = Stretch::new(self, all, &bare, length, MIDDLE);
-            let with = with.map(|stretch| self.with_lookback(&bare, &stretch, length));
+            let with = Stretch::new(self, all, &other, length, MIDDLE);
+            let with = with.map(|stretch| self.with_lookback(&other, &stretch, length));
             let without = Stretch::new(self, all, best, length, MIDDLE);
             let (Some(with), Some(without)) = (with, without) else { return };
             gain = with / without.bits;
@@ -214,8 +214,8 @@ impl Search<'_> {
                 return;
             }
         }
-        bare.take(lookback(all.len()), best.bits * gain);
-        *best = bare;
+        other.take(lookback(all.len()), best.bits * gain);
+        *best = other;
     }
 
     /// Bits of the chunk with lookbacks, by those of a stretch.
