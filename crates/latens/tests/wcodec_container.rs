@@ -345,3 +345,70 @@ fn tensors_of_the_same_bytes_and_other_shapes_come_back() {
         }
     }
 }
+
+/// Names and numbers of a header come again, and tables do not know of it: many tensors of two numbers take
+/// less than they did.
+#[test]
+fn headers_that_repeat_are_few_bytes() {
+    let tensors: Vec<(String, Vec<u8>)> = (0..2000u32)
+        .map(|i| (format!("layers.{i}.scale"), i.wrapping_mul(0x9e37_79b9).to_le_bytes().repeat(2)))
+        .collect();
+    let listed: Vec<_> =
+        tensors.iter().map(|(n, b)| (n.as_str(), "F32", &[2u64][..], b.clone())).collect();
+    let source = safetensors(&listed);
+    for more in [0, 1, 4] {
+        // Blanks behind the header's JSON belong to it.
+        let length = u64::from_le_bytes(source[..8].try_into().unwrap());
+        let mut padded = (length + more).to_le_bytes().to_vec();
+        padded.extend_from_slice(&source[8..8 + length as usize]);
+        padded.resize(padded.len() + more as usize, b' ');
+        padded.extend_from_slice(&source[8 + length as usize..]);
+        for level in [0, 8, 12] {
+            let config = Config::default().level(level);
+            let file =
+                compress_checkpoint(&open(padded.clone()), None, &config, Vec::new()).unwrap();
+            assert!(back(&file).unwrap() == padded, "{more} more, level {level}");
+            let few = file.len() * 5 < padded.len() * 4;
+            assert!(few || level == 0 || more == 1, "{more}, {level}: {}", file.len());
+            let reader = Reader::open(file, Limits::default()).unwrap();
+            assert!(reader.metadata(0).is_some(), "the header is one entry");
+        }
+    }
+}
+
+/// Bytes of a file of one tensor at each of two levels.
+fn at_levels(levels: [u32; 2], tensor: (&str, &str, &[u64], Vec<u8>)) -> [usize; 2] {
+    let source = safetensors(&[tensor]);
+    levels.map(|level| {
+        let config = Config::default().level(level);
+        compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap().len()
+    })
+}
+
+/// What a view takes is known before another one is held against it: weights of which most are zero, and
+/// which repeat as words of eight bytes, took half as much again at level 9.
+#[test]
+fn pruned_weights_are_not_larger_at_higher_levels() {
+    let mut random = Random(11);
+    let mut half = || {
+        let bits = (random.normal(0.02) as f32).to_bits() >> 16;
+        if random.next() % 10 < 7 { 0u16 } else { bits as u16 }
+    };
+    let (rows, cols) = (4096u64, 640u64);
+    let bytes: Vec<u8> = (0..rows * cols).flat_map(|_| half().to_le_bytes()).collect();
+    let [usual, high] = at_levels([8, 9], ("w.weight", "BF16", &[rows, cols], bytes));
+    assert!(high * 1000 < usual * 1001, "{high}, {usual} at level 8");
+}
+
+/// What columns have in common is seen in a sample of long rows too.
+#[test]
+fn long_rows_are_not_larger_at_higher_levels() {
+    let mut random = Random(12);
+    let (rows, cols) = (40u64, 20000u64);
+    let scales: Vec<f64> = (0..cols).map(|_| 2f64.powf(random.normal(1.0))).collect();
+    let mut one = |scale: &f64| (random.normal(*scale) as f32).to_le_bytes();
+    let bytes: Vec<u8> =
+        (0..rows).flat_map(|_| scales.iter().flat_map(&mut one).collect::<Vec<u8>>()).collect();
+    let [low, usual] = at_levels([4, 8], ("coef", "F32", &[rows, cols], bytes));
+    assert!(usual * 1000 < low * 1001, "{usual}, {low} at level 4");
+}

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use crate::wcodec::base::{Base, bytes as read};
-use crate::wcodec::checkpoint::{Checkpoint, Segment, TensorInfo, scale_block, wide};
+use crate::wcodec::checkpoint::{Checkpoint, Format, Segment, TensorInfo, scale_block, wide};
 use crate::wcodec::class::SourceBytes;
 use crate::wcodec::config::Config;
 use crate::wcodec::data::{Data, Stretches};
@@ -36,6 +36,14 @@ pub struct BaseFile<'a> {
 const COMPARED: usize = 1 << 18;
 /// Bytes of a source file that one blob holds at most.
 const BLOB: u64 = 1 << 24;
+/// Bytes of a blob from which on a few of them may be a blob of their own, which takes some 45 bytes.
+const WORTH_WORDS: u64 = 1 << 12;
+
+/// So many bytes, or those of whole words of eight bytes where there are many: words may be fewer. Not for
+/// headers of safetensors, in whose first blob readers look for metadata.
+fn whole_words(len: u64) -> u64 {
+    if len < WORTH_WORDS { len } else { len / 8 * 8 }
+}
 
 /// Writes a checkpoint to `out`, which need not seek: the header then leaves out what only the end
 /// knows.
@@ -105,6 +113,7 @@ fn write<W: Write>(
         };
         one().map_err(|e| e.within(format!("tensor {:?}", info.name)))?;
     }
+    let gguf = matches!(checkpoint.format, Format::Gguf);
     for (number, file) in checkpoint.files.iter().enumerate() {
         let mut segments = Vec::new();
         for segment in &file.segments {
@@ -114,6 +123,7 @@ fn write<W: Write>(
                 Segment::Bytes { mut offset, mut len } => {
                     while len > 0 {
                         let now = len.min(BLOB);
+                        let now = if gguf { whole_words(now) } else { now };
                         let mut bytes = buffer(now)?;
                         checkpoint.read_at(number, offset, &mut bytes)?;
                         segments.push(SegmentRecord::Entry(writer.blob(&bytes)?));

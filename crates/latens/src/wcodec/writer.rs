@@ -122,11 +122,10 @@ impl<W: Write> Writer<W> {
 
     /// Writes bytes of a source file that belong to no tensor; the number of their entry.
     pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
-        let planned = tensor::blob(bytes, &self.config, &mut self.bank)?;
         let mut groups = Groups::new(&mut self.out);
         let mut telling = Telling::new(&self.config.watch, bytes.len());
         let put = &mut |group: &[u8], of: usize| telling.put(&mut groups, group, of);
-        let descriptor = planned.write(&self.bank, put)?;
+        let descriptor = tensor::blob(bytes, &self.config, &mut self.bank, put)?;
         let storage = groups.finish(&descriptor)?;
         telling.end()?;
         self.index.entries.push(Entry {

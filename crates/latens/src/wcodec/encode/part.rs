@@ -66,8 +66,14 @@ impl<'a> PlannedPart<'a> {
 
     /// The part as it is.
     pub(crate) fn raw(role: Role, shape: PartShape, data: Data<'a>) -> Self {
-        let per_group = (RAW_GROUP / shape.width()).max(1);
+        // A count that is small takes fewer bytes.
+        let per_group = (RAW_GROUP / shape.width()).min(shape.count()).max(1);
         Self::new(role, shape, Way::Raw { data, per_group }, 1)
+    }
+
+    /// Whether its elements are not stored as they are.
+    pub(crate) fn is_coded(&self) -> bool {
+        !matches!(self.way, Way::Raw { .. })
     }
 
     /// Whether so few elements are in it that all its groups may be kept.
@@ -180,6 +186,14 @@ impl<'a> PlannedPart<'a> {
         }
         self.known.append(&mut known);
         Ok(())
+    }
+
+    /// Encodes the groups of words, which may take anything; of symbols it is known from counts.
+    pub(crate) fn settle(&mut self, bank: &Bank) -> Result<()> {
+        match self.way {
+            Way::Words { .. } if self.known.len() < self.groups() => self.know(usize::MAX, bank),
+            _ => Ok(()),
+        }
     }
 
     /// Encodes all groups and keeps them.

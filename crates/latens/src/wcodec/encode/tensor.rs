@@ -17,7 +17,7 @@ use crate::wcodec::encode::words;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::plane::Role;
-use crate::wcodec::view::{Form, PartLayout, View};
+use crate::wcodec::view::{Form, PartLayout, View, WordOrder};
 
 /// Bytes of a descriptor without parts.
 const HEAD: usize = 9;
@@ -25,6 +25,8 @@ const HEAD: usize = 9;
 const TRY_WHOLE: usize = 1 << 18;
 /// Places of a tensor that a sample is from.
 const RUNS: usize = 4;
+/// Rows of a sample, if they are not too long.
+const ROWS: usize = 32;
 
 /// A tensor to be encoded.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,16 @@ impl PlannedTensor<'_> {
     /// Whether all of it takes less than `limit` bytes in the file, more or less.
     fn takes_less(&mut self, limit: usize, bank: &Bank) -> Result<bool> {
         take_less(&mut self.parts, limit.saturating_sub(HEAD), bank)
+    }
+
+    /// Whether some of it is not as it was.
+    fn is_coded(&self) -> bool {
+        self.parts.iter().any(PlannedPart::is_coded)
+    }
+
+    /// Finds out what it takes as far as that is open by much: before others are held against it.
+    fn settle(&mut self, bank: &Bank) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.settle(bank))
     }
 
     /// Finds out what it takes.
@@ -98,10 +110,16 @@ pub(crate) fn tensor(
     let before = bank.len();
     let mut kept = Vec::new();
     for taken in taken.iter().flatten() {
+        if let Some(best) = &mut best {
+            PlannedTensor::settle(best, bank)?;
+            bytes = best.most_bytes();
+        }
         let mut planned = plan(taken, family, config, bank)?;
         let forced = config.tools.is_some() && tensor.bytes.len() > 0;
         let raw = best.as_ref().is_none_or(|b: &PlannedTensor<'_>| b.view == View::Raw);
-        let better = planned.takes_less(bytes, bank)? || (forced && raw);
+        // Elements as they are gain nothing by a view, and bytes tell less.
+        let less = planned.is_coded() && planned.takes_less(bytes, bank)?;
+        let better = less || (forced && raw);
         let tables = bank.take_from(before);
         if better {
             bytes = planned.most_bytes();
@@ -137,10 +155,11 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> R
     Ok(best.1)
 }
 
-/// Some runs of `unit` bytes each, about [`TRY_WHOLE`] in all: rows of embeddings differ much.
+/// Some runs of `unit` bytes each, about [`TRY_WHOLE`] in all: rows of embeddings differ much. More where
+/// rows are so long that what columns have in common would not be seen.
 fn sample(bytes: Data<'_>, unit: usize, buffer: &mut Vec<u8>) -> Result<Vec<u8>> {
     let all = bytes.len() / unit;
-    let units = (TRY_WHOLE / unit).clamp(1, all.max(1));
+    let units = (TRY_WHOLE / unit).max(ROWS.min(MOST_KEPT / unit)).clamp(1, all.max(1));
     let runs = if all > 2 * units { units.min(RUNS) } else { 1 };
     let mut sample = Vec::new();
     for run in 0..runs {
@@ -191,8 +210,7 @@ fn plan_part<'a>(
         Form::Words { width, float, .. } => {
             let width_bytes = usize::from(width.max(1));
             let shape = PartShape::Words { width, float, count: data.len() / width_bytes };
-            let per_group = words::per_group(width_bytes);
-            let way = Way::Words { data, float, per_group, config: config.pco() };
+            let way = words_by_pco(data, &shape, float, config);
             let coded = PlannedPart::new(role, shape, way, config.threads_in_force());
             coded.kept_if_small(bank)?.or_raw(data, bank.len(), bank)
         }
@@ -214,12 +232,24 @@ fn plan_bytes<'a>(
     coded.kept_if_small(bank)?.or_raw(data, before, bank)
 }
 
-/// Settles how bytes are encoded that are no tensor's.
-pub(crate) fn blob<'a>(
-    bytes: &'a [u8],
+/// Encodes bytes that are no tensor's: names, numbers as text, lists of words. Most of it was there
+/// before, which tables do not know; Pco does, of words whose places are multiples of their width.
+pub(crate) fn blob(
+    bytes: &[u8],
     config: &Config,
     bank: &mut Bank,
-) -> Result<PlannedTensor<'a>> {
-    let part = plan_bytes(Role::Rest, Data::Held(bytes), config, bank)?;
-    Ok(PlannedTensor { view: View::Raw, parts: vec![part] })
+    put: Put<'_>,
+) -> Result<Descriptor> {
+    let words = |width| View::Words { width, order: WordOrder::Unsigned };
+    let views = [View::Raw, words(2), words(4), words(8)];
+    let shape = [bytes.len() as u64];
+    let bytes = Tensor { dtype: Dtype::U8, shape: &shape, bytes: Data::Held(bytes) };
+    let config = config.clone().tools(None);
+    tensor(bytes, &views, &Family::default(), &config, bank, put)
+}
+
+/// Words by Pco, in groups of as many as suits them.
+fn words_by_pco<'a>(data: Data<'a>, shape: &PartShape, float: bool, config: &Config) -> Way<'a> {
+    let per_group = words::per_group(shape.width()).min(shape.count()).max(1);
+    Way::Words { data, float, per_group, config: config.pco() }
 }
