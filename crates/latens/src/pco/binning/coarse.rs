@@ -163,8 +163,9 @@ mod tests {
             check((0..n).map(|i| mix(i) >> 10), most, 1.001);
             // Heavy tails, clusters of which some are small, values that come often.
             check((0..n).map(|i| mix(i) >> (mix(i + n) % 60)), most, 1.003);
-            check((0..n).map(|i| (mix(i) % 40 << 40) + mix(i + n) % 300), most, 1.01);
-            let often = |i| if mix(i) % 3 == 0 { mix(i) % 11 * 1000 } else { mix(i + n) % 9_999 };
+            check((0..n).map(|i| ((mix(i) % 40) << 40) + mix(i + n) % 300), most, 1.01);
+            let often =
+                |i| if mix(i).is_multiple_of(3) { mix(i) % 11 * 1000 } else { mix(i + n) % 9_999 };
             check((0..n).map(often), most, 1.003);
         }
     }

@@ -71,7 +71,6 @@ impl End {
     /// The least cost up to here, and the start of the last bin that has it, of the first `n`.
     #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "the exponent of a width is wanted")]
-    #[expect(clippy::cast_possible_truncation, reason = "masked")]
     fn cheapest(&self, starts: &Starts, n: usize) -> (f64, usize) {
         const PLACE: u64 = MOST as u64 - 1;
         let all = starts.before[..n].iter().zip(&starts.counted[..n]).zip(&starts.lower[..n]);
