@@ -117,7 +117,7 @@ fn properties(table: &dyn Table) -> WriterPropertiesPtr {
     Arc::new(builder.build())
 }
 
-/// `dictionary`, `delta`, `plain` of what a chunk's data pages hold.
+/// `dictionary`, `delta`, `byte_stream_split`, `plain` of what a chunk's data pages hold.
 fn encoding_name(meta: &parquet::file::metadata::ColumnChunkMetaData) -> &'static str {
     let encodings: Vec<PageEncoding> = meta.encodings().collect();
     let has = |encoding| encodings.contains(&encoding);
@@ -125,6 +125,8 @@ fn encoding_name(meta: &parquet::file::metadata::ColumnChunkMetaData) -> &'stati
         "dictionary"
     } else if has(PageEncoding::DELTA_BINARY_PACKED) {
         "delta"
+    } else if has(PageEncoding::BYTE_STREAM_SPLIT) {
+        super::SPLIT
     } else {
         "plain"
     }
