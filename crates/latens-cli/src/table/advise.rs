@@ -32,7 +32,7 @@ pub struct Advice {
 }
 
 /// Of a table of more than four times as many rows these are measured: stretches as long as the row
-/// groups that the tool writes. A minute or so a column, and less than a gigabyte of it.
+/// groups that the tool writes. That takes seconds a column.
 const STRETCHES: u64 = 16;
 /// Rows of a stretch.
 const STRETCH: u64 = 1 << 20;
