@@ -95,8 +95,7 @@ fn write_file(
     writer.inner_mut().end = Some(Vec::new());
     let Footed { out, end } = writer.into_inner().map_err(foreign)?;
     let mut end = end.unwrap_or_default();
-    order_by_type(&mut end, descrs.len())
-        .ok_or_else(|| Failure::new("the end of the footer is of another shape"))?;
+    order_by_type(&mut end, descrs.len());
     out.write_all(&end)?;
     Ok(written)
 }
@@ -132,14 +131,15 @@ fn order_by_type(end: &mut [u8], columns: usize) -> Option<()> {
     // Behind them the end of the footer, its length, `PAR1`.
     let stop = end.len().checked_sub(9)?;
     let (orders, _) = end.get_mut(stop.checked_sub(3 * columns)?..)?.as_chunks_mut::<3>();
-    for order in orders.get_mut(..columns)? {
-        match *order {
-            BY_TYPE => {}
-            TOTAL => *order = BY_TYPE,
-            _ => return None,
-        }
+    let orders = orders.get_mut(..columns)?;
+    // INT96 has an order of its own. What is of another shape stays as it is.
+    if orders.iter().any(|order| order[0] & 0x0f != 0x0c || order[1..] != [0, 0]) {
+        return None;
     }
-    (*end.get(stop)? == 0).then_some(())
+    for order in orders.iter_mut().filter(|order| **order == TOTAL) {
+        *order = BY_TYPE;
+    }
+    Some(())
 }
 
 fn encode(
