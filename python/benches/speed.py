@@ -44,7 +44,7 @@ def measure(numbers, repeat):
         "latens_decode_s": (loops, looped(lambda: pco.decompress_into(ours, out))),
         "direct_decode_s": (
             loops,
-            looped(lambda: _latens.pco_decompress_into(held, out, None, 1, None)),
+            looped(lambda: _latens.pco_decompress_into(held, out, None, None, 1, None)),
         ),
         "pcodec_decode_s": (loops, looped(lambda: standalone.simple_decompress_into(theirs, out))),
         "latens_decode_pcodecs_s": (loops, looped(lambda: pco.decompress_into(theirs, out))),

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 import os
 from collections.abc import Iterator
 from typing import Any
 
+from . import _latens
 from .errors import InputOutputError, InvalidArgumentError
 
 _MOST = (1 << 64) - 1
+
+
+# Where microseconds count, the extension is called first: it takes no other values either, and what it
+# raises then is put into words here.
+WRONG = (OverflowError, TypeError)
 
 
 def counts(**given: Any) -> None:
@@ -23,7 +30,7 @@ def counts(**given: Any) -> None:
         except TypeError:
             raise InvalidArgumentError(f"{name} {value!r}; it is a whole number") from None
         if not 0 <= number <= _MOST:
-            raise InvalidArgumentError(f"{name} {number}; 0 to {_MOST} exist")
+            raise InvalidArgumentError(f"{name} {number}; 0 to {_MOST} exist") from None
 
 
 def level(value: Any) -> None:
@@ -38,7 +45,34 @@ def flags(**given: Any) -> None:
     for name, value in given.items():
         # The bool of NumPy has no `is`.
         if type(value).__name__ not in ("bool", "bool_"):
-            raise InvalidArgumentError(f"{name} {value!r}; True and False exist")
+            raise InvalidArgumentError(f"{name} {value!r}; True and False exist") from None
+
+
+# By type, too: 8.0 is equal to a level.
+@functools.lru_cache(maxsize=64, typed=True)
+def _config(*given: Any) -> _latens.PcoConfig:
+    return _made(*given)
+
+
+def _made(
+    level_: int, mode: str, delta: str, favor: str, chunk_n: int, checksum: bool
+) -> _latens.PcoConfig:
+    level(level_)
+    counts(chunk_n=chunk_n)
+    flags(checksum=checksum)
+    return _latens.PcoConfig(
+        level=level_, mode=mode, delta=delta, favor=favor, chunk_n=chunk_n, checksum=checksum
+    )
+
+
+def config(*given: Any) -> _latens.PcoConfig:
+    """Settings of `latens.pco.compress` in its order, checked; the same ones are made once."""
+    try:
+        return _config(*given)
+    except TypeError:
+        pass
+    # What has no hash is no setting either: that is said here.
+    return _made(*given)
 
 
 @contextlib.contextmanager

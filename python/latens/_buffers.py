@@ -12,6 +12,9 @@ Array = npt.NDArray[Any]
 NUMBER_TYPES = frozenset(
     ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"],
 )
+# Those of the machine's byte order, and the names by which callers may say them.
+_NATIVE = frozenset(np.dtype(name) for name in NUMBER_TYPES)
+_NAMES = {key: kind.name for kind in _NATIVE for key in (kind, kind.type, kind.name, kind.str[1:])}
 # Types of the package `ml_dtypes`.
 _EXTENSIONS = ("bfloat16", "float8_", "float6_", "float4_", "int4", "uint4", "int2", "uint2")
 _ADVICE = {
@@ -111,10 +114,10 @@ def unmasked(array: Array) -> Array:
     return array
 
 
-def apart(source: Array, out: Array) -> None:
+def apart(source: bytes | Array, out: Array) -> None:
     """Refuse memory to decode into that is also decoded from."""
-    # Both are of one piece, so bounds say all.
-    if np.may_share_memory(source, out):
+    # Nobody may write to bytes. Arrays here are of one piece, so bounds say all.
+    if not isinstance(source, bytes) and np.may_share_memory(source, out):
         raise InvalidArgumentError("`out` overlaps the bytes that are decoded; give memory of its own")
 
 
@@ -136,6 +139,10 @@ def check_type(dtype: "np.dtype[Any]") -> None:
 def type_name(dtype: Any) -> str:
     """The name of a type of numbers."""
     try:
+        return _NAMES[dtype]
+    except (KeyError, TypeError):
+        pass
+    try:
         return str(np.dtype(dtype).name)
     except TypeError as error:
         raise InvalidArgumentError(f"{dtype!r} is no type of numbers") from error
@@ -143,6 +150,8 @@ def type_name(dtype: Any) -> str:
 
 def numbers(source: Any) -> Array:
     """The numbers in C order, one dimension, in the machine's byte order."""
+    if type(source) is np.ndarray and source.dtype in _NATIVE:
+        return in_order(source)
     array = unmasked(as_array(source))
     check_type(array.dtype)
     if not array.dtype.isnative:
@@ -152,12 +161,17 @@ def numbers(source: Any) -> Array:
 
 def in_order(array: Array) -> Array:
     """The same in C order, one dimension and aligned; copied only where it is not."""
+    flags = array.flags
+    if array.ndim == 1 and flags.c_contiguous and flags.aligned:
+        return array
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat if flat.flags.aligned else flat.copy()
 
 
-def octets(source: Any) -> npt.NDArray[np.uint8]:
+def octets(source: Any) -> bytes | npt.NDArray[np.uint8]:
     """The bytes of a buffer."""
+    if type(source) is bytes:
+        return source
     if isinstance(source, (bytes, bytearray, memoryview)):
         view = memoryview(source)
         if view.c_contiguous:
@@ -168,6 +182,9 @@ def octets(source: Any) -> npt.NDArray[np.uint8]:
 
 def target(out: Any) -> Array:
     """An array of one dimension over memory to decode into."""
+    # `carray`: contiguous in C order, aligned and writable.
+    if type(out) is np.ndarray and out.dtype in _NATIVE and out.flags.carray:
+        return out if out.ndim == 1 else out.reshape(-1)
     array = as_array(out)
     given = isinstance(out, np.ndarray) or array.size == 0
     if not given and not np.may_share_memory(array, as_array(out)):

@@ -30,6 +30,7 @@ __all__ = [
 
 _Array = npt.NDArray[Any]
 _Bytes = npt.NDArray[np.uint8]
+_Octets = bytes | _Bytes
 _Progress = Callable[[int, int], object] | None
 _Path = str | PathLike[str]
 
@@ -43,7 +44,7 @@ def pco_compress(
     array: _Array, config: PcoConfig, threads: int, progress: _Progress
 ) -> bytes: ...
 def pco_decompress(
-    file: _Bytes,
+    file: _Octets,
     max_output: int | None,
     max_alloc: int | None,
     max_spare_slots: int | None,
@@ -51,7 +52,7 @@ def pco_decompress(
     progress: _Progress,
 ) -> _Array: ...
 def pco_decompress_into(
-    file: _Bytes,
+    file: _Octets,
     out: _Array,
     max_alloc: int | None,
     max_spare_slots: int | None,
@@ -59,7 +60,7 @@ def pco_decompress_into(
     progress: _Progress,
 ) -> tuple[int, bool]: ...
 def pco_inspect(
-    file: _Bytes, max_output: int | None, max_alloc: int | None, max_spare_slots: int | None
+    file: _Octets, max_output: int | None, max_alloc: int | None, max_spare_slots: int | None
 ) -> dict[str, Any]: ...
 @final
 class FileEncoder:
@@ -81,13 +82,13 @@ class ChunkEncoder:
 @final
 class FileDecoder:
     def __new__(
-        cls, header: _Bytes, max_output: int | None, max_alloc: int | None
+        cls, header: _Octets, max_output: int | None, max_alloc: int | None
     ) -> FileDecoder: ...
     @property
     def consumed(self) -> int: ...
     @property
     def format_version(self) -> str: ...
-    def chunk(self, meta: _Bytes, dtype: str) -> ChunkDecoder: ...
+    def chunk(self, meta: _Octets, dtype: str) -> ChunkDecoder: ...
 
 @final
 class ChunkDecoder:
@@ -99,15 +100,15 @@ class ChunkDecoder:
     def delta(self) -> str: ...
     @property
     def type(self) -> str: ...
-    def page(self, page: _Bytes, n: int) -> tuple[_Array, int]: ...
-    def page_into(self, page: _Bytes, out: _Array) -> int: ...
+    def page(self, page: _Octets, n: int) -> tuple[_Array, int]: ...
+    def page_into(self, page: _Octets, out: _Array) -> int: ...
 
 def dbp_encode(array: _Array, block_size: int | None, miniblocks: int | None) -> bytes: ...
 def dbp_decode(
-    stream: _Bytes, dtype: str, max_output: int | None, strict: bool, expect_count: int | None
+    stream: _Octets, dtype: str, max_output: int | None, strict: bool, expect_count: int | None
 ) -> tuple[_Array, int]: ...
 def dbp_decode_into(
-    stream: _Bytes, out: _Array, strict: bool, expect_count: int | None
+    stream: _Octets, out: _Array, strict: bool, expect_count: int | None
 ) -> tuple[int, int]: ...
 @final
 class WcodecReader:

@@ -34,8 +34,11 @@ def encode(
     `block_size` is in values, a multiple of 128; `miniblocks` divides it into multiples of 32. The
     defaults, 128 in 4 for 32 bits and 256 in 4 for 64, give the bytes of the crate `parquet`.
     """
-    _arguments.counts(block_size=block_size, miniblocks=miniblocks)
-    return _latens.dbp_encode(numbers(array), block_size, miniblocks)
+    try:
+        return _latens.dbp_encode(numbers(array), block_size, miniblocks)
+    except _arguments.WRONG:
+        _arguments.counts(block_size=block_size, miniblocks=miniblocks)
+        raise
 
 
 def decode(
@@ -54,9 +57,12 @@ def decode(
 
     Raises `CorruptError`, `TruncatedError` (with `offset`), `LimitError`.
     """
-    _arguments.counts(max_output=max_output, count=count)
-    _arguments.flags(strict=strict)
-    return _latens.dbp_decode(octets(data), type_name(dtype), max_output, strict, count)
+    try:
+        return _latens.dbp_decode(octets(data), type_name(dtype), max_output, strict, count)
+    except _arguments.WRONG:
+        _arguments.counts(max_output=max_output, count=count)
+        _arguments.flags(strict=strict)
+        raise
 
 
 def decode_into(
@@ -64,8 +70,12 @@ def decode_into(
 ) -> Decoded:
     """Decode the stream at the start of `data` to the front of `out`, an array of its type that has
     room for all of it and shares no memory with `data`. Raises as `decode`."""
-    _arguments.counts(count=count)
-    _arguments.flags(strict=strict)
     held, room = octets(data), target(out)
     apart(held, room)
-    return Decoded(*_latens.dbp_decode_into(held, room, strict, count))
+    try:
+        done = _latens.dbp_decode_into(held, room, strict, count)
+    except _arguments.WRONG:
+        _arguments.counts(count=count)
+        _arguments.flags(strict=strict)
+        raise
+    return tuple.__new__(Decoded, done)

@@ -61,7 +61,7 @@ def open(
         raise InvalidArgumentError(
             f"a {type(source).__name__} is a file object; give its path, or its bytes: file.read()"
         )
-    data = octets(source).tobytes()
+    data = bytes(octets(source))
     if isinstance(source, bytes) and data[:6] != b"WCODEC" and _is_path(source):
         raise InvalidArgumentError(
             f"{source!r} are bytes, which stand for the file itself; for its path write "

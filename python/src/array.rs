@@ -1,12 +1,14 @@
 //! NumPy arrays as slices of one of the eleven number types.
 
 use crate::errors::invalid;
+use crate::job::BRIEF;
 use latens::{Number, NumberType};
 use numpy::{
     BorrowError, Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1,
     PyReadwriteArray1, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// The type of the numbers of an array.
 pub(crate) fn number_type(array: &Bound<'_, PyUntypedArray>) -> PyResult<NumberType> {
@@ -60,9 +62,39 @@ fn in_use(py: Python<'_>, error: &BorrowError) -> PyErr {
     }
 }
 
-/// The numbers as an array that owns them, without a copy.
+/// The numbers as an array that owns them, without a copy where that is worth it.
 pub(crate) fn from_vec<T: Number + Element>(py: Python<'_>, numbers: Vec<T>) -> Bound<'_, PyAny> {
+    // A copy of few takes less than the object that would hold their memory.
+    if size_of_val(&*numbers) <= BRIEF {
+        return PyArray1::from_slice(py, &numbers).into_any();
+    }
     PyArray1::from_vec(py, numbers).into_any()
+}
+
+/// Bytes to read: those of a `bytes`, which nobody changes, or an array of them, which is borrowed.
+pub(crate) enum Octets<'py> {
+    Bytes(Bound<'py, PyBytes>),
+    Array(PyReadonlyArray1<'py, u8>),
+}
+
+impl Octets<'_> {
+    pub(crate) fn as_slice(&self) -> PyResult<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes.as_bytes()),
+            Self::Array(array) => Ok(array.as_slice()?),
+        }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Octets<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<PyBytes>() {
+            Ok(bytes) => Ok(Self::Bytes(bytes.to_owned())),
+            Err(_) => Ok(Self::Array(object.extract()?)),
+        }
+    }
 }
 
 /// The type that a name like `float64` says.

@@ -1,13 +1,13 @@
 //! Parquet's DELTA_BINARY_PACKED.
 
-use crate::array::{from_vec, named, number_type, readable, writable};
+use crate::array::{Octets, from_vec, named, number_type, readable, writable};
 use crate::errors::{invalid, lift};
-use crate::job::run;
+use crate::job::run_sized;
 use crate::pco::limits;
 use latens::delta_binary_packed::{
-    Element, Layout, Options, decode_into_with, decode_with, encode_to,
+    Decoder, Element, Layout, Options, decode_into_with, decode_with, encode_to,
 };
-use numpy::{PyReadonlyArray1, PyUntypedArray};
+use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -36,9 +36,9 @@ pub(crate) fn dbp_encode<'py>(
         let layout = lift(py, layout::<T>(block_size, miniblocks))?;
         let held = readable::<T>(array)?;
         let numbers = held.as_slice()?;
-        run(py, None, 0, |job| {
+        run_sized(py, size_of_val(numbers), None, 0, |watch| {
             let mut out = Vec::new();
-            encode_to(numbers, layout, &mut out, &job.watch())?;
+            encode_to(numbers, layout, &mut out, watch)?;
             Ok(out)
         })
     })?;
@@ -48,7 +48,7 @@ pub(crate) fn dbp_encode<'py>(
 #[pyfunction]
 pub(crate) fn dbp_decode<'py>(
     py: Python<'py>,
-    stream: PyReadonlyArray1<'py, u8>,
+    stream: Octets<'py>,
     dtype: &str,
     max_output: Option<u64>,
     strict: bool,
@@ -57,8 +57,11 @@ pub(crate) fn dbp_decode<'py>(
     let (bytes, limits) = (stream.as_slice()?, limits(max_output, None));
     let options = Options { strict, expect_count };
     with_element!(py, named(py, dtype)?, T => {
-        let (numbers, consumed) = run(py, None, 0, |job| {
-            decode_with::<T>(bytes, limits, options, &job.watch())
+        // No stream has more than it says.
+        let n = Decoder::<T>::new(bytes, options).map_or(0, |stream| stream.remaining());
+        let size = usize::try_from(n).unwrap_or(usize::MAX).saturating_mul(size_of::<T>());
+        let (numbers, consumed) = run_sized(py, size, None, 0, |watch| {
+            decode_with::<T>(bytes, limits, options, watch)
         })?;
         Ok((from_vec(py, numbers), consumed))
     })
@@ -67,7 +70,7 @@ pub(crate) fn dbp_decode<'py>(
 #[pyfunction]
 pub(crate) fn dbp_decode_into<'py>(
     py: Python<'py>,
-    stream: PyReadonlyArray1<'py, u8>,
+    stream: Octets<'py>,
     out: &Bound<'py, PyUntypedArray>,
     strict: bool,
     expect_count: Option<u64>,
@@ -77,8 +80,8 @@ pub(crate) fn dbp_decode_into<'py>(
     let done = with_element!(py, number_type(out)?, T => {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
-        run(py, None, 0, |job| {
-            decode_into_with(bytes, numbers, options, &job.watch())
+        run_sized(py, size_of_val(numbers), None, 0, |watch| {
+            decode_into_with(bytes, numbers, options, watch)
         })
     })?;
     Ok((done.count, done.consumed))

@@ -1,17 +1,17 @@
 //! What is inside of a Pco file, as a dictionary with the names that `latens inspect --json` uses.
 
+use crate::array::Octets;
 use crate::job::run;
 use crate::pco::{limits, with_spare_slots};
 use latens::pco::standalone::Checksum;
 use latens::pco::{self, BinInspection, ChunkInspection, LatentInspection};
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 #[pyfunction]
 pub(crate) fn pco_inspect<'py>(
     py: Python<'py>,
-    file: PyReadonlyArray1<'py, u8>,
+    file: Octets<'py>,
     max_output: Option<u64>,
     max_alloc: Option<u64>,
     max_spare_slots: Option<u64>,

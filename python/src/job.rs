@@ -1,6 +1,6 @@
 //! Calls of the library without the GIL, that tell of their progress and can be interrupted.
 
-use crate::errors::exception;
+use crate::errors::{exception, lift};
 use latens::{Error, Watch};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 
 /// How often Python is asked for signals and told of progress.
 const PERIOD: Duration = Duration::from_millis(50);
+
+/// Bytes of input and of output up to which a call is over before another thread would miss the GIL,
+/// or anybody Ctrl-C.
+pub(crate) const BRIEF: usize = 1 << 14;
 
 /// One call.
 pub(crate) struct Job {
@@ -63,6 +67,21 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// Runs `work` on so many bytes: as [`run`] does, or at once, unwatched and with the GIL, where they
+/// are few and nobody asks for progress. That takes less than to let go of it.
+pub(crate) fn run_sized<T: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    progress: Option<Py<PyAny>>,
+    total: u64,
+    work: impl FnOnce(&Watch) -> latens::Result<T> + Send,
+) -> PyResult<T> {
+    if progress.is_none() && bytes <= BRIEF {
+        return lift(py, work(&Watch::NONE));
+    }
+    run(py, progress, total, |job| work(&job.watch()))
 }
 
 /// Runs `work` without the GIL. `progress(done, total)` is called now and then, and at the end.

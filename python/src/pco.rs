@@ -1,11 +1,11 @@
 //! Standalone Pco files in memory.
 
-use crate::array::{from_vec, number_type, readable, writable};
+use crate::array::{Octets, from_vec, number_type, readable, writable};
 use crate::errors::{invalid, lift};
-use crate::job::run;
+use crate::job::{BRIEF, run, run_sized};
 use latens::pco::{self, Config};
-use latens::{Limits, with_number_type};
-use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use latens::{Limits, Watch, with_number_type};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -63,8 +63,10 @@ pub(crate) fn pco_compress<'py>(
     let file = with_number_type!(number_type(array)?, T => {
         let held = readable::<T>(array)?;
         let numbers = held.as_slice()?;
-        run(py, progress, total, |job| {
-            pco::compress_with(numbers, config, threads, &job.watch())
+        // Encoding takes some hundred times as long as decoding, of few numbers.
+        let work = size_of_val(numbers).saturating_mul(100);
+        run_sized(py, work, progress, total, |watch| {
+            pco::compress_with(numbers, config, threads, watch)
         })
     })?;
     Ok(PyBytes::new(py, &file))
@@ -73,7 +75,7 @@ pub(crate) fn pco_compress<'py>(
 #[pyfunction]
 pub(crate) fn pco_decompress<'py>(
     py: Python<'py>,
-    file: PyReadonlyArray1<'py, u8>,
+    file: Octets<'py>,
     max_output: Option<u64>,
     max_alloc: Option<u64>,
     max_spare_slots: Option<u64>,
@@ -88,7 +90,15 @@ pub(crate) fn pco_decompress<'py>(
         lift(py, pco::decompress_any(bytes, limits))?;
         return Ok(from_vec::<u8>(py, Vec::new()));
     };
+    // What a file says of itself is not to be relied on: it is tried within such bounds.
+    let brief = limits.max_output(max_output.unwrap_or(u64::MAX).min(BRIEF as u64));
+    let is_brief = progress.is_none()
+        && bytes.len() <= BRIEF
+        && total <= BRIEF as u64 / u64::from(found.bits() / 8);
     with_number_type!(found, T => {
+        if is_brief && let Ok(numbers) = pco::decompress_with::<T>(bytes, brief, 1, &Watch::NONE) {
+            return Ok(from_vec(py, numbers));
+        }
         let numbers = run(py, progress, total, |job| {
             pco::decompress_with::<T>(bytes, limits, threads, &job.watch())
         })?;
@@ -99,7 +109,7 @@ pub(crate) fn pco_decompress<'py>(
 #[pyfunction]
 pub(crate) fn pco_decompress_into<'py>(
     py: Python<'py>,
-    file: PyReadonlyArray1<'py, u8>,
+    file: Octets<'py>,
     out: &Bound<'py, PyUntypedArray>,
     max_alloc: Option<u64>,
     max_spare_slots: Option<u64>,
@@ -112,8 +122,9 @@ pub(crate) fn pco_decompress_into<'py>(
     let done = with_number_type!(ty, T => {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
-        run(py, progress, total, |job| {
-            pco::decompress_into_with(bytes, numbers, limits, threads, &job.watch())
+        let work = bytes.len().max(size_of_val(numbers));
+        run_sized(py, work, progress, total, |watch| {
+            pco::decompress_into_with(bytes, numbers, limits, threads, watch)
         })
     })?;
     if out.is_empty() && !done.finished {

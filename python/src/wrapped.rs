@@ -1,12 +1,12 @@
 //! The wrapped format: parts of a file for containers of the caller's own.
 
-use crate::array::{from_vec, named, number_type, readable, writable};
+use crate::array::{Octets, from_vec, named, number_type, readable, writable};
 use crate::errors::lift;
-use crate::job::run;
+use crate::job::{BRIEF, run};
 use crate::pco::{PcoConfig, limits};
 use latens::pco::wrapped;
 use latens::{Error, Number, NumberType, with_number_type};
-use numpy::{Element, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{Element, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -128,7 +128,7 @@ impl FileDecoder {
     #[new]
     fn new(
         py: Python<'_>,
-        header: PyReadonlyArray1<'_, u8>,
+        header: Octets<'_>,
         max_output: Option<u64>,
         max_alloc: Option<u64>,
     ) -> PyResult<Self> {
@@ -143,12 +143,7 @@ impl FileDecoder {
         self.decoder.format_version().to_string()
     }
 
-    fn chunk(
-        &self,
-        py: Python<'_>,
-        meta: PyReadonlyArray1<'_, u8>,
-        dtype: &str,
-    ) -> PyResult<ChunkDecoder> {
+    fn chunk(&self, py: Python<'_>, meta: Octets<'_>, dtype: &str) -> PyResult<ChunkDecoder> {
         let (bytes, number_type) = (meta.as_slice()?, named(py, dtype)?);
         with_number_type!(number_type, T => {
             let (decoder, consumed) = run(py, None, 0, |_| self.decoder.chunk_decoder::<T>(bytes))?;
@@ -177,6 +172,9 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
     fn page_into(&self, page: &[u8], out: &Bound<'_, PyUntypedArray>) -> PyResult<usize> {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
+        if size_of_val(numbers) <= BRIEF {
+            return lift(out.py(), self.decode_page(page, numbers));
+        }
         run(out.py(), None, 0, |job| {
             if numbers.len() <= AT_ONCE {
                 return self.decode_page(page, numbers);
@@ -251,7 +249,7 @@ impl ChunkDecoder {
     fn page<'py>(
         &self,
         py: Python<'py>,
-        page: PyReadonlyArray1<'py, u8>,
+        page: Octets<'py>,
         n: usize,
     ) -> PyResult<(Bound<'py, PyAny>, usize)> {
         self.decoder.page(py, page.as_slice()?, n)
@@ -259,7 +257,7 @@ impl ChunkDecoder {
 
     fn page_into<'py>(
         &self,
-        page: PyReadonlyArray1<'py, u8>,
+        page: Octets<'py>,
         out: &Bound<'py, PyUntypedArray>,
     ) -> PyResult<usize> {
         if out.is_empty() {

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import latens
-from latens import pco
+from latens import delta_binary_packed, pco
 from latens.pco import wrapped
 
 TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
@@ -308,3 +308,44 @@ except latens.InvalidArgumentError as error:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("n", [0, 1, 100, 2047, 2048, 2049, 5000])
+def test_brief_calls_are_as_others(n):
+    # Up to 16 KiB nothing is watched and the GIL is kept: by whatever way, the same comes out.
+    numbers = np.arange(n, dtype=np.int64) * 7
+    file, stream = pco.compress(numbers), delta_binary_packed.encode(numbers)
+    for data in (file, bytearray(file), memoryview(file), np.frombuffer(file, np.uint8)):
+        found = pco.decompress(data)
+        assert found.dtype == np.int64 and np.array_equal(found, numbers)
+        assert found.flags.owndata or n > 2048
+        found[:1] = 5
+        out = np.zeros((n + 1,), np.int64)
+        assert pco.decompress_into(data, out) == pco.Decompressed(n, True)
+        assert np.array_equal(out[:n], numbers)
+    told = []
+    pco.decompress(file, progress=lambda *step: told.append(step))
+    assert told[-1] == (n, n)
+    for dtype in ("int64", "i8", np.int64, np.dtype(np.int64), int):
+        found, consumed = delta_binary_packed.decode(stream, dtype)
+        assert np.array_equal(found, numbers) and consumed == len(stream)
+    done = delta_binary_packed.decode_into(stream, out)
+    assert (done.n, done.consumed) == (n, len(stream))
+    if n > 1:
+        with pytest.raises(latens.LimitError):
+            pco.decompress(file, max_output=8 * n - 1)
+        with pytest.raises(latens.LimitError):
+            delta_binary_packed.decode(stream, "int64", max_output=8 * n - 1)
+        assert pco.decompress(file, max_output=8 * n).size == n
+
+
+def test_a_small_file_may_say_too_little_of_itself():
+    # What it announces is a hint, of 16 bits here behind 6 for their count.
+    numbers = np.full(60_000, 3, np.uint32)
+    file = bytearray(pco.compress(numbers, checksum=False))
+    assert len(file) < 64 and int.from_bytes(file[6:9], "little") >> 6 & 0xFFFF == 60_000
+    file[6:9] = (int.from_bytes(file[6:9], "little") & ~(0xFFFF << 6) | 5 << 6).to_bytes(3, "little")
+    assert np.array_equal(pco.decompress(file), numbers)
+    assert np.array_equal(pco.decompress(bytes(file)), numbers)
+    with pytest.raises(latens.LimitError):
+        pco.decompress(file, max_output=numbers.nbytes - 1)

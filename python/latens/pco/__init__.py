@@ -62,13 +62,12 @@ def compress(
 
     Raises `InvalidArgumentError` where settings and type do not go together.
     """
-    _arguments.level(level)
-    _arguments.counts(chunk_n=chunk_n, threads=threads)
-    _arguments.flags(checksum=checksum)
-    config = _latens.PcoConfig(
-        level=level, mode=mode, delta=delta, favor=favor, chunk_n=chunk_n, checksum=checksum
-    )
-    return _latens.pco_compress(numbers(array), config, threads, progress)
+    config = _arguments.config(level, mode, delta, favor, chunk_n, checksum)
+    try:
+        return _latens.pco_compress(numbers(array), config, threads, progress)
+    except _arguments.WRONG:
+        _arguments.counts(threads=threads)
+        raise
 
 
 def decompress(
@@ -89,12 +88,18 @@ def decompress(
 
     Raises `CorruptError`, `TruncatedError` (with `offset`), `LimitError`.
     """
-    _arguments.counts(
-        max_output=max_output, max_alloc=max_alloc, max_spare_slots=max_spare_slots, threads=threads
-    )
-    return _latens.pco_decompress(
-        octets(data), max_output, max_alloc, max_spare_slots, threads, progress
-    )
+    try:
+        return _latens.pco_decompress(
+            octets(data), max_output, max_alloc, max_spare_slots, threads, progress
+        )
+    except _arguments.WRONG:
+        _arguments.counts(
+            max_output=max_output,
+            max_alloc=max_alloc,
+            max_spare_slots=max_spare_slots,
+            threads=threads,
+        )
+        raise
 
 
 def decompress_into(
@@ -115,13 +120,16 @@ def decompress_into(
 
     Raises as `decompress`; of `out` then only the first `error.values_before` numbers have changed.
     """
-    _arguments.counts(max_alloc=max_alloc, max_spare_slots=max_spare_slots, threads=threads)
     held, room = octets(data), target(out)
     apart(held, room)
-    done = _latens.pco_decompress_into(
-        held, room, max_alloc, max_spare_slots, threads, progress
-    )
-    return Decompressed(*done)
+    try:
+        done = _latens.pco_decompress_into(
+            held, room, max_alloc, max_spare_slots, threads, progress
+        )
+    except _arguments.WRONG:
+        _arguments.counts(max_alloc=max_alloc, max_spare_slots=max_spare_slots, threads=threads)
+        raise
+    return tuple.__new__(Decompressed, done)
 
 
 def inspect(

@@ -7,13 +7,14 @@ use crate::message::one_line;
 use crate::table::advise::Advice;
 
 /// Encodings in the order in which they are shown, and their headings.
-const ENCODINGS: [(&str, &str); 7] = [
+const ENCODINGS: [(&str, &str); 8] = [
     ("plain", "plain"),
     ("plain_zstd", "+zstd"),
     ("dictionary", "dictionary"),
     ("dictionary_zstd", "+zstd"),
     ("delta_binary_packed", "delta"),
     ("delta_binary_packed_zstd", "+zstd"),
+    ("byte_stream_split_zstd", "split+zstd"),
     ("pco", "pco"),
 ];
 
@@ -52,6 +53,14 @@ pub fn text(name: &str, advice: &Advice, colour: bool) -> String {
         units::bytes(best),
         units::bytes(parquet)
     ));
+    if let Some(rows) = advice.estimated_from {
+        let all = advice.columns.first().map_or(0, |column| column.n);
+        lines.push(format!(
+            "sizes are estimated from {} of {} rows",
+            units::count(rows),
+            units::count(all)
+        ));
+    }
     lines.push(String::new());
     lines.push(paint("pyarrow (import pyarrow.parquet as pq):", Style::Dim, colour));
     lines.push(advice.pyarrow.trim_end().to_string());
@@ -60,5 +69,6 @@ pub fn text(name: &str, advice: &Advice, colour: bool) -> String {
 
 /// `delta_binary_packed_zstd` as it is said.
 fn words(key: &str) -> String {
-    key.replace("delta_binary_packed", "delta").replace('_', " + ")
+    let short = key.replace("delta_binary_packed", "delta").replace("byte_stream_split", "split");
+    short.replace('_', " + ")
 }

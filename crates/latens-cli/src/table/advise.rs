@@ -1,5 +1,6 @@
 //! What each encoding would cost for each column of a table, and which to use.
 
+use latens::NumberType;
 use latens::pco::Config;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +9,8 @@ use std::fmt::Write;
 use crate::io::{parquet, pco_zip};
 use crate::message::Result;
 use crate::parallel;
+use crate::table::model::{Field, Storage};
+use crate::table::sample::Sample;
 use crate::table::source::Table;
 
 /// What Parquet does not have, among the sizes.
@@ -23,7 +26,16 @@ pub struct Advice {
     pub left_out: Vec<String>,
     /// Python that writes the table so with pyarrow.
     pub pyarrow: String,
+    /// The rows that were measured, where those are not all: sizes are estimates then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_from: Option<u64>,
 }
+
+/// Of a table of more than four times as many rows these are measured: stretches as long as the row
+/// groups that the tool writes. That takes seconds a column.
+const STRETCHES: u64 = 16;
+/// Rows of a stretch.
+const STRETCH: u64 = 1 << 20;
 
 /// One column of an [`Advice`].
 #[derive(Clone, Debug, Serialize)]
@@ -36,7 +48,7 @@ pub struct ColumnAdvice {
     /// Rows, nulls among them.
     pub n: u64,
     /// Bytes by encoding: `pco`, `plain`, `dictionary`, `delta_binary_packed`, and the last three
-    /// with `_zstd`; what does not suit the column is absent.
+    /// with `_zstd`; `byte_stream_split_zstd`; what does not suit the column is absent.
     pub sizes: BTreeMap<String, u64>,
     /// The smallest of them all.
     pub recommended: String,
@@ -45,33 +57,45 @@ pub struct ColumnAdvice {
     pub parquet: String,
 }
 
-/// Measure every column, columns in parallel.
+/// Measure every column, columns in parallel; a sample of the rows of a very long table.
 ///
 /// # Errors
 /// Those of the source.
 pub fn advise(table: &dyn Table) -> Result<Advice> {
-    let fields = &table.schema().fields;
+    let (fields, rows) = (&table.schema().fields, table.rows());
+    let sample = Sample::of(table, STRETCHES, STRETCH);
+    let table = sample.as_ref().map_or(table, |sample| sample as &dyn Table);
+    let measured = table.rows();
+    let of_all = |bytes: u64| match u128::from(bytes) * u128::from(rows) {
+        _ if measured == rows => bytes,
+        product => u64::try_from(product / u128::from(measured.max(1))).unwrap_or(u64::MAX),
+    };
     let mut columns = parallel::map(fields.len(), &|index| {
         let field = &fields[index];
         let measured = parquet::measure(table, index)?;
         let named = measured.into_iter().map(|size| {
             let suffix = if size.zstd { "_zstd" } else { "" };
-            (format!("{}{suffix}", size.encoding), size.bytes)
+            (format!("{}{suffix}", size.encoding), of_all(size.bytes))
         });
         let mut all: Vec<(String, u64)> = named.collect();
         let parquet = smallest(&all);
-        all.push((PCO.into(), pco_zip::size(table, index, &Config::default())?));
+        all.push((PCO.into(), of_all(pco_zip::size(table, index, &Config::default())?)));
         Ok(ColumnAdvice {
             name: field.name.clone(),
             logical_type: field.type_name(),
-            n: table.rows(),
+            n: rows,
             recommended: smallest(&all),
             parquet,
             sizes: all.into_iter().collect(),
         })
     })?;
     share_by_name(&mut columns);
-    Ok(Advice { pyarrow: snippet(&columns), columns, left_out: Vec::new() })
+    Ok(Advice {
+        pyarrow: snippet(fields, &columns),
+        columns,
+        left_out: Vec::new(),
+        estimated_from: (measured < rows).then_some(measured),
+    })
 }
 
 /// The first of the smallest: simpler ones come first.
@@ -108,8 +132,21 @@ fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// What stands above a snippet that splits other numbers than f32 and f64. By pyarrow 11 to 26,
+/// DuckDB 0.9 to 2.0, polars 0.20 to 2.1.
+const FEW_READERS: &str = "\
+# BYTE_STREAM_SPLIT of anything but float32 and float64 takes pyarrow 16, and readers as new:
+# DuckDB 1 has none of it.
+";
+
+/// Whether the column, written as it is best, is one that few readers know.
+fn is_rare(field: &Field, column: &ColumnAdvice) -> bool {
+    let float = matches!(field.storage, Storage::Number(NumberType::F32 | NumberType::F64));
+    column.parquet.starts_with(parquet::SPLIT) && !float
+}
+
 /// `pq.write_table` with the encodings and codecs of all columns.
-fn snippet(columns: &[ColumnAdvice]) -> String {
+fn snippet(fields: &[Field], columns: &[ColumnAdvice]) -> String {
     let mut dictionary = Vec::new();
     let (mut encodings, mut codecs) = (Vec::new(), Vec::new());
     let mut told = BTreeSet::new();
@@ -125,7 +162,9 @@ fn snippet(columns: &[ColumnAdvice]) -> String {
         let codec = if column.parquet.ends_with("_zstd") { "zstd" } else { "none" };
         codecs.push((name, codec));
     }
-    let mut text = String::from("pq.write_table(\n    table,\n    \"out.parquet\",\n");
+    let rare = fields.iter().zip(columns).any(|(field, column)| is_rare(field, column));
+    let mut text = String::from(if rare { FEW_READERS } else { "" });
+    text.push_str("pq.write_table(\n    table,\n    \"out.parquet\",\n");
     let dictionary = match dictionary.is_empty() {
         true => "False".to_string(),
         false => format!("[{}]", dictionary.join(", ")),

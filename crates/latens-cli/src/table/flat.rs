@@ -102,4 +102,7 @@ impl Column for Widened<'_> {
         };
         Ok(Piece { rows, valid, values })
     }
+    fn skip(&mut self, rows: u64) -> Result<()> {
+        self.0.skip(rows)
+    }
 }

@@ -23,5 +23,6 @@ pub mod pco_write;
 pub mod peers;
 pub mod piece;
 pub mod reading;
+pub mod sample;
 pub mod source;
 pub mod verify;

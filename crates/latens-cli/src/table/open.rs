@@ -129,4 +129,7 @@ impl Column for NamedColumn<'_> {
     fn next(&mut self, rows: usize) -> Result<Piece> {
         self.column.next(rows).map_err(|e| named(e, self.input))
     }
+    fn skip(&mut self, rows: u64) -> Result<()> {
+        self.column.skip(rows).map_err(|e| named(e, self.input))
+    }
 }

@@ -59,6 +59,21 @@ pub trait Column: Send {
     /// # Errors
     /// Bad input or I/O.
     fn next(&mut self, rows: usize) -> Result<Piece>;
+
+    /// Moves past `rows` rows, or to the end.
+    ///
+    /// # Errors
+    /// Bad input or I/O, as far as it is looked at.
+    fn skip(&mut self, mut rows: u64) -> Result<()> {
+        while rows > 0 {
+            let piece = self.next(usize::try_from(rows).unwrap_or(PIECE_ROWS).min(PIECE_ROWS))?;
+            if piece.rows == 0 {
+                break;
+            }
+            rows = rows.saturating_sub(piece.rows as u64);
+        }
+        Ok(())
+    }
 }
 
 /// Some columns of a table, in the order asked for.

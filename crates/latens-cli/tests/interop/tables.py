@@ -45,6 +45,9 @@ def everything() -> pa.Table:
     columns["float16"] = array([np.float16(x) / np.float16(7) for x in small], pa.float16())
     columns["float32"] = array((small / 7).tolist(), pa.float32())
     columns["float64"] = array((small / 7).tolist(), pa.float64())
+    # Few exponents and no pattern: smallest with their bytes apart.
+    columns["split32"] = array(rng.random(ROWS).tolist(), pa.float32())
+    columns["split64"] = array((1 + rng.random(ROWS)).tolist(), pa.float64())
     columns["bool"] = array((small > 50).tolist(), pa.bool_())
     columns["date32"] = array(small.tolist(), pa.date32())
     columns["time32"] = array((small * 1000).tolist(), pa.time32("ms"))
@@ -155,8 +158,14 @@ def main(tool_path):
                 for i in range(pq.read_metadata(out).num_columns):
                     chunk = pq.read_metadata(out).row_group(0).column(i)
                     integer = chunk.physical_type in ("INT32", "INT64")
+                    split = "BYTE_STREAM_SPLIT" in chunk.encodings
+                    assert not split or encoding == "auto" and chunk.physical_type in ("FLOAT", "DOUBLE"), chunk
                     delta = "DELTA_BINARY_PACKED" in chunk.encodings
                     assert encoding == "auto" or delta == (integer and encoding == "delta"), chunk
+                if encoding == "auto" and compression == "zstd":
+                    metas = [pq.read_metadata(out).row_group(0).column(i) for i in range(len(plain.column_names))]
+                    split = [m.path_in_schema for m in metas if "BYTE_STREAM_SPLIT" in m.encodings]
+                    assert {"split32", "split64"} <= set(split), split
         broken = bytearray(out.read_bytes())
         broken[pq.read_metadata(out).row_group(0).column(0).data_page_offset + 200] ^= 1
         out.write_bytes(broken)
@@ -171,7 +180,8 @@ def main(tool_path):
         assert decoded(pq.read_table(out)).equals(decoded(pq.read_table(source)))
         for i, column in enumerate(advice["columns"]):
             used = pq.read_metadata(out).row_group(0).column(i).encodings
-            expected = {"dict": "RLE_DICTIONARY", "delt": "DELTA_BINARY_PACKED"}.get(column["parquet"][:4])
+            expected = {"dict": "RLE_DICTIONARY", "delt": "DELTA_BINARY_PACKED",
+                        "byte": "BYTE_STREAM_SPLIT"}.get(column["parquet"][:4])
             assert expected is None or expected in used, (column, used)
         print("readers: pyarrow, DuckDB", duckdb.__version__, "polars", pl.__version__, "ok")
 

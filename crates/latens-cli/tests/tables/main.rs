@@ -16,5 +16,6 @@ mod one_column;
 mod parquet_files;
 #[path = "../../../latens/tests/common/skipped.rs"]
 mod skipped;
+mod split_pages;
 mod support;
 mod wide_and_odd;

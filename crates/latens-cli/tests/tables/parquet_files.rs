@@ -3,7 +3,7 @@
 use crate::logical_types::write_all_types;
 use crate::skipped::vectors;
 use crate::support::{Bench, Dump, dump, open};
-use parquet::basic::Type;
+use parquet::basic::{ColumnOrder, Type};
 use parquet::file::reader::FileReader;
 use std::path::{Path, PathBuf};
 
@@ -136,4 +136,29 @@ fn files_of_other_writers_come_back() {
     }
     println!("{tables} of {tried} files, {columns} columns");
     assert!(tables * 2 >= tried && columns >= tables, "{tables} of {tried}, {columns} columns");
+}
+
+/// Readers that know no total order of floats, as polars to 1.41, refuse a file that says it.
+#[test]
+fn statistics_are_in_the_order_of_types() {
+    let bench = Bench::new();
+    let nan = "NaN,NaN,1\n-0.5,NaN,2\n0.0,NaN,3\n";
+    for (text, columns) in [(format!("a,b,c\n{nan}"), 3), (format!("a\n{}", "1.5\n".repeat(9)), 1)]
+    {
+        bench.write("t.csv", text);
+        for encoding in ["auto", "plain"] {
+            bench.ok(&["compress", "t.csv", "-o", "t.parquet", "-f", "--encoding", encoding]);
+            let file = open(&bench.path("t.parquet"));
+            let orders = file.metadata().file_metadata().column_orders().unwrap();
+            assert_eq!(orders.len(), columns);
+            for order in orders {
+                assert!(matches!(order, ColumnOrder::TYPE_DEFINED_ORDER(_)), "{order:?}");
+            }
+            let group = file.metadata().row_group(0);
+            if columns == 3 {
+                let least = group.column(0).statistics().unwrap().min_bytes_opt().unwrap();
+                assert_eq!(least, (-0.5f64).to_le_bytes());
+            }
+        }
+    }
 }

@@ -34,19 +34,39 @@ pub(super) enum Way {
     /// A dictionary until it grows too large, PLAIN from there on.
     Dictionary,
     Delta,
+    /// First bytes, second bytes and so on, which only helps a codec.
+    Split,
 }
 
 impl Way {
     /// Of these a chunk is the smallest one; the first of equals.
-    pub(super) fn all(encoding: Encoding, ty: Type) -> &'static [Way] {
+    ///
+    /// Floats only are split: of integers and f16 few readers know how (`README.md`, Parquet).
+    pub(super) fn all(options: &Options, ty: Type) -> &'static [Way] {
         let integer = matches!(ty, Type::INT32 | Type::INT64);
-        match encoding {
+        let float = matches!(ty, Type::FLOAT | Type::DOUBLE);
+        match options.encoding {
             Encoding::Delta if integer => &[Way::Delta],
             Encoding::Delta | Encoding::Plain => &[Way::Plain],
             // One bit each as they are.
             Encoding::Auto if ty == Type::BOOLEAN => &[Way::Plain],
             Encoding::Auto if integer => &[Way::Plain, Way::Delta, Way::Dictionary],
+            Encoding::Auto if float && options.compression != Compression::None => {
+                &[Way::Plain, Way::Split, Way::Dictionary]
+            }
             Encoding::Auto => &[Way::Plain, Way::Dictionary],
+        }
+    }
+
+    /// Those that Parquet has for a type, simpler ones first.
+    pub(super) fn of_type(ty: Type) -> &'static [Way] {
+        match ty {
+            Type::BOOLEAN => &[Way::Plain],
+            Type::INT32 | Type::INT64 => &[Way::Plain, Way::Delta, Way::Dictionary, Way::Split],
+            Type::FLOAT | Type::DOUBLE | Type::FIXED_LEN_BYTE_ARRAY => {
+                &[Way::Plain, Way::Dictionary, Way::Split]
+            }
+            Type::INT96 | Type::BYTE_ARRAY => &[Way::Plain, Way::Dictionary],
         }
     }
 }
@@ -62,7 +82,7 @@ pub(super) fn encode(
     column: &mut dyn Column,
     rows: usize,
 ) -> Result<Chunk> {
-    let ways = Way::all(options.encoding, descr.physical_type());
+    let ways = Way::all(options, descr.physical_type());
     let mut left = rows;
     let mut next = || -> Result<Option<Run>> {
         if left == 0 {
@@ -215,7 +235,8 @@ fn properties(compression: Compression, way: Way) -> WriterPropertiesPtr {
         .set_dictionary_enabled(way == Way::Dictionary);
     let builder = match way {
         Way::Dictionary => builder,
-        _ => builder.set_encoding(PageEncoding::PLAIN),
+        Way::Split => builder.set_encoding(PageEncoding::BYTE_STREAM_SPLIT),
+        Way::Plain | Way::Delta => builder.set_encoding(PageEncoding::PLAIN),
     };
     Arc::new(builder.build())
 }

@@ -3,7 +3,7 @@
 use parquet::schema::types::SchemaDescriptor;
 
 use super::chunk::{self, MEASURED_BYTES, Run, Way};
-use super::options::{Compression, Encoding};
+use super::options::Compression;
 use super::schema;
 use super::write::GROUP_ROWS;
 use crate::io::guard::guarded;
@@ -11,10 +11,13 @@ use crate::message::Result;
 use crate::table::model::Schema;
 use crate::table::source::{PIECE_ROWS, Table, no_column};
 
+/// The encoding of split pages.
+pub const SPLIT: &str = "byte_stream_split";
+
 /// What a column takes in one encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Pages PLAIN, dictionary with indices, or DELTA_BINARY_PACKED.
+    /// Pages PLAIN, dictionary with indices, DELTA_BINARY_PACKED or BYTE_STREAM_SPLIT.
     pub encoding: &'static str,
     /// Whether pages are compressed with zstd.
     pub zstd: bool,
@@ -36,13 +39,16 @@ fn measure_column(table: &dyn Table, index: usize) -> Result<Vec<Size>> {
     let alone = Schema { fields: vec![field.clone()], ..Schema::default() };
     let descr = SchemaDescriptor::new(schema::write(&alone)?).column(0);
     let mut sizes: Vec<(Way, Size)> = Vec::new();
-    for &way in Way::all(Encoding::Auto, descr.physical_type()) {
+    for &way in Way::of_type(descr.physical_type()) {
         let encoding = match way {
             Way::Plain => "plain",
             Way::Dictionary => "dictionary",
             Way::Delta => "delta_binary_packed",
+            Way::Split => SPLIT,
         };
-        for zstd in [false, true] {
+        // By itself a split page is as large as a plain one.
+        let codecs: &[bool] = if way == Way::Split { &[true] } else { &[false, true] };
+        for &zstd in codecs {
             sizes.push((way, Size { encoding, zstd, bytes: 0 }));
         }
     }

@@ -22,7 +22,7 @@ mod write;
 pub(crate) use convert::join;
 
 pub use inspect::{ColumnInspection, ParquetInspection, inspect};
-pub use measure::measure;
+pub use measure::{SPLIT, measure};
 pub use options::{Compression, Encoding, Options, ZSTD_LEVEL};
 pub use read::ParquetTable;
 pub use write::{Written, write};

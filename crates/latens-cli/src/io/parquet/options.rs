@@ -31,7 +31,8 @@ impl Compression {
 /// `--encoding`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Encoding {
-    /// For each column the smallest: PLAIN, a dictionary, or DELTA_BINARY_PACKED for integers.
+    /// For each column the smallest: PLAIN, a dictionary, DELTA_BINARY_PACKED for integers, or
+    /// BYTE_STREAM_SPLIT for f32 and f64.
     #[default]
     Auto,
     /// DELTA_BINARY_PACKED for integers, PLAIN for the rest.

@@ -7,7 +7,7 @@ use crate::parallel;
 use crate::report::Checksums;
 use crate::table::model::{Field, Schema};
 use crate::table::piece::Piece;
-use crate::table::source::{Column, Table, no_column};
+use crate::table::source::{Column, PIECE_ROWS, Table, no_column};
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::FileReader;
@@ -166,6 +166,28 @@ struct OpenChunk {
 impl Column for ParquetColumn<'_> {
     fn next(&mut self, rows: usize) -> Result<Piece> {
         guarded(|| self.gather(rows)).map_err(|e| self.placed(e))
+    }
+
+    /// Row groups that are passed as a whole are not looked at.
+    fn skip(&mut self, mut rows: u64) -> Result<()> {
+        while rows > 0 {
+            let left = self.open.as_ref().map_or(0, |chunk| chunk.left);
+            let next = self.table.file.metadata().row_groups().get(self.group);
+            match next.and_then(|group| u64::try_from(group.num_rows()).ok()) {
+                Some(n) if left == 0 && n <= rows => {
+                    self.group += 1;
+                    rows -= n;
+                }
+                _ => {
+                    let most = usize::try_from(rows).unwrap_or(PIECE_ROWS).min(PIECE_ROWS);
+                    match self.next(most)?.rows {
+                        0 => break,
+                        n => rows = rows.saturating_sub(n as u64),
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -47,6 +47,7 @@ fn write_file(
     let fields = &table.schema().fields;
     let root = schema::write(table.schema())?;
     let props = properties(table);
+    let out = Footed { out, end: None };
     let mut writer = SerializedFileWriter::new(out, root, props).map_err(foreign)?;
     let descrs = writer.schema_descr().columns().to_vec();
     // Columns that go on in the next row group; of a wide table that has one they are not all open.
@@ -91,8 +92,54 @@ fn write_file(
         group.close().map_err(foreign)?;
         left -= rows as u64;
     }
-    writer.into_inner().map_err(foreign)?;
+    writer.inner_mut().end = Some(Vec::new());
+    let Footed { out, end } = writer.into_inner().map_err(foreign)?;
+    let mut end = end.unwrap_or_default();
+    order_by_type(&mut end, descrs.len());
+    out.write_all(&end)?;
     Ok(written)
+}
+
+/// The file, and its end, which waits to be changed.
+struct Footed<'a> {
+    out: &'a mut (dyn Write + Send),
+    end: Option<Vec<u8>>,
+}
+
+impl Write for Footed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match &mut self.end {
+            Some(end) => end.write(bytes),
+            None => self.out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Says of all columns that their statistics are in the order of their types, at the end of a file.
+///
+/// Of floats the `parquet` crate says IEEE 754's total order and nothing else. Readers that do not know
+/// it refuse the file, as polars up to 1.41 does; its extremes are within what those of the older
+/// order may be: no NaN but where all are, and then it is ignored.
+fn order_by_type(end: &mut [u8], columns: usize) -> Option<()> {
+    // Unions of an empty struct: field 1 or 2, its end, the union's.
+    const BY_TYPE: [u8; 3] = [0x1c, 0, 0];
+    const TOTAL: [u8; 3] = [0x2c, 0, 0];
+    // Behind them the end of the footer, its length, `PAR1`.
+    let stop = end.len().checked_sub(9)?;
+    let (orders, _) = end.get_mut(stop.checked_sub(3 * columns)?..)?.as_chunks_mut::<3>();
+    let orders = orders.get_mut(..columns)?;
+    // INT96 has an order of its own. What is of another shape stays as it is.
+    if orders.iter().any(|order| order[0] & 0x0f != 0x0c || order[1..] != [0, 0]) {
+        return None;
+    }
+    for order in orders.iter_mut().filter(|order| **order == TOTAL) {
+        *order = BY_TYPE;
+    }
+    Some(())
 }
 
 fn encode(
@@ -117,7 +164,7 @@ fn properties(table: &dyn Table) -> WriterPropertiesPtr {
     Arc::new(builder.build())
 }
 
-/// `dictionary`, `delta`, `plain` of what a chunk's data pages hold.
+/// `dictionary`, `delta`, `byte_stream_split`, `plain` of what a chunk's data pages hold.
 fn encoding_name(meta: &parquet::file::metadata::ColumnChunkMetaData) -> &'static str {
     let encodings: Vec<PageEncoding> = meta.encodings().collect();
     let has = |encoding| encodings.contains(&encoding);
@@ -125,6 +172,8 @@ fn encoding_name(meta: &parquet::file::metadata::ColumnChunkMetaData) -> &'stati
         "dictionary"
     } else if has(PageEncoding::DELTA_BINARY_PACKED) {
         "delta"
+    } else if has(PageEncoding::BYTE_STREAM_SPLIT) {
+        super::SPLIT
     } else {
         "plain"
     }
