@@ -70,6 +70,17 @@ mod tests {
         }
     }
 
+    /// Rows longer than what is glanced at, of values that only their row has.
+    #[test]
+    fn values_of_long_rows_are_looked_back_to() {
+        for row in [1536, 4096] {
+            let value = |i: u64| mix(i / row * 100 + mix(i) % 14) >> 36;
+            let latents: Vec<u32> = (0..100_000).map(|i| value(i).try_into().unwrap()).collect();
+            let plan = plan(latents, NumberType::U32, &Config::default()).unwrap();
+            assert!(matches!(plan.delta, DeltaPayload::Lookback { .. }), "{row}: {:?}", plan.delta);
+        }
+    }
+
     /// What repeats has many linear predictions, of which some are no longer good once weights are whole.
     #[test]
     fn a_prediction_stays_as_good_as_the_sample_said() {

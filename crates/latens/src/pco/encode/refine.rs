@@ -2,6 +2,7 @@
 //! that they may win.
 
 use crate::number::Latent;
+use crate::pco::binning::optimize::log2;
 use crate::pco::config::Favor;
 use crate::pco::delta::{conv1_fit, lookback_search};
 use crate::pco::encode::candidate::{Candidate, Search};
@@ -57,6 +58,37 @@ impl<L: Latent> Stretch<L> {
         };
         let bits = candidate.mode_bits + search.split_bits(&latents, &sample, &candidate.delta);
         Some(Self { sample, latents, bits })
+    }
+}
+
+/// How often each entry of a dictionary comes in all of a chunk. A stretch has fewer values, and by its own
+/// counts it would take fewer bits to say which.
+struct InAll {
+    counts: Vec<u32>,
+}
+
+impl InAll {
+    /// Of a candidate that has a dictionary without deltas.
+    fn of<L: Latent>(candidate: &Candidate<L>) -> Option<Self> {
+        let indices = candidate.whole.as_ref()?.primary.indices()?;
+        if candidate.delta != DeltaPayload::None {
+            return None;
+        }
+        let mut counts = vec![0; indices.iter().max().map_or(0, |&most| most as usize + 1)];
+        for &index in indices {
+            counts[index as usize] += 1;
+        }
+        Some(Self { counts })
+    }
+
+    /// About what the chunk would take if all of it were as the stretch is.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn bits<L: Latent>(&self, candidate: &Candidate<L>, stretch: &Stretch<L>) -> f64 {
+        let Some(indices) = stretch.latents.primary.indices() else { return stretch.bits };
+        let n = self.counts.iter().map(|&count| f64::from(count)).sum::<f64>();
+        let of = |&index: &u32| log2(f64::from(self.counts[index as usize]));
+        let each = log2(n) - indices.iter().map(of).sum::<f64>() / indices.len() as f64;
+        candidate.mode_bits + each * n
     }
 }
 
@@ -203,13 +235,15 @@ impl Search<'_> {
         } else {
             &[(lengths.glance, lengths.promising), (lengths.decision, least)]
         };
+        let in_all = InAll::of(best);
         let mut gain = 1.0;
         for &(length, most) in most {
             let with = Stretch::new(self, all, &other, length, MIDDLE);
             let with = with.map(|stretch| self.with_lookback(&other, &stretch, length));
             let without = Stretch::new(self, all, best, length, MIDDLE);
             let (Some(with), Some(without)) = (with, without) else { return };
-            gain = with / without.bits;
+            let bits = in_all.as_ref().map_or(without.bits, |in_all| in_all.bits(best, &without));
+            gain = with / bits;
             if gain >= most {
                 return;
             }
