@@ -47,6 +47,8 @@ class Entry:
             need(not (self.raw_name or self.dtype or self.shape), "a blob with name, type or shape")
         else:
             need(1 <= len(self.dtype.encode()) <= 16, "a type of no or too many bytes")
+        # What views take it as.
+        self.seen = ("U8", [self.length]) if self.kind == BLOB else (self.dtype, self.shape)
         need(self.storage <= COPY, "unknown storage")
         self.check, self.of, self.names_others = None, None, False
         if self.storage == COPY:
@@ -173,7 +175,7 @@ class File:
         if e.storage == COPY:
             original = self.entries[e.of]
             view = original.descriptor[:8]
-            want, have = (layout(view, x.dtype, x.shape, x.length) for x in (e, original))
+            want, have = (layout(view, *x.seen, x.length) for x in (e, original))
             need(want == have, "a copy that the parts of its original do not fit")
             return self.bytes(e.of)
         if number not in self.decoded:

@@ -28,14 +28,14 @@ class Tensor:
     def bytes(self):
         e, r = self.entry, Bytes(self.entry.descriptor)
         view = r.take(8)
-        want = layout(view, e.dtype, e.shape, e.length)
+        want = layout(view, *e.seen, e.length)
         need(r.varint() == len(want), "parts of another number than the view's")
         for part in want:
             part.data = self.read_part(r, part)
             self.parts.append(part)
         r.close("a descriptor")
         need(self.group_at == len(e.groups), "groups that do not fill the entry's bytes")
-        return join(view, e.dtype, e.shape, e.length, self.parts)
+        return join(view, *e.seen, e.length, self.parts)
 
     def read_part(self, r, want):
         role, kind = r.u8(), r.u8()
