@@ -18,7 +18,7 @@ const HOPELESS: f64 = 0.25;
 /// The cheapest partition, or one that costs hardly more; `bits_per_bin` is what a bin takes in
 /// the metadata beside its weight.
 ///
-/// Not every start of the last bin is tried. For each width in bits the farthest start is, since
+/// Of many buckets not every start of the last bin is tried. For each width in bits the farthest start is, since
 /// there what one more bucket would cost jumps; in between costs are flat and a sparser and
 /// sparser grid will do.
 pub(crate) fn partition<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> Vec<Bucket<L>> {

@@ -58,16 +58,18 @@ mod tests {
         assert!(plan.latents.primary.latents().is_some());
     }
 
+    /// Whether lookbacks are planned for u32.
+    fn looks_back(value: impl Fn(u64) -> u64, level: u32) -> bool {
+        let latents: Vec<u32> = (0..100_000).map(|i| value(i).try_into().unwrap()).collect();
+        let plan = plan(latents, NumberType::U32, &Config::default().level(level)).unwrap();
+        matches!(plan.delta, DeltaPayload::Lookback { .. })
+    }
+
     /// Rows of few values of their own, all of them multiples.
     #[test]
     fn values_of_a_row_are_looked_back_to() {
         let value = |i: u64| mix(i / 384 * 100 + mix(i) % 14) >> 50 << 10;
-        let latents: Vec<u32> = (0..100_000).map(|i| value(i).try_into().unwrap()).collect();
-        for level in [4, 8] {
-            let config = Config::default().level(level);
-            let plan = plan(latents.clone(), NumberType::U32, &config).unwrap();
-            assert!(matches!(plan.delta, DeltaPayload::Lookback { .. }), "{:?}", plan.delta);
-        }
+        assert!(looks_back(value, 4) && looks_back(value, 8));
     }
 
     /// Rows longer than what is glanced at, of values that only their row has.
@@ -75,9 +77,7 @@ mod tests {
     fn values_of_long_rows_are_looked_back_to() {
         for row in [1536, 4096] {
             let value = |i: u64| mix(i / row * 100 + mix(i) % 14) >> 36;
-            let latents: Vec<u32> = (0..100_000).map(|i| value(i).try_into().unwrap()).collect();
-            let plan = plan(latents, NumberType::U32, &Config::default()).unwrap();
-            assert!(matches!(plan.delta, DeltaPayload::Lookback { .. }), "{row}: {:?}", plan.delta);
+            assert!(looks_back(value, 8), "{row}");
         }
     }
 
