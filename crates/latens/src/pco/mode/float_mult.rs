@@ -43,30 +43,56 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
         24 => 16_777_216.0,
         _ => 2048.0,
     };
-    let mut distances = vec![L::ZERO; latents.len()];
+    let mut distances = Vec::with_capacity(latents.len());
+    let mut block = [L::ZERO; BLOCK];
     Present::in_use().call(
         #[inline(always)]
         || {
-            for (x, distance) in latents.iter_mut().zip(&mut distances) {
-                let quotient = x.ordered_to_f64() * inverse;
-                // Rounded by an addition after which the sum's low bits count the multiple.
-                let sum = quotient.abs() + WHOLE;
-                let (multiple, product) = if sum < WHOLE + most {
-                    let a = L::truncate(sum.to_bits() - WHOLE.to_bits());
-                    let is_negative = quotient.is_sign_negative();
-                    let multiple =
-                        if is_negative { L::MID.sub(L::ONE).sub(a) } else { L::MID.add(a) };
-                    let whole = (sum - WHOLE).copysign(quotient);
-                    (multiple, L::bits_from_f64(whole).mul_bits(base_bits))
+            for xs in latents.chunks_mut(BLOCK) {
+                let is_near = |x: L| sum_of(x, inverse) < WHOLE + most;
+                if xs.iter().fold(true, |all, &x| all & is_near(x)) {
+                    for (x, distance) in xs.iter_mut().zip(&mut block) {
+                        let (multiple, product) = near_multiple(*x, inverse, base_bits);
+                        *distance = x.sub(product.order()).add(L::MID);
+                        *x = multiple;
+                    }
                 } else {
-                    far_multiple(*x, quotient, base_bits)
-                };
-                *distance = x.sub(product.order()).add(L::MID);
-                *x = multiple;
+                    for (x, distance) in xs.iter_mut().zip(&mut block) {
+                        let (multiple, product) = if is_near(*x) {
+                            near_multiple(*x, inverse, base_bits)
+                        } else {
+                            far_multiple(*x, inverse, base_bits)
+                        };
+                        *distance = x.sub(product.order()).add(L::MID);
+                        *x = multiple;
+                    }
+                }
+                distances.extend_from_slice(&block[..xs.len()]);
             }
         },
     );
     (latents, distances)
+}
+
+/// Latents that are split without a branch where all of them are near zero.
+const BLOCK: usize = 64;
+
+/// A quotient's magnitude, rounded by an addition after which the sum's low bits count the multiple.
+#[inline(always)]
+fn sum_of<L: Latent>(x: L, inverse: f64) -> f64 {
+    (x.ordered_to_f64() * inverse).abs() + WHOLE
+}
+
+/// The nearest multiple, where it is exact in the type, and its product with the base.
+#[inline(always)]
+fn near_multiple<L: Latent>(x: L, inverse: f64, base_bits: L) -> (L, L) {
+    let quotient = x.ordered_to_f64() * inverse;
+    let sum = sum_of(x, inverse);
+    let a = L::truncate(sum.to_bits().wrapping_sub(WHOLE.to_bits()));
+    let is_negative = quotient.is_sign_negative();
+    let multiple = if is_negative { L::MID.sub(L::ONE).sub(a) } else { L::MID.add(a) };
+    let whole = (sum - WHOLE).copysign(quotient);
+    (multiple, L::bits_from_f64(whole).mul_bits(base_bits))
 }
 
 /// From here on all floats are whole; smaller ones lose their fractions by its addition.
@@ -75,7 +101,8 @@ const WHOLE: f64 = 4_503_599_627_370_496.0;
 /// The multiple nearest to a number that is too far from zero for the short way, or none at all,
 /// and its product with the base.
 #[cold]
-fn far_multiple<L: Latent>(x: L, quotient: f64, base_bits: L) -> (L, L) {
+fn far_multiple<L: Latent>(x: L, inverse: f64, base_bits: L) -> (L, L) {
+    let quotient = x.ordered_to_f64() * inverse;
     let multiple = if x.ordered_to_f64().is_nan() {
         // NaN bits pass through; rounding in f64 could change its payload.
         multiple_latent(x.unorder())
@@ -153,8 +180,7 @@ mod tests {
         let base = 0.1f64.to_latent();
         for i in -50_000i32..50_000 {
             let x = (f64::from(i) / 80.0).to_latent();
-            let quotient = x.ordered_to_f64() * (1.0 / 0.1);
-            let (multiple, product) = far_multiple(x, quotient, base.unorder());
+            let (multiple, product) = far_multiple(x, 1.0 / 0.1, base.unorder());
             let (multiples, distances) = split(vec![x], base);
             assert_eq!(multiples, [multiple], "{i}");
             assert_eq!(distances, [x.sub(product.order()).add(u64::MID)], "{i}");

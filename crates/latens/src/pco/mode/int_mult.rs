@@ -12,21 +12,58 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
     let divisor = base.to_u64();
     // 2^64 / base rounded down: a product's upper half is the quotient or one less.
     let inverse = (u64::MAX / divisor).saturating_add(divisor.is_power_of_two().into());
-    let mut rests = vec![L::ZERO; latents.len()];
+    let of_any = |all: u64| {
+        let least = ((u128::from(all) * u128::from(inverse)) >> 64) as u64;
+        let over = all - least * divisor;
+        let is_short = u64::from(over >= divisor);
+        (least + is_short, over - divisor * is_short)
+    };
+    let mut rests = Vec::with_capacity(latents.len());
+    let mut block = [L::ZERO; BLOCK];
     Present::in_use().call(
         #[inline(always)]
         || {
-            for (x, rest) in latents.iter_mut().zip(&mut rests) {
-                let all = x.to_u64();
-                let least = ((u128::from(all) * u128::from(inverse)) >> 64) as u64;
-                let over = all - least * divisor;
-                let is_short = over >= divisor;
-                *x = L::truncate(least + u64::from(is_short));
-                *rest = L::truncate(if is_short { over - divisor } else { over });
+            let bounds = |(min, max): (L, L), &x: &L| (min.min(x), max.max(x));
+            for xs in latents.chunks_mut(BLOCK) {
+                let (min, max) = xs.iter().fold((L::MAX, L::ZERO), bounds);
+                let (quotient, rest) = of_any(min.to_u64());
+                let (origin, span) = (min.to_u64() - rest, max.sub(min).to_u64());
+                if span <= NEAR && divisor <= NEAR {
+                    #[expect(clippy::cast_precision_loss, reason = "2^50 at most")]
+                    let inverse = 1.0 / divisor as f64;
+                    for (x, rest) in xs.iter_mut().zip(&mut block) {
+                        let (least, over) = of_near(x.to_u64() - origin, divisor, inverse);
+                        (*x, *rest) = (L::truncate(quotient + least), L::truncate(over));
+                    }
+                } else {
+                    for (x, rest) in xs.iter_mut().zip(&mut block) {
+                        let (all, over) = of_any(x.to_u64());
+                        (*x, *rest) = (L::truncate(all), L::truncate(over));
+                    }
+                }
+                rests.extend_from_slice(&block[..xs.len()]);
             }
         },
     );
     (latents, rests)
+}
+
+/// Latents that are split as doubles, which vectors have products of, where they lie within [`NEAR`].
+const BLOCK: usize = 256;
+const NEAR: u64 = 1 << 50;
+
+/// Quotient and remainder of a number of up to twice [`NEAR`].
+#[inline(always)]
+fn of_near(all: u64, divisor: u64, inverse: f64) -> (u64, u64) {
+    // Whole numbers behind 2^52 are the low bits of a double.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let value = f64::from_bits(all | WHOLE.to_bits()) - WHOLE;
+    // Rounded to the nearest, so the quotient or one more.
+    let near = (value * inverse + WHOLE).to_bits() - WHOLE.to_bits();
+    let over = all.wrapping_sub(near.wrapping_mul(divisor));
+    // All ones where it is one more.
+    let is_more = (over.cast_signed() >> 63).cast_unsigned();
+    (near.wrapping_add(is_more), over.wrapping_add(divisor & is_more))
 }
 
 /// Joins in place; false if a secondary latent is not below the base.
