@@ -9,9 +9,10 @@ use std::collections::HashMap;
 pub(crate) const MOST: usize = 3;
 /// With fewer uneven steps than this, even ones count.
 const MOST_STEPS: u32 = 16;
-/// Samples of integers from which on every triple is looked at, and about how many of a shorter one are.
+/// Triples that are looked at, of samples of this length at least and of shorter ones.
 const LONG: usize = 1 << 11;
-const TRIPLES: usize = 128;
+const TRIPLES: usize = 1 << 11;
+const FEW_TRIPLES: usize = 128;
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
@@ -28,8 +29,9 @@ pub(crate) fn int_mult_bases<L: Latent>(sample: &[L]) -> Vec<L> {
     let mut values = sample.to_vec();
     values.dedup();
     let mut steps = Vec::new();
-    // All of a long sample, as many of a short one as tell.
-    let step = if values.len() < LONG { (values.len() / TRIPLES).max(3) } else { 3 };
+    // As many as tell.
+    let most = if values.len() < LONG { FEW_TRIPLES } else { TRIPLES };
+    let step = (values.len() / most).max(3);
     for window in values.windows(3).step_by(step) {
         let ordered = [window[0].to_u64(), window[1].to_u64(), window[2].to_u64()];
         let (a, b) = (ordered[0].abs_diff(ordered[1]), ordered[1].abs_diff(ordered[2]));
