@@ -5,27 +5,32 @@
 //! to bins by dynamic programming over what they cost, [`train`] turns bins into a [`Variable`] with
 //! the table size that costs least, [`lookup`] finds the bin of each latent.
 
-pub(crate) mod closely;
 pub(crate) mod coarse;
 pub(crate) mod every;
 pub(crate) mod histogram;
 pub(crate) mod lookup;
 pub(crate) mod optimize;
 pub(crate) mod sort;
+pub(crate) mod starts;
 
 use crate::ans::frequencies;
 use crate::number::Latent;
-use crate::pco::binning::histogram::{Bucket, Histogram};
+use crate::pco::binning::histogram::{Bucket, Grain, Histogram};
 use crate::pco::binning::optimize::log2;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 
-/// Latents of a chunk that is binned more finely than others.
-const SHORT: usize = 1 << 16;
+/// Latents of a chunk that is binned more finely than others, and how much more finely.
+const SHORT: usize = 1 << 15;
+const FINER: usize = 4;
 /// Parts that buckets are joined to before they are partitioned: so many of many buckets, and so many of
 /// fewer, and for estimates.
 const MOST_PARTS: usize = 256;
 const PARTS: usize = 128;
 const ESTIMATED_PARTS: usize = 32;
+/// Tables up to this log2 are walked as fast as small ones. Larger ones must save more than the rest.
+const LARGE_LOG: u32 = 10;
+const MUST_SAVE: f64 = 0.00005;
+const LARGE_MUST_SAVE: f64 = 0.0005;
 
 /// How finely a variable is binned.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +39,48 @@ pub(crate) struct Effort {
     pub(crate) buckets: usize,
     /// log2 of the largest table.
     pub(crate) max_log: u32,
+    partition: Partition,
+}
+
+/// How buckets are joined to bins, the fastest way first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Partition {
+    Coarse,
+    Near,
+    Close,
 }
 
 impl Effort {
     /// As a level asks for.
     pub(crate) fn of_level(level: u32) -> Self {
-        let finer = u32::from(level >= 6) + u32::from(level == 8 || level == 9);
-        Self { buckets: 1 << (level + finer).min(12), max_log: (level + 4).min(12).max(level + 2) }
+        let finer = u32::from(level >= 6);
+        Self {
+            buckets: 1 << (level + finer).min(12),
+            max_log: (level + 4).min(12).max(level + 2),
+            partition: match level {
+                ..8 => Partition::Coarse,
+                8..11 => Partition::Near,
+                11.. => Partition::Close,
+            },
+        }
+    }
+
+    /// As it is for so many latents: a short chunk's bins are found quickly, and are the smaller part of
+    /// what it takes.
+    fn of_length(self, n: usize) -> Self {
+        if self.partition != Partition::Near || n > SHORT {
+            return self;
+        }
+        let buckets = (self.buckets * FINER).min(1 << 12);
+        Self { buckets, partition: Partition::Coarse, ..self }
+    }
+
+    fn must_save(self, log: u32) -> f64 {
+        if log > LARGE_LOG && self.partition != Partition::Close {
+            LARGE_MUST_SAVE
+        } else {
+            MUST_SAVE
+        }
     }
 
     /// As a level asks for where a plan is chosen.
@@ -59,18 +99,24 @@ pub(crate) struct Trained<L> {
 
 /// The best bins for the latents of a whole chunk, sorted and disjoint.
 pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
-    // A short chunk's bins are found quickly, and are the smaller part of what it takes.
-    let finer = usize::from(effort.buckets >= 1 << 10 && latents.len() <= SHORT);
-    let histogram = Histogram::new(latents, (effort.buckets << finer).min(1 << 12));
+    let effort = effort.of_length(latents.len());
+    let grain = Grain::even(effort.buckets);
+    let histogram = match effort.partition {
+        // Fewer buckets, but as many values of their own.
+        Partition::Near => Histogram::new(latents, Grain { alone: 4, ..grain }),
+        Partition::Coarse | Partition::Close => Histogram::new(latents, grain),
+    };
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
-    let ranges = if effort.max_log > 12 {
-        closely::partition(&histogram.buckets, per_bin + 8.0)
-    } else {
-        let parts = (histogram.buckets.len() / 16).clamp(PARTS, MOST_PARTS);
-        coarse::partition(&histogram.buckets, per_bin, parts)
+    let ranges = match effort.partition {
+        Partition::Coarse => {
+            let parts = (histogram.buckets.len() / 16).clamp(PARTS, MOST_PARTS);
+            coarse::partition(&histogram.buckets, per_bin, parts)
+        }
+        Partition::Near => optimize::partition(&histogram.buckets, per_bin),
+        Partition::Close => optimize::partition_closely(&histogram.buckets, per_bin),
     };
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
-    let (log, weights, code_bits) = best_table(&counts, effort.max_log);
+    let (log, weights, code_bits) = best_table(&counts, effort);
     if let Some(bin) = one_bin(&ranges, per_bin, code_bits) {
         return Trained { variable: Variable { log: 0, bins: vec![bin] }, symbols: Vec::new() };
     }
@@ -136,20 +182,20 @@ pub(crate) fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize
 }
 
 /// The table size whose codes and metadata take the fewest bits, its weights, and those bits.
-fn best_table(counts: &[u32], max_log: u32) -> (u32, Vec<u32>, f64) {
+fn best_table(counts: &[u32], effort: Effort) -> (u32, Vec<u32>, f64) {
     if counts.len() <= 1 {
         return (0, vec![1; counts.len()], 0.0);
     }
     let least = (counts.len() - 1).ilog2() + 1;
     let mut best: Option<(f64, u32, Vec<u32>)> = None;
-    for log in least..=max_log.max(least) {
+    for log in least..=effort.max_log.max(least) {
         let weights = frequencies::normalize(log, counts);
         #[expect(clippy::cast_precision_loss, reason = "at most 2^14 bins")]
         let cost =
             frequencies::cost_bits(log, counts, &weights) + f64::from(log) * counts.len() as f64;
         // A larger table is slower to build and to walk: it must pay.
         match &best {
-            Some((least_cost, ..)) if cost >= least_cost * 0.99995 => {}
+            Some((least_cost, ..)) if cost >= least_cost * (1.0 - effort.must_save(log)) => {}
             _ => best = Some((cost, log, weights)),
         }
     }

@@ -16,6 +16,22 @@ pub(crate) struct Bucket<L> {
     pub(crate) count: u32,
 }
 
+/// How finely latents are cut to buckets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grain {
+    /// Buckets, at most about.
+    pub(crate) most: usize,
+    /// A value that comes as often as one in so many of a bucket's latents gets a bucket of its own.
+    pub(crate) alone: u64,
+}
+
+impl Grain {
+    /// At most about so many buckets, and one for each value that alone would fill one.
+    pub(crate) fn even(most: usize) -> Self {
+        Self { most, alone: 1 }
+    }
+}
+
 /// Values are counted directly when they span no more than this.
 const DENSE: u64 = 1 << 16;
 /// Where there are twice as many latents as this times the buckets, they are not sorted: a sample
@@ -24,6 +40,8 @@ const SAMPLE: usize = 16;
 
 /// Latents whose buckets are found before they are counted.
 const BLOCK: usize = 1 << 10;
+/// Latents of which it is looked at together whether one lies at an end.
+const GROUP: usize = 64;
 
 /// Buckets of all latents of a variable, and what was learnt on the way about where each lies.
 #[derive(Debug)]
@@ -45,21 +63,25 @@ enum Places<L> {
 }
 
 impl<L: Latent> Histogram<L> {
-    /// At most about `most` buckets. A value that alone fills a bucket gets one of its own.
-    pub(crate) fn new(latents: &[L], most: usize) -> Self {
+    /// Of all latents.
+    pub(crate) fn new(latents: &[L], grain: Grain) -> Self {
         let Some((min, max)) = bounds(latents) else {
             return Self { buckets: Vec::new(), places: Places::Unknown };
         };
         let span = max.sub(min).to_u64();
-        if is_dense(span, latents.len()) {
-            let buckets = dense(latents, min, span, most);
+        if span == 0 {
+            #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+            let all = Bucket { lower: min, upper: max, count: latents.len() as u32 };
+            Self { buckets: vec![all], places: Places::Unknown }
+        } else if is_dense(span, latents.len()) {
+            let buckets = dense(latents, min, span, grain);
             Self { buckets, places: Places::Dense { min, span } }
-        } else if latents.len() < 2 * SAMPLE * most {
+        } else if latents.len() < 2 * SAMPLE * grain.most {
             let mut sorted = latents.to_vec();
             sort(&mut sorted);
-            Self { buckets: of_sorted(&sorted, most), places: Places::Unknown }
+            Self { buckets: of_runs(&sorted, grain), places: Places::Unknown }
         } else {
-            sampled(latents, most)
+            sampled(latents, grain)
         }
     }
 
@@ -105,7 +127,7 @@ pub(crate) fn of_sample<L: Latent>(latents: &mut [L], most: usize) -> Vec<Bucket
     let Some((min, max)) = bounds(latents) else { return Vec::new() };
     let span = max.sub(min).to_u64();
     if is_dense(span, latents.len()) {
-        return dense(latents, min, span, most);
+        return dense(latents, min, span, Grain::even(most));
     }
     sort(latents);
     of_sorted(latents, most)
@@ -126,7 +148,7 @@ pub(crate) fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
 }
 
 /// Counts each value of `min..=min + span`.
-fn dense<L: Latent>(latents: &[L], min: L, span: u64, most: usize) -> Vec<Bucket<L>> {
+fn dense<L: Latent>(latents: &[L], min: L, span: u64, grain: Grain) -> Vec<Bucket<L>> {
     // Several counts of each value, since neighbours are often equal and a sum waits for the one
     // before; not where they would not fit in the nearest cache.
     let counts = if span < 1 << 11 {
@@ -134,7 +156,7 @@ fn dense<L: Latent>(latents: &[L], min: L, span: u64, most: usize) -> Vec<Bucket
     } else {
         counts::<L, 1>(latents, min, span)
     };
-    let mut buckets = Collector::new(latents.len(), most);
+    let mut buckets = Collector::new(latents.len(), grain);
     for (value, &count) in (0u64..).zip(&counts) {
         if count > 0 {
             buckets.run(min.add(L::truncate(value)), count);
@@ -160,7 +182,11 @@ fn counts<L: Latent, const LANES: usize>(latents: &[L], min: L, span: u64) -> Ve
 
 /// Buckets of latents in ascending order.
 pub(crate) fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
-    let mut buckets = Collector::new(latents.len(), most);
+    of_runs(latents, Grain::even(most))
+}
+
+fn of_runs<L: Latent>(latents: &[L], grain: Grain) -> Vec<Bucket<L>> {
+    let mut buckets = Collector::new(latents.len(), grain);
     for run in latents.chunk_by(|a, b| a == b) {
         #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
         buckets.run(run[0], run.len() as u32);
@@ -169,7 +195,8 @@ pub(crate) fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>>
 }
 
 /// Cuts where a sample says, counts all latents, and takes the two ends apart exactly.
-fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
+fn sampled<L: Latent>(latents: &[L], grain: Grain) -> Histogram<L> {
+    let most = grain.most;
     let gap = latents.len() / (SAMPLE * most);
     // Places that no period of the data keeps step with.
     let mut jump = 0usize;
@@ -179,7 +206,7 @@ fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
     };
     let mut sample: Vec<L> = (0..SAMPLE * most).map(&mut pick).collect();
     sort(&mut sample);
-    let cuts = of_sorted(&sample, most);
+    let cuts = of_runs(&sample, grain);
     // A bucket reaches from its lower cut to the next one.
     let mut lowers: Vec<L> = cuts
         .iter()
@@ -205,9 +232,16 @@ fn sampled<L: Latent>(latents: &[L], most: usize) -> Histogram<L> {
     }
     // As fine as the tails of a small set are cut.
     let end = |which: usize| {
-        let lies_in = |range: u16| usize::from(range) == which;
-        let mut end: Vec<L> =
-            latents.iter().zip(&by_latent).filter(|&(_, &r)| lies_in(r)).map(|(&x, _)| x).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^14 ranges")]
+        let which = which as u16;
+        let mut end = Vec::with_capacity(buckets[usize::from(which)].count as usize);
+        // Most groups have none of them, which vectors tell at once.
+        for (latents, ranges) in latents.chunks(GROUP).zip(by_latent.chunks(GROUP)) {
+            if ranges.iter().fold(false, |any, &range| any | (range == which)) {
+                let here = latents.iter().zip(ranges).filter(|&(_, &range)| range == which);
+                end.extend(here.map(|(&x, _)| x));
+            }
+        }
         sort(&mut end);
         of_sorted(&end, 2)
     };
@@ -228,24 +262,24 @@ struct Collector<L> {
     taken: u64,
     total: u64,
     most: u64,
-    /// Latents of a part: a run of as many stands alone.
-    part: u64,
+    /// A run of as many latents stands alone.
+    alone: u64,
     /// As soon as so many are taken, the open bucket is full.
     cut: u64,
 }
 
 impl<L: Latent> Collector<L> {
-    fn new(total: usize, most: usize) -> Self {
+    fn new(total: usize, Grain { most, alone }: Grain) -> Self {
         let mut new = Self {
             done: Vec::with_capacity(most + 1),
             open: None,
             taken: 0,
             total: total.max(1) as u64,
             most: most.max(1) as u64,
-            part: 0,
+            alone: 0,
             cut: 0,
         };
-        new.part = new.total.div_ceil(new.most);
+        new.alone = new.total.div_ceil(new.most * alone);
         new.cut = new.cut_behind(0);
         new
     }
@@ -270,7 +304,7 @@ impl<L: Latent> Collector<L> {
     fn run(&mut self, value: L, count: u32) {
         let end = self.taken + u64::from(count);
         self.taken = end;
-        if u64::from(count) >= self.part {
+        if u64::from(count) >= self.alone {
             self.done.extend(self.open.take());
             self.done.push(Bucket { lower: value, upper: value, count });
         } else {
@@ -329,7 +363,7 @@ mod sampled_tests {
         let heavy =
             |i: u64| if i.is_multiple_of(3) { 1 << 40 } else { mix(mix(i)) >> (mix(i + 7) % 60) };
         let latents: Vec<u64> = (0..100_000).map(heavy).collect();
-        let buckets = Histogram::new(&latents, 256).buckets;
+        let buckets = Histogram::new(&latents, Grain::even(256)).buckets;
         assert_eq!(buckets.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());
         assert!(buckets.windows(2).all(|w| w[0].upper < w[1].lower));
         assert!(buckets.contains(&Bucket { lower: 1 << 40, upper: 1 << 40, count: 33_334 }));

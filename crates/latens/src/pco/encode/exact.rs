@@ -5,7 +5,7 @@
 //! and cannot tell how far a linear prediction should go.
 
 use crate::number::Latent;
-use crate::pco::binning::histogram::Histogram;
+use crate::pco::binning::histogram::{Grain, Histogram};
 use crate::pco::binning::{Effort, estimate_buckets};
 use crate::pco::delta::{conv1_close, lookback_parse};
 use crate::pco::encode::candidate::{Candidate, Rival};
@@ -204,7 +204,7 @@ impl<L: Latent> Trial<L> {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn variable<V: Latent>(&self, stored: &Stored<V>) -> f64 {
         let n = stored.latents.len();
-        let histogram = Histogram::new(&stored.latents, self.effort.buckets);
+        let histogram = Histogram::new(&stored.latents, Grain::even(self.effort.buckets));
         let state = (stored.state.len() * V::BITS as usize) as f64;
         state + estimate_buckets(&histogram.buckets, n, n)
     }

@@ -6,7 +6,7 @@
 
 use crate::number::Latent;
 use crate::pco::binning::estimate_buckets;
-use crate::pco::binning::histogram::{Bucket, Histogram};
+use crate::pco::binning::histogram::{Bucket, Grain, Histogram};
 use crate::pco::delta::conv1_fit;
 use crate::pco::delta::conv1_products::Products;
 use crate::pco::encode::plan::ModeLatents;
@@ -39,7 +39,7 @@ struct Cells<V> {
 
 impl<V: Latent> Cells<V> {
     fn new(stored: &Stored<V>, block: usize, blocks: usize) -> Self {
-        let histogram = Histogram::new(&stored.latents, CELLS);
+        let histogram = Histogram::new(&stored.latents, Grain::even(CELLS));
         let cells = histogram.buckets.clone();
         let cell_of = histogram.symbols(&stored.latents, &cells);
         let mut by_block: Vec<Vec<u32>> = vec![vec![0; cells.len()]; blocks];
