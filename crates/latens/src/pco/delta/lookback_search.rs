@@ -165,6 +165,19 @@ pub(crate) fn magnitude<L: Latent>(distance: L) -> L {
     distance.min(L::ZERO.sub(distance))
 }
 
+/// The lookbacks used last with one of them, or a new one, put in front; without branches, as which
+/// one it is comes as a surprise.
+#[inline(always)]
+fn in_front(recent: [u32; RECENT], used: u32) -> [u32; RECENT] {
+    let mut new = [used; RECENT];
+    let mut is_behind = false;
+    for place in 1..RECENT {
+        is_behind |= recent[place - 1] == used;
+        new[place] = if is_behind { recent[place] } else { recent[place - 1] };
+    }
+    new
+}
+
 struct Searcher {
     window_log: u32,
     table_log: u32,
@@ -254,9 +267,10 @@ impl Searcher {
             least = least.min(cost);
             (best, best_bits) = if is_better { (lookback, bits) } else { (best, best_bits) };
         }
-        let place = self.recent.iter().position(|&l| l == best).unwrap_or(RECENT - 1);
-        self.recent[place] = best;
-        self.recent[..=place].rotate_right(1);
+        // Where the last one is used again and again, the processor knows it beforehand.
+        if best != last {
+            self.recent = in_front(self.recent, best);
+        }
         self.costs.note(best, best_bits);
         // A period whose latents cost hardly more by themselves would never begin to pay.
         let (distance, period) = kinds[PAIR];
@@ -270,6 +284,15 @@ impl Searcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_used_last_comes_first() {
+        assert_eq!(in_front([1, 2, 3, 4], 1), [1, 2, 3, 4]);
+        assert_eq!(in_front([1, 2, 3, 4], 3), [3, 1, 2, 4]);
+        assert_eq!(in_front([1, 2, 3, 4], 4), [4, 1, 2, 3]);
+        assert_eq!(in_front([1, 2, 3, 4], 9), [9, 1, 2, 3]);
+        assert_eq!(in_front([1, 1, 1, 1], 7), [7, 1, 1, 1]);
+    }
 
     #[test]
     fn a_period_is_found() {
