@@ -52,6 +52,8 @@ mod x86_64 {
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_rans;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_rans_encode;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_sums;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_tans;

@@ -14,7 +14,7 @@ use super::{Classes, Kernel, LANES, LOWER};
 use crate::dispatch::Simd;
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::avx2_rans_encode;
+use crate::x86_64::{avx2_rans_encode, avx512_rans_encode};
 use tables::ALPHABET;
 use writer::Writer;
 
@@ -62,8 +62,13 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked,
             // there is room for a word a symbol and 16 bytes more, and whole rows are left.
-            (Simd::Avx2 | Simd::Avx512, _) => unsafe {
+            (Simd::Avx2, _) => unsafe {
                 avx2_rans_encode::rows(tables, &mut writer);
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: likewise.
+            (Simd::Avx512, _) => unsafe {
+                avx512_rans_encode::rows(tables, &mut writer);
             },
             _ => scalar::rans_encode::rows(tables, &mut writer),
         }

@@ -131,6 +131,7 @@ impl Config {
             threads: self.threads_in_force(),
             pairs_slack: if self.level > 8 { 0.0 } else { 0.002 },
             linear: self.level == MAX_LEVEL,
+            quick: self.level <= 8,
         }
     }
 

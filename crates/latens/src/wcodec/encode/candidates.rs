@@ -8,11 +8,12 @@ use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
 
 /// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
-const SAMPLE: usize = 1 << 17;
+const SAMPLE: usize = 1 << 16;
 const SHARE: usize = 64;
 /// Rows of a sample, at least: they may differ much.
 pub(crate) const ROWS: usize = 32;
-/// Rows for levels of columns: one in so many, or more.
+/// Symbols for levels of columns, at least, and rows: one in so many, or more.
+const SAMPLE_OF_LEVELS: usize = 1 << 17;
 const SHARE_OF_LEVELS: usize = 8;
 
 /// Every so manieth row is in the sample.
@@ -20,11 +21,17 @@ pub(crate) fn sample_step(matrix: Matrix<'_>) -> usize {
     (matrix.len() / SAMPLE).min(matrix.rows() / ROWS).clamp(1, SHARE)
 }
 
-/// Rules worth measuring, without maps.
+/// Every so manieth row counts for levels of columns.
+fn levels_step(matrix: Matrix<'_>) -> usize {
+    (matrix.len() / SAMPLE_OF_LEVELS).min(matrix.rows() / ROWS).clamp(1, SHARE_OF_LEVELS)
+}
+
+/// Rules worth measuring, without maps, made of every so manieth row.
 pub(crate) fn candidates(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     whole: &Histogram,
+    every: usize,
 ) -> Result<Vec<ClassRule>> {
     let (rows, hints) = (matrix.rows(), &sources.hints);
     let mut out = Vec::new();
@@ -34,7 +41,7 @@ pub(crate) fn candidates(
     let many = |n: usize| n >= 2;
     // What is known of blocks is taken whole or not at all.
     let with_blocks: &[bool] = if sources.is_empty() { &[false] } else { &[false, true] };
-    let fitted = fitted(matrix, sources, whole, with_blocks)?;
+    let fitted = fitted(matrix, sources, whole, with_blocks, every)?;
     for (&with_blocks, fitted) in with_blocks.iter().zip(fitted) {
         for (with_rows, with_cols) in [(false, false), (false, true), (true, false), (true, true)] {
             let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
@@ -60,13 +67,14 @@ pub(crate) fn candidates(
     Ok(out)
 }
 
-/// Levels of rows and columns, without and with what is known of blocks, all in one go through the
-/// symbols; none where there may be none.
+/// Levels of rows and columns, without and with what is known of blocks, all in one go through every so
+/// manieth row, whose level those behind it share; none where there may be none.
 fn fitted(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     whole: &Histogram,
     with_blocks: &[bool],
+    every: usize,
 ) -> Result<Vec<Fitted>> {
     let (rows, cols, hints) = (matrix.rows(), matrix.cols, &sources.hints);
     if !hints.side || matrix.len() < 4096 || !matrix.len().is_multiple_of(cols) {
@@ -78,7 +86,7 @@ fn fitted(
             hints.levels.first().map_or(if cols >= 1024 { 3 } else { 2 }, |c| c.source.fraction)
         }
     };
-    let of_cols = sample_step(matrix).min(SHARE_OF_LEVELS);
+    let of_cols = if every > 1 { every } else { levels_step(matrix) };
     let mut fits = Vec::new();
     for &with_blocks in with_blocks {
         let by_zero = with_blocks && hints.zero.is_some();
@@ -94,12 +102,12 @@ fn fitted(
         fits.push(Fit::new(gauge, rows));
     }
     let mut own = Near::default();
-    matrix.windows(1, |window| {
+    matrix.windows(every, |window| {
         let near = sources.near(window.rows.clone(), &mut own)?;
         fits.iter_mut().for_each(|fit| fit.rows(&window, near));
         Ok(())
     })?;
-    Ok(fits.into_iter().map(Fit::finish).collect())
+    Ok(fits.into_iter().map(|fit| fit.finish(every)).collect())
 }
 
 /// The mean level.

@@ -7,6 +7,11 @@ use crate::wcodec::encode::matrix::Matrix;
 use latens_kernels::dispatch::{Present, Work};
 use std::ops::Range;
 
+/// Rows of a glance at means of columns, at least, and one row in how many is looked at.
+const LEAST_OF_GLANCE: usize = 512;
+const EVERY_OF_GLANCE: usize = 8;
+/// Bits by which chance may make them gain less on these rows than on all.
+const MARGIN: f64 = 2000.0;
 /// Takes from symbols those of `means`, which repeat (a row of them, or a whole plane), around the
 /// circle.
 pub(crate) fn subtract(symbols: &mut [u8], means: &[u8], bits: u32) {
@@ -59,7 +64,6 @@ pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<
         let s = i32::try_from(s).unwrap_or(0);
         (s - i32::from(mode) + size / 2).rem_euclid(size) - size / 2
     });
-    let sums = sums(matrix, mode)?;
     // Of a sample, maybe.
     let n = histogram.iter().map(|&n| f64::from(n)).sum::<f64>().max(1.0);
     let moment = |power: i32| -> f64 {
@@ -68,14 +72,28 @@ pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<
     };
     let mean = moment(1);
     let variance = moment(2) - mean * mean;
-    let of_columns: Vec<f64> = sums.iter().map(|&s| s as f64 / rows as f64 - mean).collect();
-    let between = of_columns.iter().map(|m| m * m).sum::<f64>() / matrix.cols as f64;
-    let explained = between - variance / rows as f64;
-    if explained <= 0.0 || variance <= 0.0 {
-        return Ok(None);
+    // What the means of columns, each the mean of so many rows, gain and cost, and how far they are off.
+    let weigh = |sums: &[i64], rows: usize| {
+        let of_columns: Vec<f64> = sums.iter().map(|&s| s as f64 / rows as f64 - mean).collect();
+        let between = of_columns.iter().map(|m| m * m).sum::<f64>() / matrix.cols as f64;
+        let explained = between - variance / rows as f64;
+        if explained <= 0.0 || variance <= 0.0 {
+            return (0.0, f64::INFINITY);
+        }
+        let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * matrix.len() as f64;
+        let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
+        (gain, side)
+    };
+    // Few rows tell as well whether all are worth adding up.
+    let every = (rows / LEAST_OF_GLANCE).min(EVERY_OF_GLANCE);
+    if every > 1 {
+        let (gain, side) = weigh(&sums(matrix, mode, every)?, rows.div_ceil(every));
+        if gain + MARGIN <= side {
+            return Ok(None);
+        }
     }
-    let gain = -0.5 * (1.0 - (explained / variance).min(0.99)).log2() * matrix.len() as f64;
-    let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
+    let sums = sums(matrix, mode, 1)?;
+    let (gain, side) = weigh(&sums, rows);
     Ok((gain > side + 300.0).then(|| rounded(&sums, rows, mode.into(), size)))
 }
 
@@ -84,13 +102,13 @@ fn mode(histogram: &Histogram) -> u8 {
     (0u8..=255).zip(histogram).max_by_key(|(s, n)| (**n, 255 - *s)).map_or(0, |(s, _)| s)
 }
 
-/// The sums of the distances from `mode`, around the circle, by column.
-fn sums(matrix: Matrix<'_>, mode: u8) -> Result<Vec<i64>> {
+/// The sums of the distances from `mode`, around the circle, by column, of every so manieth row.
+fn sums(matrix: Matrix<'_>, mode: u8, every: usize) -> Result<Vec<i64>> {
     let mut sums = vec![0i64; matrix.cols];
     let mut partial = vec![0i32; matrix.cols];
     let present = Present::in_use();
     // A window has too few symbols for a sum to be too large.
-    matrix.windows(1, |window| {
+    matrix.windows(every, |window| {
         partial.fill(0);
         for (_, row) in window.each() {
             present.run(AddRow { row, mode, bits: matrix.bits, sums: &mut partial });
@@ -135,5 +153,5 @@ fn rounded(sums: &[i64], rows: usize, mode: i32, size: i32) -> Vec<u8> {
 pub(crate) fn means(matrix: Matrix<'_>) -> Result<Vec<u8>> {
     let mode = mode(&matrix.count(1)?);
     let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
-    Ok(rounded(&sums(matrix, mode)?, rows, mode.into(), 1 << matrix.bits))
+    Ok(rounded(&sums(matrix, mode, 1)?, rows, mode.into(), 1 << matrix.bits))
 }

@@ -9,7 +9,7 @@ use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::merge;
 use crate::wcodec::encode::sources::{Hints, Sources};
-use crate::wcodec::encode::tally::{Sums, by_sum, scaled};
+use crate::wcodec::encode::tally::{Sums, Tally, by_sum, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
@@ -90,6 +90,13 @@ pub(crate) fn plan(
     Ok(Plan { classes: rule, ..Plan::default() })
 }
 
+/// About how many bits symbols take, by what some rows say.
+pub(crate) fn glance(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<f64> {
+    let step = sample_step(matrix);
+    let whole = matrix.count(step)?;
+    Ok(best_rule(matrix, sources, &whole, step, &mut Vec::new())?.0)
+}
+
 /// Chooses classes; `most` as in [`plan`].
 pub(crate) fn explain(
     matrix: Matrix<'_>,
@@ -99,21 +106,7 @@ pub(crate) fn explain(
     let bits = matrix.bits;
     let (step, mut tallies) = (sample_step(matrix), Vec::new());
     let mut whole = matrix.count(step)?;
-    let mut best = (price_of(&whole, matrix, step > 1) + 110.0, None);
-    for rule in candidates(matrix, sources, &whole)? {
-        let sums = by_sum(matrix, sources, &rule, step, &mut tallies)?;
-        let mut bits = 0.0;
-        let most = MAX_CLASSES / sums.maps.len().max(1);
-        for map in &sums.maps {
-            bits += merge(map, most.max(4), (step > 1).then_some(1.0)).2;
-        }
-        let classes_bits = 110.0 * sums.maps.len() as f64;
-        let side = side_bits(&rule) + sources.bands.written_bits(sums.maps.len());
-        let bits = (bits - classes_bits) * sums.scale + classes_bits + side;
-        if bits < best.0 {
-            best = (bits, Some((rule, sums)));
-        }
-    }
+    let best = best_rule(matrix, sources, &whole, 1, &mut tallies)?;
     let Some((rule, mut sums)) = best.1 else {
         if step > 1 {
             whole = matrix.count(1)?;
@@ -138,6 +131,34 @@ pub(crate) fn explain(
         classes.of_maps.iter().flatten().for_each(|histogram| cost::add(&mut whole, histogram));
     }
     Ok(Explained { whole, classes: Some(classes), bits })
+}
+
+/// The rule that is best for a sample, if any is, with its histograms there, and bits of all symbols. Levels
+/// are those of every so manieth row.
+fn best_rule(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: &Histogram,
+    every: usize,
+    tallies: &mut Vec<Tally>,
+) -> Result<(f64, Option<(ClassRule, Sums)>)> {
+    let step = sample_step(matrix);
+    let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
+    for rule in candidates(matrix, sources, whole, every)? {
+        let sums = by_sum(matrix, sources, &rule, step, tallies)?;
+        let mut bits = 0.0;
+        let most = MAX_CLASSES / sums.maps.len().max(1);
+        for map in &sums.maps {
+            bits += merge(map, most.max(4), (step > 1).then_some(1.0)).2;
+        }
+        let classes_bits = 110.0 * sums.maps.len() as f64;
+        let side = side_bits(&rule) + sources.bands.written_bits(sums.maps.len());
+        let bits = (bits - classes_bits) * sums.scale + classes_bits + side;
+        if bits < best.0 {
+            best = (bits, Some((rule, sums)));
+        }
+    }
+    Ok(best)
 }
 
 /// Bits of all symbols by the histogram of them, or of a sample.
@@ -189,8 +210,19 @@ impl Explained {
         for pair in rule.cols.as_chunks_mut::<2>().0 {
             *pair = [pair[0].midpoint(pair[1]); 2];
         }
-        let sums = by_sum(matrix, sources, &rule, 1, &mut Vec::new())?;
-        let classes = Some(settle(rule, sources.bands, &sums, None, false));
+        let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
+        let sums = by_sum(matrix, sources, &rule, every, &mut Vec::new())?;
+        let mut classes = settle(rule, sources.bands, &sums, None, every > 1);
+        if every > 1 {
+            // A class may have any symbol that occurs: of four bits these are few.
+            let times = u32::try_from(every).unwrap_or(u32::MAX);
+            for histogram in classes.of_maps.iter_mut().flatten() {
+                for (n, &all) in histogram.iter_mut().zip(&self.whole) {
+                    *n = n.saturating_mul(times).max(all.min(1));
+                }
+            }
+        }
+        let classes = Some(classes);
         Ok(Some(Self { whole: self.whole, classes, bits: self.bits }))
     }
 

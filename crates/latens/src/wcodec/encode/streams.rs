@@ -9,6 +9,7 @@ use crate::wcodec::encode::columns::subtract;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::symbols::{COLUMN, Symbols};
+use latens_kernels::dispatch::{Present, Work};
 
 /// The tables of all classes, for encoding.
 pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
@@ -66,13 +67,31 @@ impl Direct<'_> {
             subtract(&mut made, means, self.width);
             data = &made;
         } else if symbols.pairs {
-            made.clear();
-            made.extend(data.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4));
+            made.resize(data.len() / 2, 0);
+            Present::in_use().run(Join { symbols: data, pairs: &mut made });
             data = &made;
         }
         let stream = scratch.stream(symbols, terms.as_ref(), tables, group, data, Vec::new());
         (scratch.read, scratch.made) = (read, made);
         Ok(stream)
+    }
+}
+
+/// Two symbols of four bits as one byte each.
+struct Join<'a> {
+    symbols: &'a [u8],
+    pairs: &'a mut [u8],
+}
+
+impl Work for Join<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (pair, two) in self.pairs.iter_mut().zip(self.symbols.as_chunks::<2>().0) {
+            let two = u16::from_le_bytes(*two);
+            [*pair, _] = (two | two >> 4).to_le_bytes();
+        }
     }
 }
 

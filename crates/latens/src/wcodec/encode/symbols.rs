@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::watch::Watch;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::candidates::circular_mean;
+use crate::wcodec::encode::candidates::{circular_mean, sample_step};
 use crate::wcodec::encode::columns::{Centred, column_means, means, subtract};
 use crate::wcodec::encode::cost;
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way};
-use crate::wcodec::encode::plan::{Explained, Plan, explain};
+use crate::wcodec::encode::plan::{Explained, Plan, explain, glance};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::encode::tiled::Reference;
@@ -44,6 +44,8 @@ pub(crate) struct DirectConfig {
     pub(crate) pairs_slack: f64,
     /// Whether columns may be predicted from others, which takes long.
     pub(crate) linear: bool,
+    /// Whether means of columns are weighed on a few rows only.
+    pub(crate) quick: bool,
 }
 
 /// What the lane states of a group take.
@@ -108,19 +110,41 @@ pub(crate) fn direct<'a>(job: &Job<'a, '_>, bank: &mut Bank) -> Result<PlannedPa
     let matrix = Matrix { symbols: plane.data, cols, bits: plane.bits };
     let sources = Sources::new(hints, cols)?;
     let before = bank.len();
-    let explained = explain(matrix, &sources, None)?;
-    let plan = finer(&explained, matrix.len(), &mut config, bank);
-    let mut chosen = Choice { plan, prediction: None, residuals: None };
-    let predict = Predict { matrix, sources: &sources, table_bits: config.table_bits, before };
-    predict.all(job, &explained, recut, &mut chosen, bank)?;
+    let mut columns = match sources.hints.side {
+        true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
+        false => None,
+    };
+    let mut surely = None;
+    if config.quick
+        && job.reference.is_none()
+        && let Some(means) = columns.take()
+        && pays_at_a_glance(matrix, &means, &sources)?
+    {
+        surely = Some(means);
+    }
+    let mut chosen;
     let mut paired = None;
-    if chosen.prediction.is_none() {
-        let kept = bank.take_from(before);
-        paired = in_pairs(matrix, &sources, &explained, config, bank)?;
-        paired = paired.filter(|p| p.bits <= chosen.plan.bits * (1.0 + config.pairs_slack));
-        if paired.is_none() {
-            bank.take_from(before);
-            bank.give_back(kept);
+    if let Some(means) = surely {
+        let explained = centred(matrix, &means, |data| {
+            explain(Matrix { symbols: data, ..matrix }, &sources, None)
+        })?;
+        let plan = finer(&explained, matrix.len(), &mut config, bank);
+        let prediction = Some(Prediction { means: Some(means), ..uniform(COLUMN) });
+        chosen = Choice { plan, prediction, residuals: None };
+    } else {
+        let explained = explain(matrix, &sources, None)?;
+        let plan = finer(&explained, matrix.len(), &mut config, bank);
+        chosen = Choice { plan, prediction: None, residuals: None };
+        let predict = Predict { matrix, sources: &sources, table_bits: config.table_bits, before };
+        predict.all(job, &explained, columns, recut, &mut chosen, bank)?;
+        if chosen.prediction.is_none() {
+            let kept = bank.take_from(before);
+            paired = in_pairs(matrix, &sources, &explained, config, bank)?;
+            paired = paired.filter(|p| p.bits <= chosen.plan.bits * (1.0 + config.pairs_slack));
+            if paired.is_none() {
+                bank.take_from(before);
+                bank.give_back(kept);
+            }
         }
     }
     let pairs = paired.is_some();
@@ -177,19 +201,16 @@ impl Predict<'_> {
         &self,
         job: &Job<'_, '_>,
         explained: &Explained,
+        columns: Option<Vec<u8>>,
         recut: bool,
         chosen: &mut Choice,
         bank: &mut Bank,
     ) -> Result<()> {
         let (matrix, side) = (self.matrix, self.sources.hints.side);
         let (symbols, bits) = (matrix.symbols, matrix.bits);
-        let columns = if side { column_means(matrix, &explained.whole)? } else { None };
-        if let Some(columns) = columns {
-            let centred = Centred { symbols, means: &columns, bits };
-            let whole = Data::Read(&centred).whole_if(matrix.len() <= MOST_KEPT)?;
-            let data = whole.as_deref().map_or(Data::Read(&centred), Data::Held);
-            let candidate = Prediction { means: Some(columns.clone()), ..uniform(COLUMN) };
-            if self.pays(data, candidate, chosen, bank)? {
+        if let Some(means) = columns {
+            let candidate = Prediction { means: Some(means.clone()), ..uniform(COLUMN) };
+            if centred(matrix, &means, |data| self.pays(data, candidate, chosen, bank))? {
                 chosen.residuals = None;
             }
         }
@@ -239,7 +260,7 @@ impl Predict<'_> {
         let weights = candidate.weights.as_ref().map(Weights::bytes);
         let streams = candidate.means.iter().chain(&weights);
         let stream: usize = streams.map(|values| short_stream::cost(values)).sum();
-        let pays = other.bits + 8.0 * (stream + 24) as f64 <= chosen.plan.bits;
+        let pays = other.bits + stream_bits(stream) <= chosen.plan.bits;
         if pays {
             (chosen.plan, chosen.prediction) = (other, Some(candidate));
         } else {
@@ -248,6 +269,29 @@ impl Predict<'_> {
         }
         Ok(pays)
     }
+}
+
+/// Whether means of columns pay, by what some rows say: all symbols are explained one way only then.
+fn pays_at_a_glance(matrix: Matrix<'_>, means: &[u8], sources: &Sources<'_>) -> Result<bool> {
+    let stream = stream_bits(short_stream::cost(means));
+    let of = |data: Data<'_>| glance(Matrix { symbols: data, ..matrix }, sources);
+    Ok(centred(matrix, means, of)? + stream <= of(matrix.symbols)?)
+}
+
+/// Bits of a prediction whose streams take so many bytes.
+fn stream_bits(bytes: usize) -> f64 {
+    8.0 * (bytes + 24) as f64
+}
+
+/// What `f` makes of what the means of columns leave of symbols: in memory where it is little.
+fn centred<T>(
+    matrix: Matrix<'_>,
+    means: &[u8],
+    f: impl FnOnce(Data<'_>) -> Result<T>,
+) -> Result<T> {
+    let centred = Centred { symbols: matrix.symbols, means, bits: matrix.bits };
+    let whole = Data::Read(&centred).whole_if(matrix.len() <= MOST_KEPT)?;
+    f(whole.as_deref().map_or(Data::Read(&centred), Data::Held))
 }
 
 /// One predictor for all tiles.

@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::number::{Number, f16};
-use crate::pco;
+use crate::pco::{self, DeltaSpec};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
+use std::borrow::Cow;
 
 /// Words and bytes that a group of Pco holds, at most. Equal words take some 30 bytes in all, which
 /// may stand for no more than [`MOST_EXPANSION`] times as many.
@@ -19,6 +20,14 @@ pub(crate) fn per_group(width: usize) -> usize {
     GROUP_WORDS.min(GROUP_BYTES / width.max(1))
 }
 
+/// Bytes of words of 16 bits up to which the search for differences would take most of the time of a
+/// group: biases and norms, of which models have hundreds.
+const SMALL: usize = 1 << 12;
+/// How near neighbours are, as a share of how near words are that lie far apart, where order says nothing.
+const UNORDERED: (f64, f64) = (0.7, 1.4);
+/// Levels from which on all is tried.
+const SLOW: u32 = 9;
+
 /// Encodes a group, a Pco file.
 pub(crate) fn group(
     group: &[u8],
@@ -26,6 +35,11 @@ pub(crate) fn group(
     float: bool,
     config: &pco::Config,
 ) -> Result<Vec<u8>> {
+    let mut config = Cow::Borrowed(config);
+    if width == 2 && group.len() <= SMALL && config.level < SLOW && is_unordered(group) {
+        config = Cow::Owned(config.into_owned().delta(DeltaSpec::None));
+    }
+    let config = &*config;
     match (width, float) {
         (1, _) => compress(group, u8::from_le_bytes, config),
         (2, false) => compress(group, u16::from_le_bytes, config),
@@ -35,6 +49,21 @@ pub(crate) fn group(
         (4, true) => compress(group, f32::from_le_bytes, config),
         _ => compress(group, f64::from_le_bytes, config),
     }
+}
+
+/// Whether words of 16 bits are as near to those half of the group away as to their neighbours. What
+/// comes again after so many is nearer.
+fn is_unordered(group: &[u8]) -> bool {
+    let words = group.as_chunks::<2>().0;
+    let apart = |by: usize| -> f64 {
+        let pairs = words.iter().zip(words.iter().cycle().skip(by));
+        let distance = |(a, b): (&[u8; 2], &[u8; 2])| {
+            u64::from(u16::from_le_bytes(*a).abs_diff(u16::from_le_bytes(*b)))
+        };
+        pairs.map(distance).sum::<u64>() as f64
+    };
+    let (near, far) = (apart(1), apart(words.len() / 2));
+    near >= UNORDERED.0 * far && near <= UNORDERED.1 * far && near > 0.0
 }
 
 fn compress<T: Number, const WIDTH: usize>(
@@ -50,6 +79,25 @@ fn compress<T: Number, const WIDTH: usize>(
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    /// Words of a small group keep their differences where these are small.
+    #[test]
+    fn order_is_seen_where_there_is_some() {
+        let mut seed = 1u64;
+        let noise: Vec<u16> = (0..999)
+            .map(|_| {
+                seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                u16::try_from(seed >> 50).unwrap()
+            })
+            .collect();
+        let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+        assert!(is_unordered(&bytes(&noise)));
+        let rising: Vec<u16> = (0..999).map(|i| 40 * i).collect();
+        let waves: Vec<u16> = (0..999).map(|i| (i % 64) * (64 - i % 64)).collect();
+        for words in [&[][..], &[7], &[7; 500], &rising, &waves, &noise[..400].repeat(2)] {
+            assert!(!is_unordered(&bytes(words)), "{words:?}");
+        }
+    }
 
     /// What nothing is known of grows by less than a group may grow.
     #[test]

@@ -1,6 +1,8 @@
 //! Eight nibbles of a word of 32 bits at a time, in a 64-bit register: one a byte, the first
 //! lowest.
 
+use latens_kernels::dispatch::Present;
+
 /// Which nibble of four bytes comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NibbleOrder {
@@ -55,43 +57,53 @@ fn gather_awq(nibbles: u64) -> u32 {
 
 /// The nibbles of whole words of four bytes, in logical order. `out` has twice as many bytes.
 pub(super) fn unpack(words: &[u8], order: NibbleOrder, out: &mut [u8]) {
+    #[inline(always)]
     fn words4(words: &[u8], out: &mut [u8], f: impl Fn(u32) -> u64) {
         for (word, out) in words.as_chunks::<4>().0.iter().zip(out.as_chunks_mut::<8>().0) {
             *out = f(u32::from_le_bytes(*word)).to_le_bytes();
         }
     }
+    #[inline(always)]
     fn bytes(bytes: &[u8], out: &mut [u8], f: impl Fn(u16) -> u16) {
         for (byte, out) in bytes.iter().zip(out.as_chunks_mut::<2>().0) {
             *out = f(u16::from(*byte)).to_le_bytes();
         }
     }
-    match order {
-        NibbleOrder::Low => bytes(words, out, |b| (b & 15) | ((b & 0xf0) << 4)),
-        NibbleOrder::HighInByte => bytes(words, out, |b| (b >> 4) | ((b & 15) << 8)),
-        NibbleOrder::High => words4(words, out, |w| spread(w).swap_bytes()),
-        NibbleOrder::Awq => words4(words, out, spread_awq),
-    }
+    Present::in_use().call(
+        #[inline(always)]
+        || match order {
+            NibbleOrder::Low => bytes(words, out, |b| (b & 15) | ((b & 0xf0) << 4)),
+            NibbleOrder::HighInByte => bytes(words, out, |b| (b >> 4) | ((b & 15) << 8)),
+            NibbleOrder::High => words4(words, out, |w| spread(w).swap_bytes()),
+            NibbleOrder::Awq => words4(words, out, spread_awq),
+        },
+    );
 }
 
 /// The inverse of [`unpack`].
 pub(super) fn pack(nibbles: &[u8], order: NibbleOrder, out: &mut [u8]) {
+    #[inline(always)]
     fn words4(nibbles: &[u8], out: &mut [u8], f: impl Fn(u64) -> u32) {
         for (eight, out) in nibbles.as_chunks::<8>().0.iter().zip(out.as_chunks_mut::<4>().0) {
             *out = f(u64::from_le_bytes(*eight)).to_le_bytes();
         }
     }
     // Two nibbles as a word of 16 bits, so that the loop runs in vectors on every machine.
+    #[inline(always)]
     fn bytes(nibbles: &[u8], out: &mut [u8], f: impl Fn(u16) -> u16) {
         for (two, out) in nibbles.as_chunks::<2>().0.iter().zip(out) {
             [*out, _] = (f(u16::from_le_bytes(*two)) & 0xff).to_le_bytes();
         }
     }
-    match order {
-        NibbleOrder::Low => bytes(nibbles, out, |x| (x & 15) | ((x >> 4) & 0xf0)),
-        NibbleOrder::HighInByte => bytes(nibbles, out, |x| ((x & 15) << 4) | ((x >> 8) & 15)),
-        NibbleOrder::High => words4(nibbles, out, |x| gather(x.swap_bytes())),
-        NibbleOrder::Awq => words4(nibbles, out, gather_awq),
-    }
+    Present::in_use().call(
+        #[inline(always)]
+        || match order {
+            NibbleOrder::Low => bytes(nibbles, out, |x| (x & 15) | ((x >> 4) & 0xf0)),
+            NibbleOrder::HighInByte => bytes(nibbles, out, |x| ((x & 15) << 4) | ((x >> 8) & 15)),
+            NibbleOrder::High => words4(nibbles, out, |x| gather(x.swap_bytes())),
+            NibbleOrder::Awq => words4(nibbles, out, gather_awq),
+        },
+    );
 }
 
 /// How far each of the eight rows that share a word of four bytes is shifted.

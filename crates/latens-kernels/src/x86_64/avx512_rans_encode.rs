@@ -1,0 +1,102 @@
+//! AVX-512 kernel of [`crate::rans::encode`]: two vectors of sixteen states.
+//!
+//! Steps come by gathers, those of even lanes and of odd ones into vectors of their own, as the
+//! multiplication of 32 by 32 bits wants them. The lanes that put out a word are a mask, under which their
+//! low halves are compressed; words that are there already are kept from the store by another.
+
+use std::arch::x86_64::*;
+
+use crate::rans::classes::Classes;
+use crate::rans::encode::tables::EncodeTables;
+use crate::rans::encode::writer::Writer;
+use crate::rans::state::LANES;
+
+/// Lanes of a vector.
+const WIDTH: usize = 16;
+/// The odd lanes.
+const ODD: __mmask16 = 0xaaaa;
+
+/// All rows that are left; they are whole.
+///
+/// # Safety
+/// Each class has a table, there are as many classes as symbols, and `writer.buffer` has two bytes
+/// for each symbol left before `writer.at`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn rows(tables: &EncodeTables, writer: &mut Writer<'_>) {
+    // SAFETY: as the caller vouches; loads and stores of states are of whole arrays.
+    unsafe {
+        let mut states = [_mm512_setzero_si512(); LANES / WIDTH];
+        for (x, from) in states.iter_mut().zip(writer.states.as_chunks::<WIDTH>().0) {
+            *x = _mm512_loadu_si512(from.as_ptr().cast());
+        }
+        let (classes, fixed) = match writer.classes {
+            Classes::One(class) => (None, _mm512_set1_epi32(i32::from(class) << 8)),
+            Classes::PerSymbol(classes) => (Some(classes.as_ptr()), _mm512_setzero_si512()),
+            // The caller leaves these to scalar code.
+            Classes::Levels(_) => return,
+        };
+        let symbols = writer.symbols.as_ptr();
+        let start = writer.buffer.as_mut_ptr();
+        let mut at = start.add(writer.at);
+        let mut first = writer.left;
+        while first >= LANES {
+            first -= LANES;
+            for (i, x) in states.iter_mut().enumerate().rev() {
+                let from = first + i * WIDTH;
+                let s = _mm512_cvtepu8_epi32(_mm_loadu_si128(symbols.add(from).cast()));
+                let c = classes.map_or(fixed, |c| {
+                    let c = _mm512_cvtepu8_epi32(_mm_loadu_si128(c.add(from).cast()));
+                    _mm512_slli_epi32::<8>(c)
+                });
+                at = half(tables, _mm512_or_si512(s, c), x, at);
+            }
+        }
+        writer.left = first;
+        writer.at = at.offset_from_unsigned(start);
+        for (x, to) in states.iter().zip(writer.states.as_chunks_mut::<WIDTH>().0) {
+            _mm512_storeu_si512(to.as_mut_ptr().cast(), *x);
+        }
+    }
+}
+
+/// Sixteen symbols of a row, whose steps are at `indices`; where their words begin.
+///
+/// # Safety
+/// There is a step at each index, and room for 16 words before `at`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
+unsafe fn half(tables: &EncodeTables, indices: __m512i, x: &mut __m512i, at: *mut u8) -> *mut u8 {
+    // SAFETY: the gathers read the steps that the caller vouches for; of a vector of words as many are
+    // written as lanes put out, in front of `at`.
+    unsafe {
+        let steps = tables.steps().as_ptr().cast();
+        let bits = _mm_cvtsi32_si128(tables.bits().cast_signed());
+        let rest_bits = _mm_cvtsi32_si128(32 - tables.bits().cast_signed());
+        let whole_less_1 = _mm512_set1_epi32((1 << tables.bits()) - 1);
+        let mask14 = _mm512_set1_epi32(0x3fff);
+        let low = _mm512_and_si512(indices, _mm512_set1_epi64(0xffff_ffff));
+        let even = _mm512_i64gather_epi64::<8>(low, steps);
+        let odd = _mm512_i64gather_epi64::<8>(_mm512_srli_epi64::<32>(indices), steps);
+        let packed = _mm512_mask_blend_epi32(ODD, _mm512_srli_epi64::<32>(even), odd);
+        let less = _mm512_and_si512(_mm512_srli_epi32::<14>(packed), mask14);
+        let before = _mm512_and_si512(packed, mask14);
+        let full = _mm512_cmpgt_epu32_mask(_mm512_srl_epi32(*x, rest_bits), less);
+        let words = _mm256_maskz_compress_epi16(full, _mm512_cvtepi32_epi16(*x));
+        let count = full.count_ones();
+        let at = at.sub(2 * count as usize);
+        #[expect(clippy::cast_possible_truncation, reason = "at most 16 bits are set")]
+        _mm256_mask_storeu_epi16(at.cast(), _bzhi_u32(0xffff, count) as __mmask16, words);
+        let y = _mm512_mask_srli_epi32::<16>(*x, full, *x);
+        let of_even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(y, even));
+        let of_odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(y), odd);
+        let quotient = _mm512_mask_blend_epi32(ODD, of_even, of_odd);
+        let quotient = _mm512_srlv_epi32(quotient, _mm512_srli_epi32::<28>(packed));
+        let f = _mm512_sub_epi32(less, _mm512_set1_epi32(-1));
+        let rest = _mm512_sub_epi32(y, _mm512_mullo_epi32(quotient, f));
+        let short = _mm512_cmpgt_epu32_mask(rest, less);
+        let sum = _mm512_add_epi32(rest, before);
+        let sum = _mm512_mask_add_epi32(sum, short, sum, _mm512_sub_epi32(whole_less_1, less));
+        *x = _mm512_add_epi32(_mm512_sll_epi32(quotient, bits), sum);
+        at
+    }
+}
