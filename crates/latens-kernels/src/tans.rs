@@ -13,6 +13,7 @@ mod table;
 
 use crate::dispatch::{Present, Simd};
 use crate::scalar::tans as scalar;
+use crate::sums;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
 use offsets::Offsets;
@@ -104,8 +105,62 @@ pub fn is_fast_at_once(present: Present) -> bool {
     present.simd() == Simd::Avx512
 }
 
-/// [`walk`], and [`unpack`] of the codes of another batch or variable; returns the walk's bits. At
-/// once, where that is faster.
+/// What latents are mapped by in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// The bits that are inverted.
+    Flip(u64),
+    /// Floats, ordered as integers are: the topmost bit is inverted where it is set, else all are.
+    Float,
+}
+
+impl Map {
+    /// Latents as they are.
+    pub const NONE: Self = Self::Flip(0);
+}
+
+/// What becomes of latents that are unpacked.
+#[derive(Debug)]
+pub struct Finish<'a, L> {
+    /// Of differences, as [`sums::undo`] takes them; none where latents are none.
+    pub moments: &'a mut [L],
+    /// Behind the sums.
+    pub map: Map,
+}
+
+impl<L: Latent> Finish<'_, L> {
+    /// How many of the sums, the last ones, cost less beside a walk than behind it.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn sums_at_once(&self) -> usize {
+        if L::WIDTH < 32 { 0 } else { self.moments.len().min(avx512_walk::MOST_SUMS) }
+    }
+
+    #[inline]
+    fn run(self, present: Present, latents: &mut [L]) {
+        sums::undo(present, self.moments, latents);
+        if self.map != Map::NONE {
+            let map = self.map;
+            present.call(
+                #[inline(always)]
+                || {
+                    let top = 1 << (L::WIDTH - 1);
+                    for x in latents {
+                        let bits = match map {
+                            Map::Flip(bits) => bits,
+                            Map::Float if x.widen() & top == 0 => u64::MAX,
+                            Map::Float => top,
+                        };
+                        *x = L::from_low(x.widen() ^ bits);
+                    }
+                },
+            );
+        }
+    }
+}
+
+/// [`walk`], and [`unpack`] of the codes of another batch or variable with what follows; returns the
+/// walk's bits. At once, where that is faster.
 ///
 /// # Panics
 /// As those two.
@@ -114,6 +169,7 @@ pub fn walk_and_unpack<L: Latent>(
     present: Present,
     next: Walk<'_, L>,
     now: Unpack<'_, L>,
+    finish: Finish<'_, L>,
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
     if present.simd() == Simd::Avx512
@@ -125,21 +181,32 @@ pub fn walk_and_unpack<L: Latent>(
         next.check();
         let Unpack { table, codes, stream, .. } = now;
         Unpack { table, codes, stream, dst }.check();
+        let later = finish.moments.len() - finish.sums_at_once();
+        let (later, moments) = finish.moments.split_at_mut(later);
+        let is_all = later.is_empty() && (L::WIDTH >= 32 || finish.map != Map::Float);
         let shadow = avx512_walk::Shadow {
             lowers: &table.lowers,
             visited: &codes.nodes,
             stream,
             dst,
             offsets: table.max_offset_bits > 0,
+            moments,
+            map: if is_all { finish.map } else { Map::NONE },
         };
         let Walk { table, states, stream, n, codes } = next;
         codes.are_of(table, n);
         // SAFETY: the set is present; the checks have found all that both steps demand.
-        return unsafe {
+        let bits = unsafe {
             avx512_walk::walk(&table.nodes, table.max_bits, states, stream, codes, shadow)
         };
+        if !is_all {
+            Finish { moments: later, map: finish.map }.run(present, now.dst);
+        }
+        return bits;
     }
-    unpack(present, now);
+    let Unpack { table, codes, stream, dst } = now;
+    unpack(present, Unpack { table, codes, stream, dst });
+    finish.run(present, dst);
     walk(present, next)
 }
 

@@ -10,13 +10,20 @@ use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx512_tans as avx512;
 
+/// Nodes between a walk and the sum of their offset bits: they have reached the cache.
+pub(crate) const BEFORE: usize = 64;
+
 /// The slots that a walk has visited: a batch's codes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Codes {
+    /// No nodes: a kernel that sums up what is so far back begins here.
+    pub(crate) before: [Node; BEFORE],
     pub(crate) nodes: [Node; BATCH],
     /// Behind the nodes: what a kernel has no registers for.
     pub(crate) beside: [usize; 3],
+    /// Bits that the offsets take, where a kernel has summed them up.
+    pub(crate) summed: Option<u32>,
     pub(super) n: usize,
     /// Where they point into a table of lower bounds, its length.
     pub(super) end: usize,
@@ -26,7 +33,8 @@ pub struct Codes {
 impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
-        Self { nodes, beside: [0; 3], n: 0, end: 0, max_offset_bits: 0 }
+        let before = [Node::default(); BEFORE];
+        Self { before, nodes, beside: [0; 3], summed: None, n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 
@@ -35,6 +43,7 @@ impl Codes {
     #[inline(always)]
     pub(super) fn are_of<L: Latent>(&mut self, table: &Table<L>, n: usize) {
         self.n = n;
+        self.summed = None;
         self.end = match &table.lowers {
             Lowers::Near(_) => usize::MAX,
             Lowers::Far(lowers) => lowers.len(),
@@ -46,12 +55,17 @@ impl Codes {
     pub fn cut_to(&mut self, n: usize) -> usize {
         let bits = |node: &Node| node.bits() as usize;
         let dropped = self.nodes[..self.n].get(n..).map_or(0, |nodes| nodes.iter().map(bits).sum());
-        self.n = self.n.min(n);
+        if n < self.n {
+            (self.n, self.summed) = (n, None);
+        }
         dropped
     }
 
     /// Bits that the offsets of the latents take.
     pub fn offset_bits(&self, present: Present) -> usize {
+        if let Some(bits) = self.summed {
+            return bits as usize;
+        }
         let visited = &self.nodes[..self.n];
         match present.simd() {
             _ if self.max_offset_bits == 0 => 0,

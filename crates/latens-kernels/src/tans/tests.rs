@@ -79,9 +79,11 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Each case with six seeds.
+/// Each case with many seeds.
 fn seeded() -> impl Iterator<Item = Case> {
-    let seeds = |(log, most, n, seed): Case| (0..6).map(move |i| (log, most, n, seed + i));
+    let seeds = |(log, most, n, seed): Case| {
+        (0..if n == BATCH { 30 } else { 6 }).map(move |i| (log, most, n, seed + i))
+    };
     cases().into_iter().flat_map(seeds)
 }
 
@@ -138,6 +140,10 @@ fn read_in_turns<L: Latent>(
     let present = Present::new(simd);
     let mut states = [[0; LANES]; 2];
     let mut codes = [Codes::default(), Codes::default()];
+    // Every count of sums with every map.
+    let map = [Map::NONE, Map::Flip(1 << (L::WIDTH - 1)), Map::Float][(seed / 5 % 3) as usize];
+    let mut moments = [1, 1 << 40, seed, u64::MAX].map(L::from_low);
+    let moments = &mut moments[..(seed % 5) as usize];
     let bit = (seed % 8) as usize;
     let first = bytes(seed);
     let stream = Stream { bytes: &first, bit };
@@ -155,12 +161,15 @@ fn read_in_turns<L: Latent>(
         let stream = Stream { bytes: &behind[..tables[other].codes_window(n)], bit };
         let states = &mut states[other];
         let walk = Walk { table: tables[other], states, stream, n, codes: next };
-        let bits = walk_and_unpack(present, walk, unpack);
+        let bits = walk_and_unpack(present, walk, unpack, Finish { moments: &mut *moments, map });
+        let offset_bits: u32 = next.nodes[..n].iter().map(|node| node.offset_bits()).sum();
+        assert_eq!(next.offset_bits(present), offset_bits as usize);
         std::mem::swap(&mut now, &mut next);
         dst.push(L::from_low(bits as u64));
         dst
     };
     let mut all: Vec<_> = (0..5).map(turn).collect();
+    all.push(moments.to_vec());
     all.push(states.as_flattened().iter().map(|&s| L::from_low(s.into())).collect());
     all
 }
@@ -178,6 +187,21 @@ crate::twin_test!(walks_with_unpacking_agree, seeded(), |simd, case| {
     );
     (small, large)
 });
+
+#[test]
+fn latents_are_finished_by_definition() {
+    let map = |map, x: u32| {
+        let mut latents = [x];
+        Finish { moments: &mut [], map }.run(Present::new(Simd::Scalar), &mut latents);
+        latents[0]
+    };
+    assert_eq!((map(Map::NONE, 7), map(Map::Flip(1 << 31), 7)), (7, 7 | 1 << 31));
+    for x in [0.0f32, -0.0, 1.5, -1.5, f32::INFINITY, f32::NEG_INFINITY] {
+        let bits = x.to_bits();
+        let ordered = if bits >> 31 == 0 { bits | 1 << 31 } else { !bits };
+        assert_eq!(map(Map::Float, ordered), bits);
+    }
+}
 
 crate::twin_test!(single_slots_agree, cases(), |simd, case| {
     let &(_, width, n, seed) = case;

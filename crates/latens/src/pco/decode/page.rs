@@ -10,8 +10,10 @@ use crate::pco::decode::room::Room;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::mode::ModePayload;
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
+use latens_kernels::tans::{Finish, Map as To};
 use std::mem;
 use std::ops::Range;
 
@@ -212,22 +214,26 @@ impl<L: Latent> PageState<L> {
                         Some(bits) => *bit += bits,
                         None => batch::walk(table, decoder.slots(), src, bit, codes, stored)?,
                     }
+                    let (own_slots, moments, are_all) = decoder.slots_and_moments();
+                    let finish = Finish { moments, map: To::NONE };
                     let next = match &mut second {
                         Some((second, table)) => {
                             let n = if wanted.secondary { second.stored(n, left) } else { 0 };
-                            Next { table, slots: second.slots(), codes: next_codes, n }
+                            Next { table, slots: second.slots(), codes: next_codes, n, finish }
                         }
                         None => {
-                            Next { table, slots: decoder.slots(), codes: next_codes, n: next_n }
+                            Next { table, slots: own_slots, codes: next_codes, n: next_n, finish }
                         }
                     };
                     ahead =
                         batch::unpack(table, src, bit, codes, &mut primary[..stored], Some(next))?;
+                    let mut undone = 0;
                     if ahead.is_some() {
                         mem::swap(&mut codes, &mut next_codes);
                         self.swapped ^= true;
+                        undone = if are_all { stored } else { 0 };
                     }
-                    decoder.undo(lookbacks, *bit, stored, &mut primary[..n])?;
+                    decoder.undo(lookbacks, *bit, stored - undone, &mut primary[undone..n])?;
                 } else {
                     decoder.skip(table, n, left, ahead.take(), src, bit, codes)?;
                     decoder.check(lookbacks, *bit)?;
@@ -242,15 +248,20 @@ impl<L: Latent> PageState<L> {
                                 batch::walk(second_table, second.slots(), src, bit, codes, stored)?;
                             }
                         }
+                        let (_, moments, are_all) = second.slots_and_moments();
+                        let finish = Finish { moments, map: To::NONE };
                         let slots = decoder.slots();
-                        let next = Next { table, slots, codes: next_codes, n: next_n };
+                        let next = Next { table, slots, codes: next_codes, n: next_n, finish };
                         let dst = &mut secondary[..stored];
                         ahead = batch::unpack(second_table, src, bit, codes, dst, Some(next))?;
+                        let mut undone = 0;
                         if ahead.is_some() {
                             mem::swap(&mut codes, &mut next_codes);
                             self.swapped ^= true;
+                            undone = if are_all { stored } else { 0 };
                         }
-                        second.undo(lookbacks, *bit, stored, &mut secondary[..n])?;
+                        let rest = &mut secondary[undone..n];
+                        second.undo(lookbacks, *bit, stored - undone, rest)?;
                     } else {
                         second.skip(second_table, n, left, ahead.take(), src, bit, codes)?;
                         second.check(lookbacks, *bit)?;
@@ -278,6 +289,56 @@ impl<L: Latent> PageState<L> {
         Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
         self.left -= n;
         Ok(n)
+    }
+
+    /// Decodes whole batches straight to `dst` for as long as nothing can be wrong with them and their
+    /// offsets end before bit `end`; how many numbers. `map` makes numbers of ordered latents.
+    pub(crate) fn batches_into(
+        &mut self,
+        tables: &ChunkTables<L>,
+        map: To,
+        dst: &mut [L],
+        src: &[u8],
+        bit: &mut usize,
+        end: usize,
+    ) -> usize {
+        let (Primary::Latents(decoder), Primary::Latents(table)) =
+            (&mut self.primary, &tables.primary)
+        else {
+            return 0;
+        };
+        let Some(kernel) = table.kernel() else { return 0 };
+        let is_alone = tables.delta.is_none() && tables.secondary.is_none();
+        if !is_alone || !self.ready.is_empty() || tables.meta.mode != ModePayload::Classic {
+            return 0;
+        }
+        let [even, odd] = &mut self.scratch.room.codes;
+        let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
+        let mut filled = 0;
+        while let Some(ahead) = self.ahead
+            && decoder.stored(BATCH_N, self.left) == BATCH_N
+            && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
+        {
+            let rest = self.left - BATCH_N;
+            let n = decoder.stored(rest.min(BATCH_N), rest);
+            prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            let (slots, moments, true) = decoder.slots_and_moments() else { break };
+            let finish = Finish { moments, map };
+            let next = Next { table, slots, codes: next_codes, n, finish };
+            let mut at = *bit + ahead;
+            self.ahead = batch::unpack_beside(kernel, src, &mut at, end, codes, now, next);
+            if self.ahead.is_none() {
+                self.ahead = Some(ahead);
+                break;
+            }
+            self.spent.primary += (at - *bit) as u64;
+            *bit = at;
+            mem::swap(&mut codes, &mut next_codes);
+            self.swapped ^= true;
+            self.left = rest;
+            filled += BATCH_N;
+        }
+        filled
     }
 
     /// Moves past the next batch and decodes nothing: where a page ends is known only so.
