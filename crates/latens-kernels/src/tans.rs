@@ -189,7 +189,7 @@ pub fn walk_and_unpack<L: Latent>(
             visited: &codes.nodes,
             stream,
             dst,
-            offsets: table.max_offset_bits > 0,
+            offsets: table.max_offset_bits > 0 || finish.map == Map::Float,
             moments,
             map: if is_all { finish.map } else { Map::NONE },
         };

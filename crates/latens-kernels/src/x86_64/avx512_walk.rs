@@ -176,6 +176,9 @@ macro_rules! sums {
 
 /// What latents are mapped by: see [`Map`].
 macro_rules! mapped {
+    ($lane:literal, none) => {
+        ""
+    };
     ($lane:literal, flip) => {
         "vpxorq zmm6, zmm6, zmm31
         "
@@ -227,7 +230,8 @@ pub(crate) struct Shadow<'a, L> {
     pub(crate) visited: &'a [Node; BATCH],
     pub(crate) stream: Stream<'a>,
     pub(crate) dst: &'a mut [L; BATCH],
-    /// Whether there are any offsets.
+    /// Whether there are any offsets. Where there are none they may be looked for, and must be where
+    /// numbers are floats.
     pub(crate) offsets: bool,
     /// What running sums begin with, [`MOST_SUMS`] at most; the last one's come first.
     pub(crate) moments: &'a mut [L],
@@ -288,9 +292,9 @@ pub(crate) unsafe fn walk<L: Latent>(
         *sum = splat(*moment);
     }
     let [mut last, mut first] = sums;
-    let (flip, is_float) = match map {
-        Map::Flip(bits) => (bits, false),
-        Map::Float => (1 << (L::WIDTH - 1), true),
+    let flip = match map {
+        Map::Flip(bits) => bits,
+        Map::Float => 1 << (L::WIDTH - 1),
     };
     let flip = splat(L::from_low(flip));
     let mut summed = _mm512_setzero_si512();
@@ -355,16 +359,20 @@ pub(crate) unsafe fn walk<L: Latent>(
         (@ near) => { eight_offsets!(0, 6) };
         (@ bounds) => { "" };
     }
-    /// `$body` for each order and map.
+    /// `$body` for each order, and each map or a given one.
     macro_rules! finished {
+        ($map:tt $body:ident, $($what:tt),*) => {
+            match moments.len() {
+                0 => $body!($($what,)* 0, $map),
+                1 => $body!($($what,)* 1, $map),
+                _ => $body!($($what,)* 2, $map),
+            }
+        };
         ($body:ident, $($what:tt),*) => {
-            match (moments.len(), is_float) {
-                (0, false) => $body!($($what,)* 0, flip),
-                (1, false) => $body!($($what,)* 1, flip),
-                (_, false) => $body!($($what,)* 2, flip),
-                (0, true) => $body!($($what,)* 0, float),
-                (1, true) => $body!($($what,)* 1, float),
-                (_, true) => $body!($($what,)* 2, float),
+            match map {
+                Map::NONE => finished!(none $body, $($what),*),
+                Map::Flip(_) => finished!(flip $body, $($what),*),
+                Map::Float => finished!(float $body, $($what),*),
             }
         };
     }
@@ -374,10 +382,12 @@ pub(crate) unsafe fn walk<L: Latent>(
             (Lowers::Far(_), _) => finished!(eight, far),
             (_, 64) if has_offsets => finished!(eight, near),
             (_, 32) if has_offsets => finished!(sixteen, 32, near),
+            (_, 16) if has_offsets && map == Map::NONE => sixteen!(16, near, 0, none),
             (_, 16) if has_offsets => sixteen!(16, near, 0, flip),
+            _ if has_offsets && map == Map::NONE => sixteen!(8, near, 0, none),
             _ if has_offsets => sixteen!(8, near, 0, flip),
-            (_, 64) => finished!(eight, bounds),
-            (_, 32) => finished!(sixteen, 32, bounds),
+            (_, 64) => finished!(flip eight, bounds),
+            (_, 32) => finished!(flip sixteen, 32, bounds),
             (_, 16) => sixteen!(16, bounds, 0, flip),
             _ => sixteen!(8, bounds, 0, flip),
         }
