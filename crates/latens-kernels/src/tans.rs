@@ -24,13 +24,13 @@ pub use crate::latent::Latent;
 pub use codes::Codes;
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
 pub use stream::{BATCH, LANES, Stream, WINDOW};
-pub use table::{Memory, Table};
+pub use table::{Memory, Table, Ways};
 
 /// A batch of codes to read.
 #[derive(Debug)]
-pub struct Walk<'a, L> {
+pub struct Walk<'a> {
     /// Where the states go.
-    pub table: &'a Table<L>,
+    pub ways: Ways<'a>,
     /// The states, slots of the table.
     pub states: &'a mut [u32; LANES],
     /// From where.
@@ -41,13 +41,13 @@ pub struct Walk<'a, L> {
     pub codes: &'a mut Codes,
 }
 
-impl<L: Latent> Walk<'_, L> {
+impl Walk<'_> {
     /// What the kernels rely on.
     #[inline(always)]
     fn check(&self) {
-        let end = self.table.nodes.len();
+        let end = self.ways.nodes.len();
         assert!(self.n <= BATCH && self.states.iter().all(|&s| (s as usize) < end));
-        self.stream.check(self.table.codes_window(self.n));
+        self.stream.check(self.ways.codes_window(self.n));
     }
 }
 
@@ -83,19 +83,19 @@ impl<L: Latent> Unpack<'_, L> {
 /// # Panics
 /// Where `walk` is not as its fields demand.
 #[inline]
-pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
+pub fn walk(present: Present, walk: Walk<'_>) -> usize {
     walk.check();
-    let Walk { table, states, stream, n, codes } = walk;
-    codes.are_of(table, n);
+    let Walk { ways, states, stream, n, codes } = walk;
+    codes.are_of(ways, n);
     let visited = &mut codes.nodes[..n];
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Walk::check` has found states inside of the table,
             // which is closed, and bytes enough.
-            unsafe { bmi2_walk::walk(&table.nodes, table.max_bits, states, stream, visited) }
+            unsafe { bmi2_walk::walk(ways.nodes, ways.max_bits, states, stream, visited) }
         }
-        _ => scalar::walk(&table.nodes, states, stream, visited),
+        _ => scalar::walk(ways.nodes, states, stream, visited),
     }
 }
 
@@ -167,7 +167,7 @@ impl<L: Latent> Finish<'_, L> {
 #[inline]
 pub fn walk_and_unpack<L: Latent>(
     present: Present,
-    next: Walk<'_, L>,
+    next: Walk<'_>,
     now: Unpack<'_, L>,
     finish: Finish<'_, L>,
 ) -> usize {
@@ -193,12 +193,11 @@ pub fn walk_and_unpack<L: Latent>(
             moments,
             map: if is_all { finish.map } else { Map::NONE },
         };
-        let Walk { table, states, stream, n, codes } = next;
-        codes.are_of(table, n);
+        let Walk { ways, states, stream, n, codes } = next;
+        codes.are_of(ways, n);
         // SAFETY: the set is present; the checks have found all that both steps demand.
-        let bits = unsafe {
-            avx512_walk::walk(&table.nodes, table.max_bits, states, stream, codes, shadow)
-        };
+        let bits =
+            unsafe { avx512_walk::walk(ways.nodes, ways.max_bits, states, stream, codes, shadow) };
         if !is_all {
             Finish { moments: later, map: finish.map }.run(present, now.dst);
         }

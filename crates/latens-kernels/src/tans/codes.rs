@@ -1,12 +1,11 @@
 //! The codes of a batch: which slots were visited.
 
-use super::slot::{Lowers, Node};
+use super::slot::Node;
 use super::stream::BATCH;
-use super::table::Table;
+use super::table::Ways;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
 use crate::dispatch::{Present, Work};
-use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx512_tans as avx512;
 
@@ -41,14 +40,11 @@ impl Default for Codes {
 impl Codes {
     /// Says whose nodes there will be.
     #[inline(always)]
-    pub(super) fn are_of<L: Latent>(&mut self, table: &Table<L>, n: usize) {
+    pub(super) fn are_of(&mut self, ways: Ways<'_>, n: usize) {
         self.n = n;
         self.summed = None;
-        self.end = match &table.lowers {
-            Lowers::Near(_) => usize::MAX,
-            Lowers::Far(lowers) => lowers.len(),
-        };
-        self.max_offset_bits = table.max_offset_bits;
+        self.end = ways.end;
+        self.max_offset_bits = ways.max_offset_bits;
     }
 
     /// Drops the codes from the `n`th on; returns how many bits they had.

@@ -114,7 +114,7 @@ fn read<L: Latent>(
         let bit = (seed % 8) as usize;
         // No byte more than must be there.
         let stream = Stream { bytes: &bytes[..table.codes_window(n)], bit };
-        let of = Walk { table, states: &mut states, stream, n, codes: &mut codes };
+        let of = Walk { ways: table.ways(), states: &mut states, stream, n, codes: &mut codes };
         counts.push(walk(present, of));
         let stream = Stream { bytes: &bytes[..table.offsets_window(n)], bit: 7 - bit };
         counts.push(unpack(present, Unpack { table, codes: &codes, stream, dst }));
@@ -148,7 +148,7 @@ fn read_in_turns<L: Latent>(
     let first = bytes(seed);
     let stream = Stream { bytes: &first, bit };
     let [even, odd] = &mut codes;
-    walk(present, Walk { table: tables[0], states: &mut states[0], stream, n, codes: even });
+    walk(present, Walk { ways: tables[0].ways(), states: &mut states[0], stream, n, codes: even });
     let (mut now, mut next) = (even, odd);
     let turn = |i: u64| {
         let (this, other) = if i.is_multiple_of(2) { (0, 1) } else { (1, 0) };
@@ -160,7 +160,7 @@ fn read_in_turns<L: Latent>(
         // No byte more than must be there.
         let stream = Stream { bytes: &behind[..tables[other].codes_window(n)], bit };
         let states = &mut states[other];
-        let walk = Walk { table: tables[other], states, stream, n, codes: next };
+        let walk = Walk { ways: tables[other].ways(), states, stream, n, codes: next };
         let bits = walk_and_unpack(present, walk, unpack, Finish { moments: &mut *moments, map });
         let offset_bits: u32 = next.nodes[..n].iter().map(|node| node.offset_bits()).sum();
         assert_eq!(next.offset_bits(present), offset_bits as usize);
@@ -231,7 +231,7 @@ fn a_batch_bit_by_bit() {
         let mut states = [0; LANES];
         let mut codes = Codes::default();
         let stream = Stream { bytes: &bytes, bit: 3 };
-        let of = Walk { table: &table, states: &mut states, stream, n, codes: &mut codes };
+        let of = Walk { ways: table.ways(), states: &mut states, stream, n, codes: &mut codes };
         let at = 3 + walk(present, of);
         let mut found = vec![0u64; n];
         let stream = Stream { bytes: &bytes[at / 8..], bit: at % 8 };
@@ -356,7 +356,10 @@ fn codes_of_a_larger_table_are_refused() {
     let stream = Stream { bytes: &bytes, bit: 0 };
     let (mut states, mut codes) = ([15; 4], Codes::default());
     let present = Present::new(Simd::Scalar);
-    walk(present, Walk { table: &large, states: &mut states, stream, n: 4, codes: &mut codes });
+    walk(
+        present,
+        Walk { ways: large.ways(), states: &mut states, stream, n: 4, codes: &mut codes },
+    );
     unpack(present, Unpack { table: &small, codes: &codes, stream, dst: &mut [0; 4] });
 }
 
@@ -367,6 +370,6 @@ fn short_streams_are_refused() {
     let bytes = vec![0; table.codes_window(256) - 1];
     let (mut states, mut codes) = ([0; 4], Codes::default());
     let stream = Stream { bytes: &bytes, bit: 0 };
-    let of = Walk { table: &table, states: &mut states, stream, n: 256, codes: &mut codes };
+    let of = Walk { ways: table.ways(), states: &mut states, stream, n: 256, codes: &mut codes };
     walk(Present::new(Simd::Scalar), of);
 }

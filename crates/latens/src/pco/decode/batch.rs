@@ -5,7 +5,7 @@ use crate::number::Latent;
 use crate::pco::decode::table::Table;
 use crate::pco::layout::{BATCH_N, LANES};
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{self as kernel, Codes, Finish, Stream, Unpack, WINDOW, Walk};
+use latens_kernels::tans::{self as kernel, Codes, Finish, Stream, Unpack, WINDOW, Walk, Ways};
 
 /// So many bytes ahead make sure that a batch of three variables is whole, and read in place.
 pub(crate) const LOOKAHEAD: usize = 6 * WINDOW;
@@ -29,7 +29,7 @@ pub(crate) fn walk<L: Latent>(
     }
     let present = Present::in_use();
     let bits = with_stream(src, *bit, table.codes_window(n), |stream| {
-        kernel::walk(present, Walk { table, states: slots, stream, n, codes })
+        kernel::walk(present, Walk { ways: table.ways(), states: slots, stream, n, codes })
     });
     move_to(*bit + bits, src, bit)
 }
@@ -55,7 +55,8 @@ pub(crate) fn skip<L: Latent>(
 
 /// A batch of codes that follows offsets.
 pub(crate) struct Next<'a, L> {
-    pub(crate) table: &'a Table<L>,
+    /// None where there are no codes to be read.
+    pub(crate) ways: Option<Ways<'a>>,
     pub(crate) slots: &'a mut [u32; LANES],
     pub(crate) codes: &'a mut Codes,
     /// How many are stored.
@@ -119,25 +120,19 @@ pub(crate) fn unpack_beside<L: Latent>(
     next: Next<'_, L>,
 ) -> Option<usize> {
     let present = Present::in_use();
-    let Next { table: next_table, slots, codes: next_codes, n: next_n, finish } = next;
+    let Next { ways, slots, codes: next_codes, n: next_n, finish } = next;
     if next_n <= BATCH_N - TOO_FAR || !kernel::is_fast_at_once(present) {
         return None;
     }
-    let next_table = next_table.kernel().filter(|table| table.single().is_none())?;
+    let ways = ways?;
     let stream = whole_stream(src, *bit, table.offsets_window(dst.len()))?;
     let behind = *bit + codes.offset_bits(present);
-    let next_stream = whole_stream(src, behind, next_table.codes_window(BATCH_N))?;
+    let next_stream = whole_stream(src, behind, ways.codes_window(BATCH_N))?;
     if behind > end {
         return None;
     }
     let now = Unpack { table, codes, stream, dst };
-    let walk = Walk {
-        table: next_table,
-        states: slots,
-        stream: next_stream,
-        n: BATCH_N,
-        codes: next_codes,
-    };
+    let walk = Walk { ways, states: slots, stream: next_stream, n: BATCH_N, codes: next_codes };
     let bits = kernel::walk_and_unpack(present, walk, now, finish);
     *bit = behind;
     // Slots are of no use behind the end of a page.

@@ -184,10 +184,30 @@ impl<L: Latent> PageState<L> {
         }
         let mut stored = 0;
         let before = *bit;
+        let mut ahead = self.ahead.take();
+        let (left, rest) = (self.left, self.left - n);
+        let lookbacks_stored =
+            |n: usize, left: usize| n.min(left.saturating_sub(payload.state_n()));
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
-            stored = n.min(self.left.saturating_sub(payload.state_n()));
-            let dst = &mut lookbacks[..stored];
-            decoder.decode(table, &[], self.left, src, bit, codes, dst)?;
+            stored = lookbacks_stored(n, left);
+            match ahead {
+                Some(bits) => *bit += bits,
+                None => batch::walk(table, decoder.slots(), src, bit, codes, stored)?,
+            }
+            let next = match (&mut self.primary, &tables.primary) {
+                (Primary::Latents(decoder), Primary::Latents(table)) => {
+                    let n = decoder.stored(n, left);
+                    let finish = Finish { moments: &mut [], map: To::NONE };
+                    let (ways, slots) = (table.ways(), decoder.slots());
+                    Some(Next { ways, slots, codes: next_codes, n, finish })
+                }
+                _ => None,
+            };
+            ahead = batch::unpack(table, src, bit, codes, &mut lookbacks[..stored], next)?;
+            if ahead.is_some() {
+                mem::swap(&mut codes, &mut next_codes);
+                self.swapped ^= true;
+            }
         }
         let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
@@ -198,16 +218,16 @@ impl<L: Latent> PageState<L> {
         };
         let mut second = self.secondary.as_mut().zip(tables.secondary.as_ref());
         second = second.filter(|_| constant.is_none());
-        let (left, rest) = (self.left, self.left - n);
-        let mut ahead = self.ahead.take();
         let after_primary;
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                // The primary codes of the next batch follow this one's last offsets.
+                // The first codes of the next batch follow this one's last offsets.
                 let next_n = match tables.delta {
                     None => decoder.stored(rest.min(BATCH_N), rest),
-                    Some(_) => 0,
+                    Some(_) => lookbacks_stored(rest.min(BATCH_N), rest),
                 };
+                let first = self.delta.as_mut().zip(tables.delta.as_ref());
+                let mut first = first.map(|(decoder, table)| (table.ways(), decoder.slots()));
                 if wanted.primary {
                     let stored = decoder.stored(n, left);
                     match ahead {
@@ -219,10 +239,12 @@ impl<L: Latent> PageState<L> {
                     let next = match &mut second {
                         Some((second, table)) => {
                             let n = if wanted.secondary { second.stored(n, left) } else { 0 };
-                            Next { table, slots: second.slots(), codes: next_codes, n, finish }
+                            let (ways, slots) = (table.ways(), second.slots());
+                            Next { ways, slots, codes: next_codes, n, finish }
                         }
                         None => {
-                            Next { table, slots: own_slots, codes: next_codes, n: next_n, finish }
+                            let (ways, slots) = first.take().unwrap_or((table.ways(), own_slots));
+                            Next { ways, slots, codes: next_codes, n: next_n, finish }
                         }
                     };
                     ahead =
@@ -250,8 +272,8 @@ impl<L: Latent> PageState<L> {
                         }
                         let (_, moments, are_all) = second.slots_and_moments();
                         let finish = Finish { moments, map: To::NONE };
-                        let slots = decoder.slots();
-                        let next = Next { table, slots, codes: next_codes, n: next_n, finish };
+                        let (ways, slots) = first.unwrap_or((table.ways(), decoder.slots()));
+                        let next = Next { ways, slots, codes: next_codes, n: next_n, finish };
                         let dst = &mut secondary[..stored];
                         ahead = batch::unpack(second_table, src, bit, codes, dst, Some(next))?;
                         let mut undone = 0;
@@ -324,7 +346,7 @@ impl<L: Latent> PageState<L> {
             prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
             let (slots, moments, true) = decoder.slots_and_moments() else { break };
             let finish = Finish { moments, map };
-            let next = Next { table, slots, codes: next_codes, n, finish };
+            let next = Next { ways: table.ways(), slots, codes: next_codes, n, finish };
             let mut at = *bit + ahead;
             self.ahead = batch::unpack_beside(kernel, src, &mut at, end, codes, now, next);
             if self.ahead.is_none() {
@@ -349,11 +371,11 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
     ) -> Result<()> {
         let (left, n) = (self.left, self.left.min(BATCH_N));
-        let (codes, ahead) =
+        let (codes, mut ahead) =
             (&mut self.scratch.room.codes[usize::from(self.swapped)], self.ahead.take());
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             let stored = n.min(left.saturating_sub(tables.meta.delta.state_n()));
-            decoder.skip(table, stored, left, None, src, bit, codes)?;
+            decoder.skip(table, stored, left, ahead.take(), src, bit, codes)?;
         }
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
