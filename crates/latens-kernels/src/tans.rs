@@ -129,6 +129,18 @@ pub struct Finish<'a, L> {
 }
 
 impl<L: Latent> Finish<'_, L> {
+    /// Whether nothing is left to be done behind a walk.
+    #[inline]
+    pub fn is_done_beside(&self, present: Present) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if present.simd() == Simd::Avx512 {
+            let has_map = L::WIDTH >= 32 || self.map != Map::Float;
+            return has_map && self.sums_at_once() == self.moments.len();
+        }
+        let _ = present;
+        false
+    }
+
     /// How many of the sums, the last ones, cost less beside a walk than behind it.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
@@ -181,9 +193,9 @@ pub fn walk_and_unpack<L: Latent>(
         next.check();
         let Unpack { table, codes, stream, .. } = now;
         Unpack { table, codes, stream, dst }.check();
+        let is_all = finish.is_done_beside(present);
         let later = finish.moments.len() - finish.sums_at_once();
         let (later, moments) = finish.moments.split_at_mut(later);
-        let is_all = later.is_empty() && (L::WIDTH >= 32 || finish.map != Map::Float);
         let shadow = avx512_walk::Shadow {
             lowers: &table.lowers,
             visited: &codes.nodes,

@@ -303,12 +303,12 @@ pub(crate) unsafe fn walk<L: Latent>(
             if max_bits <= FEW { run!(few, [$($before),*]) } else { run!(many, [$($before),*]) }
         };
         ($count:tt, [$all:expr]) => {
-            run!(@ [summed!(), $all, four_codes!($count), four_codes!($count),])
+            run!(@ [$all, four_codes!($count), four_codes!($count),])
         };
         ($count:tt, [$first:expr, $second:expr]) => {
             run!(@ [
-                summed!(), $first, four_codes!($count), four_codes!($count),
-                summed!(), $second, four_codes!($count), four_codes!($count),
+                $first, four_codes!($count), four_codes!($count),
+                $second, four_codes!($count), four_codes!($count),
             ])
         };
         (@ $text:tt) => {
@@ -337,6 +337,7 @@ pub(crate) unsafe fn walk<L: Latent>(
     macro_rules! eight {
         ($kind:tt, $order:tt, $map:tt) => {
             run!([concat!(
+                summed!(),
                 eight_latents!($kind),
                 sums!("q", $order),
                 mapped!("q", $map),
@@ -349,6 +350,7 @@ pub(crate) unsafe fn walk<L: Latent>(
             run!([
                 sixteen!(@ $kind),
                 concat!(
+                    summed!(),
                     sixteen_latents!($kind),
                     sums!("d", $order),
                     mapped!("d", $map),
@@ -356,8 +358,8 @@ pub(crate) unsafe fn walk<L: Latent>(
                 )
             ])
         };
-        (@ near) => { eight_offsets!(0, 6) };
-        (@ bounds) => { "" };
+        (@ near) => { concat!(summed!(), eight_offsets!(0, 6)) };
+        (@ bounds) => { summed!() };
     }
     /// `$body` for each order, and each map or a given one.
     macro_rules! finished {

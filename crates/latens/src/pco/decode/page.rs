@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::number::{Latent, Number};
 use crate::pco::decode::batch::{self, Next};
 use crate::pco::decode::chunk::ChunkTables;
-use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
+use crate::pco::decode::join::{Join, Map, Mapping, Secondary, Wanted};
 use crate::pco::decode::room::Room;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
@@ -334,7 +334,7 @@ impl<L: Latent> PageState<L> {
         if !is_alone || !self.ready.is_empty() || tables.meta.mode != ModePayload::Classic {
             return 0;
         }
-        let [even, odd] = &mut self.scratch.room.codes;
+        let Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room;
         let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
         let mut filled = 0;
         while let Some(ahead) = self.ahead
@@ -345,13 +345,22 @@ impl<L: Latent> PageState<L> {
             let n = decoder.stored(rest.min(BATCH_N), rest);
             prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
             let (slots, moments, true) = decoder.slots_and_moments() else { break };
-            let finish = Finish { moments, map };
+            let mut finish = Finish { moments, map };
+            // Passes over latents want these aligned.
+            let straight = finish.is_done_beside(Present::in_use());
+            let place = if straight { &mut *now } else { &mut *primary };
+            if !straight {
+                finish.map = To::NONE;
+            }
             let next = Next { ways: table.ways(), slots, codes: next_codes, n, finish };
             let mut at = *bit + ahead;
-            self.ahead = batch::unpack_beside(kernel, src, &mut at, end, codes, now, next);
+            self.ahead = batch::unpack_beside(kernel, src, &mut at, end, codes, place, next);
             if self.ahead.is_none() {
                 self.ahead = Some(ahead);
                 break;
+            }
+            if !straight {
+                Present::in_use().run(Mapping { map, latents: primary, bits: now });
             }
             self.spent.primary += (at - *bit) as u64;
             *bit = at;
