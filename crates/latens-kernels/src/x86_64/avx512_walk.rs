@@ -378,7 +378,8 @@ pub(crate) unsafe fn walk<L: Latent>(
             }
         };
     }
-    // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there.
+    // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
+    // lies in front of the codes' nodes, and in these.
     unsafe {
         match (lowers, L::WIDTH) {
             (Lowers::Far(_), _) => finished!(eight, far),

@@ -95,9 +95,10 @@ impl<S: Supply> Engine<S> {
                 *filled += page.take(&mut dst[*filled..]);
             }
             let n = together.min(dst.len() - *filled);
+            let mut straight = 0;
             if self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok() {
                 let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
-                let straight = advance(&mut self.source, &mut current.bit, |bytes, bit| {
+                straight = advance(&mut self.source, &mut current.bit, |bytes, bit| {
                     Ok(typed.batches_into(T::MAP, dst, bytes, bit))
                 })?;
                 *filled += straight;
@@ -109,6 +110,9 @@ impl<S: Supply> Engine<S> {
             if self.checks && *filled - *summed >= together {
                 current.numbers_crc.update_numbers(&dst[*summed..*filled]);
                 *summed = *filled;
+            }
+            if straight > 0 {
+                continue;
             }
             advance(&mut self.source, &mut current.bit, |bytes, bit| chunk.next_batch(bytes, bit))?;
             self.emitted_bytes += chunk.ready() as u64 * width;
