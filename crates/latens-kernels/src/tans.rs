@@ -13,6 +13,7 @@ mod table;
 
 use crate::dispatch::{Present, Simd};
 use crate::scalar::tans as scalar;
+use crate::sums;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
 use offsets::Offsets;
@@ -23,13 +24,13 @@ pub use crate::latent::Latent;
 pub use codes::Codes;
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
 pub use stream::{BATCH, LANES, Stream, WINDOW};
-pub use table::{Memory, Table};
+pub use table::{Memory, Table, Ways};
 
 /// A batch of codes to read.
 #[derive(Debug)]
-pub struct Walk<'a, L> {
+pub struct Walk<'a> {
     /// Where the states go.
-    pub table: &'a Table<L>,
+    pub ways: Ways<'a>,
     /// The states, slots of the table.
     pub states: &'a mut [u32; LANES],
     /// From where.
@@ -40,13 +41,13 @@ pub struct Walk<'a, L> {
     pub codes: &'a mut Codes,
 }
 
-impl<L: Latent> Walk<'_, L> {
+impl Walk<'_> {
     /// What the kernels rely on.
     #[inline(always)]
     fn check(&self) {
-        let end = self.table.nodes.len();
+        let end = self.ways.nodes.len();
         assert!(self.n <= BATCH && self.states.iter().all(|&s| (s as usize) < end));
-        self.stream.check(self.table.codes_window(self.n));
+        self.stream.check(self.ways.codes_window(self.n));
     }
 }
 
@@ -82,19 +83,19 @@ impl<L: Latent> Unpack<'_, L> {
 /// # Panics
 /// Where `walk` is not as its fields demand.
 #[inline]
-pub fn walk<L: Latent>(present: Present, walk: Walk<'_, L>) -> usize {
+pub fn walk(present: Present, walk: Walk<'_>) -> usize {
     walk.check();
-    let Walk { table, states, stream, n, codes } = walk;
-    codes.are_of(table, n);
+    let Walk { ways, states, stream, n, codes } = walk;
+    codes.are_of(ways, n);
     let visited = &mut codes.nodes[..n];
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Walk::check` has found states inside of the table,
             // which is closed, and bytes enough.
-            unsafe { bmi2_walk::walk(&table.nodes, table.max_bits, states, stream, visited) }
+            unsafe { bmi2_walk::walk(ways.nodes, ways.max_bits, states, stream, visited) }
         }
-        _ => scalar::walk(&table.nodes, states, stream, visited),
+        _ => scalar::walk(ways.nodes, states, stream, visited),
     }
 }
 
@@ -104,16 +105,83 @@ pub fn is_fast_at_once(present: Present) -> bool {
     present.simd() == Simd::Avx512
 }
 
-/// [`walk`], and [`unpack`] of the codes of another batch or variable; returns the walk's bits. At
-/// once, where that is faster.
+/// What latents are mapped by in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// The bits that are inverted.
+    Flip(u64),
+    /// Floats, ordered as integers are: the topmost bit is inverted where it is set, else all are.
+    Float,
+}
+
+impl Map {
+    /// Latents as they are.
+    pub const NONE: Self = Self::Flip(0);
+}
+
+/// What becomes of latents that are unpacked.
+#[derive(Debug)]
+pub struct Finish<'a, L> {
+    /// Of differences, as [`sums::undo`] takes them; none where latents are none.
+    pub moments: &'a mut [L],
+    /// Behind the sums.
+    pub map: Map,
+}
+
+impl<L: Latent> Finish<'_, L> {
+    /// Whether nothing is left to be done behind a walk.
+    #[inline]
+    pub fn is_done_beside(&self, present: Present) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if present.simd() == Simd::Avx512 {
+            let has_map = L::WIDTH >= 32 || self.map != Map::Float;
+            return has_map && self.sums_at_once() == self.moments.len();
+        }
+        let _ = present;
+        false
+    }
+
+    /// How many of the sums, the last ones, cost less beside a walk than behind it.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn sums_at_once(&self) -> usize {
+        if L::WIDTH < 32 { 0 } else { self.moments.len().min(avx512_walk::MOST_SUMS) }
+    }
+
+    #[inline]
+    fn run(self, present: Present, latents: &mut [L]) {
+        sums::undo(present, self.moments, latents);
+        if self.map != Map::NONE {
+            let map = self.map;
+            present.call(
+                #[inline(always)]
+                || {
+                    let top = 1 << (L::WIDTH - 1);
+                    for x in latents {
+                        let bits = match map {
+                            Map::Flip(bits) => bits,
+                            Map::Float if x.widen() & top == 0 => u64::MAX,
+                            Map::Float => top,
+                        };
+                        *x = L::from_low(x.widen() ^ bits);
+                    }
+                },
+            );
+        }
+    }
+}
+
+/// [`walk`], and [`unpack`] of the codes of another batch or variable with what follows; returns the
+/// walk's bits. At once, where that is faster.
 ///
 /// # Panics
 /// As those two.
 #[inline]
 pub fn walk_and_unpack<L: Latent>(
     present: Present,
-    next: Walk<'_, L>,
+    next: Walk<'_>,
     now: Unpack<'_, L>,
+    finish: Finish<'_, L>,
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
     if present.simd() == Simd::Avx512
@@ -125,21 +193,31 @@ pub fn walk_and_unpack<L: Latent>(
         next.check();
         let Unpack { table, codes, stream, .. } = now;
         Unpack { table, codes, stream, dst }.check();
+        let is_all = finish.is_done_beside(present);
+        let later = finish.moments.len() - finish.sums_at_once();
+        let (later, moments) = finish.moments.split_at_mut(later);
         let shadow = avx512_walk::Shadow {
             lowers: &table.lowers,
             visited: &codes.nodes,
             stream,
             dst,
-            offsets: table.max_offset_bits > 0,
+            offsets: table.max_offset_bits > 0 || finish.map == Map::Float,
+            moments,
+            map: if is_all { finish.map } else { Map::NONE },
         };
-        let Walk { table, states, stream, n, codes } = next;
-        codes.are_of(table, n);
+        let Walk { ways, states, stream, n, codes } = next;
+        codes.are_of(ways, n);
         // SAFETY: the set is present; the checks have found all that both steps demand.
-        return unsafe {
-            avx512_walk::walk(&table.nodes, table.max_bits, states, stream, codes, shadow)
-        };
+        let bits =
+            unsafe { avx512_walk::walk(ways.nodes, ways.max_bits, states, stream, codes, shadow) };
+        if !is_all {
+            Finish { moments: later, map: finish.map }.run(present, now.dst);
+        }
+        return bits;
     }
-    unpack(present, now);
+    let Unpack { table, codes, stream, dst } = now;
+    unpack(present, Unpack { table, codes, stream, dst });
+    finish.run(present, dst);
     walk(present, next)
 }
 

@@ -17,14 +17,24 @@ mod number_type;
 pub use any::AnyNumbers;
 pub use half::f16;
 use half::slice::HalfFloatSliceExt;
+use latens_kernels::tans::Map;
 pub use latent::Latent;
 pub use number_type::NumberType;
+use std::convert::identity;
 
 mod sealed {
     /// What no other crate implements, and what callers do not see.
     pub trait Sealed: Sized {
         /// The same memory, number after number in the machine's order of bytes.
         fn bytes(numbers: &[Self]) -> &[u8];
+    }
+
+    /// Numbers and unsigned integers of their width.
+    pub trait Cast<L>: Sized {
+        /// The same memory as bits.
+        fn bits_mut(numbers: &mut [Self]) -> &mut [L];
+        /// What latents are mapped by, to bits.
+        const MAP: latens_kernels::tans::Map;
     }
 }
 
@@ -45,6 +55,7 @@ pub enum NumberKind {
 /// sign of zero count.
 pub trait Number:
     sealed::Sealed
+    + sealed::Cast<Self::L>
     + Copy
     + Send
     + Sync
@@ -75,6 +86,12 @@ macro_rules! impl_int {
             fn bytes(numbers: &[Self]) -> &[u8] {
                 bytemuck::cast_slice(numbers)
             }
+        }
+        impl sealed::Cast<$l> for $t {
+            fn bits_mut(numbers: &mut [Self]) -> &mut [$l] {
+                bytemuck::cast_slice_mut(numbers)
+            }
+            const MAP: Map = Map::Flip($flip);
         }
         impl Number for $t {
             type L = $l;
@@ -110,11 +127,17 @@ impl_int!(i32, u32, I32, 1 << 31);
 impl_int!(i64, u64, I64, 1 << 63);
 
 macro_rules! impl_float {
-    ($t:ty, $l:ty, $name:ident, $bits:expr) => {
+    ($t:ty, $l:ty, $name:ident, $bits:expr, $bits_mut:expr) => {
         impl sealed::Sealed for $t {
             fn bytes(numbers: &[Self]) -> &[u8] {
                 bytemuck::cast_slice($bits(numbers))
             }
+        }
+        impl sealed::Cast<$l> for $t {
+            fn bits_mut(numbers: &mut [Self]) -> &mut [$l] {
+                bytemuck::cast_slice_mut($bits_mut(numbers))
+            }
+            const MAP: Map = Map::Float;
         }
         impl Number for $t {
             type L = $l;
@@ -143,9 +166,15 @@ macro_rules! impl_float {
     };
 }
 
-impl_float!(f16, u16, F16, HalfFloatSliceExt::reinterpret_cast);
-impl_float!(f32, u32, F32, std::convert::identity::<&[f32]>);
-impl_float!(f64, u64, F64, std::convert::identity::<&[f64]>);
+impl_float!(
+    f16,
+    u16,
+    F16,
+    HalfFloatSliceExt::reinterpret_cast,
+    HalfFloatSliceExt::reinterpret_cast_mut
+);
+impl_float!(f32, u32, F32, identity::<&[f32]>, identity::<&mut [f32]>);
+impl_float!(f64, u64, F64, identity::<&[f64]>, identity::<&mut [f64]>);
 
 #[cfg(test)]
 mod tests {

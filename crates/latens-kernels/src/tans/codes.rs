@@ -1,22 +1,28 @@
 //! The codes of a batch: which slots were visited.
 
-use super::slot::{Lowers, Node};
+use super::slot::Node;
 use super::stream::BATCH;
-use super::table::Table;
+use super::table::Ways;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
 use crate::dispatch::{Present, Work};
-use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx512_tans as avx512;
+
+/// Nodes between a walk and the sum of their offset bits: they have reached the cache.
+pub(crate) const BEFORE: usize = 64;
 
 /// The slots that a walk has visited: a batch's codes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Codes {
+    /// No nodes: a kernel that sums up what is so far back begins here.
+    pub(crate) before: [Node; BEFORE],
     pub(crate) nodes: [Node; BATCH],
     /// Behind the nodes: what a kernel has no registers for.
     pub(crate) beside: [usize; 3],
+    /// Bits that the offsets take, where a kernel has summed them up.
+    pub(crate) summed: Option<u32>,
     pub(super) n: usize,
     /// Where they point into a table of lower bounds, its length.
     pub(super) end: usize,
@@ -26,32 +32,36 @@ pub struct Codes {
 impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
-        Self { nodes, beside: [0; 3], n: 0, end: 0, max_offset_bits: 0 }
+        let before = [Node::default(); BEFORE];
+        Self { before, nodes, beside: [0; 3], summed: None, n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 
 impl Codes {
     /// Says whose nodes there will be.
     #[inline(always)]
-    pub(super) fn are_of<L: Latent>(&mut self, table: &Table<L>, n: usize) {
+    pub(super) fn are_of(&mut self, ways: Ways<'_>, n: usize) {
         self.n = n;
-        self.end = match &table.lowers {
-            Lowers::Near(_) => usize::MAX,
-            Lowers::Far(lowers) => lowers.len(),
-        };
-        self.max_offset_bits = table.max_offset_bits;
+        self.summed = None;
+        self.end = ways.end;
+        self.max_offset_bits = ways.max_offset_bits;
     }
 
     /// Drops the codes from the `n`th on; returns how many bits they had.
     pub fn cut_to(&mut self, n: usize) -> usize {
         let bits = |node: &Node| node.bits() as usize;
         let dropped = self.nodes[..self.n].get(n..).map_or(0, |nodes| nodes.iter().map(bits).sum());
-        self.n = self.n.min(n);
+        if n < self.n {
+            (self.n, self.summed) = (n, None);
+        }
         dropped
     }
 
     /// Bits that the offsets of the latents take.
     pub fn offset_bits(&self, present: Present) -> usize {
+        if let Some(bits) = self.summed {
+            return bits as usize;
+        }
         let visited = &self.nodes[..self.n];
         match present.simd() {
             _ if self.max_offset_bits == 0 => 0,

@@ -17,6 +17,23 @@ pub struct Table<L> {
     pub(super) offsets: Offsets,
 }
 
+/// The ways between a table's slots, whatever latents these stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ways<'a> {
+    pub(crate) nodes: &'a [Node],
+    /// Where nodes point into a table of lower bounds, its length.
+    pub(super) end: usize,
+    pub(super) max_bits: u8,
+    pub(super) max_offset_bits: u8,
+}
+
+impl Ways<'_> {
+    /// Bytes that a walk of `n` codes may touch, from that of its first bit on.
+    pub fn codes_window(&self, n: usize) -> usize {
+        (n * usize::from(self.max_bits)).div_ceil(8) + SLACK
+    }
+}
+
 /// What a table's symbols say, but for the ways between its slots.
 pub(super) struct Emitted<L> {
     /// By symbol, its part of a node.
@@ -100,6 +117,20 @@ impl<L: Latent> Table<L> {
         Memory(std::mem::take(&mut self.nodes))
     }
 
+    /// What a walk needs of it.
+    #[inline]
+    pub fn ways(&self) -> Ways<'_> {
+        Ways {
+            nodes: &self.nodes,
+            end: match &self.lowers {
+                Lowers::Near(_) => usize::MAX,
+                Lowers::Far(lowers) => lowers.len(),
+            },
+            max_bits: self.max_bits,
+            max_offset_bits: self.max_offset_bits,
+        }
+    }
+
     /// Its slots, to look at.
     pub fn slots(&self) -> impl ExactSizeIterator<Item = Slot<L>> {
         #[expect(clippy::cast_possible_truncation, reason = "fields of 8 and 16 bits")]
@@ -120,9 +151,9 @@ impl<L: Latent> Table<L> {
         self.single
     }
 
-    /// Bytes that a walk of `n` codes may touch, from that of its first bit on.
+    /// [`Ways::codes_window`].
     pub fn codes_window(&self, n: usize) -> usize {
-        (n * usize::from(self.max_bits)).div_ceil(8) + SLACK
+        self.ways().codes_window(n)
     }
 
     /// Bytes that unpacking `n` latents may touch, from that of the first bit on.

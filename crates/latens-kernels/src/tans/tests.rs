@@ -79,9 +79,11 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Each case with six seeds.
+/// Each case with many seeds.
 fn seeded() -> impl Iterator<Item = Case> {
-    let seeds = |(log, most, n, seed): Case| (0..6).map(move |i| (log, most, n, seed + i));
+    let seeds = |(log, most, n, seed): Case| {
+        (0..if n == BATCH { 30 } else { 6 }).map(move |i| (log, most, n, seed + i))
+    };
     cases().into_iter().flat_map(seeds)
 }
 
@@ -112,7 +114,7 @@ fn read<L: Latent>(
         let bit = (seed % 8) as usize;
         // No byte more than must be there.
         let stream = Stream { bytes: &bytes[..table.codes_window(n)], bit };
-        let of = Walk { table, states: &mut states, stream, n, codes: &mut codes };
+        let of = Walk { ways: table.ways(), states: &mut states, stream, n, codes: &mut codes };
         counts.push(walk(present, of));
         let stream = Stream { bytes: &bytes[..table.offsets_window(n)], bit: 7 - bit };
         counts.push(unpack(present, Unpack { table, codes: &codes, stream, dst }));
@@ -138,11 +140,15 @@ fn read_in_turns<L: Latent>(
     let present = Present::new(simd);
     let mut states = [[0; LANES]; 2];
     let mut codes = [Codes::default(), Codes::default()];
+    // Every count of sums with every map.
+    let map = [Map::NONE, Map::Flip(1 << (L::WIDTH - 1)), Map::Float][(seed / 5 % 3) as usize];
+    let mut moments = [1, 1 << 40, seed, u64::MAX].map(L::from_low);
+    let moments = &mut moments[..(seed % 5) as usize];
     let bit = (seed % 8) as usize;
     let first = bytes(seed);
     let stream = Stream { bytes: &first, bit };
     let [even, odd] = &mut codes;
-    walk(present, Walk { table: tables[0], states: &mut states[0], stream, n, codes: even });
+    walk(present, Walk { ways: tables[0].ways(), states: &mut states[0], stream, n, codes: even });
     let (mut now, mut next) = (even, odd);
     let turn = |i: u64| {
         let (this, other) = if i.is_multiple_of(2) { (0, 1) } else { (1, 0) };
@@ -154,13 +160,16 @@ fn read_in_turns<L: Latent>(
         // No byte more than must be there.
         let stream = Stream { bytes: &behind[..tables[other].codes_window(n)], bit };
         let states = &mut states[other];
-        let walk = Walk { table: tables[other], states, stream, n, codes: next };
-        let bits = walk_and_unpack(present, walk, unpack);
+        let walk = Walk { ways: tables[other].ways(), states, stream, n, codes: next };
+        let bits = walk_and_unpack(present, walk, unpack, Finish { moments: &mut *moments, map });
+        let offset_bits: u32 = next.nodes[..n].iter().map(|node| node.offset_bits()).sum();
+        assert_eq!(next.offset_bits(present), offset_bits as usize);
         std::mem::swap(&mut now, &mut next);
         dst.push(L::from_low(bits as u64));
         dst
     };
     let mut all: Vec<_> = (0..5).map(turn).collect();
+    all.push(moments.to_vec());
     all.push(states.as_flattened().iter().map(|&s| L::from_low(s.into())).collect());
     all
 }
@@ -178,6 +187,21 @@ crate::twin_test!(walks_with_unpacking_agree, seeded(), |simd, case| {
     );
     (small, large)
 });
+
+#[test]
+fn latents_are_finished_by_definition() {
+    let map = |map, x: u32| {
+        let mut latents = [x];
+        Finish { moments: &mut [], map }.run(Present::new(Simd::Scalar), &mut latents);
+        latents[0]
+    };
+    assert_eq!((map(Map::NONE, 7), map(Map::Flip(1 << 31), 7)), (7, 7 | 1 << 31));
+    for x in [0.0f32, -0.0, 1.5, -1.5, f32::INFINITY, f32::NEG_INFINITY] {
+        let bits = x.to_bits();
+        let ordered = if bits >> 31 == 0 { bits | 1 << 31 } else { !bits };
+        assert_eq!(map(Map::Float, ordered), bits);
+    }
+}
 
 crate::twin_test!(single_slots_agree, cases(), |simd, case| {
     let &(_, width, n, seed) = case;
@@ -207,7 +231,7 @@ fn a_batch_bit_by_bit() {
         let mut states = [0; LANES];
         let mut codes = Codes::default();
         let stream = Stream { bytes: &bytes, bit: 3 };
-        let of = Walk { table: &table, states: &mut states, stream, n, codes: &mut codes };
+        let of = Walk { ways: table.ways(), states: &mut states, stream, n, codes: &mut codes };
         let at = 3 + walk(present, of);
         let mut found = vec![0u64; n];
         let stream = Stream { bytes: &bytes[at / 8..], bit: at % 8 };
@@ -332,7 +356,10 @@ fn codes_of_a_larger_table_are_refused() {
     let stream = Stream { bytes: &bytes, bit: 0 };
     let (mut states, mut codes) = ([15; 4], Codes::default());
     let present = Present::new(Simd::Scalar);
-    walk(present, Walk { table: &large, states: &mut states, stream, n: 4, codes: &mut codes });
+    walk(
+        present,
+        Walk { ways: large.ways(), states: &mut states, stream, n: 4, codes: &mut codes },
+    );
     unpack(present, Unpack { table: &small, codes: &codes, stream, dst: &mut [0; 4] });
 }
 
@@ -343,6 +370,6 @@ fn short_streams_are_refused() {
     let bytes = vec![0; table.codes_window(256) - 1];
     let (mut states, mut codes) = ([0; 4], Codes::default());
     let stream = Stream { bytes: &bytes, bit: 0 };
-    let of = Walk { table: &table, states: &mut states, stream, n: 256, codes: &mut codes };
+    let of = Walk { ways: table.ways(), states: &mut states, stream, n: 256, codes: &mut codes };
     walk(Present::new(Simd::Scalar), of);
 }

@@ -231,15 +231,29 @@ pub(super) fn halves() -> (__m512i, __m512i) {
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(crate) fn offset_bits(visited: &[Node]) -> usize {
+    offset_bits_behind(visited, _mm512_setzero_si512()) as usize
+}
+
+/// The same, and what lanes of 64 bits have summed up before.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(super) fn offset_bits_behind(visited: &[Node], before: __m512i) -> u32 {
     let (nodes, latest) = visited.split_at(visited.len().saturating_sub(LATEST) & !7);
-    let fields = _mm512_set1_epi64(0xff00);
-    let mut sums = _mm512_setzero_si512();
+    let fields = _mm512_set1_epi64(0xff);
+    let mut sums = before;
     for eight in nodes.as_chunks::<8>().0 {
         // SAFETY: 64 bytes.
         let eight = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
-        sums = _mm512_add_epi64(sums, _mm512_and_si512(eight, fields));
+        sums = _mm512_add_epi64(sums, _mm512_and_si512(_mm512_srli_epi64::<8>(eight), fields));
     }
-    let sum = _mm512_reduce_add_epi64(sums).cast_unsigned() >> 8;
-    let late: u64 = latest.iter().map(|node| scalar(node.offset_bits().into())).sum();
-    (sum + late) as usize
+    // Four sums, so that they do not wait for each other.
+    let mut late = [0u64; 4];
+    let (fours, rest) = latest.as_chunks::<4>();
+    for nodes in fours {
+        for (late, node) in late.iter_mut().zip(nodes) {
+            *late = scalar(*late + u64::from(node.offset_bits()));
+        }
+    }
+    let rest: u32 = rest.iter().map(|node| node.offset_bits()).sum();
+    _mm512_reduce_add_epi64(sums) as u32 + late.iter().sum::<u64>() as u32 + rest
 }

@@ -5,10 +5,13 @@
 //! that both go into one loop.
 
 use crate::latent::Latent;
-use crate::tans::codes::Codes;
+use crate::tans::Map;
+use crate::tans::codes::{BEFORE, Codes};
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::{BATCH, LANES, Stream};
-use crate::x86_64::avx512_tans::{SEVENS, UP_TO, WIDTHS, halves};
+use crate::x86_64::avx512_tans::{
+    SEVENS, UP_TO, WIDTHS, halves, offset_bits_behind as offset_bits,
+};
 use crate::x86_64::bmi2_tans::wide_word;
 use crate::x86_64::bmi2_walk::{FEW, Walker, four_codes, walk_groups};
 use std::arch::asm;
@@ -59,16 +62,14 @@ macro_rules! eight_offsets {
     };
 }
 
-/// Eight latents of 64 bits.
+/// Eight latents of 64 bits, in zmm6.
 macro_rules! eight_latents {
     (near) => {
         concat!(
             eight_offsets!(0, 6),
             "vpsrlq zmm0, zmm0, 32
             vpaddq zmm6, zmm6, zmm26
-            mov {n1}, [{end} + 8]
             vpaddq zmm6, zmm6, zmm0
-            vmovdqu64 [{n1} + {left}], zmm6
             "
         )
     };
@@ -80,65 +81,144 @@ macro_rules! eight_latents {
             kxnorb k3, k3, k3
             vpxor xmm1, xmm1, xmm1
             vpgatherqq zmm1{{k3}}, [{n1} + zmm0 * 8]
-            mov {n1}, [{end} + 8]
             vpaddq zmm6, zmm6, zmm1
-            vmovdqu64 [{n1} + {left}], zmm6
             "
         )
     };
-}
-
-/// Sixteen narrower ones, of which eight offsets are there: `$store` puts them where `n1` points
-/// behind. A latent has `1 / 2^$shift` of a node's size.
-macro_rules! sixteen_latents {
-    ($shift:literal, $store:literal) => {
-        concat!(
-            eight_offsets!(1, 7),
-            "vpermt2d zmm6, zmm25, zmm7
-            mov {n1}, {left}
-            vpermt2d zmm0, zmm24, zmm1
-            sar {n1}, ",
-            $shift,
-            "
-            vpaddd zmm6, zmm6, zmm26
-            add {n1}, [{end} + 8]
-            vpaddd zmm6, zmm6, zmm0
-            ",
-            $store,
-            "
-            "
-        )
-    };
-}
-
-/// Eight latents of 64 bits that lie near each other and have no offsets.
-macro_rules! eight_bounds {
-    () => {
+    // Near each other and without offsets.
+    (bounds) => {
         "mov {n1}, [{end}]
-        vpsrlq zmm0, [{n1} + {left}], 32
-        mov {n1}, [{end} + 8]
-        vpaddq zmm0, zmm0, zmm26
-        vmovdqu64 [{n1} + {left}], zmm0
+        vpsrlq zmm6, [{n1} + {left}], 32
+        vpaddq zmm6, zmm6, zmm26
         "
     };
 }
 
-/// Sixteen narrower ones without offsets; see [`sixteen_latents`].
-macro_rules! sixteen_bounds {
-    ($shift:literal, $store:literal) => {
+/// Sixteen narrower ones, of which eight offsets are there.
+macro_rules! sixteen_latents {
+    (near) => {
         concat!(
-            "mov {n1}, [{end}]
-            vmovdqu64 zmm6, [{n1} + {left}]
-            vpermt2d zmm6, zmm24, [{n1} + {left} + 64]
-            mov {n1}, {left}
-            sar {n1}, ",
-            $shift,
-            "
-            add {n1}, [{end} + 8]
+            eight_offsets!(1, 7),
+            "vpermt2d zmm6, zmm25, zmm7
+            vpermt2d zmm0, zmm24, zmm1
             vpaddd zmm6, zmm6, zmm26
-            ",
-            $store,
+            vpaddd zmm6, zmm6, zmm0
             "
+        )
+    };
+    // Without offsets; `left` is where that of sixteen with offsets is.
+    (bounds) => {
+        "mov {n1}, [{end}]
+        vmovdqu64 zmm6, [{n1} + {left} - 64]
+        vpermt2d zmm6, zmm24, [{n1} + {left}]
+        vpaddd zmm6, zmm6, zmm26
+        "
+    };
+}
+
+/// Running sums: the latents of zmm6 become the sums before them, first of all the one that the last
+/// lane of `$sum` has, and `$sum` gets these and the latents.
+macro_rules! running {
+    ("q", $sum:literal) => {
+        concat!(
+            running!(@ "q", $sum, "7"),
+            running!(@ "q", "7"), running!(@ "q", "6"), running!(@ "q", "4"),
+            "vpaddq ", $sum, ", zmm6, zmm0
+            "
+        )
+    };
+    ("d", $sum:literal) => {
+        concat!(
+            running!(@ "d", $sum, "15"),
+            running!(@ "d", "15"), running!(@ "d", "14"),
+            running!(@ "d", "12"), running!(@ "d", "8"),
+            "vpaddd ", $sum, ", zmm6, zmm0
+            "
+        )
+    };
+    (@ $lane:literal, $sum:literal, $last:literal) => {
+        concat!(
+            "vmovdqa64 zmm0, zmm6
+            valign", $lane, " zmm6, zmm6, ", $sum, ", ", $last, "
+            "
+        )
+    };
+    (@ $lane:literal, $last:literal) => {
+        concat!(
+            "valign", $lane, " zmm2, zmm6, zmm29, ", $last, "
+            vpadd", $lane, " zmm6, zmm6, zmm2
+            "
+        )
+    };
+}
+
+/// The offset bits of eight nodes that were stored a while ago, to those of zmm10: right behind their
+/// stores, these would be waited for.
+macro_rules! summed {
+    () => {
+        "vpdpbusd zmm10, zmm23, [{end} + {left} - 512]
+        "
+    };
+}
+
+/// As many of these as `$order` says.
+macro_rules! sums {
+    ($lane:tt, 0) => {
+        ""
+    };
+    ($lane:tt, 1) => {
+        running!($lane, "zmm8")
+    };
+    ($lane:tt, 2) => {
+        concat!(running!($lane, "zmm8"), running!($lane, "zmm9"))
+    };
+}
+
+/// What latents are mapped by: see [`Map`].
+macro_rules! mapped {
+    ($lane:literal, none) => {
+        ""
+    };
+    ($lane:literal, flip) => {
+        "vpxorq zmm6, zmm6, zmm31
+        "
+    };
+    // Lanes without the topmost bit are inverted, and the others lose it.
+    ("q", float) => {
+        "vpsraq zmm2, zmm6, 63
+        vpternlogq zmm6, zmm2, zmm31, 0x4b
+        "
+    };
+    ("d", float) => {
+        "vpsrad zmm2, zmm6, 31
+        vpternlogd zmm6, zmm2, zmm31, 0x4b
+        "
+    };
+}
+
+/// Latents from zmm6 to where they belong.
+macro_rules! stored {
+    (64) => {
+        "mov {n1}, [{end} + 8]
+        vmovdqu64 [{n1} + {left}], zmm6
+        "
+    };
+    (32) => {
+        stored!(@ "1", "vmovdqu64 [{n1} - 32], zmm6")
+    };
+    (16) => {
+        stored!(@ "2", "vpmovdw [{n1} - 16], zmm6")
+    };
+    (8) => {
+        stored!(@ "3", "vpmovdb [{n1} - 8], zmm6")
+    };
+    // A latent has `1 / 2^$shift` of a node's size, and `left` is eight nodes on.
+    (@ $shift:literal, $store:literal) => {
+        concat!(
+            "mov {n1}, {left}
+            sar {n1}, ", $shift, "
+            add {n1}, [{end} + 8]
+            ", $store, "
             "
         )
     };
@@ -150,17 +230,25 @@ pub(crate) struct Shadow<'a, L> {
     pub(crate) visited: &'a [Node; BATCH],
     pub(crate) stream: Stream<'a>,
     pub(crate) dst: &'a mut [L; BATCH],
-    /// Whether there are any offsets.
+    /// Whether there are any offsets. Where there are none they may be looked for, and must be where
+    /// numbers are floats.
     pub(crate) offsets: bool,
+    /// What running sums begin with, [`MOST_SUMS`] at most; the last one's come first.
+    pub(crate) moments: &'a mut [L],
+    pub(crate) map: Map,
 }
 
-/// [`super::bmi2_walk::walk`] of a whole batch, and [`super::avx512_tans::unpack`] of another one.
+/// Running sums of latents that are made here.
+pub(crate) const MOST_SUMS: usize = 2;
+
+/// [`super::bmi2_walk::walk`] of a whole batch, and [`super::avx512_tans::unpack`] of another one, with
+/// running sums and the map to numbers.
 ///
 /// # Safety
 /// As those two.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx512vnni,avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn walk<L: Latent>(
     nodes: &[Node],
     max_bits: u8,
@@ -175,7 +263,8 @@ pub(crate) unsafe fn walk<L: Latent>(
         bytes: stream.bytes.as_ptr(),
         bit: stream.bit as u64,
     };
-    let Shadow { lowers, visited, stream: offsets, dst, offsets: has_offsets } = shadow;
+    let Shadow { lowers, visited, stream: offsets, dst, offsets: has_offsets, moments, map } =
+        shadow;
     codes.beside = [
         visited.as_ptr_range().end.expose_provenance(),
         dst.as_mut_ptr_range().end.expose_provenance(),
@@ -184,32 +273,57 @@ pub(crate) unsafe fn walk<L: Latent>(
             Lowers::Far(lowers) => lowers.as_ptr().expose_provenance(),
         },
     ];
-    let codes: *mut Codes = codes;
+    let all: *mut Codes = codes;
     // SAFETY: the field that follows the nodes.
-    let end = unsafe { &raw mut (*codes).beside };
+    let end = unsafe { &raw mut (*all).beside };
     let place = (offsets.bytes.as_ptr().expose_provenance() * 8 + offsets.bit) as i64;
     let (even, odd) = halves();
+    let splat = |x: L| match L::WIDTH {
+        64 => _mm512_set1_epi64(x.widen().cast_signed()),
+        #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]
+        _ => _mm512_set1_epi32(x.widen() as i32),
+    };
+    let least = match lowers {
+        Lowers::Near(least) => splat(*least),
+        Lowers::Far(_) => _mm512_setzero_si512(),
+    };
+    let mut sums = [_mm512_setzero_si512(); MOST_SUMS];
+    for (sum, moment) in sums.iter_mut().zip(moments.iter().rev()) {
+        *sum = splat(*moment);
+    }
+    let [mut last, mut first] = sums;
+    let flip = match map {
+        Map::Flip(bits) => bits,
+        Map::Float => 1 << (L::WIDTH - 1),
+    };
+    let flip = splat(L::from_low(flip));
+    let mut summed = _mm512_setzero_si512();
     macro_rules! run {
-        ($least:expr, $text:tt) => {
-            if max_bits <= FEW { run!(@ few, $least, $text) } else { run!(@ many, $least, $text) }
+        ([$($before:expr),*]) => {
+            if max_bits <= FEW { run!(few, [$($before),*]) } else { run!(many, [$($before),*]) }
         };
-        (@ $count:tt, $least:expr, [$before:expr]) => {
-            run!(@ $least, [$before, four_codes!($count), four_codes!($count),])
+        ($count:tt, [$all:expr]) => {
+            run!(@ [$all, four_codes!($count), four_codes!($count),])
         };
-        (@ $count:tt, $least:expr, [$before:expr, $($between:expr)?]) => {
-            run!(@ $least, [
-                $before, four_codes!($count), four_codes!($count),
-                $($between,)? four_codes!($count), four_codes!($count),
+        ($count:tt, [$first:expr, $second:expr]) => {
+            run!(@ [
+                $first, four_codes!($count), four_codes!($count),
+                $second, four_codes!($count), four_codes!($count),
             ])
         };
-        (@ $least:expr, $text:tt) => {
+        (@ $text:tt) => {
             walk_groups!(
                 walker, end, BATCH, $text,
+                inout("zmm8") last,
+                inout("zmm9") first,
+                inout("zmm10") summed,
+                in("zmm23") _mm512_set1_epi64(0x0100),
+                in("zmm31") flip,
                 in("zmm30") _mm512_set1_epi64(WIDTHS),
                 in("zmm29") _mm512_setzero_si512(),
                 in("zmm28") _mm512_set1_epi64(SEVENS),
                 inout("zmm27") _mm512_set1_epi64(place) => _,
-                in("zmm26") $least,
+                in("zmm26") least,
                 in("zmm25") even,
                 in("zmm24") odd,
                 in("k1") UP_TO,
@@ -220,38 +334,81 @@ pub(crate) unsafe fn walk<L: Latent>(
             )
         };
     }
-    let wide = |least: L| _mm512_set1_epi64(least.widen().cast_signed());
-    #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]
-    let narrow = |least: L| _mm512_set1_epi32(least.widen() as i32);
-    // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there.
+    macro_rules! eight {
+        ($kind:tt, $order:tt, $map:tt) => {
+            run!([concat!(
+                summed!(),
+                eight_latents!($kind),
+                sums!("q", $order),
+                mapped!("q", $map),
+                stored!(64)
+            )])
+        };
+    }
+    macro_rules! sixteen {
+        ($width:tt, $kind:tt, $order:tt, $map:tt) => {
+            run!([
+                sixteen!(@ $kind),
+                concat!(
+                    summed!(),
+                    sixteen_latents!($kind),
+                    sums!("d", $order),
+                    mapped!("d", $map),
+                    stored!($width)
+                )
+            ])
+        };
+        (@ near) => { concat!(summed!(), eight_offsets!(0, 6)) };
+        (@ bounds) => { summed!() };
+    }
+    /// `$body` for each order, and each map or a given one.
+    macro_rules! finished {
+        ($map:tt $body:ident, $($what:tt),*) => {
+            match moments.len() {
+                0 => $body!($($what,)* 0, $map),
+                1 => $body!($($what,)* 1, $map),
+                _ => $body!($($what,)* 2, $map),
+            }
+        };
+        ($body:ident, $($what:tt),*) => {
+            match map {
+                Map::NONE => finished!(none $body, $($what),*),
+                Map::Flip(_) => finished!(flip $body, $($what),*),
+                Map::Float => finished!(float $body, $($what),*),
+            }
+        };
+    }
+    // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
+    // lies in front of the codes' nodes, and in these.
     unsafe {
-        match lowers {
-            Lowers::Far(_) => run!(wide(L::default()), [eight_latents!(far)]),
-            Lowers::Near(least) if has_offsets => match L::WIDTH {
-                64 => run!(wide(*least), [eight_latents!(near)]),
-                32 => run!(
-                    narrow(*least),
-                    [eight_offsets!(0, 6), sixteen_latents!(1, "vmovdqu64 [{n1} - 32], zmm6")]
-                ),
-                16 => run!(
-                    narrow(*least),
-                    [eight_offsets!(0, 6), sixteen_latents!(2, "vpmovdw [{n1} - 16], zmm6")]
-                ),
-                _ => run!(
-                    narrow(*least),
-                    [eight_offsets!(0, 6), sixteen_latents!(3, "vpmovdb [{n1} - 8], zmm6")]
-                ),
-            },
-            Lowers::Near(least) => match L::WIDTH {
-                64 => run!(wide(*least), [eight_bounds!()]),
-                32 => run!(narrow(*least), [sixteen_bounds!(1, "vmovdqu64 [{n1}], zmm6"),]),
-                16 => run!(narrow(*least), [sixteen_bounds!(2, "vpmovdw [{n1}], zmm6"),]),
-                _ => run!(narrow(*least), [sixteen_bounds!(3, "vpmovdb [{n1}], zmm6"),]),
-            },
+        match (lowers, L::WIDTH) {
+            (Lowers::Far(_), _) => finished!(eight, far),
+            (_, 64) if has_offsets => finished!(eight, near),
+            (_, 32) if has_offsets => finished!(sixteen, 32, near),
+            (_, 16) if has_offsets && map == Map::NONE => sixteen!(16, near, 0, none),
+            (_, 16) if has_offsets => sixteen!(16, near, 0, flip),
+            _ if has_offsets && map == Map::NONE => sixteen!(8, near, 0, none),
+            _ if has_offsets => sixteen!(8, near, 0, flip),
+            (_, 64) => finished!(flip eight, bounds),
+            (_, 32) => finished!(flip sixteen, 32, bounds),
+            (_, 16) => sixteen!(16, bounds, 0, flip),
+            _ => sixteen!(8, bounds, 0, flip),
         }
     }
+    for (moment, sum) in moments.iter_mut().rev().zip([last, first]) {
+        *moment = highest(sum);
+    }
+    codes.summed = Some(offset_bits(&codes.nodes[BATCH - BEFORE..], summed));
     // The compiler does not see that the upper halves are in use, which would slow down all code for
     // SSE from here on.
     _mm256_zeroupper();
     walker.finish(states, stream)
+}
+
+/// The latent in the last lane.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn highest<L: Latent>(x: __m512i) -> L {
+    let high = _mm_extract_epi64::<1>(_mm512_extracti64x2_epi64::<3>(x)).cast_unsigned();
+    L::from_low(if L::WIDTH == 64 { high } else { high >> 32 })
 }

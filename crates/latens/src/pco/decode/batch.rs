@@ -5,7 +5,7 @@ use crate::number::Latent;
 use crate::pco::decode::table::Table;
 use crate::pco::layout::{BATCH_N, LANES};
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{self, Codes, Stream, Unpack, WINDOW, Walk};
+use latens_kernels::tans::{self as kernel, Codes, Finish, Stream, Unpack, WINDOW, Walk, Ways};
 
 /// So many bytes ahead make sure that a batch of three variables is whole, and read in place.
 pub(crate) const LOOKAHEAD: usize = 6 * WINDOW;
@@ -29,7 +29,7 @@ pub(crate) fn walk<L: Latent>(
     }
     let present = Present::in_use();
     let bits = with_stream(src, *bit, table.codes_window(n), |stream| {
-        tans::walk(present, Walk { table, states: slots, stream, n, codes })
+        kernel::walk(present, Walk { ways: table.ways(), states: slots, stream, n, codes })
     });
     move_to(*bit + bits, src, bit)
 }
@@ -55,11 +55,14 @@ pub(crate) fn skip<L: Latent>(
 
 /// A batch of codes that follows offsets.
 pub(crate) struct Next<'a, L> {
-    pub(crate) table: &'a Table<L>,
+    /// None where there are no codes to be read.
+    pub(crate) ways: Option<Ways<'a>>,
     pub(crate) slots: &'a mut [u32; LANES],
     pub(crate) codes: &'a mut Codes,
     /// How many are stored.
     pub(crate) n: usize,
+    /// What becomes of the latents that are unpacked beside.
+    pub(crate) finish: Finish<'a, L>,
 }
 
 /// Codes fewer than a batch that a walk may go too far: as many as Consecutive does not store at
@@ -67,8 +70,8 @@ pub(crate) struct Next<'a, L> {
 const TOO_FAR: usize = 8;
 
 /// Reads the offsets of as many codes as `dst` has room for, which [`walk`] has read. Deltas are not
-/// undone. Where it costs less than later, reads the next codes too, and returns how many bits
-/// these take; `bit` is before them.
+/// undone. Where it costs less than later, finishes the latents and reads the next codes too, and
+/// returns how many bits these take; `bit` is before them.
 pub(crate) fn unpack<L: Latent>(
     table: &Table<L>,
     src: &[u8],
@@ -86,39 +89,54 @@ pub(crate) fn unpack<L: Latent>(
     let at = *bit;
     if let Some((lower, width)) = table.single() {
         with_stream(src, at, table.offsets_window(n), |stream| {
-            tans::unpack_single(present, lower, width, stream, dst);
+            kernel::unpack_single(present, lower, width, stream, dst);
         });
         move_to(at + n * usize::from(width), src, bit)?;
         return Ok(None);
     }
-    if let Some(Next { table: next_table, slots, codes: next_codes, n: next_n }) = next
-        && next_n > BATCH_N - TOO_FAR
-        && tans::is_fast_at_once(present)
-        && let Some(next_table) = next_table.kernel()
-        && next_table.single().is_none()
-        && let Some(stream) = whole_stream(src, at, table.offsets_window(n))
-        && let end = at + codes.offset_bits(present)
-        && let Some(behind) = whole_stream(src, end, next_table.codes_window(BATCH_N))
+    if let Some(next) = next
+        && let Some(bits) = unpack_beside(table, src, bit, usize::MAX, codes, dst, next)
     {
-        let now = Unpack { table, codes, stream, dst };
-        let walk = Walk {
-            table: next_table,
-            states: slots,
-            stream: behind,
-            n: BATCH_N,
-            codes: next_codes,
-        };
-        let bits = tans::walk_and_unpack(present, walk, now);
-        // Slots are of no use behind the end of a page.
-        let bits = bits - next_codes.cut_to(next_n);
-        move_to(end, src, bit)?;
         return Ok(Some(bits));
     }
     let bits = with_stream(src, at, table.offsets_window(n), |stream| {
-        tans::unpack(present, Unpack { table, codes, stream, dst })
+        kernel::unpack(present, Unpack { table, codes, stream, dst })
     });
     move_to(at + bits, src, bit)?;
     Ok(None)
+}
+
+/// [`unpack`] beside the walk over the next codes, and how many bits these take; `None` where that is not
+/// faster or something may be wrong, such as offsets that go on behind bit `end`: then nothing has
+/// changed.
+#[inline]
+pub(crate) fn unpack_beside<L: Latent>(
+    table: &kernel::Table<L>,
+    src: &[u8],
+    bit: &mut usize,
+    end: usize,
+    codes: &Codes,
+    dst: &mut [L],
+    next: Next<'_, L>,
+) -> Option<usize> {
+    let present = Present::in_use();
+    let Next { ways, slots, codes: next_codes, n: next_n, finish } = next;
+    if next_n <= BATCH_N - TOO_FAR || !kernel::is_fast_at_once(present) {
+        return None;
+    }
+    let ways = ways?;
+    let stream = whole_stream(src, *bit, table.offsets_window(dst.len()))?;
+    let behind = *bit + codes.offset_bits(present);
+    let next_stream = whole_stream(src, behind, ways.codes_window(BATCH_N))?;
+    if behind > end {
+        return None;
+    }
+    let now = Unpack { table, codes, stream, dst };
+    let walk = Walk { ways, states: slots, stream: next_stream, n: BATCH_N, codes: next_codes };
+    let bits = kernel::walk_and_unpack(present, walk, now, finish);
+    *bit = behind;
+    // Slots are of no use behind the end of a page.
+    Some(bits - next_codes.cut_to(next_n))
 }
 
 #[cold]

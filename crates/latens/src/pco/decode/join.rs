@@ -4,6 +4,7 @@ use crate::number::{Latent, Number};
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
 use latens_kernels::dispatch::Work;
+use latens_kernels::tans;
 use std::iter;
 
 /// Latents of a batch that are to be decoded. Lookbacks always are, and indices.
@@ -109,6 +110,35 @@ impl<T: Number> Work for Map<'_, T> {
     fn run(self) {
         for (x, &latent) in self.numbers.iter_mut().zip(self.latents) {
             *x = T::from_latent(latent);
+        }
+    }
+}
+
+/// Ordered latents to bits of numbers, whose type says by what map.
+pub(super) struct Mapping<'a, L> {
+    pub(super) map: tans::Map,
+    pub(super) latents: &'a [L],
+    pub(super) bits: &'a mut [L],
+}
+
+impl<L: Latent> Work for Mapping<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let places = self.bits.iter_mut().zip(self.latents);
+        match self.map {
+            tans::Map::Flip(bits) => {
+                let bits = L::truncate(bits);
+                for (x, &latent) in places {
+                    *x = latent ^ bits;
+                }
+            }
+            tans::Map::Float => {
+                for (x, &latent) in places {
+                    *x = latent.unorder();
+                }
+            }
         }
     }
 }

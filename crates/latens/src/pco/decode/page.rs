@@ -5,13 +5,15 @@ use crate::error::{Error, Result};
 use crate::number::{Latent, Number};
 use crate::pco::decode::batch::{self, Next};
 use crate::pco::decode::chunk::ChunkTables;
-use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
+use crate::pco::decode::join::{Join, Map, Mapping, Secondary, Wanted};
 use crate::pco::decode::room::Room;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::mode::ModePayload;
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
+use latens_kernels::tans::{Finish, Map as To};
 use std::mem;
 use std::ops::Range;
 
@@ -182,10 +184,30 @@ impl<L: Latent> PageState<L> {
         }
         let mut stored = 0;
         let before = *bit;
+        let mut ahead = self.ahead.take();
+        let (left, rest) = (self.left, self.left - n);
+        let lookbacks_stored =
+            |n: usize, left: usize| n.min(left.saturating_sub(payload.state_n()));
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
-            stored = n.min(self.left.saturating_sub(payload.state_n()));
-            let dst = &mut lookbacks[..stored];
-            decoder.decode(table, &[], self.left, src, bit, codes, dst)?;
+            stored = lookbacks_stored(n, left);
+            match ahead {
+                Some(bits) => *bit += bits,
+                None => batch::walk(table, decoder.slots(), src, bit, codes, stored)?,
+            }
+            let next = match (&mut self.primary, &tables.primary) {
+                (Primary::Latents(decoder), Primary::Latents(table)) => {
+                    let n = decoder.stored(n, left);
+                    let finish = Finish { moments: &mut [], map: To::NONE };
+                    let (ways, slots) = (table.ways(), decoder.slots());
+                    Some(Next { ways, slots, codes: next_codes, n, finish })
+                }
+                _ => None,
+            };
+            ahead = batch::unpack(table, src, bit, codes, &mut lookbacks[..stored], next)?;
+            if ahead.is_some() {
+                mem::swap(&mut codes, &mut next_codes);
+                self.swapped ^= true;
+            }
         }
         let after_delta = *bit;
         let lookbacks = &lookbacks[..stored];
@@ -196,38 +218,44 @@ impl<L: Latent> PageState<L> {
         };
         let mut second = self.secondary.as_mut().zip(tables.secondary.as_ref());
         second = second.filter(|_| constant.is_none());
-        let (left, rest) = (self.left, self.left - n);
-        let mut ahead = self.ahead.take();
         let after_primary;
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
-                // The primary codes of the next batch follow this one's last offsets.
+                // The first codes of the next batch follow this one's last offsets.
                 let next_n = match tables.delta {
                     None => decoder.stored(rest.min(BATCH_N), rest),
-                    Some(_) => 0,
+                    Some(_) => lookbacks_stored(rest.min(BATCH_N), rest),
                 };
+                let first = self.delta.as_mut().zip(tables.delta.as_ref());
+                let mut first = first.map(|(decoder, table)| (table.ways(), decoder.slots()));
                 if wanted.primary {
                     let stored = decoder.stored(n, left);
                     match ahead {
                         Some(bits) => *bit += bits,
                         None => batch::walk(table, decoder.slots(), src, bit, codes, stored)?,
                     }
+                    let (own_slots, moments, are_all) = decoder.slots_and_moments();
+                    let finish = Finish { moments, map: To::NONE };
                     let next = match &mut second {
                         Some((second, table)) => {
                             let n = if wanted.secondary { second.stored(n, left) } else { 0 };
-                            Next { table, slots: second.slots(), codes: next_codes, n }
+                            let (ways, slots) = (table.ways(), second.slots());
+                            Next { ways, slots, codes: next_codes, n, finish }
                         }
                         None => {
-                            Next { table, slots: decoder.slots(), codes: next_codes, n: next_n }
+                            let (ways, slots) = first.take().unwrap_or((table.ways(), own_slots));
+                            Next { ways, slots, codes: next_codes, n: next_n, finish }
                         }
                     };
                     ahead =
                         batch::unpack(table, src, bit, codes, &mut primary[..stored], Some(next))?;
+                    let mut undone = 0;
                     if ahead.is_some() {
                         mem::swap(&mut codes, &mut next_codes);
                         self.swapped ^= true;
+                        undone = if are_all { stored } else { 0 };
                     }
-                    decoder.undo(lookbacks, *bit, stored, &mut primary[..n])?;
+                    decoder.undo(lookbacks, *bit, stored - undone, &mut primary[undone..n])?;
                 } else {
                     decoder.skip(table, n, left, ahead.take(), src, bit, codes)?;
                     decoder.check(lookbacks, *bit)?;
@@ -242,15 +270,20 @@ impl<L: Latent> PageState<L> {
                                 batch::walk(second_table, second.slots(), src, bit, codes, stored)?;
                             }
                         }
-                        let slots = decoder.slots();
-                        let next = Next { table, slots, codes: next_codes, n: next_n };
+                        let (_, moments, are_all) = second.slots_and_moments();
+                        let finish = Finish { moments, map: To::NONE };
+                        let (ways, slots) = first.unwrap_or((table.ways(), decoder.slots()));
+                        let next = Next { ways, slots, codes: next_codes, n: next_n, finish };
                         let dst = &mut secondary[..stored];
                         ahead = batch::unpack(second_table, src, bit, codes, dst, Some(next))?;
+                        let mut undone = 0;
                         if ahead.is_some() {
                             mem::swap(&mut codes, &mut next_codes);
                             self.swapped ^= true;
+                            undone = if are_all { stored } else { 0 };
                         }
-                        second.undo(lookbacks, *bit, stored, &mut secondary[..n])?;
+                        let rest = &mut secondary[undone..n];
+                        second.undo(lookbacks, *bit, stored - undone, rest)?;
                     } else {
                         second.skip(second_table, n, left, ahead.take(), src, bit, codes)?;
                         second.check(lookbacks, *bit)?;
@@ -280,6 +313,65 @@ impl<L: Latent> PageState<L> {
         Ok(n)
     }
 
+    /// Decodes whole batches straight to `dst` for as long as nothing can be wrong with them and their
+    /// offsets end before bit `end`; how many numbers. `map` makes numbers of ordered latents.
+    pub(crate) fn batches_into(
+        &mut self,
+        tables: &ChunkTables<L>,
+        map: To,
+        dst: &mut [L],
+        src: &[u8],
+        bit: &mut usize,
+        end: usize,
+    ) -> usize {
+        let (Primary::Latents(decoder), Primary::Latents(table)) =
+            (&mut self.primary, &tables.primary)
+        else {
+            return 0;
+        };
+        let Some(kernel) = table.kernel() else { return 0 };
+        let is_alone = tables.delta.is_none() && tables.secondary.is_none();
+        if !is_alone || !self.ready.is_empty() || tables.meta.mode != ModePayload::Classic {
+            return 0;
+        }
+        let Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room;
+        let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
+        let mut filled = 0;
+        while let Some(ahead) = self.ahead
+            && decoder.stored(BATCH_N, self.left) == BATCH_N
+            && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
+        {
+            let rest = self.left - BATCH_N;
+            let n = decoder.stored(rest.min(BATCH_N), rest);
+            prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            let (slots, moments, true) = decoder.slots_and_moments() else { break };
+            let mut finish = Finish { moments, map };
+            // Passes over latents want these aligned.
+            let straight = finish.is_done_beside(Present::in_use());
+            let place = if straight { &mut *now } else { &mut *primary };
+            if !straight {
+                finish.map = To::NONE;
+            }
+            let next = Next { ways: table.ways(), slots, codes: next_codes, n, finish };
+            let mut at = *bit + ahead;
+            self.ahead = batch::unpack_beside(kernel, src, &mut at, end, codes, place, next);
+            if self.ahead.is_none() {
+                self.ahead = Some(ahead);
+                break;
+            }
+            if !straight {
+                Present::in_use().run(Mapping { map, latents: primary, bits: now });
+            }
+            self.spent.primary += (at - *bit) as u64;
+            *bit = at;
+            mem::swap(&mut codes, &mut next_codes);
+            self.swapped ^= true;
+            self.left = rest;
+            filled += BATCH_N;
+        }
+        filled
+    }
+
     /// Moves past the next batch and decodes nothing: where a page ends is known only so.
     pub(crate) fn skip_batch(
         &mut self,
@@ -288,11 +380,11 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
     ) -> Result<()> {
         let (left, n) = (self.left, self.left.min(BATCH_N));
-        let (codes, ahead) =
+        let (codes, mut ahead) =
             (&mut self.scratch.room.codes[usize::from(self.swapped)], self.ahead.take());
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             let stored = n.min(left.saturating_sub(tables.meta.delta.state_n()));
-            decoder.skip(table, stored, left, None, src, bit, codes)?;
+            decoder.skip(table, stored, left, ahead.take(), src, bit, codes)?;
         }
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 #[repr(C, align(64))]
 pub(super) struct Room<L> {
     pub(super) codes: [Codes; 2],
-    apart: [u64; 176],
+    apart: [u64; 80],
     pub(super) primary: [L; BATCH_N],
     pub(super) secondary: [L; BATCH_N],
     /// A copy of a short page, and room behind it.
@@ -25,7 +25,7 @@ impl<L: Latent> Room<L> {
     fn new() -> Box<Self> {
         Box::new(Self {
             codes: Default::default(),
-            apart: [0; 176],
+            apart: [0; 80],
             primary: [L::ZERO; BATCH_N],
             secondary: [L::ZERO; BATCH_N],
             page: Vec::new(),

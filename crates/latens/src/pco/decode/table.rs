@@ -50,6 +50,11 @@ impl<L: Latent> Table<L> {
         }
     }
 
+    /// For walks; none where there is nothing to walk over.
+    pub(crate) fn ways(&self) -> Option<kernel::Ways<'_>> {
+        self.kernel.as_ref().filter(|table| table.single().is_none()).map(kernel::Table::ways)
+    }
+
     /// For the kernels.
     pub(crate) fn kernel(&self) -> Option<&kernel::Table<L>> {
         self.kernel.as_ref()

@@ -63,6 +63,17 @@ impl<L: Latent> VariableDecoder<L> {
         &mut self.slots
     }
 
+    /// What a walk through the table moves on, and what running sums do that stand for the undoing
+    /// of deltas; whether there are such sums or nothing is to be undone.
+    pub(crate) fn slots_and_moments(&mut self) -> (&mut [u32; LANES], &mut [L], bool) {
+        let (moments, are_all): (&mut [L], bool) = match &mut self.undo {
+            Undo::None => (&mut [], true),
+            Undo::Consecutive(decoder) => (decoder.moments(), true),
+            Undo::Lookback(_) | Undo::Conv1(_) => (&mut [], false),
+        };
+        (&mut self.slots, moments, are_all)
+    }
+
     /// Moves past the next batch of `n` latents; `left` counts the page's numbers from here on. Their
     /// codes are there already where `ahead` says how many bits they take.
     #[expect(clippy::too_many_arguments, reason = "what is skipped, by what, from where")]

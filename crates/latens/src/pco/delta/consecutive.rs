@@ -49,11 +49,16 @@ impl<L: Latent> Decoder<L> {
         Self { moments, order: state.len() }
     }
 
+    /// The next latent, the difference behind it, and so on: what [`sums::undo`] moves on.
+    pub(crate) fn moments(&mut self) -> &mut [L] {
+        &mut self.moments[..self.order]
+    }
+
     /// Residuals (without `MID`) to latents, in place. At a page's end the last `order` may be
     /// anything.
     #[inline]
     pub(crate) fn decode(&mut self, latents: &mut [L]) {
-        sums::undo(Present::in_use(), &mut self.moments[..self.order], latents);
+        sums::undo(Present::in_use(), self.moments(), latents);
     }
 }
 

@@ -16,6 +16,7 @@ use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::standalone::info::ChunkInfo;
 use crate::pco::{DeltaEncoding, Mode};
+use latens_kernels::tans::Map;
 use std::any::Any;
 
 /// A chunk of any latent width.
@@ -56,6 +57,20 @@ impl<L: Latent> Chunk<L> {
     /// The page, once it is started.
     pub(super) fn page(&mut self) -> Option<&mut PageState<L>> {
         self.page.as_mut()
+    }
+
+    /// [`PageState::batches_into`].
+    pub(super) fn batches_into(
+        &mut self,
+        map: Map,
+        dst: &mut [L],
+        bytes: &[u8],
+        bit: &mut usize,
+    ) -> usize {
+        match &mut self.page {
+            Some(page) => page.batches_into(&self.tables, map, dst, bytes, bit, usize::MAX),
+            None => 0,
+        }
     }
 }
 

@@ -108,6 +108,9 @@ impl<T: Number> ChunkDecoder<T> {
         let copy = state.copy(src);
         let mut filled = 0;
         while filled < dst.len() {
+            let room = T::bits_mut(&mut dst[filled..]);
+            let end = 8 * src.len();
+            filled += state.batches_into(&tables, T::MAP, room, &copy, &mut bit, end);
             let next = state.next_batch(&tables, &copy, &mut bit);
             if next.is_err() || bit > 8 * src.len() {
                 return Ok(None);
@@ -149,6 +152,12 @@ impl<T: Number> PageDecoder<'_, T> {
         loop {
             filled += self.state.take(&mut dst[filled..]);
             if filled == dst.len() || self.state.left() == 0 {
+                return Ok(filled);
+            }
+            let Self { tables, state, src, bit } = self;
+            let room = T::bits_mut(&mut dst[filled..]);
+            filled += state.batches_into(tables, T::MAP, room, src, bit, usize::MAX);
+            if filled == dst.len() {
                 return Ok(filled);
             }
             self.state

@@ -86,12 +86,24 @@ impl<S: Supply> Engine<S> {
         let together = TOGETHER / T::TYPE.bytes();
         let Some(current) = &mut self.current else { return Ok(()) };
         let chunk = &mut current.chunk;
+        let width = T::TYPE.bytes() as u64;
         loop {
-            let Some(page) = chunk.as_any().downcast_mut::<Chunk<T::L>>().and_then(Chunk::page)
-            else {
+            let Some(typed) = chunk.as_any().downcast_mut::<Chunk<T::L>>() else {
                 return Err(Error::invalid("a chunk of another type"));
             };
-            *filled += page.take(&mut dst[*filled..]);
+            if let Some(page) = typed.page() {
+                *filled += page.take(&mut dst[*filled..]);
+            }
+            let n = together.min(dst.len() - *filled);
+            let mut straight = 0;
+            if self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok() {
+                let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
+                straight = advance(&mut self.source, &mut current.bit, |bytes, bit| {
+                    Ok(typed.batches_into(T::MAP, dst, bytes, bit))
+                })?;
+                *filled += straight;
+                self.emitted_bytes += straight as u64 * width;
+            }
             if *filled == dst.len() || chunk.left() == 0 {
                 return Ok(());
             }
@@ -99,8 +111,10 @@ impl<S: Supply> Engine<S> {
                 current.numbers_crc.update_numbers(&dst[*summed..*filled]);
                 *summed = *filled;
             }
+            if straight > 0 {
+                continue;
+            }
             advance(&mut self.source, &mut current.bit, |bytes, bit| chunk.next_batch(bytes, bit))?;
-            let width = T::TYPE.bytes() as u64;
             self.emitted_bytes += chunk.ready() as u64 * width;
             self.limits.check_output(self.emitted_bytes)?;
         }
@@ -179,14 +193,14 @@ impl<S: Supply> Engine<S> {
 
 /// Takes a batch from bit `bit` of the bytes at hand on.
 #[inline]
-fn advance(
+fn advance<R>(
     source: &mut impl Supply,
     bit: &mut usize,
-    batch: impl FnOnce(&[u8], &mut usize) -> Result<()>,
-) -> Result<()> {
+    batch: impl FnOnce(&[u8], &mut usize) -> Result<R>,
+) -> Result<R> {
     source.fill(LOOKAHEAD)?;
-    batch(source.bytes(), bit).map_err(|e| e.offset_by(source.position()))?;
+    let got = batch(source.bytes(), bit).map_err(|e| e.offset_by(source.position()))?;
     source.consume(*bit / 8);
     *bit %= 8;
-    Ok(())
+    Ok(got)
 }
