@@ -98,6 +98,8 @@ pub(super) use four_codes;
 macro_rules! walk_groups {
     ($walker:ident, $end:expr, $n:expr, [$($text:expr,)*], $($operand:tt)*) => {
         asm!(
+            // Wherever it happened to lie, it took up to 5 % longer.
+            ".p2align 6",
             "2:",
             $($text,)*
             "jne 2b",

@@ -8,6 +8,7 @@ use crate::pco::decode::table::Table;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::mode::ModePayload;
 
 /// A chunk's metadata with its tables: what all its pages share.
 #[derive(Clone, Debug)]
@@ -20,6 +21,13 @@ pub(crate) struct ChunkTables<L> {
 }
 
 impl<L: Latent> ChunkTables<L> {
+    /// Whether latents, with sums at most, are the numbers: nothing is joined or looked back to.
+    #[inline]
+    pub(crate) fn goes_straight(&self) -> bool {
+        matches!(self.meta.mode, ModePayload::Classic)
+            && matches!(self.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. })
+    }
+
     /// Builds the tables for pages of at most `n` numbers, within the limits.
     pub(crate) fn new(
         meta: ChunkMeta<L>,

@@ -10,7 +10,6 @@ use crate::pco::decode::room::Room;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
-use crate::pco::layout::mode::ModePayload;
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
 use latens_kernels::tans::{Finish, Map as To};
@@ -330,8 +329,7 @@ impl<L: Latent> PageState<L> {
             return 0;
         };
         let Some(kernel) = table.kernel() else { return 0 };
-        let is_alone = tables.delta.is_none() && tables.secondary.is_none();
-        if !is_alone || !self.ready.is_empty() || tables.meta.mode != ModePayload::Classic {
+        if !tables.goes_straight() || !self.ready.is_empty() {
             return 0;
         }
         let Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room;

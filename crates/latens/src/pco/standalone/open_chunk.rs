@@ -59,6 +59,12 @@ impl<L: Latent> Chunk<L> {
         self.page.as_mut()
     }
 
+    /// Whether [`Self::batches_into`] may decode anything.
+    #[inline]
+    pub(super) fn goes_straight(&self) -> bool {
+        self.tables.goes_straight()
+    }
+
     /// [`PageState::batches_into`].
     pub(super) fn batches_into(
         &mut self,

@@ -96,7 +96,9 @@ impl<S: Supply> Engine<S> {
             }
             let n = together.min(dst.len() - *filled);
             let mut straight = 0;
-            if self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok() {
+            if typed.goes_straight()
+                && self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok()
+            {
                 let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
                 straight = advance(&mut self.source, &mut current.bit, |bytes, bit| {
                     Ok(typed.batches_into(T::MAP, dst, bytes, bit))
