@@ -312,6 +312,12 @@ impl<L: Latent> PageState<L> {
         Ok(n)
     }
 
+    /// Whether the codes of the next batch have been read beside the last one.
+    #[inline]
+    pub(crate) fn is_walked_ahead(&self) -> bool {
+        self.ahead.is_some()
+    }
+
     /// Decodes whole batches straight to `dst` for as long as nothing can be wrong with them and their
     /// offsets end before bit `end`; how many numbers. `map` makes numbers of ordered latents.
     pub(crate) fn batches_into(

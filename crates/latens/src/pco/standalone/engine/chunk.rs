@@ -96,7 +96,7 @@ impl<S: Supply> Engine<S> {
             }
             let n = together.min(dst.len() - *filled);
             let mut straight = 0;
-            if typed.goes_straight()
+            if typed.goes_straight(n)
                 && self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok()
             {
                 let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
