@@ -7,7 +7,6 @@
 
 use crate::error::{Error, Result};
 use crate::number::{Latent, NumberKind, NumberType};
-use crate::pco::binning::optimize::log2;
 use crate::pco::binning::sort::sort;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
@@ -201,8 +200,6 @@ struct Distinct<L> {
     repeats: f64,
     /// Part of all latents that have a value never seen.
     unseen: f64,
-    /// Bits per latent of the distance from its value to the one before.
-    gaps: f64,
 }
 
 impl<L: Latent> Distinct<L> {
@@ -210,11 +207,8 @@ impl<L: Latent> Distinct<L> {
     fn of(sorted: &[L]) -> Self {
         let total = sorted.len() as f64;
         let (mut values, mut entropy, mut once, mut twice) = (Vec::new(), 0.0, 0.0, 0.0);
-        let (mut gaps, mut before) = (0.0, sorted.first().copied().unwrap_or(L::ZERO));
         for run in sorted.chunk_by(|a, b| a == b) {
             let count = run.len() as f64;
-            gaps += count * log2(run[0].sub(before).to_u64().max(1) as f64);
-            before = run[0];
             values.push(run[0]);
             entropy += count / total * (total / count).log2();
             once += if run.len() == 1 { 1.0 } else { 0.0 };
@@ -225,8 +219,7 @@ impl<L: Latent> Distinct<L> {
         let in_all = distinct + once * once / (2.0 * f64::max(twice, 1.0));
         // After Good and Turing: as many as have a value that was seen once.
         let unseen = once / f64::max(total, 1.0);
-        let (repeats, gaps) = (total / distinct.max(1.0), gaps / total.max(1.0));
-        Self { values, in_all, entropy, repeats, unseen, gaps }
+        Self { values, in_all, entropy, repeats: total / distinct.max(1.0), unseen }
     }
 
     /// Whether values repeat enough for a dictionary of a chunk of `n`.
@@ -241,10 +234,6 @@ impl<L: Latent> Distinct<L> {
     fn may_win_in_order(&self, sample: &Sample<L>, n: usize, bits: f64) -> bool {
         let entries = self.in_all * f64::from(L::BITS);
         if L::BITS == 8 || self.in_all > DICT as f64 || entries > bits * 0.7 {
-            return false;
-        }
-        // Ranks save what lies between values: twice that, as a difference spans many of them.
-        if 2.0 * self.gaps * (n as f64) < entries + bits * 0.02 {
             return false;
         }
         let ranks = self.ranks(&sample.latents);
