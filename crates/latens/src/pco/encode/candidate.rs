@@ -13,6 +13,9 @@ use crate::pco::layout::delta::{DeltaPayload, MAX_CONSECUTIVE_ORDER};
 /// Rivals take no more than this times the best, as far as a sample says.
 const CLOSE: f64 = 1.05;
 
+/// Of samples from this length on, every other stripe tells the orders of deltas apart.
+const LONG: usize = 1 << 13;
+
 /// A mode with the best delta encoding that a sample found for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Rival<L> {
@@ -149,7 +152,7 @@ impl Search<'_> {
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn by_order<V: Latent, L: Latent>(&self, primary: &[V], sample: &Sample<L>) -> Vec<f64> {
-        let every = if primary.len() >= 1 << 13 { 2 } else { 1 };
+        let every = if primary.len() >= LONG { 2 } else { 1 };
         let stripes: Vec<_> = sample.stripes.iter().step_by(every).cloned().collect();
         rough::bits_by_order(primary, &stripes, MAX_CONSECUTIVE_ORDER)
             .into_iter()
