@@ -100,12 +100,12 @@ pub(crate) struct Trained<L> {
 /// The best bins for the latents of a whole chunk, sorted and disjoint.
 pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     let effort = effort.of_length(latents.len());
-    let grain = Grain::even(effort.buckets);
-    let histogram = match effort.partition {
+    let mut grain = Grain::even(effort.buckets);
+    if effort.partition == Partition::Near {
         // Fewer buckets, but as many values of their own.
-        Partition::Near => Histogram::new(latents, Grain { alone: 4, ..grain }),
-        Partition::Coarse | Partition::Close => Histogram::new(latents, grain),
-    };
+        grain.alone = 4;
+    }
+    let histogram = Histogram::new(latents, grain);
     let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
     let ranges = match effort.partition {
         Partition::Coarse => {
