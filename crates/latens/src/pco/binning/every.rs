@@ -3,7 +3,7 @@
 
 use crate::number::Latent;
 use crate::pco::binning::histogram::Bucket;
-use crate::pco::binning::optimize::{exponent, log2};
+use crate::pco::binning::optimize::{self, End};
 use latens_kernels::dispatch::Present;
 
 /// So many buckets are few.
@@ -42,52 +42,16 @@ pub(crate) fn partition<L: Latent>(buckets: &[Bucket<L>], bits_per_bin: f64) -> 
                 starts.before[j] = cost;
                 let counted = starts.counted[j] + f64::from(bucket.count);
                 let end = End { upper: bucket.upper.to_u64(), counted, log_total };
-                (cost, from[j]) = end.cheapest(&starts, (j + 1).next_multiple_of(GROUP));
+                // Behind the end widths wrap around, and the cost before is infinite.
+                let tried = ..(j + 1).next_multiple_of(GROUP);
+                let Starts { before, counted, lower } = &starts;
+                (cost, from[j]) =
+                    end.cheapest(&before[tried], &counted[tried], &lower[tried], MOST);
                 cost += bits_per_bin;
             }
         },
     );
-    let mut bins = Vec::new();
-    let mut end = buckets.len();
-    while end > 0 {
-        let start = from[end - 1];
-        let count = buckets[start..end].iter().map(|bucket| bucket.count).sum();
-        bins.push(Bucket { lower: buckets[start].lower, upper: buckets[end - 1].upper, count });
-        end = start;
-    }
-    bins.reverse();
-    bins
-}
-
-/// Where a bin ends.
-struct End {
-    upper: u64,
-    /// Latents up to there.
-    counted: f64,
-    log_total: f64,
-}
-
-impl End {
-    /// The least cost up to here, and the start of the last bin that has it, of the first `n`.
-    #[inline(always)]
-    #[expect(clippy::cast_precision_loss, reason = "the exponent of a width is wanted")]
-    fn cheapest(&self, starts: &Starts, n: usize) -> (f64, usize) {
-        const PLACE: u64 = MOST as u64 - 1;
-        let all = starts.before[..n].iter().zip(&starts.counted[..n]).zip(&starts.lower[..n]);
-        let mut least = u64::MAX;
-        for (place, ((&before, &counted), &lower)) in (0u64..).zip(all) {
-            // Behind the end this wraps around, and the cost before is infinite.
-            let width = self.upper.wrapping_sub(lower) as f64;
-            let count = self.counted - counted;
-            let bits = self.log_total - log2(count) + exponent(width * 2.0 + 1.0);
-            // The logarithm is not exact.
-            let cost = before + count * if bits > 0.0 { bits } else { 0.0 };
-            // Floats that are not negative have the order of their bits, of which the last ones matter little:
-            // cost and place as one number make this a loop that LLVM makes vectors of.
-            least = least.min(cost.to_bits() & !PLACE | place);
-        }
-        (f64::from_bits(least & !PLACE), (least & PLACE) as usize)
-    }
+    optimize::bins(buckets, &from)
 }
 
 #[cfg(test)]

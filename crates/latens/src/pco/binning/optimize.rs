@@ -36,6 +36,72 @@ fn weight_bits(buckets: usize) -> f64 {
     f64::from(buckets.max(2).ilog2()).min(8.0)
 }
 
+/// The bins that end with the last bucket, and each before the start of the one behind it; `from` is by
+/// bucket where a bin starts that ends with it.
+pub(super) fn bins<L: Latent>(buckets: &[Bucket<L>], from: &[usize]) -> Vec<Bucket<L>> {
+    let mut bins = Vec::new();
+    let mut end = buckets.len();
+    while end > 0 {
+        let start = from[end - 1];
+        let count = buckets[start..end].iter().map(|bucket| bucket.count).sum();
+        bins.push(Bucket { lower: buckets[start].lower, upper: buckets[end - 1].upper, count });
+        end = start;
+    }
+    bins.reverse();
+    bins
+}
+
+/// Where a bin ends.
+pub(super) struct End {
+    pub(super) upper: u64,
+    /// Latents up to there.
+    pub(super) counted: f64,
+    pub(super) log_total: f64,
+}
+
+impl End {
+    /// Bits of offsets from a lower end on.
+    #[inline(always)]
+    pub(super) fn bits_from<L: Latent>(&self, lower: L) -> u32 {
+        (self.upper - lower.to_u64()).bit_length()
+    }
+
+    /// Cost of all up to here with a last bin.
+    #[inline(always)]
+    pub(super) fn cost(&self, before: f64, counted: f64, bits: u32) -> f64 {
+        let count = self.counted - counted;
+        before + count * (self.log_total - log2(count) + f64::from(bits))
+    }
+
+    /// The least cost of all up to here with one of some starts of the last bin, `most` at most, a power
+    /// of two, and its place: by start the cost of what is before, the latents before, and the lower end.
+    #[inline(always)]
+    #[expect(clippy::cast_precision_loss, reason = "the exponent of a width is wanted")]
+    #[expect(clippy::cast_possible_truncation, reason = "a place")]
+    pub(super) fn cheapest(
+        &self,
+        before: &[f64],
+        counted: &[f64],
+        lower: &[u64],
+        most: usize,
+    ) -> (f64, usize) {
+        let place_mask = most as u64 - 1;
+        let mut least = u64::MAX;
+        let all = before.iter().zip(counted).zip(lower);
+        for (place, ((&before, &counted), &lower)) in (0u64..).zip(all) {
+            let width = self.upper.wrapping_sub(lower) as f64;
+            let count = self.counted - counted;
+            let bits = self.log_total - log2(count) + exponent(width * 2.0 + 1.0);
+            // The logarithm is not exact.
+            let cost = before + count * if bits > 0.0 { bits } else { 0.0 };
+            // Floats that are not negative have the order of their bits, of which the last ones matter
+            // little: cost and place as one number make this a loop that LLVM makes vectors of.
+            least = least.min(cost.to_bits() & !place_mask | place);
+        }
+        (f64::from_bits(least & !place_mask), (least & place_mask) as usize)
+    }
+}
+
 /// log2 of a positive number to about 1e-3, much faster than the exact one.
 #[inline(always)]
 pub(crate) fn log2(x: f64) -> f64 {

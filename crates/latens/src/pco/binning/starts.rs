@@ -3,7 +3,7 @@
 
 use crate::number::Latent;
 use crate::pco::binning::histogram::Bucket;
-use crate::pco::binning::optimize::{exponent, log2};
+use crate::pco::binning::optimize::{self, End};
 use latens_kernels::dispatch::Present;
 
 /// Where all starts at some distance cost so many bins' metadata more than the best, none farther
@@ -23,16 +23,7 @@ pub(crate) fn partition<L: Latent, const N: usize>(
         #[inline(always)]
         || cheapest_starts::<L, N>(buckets, bits_per_bin),
     );
-    let mut bins = Vec::new();
-    let mut end = buckets.len();
-    while end > 0 {
-        let start = from[end - 1];
-        let count = buckets[start..end].iter().map(|bucket| bucket.count).sum();
-        bins.push(Bucket { lower: buckets[start].lower, upper: buckets[end - 1].upper, count });
-        end = start;
-    }
-    bins.reverse();
-    bins
+    optimize::bins(buckets, &from)
 }
 
 /// By bucket: where the last bin starts that ends with it.
@@ -70,7 +61,7 @@ fn cheapest_starts<L: Latent, const N: usize>(
         for log in std::iter::once(0).chain(0..grids.len()) {
             let grid = &grids[log];
             let ends = behind.div_ceil(1 << log);
-            let (cost, place) = end.cheapest(grid, ends);
+            let (cost, place) = grid.cheapest(&end, ends);
             if cost > best.0 + hopeless {
                 break;
             }
@@ -121,52 +112,13 @@ impl<const N: usize> Grid<N> {
             lower: (0..n).map(|i| bucket(i).map_or(0, |i| buckets[i].lower.to_u64())).collect(),
         }
     }
-}
 
-/// Where a bin ends.
-struct End {
-    upper: u64,
-    /// Latents up to there.
-    counted: f64,
-    log_total: f64,
-}
-
-impl End {
-    /// Bits of offsets from a lower end on.
+    /// The least cost with one of the `N` starts up to number `ends`, and its place among them.
     #[inline(always)]
-    fn bits_from<L: Latent>(&self, lower: L) -> u32 {
-        (self.upper - lower.to_u64()).bit_length()
-    }
-
-    /// Cost of all up to here with a last bin.
-    #[inline(always)]
-    fn cost(&self, before: f64, counted: f64, bits: u32) -> f64 {
-        let count = self.counted - counted;
-        before + count * (self.log_total - log2(count) + f64::from(bits))
-    }
-
-    /// The least cost with one of the `N` starts of a grid up to number `ends`, and its place among
-    /// them.
-    #[inline(always)]
-    #[expect(clippy::cast_precision_loss, reason = "the exponent of a width is wanted")]
-    #[expect(clippy::cast_possible_truncation, reason = "below N")]
-    fn cheapest<const N: usize>(&self, grid: &Grid<N>, ends: usize) -> (f64, usize) {
-        let place_mask = N as u64 - 1;
-        let range = ends..ends + N;
-        let before = &grid.before[range.clone()];
-        let all = before.iter().zip(&grid.counted[range.clone()]).zip(&grid.lower[range]);
-        let mut least = u64::MAX;
-        for (place, ((&before, &counted), &lower)) in (0u64..N as u64).zip(all) {
-            let width = self.upper.wrapping_sub(lower) as f64;
-            let count = self.counted - counted;
-            let bits = self.log_total - log2(count) + exponent(width * 2.0 + 1.0);
-            // The logarithm is not exact.
-            let cost = before + count * if bits > 0.0 { bits } else { 0.0 };
-            // Floats that are not negative have the order of their bits, of which the last ones matter
-            // little: cost and place as one number make this a loop that LLVM makes vectors of.
-            least = least.min(cost.to_bits() & !place_mask | place);
-        }
-        (f64::from_bits(least & !place_mask), (least & place_mask) as usize)
+    fn cheapest(&self, end: &End, ends: usize) -> (f64, usize) {
+        let Self { before, counted, lower } = self;
+        let tried = ends..ends + N;
+        end.cheapest(&before[tried.clone()], &counted[tried.clone()], &lower[tried], N)
     }
 }
 
