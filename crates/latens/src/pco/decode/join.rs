@@ -1,6 +1,6 @@
 //! The variables of a batch joined to numbers.
 
-use crate::number::{Latent, Number};
+use crate::number::Latent;
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
 use latens_kernels::dispatch::Work;
@@ -97,31 +97,14 @@ fn unsound<L: Latent>(mode: &ModePayload<L>) -> String {
     }
 }
 
-/// Ordered latents to numbers.
-pub(super) struct Map<'a, T: Number> {
-    pub(super) latents: &'a [T::L],
-    pub(super) numbers: &'a mut [T],
-}
-
-impl<T: Number> Work for Map<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (x, &latent) in self.numbers.iter_mut().zip(self.latents) {
-            *x = T::from_latent(latent);
-        }
-    }
-}
-
 /// Ordered latents to bits of numbers, whose type says by what map.
-pub(super) struct Mapping<'a, L> {
+pub(super) struct Map<'a, L> {
     pub(super) map: tans::Map,
     pub(super) latents: &'a [L],
     pub(super) bits: &'a mut [L],
 }
 
-impl<L: Latent> Work for Mapping<'_, L> {
+impl<L: Latent> Work for Map<'_, L> {
     type Output = ();
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::number::{Latent, Number};
 use crate::pco::decode::batch::{self, Next};
 use crate::pco::decode::chunk::ChunkTables;
-use crate::pco::decode::join::{Join, Map, Mapping, Secondary, Wanted};
+use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
 use crate::pco::decode::room::Room;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
@@ -364,7 +364,7 @@ impl<L: Latent> PageState<L> {
                 break;
             }
             if !straight {
-                Present::in_use().run(Mapping { map, latents: primary, bits: now });
+                Present::in_use().run(Map { map, latents: primary, bits: now });
             }
             self.spent.primary += (at - *bit) as u64;
             *bit = at;
@@ -411,7 +411,8 @@ impl<L: Latent> PageState<L> {
         let n = self.ready.len().min(dst.len());
         let from = self.ready.start;
         let latents = &self.scratch.room.primary[from..from + n];
-        Present::in_use().run(Map { latents, numbers: &mut dst[..n] });
+        let bits = T::bits_mut(&mut dst[..n]);
+        Present::in_use().run(Map { map: T::MAP, latents, bits });
         self.ready.start += n;
         // While the next batch is decoded.
         let behind = &mut dst[n..];
