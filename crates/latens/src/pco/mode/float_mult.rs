@@ -51,21 +51,15 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
             for xs in latents.chunks_mut(BLOCK) {
                 let is_near = |x: L| sum_of(x, inverse) < WHOLE + most;
                 if xs.iter().fold(true, |all, &x| all & is_near(x)) {
-                    for (x, distance) in xs.iter_mut().zip(&mut block) {
-                        let (multiple, product) = near_multiple(*x, inverse, base_bits);
-                        *distance = x.sub(product.order()).add(L::MID);
-                        *x = multiple;
-                    }
+                    split_block(xs, &mut block, |x| near_multiple(x, inverse, base_bits));
                 } else {
-                    for (x, distance) in xs.iter_mut().zip(&mut block) {
-                        let (multiple, product) = if is_near(*x) {
-                            near_multiple(*x, inverse, base_bits)
+                    split_block(xs, &mut block, |x| {
+                        if is_near(x) {
+                            near_multiple(x, inverse, base_bits)
                         } else {
-                            far_multiple(*x, inverse, base_bits)
-                        };
-                        *distance = x.sub(product.order()).add(L::MID);
-                        *x = multiple;
-                    }
+                            far_multiple(x, inverse, base_bits)
+                        }
+                    });
                 }
                 distances.extend_from_slice(&block[..xs.len()]);
             }
@@ -76,6 +70,16 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
 
 /// Latents that are split without a branch where all of them are near zero.
 const BLOCK: usize = 64;
+
+/// Latents to the multiples that are found for them, and the distances to their products.
+#[inline(always)]
+fn split_block<L: Latent>(xs: &mut [L], distances: &mut [L], multiple: impl Fn(L) -> (L, L)) {
+    for (x, distance) in xs.iter_mut().zip(distances) {
+        let (multiple, product) = multiple(*x);
+        *distance = x.sub(product.order()).add(L::MID);
+        *x = multiple;
+    }
+}
 
 /// A quotient's magnitude, rounded by an addition after which the sum's low bits count the multiple.
 #[inline(always)]
@@ -96,7 +100,7 @@ fn near_multiple<L: Latent>(x: L, inverse: f64, base_bits: L) -> (L, L) {
 }
 
 /// From here on all floats are whole; smaller ones lose their fractions by its addition.
-const WHOLE: f64 = 4_503_599_627_370_496.0;
+pub(super) const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// The multiple nearest to a number that is too far from zero for the short way, or none at all,
 /// and its product with the base.

@@ -1,6 +1,7 @@
 //! IntMult: `latent = primary · base + secondary`, mod 2^k.
 
 use crate::number::Latent;
+use crate::pco::mode::float_mult::WHOLE;
 use latens_kernels::dispatch::Present;
 
 /// Quotients and remainders of ordered latents; the base is not 0.
@@ -55,8 +56,7 @@ const NEAR: u64 = 1 << 50;
 /// Quotient and remainder of a number of up to twice [`NEAR`].
 #[inline(always)]
 fn of_near(all: u64, divisor: u64, inverse: f64) -> (u64, u64) {
-    // Whole numbers behind 2^52 are the low bits of a double.
-    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    // Whole numbers behind it are the low bits of a double.
     let value = f64::from_bits(all | WHOLE.to_bits()) - WHOLE;
     // Rounded to the nearest, so the quotient or one more.
     let near = (value * inverse + WHOLE).to_bits() - WHOLE.to_bits();
