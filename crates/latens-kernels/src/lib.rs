@@ -47,6 +47,8 @@ mod x86_64 {
     pub(crate) mod avx2_sums;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_taps;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_walk;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(any(target_arch = "x86_64", test))]
@@ -67,6 +69,8 @@ mod x86_64 {
     pub(crate) mod bmi2_walk;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod lanes512;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod shadow;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

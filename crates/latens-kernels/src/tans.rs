@@ -6,6 +6,7 @@
 
 pub(crate) mod codes;
 pub(crate) mod offsets;
+mod room;
 pub(crate) mod slot;
 mod spread;
 pub(crate) mod stream;
@@ -15,13 +16,16 @@ use crate::dispatch::{Present, Simd};
 use crate::scalar::tans as scalar;
 use crate::sums;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
+use crate::x86_64::{
+    avx2_walk, avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk, shadow,
+};
 use offsets::Offsets;
 use slot::Lowers;
 use stream::SLACK;
 
 pub use crate::latent::Latent;
 pub use codes::Codes;
+pub use room::Room;
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
 pub use stream::{BATCH, LANES, Stream, WINDOW};
 pub use table::{Memory, Table, Ways};
@@ -99,10 +103,25 @@ pub fn walk(present: Present, walk: Walk<'_>) -> usize {
     }
 }
 
-/// Whether [`walk_and_unpack`] does both at once, so that it is faster than one after the other.
+/// Most bits of an offset that is unpacked beside a walk, where that is faster than one after the other.
 #[inline]
-pub fn is_fast_at_once(present: Present) -> bool {
-    present.simd() == Simd::Avx512
+fn most_at_once(present: Present) -> Option<u8> {
+    match present.simd() {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 => Some(avx512::MOST),
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 => Some(avx2_walk::MOST),
+        _ => None,
+    }
+}
+
+impl<L: Latent> Table<L> {
+    /// Whether [`walk_and_unpack`] does both at once for latents of this table, so that it is faster
+    /// than one after the other.
+    #[inline]
+    pub fn is_fast_at_once(&self, present: Present) -> bool {
+        most_at_once(present).is_some_and(|most| self.max_offset_bits <= most)
+    }
 }
 
 /// What latents are mapped by in the end.
@@ -133,7 +152,7 @@ impl<L: Latent> Finish<'_, L> {
     #[inline]
     pub fn is_done_beside(&self, present: Present) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if present.simd() == Simd::Avx512 {
+        if most_at_once(present).is_some() {
             let has_map = L::WIDTH >= 32 || self.map != Map::Float;
             return has_map && self.sums_at_once() == self.moments.len();
         }
@@ -145,7 +164,7 @@ impl<L: Latent> Finish<'_, L> {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn sums_at_once(&self) -> usize {
-        if L::WIDTH < 32 { 0 } else { self.moments.len().min(avx512_walk::MOST_SUMS) }
+        if L::WIDTH < 32 { 0 } else { self.moments.len().min(shadow::MOST_SUMS) }
     }
 
     #[inline]
@@ -184,10 +203,9 @@ pub fn walk_and_unpack<L: Latent>(
     finish: Finish<'_, L>,
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if present.simd() == Simd::Avx512
+    if now.table.is_fast_at_once(present)
         && next.n == BATCH
         && now.codes.n == BATCH
-        && now.table.max_offset_bits <= avx512::MOST
         && let Ok(dst) = <&mut [L; BATCH]>::try_from(&mut *now.dst)
     {
         next.check();
@@ -196,20 +214,24 @@ pub fn walk_and_unpack<L: Latent>(
         let is_all = finish.is_done_beside(present);
         let later = finish.moments.len() - finish.sums_at_once();
         let (later, moments) = finish.moments.split_at_mut(later);
-        let shadow = avx512_walk::Shadow {
+        let shadow = shadow::Shadow {
             lowers: &table.lowers,
-            visited: &codes.nodes,
+            visited: codes,
             stream,
             dst,
-            offsets: table.max_offset_bits > 0 || finish.map == Map::Float,
+            max_offset_bits: table.max_offset_bits,
             moments,
             map: if is_all { finish.map } else { Map::NONE },
         };
-        let Walk { ways, states, stream, n, codes } = next;
-        codes.are_of(ways, n);
+        let Walk { ways: Ways { nodes, max_bits, .. }, states, stream, n, codes } = next;
+        codes.are_of(next.ways, n);
         // SAFETY: the set is present; the checks have found all that both steps demand.
-        let bits =
-            unsafe { avx512_walk::walk(ways.nodes, ways.max_bits, states, stream, codes, shadow) };
+        let bits = unsafe {
+            match present.simd() {
+                Simd::Avx512 => avx512_walk::walk(nodes, max_bits, states, stream, codes, shadow),
+                _ => avx2_walk::walk(nodes, max_bits, states, stream, codes, shadow),
+            }
+        };
         if !is_all {
             Finish { moments: later, map: finish.map }.run(present, now.dst);
         }

@@ -20,7 +20,7 @@ pub struct Codes {
     pub(crate) before: [Node; BEFORE],
     pub(crate) nodes: [Node; BATCH],
     /// Behind the nodes: what a kernel has no registers for.
-    pub(crate) beside: [usize; 3],
+    pub(crate) beside: [usize; 4],
     /// Bits that the offsets take, where a kernel has summed them up.
     pub(crate) summed: Option<u32>,
     pub(super) n: usize,
@@ -33,7 +33,7 @@ impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
         let before = [Node::default(); BEFORE];
-        Self { before, nodes, beside: [0; 3], summed: None, n: 0, end: 0, max_offset_bits: 0 }
+        Self { before, nodes, beside: [0; 4], summed: None, n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 

@@ -1,8 +1,4 @@
-//! A walk, and the unpacking of other codes in its shadow.
-//!
-//! A walk waits for its own loads most of the time: half of what the processor could do in a cycle
-//! is free. Unpacking with AVX-512 needs vector registers and, for a moment, one of the others, so
-//! that both go into one loop.
+//! A walk, and the unpacking of other codes in its shadow, with AVX-512.
 
 use crate::latent::Latent;
 use crate::tans::Map;
@@ -13,9 +9,108 @@ use crate::x86_64::avx512_tans::{
     SEVENS, UP_TO, WIDTHS, halves, offset_bits_behind as offset_bits,
 };
 use crate::x86_64::bmi2_tans::wide_word;
-use crate::x86_64::bmi2_walk::{FEW, Walker, four_codes, walk_groups};
+use crate::x86_64::bmi2_walk::{FEW, Walker};
+use crate::x86_64::shadow::{Shadow, finished};
 use std::arch::asm;
 use std::arch::x86_64::*;
+
+/// Four codes. `left` is moved on, and the flags say whether it has come to 0. The shorter ones of
+/// [`super::bmi2_walk`] have not been measured beside this unpacking.
+macro_rules! four_codes {
+    (few) => {
+        four_codes!(
+            "",
+            "add {n0}, {x}
+            shrx {word}, [{bytes}], {n0}"
+        )
+    };
+    // Sixteen bytes shifted right by the count. The upper eight are shifted left by one, and by 63
+    // less the count, so that none is by 64.
+    (many) => {
+        four_codes!(
+            "mov {n1}, [{bytes} + 8]",
+            "add {n1}, {n1}
+            mov {n2}, {n0}
+            not {n2}
+            sub {n2}, {x}
+            add {n0}, {x}
+            shrx {word}, [{bytes}], {n0}
+            shlx {n1}, {n1}, {n2}
+            or {word}, {n1}"
+        )
+    };
+    // The word of the next group is its `$tail`.
+    ($above:literal, $tail:literal) => {
+        concat!(
+            "mov {n0}, [{nodes} + {s0} * 8]
+            mov {n1}, [{nodes} + {s1} * 8]
+            mov {n2}, [{nodes} + {s2} * 8]
+            mov [{end} + {left}], {n0}
+            mov [{end} + {left} + 8], {n1}
+            mov [{end} + {left} + 16], {n2}
+            bzhi {x}, {word}, {n0}
+            movzx {s0:e}, word ptr [{nodes} + {s0} * 8 + 2]
+            add {s0}, {x}
+            shrx {x}, {word}, {n0}
+            # The low byte of these sums counts bits.
+            add {n0}, {n1}
+            bzhi {x}, {x}, {n1}
+            movzx {s1:e}, word ptr [{nodes} + {s1} * 8 + 2]
+            add {s1}, {x}
+            shrx {x}, {word}, {n0}
+            add {n0}, {n2}
+            bzhi {x}, {x}, {n2}
+            movzx {s2:e}, word ptr [{nodes} + {s2} * 8 + 2]
+            add {s2}, {x}
+            # From here on `x` is the fourth node.
+            mov {x}, [{nodes} + {s3} * 8]
+            mov [{end} + {left} + 24], {x}\n",
+            $above,
+            "\nshrx {word}, {word}, {n0}
+            add {n0}, {bit}
+            bzhi {word}, {word}, {x}
+            movzx {s3:e}, word ptr [{nodes} + {s3} * 8 + 2]
+            add {s3}, {word}\n",
+            $tail,
+            "\n# At most 7 + 56 bits from the byte that the four codes begin in.
+            movzx {n0:e}, {n0:l}
+            mov {bit}, {n0}
+            and {bit:e}, 7
+            shr {n0:e}, 3
+            add {bytes}, {n0}
+            add {left}, 32"
+        )
+    };
+}
+
+/// Groups of four codes, all of a [`Walker`]'s; `$before` each `$group`, and what that needs.
+macro_rules! walk_groups {
+    ($walker:ident, $end:expr, $n:expr, [$($text:expr,)*], $($operand:tt)*) => {
+        asm!(
+            // Wherever it happened to lie, it took up to 5 % longer.
+            ".p2align 6",
+            "2:",
+            $($text,)*
+            "jne 2b",
+            nodes = in(reg) $walker.nodes,
+            bytes = inout(reg) $walker.bytes,
+            bit = inout(reg) $walker.bit,
+            end = in(reg) $end,
+            left = inout(reg) -8 * $n as isize => _,
+            s0 = inout(reg) $walker.states[0],
+            s1 = inout(reg) $walker.states[1],
+            s2 = inout(reg) $walker.states[2],
+            s3 = inout(reg) $walker.states[3],
+            word = inout(reg) wide_word($walker.bytes, $walker.bit) => _,
+            n0 = out(reg) _,
+            n1 = out(reg) _,
+            n2 = out(reg) _,
+            x = out(reg) _,
+            $($operand)*
+            options(nostack),
+        )
+    };
+}
 
 /// The offsets of the next eight nodes, and these: in zmm registers of the numbers `$nodes` and
 /// `$offsets`. What is done is told in [`super::avx512_tans`].
@@ -224,23 +319,6 @@ macro_rules! stored {
     };
 }
 
-/// What is unpacked.
-pub(crate) struct Shadow<'a, L> {
-    pub(crate) lowers: &'a Lowers<L>,
-    pub(crate) visited: &'a [Node; BATCH],
-    pub(crate) stream: Stream<'a>,
-    pub(crate) dst: &'a mut [L; BATCH],
-    /// Whether there are any offsets. Where there are none they may be looked for, and must be where
-    /// numbers are floats.
-    pub(crate) offsets: bool,
-    /// What running sums begin with, [`MOST_SUMS`] at most; the last one's come first.
-    pub(crate) moments: &'a mut [L],
-    pub(crate) map: Map,
-}
-
-/// Running sums of latents that are made here.
-pub(crate) const MOST_SUMS: usize = 2;
-
 /// [`super::bmi2_walk::walk`] of a whole batch, and [`super::avx512_tans::unpack`] of another one, with
 /// running sums and the map to numbers.
 ///
@@ -255,7 +333,7 @@ pub(crate) unsafe fn walk<L: Latent>(
     states: &mut [u32; LANES],
     stream: Stream<'_>,
     codes: &mut Codes,
-    shadow: Shadow<'_, L>,
+    mut shadow: Shadow<'_, L>,
 ) -> usize {
     let mut walker = Walker {
         nodes: nodes.as_ptr(),
@@ -263,40 +341,16 @@ pub(crate) unsafe fn walk<L: Latent>(
         bytes: stream.bytes.as_ptr(),
         bit: stream.bit as u64,
     };
-    let Shadow { lowers, visited, stream: offsets, dst, offsets: has_offsets, moments, map } =
-        shadow;
-    codes.beside = [
-        visited.as_ptr_range().end.expose_provenance(),
-        dst.as_mut_ptr_range().end.expose_provenance(),
-        match lowers {
-            Lowers::Near(_) => 0,
-            Lowers::Far(lowers) => lowers.as_ptr().expose_provenance(),
-        },
-    ];
-    let all: *mut Codes = codes;
-    // SAFETY: the field that follows the nodes.
-    let end = unsafe { &raw mut (*all).beside };
-    let place = (offsets.bytes.as_ptr().expose_provenance() * 8 + offsets.bit) as i64;
+    let end = shadow.note(codes);
+    let place = shadow.stream.bytes.as_ptr().expose_provenance() * 8 + shadow.stream.bit;
     let (even, odd) = halves();
     let splat = |x: L| match L::WIDTH {
         64 => _mm512_set1_epi64(x.widen().cast_signed()),
         #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]
         _ => _mm512_set1_epi32(x.widen() as i32),
     };
-    let least = match lowers {
-        Lowers::Near(least) => splat(*least),
-        Lowers::Far(_) => _mm512_setzero_si512(),
-    };
-    let mut sums = [_mm512_setzero_si512(); MOST_SUMS];
-    for (sum, moment) in sums.iter_mut().zip(moments.iter().rev()) {
-        *sum = splat(*moment);
-    }
-    let [mut last, mut first] = sums;
-    let flip = match map {
-        Map::Flip(bits) => bits,
-        Map::Float => 1 << (L::WIDTH - 1),
-    };
-    let flip = splat(L::from_low(flip));
+    let (least, flip) = (splat(shadow.least()), splat(shadow.flip()));
+    let [mut last, mut first] = shadow.sums().map(splat);
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
         ([$($before:expr),*]) => {
@@ -322,7 +376,7 @@ pub(crate) unsafe fn walk<L: Latent>(
                 in("zmm30") _mm512_set1_epi64(WIDTHS),
                 in("zmm29") _mm512_setzero_si512(),
                 in("zmm28") _mm512_set1_epi64(SEVENS),
-                inout("zmm27") _mm512_set1_epi64(place) => _,
+                inout("zmm27") _mm512_set1_epi64(place as i64) => _,
                 in("zmm26") least,
                 in("zmm25") even,
                 in("zmm24") odd,
@@ -361,41 +415,26 @@ pub(crate) unsafe fn walk<L: Latent>(
         (@ near) => { concat!(summed!(), eight_offsets!(0, 6)) };
         (@ bounds) => { summed!() };
     }
-    /// `$body` for each order, and each map or a given one.
-    macro_rules! finished {
-        ($map:tt $body:ident, $($what:tt),*) => {
-            match moments.len() {
-                0 => $body!($($what,)* 0, $map),
-                1 => $body!($($what,)* 1, $map),
-                _ => $body!($($what,)* 2, $map),
-            }
-        };
-        ($body:ident, $($what:tt),*) => {
-            match map {
-                Map::NONE => finished!(none $body, $($what),*),
-                Map::Flip(_) => finished!(flip $body, $($what),*),
-                Map::Float => finished!(float $body, $($what),*),
-            }
-        };
-    }
+    let (order, map) = (shadow.moments.len(), shadow.map);
+    let has_offsets = shadow.has_offsets();
     // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
     // lies in front of the codes' nodes, and in these.
     unsafe {
-        match (lowers, L::WIDTH) {
-            (Lowers::Far(_), _) => finished!(eight, far),
-            (_, 64) if has_offsets => finished!(eight, near),
-            (_, 32) if has_offsets => finished!(sixteen, 32, near),
+        match (shadow.lowers, L::WIDTH) {
+            (Lowers::Far(_), _) => finished!(order, match map => eight, far),
+            (_, 64) if has_offsets => finished!(order, match map => eight, near),
+            (_, 32) if has_offsets => finished!(order, match map => sixteen, 32, near),
             (_, 16) if has_offsets && map == Map::NONE => sixteen!(16, near, 0, none),
             (_, 16) if has_offsets => sixteen!(16, near, 0, flip),
             _ if has_offsets && map == Map::NONE => sixteen!(8, near, 0, none),
             _ if has_offsets => sixteen!(8, near, 0, flip),
-            (_, 64) => finished!(flip eight, bounds),
-            (_, 32) => finished!(flip sixteen, 32, bounds),
+            (_, 64) => finished!(order, flip => eight, bounds),
+            (_, 32) => finished!(order, flip => sixteen, 32, bounds),
             (_, 16) => sixteen!(16, bounds, 0, flip),
             _ => sixteen!(8, bounds, 0, flip),
         }
     }
-    for (moment, sum) in moments.iter_mut().rev().zip([last, first]) {
+    for (moment, sum) in shadow.moments.iter_mut().rev().zip([last, first]) {
         *moment = highest(sum);
     }
     codes.summed = Some(offset_bits(&codes.nodes[BATCH - BEFORE..], summed));

@@ -5,9 +5,11 @@
 //! counts of four nodes to the place of the bits that follow. Processors run but two shifts or
 //! masks in a cycle, Zen 3 among them. Hence:
 //!
-//! * The next slot comes by a load of its own and not out of the node.
+//! * The next slot's base is added from memory and not taken out of the node.
 //! * No load lies on the second way: the stream is loaded from the place before those four codes
 //!   whose bits are still to be counted, and shifted once they are.
+//! * Counts are summed up in the register of the place, and states go round two sets of registers:
+//!   eight codes a loop. What counts most is how few instructions there are.
 //! * The loop is written out: it needs fourteen registers, all but stack and frame pointer, and
 //!   compilers see four like operations and pack the states into a vector, or spill.
 
@@ -24,84 +26,102 @@ use std::arch::asm;
 /// Four codes of so many bits leave as many in eight bytes behind them, wherever the first begins
 /// in its byte.
 pub(super) const FEW: u8 = 7;
+/// Four codes of so many bits end within seven bytes.
+pub(super) const SOME: u8 = 12;
 
-/// Four codes. `left` is moved on, and the flags say whether it has come to 0.
+/// Four codes, whose nodes go to `[end + left + $at]`: from the states in the registers `$s` to those in
+/// `$n`, which are free before; the others are then.
+///
+/// `word` has the bits of these codes, and `bit` the place of the first of them in the byte of `bytes`.
+#[rustfmt::skip]
 macro_rules! four_codes {
-    (few) => {
-        $crate::x86_64::bmi2_walk::four_codes!(
-            "",
-            "add {n0}, {x}
-            shrx {word}, [{bytes}], {n0}"
-        )
+    ($few:ident, $at:literal, to n) => {
+        four_codes!(
+            @ $few, $at, "s0", "s1", "s2", "s3", "n0", "n1", "n2", "n3")
     };
-    // Sixteen bytes shifted right by the count. The upper eight are shifted left by one, and by 63
-    // less the count, so that none is by 64.
-    (many) => {
-        $crate::x86_64::bmi2_walk::four_codes!(
-            "mov {n1}, [{bytes} + 8]",
-            "add {n1}, {n1}
-            mov {n2}, {n0}
-            not {n2}
-            sub {n2}, {x}
-            add {n0}, {x}
-            shrx {word}, [{bytes}], {n0}
-            shlx {n1}, {n1}, {n2}
-            or {word}, {n1}"
-        )
+    ($few:ident, $at:literal, to s) => {
+        four_codes!(
+            @ $few, $at, "n0", "n1", "n2", "n3", "s0", "s1", "s2", "s3")
     };
-    // The word of the next group is its `$tail`.
-    ($above:literal, $tail:literal) => {
+    (@ $few:ident, $at:literal, $s0:literal, $s1:literal, $s2:literal, $s3:literal,
+     $n0:literal, $n1:literal, $n2:literal, $n3:literal) => {
         concat!(
-            "mov {n0}, [{nodes} + {s0} * 8]
-            mov {n1}, [{nodes} + {s1} * 8]
-            mov {n2}, [{nodes} + {s2} * 8]
-            mov [{end} + {left}], {n0}
-            mov [{end} + {left} + 8], {n1}
-            mov [{end} + {left} + 16], {n2}
-            bzhi {x}, {word}, {n0}
-            movzx {s0:e}, word ptr [{nodes} + {s0} * 8 + 2]
-            add {s0}, {x}
-            shrx {x}, {word}, {n0}
+            "mov {", $n0, "}, [{nodes} + {", $s0, "} * 8]
+            mov {", $n1, "}, [{nodes} + {", $s1, "} * 8]
+            mov {", $n2, "}, [{nodes} + {", $s2, "} * 8]
+            mov [{end} + {left} + ", $at, "], {", $n0, "}
+            mov [{end} + {left} + ", $at, " + 8], {", $n1, "}
+            mov [{end} + {left} + ", $at, " + 16], {", $n2, "}
             # The low byte of these sums counts bits.
-            add {n0}, {n1}
-            bzhi {x}, {x}, {n1}
-            movzx {s1:e}, word ptr [{nodes} + {s1} * 8 + 2]
-            add {s1}, {x}
-            shrx {x}, {word}, {n0}
-            add {n0}, {n2}
-            bzhi {x}, {x}, {n2}
-            movzx {s2:e}, word ptr [{nodes} + {s2} * 8 + 2]
-            add {s2}, {x}
-            # From here on `x` is the fourth node.
-            mov {x}, [{nodes} + {s3} * 8]
-            mov [{end} + {left} + 24], {x}\n",
-            $above,
-            "\nshrx {word}, {word}, {n0}
-            add {n0}, {bit}
-            bzhi {word}, {word}, {x}
-            movzx {s3:e}, word ptr [{nodes} + {s3} * 8 + 2]
-            add {s3}, {word}\n",
-            $tail,
-            "\n# At most 7 + 56 bits from the byte that the four codes begin in.
-            movzx {n0:e}, {n0:l}
-            mov {bit}, {n0}
+            add {bit}, {", $n0, "}
+            shrx {", $n3, "}, {word}, {", $n0, "}
+            bzhi {", $n0, "}, {word}, {", $n0, "}
+            add {", $n0, ":x}, [{nodes} + {", $s0, "} * 8 + 2]
+            add {bit}, {", $n1, "}
+            shrx {word}, {", $n3, "}, {", $n1, "}
+            bzhi {", $n1, "}, {", $n3, "}, {", $n1, "}
+            add {", $n1, ":x}, [{nodes} + {", $s1, "} * 8 + 2]
+            mov {", $n3, "}, [{nodes} + {", $s3, "} * 8]
+            mov [{end} + {left} + ", $at, " + 24], {", $n3, "}
+            add {bit}, {", $n2, "}
+            shrx {", $s0, "}, {word}, {", $n2, "}
+            bzhi {", $n2, "}, {word}, {", $n2, "}
+            add {", $n2, ":x}, [{nodes} + {", $s2, "} * 8 + 2]
+            add {bit}, {", $n3, "}
+            bzhi {", $n3, "}, {", $s0, "}, {", $n3, "}
+            add {", $n3, ":x}, [{nodes} + {", $s3, "} * 8 + 2]
+            shrx {word}, [{bytes}], {bit}
+            ",
+            four_codes!(@ $few, $s0, $s1),
+            "# At most 7 + 56 bits from the byte that the four codes begin in.
+            movzx {bit:e}, {bit:l}
+            mov {", $s0, ":e}, {bit:e}
+            shr {", $s0, ":e}, 3
             and {bit:e}, 7
-            shr {n0:e}, 3
-            add {bytes}, {n0}
-            add {left}, 32"
+            add {bytes}, {", $s0, "}
+            "
+        )
+    };
+    // The word has as many bits as four codes behind these need.
+    (@ few, $t:literal, $u:literal) => {
+        ""
+    };
+    // The byte behind it, and what follows, where the place is below 56.
+    (@ some, $t:literal, $u:literal) => {
+        concat!(
+            "mov {", $t, ":e}, 56
+            sub {", $t, ":e}, {bit:e}
+            shlx {", $t, "}, [{bytes} + 7], {", $t, "}
+            or {word}, {", $t, "}
+            "
+        )
+    };
+    // The eight bytes behind it, shifted left by one, and by 63 less the count, so that none is by 64.
+    (@ many, $t:literal, $u:literal) => {
+        concat!(
+            "mov {", $t, "}, [{bytes} + 8]
+            mov {", $u, ":e}, {bit:e}
+            not {", $u, ":e}
+            add {", $t, "}, {", $t, "}
+            shlx {", $t, "}, {", $t, "}, {", $u, "}
+            or {word}, {", $t, "}
+            "
         )
     };
 }
 pub(super) use four_codes;
 
-/// Groups of four codes, all of a [`Walker`]'s; `$before` each `$group`, and what that needs.
-macro_rules! walk_groups {
-    ($walker:ident, $end:expr, $n:expr, [$($text:expr,)*], $($operand:tt)*) => {
+/// All of `$n` codes by eights: behind `$before`, `$text` over and over, between which are two times [`four_codes`], and what it needs.
+/// Flags are lost.
+macro_rules! walk_eights {
+    ($walker:ident, $end:expr, $n:expr, $before:expr, [$($text:expr,)*], $($operand:tt)*) => {
         asm!(
+            $before,
             // Wherever it happened to lie, it took up to 5 % longer.
             ".p2align 6",
             "2:",
             $($text,)*
+            "add {left}, 64",
             "jne 2b",
             nodes = in(reg) $walker.nodes,
             bytes = inout(reg) $walker.bytes,
@@ -116,13 +136,13 @@ macro_rules! walk_groups {
             n0 = out(reg) _,
             n1 = out(reg) _,
             n2 = out(reg) _,
-            x = out(reg) _,
+            n3 = out(reg) _,
             $($operand)*
             options(nostack),
         )
     };
 }
-pub(super) use walk_groups;
+pub(super) use walk_eights;
 
 pub(super) struct Walker {
     pub(super) nodes: *const Node,
@@ -134,21 +154,32 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    /// `n` codes, a multiple of four and not 0, of [`FEW`] bits at most if `few`.
+    /// `n` codes of `max_bits` at most, a multiple of eight and not 0.
     ///
     /// # Safety
     /// The states are slots of the table, which is closed; `first` has room for `n`; the stream
     /// goes on for sixteen bytes from where the last four codes begin; callers are compiled with
     /// BMI2.
     #[inline(always)]
-    unsafe fn groups(&mut self, first: *mut Node, n: usize, few: bool) {
+    unsafe fn eights(&mut self, first: *mut Node, n: usize, max_bits: u8) {
+        macro_rules! run {
+            ($few:ident) => {
+                walk_eights!(
+                    self,
+                    first.add(n),
+                    n,
+                    "",
+                    [four_codes!($few, "0", to n), four_codes!($few, "32", to s),],
+                )
+            };
+        }
         // SAFETY: the caller's promise. Nodes and stream are read where states and the counts of
         // four codes, 56 at most, say; `n` nodes are written.
         unsafe {
-            if few {
-                walk_groups!(self, first.add(n), n, [four_codes!(few),],);
-            } else {
-                walk_groups!(self, first.add(n), n, [four_codes!(many),],);
+            match max_bits {
+                n if n <= FEW => run!(few),
+                n if n <= SOME => run!(some),
+                _ => run!(many),
             }
         }
     }
@@ -164,7 +195,7 @@ impl Walker {
     /// One code of lane `lane`, for what is left at the end.
     ///
     /// # Safety
-    /// As [`Walker::groups`], for one; the stream goes on for eight bytes.
+    /// As [`Walker::eights`], for one; the stream goes on for eight bytes.
     #[inline(always)]
     unsafe fn one(&mut self, lane: usize, visited: &mut Node) {
         // SAFETY: the caller's promise.
@@ -198,16 +229,16 @@ pub(crate) unsafe fn walk(
         bytes: stream.bytes.as_ptr(),
         bit: stream.bit as u64,
     };
-    let (groups, rest) = visited.as_chunks_mut::<LANES>();
-    let groups = groups.as_flattened_mut();
-    if !groups.is_empty() {
+    let (eights, rest) = visited.as_chunks_mut::<{ 2 * LANES }>();
+    let eights = eights.as_flattened_mut();
+    if !eights.is_empty() {
         // SAFETY: the caller's promise, which every step keeps, as the table is closed; the window
         // goes on for seventeen bytes behind the last code.
-        unsafe { walker.groups(groups.as_mut_ptr(), groups.len(), max_bits <= FEW) };
+        unsafe { walker.eights(eights.as_mut_ptr(), eights.len(), max_bits) };
     }
-    for (lane, node) in rest.iter_mut().enumerate() {
+    for (i, node) in rest.iter_mut().enumerate() {
         // SAFETY: likewise.
-        unsafe { walker.one(lane, node) };
+        unsafe { walker.one(i % LANES, node) };
     }
     walker.finish(states, stream)
 }

@@ -121,7 +121,7 @@ pub(crate) fn unpack_beside<L: Latent>(
 ) -> Option<usize> {
     let present = Present::in_use();
     let Next { ways, slots, codes: next_codes, n: next_n, finish } = next;
-    if next_n <= BATCH_N - TOO_FAR || !kernel::is_fast_at_once(present) {
+    if next_n <= BATCH_N - TOO_FAR || !table.is_fast_at_once(present) {
         return None;
     }
     let ways = ways?;

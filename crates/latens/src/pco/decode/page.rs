@@ -12,7 +12,7 @@ use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
-use latens_kernels::tans::{Finish, Map as To};
+use latens_kernels::tans::{self, Finish, Map as To};
 use std::mem;
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ pub(crate) struct Spent {
 /// Room for what a batch has, as far as the chunk has such.
 #[derive(Clone, Debug)]
 struct Scratch<L> {
-    room: Box<Room<L>>,
+    room: Room<L>,
     lookbacks: Vec<u32>,
     indices: Vec<u32>,
 }
@@ -176,7 +176,7 @@ impl<L: Latent> PageState<L> {
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
         let Scratch { room, lookbacks, indices } = &mut self.scratch;
-        let Room { codes: [codes, next_codes], primary, secondary, .. } = &mut **room;
+        let tans::Room { codes: [codes, next_codes], primary, secondary, .. } = &mut *room.batch;
         let (mut codes, mut next_codes) = (codes, next_codes);
         if self.swapped {
             mem::swap(&mut codes, &mut next_codes);
@@ -338,7 +338,7 @@ impl<L: Latent> PageState<L> {
         if !tables.goes_straight() || !self.ready.is_empty() {
             return 0;
         }
-        let Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room;
+        let tans::Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room.batch;
         let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
         let mut filled = 0;
         while let Some(ahead) = self.ahead
@@ -385,7 +385,7 @@ impl<L: Latent> PageState<L> {
     ) -> Result<()> {
         let (left, n) = (self.left, self.left.min(BATCH_N));
         let (codes, mut ahead) =
-            (&mut self.scratch.room.codes[usize::from(self.swapped)], self.ahead.take());
+            (&mut self.scratch.room.batch.codes[usize::from(self.swapped)], self.ahead.take());
         if let (Some(decoder), Some(table)) = (&mut self.delta, &tables.delta) {
             let stored = n.min(left.saturating_sub(tables.meta.delta.state_n()));
             decoder.skip(table, stored, left, ahead.take(), src, bit, codes)?;
@@ -410,7 +410,7 @@ impl<L: Latent> PageState<L> {
     pub(crate) fn take<T: Number<L = L>>(&mut self, dst: &mut [T]) -> usize {
         let n = self.ready.len().min(dst.len());
         let from = self.ready.start;
-        let latents = &self.scratch.room.primary[from..from + n];
+        let latents = &self.scratch.room.batch.primary[from..from + n];
         let bits = T::bits_mut(&mut dst[..n]);
         Present::in_use().run(Map { map: T::MAP, latents, bits });
         self.ready.start += n;

@@ -1,54 +1,35 @@
 //! Room for the batches of a page.
 
 use crate::number::Latent;
-use crate::pco::layout::BATCH_N;
-use latens_kernels::tans::Codes;
+use latens_kernels::tans;
 use std::sync::{Mutex, PoisonError};
 
-/// Room for codes and latents.
-///
-/// Codes of one batch are read while those of another and latents are written. Loads wait for
-/// stores before them whose addresses are alike in the low twelve bits: hence the distances. Stores
-/// across lines take longer than all else: hence the alignment.
+/// Room for what a page's batches have.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
 pub(super) struct Room<L> {
-    pub(super) codes: [Codes; 2],
-    apart: [u64; 80],
-    pub(super) primary: [L; BATCH_N],
-    pub(super) secondary: [L; BATCH_N],
+    /// Codes and latents.
+    pub(super) batch: Box<tans::Room<L>>,
     /// A copy of a short page, and room behind it.
     pub(super) page: Vec<u8>,
 }
 
-impl<L: Latent> Room<L> {
-    fn new() -> Box<Self> {
-        Box::new(Self {
-            codes: Default::default(),
-            apart: [0; 80],
-            primary: [L::ZERO; BATCH_N],
-            secondary: [L::ZERO; BATCH_N],
-            page: Vec::new(),
-        })
-    }
-}
-
 /// Room of pages that are done with, for those that come: no more than have been decoded at a time.
 #[derive(Debug)]
-pub(super) struct Kept<L>(Mutex<Vec<Box<Room<L>>>>);
+pub(super) struct Kept<L>(Mutex<Vec<Room<L>>>);
 
 impl<L: Latent> Kept<L> {
     /// Room for a page.
-    pub(super) fn room(&self) -> Box<Room<L>> {
-        self.change(Vec::pop).unwrap_or_else(Room::new)
+    pub(super) fn room(&self) -> Room<L> {
+        let new = || Room { batch: tans::Room::new(), page: Vec::new() };
+        self.change(Vec::pop).unwrap_or_else(new)
     }
 
     /// Keeps the room of a page.
-    pub(super) fn keep(&self, room: Box<Room<L>>) {
+    pub(super) fn keep(&self, room: Room<L>) {
         self.change(|kept| kept.push(room));
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Vec<Box<Room<L>>>) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Room<L>>) -> R) -> R {
         // A list is sound whoever has panicked.
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
