@@ -106,14 +106,18 @@ impl Kernel {
                 self.in_bands(bands::TOGETHER, cursors, together);
             }
             #[cfg(target_arch = "x86_64")]
-            Simd::Avx2 => self.in_bands(2, cursors, |cursors| {
-                let twos = cursors.as_chunks_mut().0;
+            Simd::Avx2 => {
                 // SAFETY: as for AVX-512.
-                twos.iter_mut().for_each(|two| unsafe { avx2_rans::rows_2(tables, two) });
-                let ones = cursors.as_chunks_mut().0;
-                // SAFETY: as above.
-                ones.iter_mut().for_each(|one| unsafe { avx2_rans::rows_1(tables, one) });
-            }),
+                let together = |cursors: &mut [Cursor<'_>]| unsafe {
+                    let twos = cursors.as_chunks_mut().0;
+                    twos.iter_mut().for_each(|two| avx2_rans::rows_2(tables, two));
+                    let ones = cursors.as_chunks_mut().0;
+                    ones.iter_mut().for_each(|one| avx2_rans::rows_1(tables, one));
+                };
+                together(cursors);
+                // Where rows have many classes.
+                self.in_bands(2, cursors, together);
+            }
             _ => self.in_bands(1, cursors, |cursors| {
                 cursors.iter_mut().for_each(|cursor| scalar::rans::rows(tables, cursor));
             }),
@@ -124,15 +128,18 @@ impl Kernel {
     fn wide_rows(self, tables: &WideTables, cursors: &mut [Cursor<'_>]) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Simd::Avx2 | Simd::Avx512 => self.in_bands(2, cursors, |cursors| {
-                let twos = cursors.as_chunks_mut().0;
+            Simd::Avx2 | Simd::Avx512 => {
                 // SAFETY: a `Kernel` is made for what the processor has alone, AVX2 is there where
                 // AVX-512 is, and classes are checked.
-                twos.iter_mut().for_each(|two| unsafe { avx2_rans_wide::rows_2(tables, two) });
-                let ones = cursors.as_chunks_mut().0;
-                // SAFETY: as above.
-                ones.iter_mut().for_each(|one| unsafe { avx2_rans_wide::rows_1(tables, one) });
-            }),
+                let together = |cursors: &mut [Cursor<'_>]| unsafe {
+                    let twos = cursors.as_chunks_mut().0;
+                    twos.iter_mut().for_each(|two| avx2_rans_wide::rows_2(tables, two));
+                    let ones = cursors.as_chunks_mut().0;
+                    ones.iter_mut().for_each(|one| avx2_rans_wide::rows_1(tables, one));
+                };
+                together(cursors);
+                self.in_bands(2, cursors, together);
+            }
             _ => self.in_bands(1, cursors, |cursors| {
                 cursors.iter_mut().for_each(|cursor| scalar::rans::wide_rows(tables, cursor));
             }),
@@ -148,6 +155,10 @@ impl Kernel {
     ) {
         let present = Present::new(self.0);
         for some in cursors.chunks_mut(together) {
+            // What is done needs no memory for classes.
+            if some.iter().all(|cursor| cursor.safe_rows() == 0) {
+                continue;
+            }
             bands::in_bands(present, some, &mut decode);
         }
     }

@@ -42,7 +42,7 @@ pub struct Levels<'a> {
     pub(crate) starts: &'a [u16],
     pub(crate) cols: &'a [u8],
     /// The highest of them.
-    pub(super) highest: u8,
+    pub(crate) highest: u8,
 }
 
 impl<'a> Levels<'a> {
@@ -81,7 +81,12 @@ impl<'a> Levels<'a> {
             let (starts, at) = (&self.starts[first / LANES..], first % self.cols.len());
             // SAFETY: the set is present, and AVX2 is there where AVX-512 is; `new` has seen to
             // places and starts.
-            let done = unsafe { avx2_lookup::in_windows(self.map, starts, self.cols, at, out) };
+            let done = unsafe {
+                {
+                    let cols = (self.cols, self.highest);
+                    avx2_lookup::in_windows(self.map, starts, cols, at, out)
+                }
+            };
             first += done;
             out = &mut out[done..];
         }

@@ -47,20 +47,28 @@ impl<'a> Tables<'a> {
 
 /// Tables with any frequencies, one for each class: a slot names a symbol of a class, which has one
 /// step. That takes half the memory of [`Tables`], and one look-up more.
+///
+/// A step is, where no symbol has a frequency above [`MAX_FREQUENCY`] and a state's low 12 bits are a slot's,
+/// what [`entry`] makes with the sum of the frequencies before, modulo 2^12, for `nth`: the state less that
+/// is the true one, modulo 2^12. Elsewhere it is (2^bits − frequency) · 2^16 + sum of the frequencies before.
 #[derive(Clone, Debug)]
 pub struct WideTables {
     /// Class · 256 + symbol.
     slots: Vec<u16>,
-    /// By class · 256 + symbol: (2^bits − frequency) · 2^16 + sum of the frequencies before.
+    /// By class · 256 + symbol.
     steps: Vec<u32>,
     bits: u32,
+    /// Whether steps name their symbols.
+    named: bool,
 }
 
 impl WideTables {
     /// Frequencies of at most 256 symbols a table, those of each summing to `2^bits`; `None` where
     /// they do not, `bits` is not 1 to [`MAX_BITS`], or there are not 1 to 256 tables.
-    pub fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]>) -> Option<Self> {
+    pub fn new<'a>(bits: u32, tables: impl Iterator<Item = &'a [u16]> + Clone) -> Option<Self> {
         (1..=MAX_BITS).contains(&bits).then_some(())?;
+        let most = tables.clone().flatten().fold(0, |most, &f| most.max(f));
+        let named = bits >= 12 && u32::from(most) <= MAX_FREQUENCY;
         let (mut slots, mut steps) = (Vec::new(), Vec::new());
         for (class, table) in tables.enumerate() {
             let class = u8::try_from(class).ok()?;
@@ -72,14 +80,18 @@ impl WideTables {
                 let f = f.min((1 << bits) - before);
                 let slot = u16::from_le_bytes([symbol, class]);
                 slots.resize(slots.len() + f as usize, slot);
-                steps.push(((1 << bits) - f) << 16 | before);
+                steps.push(if named {
+                    f << 20 | u32::from(symbol) << 12 | before & NTH
+                } else {
+                    ((1 << bits) - f) << 16 | before
+                });
                 before += f;
             }
             let sum: u64 = table.iter().map(|&f| u64::from(f)).sum();
             (sum == 1 << bits).then_some(())?;
             steps.resize(steps.len().next_multiple_of(256), 0);
         }
-        (!slots.is_empty()).then_some(Self { slots, steps, bits })
+        (!slots.is_empty()).then_some(Self { slots, steps, bits, named })
     }
 
     /// All slots: each below the number of steps.
@@ -97,6 +109,12 @@ impl WideTables {
     #[inline(always)]
     pub(crate) fn bits(&self) -> u32 {
         self.bits
+    }
+
+    /// Whether steps name their symbols.
+    #[inline(always)]
+    pub(crate) fn named(&self) -> bool {
+        self.named
     }
 
     /// How many tables.

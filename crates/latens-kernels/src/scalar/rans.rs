@@ -62,9 +62,13 @@ pub(crate) fn finish_wide(tables: &WideTables, cursor: Cursor<'_>) -> Option<usi
 fn wide_slot(tables: &WideTables, class: usize, slot: usize) -> Slot {
     let id = tables.slots()[class << tables.bits() | slot];
     let step = tables.steps()[usize::from(id)];
-    let (frequency, before) = ((1 << tables.bits()) - (step >> 16), step & 0xffff);
     #[expect(clippy::cast_possible_truncation, reason = "14 bits")]
-    let nth = slot as u32 - before;
+    let slot = slot as u32;
+    let (frequency, nth) = if tables.named() {
+        (step >> 20, slot.wrapping_sub(step) & NTH)
+    } else {
+        ((1 << tables.bits()) - (step >> 16), slot - (step & 0xffff))
+    };
     Slot { frequency, nth, symbol: id.to_le_bytes()[0] }
 }
 

@@ -36,13 +36,35 @@ pub(crate) unsafe fn replace(table: &[u8; 256], bytes: &mut [u8]) -> usize {
     vectors.len() * 32
 }
 
-/// For each 32 of `out` the bytes that the next 32 of `places`, which go round, name in the window
-/// of `map` that begins at the next of `starts`; how many that are.
+/// For each 32 of `out` the bytes that the next 32 of `places`, which go round and are at most `highest`,
+/// name in the window of `map` that begins at the next of `starts`; how many that are.
 ///
 /// # Safety
-/// Needs AVX2; places come in 32s and are below 64, and `map` has 64 bytes from each start on.
+/// Needs AVX2; places come in 32s and `highest` is below 64, and `map` has 64 bytes from each start on.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn in_windows(
+    map: &[u8],
+    starts: &[u16],
+    (places, highest): (&[u8], u8),
+    at: usize,
+    out: &mut [u8],
+) -> usize {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        match highest {
+            ..16 => in_quarters::<1>(map, starts, places, at, out),
+            16..32 => in_quarters::<2>(map, starts, places, at, out),
+            _ => in_quarters::<4>(map, starts, places, at, out),
+        }
+    }
+}
+
+/// As [`in_windows`], with places in the first `N` quarters of the windows.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn in_quarters<const N: usize>(
     map: &[u8],
     starts: &[u16],
     places: &[u8],
@@ -60,9 +82,14 @@ pub(crate) unsafe fn in_windows(
             // Bits 4 and 5 choose among the quarters: they become the highest of their bytes.
             let (bit_4, bit_5) = (_mm256_slli_epi16::<3>(places), _mm256_slli_epi16::<2>(places));
             let found = |k: usize| _mm256_shuffle_epi8(quarter(k), places);
-            let low = _mm256_blendv_epi8(found(0), found(1), bit_4);
-            let high = _mm256_blendv_epi8(found(2), found(3), bit_4);
-            let all = _mm256_blendv_epi8(low, high, bit_5);
+            let mut all = found(0);
+            if N > 1 {
+                all = _mm256_blendv_epi8(all, found(1), bit_4);
+            }
+            if N > 2 {
+                let high = _mm256_blendv_epi8(found(2), found(3), bit_4);
+                all = _mm256_blendv_epi8(all, high, bit_5);
+            }
             _mm256_storeu_si256(out.as_mut_ptr().cast(), all);
         }
         at = if at + 32 == places.len() { 0 } else { at + 32 };

@@ -4,9 +4,8 @@
 use std::arch::x86_64::*;
 
 use crate::rans::cursor::Cursor;
-use crate::rans::state::LANES;
-use crate::rans::tables::WideTables;
-use crate::x86_64::avx2_rans::{Place, Row, VECTORS, refill, rows_with};
+use crate::rans::tables::{NTH, WideTables};
+use crate::x86_64::avx2_rans::{Row, rows_with};
 
 /// Whole rows of one group, as long as its words do not run out.
 ///
@@ -32,19 +31,33 @@ pub(crate) unsafe fn rows_2(tables: &WideTables, cursors: &mut [Cursor<'_>; 2]) 
 /// Needs AVX2; classes as above.
 #[inline(always)]
 unsafe fn rows<const G: usize>(tables: &WideTables, cursors: &mut [Cursor<'_>; G]) {
-    let row = Wide { slots: tables.slots().as_ptr(), steps: tables.steps().as_ptr() };
+    let (slots, steps) = (tables.slots().as_ptr(), tables.steps().as_ptr());
     // SAFETY: as the caller vouches; every slot is the number of a step.
-    unsafe { rows_with(tables.bits(), cursors, row) }
+    unsafe {
+        match (tables.named(), tables.bits()) {
+            // What tables of pairs have.
+            (true, 13) => rows_with(13, cursors, Wide::<13> { slots, steps }),
+            (true, bits) => rows_with(bits, cursors, Wide::<0> { slots, steps }),
+            (false, bits) => rows_with(bits, cursors, Any { slots, steps }),
+        }
+    }
 }
 
-/// Slots of all tables, and the steps that they name.
+/// Slots of all tables, and the steps that they name, which name their symbols.
 #[derive(Clone, Copy)]
-struct Wide {
+struct Wide<const BITS: u32> {
     slots: *const u16,
     steps: *const u32,
 }
 
-impl Wide {
+/// The same, with symbols of any frequencies, which slots alone name.
+#[derive(Clone, Copy)]
+struct Any {
+    slots: *const u16,
+    steps: *const u32,
+}
+
+impl Any {
     /// The step of a slot, whose symbol goes to `out`.
     ///
     /// # Safety
@@ -58,49 +71,85 @@ impl Wide {
             _mm_loadu_si32(self.steps.add(usize::from(slot)).cast())
         }
     }
+}
 
-    /// The steps of four slots, whose symbols go to `out`.
-    ///
-    /// # Safety
-    /// Needs AVX2; there are such slots, and four bytes to write to.
+impl Row for Any {
+    const BITS: u32 = 0;
+    const WRITES: bool = true;
+
     #[inline(always)]
-    unsafe fn four(self, slots: __m128i, out: *mut u8) -> __m128i {
+    unsafe fn four(self, a: u64, b: u64, out: *mut u8) -> __m128i {
         // SAFETY: as the caller vouches.
         unsafe {
-            let low = _mm_cvtsi128_si64(slots).cast_unsigned();
-            let high = _mm_extract_epi64::<1>(slots).cast_unsigned();
-            let (a, b) = (self.step(low, out), self.step(low >> 32, out.add(1)));
-            let (c, d) = (self.step(high, out.add(2)), self.step(high >> 32, out.add(3)));
-            _mm_unpacklo_epi64(_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d))
+            let (p, q) = (self.step(a, out), self.step(a >> 32, out.add(1)));
+            let (r, s) = (self.step(b, out.add(2)), self.step(b >> 32, out.add(3)));
+            _mm_unpacklo_epi64(_mm_unpacklo_epi32(p, q), _mm_unpacklo_epi32(r, s))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn next(self, step: __m256i, bits: __m128i, x: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let product =
+                _mm256_mullo_epi32(_mm256_srli_epi32::<16>(step), _mm256_srl_epi32(x, bits));
+            let before = _mm256_and_si256(step, _mm256_set1_epi32(0xffff));
+            _mm256_sub_epi32(x, _mm256_add_epi32(product, before))
         }
     }
 }
 
-impl Row for Wide {
+impl<const BITS: u32> Row for Wide<BITS> {
+    const BITS: u32 = BITS;
+
     #[inline(always)]
-    unsafe fn decode(
-        self,
-        mask: __m256i,
-        bits: __m128i,
-        base: [__m256i; VECTORS],
-        states: &mut [__m256i; VECTORS],
-        place: &mut Place,
-    ) {
-        // SAFETY: slots, steps, words and room for symbols are there as the caller vouches.
+    unsafe fn four(self, a: u64, b: u64, _: *mut u8) -> __m128i {
+        // SAFETY: as the caller vouches.
+        unsafe { four(self.slots, self.steps, a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn next(self, step: __m256i, bits: __m128i, x: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
         unsafe {
-            for (v, (x, base)) in states.iter_mut().zip(base).enumerate() {
-                let index = _mm256_or_si256(_mm256_and_si256(*x, mask), base);
-                let out = place.out.add(8 * v);
-                let low = self.four(_mm256_castsi256_si128(index), out);
-                let high = self.four(_mm256_extracti128_si256::<1>(index), out.add(4));
-                let found = _mm256_set_m128i(high, low);
-                let product =
-                    _mm256_mullo_epi32(_mm256_srli_epi32::<16>(found), _mm256_srl_epi32(*x, bits));
-                let cumulative = _mm256_and_si256(found, _mm256_set1_epi32(0xffff));
-                *x = _mm256_sub_epi32(*x, _mm256_add_epi32(product, cumulative));
-            }
-            refill(states, place);
-            place.out = place.out.add(LANES);
+            let product =
+                _mm256_mullo_epi32(_mm256_srli_epi32::<20>(step), _mm256_srl_epi32(x, bits));
+            let nth = _mm256_set1_epi32(NTH.cast_signed());
+            _mm256_add_epi32(product, _mm256_and_si256(_mm256_sub_epi32(x, step), nth))
         }
     }
+}
+
+/// The steps of four slots, whose numbers are the halves of `a` and `b`; in assembly as in `avx2_rans`.
+///
+/// # Safety
+/// Needs AVX, and such slots.
+#[inline(always)]
+unsafe fn four(slots: *const u16, steps: *const u32, a: u64, b: u64) -> __m128i {
+    let found;
+    // SAFETY: four slots are loaded, which are there as the caller vouches, and the steps whose numbers they are.
+    unsafe {
+        std::arch::asm!(
+            "mov {i:e}, {a:e}",
+            "shr {a}, 32",
+            "movzx {i:e}, word ptr [{slots} + 2 * {i}]",
+            "movzx {a:e}, word ptr [{slots} + 2 * {a}]",
+            "vmovd {found}, dword ptr [{steps} + 4 * {i}]",
+            "mov {i:e}, {b:e}",
+            "shr {b}, 32",
+            "vpinsrd {found}, {found}, dword ptr [{steps} + 4 * {a}], 1",
+            "movzx {i:e}, word ptr [{slots} + 2 * {i}]",
+            "movzx {b:e}, word ptr [{slots} + 2 * {b}]",
+            "vpinsrd {found}, {found}, dword ptr [{steps} + 4 * {i}], 2",
+            "vpinsrd {found}, {found}, dword ptr [{steps} + 4 * {b}], 3",
+            slots = in(reg) slots,
+            steps = in(reg) steps,
+            a = inout(reg) a => _,
+            b = inout(reg) b => _,
+            i = out(reg) _,
+            found = out(xmm_reg) found,
+            options(pure, readonly, nostack),
+        );
+    }
+    found
 }
