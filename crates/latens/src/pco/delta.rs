@@ -10,5 +10,6 @@ pub(crate) mod conv1_fit;
 pub(crate) mod conv1_products;
 mod conv1_quantize;
 pub(crate) mod lookback;
+mod lookback_costs;
 pub(crate) mod lookback_parse;
 pub(crate) mod lookback_search;

@@ -3,16 +3,20 @@
 //! Candidates are the lookbacks used last and the last places of the same latent, of the same
 //! pair of latents, and of a latent with the same high bits; the cheapest in distance and in
 //! novelty wins.
+//!
+//! Latents are taken in blocks, for which costs stand still: all that does not hang on what is chosen
+//! for the latents right before is then found ahead of the choices, which must follow each other.
 
 use crate::number::Latent;
+use crate::pco::delta::lookback_costs::{BLOCK, Choice, Costs};
 use latens_kernels::dispatch::Present;
+use std::hint::select_unpredictable;
+use std::ops::Range;
 
 /// log2 of the entries of each table of last places, at most.
 const TABLE_LOG: u32 = 15;
 /// Lookbacks that were used last.
 const RECENT: usize = 4;
-/// Lookbacks that are always looked at.
-const NEAR: [u32; 2] = [1, 2];
 
 /// log2 of the largest window that is chosen where the caller leaves it open.
 pub(crate) const MOST_WINDOW_LOG: u32 = 15;
@@ -32,15 +36,21 @@ pub(crate) fn search<L: Latent>(latents: &[L], window_log: u32, state_log: u32) 
 
 #[inline(always)]
 fn search_all<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<u32> {
-    let state_n = (1usize << state_log).min(latents.len());
-    let table_log = (latents.len() as u64).bit_length().clamp(4, TABLE_LOG);
-    let mut searcher = Searcher::new(window_log, table_log, spread(latents));
-    let mut lookbacks = Vec::with_capacity(latents.len() - state_n);
-    for i in 0..latents.len() {
-        let found = searcher.meet(latents, i);
-        if i >= state_n {
-            lookbacks.push(searcher.choose(latents, i, found));
-        }
+    let n = latents.len();
+    let state_n = (1usize << state_log).min(n);
+    let table_log = (n as u64).bit_length().clamp(4, TABLE_LOG);
+    let mut searcher = Searcher::new::<L>(window_log, table_log, spread(latents));
+    let mut block = Block::new();
+    for start in (0..state_n).step_by(BLOCK) {
+        searcher.meet(latents, start..state_n.min(start + BLOCK), &mut block);
+    }
+    let mut lookbacks = Vec::with_capacity(n - state_n);
+    for start in (state_n..n).step_by(BLOCK) {
+        let range = start..n.min(start + BLOCK);
+        searcher.meet(latents, range.clone(), &mut block);
+        searcher.weigh(latents, range.clone(), &mut block);
+        searcher.choose(latents, range.clone(), &mut block);
+        lookbacks.extend(block.best[..range.len()].iter().map(|choice| choice.lookback()));
     }
     lookbacks
 }
@@ -52,130 +62,49 @@ fn spread<L: Latent>(latents: &[L]) -> u32 {
     bounds.1.sub(bounds.0).bit_length().min(L::BITS)
 }
 
-/// Costs are learnt anew after so many latents.
-const EPOCH: u32 = 1 << 10;
-/// Lookbacks up to this are counted one by one, others by their length in bits.
-const SINGLE: usize = 1 << 15;
-/// A lookback that was taken this often may have a bin of its own.
-const OFTEN: u32 = 8;
-
-/// What a lookback and the distance to the latent it leads to cost, in 1/16 bits, as the bins
-/// will have it: learnt from what was chosen so far.
-struct Costs {
-    /// By length in bits of the distance.
-    distance: [u32; 66],
-    distance_cost: [u32; 66],
-    /// By length in bits of the lookback.
-    length: [u32; 26],
-    length_cost: [u32; 26],
-    /// By lookback, as far as counted: how often it was taken, and 16 times the log2 of that.
-    single: Vec<u32>,
-    single_log: Vec<u16>,
-    total: u32,
-    /// 16 times the log2 of the total.
-    total_log: u32,
-}
-
-/// 16 times the bits of an event seen `count` times of `total`.
-fn bits16(count: u32, total: u32) -> u32 {
-    log16(total).saturating_sub(log16(count))
-}
-
-/// 16 times the log2, rounded down, by the highest bits.
-#[inline(always)]
-fn log16(x: u32) -> u32 {
-    const OF_HIGHEST: [u8; 16] = [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 12, 13, 14, 15];
-    let x = x.max(1);
-    let highest = (x << x.leading_zeros() >> 27) & 15;
-    16 * x.ilog2() + u32::from(OF_HIGHEST[highest as usize])
-}
-
-impl Costs {
-    fn new(window_log: u32) -> Self {
-        let singles = SINGLE.min(1 << window_log) + 1;
-        let mut costs = Self {
-            distance: [1; 66],
-            distance_cost: [0; 66],
-            length: [1; 26],
-            length_cost: [0; 26],
-            single: vec![0; singles],
-            single_log: vec![0; singles],
-            total: 0,
-            total_log: 0,
-        };
-        for (bits, cost) in (0u32..).zip(&mut costs.distance_cost) {
-            *cost = 16 * (bits + 2);
-        }
-        for (bits, cost) in (0u32..).zip(&mut costs.length_cost) {
-            *cost = 16 * (bits + 2);
-        }
-        costs
-    }
-
-    #[inline(always)]
-    fn of(&self, lookback: u32, distance_bits: u32) -> u32 {
-        let by_length = self.length_cost[lookback.bit_length() as usize];
-        let single = self.single_log.get(lookback as usize).copied().unwrap_or(0);
-        // A lookback seen again and again gets a bin of its own.
-        let by_itself = if single > 0 { self.total_log - u32::from(single) } else { u32::MAX >> 8 };
-        by_length.min(by_itself) + self.distance_cost[distance_bits as usize]
-    }
-
-    #[inline(always)]
-    fn note(&mut self, lookback: u32, distance_bits: u32) {
-        self.distance[distance_bits as usize] += 1;
-        self.length[lookback.bit_length() as usize] += 1;
-        self.count(lookback);
-        self.total += 1;
-        if self.total.is_multiple_of(EPOCH) {
-            self.learn();
-        }
-        self.total_log = log16(self.total + 1);
-    }
-
-    /// Counts a lookback that was taken, or that would have led to the very latent.
-    #[inline(always)]
-    fn count(&mut self, lookback: u32) {
-        if let Some(single) = self.single.get_mut(lookback as usize) {
-            *single += 1;
-            if *single > OFTEN {
-                #[expect(clippy::cast_possible_truncation, reason = "below 16 · 32")]
-                let log = log16(*single) as u16;
-                self.single_log[lookback as usize] = log;
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn learn(&mut self) {
-        for (bits, (&count, cost)) in
-            (0u32..).zip(self.distance.iter().zip(&mut self.distance_cost))
-        {
-            *cost = bits16(count, self.total) + 16 * bits.saturating_sub(1);
-        }
-        for (bits, (&count, cost)) in (0u32..).zip(self.length.iter().zip(&mut self.length_cost)) {
-            *cost = bits16(count, self.total) + 16 * bits.saturating_sub(1);
-        }
-    }
-}
-
 /// A distance in either direction.
 #[inline(always)]
 pub(crate) fn magnitude<L: Latent>(distance: L) -> L {
     distance.min(L::ZERO.sub(distance))
 }
 
-/// The lookbacks used last with one of them, or a new one, put in front; without branches, as which
+/// What was used last with one of them, or a new one, put in front; without branches, as which
 /// one it is comes as a surprise.
 #[inline(always)]
-fn in_front(recent: [u32; RECENT], used: u32) -> [u32; RECENT] {
+fn in_front<T: Copy + Eq>(recent: [T; RECENT], used: T) -> [T; RECENT] {
     let mut new = [used; RECENT];
     let mut is_behind = false;
     for place in 1..RECENT {
         is_behind |= recent[place - 1] == used;
-        new[place] = if is_behind { recent[place] } else { recent[place - 1] };
+        new[place] = select_unpredictable(is_behind, recent[place], recent[place - 1]);
     }
     new
+}
+
+/// What is known of a block's latents.
+struct Block<L> {
+    latents: [L; BLOCK],
+    /// By kind of candidate: the lookback, the place it leads to, and the distance there.
+    lookbacks: [[u32; BLOCK]; KINDS],
+    places: [[u32; BLOCK]; KINDS],
+    distances: [[L; BLOCK]; KINDS],
+    /// The last place of the same pair, and whether it had the very latent.
+    pairs: [(u32, bool); BLOCK],
+    /// The best of what is not among the lookbacks used last, then the best of all.
+    best: [Choice; BLOCK],
+}
+
+impl<L: Latent> Block<L> {
+    fn new() -> Self {
+        Self {
+            latents: [L::ZERO; BLOCK],
+            lookbacks: [[1; BLOCK]; KINDS],
+            places: [[0; BLOCK]; KINDS],
+            distances: [[L::ZERO; BLOCK]; KINDS],
+            pairs: [(1, false); BLOCK],
+            best: [Choice::NONE; BLOCK],
+        }
+    }
 }
 
 struct Searcher {
@@ -186,98 +115,123 @@ struct Searcher {
     /// By kind and hash of a key: the low bits of the last place that had it. That a place is
     /// ambiguous or another's does no harm: what it leads to is weighed like any other lookback.
     tables: Vec<u16>,
-    recent: [u32; RECENT],
+    /// With what each costs in this block.
+    recent: [Choice; RECENT],
     costs: Costs,
 }
 
-/// Where among the candidates the last place of the same pair is.
-const PAIR: usize = 5;
-
-/// What a latent is known by: itself, its pair, its high bits at some precisions.
-const KEYS: usize = 5;
+/// Kinds of candidates: the last places of what a latent is known by, which is itself, its pair, its high
+/// bits at some precisions.
+const KINDS: usize = 5;
+const ITSELF: usize = 0;
+const PAIR: usize = 1;
+const HIGH: usize = 2;
 
 impl Searcher {
-    fn new(window_log: u32, table_log: u32, spread: u32) -> Self {
+    fn new<L: Latent>(window_log: u32, table_log: u32, spread: u32) -> Self {
+        let costs = Costs::new::<L>(window_log);
         Self {
             window_log,
             table_log,
             // A quarter, half and five eighths of the bits that differ.
             cuts: [spread / 4, spread / 2, spread * 5 / 8],
-            tables: vec![0; KEYS << table_log],
-            recent: [1; RECENT],
-            costs: Costs::new(window_log),
+            tables: vec![0; KINDS << table_log],
+            recent: [costs.lookback(1); RECENT],
+            costs,
         }
     }
 
-    /// Notes a latent's place under its keys; returns the lookbacks to those who had them before.
+    /// Notes latents' places under their keys, and finds the lookbacks to those who had them before.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are asked for")]
-    fn meet<L: Latent>(&mut self, latents: &[L], i: usize) -> [u32; KEYS] {
-        let x = latents[i].to_u64();
-        let before = latents[i.saturating_sub(1)].to_u64();
-        let keys = [
-            x,
-            x ^ before.rotate_left(23).wrapping_mul(0x9e37_79b9),
-            x >> self.cuts[0],
-            x >> self.cuts[1],
-            x >> self.cuts[2],
-        ];
-        let mut lookbacks = [0; KEYS];
-        for (kind, (key, lookback)) in keys.into_iter().zip(&mut lookbacks).enumerate() {
-            let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.table_log);
-            let place = &mut self.tables[(kind << self.table_log) + hash as usize];
-            *lookback = u32::from((i as u16).wrapping_sub(*place));
-            *place = i as u16;
+    fn meet<L: Latent>(&mut self, latents: &[L], range: Range<usize>, block: &mut Block<L>) {
+        let [quarter, half, more] = self.cuts;
+        let mut before = latents[range.start.saturating_sub(1)].to_u64();
+        for (j, (i, x)) in range.clone().zip(&latents[range]).enumerate().take(BLOCK) {
+            let x = x.to_u64();
+            let pair = x ^ before.rotate_left(23).wrapping_mul(0x9e37_79b9);
+            before = x;
+            let keys = [x, pair, x >> quarter, x >> half, x >> more];
+            for (kind, key) in keys.into_iter().enumerate() {
+                let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.table_log);
+                let place = &mut self.tables[(kind << self.table_log) + hash as usize];
+                block.lookbacks[kind][j] = u32::from((i as u16).wrapping_sub(*place));
+                *place = i as u16;
+            }
         }
-        lookbacks
     }
 
+    /// The best candidate of each latent but for the lookbacks used last.
     #[inline(always)]
-    fn choose<L: Latent>(&mut self, latents: &[L], i: usize, found: [u32; KEYS]) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "window_log is at most 24")]
-        let window = (1u32 << self.window_log).min(i as u32);
-        let x = latents[i];
-        let at = |lookback: u32| {
-            let lookback = if lookback.wrapping_sub(1) < window { lookback } else { 1 };
-            (magnitude(x.sub(latents[i - lookback as usize])), lookback)
-        };
-        // Of lookbacks that cost about the same, the nearest latent: first the last one used, then
-        // the others that were used of late, then those that no one has used.
-        let nearest = |candidates: &[u32]| {
-            candidates.iter().fold((L::MAX, 1), |best, &lookback| {
-                let new = at(lookback);
-                if new.0 < best.0 { new } else { best }
-            })
-        };
-        let [last, second, others @ ..] = self.recent;
-        let kinds = [
-            at(last),
-            at(second),
-            nearest(&others),
-            nearest(&NEAR),
-            at(found[0]),
-            at(found[1]),
-            nearest(&found[2..]),
-        ];
-        let (mut least, mut best, mut best_bits) = (u32::MAX, 1, 0);
-        for (distance, lookback) in kinds {
-            let bits = distance.bit_length();
-            let cost = self.costs.of(lookback, bits);
-            let is_better = cost < least;
-            least = least.min(cost);
-            (best, best_bits) = if is_better { (lookback, bits) } else { (best, best_bits) };
+    #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+    fn weigh<L: Latent>(&self, latents: &[L], range: Range<usize>, block: &mut Block<L>) {
+        let Block { latents: own, lookbacks, places, distances, pairs, best } = block;
+        own[..range.len()].copy_from_slice(&latents[range.clone()]);
+        let (window, start) = (1u32 << self.window_log, range.start as u32);
+        for (lookbacks, places) in lookbacks.iter_mut().zip(&mut *places) {
+            for (i, (lookback, place)) in (start..).zip(lookbacks.iter_mut().zip(places)) {
+                let is_within = lookback.wrapping_sub(1) < window.min(i);
+                *lookback = if is_within { *lookback } else { 1 };
+                *place = i - *lookback;
+            }
         }
-        // Where the last one is used again and again, the processor knows it beforehand.
-        if best != last {
-            self.recent = in_front(self.recent, best);
+        for j in 0..range.len().min(BLOCK) {
+            for (distances, places) in distances.iter_mut().zip(&*places) {
+                distances[j] = latents[places[j] as usize];
+            }
         }
-        self.costs.note(best, best_bits);
-        // A period whose latents cost hardly more by themselves would never begin to pay.
-        let (distance, period) = kinds[PAIR];
-        if distance == L::ZERO && best_bits > 0 {
-            self.costs.count(period);
+        for distances in &mut *distances {
+            for (&x, distance) in own.iter().zip(distances) {
+                *distance = magnitude(x.sub(*distance));
+            }
         }
-        best
+        // Of lookbacks that cost about the same, the nearest latent.
+        let [.., l1, l2, l3] = lookbacks;
+        let [.., d1, d2, d3] = distances;
+        for (l1, (d1, (&l2, (&d2, (&l3, &d3))))) in
+            l1.iter_mut().zip(d1.iter_mut().zip(l2.iter().zip(d2.iter().zip(l3.iter().zip(&*d3)))))
+        {
+            let (lookback, distance) = if d2 < *d1 { (l2, d2) } else { (*l1, *d1) };
+            (*l1, *d1) = if d3 < distance { (l3, d3) } else { (lookback, distance) };
+        }
+        let [latest, second] = [1, 2].map(|lookback| self.costs.lookback(lookback));
+        let (mut before, mut x1) =
+            (latents[start.saturating_sub(2) as usize], latents[start as usize - 1]);
+        for (j, &x) in own[..range.len()].iter().enumerate() {
+            let near = [x1, before].map(|earlier| magnitude(x.sub(earlier)));
+            let next_to = select_unpredictable(near[1] < near[0], second, latest);
+            let next_to = self.costs.with_distance(next_to, near[0].min(near[1]));
+            (before, x1) = (x1, x);
+            let choice = |kind: usize| {
+                let lookback = self.costs.lookback(lookbacks[kind][j]);
+                self.costs.with_distance(lookback, distances[kind][j])
+            };
+            let of_keys = choice(ITSELF).or(choice(PAIR)).or(choice(HIGH));
+            best[j] = of_keys.or(next_to);
+            pairs[j] = (lookbacks[PAIR][j], distances[PAIR][j] == L::ZERO);
+        }
+    }
+
+    /// The best lookbacks of a block.
+    #[inline(always)]
+    fn choose<L: Latent>(&mut self, latents: &[L], range: Range<usize>, block: &mut Block<L>) {
+        let costs = &self.costs;
+        let mut recent = self.recent.map(|choice| costs.lookback(choice.lookback()));
+        for (i, (&x, best)) in range.clone().zip(block.latents.iter().zip(&mut block.best)) {
+            let at = |choice: Choice| {
+                let distance = magnitude(x.sub(latents[i - choice.lookback() as usize]));
+                costs.with_distance(choice, distance)
+            };
+            let [a, b, c, d] = recent.map(at);
+            let chosen = a.or(b).or(c.or(d)).or(*best);
+            // Where the last one is used again and again, the processor knows it beforehand.
+            if chosen.lookback() != recent[0].lookback() {
+                recent = in_front(recent, costs.without_distance::<L>(chosen));
+            }
+            *best = chosen;
+        }
+        self.recent = recent;
+        self.costs.learn::<L>(&block.best[..range.len()], &block.pairs);
     }
 }
 
