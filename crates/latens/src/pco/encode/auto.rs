@@ -93,10 +93,18 @@ pub(crate) fn plan<L: Latent>(
         if config.delta == DeltaSpec::Auto && distinct.may_win_in_order(&sample, n, bits) {
             dicts.push(dict::Order::Value);
         }
+        // One dictionary in two orders: values are looked for once.
+        let has_two = dicts.len() > 1;
+        let mut in_order = None;
         for order in dicts {
             let mode = ModeChoice::Dict { most: DICT, order };
-            let dict = search.candidate(&latents, &sample, &sorted, mode, bound);
+            let whole = in_order.take().or_else(|| ModeLatents::dict(&latents, DICT, order));
+            let dict = whole
+                .and_then(|whole| search.candidate_of(Some(whole), &sample, &sorted, mode, bound));
             let mut dict = search.best(&sample, &mut dict.into_iter().collect(), &mut rivals);
+            if has_two && order == dict::Order::Count {
+                in_order = dict.as_ref().and_then(|dict| dict.whole.as_ref()?.in_order());
+            }
             if let (Some(dict), Some(plain)) = (&mut dict, &mut best) {
                 search.weigh_in_full(&latents, dict, plain);
             }

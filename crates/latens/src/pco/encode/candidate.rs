@@ -106,9 +106,21 @@ impl Search<'_> {
     ) -> Option<Candidate<L>> {
         let whole = match mode {
             // The dictionary is that of the whole chunk.
-            ModeChoice::Dict { .. } => Some(ModeLatents::split(all.to_vec(), mode)?),
+            ModeChoice::Dict { most, order } => Some(ModeLatents::dict(all, most, order)?),
             _ => None,
         };
+        self.candidate_of(whole, sample, sorted, mode, bound)
+    }
+
+    /// The same where the whole chunk is split already.
+    pub(crate) fn candidate_of<L: Latent>(
+        &self,
+        whole: Option<ModeLatents<L>>,
+        sample: &Sample<L>,
+        sorted: &[L],
+        mode: ModeChoice<L>,
+        bound: f64,
+    ) -> Option<Candidate<L>> {
         let split = match &whole {
             Some(whole) => whole.gather(&sample.ranges),
             None => ModeLatents::split(sample.latents.clone(), mode)?,
@@ -216,29 +228,46 @@ impl Search<'_> {
         sample: &Sample<L>,
         delta: &DeltaPayload,
     ) -> f64 {
-        fn slices<'a, L: Latent, V: Latent>(
-            pages: &'a [PageLatents<L>],
-            pick: impl Fn(&'a PageLatents<L>) -> Option<&'a Stored<V>> + 'a,
-        ) -> Vec<&'a [V]> {
-            pages.iter().filter_map(pick).map(|stored| stored.latents.as_slice()).collect()
-        }
-        let pages: Vec<_> =
-            sample.stripes.iter().map(|range| split::page(latents, delta, range.clone())).collect();
+        let pages = Self::pages(latents, sample, delta);
+        self.bits_but_secondary(&pages, delta) + self.secondary_bits(&pages, delta)
+    }
+
+    /// What a sample's stripes store.
+    pub(crate) fn pages<L: Latent>(
+        latents: &ModeLatents<L>,
+        sample: &Sample<L>,
+        delta: &DeltaPayload,
+    ) -> Vec<PageLatents<L>> {
+        sample.stripes.iter().map(|range| split::page(latents, delta, range.clone())).collect()
+    }
+
+    /// Bits of the chunk's delta and primary variables, and of the delta encoding.
+    pub(crate) fn bits_but_secondary<L: Latent>(
+        &self,
+        pages: &[PageLatents<L>],
+        delta: &DeltaPayload,
+    ) -> f64 {
         let state_n = delta.state_n();
-        let primary = match &latents.primary {
-            Primary::Latents(_) => {
-                self.variable_bits(&slices(&pages, |p| p.primary.latents()), state_n)
-            }
-            Primary::Indices(_) => {
-                self.variable_bits(&slices(&pages, |p| p.primary.indices()), state_n)
-            }
-        };
-        let secondary_n = if delta.covers_secondary() { state_n } else { 0 };
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let meta = delta.written_bits() as f64;
-        meta + primary
-            + self.variable_bits(&slices(&pages, |p| p.delta.as_ref()), 0)
-            + self.variable_bits(&slices(&pages, |p| p.secondary.as_ref()), secondary_n)
+        let primary = slices(pages, |p| p.primary.latents());
+        let indices = slices(pages, |p| p.primary.indices());
+        let primary = if indices.is_empty() {
+            self.variable_bits(&primary, state_n)
+        } else {
+            self.variable_bits(&indices, state_n)
+        };
+        meta + primary + self.variable_bits(&slices(pages, |p| p.delta.as_ref()), 0)
+    }
+
+    /// Bits of the chunk's secondary variable.
+    pub(crate) fn secondary_bits<L: Latent>(
+        &self,
+        pages: &[PageLatents<L>],
+        delta: &DeltaPayload,
+    ) -> f64 {
+        let state_n = if delta.covers_secondary() { delta.state_n() } else { 0 };
+        self.variable_bits(&slices(pages, |p| p.secondary.as_ref()), state_n)
     }
 
     /// Bits of one variable of the chunk, by what a sample stores of it.
@@ -248,4 +277,12 @@ impl Search<'_> {
         let state_bits = (state_n * V::BITS as usize) as f64;
         state_bits + binning::estimate_bits(&mut parts.concat(), stored, self.effort)
     }
+}
+
+/// One variable of some pages.
+fn slices<'a, L: Latent, V: Latent>(
+    pages: &'a [PageLatents<L>],
+    pick: impl Fn(&'a PageLatents<L>) -> Option<&'a Stored<V>> + 'a,
+) -> Vec<&'a [V]> {
+    pages.iter().filter_map(pick).map(|stored| stored.latents.as_slice()).collect()
 }

@@ -38,14 +38,30 @@ impl<L: Latent> ModeLatents<L> {
             ModeChoice::FloatQuant(q) => {
                 two(ModePayload::FloatQuant { q }, float_quant::split(latents, q))
             }
-            ModeChoice::Dict { most, order } => {
-                let (values, indices) = dict::split(&latents, most, order)?;
-                Some(Self {
-                    mode: ModePayload::Dict { values },
-                    primary: Primary::Indices(indices),
-                    secondary: None,
-                })
+            ModeChoice::Dict { most, order } => Self::dict(&latents, most, order),
+        }
+    }
+
+    /// The same for a dictionary, which takes the latents' place nowhere.
+    pub(crate) fn dict(latents: &[L], most: usize, order: dict::Order) -> Option<Self> {
+        dict::split(latents, most, order).map(Self::of_dict)
+    }
+
+    fn of_dict((values, indices): (Vec<L>, Vec<u32>)) -> Self {
+        Self {
+            mode: ModePayload::Dict { values },
+            primary: Primary::Indices(indices),
+            secondary: None,
+        }
+    }
+
+    /// The same with a dictionary in the order of its values; `None` where there is none.
+    pub(crate) fn in_order(&self) -> Option<Self> {
+        match (&self.mode, &self.primary) {
+            (ModePayload::Dict { values }, Primary::Indices(indices)) => {
+                Some(Self::of_dict(dict::in_order(values, indices)))
             }
+            _ => None,
         }
     }
 }

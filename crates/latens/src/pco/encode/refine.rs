@@ -38,6 +38,8 @@ struct Stretch<L> {
     latents: ModeLatents<L>,
     /// Bits with the candidate's delta encoding.
     bits: f64,
+    /// Those of the secondary variable among them, where no delta encoding covers it.
+    secondary: Option<f64>,
 }
 
 impl<L: Latent> Stretch<L> {
@@ -56,8 +58,12 @@ impl<L: Latent> Stretch<L> {
             Some(whole) => whole.gather(&sample.ranges),
             None => ModeLatents::split(sample.latents.clone(), candidate.mode)?,
         };
-        let bits = candidate.mode_bits + search.split_bits(&latents, &sample, &candidate.delta);
-        Some(Self { sample, latents, bits })
+        let pages = Search::pages(&latents, &sample, &candidate.delta);
+        let secondary = search.secondary_bits(&pages, &candidate.delta);
+        let bits =
+            candidate.mode_bits + (search.bits_but_secondary(&pages, &candidate.delta) + secondary);
+        let secondary = (!candidate.delta.covers_secondary()).then_some(secondary);
+        Some(Self { sample, latents, bits, secondary })
     }
 }
 
@@ -260,6 +266,8 @@ impl Search<'_> {
         length: usize,
     ) -> f64 {
         let delta = lookback(length.min(stretch.sample.latents.len()));
-        candidate.mode_bits + self.split_bits(&stretch.latents, &stretch.sample, &delta)
+        let pages = Self::pages(&stretch.latents, &stretch.sample, &delta);
+        let secondary = stretch.secondary.unwrap_or_else(|| self.secondary_bits(&pages, &delta));
+        candidate.mode_bits + (self.bits_but_secondary(&pages, &delta) + secondary)
     }
 }

@@ -21,6 +21,24 @@ pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) {
     }
 }
 
+/// The same dictionary in the order of its values.
+pub(crate) fn in_order<L: Latent>(values: &[L], indices: &[u32]) -> (Vec<L>, Vec<u32>) {
+    let mut numbers: Vec<u32> = (0..).take(values.len()).collect();
+    numbers.sort_unstable_by_key(|&i| values[i as usize]);
+    let ranks = ranks(&numbers);
+    let values = numbers.into_iter().map(|i| values[i as usize]).collect();
+    (values, indices.iter().map(|&index| ranks[index as usize]).collect())
+}
+
+/// Where each of some numbers comes among them.
+fn ranks(numbers: &[u32]) -> Vec<u32> {
+    let mut ranks = vec![0u32; numbers.len()];
+    for (new, &old) in (0u32..).zip(numbers) {
+        ranks[old as usize] = new;
+    }
+    ranks
+}
+
 /// How the distinct values are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -54,12 +72,9 @@ pub(crate) fn split<L: Latent>(
             .sort_unstable_by_key(|&i| (std::cmp::Reverse(values.counts[i as usize]), value(i))),
         Order::Value => numbers.sort_unstable_by_key(|&i| value(i)),
     }
-    let mut rank = vec![0u32; numbers.len()];
-    for (new, &old) in (0u32..).zip(&numbers) {
-        rank[old as usize] = new;
-    }
+    let ranks = ranks(&numbers);
     for index in &mut indices {
-        *index = rank[*index as usize];
+        *index = ranks[*index as usize];
     }
     Some((numbers.into_iter().map(value).collect(), indices))
 }
@@ -115,21 +130,26 @@ fn split_dense<L: Latent>(
 struct Distinct<L> {
     values: Vec<L>,
     counts: Vec<u32>,
-    /// One more than an index, 0 for free; open addressing, at most half full.
-    table: Vec<u32>,
+    /// A value and one more than its index, 0 for free; open addressing, at most half full.
+    table: Vec<(L, u32)>,
     shift: u32,
 }
 
 impl<L: Latent> Distinct<L> {
     fn new() -> Self {
-        Self { values: Vec::new(), counts: Vec::new(), table: vec![0; 1 << 10], shift: 64 - 10 }
+        Self {
+            values: Vec::new(),
+            counts: Vec::new(),
+            table: vec![(L::ZERO, 0); 1 << 10],
+            shift: 64 - 10,
+        }
     }
 
     fn slot(&self, x: L) -> usize {
         let mixed = x.to_u64() ^ x.to_u64() >> 32;
         #[expect(clippy::cast_possible_truncation, reason = "as many bits as the table has")]
         let mut at = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
-        while self.table[at] != 0 && self.values[self.table[at] as usize - 1] != x {
+        while self.table[at].1 != 0 && self.table[at].0 != x {
             at = (at + 1) & (self.table.len() - 1);
         }
         at
@@ -137,7 +157,7 @@ impl<L: Latent> Distinct<L> {
 
     fn index(&mut self, x: L) -> u32 {
         let mut slot = self.slot(x);
-        if self.table[slot] == 0 {
+        if self.table[slot].1 == 0 {
             if self.values.len() * 2 >= self.table.len() {
                 self.grow();
                 slot = self.slot(x);
@@ -146,21 +166,21 @@ impl<L: Latent> Distinct<L> {
             self.counts.push(0);
             #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
             let index = self.values.len() as u32;
-            self.table[slot] = index;
+            self.table[slot] = (x, index);
         }
-        let index = self.table[slot] - 1;
+        let index = self.table[slot].1 - 1;
         self.counts[index as usize] += 1;
         index
     }
 
     fn grow(&mut self) {
         self.shift -= 1;
-        self.table = vec![0; self.table.len() * 2];
+        self.table = vec![(L::ZERO, 0); self.table.len() * 2];
         for i in 0..self.values.len() {
             let slot = self.slot(self.values[i]);
             #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
             let index = i as u32 + 1;
-            self.table[slot] = index;
+            self.table[slot] = (self.values[i], index);
         }
     }
 }
@@ -174,6 +194,13 @@ mod tests {
         let (values, indices) = split(&[7u64, 9, 7, 1 << 60, 7, 9], 3, Order::Count).unwrap();
         assert_eq!((values, indices), (vec![7, 9, 1 << 60], vec![0, 1, 0, 2, 0, 1]));
         assert!(split(&[1u8, 2, 3], 2, Order::Value).is_none());
+    }
+
+    #[test]
+    fn a_dictionary_is_put_in_order() {
+        let latents: Vec<u32> = (0..5000u32).map(|i| i.wrapping_mul(i) % 997 * 4_321).collect();
+        let (values, indices) = split(&latents, 1 << 10, Order::Count).unwrap();
+        assert_eq!(Some(in_order(&values, &indices)), split(&latents, 1 << 10, Order::Value));
     }
 
     #[test]
