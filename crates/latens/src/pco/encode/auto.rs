@@ -123,10 +123,10 @@ pub(crate) fn plan<L: Latent>(
         if hides && mode.is_none() && !is_lookback {
             let mut modes = vec![ModeChoice::Classic];
             modes.extend((is_dict && plain != ModeChoice::Classic).then_some(plain));
-            for mode in modes {
-                let other = search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY);
-                search.try_lookback_of_mode(&latents, other, &mut best);
-            }
+            let others = modes.into_iter().filter_map(|mode| {
+                search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY)
+            });
+            search.try_lookback_of_modes(&latents, others, &mut best);
         }
         let is_free = is_dict && mode.is_none();
         if is_free && is_lookback

@@ -218,7 +218,13 @@ impl Search<'_> {
         sample: &Sample<L>,
         delta: &DeltaPayload,
     ) -> f64 {
-        candidate.mode_bits + self.split_bits(&candidate.sample, sample, delta)
+        let pages = Self::pages(&candidate.sample, sample, delta);
+        let bits = self.bits_but_secondary(&pages, delta);
+        if delta.covers_secondary() {
+            candidate.mode_bits + bits + self.secondary_bits(&pages, delta)
+        } else {
+            candidate.rest + bits
+        }
     }
 
     /// Bits of the variables of a chunk, by those of a sample's stripes.

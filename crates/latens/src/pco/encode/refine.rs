@@ -36,21 +36,18 @@ const LOOKBACK_LEAST: usize = 64;
 struct Stretch<L> {
     sample: Sample<L>,
     latents: ModeLatents<L>,
-    /// Bits with the candidate's delta encoding.
-    bits: f64,
+}
+
+/// Bits of a chunk by those of a stretch.
+struct Bits {
+    all: f64,
     /// Those of the secondary variable among them, where no delta encoding covers it.
     secondary: Option<f64>,
 }
 
 impl<L: Latent> Stretch<L> {
     /// `length` numbers of the chunk, so many eighths behind its start.
-    fn new(
-        search: &Search<'_>,
-        all: &[L],
-        candidate: &Candidate<L>,
-        length: usize,
-        eighths: usize,
-    ) -> Option<Self> {
+    fn new(all: &[L], candidate: &Candidate<L>, length: usize, eighths: usize) -> Option<Self> {
         let length = all.len().min(length);
         let start = (all.len() - length) * eighths / 8;
         let sample = Sample::new(all, std::iter::once(start..start + length).collect());
@@ -58,12 +55,7 @@ impl<L: Latent> Stretch<L> {
             Some(whole) => whole.gather(&sample.ranges),
             None => ModeLatents::split(sample.latents.clone(), candidate.mode)?,
         };
-        let pages = Search::pages(&latents, &sample, &candidate.delta);
-        let secondary = search.secondary_bits(&pages, &candidate.delta);
-        let bits =
-            candidate.mode_bits + (search.bits_but_secondary(&pages, &candidate.delta) + secondary);
-        let secondary = (!candidate.delta.covers_secondary()).then_some(secondary);
-        Some(Self { sample, latents, bits, secondary })
+        Some(Self { sample, latents })
     }
 }
 
@@ -89,12 +81,12 @@ impl InAll {
 
     /// About what the chunk would take if all of it were as the stretch is.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn bits<L: Latent>(&self, candidate: &Candidate<L>, stretch: &Stretch<L>) -> f64 {
-        let Some(indices) = stretch.latents.primary.indices() else { return stretch.bits };
+    fn bits<L: Latent>(&self, candidate: &Candidate<L>, stretch: &Stretch<L>) -> Option<f64> {
+        let indices = stretch.latents.primary.indices()?;
         let n = self.counts.iter().map(|&count| f64::from(count)).sum::<f64>();
         let of = |&index: &u32| log2(f64::from(self.counts[index as usize]));
         let each = log2(n) - indices.iter().map(of).sum::<f64>() / indices.len() as f64;
-        candidate.mode_bits + each * n
+        Some(candidate.mode_bits + each * n)
     }
 }
 
@@ -203,8 +195,9 @@ impl Search<'_> {
     /// Lookbacks against the best so far, both on stretches of the chunk.
     fn try_lookback<L: Latent>(&self, all: &[L], lengths: &Lengths, best: &mut Candidate<L>) {
         let bits = |length, eighths| {
-            let stretch = Stretch::new(self, all, best, length, eighths)?;
-            Some((stretch.bits, self.with_lookback(best, &stretch, length)))
+            let stretch = Stretch::new(all, best, length, eighths)?;
+            let without = self.without_lookback(best, &stretch);
+            Some((without.all, self.with_lookback(best, &stretch, length, without.secondary)))
         };
         let Some(glance) = bits(lengths.glance, MIDDLE) else { return };
         if glance.1 > glance.0 * lengths.promising {
@@ -226,36 +219,48 @@ impl Search<'_> {
         }
     }
 
-    /// Lookbacks with another mode than the best, which may well hide what they save.
-    pub(crate) fn try_lookback_of_mode<L: Latent>(
+    /// Lookbacks with other modes than the best, which may well hide what they save.
+    pub(crate) fn try_lookback_of_modes<L: Latent>(
         &self,
         all: &[L],
-        other: Option<Candidate<L>>,
+        others: impl Iterator<Item = Candidate<L>>,
         best: &mut Candidate<L>,
     ) {
         let lengths = Lengths::new(all.len(), self.config.level, self.config.favor);
-        let (Some(lengths), Some(mut other)) = (lengths, other) else { return };
+        let Some(lengths) = lengths else { return };
         let least = 1.0 - self.lookback_must_save();
         let most: &[_] = if all.len() <= SHORT {
             &[(all.len(), least)]
         } else {
             &[(lengths.glance, lengths.promising), (lengths.decision, least)]
         };
-        let in_all = InAll::of(best);
-        let mut gain = 1.0;
-        for &(length, most) in most {
-            let with = Stretch::new(self, all, &other, length, MIDDLE);
-            let with = with.map(|stretch| self.with_lookback(&other, &stretch, length));
-            let without = Stretch::new(self, all, best, length, MIDDLE);
-            let (Some(with), Some(without)) = (with, without) else { return };
-            let bits = in_all.as_ref().map_or(without.bits, |in_all| in_all.bits(best, &without));
-            gain = with / bits;
-            if gain >= most {
-                return;
+        let mut in_all = InAll::of(best);
+        'others: for mut other in others {
+            let mut gain = 1.0;
+            for &(length, most) in most {
+                let with = Stretch::new(all, &other, length, MIDDLE);
+                let without = Stretch::new(all, best, length, MIDDLE);
+                let (Some(with), Some(without)) = (with, without) else { continue 'others };
+                let bits = in_all.as_ref().and_then(|in_all| in_all.bits(best, &without));
+                let bits = bits.unwrap_or_else(|| self.without_lookback(best, &without).all);
+                gain = self.with_lookback(&other, &with, length, None) / bits;
+                if gain >= most {
+                    continue 'others;
+                }
             }
+            other.take(lookback(all.len()), best.bits * gain);
+            *best = other;
+            in_all = None;
         }
-        other.take(lookback(all.len()), best.bits * gain);
-        *best = other;
+    }
+
+    /// Bits of the chunk with the candidate's delta encoding, by those of a stretch.
+    fn without_lookback<L: Latent>(&self, candidate: &Candidate<L>, stretch: &Stretch<L>) -> Bits {
+        let delta = &candidate.delta;
+        let pages = Self::pages(&stretch.latents, &stretch.sample, delta);
+        let secondary = self.secondary_bits(&pages, delta);
+        let all = candidate.mode_bits + (self.bits_but_secondary(&pages, delta) + secondary);
+        Bits { all, secondary: (!delta.covers_secondary()).then_some(secondary) }
     }
 
     /// Bits of the chunk with lookbacks, by those of a stretch.
@@ -264,10 +269,11 @@ impl Search<'_> {
         candidate: &Candidate<L>,
         stretch: &Stretch<L>,
         length: usize,
+        secondary: Option<f64>,
     ) -> f64 {
         let delta = lookback(length.min(stretch.sample.latents.len()));
         let pages = Self::pages(&stretch.latents, &stretch.sample, &delta);
-        let secondary = stretch.secondary.unwrap_or_else(|| self.secondary_bits(&pages, &delta));
+        let secondary = secondary.unwrap_or_else(|| self.secondary_bits(&pages, &delta));
         candidate.mode_bits + (self.bits_but_secondary(&pages, &delta) + secondary)
     }
 }
