@@ -79,14 +79,10 @@ impl<'a> Levels<'a> {
         #[cfg(target_arch = "x86_64")]
         if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
             let (starts, at) = (&self.starts[first / LANES..], first % self.cols.len());
+            let cols = (self.cols, self.highest);
             // SAFETY: the set is present, and AVX2 is there where AVX-512 is; `new` has seen to
             // places and starts.
-            let done = unsafe {
-                {
-                    let cols = (self.cols, self.highest);
-                    avx2_lookup::in_windows(self.map, starts, cols, at, out)
-                }
-            };
+            let done = unsafe { avx2_lookup::in_windows(self.map, starts, cols, at, out) };
             first += done;
             out = &mut out[done..];
         }
