@@ -25,6 +25,7 @@ use crate::x86_64::shadow::{Shadow, finished};
 use constants::CONSTANTS;
 use std::arch::asm;
 use std::arch::x86_64::*;
+use std::mem::{offset_of, size_of};
 
 /// Most bits of an offset here.
 pub(crate) const MOST: u8 = NARROW;
@@ -34,6 +35,10 @@ const FOURS: u8 = 25;
 
 /// The same of eight in sixteen bytes.
 const EIGHTS: u8 = 15;
+
+/// Bytes behind the nodes of [`Codes`], which the widths of the next eight are read from at the end.
+const BEHIND: usize = size_of::<Codes>() - offset_of!(Codes, beside);
+const _: () = assert!(BEHIND >= 8 * size_of::<Node>());
 
 /// How many windows of sixteen bytes have the offsets of eight codes.
 #[derive(Clone, Copy)]
@@ -73,12 +78,7 @@ pub(crate) unsafe fn walk<L: Latent>(
     codes: &mut Codes,
     mut shadow: Shadow<'_, L>,
 ) -> usize {
-    let mut walker = Walker {
-        nodes: nodes.as_ptr(),
-        states: states.map(u64::from),
-        bytes: stream.bytes.as_ptr(),
-        bit: stream.bit as u64,
-    };
+    let mut walker = Walker::new(nodes, states, stream);
     let end = shadow.note(codes);
     let splat = |x: L| match L::WIDTH {
         64 => _mm256_set1_epi64x(x.widen().cast_signed()),
@@ -88,13 +88,17 @@ pub(crate) unsafe fn walk<L: Latent>(
     let (least, flip) = (splat(shadow.least()), splat(shadow.flip()));
     let [mut last, mut first] = shadow.sums().map(splat);
     let mut summed = _mm256_setzero_si256();
-    let max_offset_bits = shadow.max_offset_bits;
-    let has_offsets = shadow.has_offsets();
     #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "below 8")]
     let bit = shadow.stream.bit as i32;
-    let place = match max_offset_bits <= if L::WIDTH < 32 { EIGHTS } else { FOURS } {
-        true => _mm256_set1_epi32(bit),
-        false => _mm256_set1_epi64x(bit.into()),
+    let windows = match shadow.max_offset_bits {
+        0 if !shadow.has_offsets() => Windows::No,
+        n if n <= EIGHTS => Windows::One,
+        n if n <= FOURS && L::WIDTH >= 32 => Windows::Two,
+        _ => Windows::Four,
+    };
+    let place = match windows {
+        Windows::Four => _mm256_set1_epi64x(bit.into()),
+        _ => _mm256_set1_epi32(bit),
     };
     macro_rules! run {
         ([$($text:expr),*]) => {
@@ -175,14 +179,8 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
     }
     let (order, map) = (shadow.moments.len(), shadow.map);
-    let windows = match max_offset_bits {
-        0 if !has_offsets => Windows::No,
-        n if n <= EIGHTS => Windows::One,
-        n if n <= FOURS => Windows::Two,
-        _ => Windows::Four,
-    };
     // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
-    // lies in front of the codes' nodes, and in these.
+    // lies in front of the codes' nodes, and in these; eight nodes too many are looked at, which `BEHIND` has.
     unsafe {
         match (shadow.lowers, L::WIDTH, windows) {
             (Lowers::Far(_), _, Windows::No | Windows::One) => {

@@ -335,12 +335,7 @@ pub(crate) unsafe fn walk<L: Latent>(
     codes: &mut Codes,
     mut shadow: Shadow<'_, L>,
 ) -> usize {
-    let mut walker = Walker {
-        nodes: nodes.as_ptr(),
-        states: states.map(u64::from),
-        bytes: stream.bytes.as_ptr(),
-        bit: stream.bit as u64,
-    };
+    let mut walker = Walker::new(nodes, states, stream);
     let end = shadow.note(codes);
     let place = shadow.stream.bytes.as_ptr().expose_provenance() * 8 + shadow.stream.bit;
     let (even, odd) = halves();

@@ -154,6 +154,16 @@ pub(super) struct Walker {
 }
 
 impl Walker {
+    #[inline(always)]
+    pub(super) fn new(nodes: &[Node], states: &[u32; LANES], stream: Stream<'_>) -> Self {
+        Self {
+            nodes: nodes.as_ptr(),
+            states: states.map(u64::from),
+            bytes: stream.bytes.as_ptr(),
+            bit: stream.bit as u64,
+        }
+    }
+
     /// `n` codes of `max_bits` at most, a multiple of eight and not 0.
     ///
     /// # Safety
@@ -223,12 +233,7 @@ pub(crate) unsafe fn walk(
     stream: Stream<'_>,
     visited: &mut [Node],
 ) -> usize {
-    let mut walker = Walker {
-        nodes: nodes.as_ptr(),
-        states: states.map(u64::from),
-        bytes: stream.bytes.as_ptr(),
-        bit: stream.bit as u64,
-    };
+    let mut walker = Walker::new(nodes, states, stream);
     let (eights, rest) = visited.as_chunks_mut::<{ 2 * LANES }>();
     let eights = eights.as_flattened_mut();
     if !eights.is_empty() {

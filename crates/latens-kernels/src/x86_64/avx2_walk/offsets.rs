@@ -39,8 +39,9 @@ macro_rules! first_window {
             "vperm2i128 ymm5, ymm4, ymm4, 0x08
             vpaddd ymm3, ymm3, ymm5
             vpand ymm5, ymm8, [rip + {constants} + 64]
+            vpaddd ymm3, ymm3, ymm5
             ",
-            first_window!(@ done)
+            first_window!(@ moved)
         )
     };
     (two, $r:literal) => {
@@ -51,15 +52,12 @@ macro_rules! first_window {
             vextracti128 xmm5, ymm7, 1
             vpand ymm7, ymm7, [rip + {constants} + 64]
             vpaddd ymm3, ymm3, ymm7
-            vperm2i128 ymm7, ymm4, ymm4, 0x01
-            vpaddd ymm8, ymm8, ymm4
-            vpaddd ymm8, ymm8, ymm7
-            "
+            ",
+            first_window!(@ moved)
         )
     };
-    (@ done) => {
-        "vpaddd ymm3, ymm3, ymm5
-        vperm2i128 ymm7, ymm4, ymm4, 0x01
+    (@ moved) => {
+        "vperm2i128 ymm7, ymm4, ymm4, 0x01
         vpaddd ymm8, ymm8, ymm4
         vpaddd ymm8, ymm8, ymm7
         "
