@@ -107,6 +107,7 @@ pub mod error;
 pub mod limits;
 pub mod number;
 pub mod pco;
+mod spare;
 mod watch;
 pub mod wcodec;
 

@@ -20,6 +20,9 @@
 //! [`wrapped`] is for containers that keep counts and types themselves, [`inspect()`] shows where
 //! the bits of a file go.
 //!
+//! Encoding a chunk takes up to three times the chunk's memory and 16 MiB (lookbacks in millions of
+//! numbers of 32 bits up to five times). Of that up to 16 MiB stay with the process for its next chunks.
+//!
 //! # The format
 //!
 //! `specs/pco.md` in the repository is the whole of it, with worked byte examples. In short:

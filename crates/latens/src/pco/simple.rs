@@ -50,6 +50,9 @@ pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
     let mut encoder = Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
     let mut rest = numbers;
     for len in config.chunk_lens(numbers.len()) {
+        if len == rest.len() {
+            return encoder.finish_with(rest);
+        }
         let (chunk, behind) = rest.split_at(len);
         encoder.write_chunk(chunk)?;
         rest = behind;

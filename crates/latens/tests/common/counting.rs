@@ -72,6 +72,14 @@ pub fn held_by<V>(f: impl FnOnce() -> V) -> (V, usize) {
     (value, usize::try_from(HELD.get() - before).unwrap_or(0))
 }
 
+/// Runs `f` and says how many bytes all threads together held at most, with what they held before.
+/// For a process that does nothing else meanwhile.
+pub fn most_of_process<V>(f: impl FnOnce() -> V) -> (V, usize) {
+    ALL_PEAK.store(ALL_HELD.load(Relaxed), Relaxed);
+    let value = f();
+    (value, usize::try_from(ALL_PEAK.load(Relaxed)).unwrap_or(0))
+}
+
 /// Runs `f` and says how many bytes all threads together held at most, beyond what they held
 /// before. For a process that does nothing else meanwhile.
 pub fn peak_of_process<V>(f: impl FnOnce() -> V) -> (V, usize) {

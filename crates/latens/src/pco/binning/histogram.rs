@@ -3,6 +3,7 @@
 use crate::number::Latent;
 use crate::pco::binning::lookup::Lookup;
 use crate::pco::binning::sort::sort;
+use crate::spare;
 use latens_kernels::dispatch::Present;
 
 /// A range of latents and how many fall in it.
@@ -98,7 +99,9 @@ impl<L: Latent> Histogram<L> {
                     let to = bin.upper.sub(min).to_u64() as usize;
                     by_value[from..=to].fill(symbol);
                 }
-                latents.iter().map(|x| by_value[x.sub(min).to_u64() as usize]).collect()
+                let mut symbols = spare::take(latents.len());
+                symbols.extend(latents.iter().map(|x| by_value[x.sub(min).to_u64() as usize]));
+                symbols
             }
             Places::Ranges { mut by_latent, lowers } => {
                 // A bin begins at a latent, which may lie behind the lower bound of its range.
@@ -113,7 +116,7 @@ impl<L: Latent> Histogram<L> {
                 by_latent
             }
             Places::Unknown => {
-                let mut symbols = vec![0; latents.len()];
+                let mut symbols = spare::filled(0, latents.len());
                 let lowers = bins.iter().map(|bin| bin.lower).collect();
                 Lookup::new(lowers, latents.len()).find(latents, &mut symbols);
                 symbols
@@ -220,7 +223,7 @@ fn sampled<L: Latent>(latents: &[L], grain: Grain) -> Histogram<L> {
     let lookup = Lookup::new(lowers.clone(), latents.len());
     let empty = Bucket { lower: L::MAX, upper: L::ZERO, count: 0 };
     let mut buckets = vec![empty; lowers.len()];
-    let mut by_latent = vec![0u16; latents.len()];
+    let mut by_latent = spare::filled(0u16, latents.len());
     for (latents, ranges) in latents.chunks(BLOCK).zip(by_latent.chunks_mut(BLOCK)) {
         lookup.find(latents, ranges);
         for (&x, &range) in latents.iter().zip(&*ranges) {

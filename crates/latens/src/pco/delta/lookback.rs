@@ -18,12 +18,13 @@ const AT_ONCE: usize = 16;
 pub(crate) fn encode<L: Latent>(state_n: usize, lookbacks: &[u32], latents: &mut Vec<L>) -> Vec<L> {
     let mut state: Vec<L> = latents.iter().copied().take(state_n).collect();
     state.resize(state_n, L::ZERO);
-    let residual = |(t, &lookback): (usize, &u32)| {
+    // The last one first, so that all before it are latents still.
+    for (t, &lookback) in lookbacks.iter().enumerate().rev() {
         let i = state_n + t;
         let earlier = i.checked_sub(lookback as usize).map_or(L::ZERO, |j| latents[j]);
-        latents[i].sub(earlier).add(L::MID)
-    };
-    *latents = lookbacks.iter().enumerate().map(residual).collect();
+        latents[i] = latents[i].sub(earlier).add(L::MID);
+    }
+    latents.drain(..state_n.min(latents.len()));
     state
 }
 

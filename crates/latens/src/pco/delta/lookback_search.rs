@@ -9,6 +9,7 @@
 
 use crate::number::Latent;
 use crate::pco::delta::lookback_costs::{BLOCK, Choice, Costs};
+use crate::spare;
 use latens_kernels::dispatch::Present;
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -44,7 +45,7 @@ fn search_all<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<
     for start in (0..state_n).step_by(BLOCK) {
         searcher.meet(latents, start..state_n.min(start + BLOCK), &mut block);
     }
-    let mut lookbacks = Vec::with_capacity(n - state_n);
+    let mut lookbacks = spare::take(n - state_n);
     for start in (state_n..n).step_by(BLOCK) {
         let range = start..n.min(start + BLOCK);
         searcher.meet(latents, range.clone(), &mut block);

@@ -18,10 +18,12 @@ use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
 use crate::pco::encode::refine::lookback;
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::{self, Sample};
+use crate::pco::encode::whole;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::MAX_DICT;
 use crate::pco::mode::{decimals, detect, detect_floats, dict};
+use crate::spare;
 
 /// Largest dictionary that is tried.
 const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
@@ -142,7 +144,10 @@ pub(crate) fn plan<L: Latent>(
         }
     }
     let latents = match best.whole.take() {
-        Some(whole) => whole,
+        Some(whole) => {
+            spare::give(latents);
+            whole
+        }
         None => ModeLatents::split(latents, best.mode).ok_or_else(too_many)?,
     };
     if let DeltaPayload::Conv1(conv) = &best.delta {
@@ -300,18 +305,13 @@ impl Search<'_> {
         mut best: Candidate<L>,
         plain: Option<Candidate<L>>,
     ) -> Candidate<L> {
-        let sample = Sample::new(all, std::iter::once(0..all.len()).collect());
         let of = |candidate: &Candidate<L>| {
-            let made;
             let split = match &candidate.whole {
-                Some(whole) => whole,
-                None => {
-                    made = ModeLatents::split(all.to_vec(), candidate.mode)?;
-                    &made
-                }
+                Some(whole) => whole.without_dict(),
+                None => ModeLatents::split(all.to_vec(), candidate.mode)?,
             };
             let delta = lookback(all.len());
-            Some((candidate.mode_bits + self.split_bits(split, &sample, &delta), delta))
+            Some((candidate.mode_bits + whole::bits(split, &delta, None, self.effort), delta))
         };
         if let Some((bits, delta)) = of(&best)
             && (bits < best.bits * (1.0 - self.lookback_must_save())

@@ -227,17 +227,6 @@ impl Search<'_> {
         }
     }
 
-    /// Bits of the variables of a chunk, by those of a sample's stripes.
-    pub(crate) fn split_bits<L: Latent>(
-        &self,
-        latents: &ModeLatents<L>,
-        sample: &Sample<L>,
-        delta: &DeltaPayload,
-    ) -> f64 {
-        let pages = Self::pages(latents, sample, delta);
-        self.bits_but_secondary(&pages, delta) + self.secondary_bits(&pages, delta)
-    }
-
     /// What a sample's stripes store.
     pub(crate) fn pages<L: Latent>(
         latents: &ModeLatents<L>,

@@ -14,7 +14,7 @@ use crate::pco::layout::mode::ModePayload;
 
 /// A chunk with everything chosen.
 #[derive(Clone, Debug)]
-pub(crate) struct Chunk<L> {
+pub(crate) struct Chunk<L: Latent> {
     pub(crate) meta: ChunkMeta<L>,
     pages: Vec<PageLatents<L>>,
     delta: Option<VariableCoder<u32>>,

@@ -5,15 +5,13 @@
 //! and cannot tell how far a linear prediction should go.
 
 use crate::number::Latent;
-use crate::pco::binning::histogram::{Grain, Histogram};
-use crate::pco::binning::{Effort, estimate_buckets};
+use crate::pco::binning::Effort;
 use crate::pco::delta::{conv1_close, lookback_parse};
 use crate::pco::encode::candidate::{Candidate, Rival};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
-use crate::pco::encode::split::{self, Stored};
+use crate::pco::encode::whole;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{DeltaPayload, MAX_CONV1_ORDER};
-use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::dict;
 
 /// Rivals are tried with linear predictions up to this times the best: those may well save so much.
@@ -181,31 +179,7 @@ impl<L: Latent> Trial<L> {
         delta: &DeltaPayload,
         lookbacks: Option<&Vec<u32>>,
     ) -> f64 {
-        let meta = (latents.mode.written_bits() + delta.written_bits()) as f64;
-        // The latents' dictionary is not needed again.
-        let latents = ModeLatents {
-            mode: ModePayload::Classic,
-            primary: latents.primary.clone(),
-            secondary: latents.secondary.clone(),
-        };
-        let page = match lookbacks {
-            Some(lookbacks) => split::with_lookbacks(latents, delta, lookbacks.clone()),
-            None => split::whole(latents, delta),
-        };
-        let primary = match &page.primary {
-            Primary::Latents(stored) => self.variable(stored),
-            Primary::Indices(stored) => self.variable(stored),
-        };
-        meta + primary
-            + page.delta.as_ref().map_or(0.0, |stored| self.variable(stored))
-            + page.secondary.as_ref().map_or(0.0, |stored| self.variable(stored))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn variable<V: Latent>(&self, stored: &Stored<V>) -> f64 {
-        let n = stored.latents.len();
-        let histogram = Histogram::new(&stored.latents, Grain::even(self.effort.buckets));
-        let state = (stored.state.len() * V::BITS as usize) as f64;
-        state + estimate_buckets(&histogram.buckets, n, n)
+        let mode_bits = latents.mode.written_bits() as f64;
+        mode_bits + whole::bits(latents.without_dict(), delta, lookbacks.cloned(), self.effort)
     }
 }

@@ -13,7 +13,9 @@ use crate::pco::encode::split::Stored;
 use crate::pco::layout::page_meta::PageVariable;
 use crate::pco::layout::variable::Variable;
 use crate::pco::layout::{BATCH_N, LANES};
+use crate::spare;
 use latens_kernels::dispatch::Present;
+use std::mem::take;
 use std::ops::Range;
 
 /// A variable's bins with what is needed to code by them.
@@ -51,6 +53,18 @@ pub(crate) struct Coded<'a, L> {
     offset_bits: u64,
     symbols: &'a [u16],
     latents: &'a [L],
+}
+
+impl<L> Drop for VariableCoder<L> {
+    fn drop(&mut self) {
+        spare::give(take(&mut self.symbols));
+    }
+}
+
+impl<L> Drop for Coded<'_, L> {
+    fn drop(&mut self) {
+        spare::give(take(&mut self.codes));
+    }
 }
 
 impl<L: Latent> VariableCoder<L> {
@@ -108,7 +122,7 @@ impl<L: Latent> VariableCoder<L> {
     #[inline(always)]
     fn codes(&self, symbols: &[u16]) -> (Vec<u64>, [u32; LANES]) {
         let mut states = [self.encoder.initial_state(); LANES];
-        let mut codes = vec![0u64; symbols.len().div_ceil(LANES)];
+        let mut codes = spare::filled(0u64, symbols.len().div_ceil(LANES));
         let mut code = |lane: usize, symbol: u16, (all, total): (u64, u32)| {
             let state = states[lane];
             let (next, bits) = self.encoder.step(state, usize::from(symbol));

@@ -7,6 +7,7 @@ use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::{MAX_DICT, ModePayload};
 use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
+use crate::spare;
 use std::ops::Range;
 
 /// The latents of a chunk after its mode is applied.
@@ -38,7 +39,11 @@ impl<L: Latent> ModeLatents<L> {
             ModeChoice::FloatQuant(q) => {
                 two(ModePayload::FloatQuant { q }, float_quant::split(latents, q))
             }
-            ModeChoice::Dict { most, order } => Self::dict(&latents, most, order),
+            ModeChoice::Dict { most, order } => {
+                let dict = Self::dict(&latents, most, order);
+                spare::give(latents);
+                dict
+            }
         }
     }
 
@@ -75,16 +80,22 @@ impl<L: Latent> ModeLatents<L> {
         }
     }
 
+    /// A copy without the dictionary, if there is one.
+    pub(crate) fn without_dict(&self) -> Self {
+        Self {
+            mode: self.mode.without_dict(),
+            primary: self.primary.clone(),
+            secondary: self.secondary.clone(),
+        }
+    }
+
     /// The latents of some ranges, end to end. A dictionary is not taken along.
     pub(crate) fn gather(&self, ranges: &[Range<usize>]) -> Self {
         fn of<V: Copy>(all: &[V], ranges: &[Range<usize>]) -> Vec<V> {
             ranges.iter().flat_map(|range| all[range.clone()].iter().copied()).collect()
         }
         Self {
-            mode: match &self.mode {
-                ModePayload::Dict { .. } => ModePayload::Dict { values: Vec::new() },
-                other => other.clone(),
-            },
+            mode: self.mode.without_dict(),
             primary: match &self.primary {
                 Primary::Latents(primary) => Primary::Latents(of(primary, ranges)),
                 Primary::Indices(indices) => Primary::Indices(of(indices, ranges)),

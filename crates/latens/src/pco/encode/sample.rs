@@ -31,8 +31,8 @@ pub(crate) struct Sample<L> {
 impl<L: Latent> Sample<L> {
     /// The given ranges of `all`.
     pub(crate) fn new(all: &[L], ranges: Vec<Range<usize>>) -> Self {
-        let mut latents = Vec::new();
-        let mut stripes = Vec::new();
+        let mut latents = Vec::with_capacity(ranges.iter().map(ExactSizeIterator::len).sum());
+        let mut stripes = Vec::with_capacity(ranges.len());
         for range in &ranges {
             let start = latents.len();
             latents.extend_from_slice(&all[range.clone()]);

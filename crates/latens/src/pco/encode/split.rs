@@ -1,24 +1,39 @@
 //! The stored latents of a page: mode latents with the plan's delta encoding applied.
 
-use crate::number::Latent;
+use crate::number::{Latent, Number};
 use crate::pco::delta::{consecutive, conv1, lookback, lookback_search};
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
+use crate::spare;
+use std::mem::take;
 use std::ops::Range;
+
+/// Numbers as latents in their order.
+pub(crate) fn ordered<T: Number>(numbers: &[T]) -> Vec<T::L> {
+    let mut latents = spare::take(numbers.len());
+    latents.extend(numbers.iter().map(|x| x.to_latent()));
+    latents
+}
 
 /// What a page stores of one variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stored<L> {
+pub(crate) struct Stored<L: Latent> {
     /// The delta state.
     pub(crate) state: Vec<L>,
     /// The latents that are binned and coded.
     pub(crate) latents: Vec<L>,
 }
 
+impl<L: Latent> Drop for Stored<L> {
+    fn drop(&mut self) {
+        spare::give(take(&mut self.latents));
+    }
+}
+
 /// What a page stores.
 #[derive(Clone, Debug)]
-pub(crate) struct PageLatents<L> {
+pub(crate) struct PageLatents<L: Latent> {
     /// Numbers in the page.
     pub(crate) n: usize,
     pub(crate) delta: Option<Stored<u32>>,

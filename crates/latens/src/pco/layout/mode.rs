@@ -46,6 +46,14 @@ impl<L: Latent> ModePayload<L> {
         if matches!(self, ModePayload::Dict { .. }) { u32::BITS } else { L::BITS }
     }
 
+    /// The same without the values of a dictionary.
+    pub(crate) fn without_dict(&self) -> Self {
+        match self {
+            ModePayload::Dict { .. } => ModePayload::Dict { values: Vec::new() },
+            other => other.clone(),
+        }
+    }
+
     /// Reads and checks a mode for numbers of type `ty`.
     pub(crate) fn read(
         r: &mut BitReader<'_>,

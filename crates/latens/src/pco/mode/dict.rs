@@ -1,6 +1,7 @@
 //! Dict: an index into the chunk's distinct values.
 
 use crate::number::Latent;
+use crate::spare;
 use latens_kernels::dispatch::Present;
 
 /// The first index that has no value, if there is one.
@@ -27,7 +28,9 @@ pub(crate) fn in_order<L: Latent>(values: &[L], indices: &[u32]) -> (Vec<L>, Vec
     numbers.sort_unstable_by_key(|&i| values[i as usize]);
     let ranks = ranks(&numbers);
     let values = numbers.into_iter().map(|i| values[i as usize]).collect();
-    (values, indices.iter().map(|&index| ranks[index as usize]).collect())
+    let mut others = spare::take(indices.len());
+    others.extend(indices.iter().map(|&index| ranks[index as usize]));
+    (values, others)
 }
 
 /// Where each of some numbers comes among them.
@@ -58,7 +61,7 @@ pub(crate) fn split<L: Latent>(
         return split_dense(latents, min, span, most, order);
     }
     let mut values = Distinct::new();
-    let mut indices = Vec::with_capacity(latents.len());
+    let mut indices = spare::take(latents.len());
     for &x in latents {
         indices.push(values.index(x));
         if values.values.len() > most {
@@ -123,7 +126,9 @@ fn split_dense<L: Latent>(
         ranks[old as usize] = new;
     }
     let values = numbers.into_iter().map(|i| min.add(L::truncate(i.into()))).collect();
-    Some((values, latents.iter().map(|&x| ranks[place(x)]).collect()))
+    let mut indices = spare::take(latents.len());
+    indices.extend(latents.iter().map(|&x| ranks[place(x)]));
+    Some((values, indices))
 }
 
 /// Values in the order of their first appearance, found by hash.

@@ -5,6 +5,7 @@
 //! count floats on, through infinity and the NaNs (`M` is the mantissa's digits).
 
 use crate::number::Latent;
+use crate::spare;
 use latens_kernels::dispatch::Present;
 
 /// The whole number (bits of a float) that a primary latent stands for.
@@ -43,7 +44,7 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
         24 => 16_777_216.0,
         _ => 2048.0,
     };
-    let mut distances = Vec::with_capacity(latents.len());
+    let mut distances = spare::take(latents.len());
     let mut block = [L::ZERO; BLOCK];
     Present::in_use().call(
         #[inline(always)]

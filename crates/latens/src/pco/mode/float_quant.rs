@@ -2,12 +2,13 @@
 
 use crate::bits::low_mask;
 use crate::number::Latent;
+use crate::spare;
 use latens_kernels::dispatch::Present;
 
 /// High parts and distances from the value with `q` zero bits.
 pub(crate) fn split<L: Latent>(mut latents: Vec<L>, q: u32) -> (Vec<L>, Vec<L>) {
     let low = L::truncate(low_mask(q));
-    let mut rests = vec![L::ZERO; latents.len()];
+    let mut rests = spare::filled(L::ZERO, latents.len());
     Present::in_use().call(
         #[inline(always)]
         || {

@@ -2,12 +2,13 @@
 
 use crate::number::Latent;
 use crate::pco::mode::float_mult::WHOLE;
+use crate::spare;
 use latens_kernels::dispatch::Present;
 
 /// Quotients and remainders of ordered latents; the base is not 0.
 pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>) {
     if base <= L::ONE {
-        let rests = vec![L::ZERO; latents.len()];
+        let rests = spare::filled(L::ZERO, latents.len());
         return (latents, rests);
     }
     let divisor = base.to_u64();
@@ -19,7 +20,7 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>)
         let is_short = u64::from(over >= divisor);
         (least + is_short, over - divisor * is_short)
     };
-    let mut rests = Vec::with_capacity(latents.len());
+    let mut rests = spare::take(latents.len());
     let mut block = [L::ZERO; BLOCK];
     Present::in_use().call(
         #[inline(always)]

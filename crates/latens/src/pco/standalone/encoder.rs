@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::number::{Latent, Number, NumberType};
 use crate::pco::bound;
 use crate::pco::config::Config;
-use crate::pco::encode::cut;
+use crate::pco::encode::{cut, split};
 use crate::pco::layout::MAX_CHUNK_N;
 use crate::pco::layout::chunk_head::TERMINATOR;
 use crate::pco::layout::header::FormatVersion;
@@ -70,7 +70,7 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
             "a chunk of {n} numbers; 1 to {MAX_CHUNK_N} are possible"
         )));
     }
-    let latents = || -> Vec<T::L> { numbers.iter().map(|x| x.to_latent()).collect() };
+    let latents = || split::ordered(numbers);
     let mut encoded = encode_latents(&mut latents(), T::TYPE, Some(config))?;
     // Estimates may be wrong, the promise of `compress_bound` may not.
     if config.is_auto() && encoded.bytes() > bound::plain_chunk(numbers.len() as u64, T::TYPE) {
@@ -151,6 +151,19 @@ pub struct Encoder<W> {
     config: Config,
     position: u64,
     trailer: Trailer,
+}
+
+impl Encoder<Vec<u8>> {
+    /// Encodes the last chunk of a file in memory, and writes the end: as it is the last one, there is no
+    /// room made for more.
+    pub(crate) fn finish_with<T: Number>(mut self, numbers: &[T]) -> Result<Vec<u8>> {
+        let chunk = encode_chunk(numbers, &self.config)?;
+        #[expect(clippy::cast_possible_truncation, reason = "of what is in memory")]
+        let bytes = chunk.bytes() as usize;
+        self.writer.reserve_exact(bytes + self.trailer.bytes().len() + 1);
+        self.write_encoded(chunk)?;
+        self.finish()
+    }
 }
 
 impl<W: Write> Encoder<W> {

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::number::Number;
 use crate::pco::config::Config;
 use crate::pco::encode::chunk::Chunk;
+use crate::pco::encode::split;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::{DeltaEncoding, Mode};
 use std::io::Write;
@@ -44,7 +45,7 @@ impl FileEncoder {
         if page_lens.contains(&0) {
             return Err(Error::invalid("a page without numbers"));
         }
-        let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
+        let latents = split::ordered(numbers);
         Ok(ChunkEncoder { chunk: Chunk::new(latents, T::TYPE, page_lens, &self.config)? })
     }
 }
