@@ -37,7 +37,7 @@ impl Grain {
 const DENSE: u64 = 1 << 16;
 /// Where there are twice as many latents as this times the buckets, they are not sorted: a sample
 /// of that many tells where to cut.
-const SAMPLE: usize = 16;
+const SAMPLE: usize = 8;
 
 /// Latents whose buckets are found before they are counted.
 const BLOCK: usize = 1 << 10;

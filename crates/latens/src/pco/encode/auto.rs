@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::number::{Latent, NumberKind, NumberType};
+use crate::pco::binning::optimize::log2;
 use crate::pco::binning::sort::sort;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
@@ -169,6 +170,7 @@ pub(crate) fn plan<L: Latent>(
 fn sample_n(n: usize, level: u32) -> usize {
     match level {
         0..=5 => (n / 32).clamp(1 << 11, 1 << 12),
+        6..=8 => (n / 32).clamp(1 << 12, 1 << 13),
         _ => (n / 16).clamp(1 << 12, 1 << 14),
     }
 }
@@ -219,11 +221,15 @@ impl<L: Latent> Distinct<L> {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn of(sorted: &[L]) -> Self {
         let total = sorted.len() as f64;
-        let (mut values, mut entropy, mut once, mut twice) = (Vec::new(), 0.0, 0.0, 0.0);
+        let (mut values, mut once, mut twice) = (Vec::with_capacity(sorted.len()), 0.0, 0.0);
+        // What a value that comes once takes is the logarithm of all.
+        let mut entropy = log2(total);
         for run in sorted.chunk_by(|a, b| a == b) {
             let count = run.len() as f64;
             values.push(run[0]);
-            entropy += count / total * (total / count).log2();
+            if run.len() > 1 {
+                entropy -= count / total * log2(count);
+            }
             once += if run.len() == 1 { 1.0 } else { 0.0 };
             twice += if run.len() == 2 { 1.0 } else { 0.0 };
         }

@@ -7,9 +7,9 @@ use crate::pco::config::Favor;
 use crate::pco::delta::{conv1_fit, lookback_search};
 use crate::pco::encode::candidate::{Candidate, Search};
 use crate::pco::encode::plan::ModeLatents;
-use crate::pco::encode::sample::Sample;
+use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
-use crate::pco::layout::delta::{Conv1, DeltaPayload};
+use crate::pco::layout::delta::DeltaPayload;
 use std::ops::Range;
 
 /// What slow encodings must save unless size is all that matters.
@@ -20,6 +20,9 @@ const LOOKBACK_MUST_SAVE: f64 = 0.02;
 const CONV1_ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
 /// The order that a glance tries.
 const CONV1_GLANCE: usize = 16;
+/// Numbers that linear predictions are glanced at and decided by, at most.
+const CONV1_GLANCED: usize = 1 << 13;
+const CONV1_DECIDED: usize = 1 << 14;
 /// Chunks up to this are looked at as a whole where a dictionary is best: of what repeats, a stretch has
 /// seen too little.
 const SHORT: usize = 1 << 14;
@@ -50,7 +53,12 @@ impl<L: Latent> Stretch<L> {
     fn new(all: &[L], candidate: &Candidate<L>, length: usize, eighths: usize) -> Option<Self> {
         let length = all.len().min(length);
         let start = (all.len() - length) * eighths / 8;
-        let sample = Sample::new(all, std::iter::once(start..start + length).collect());
+        Self::of(all, candidate, std::iter::once(start..start + length).collect())
+    }
+
+    /// Several at once.
+    fn of(all: &[L], candidate: &Candidate<L>, ranges: Vec<Range<usize>>) -> Option<Self> {
+        let sample = Sample::new(all, ranges);
         let latents = match &candidate.whole {
             Some(whole) => whole.gather(&sample.ranges),
             None => ModeLatents::split(sample.latents.clone(), candidate.mode)?,
@@ -114,7 +122,7 @@ impl Lengths {
                 glance: (n / 16).clamp(1 << 10, 1 << 12),
                 decision: (n / 8).clamp(1 << 12, 1 << 14),
                 promising: 0.995,
-                conv1_promising: if favor == Favor::Size { 1.0 } else { 0.96 },
+                conv1_promising: if favor == Favor::Size { 1.0 } else { 0.98 },
             }),
         }
     }
@@ -155,40 +163,45 @@ impl Search<'_> {
             return;
         };
         if all.len() >= CONV1_LEAST {
-            self.try_conv1(sample, &lengths, best);
+            self.try_conv1(all, sample, &lengths, best);
         }
         if all.len() >= LOOKBACK_LEAST {
             self.try_lookback(all, &lengths, best);
         }
     }
 
-    /// Linear predictions against the best so far, both on the sample.
-    fn try_conv1<L: Latent>(&self, sample: &Sample<L>, lengths: &Lengths, best: &mut Candidate<L>) {
+    /// Linear predictions against the best so far, glanced at on the sample and decided by a larger one.
+    fn try_conv1<L: Latent>(
+        &self,
+        all: &[L],
+        sample: &Sample<L>,
+        lengths: &Lengths,
+        best: &mut Candidate<L>,
+    ) {
         let is_wide = best.sample.primary.latents().is_some() && L::BITS > 32;
         if is_wide || self.config.favor == Favor::Speed {
             return;
         }
-        let fits = |orders: &[usize], stripes: &[Range<usize>]| match &best.sample.primary {
-            Primary::Latents(primary) => conv1_fit::fits(primary, stripes, orders),
-            Primary::Indices(indices) => conv1_fit::fits(indices, stripes, orders),
-        };
-        let of_fit = |conv: Conv1| {
-            let delta = DeltaPayload::Conv1(conv);
-            (self.bits(best, sample, &delta), delta)
-        };
-        // A glance at every other stripe.
-        let few: Vec<Range<usize>> = sample.stripes.iter().step_by(2).cloned().collect();
-        let Some((bits, _)) = fits(&[CONV1_GLANCE], &few).pop().map(of_fit) else { return };
-        if bits > best.bits * lengths.conv1_promising {
+        let every = if sample.latents.len() > CONV1_GLANCED { 2 } else { 1 };
+        let few: Vec<Range<usize>> = sample.stripes.iter().step_by(every).cloned().collect();
+        let glance = fits(&best.sample, &few, &[CONV1_GLANCE]).pop();
+        let Some(glance) = glance.map(|delta| self.bits(best, sample, &delta)) else { return };
+        if glance > best.bits * lengths.conv1_promising {
             return;
         }
+        let n =
+            (all.len() / 16).clamp(sample.latents.len(), CONV1_DECIDED.max(sample.latents.len()));
+        let Some(stretch) = Stretch::of(all, best, sample::stripes(all.len(), n)) else { return };
+        let without = self.as_it_is(best, &stretch);
+        let mut with = (f64::INFINITY, DeltaPayload::None);
+        for delta in fits(&stretch.latents, &stretch.sample.stripes, &CONV1_ORDERS) {
+            let bits = self.with(&delta, best, &stretch, without.secondary);
+            with = if bits < with.0 { (bits, delta) } else { with };
+        }
         let must_save = if self.config.favor == Favor::Size { 0.0 } else { SLOW_MUST_SAVE };
-        let found = fits(&CONV1_ORDERS, &sample.stripes)
-            .into_iter()
-            .map(of_fit)
-            .fold((f64::INFINITY, DeltaPayload::None), |a, b| if b.0 < a.0 { b } else { a });
-        if found.0 < best.bits * (1.0 - must_save) {
-            best.take(found.1, found.0);
+        let gain = with.0 / without.all;
+        if gain < 1.0 - must_save {
+            best.take(with.1, best.bits * gain);
         }
     }
 
@@ -196,7 +209,7 @@ impl Search<'_> {
     fn try_lookback<L: Latent>(&self, all: &[L], lengths: &Lengths, best: &mut Candidate<L>) {
         let bits = |length, eighths| {
             let stretch = Stretch::new(all, best, length, eighths)?;
-            let without = self.without_lookback(best, &stretch);
+            let without = self.as_it_is(best, &stretch);
             Some((without.all, self.with_lookback(best, &stretch, length, without.secondary)))
         };
         let Some(glance) = bits(lengths.glance, MIDDLE) else { return };
@@ -242,7 +255,7 @@ impl Search<'_> {
                 let without = Stretch::new(all, best, length, MIDDLE);
                 let (Some(with), Some(without)) = (with, without) else { continue 'others };
                 let bits = in_all.as_ref().and_then(|in_all| in_all.bits(best, &without));
-                let bits = bits.unwrap_or_else(|| self.without_lookback(best, &without).all);
+                let bits = bits.unwrap_or_else(|| self.as_it_is(best, &without).all);
                 gain = self.with_lookback(&other, &with, length, None) / bits;
                 if gain >= most {
                     continue 'others;
@@ -255,7 +268,7 @@ impl Search<'_> {
     }
 
     /// Bits of the chunk with the candidate's delta encoding, by those of a stretch.
-    fn without_lookback<L: Latent>(&self, candidate: &Candidate<L>, stretch: &Stretch<L>) -> Bits {
+    fn as_it_is<L: Latent>(&self, candidate: &Candidate<L>, stretch: &Stretch<L>) -> Bits {
         let delta = &candidate.delta;
         let pages = Self::pages(&stretch.latents, &stretch.sample, delta);
         let secondary = self.secondary_bits(&pages, delta);
@@ -272,8 +285,32 @@ impl Search<'_> {
         secondary: Option<f64>,
     ) -> f64 {
         let delta = lookback(length.min(stretch.sample.latents.len()));
-        let pages = Self::pages(&stretch.latents, &stretch.sample, &delta);
-        let secondary = secondary.unwrap_or_else(|| self.secondary_bits(&pages, &delta));
-        candidate.mode_bits + (self.bits_but_secondary(&pages, &delta) + secondary)
+        self.with(&delta, candidate, stretch, secondary)
     }
+
+    /// Bits of the chunk with a delta encoding, by those of a stretch.
+    fn with<L: Latent>(
+        &self,
+        delta: &DeltaPayload,
+        candidate: &Candidate<L>,
+        stretch: &Stretch<L>,
+        secondary: Option<f64>,
+    ) -> f64 {
+        let pages = Self::pages(&stretch.latents, &stretch.sample, delta);
+        let secondary = secondary.unwrap_or_else(|| self.secondary_bits(&pages, delta));
+        candidate.mode_bits + (self.bits_but_secondary(&pages, delta) + secondary)
+    }
+}
+
+/// Linear predictions of some orders, fitted to stripes of latents.
+fn fits<L: Latent>(
+    latents: &ModeLatents<L>,
+    stripes: &[Range<usize>],
+    orders: &[usize],
+) -> Vec<DeltaPayload> {
+    let fits = match &latents.primary {
+        Primary::Latents(primary) => conv1_fit::fits(primary, stripes, orders),
+        Primary::Indices(indices) => conv1_fit::fits(indices, stripes, orders),
+    };
+    fits.into_iter().map(DeltaPayload::Conv1).collect()
 }
