@@ -9,108 +9,10 @@ use crate::x86_64::avx512_tans::{
     SEVENS, UP_TO, WIDTHS, halves, offset_bits_behind as offset_bits,
 };
 use crate::x86_64::bmi2_tans::wide_word;
-use crate::x86_64::bmi2_walk::{FEW, Walker};
+use crate::x86_64::bmi2_walk::{FEW, SOME, Walker, four_codes, walk_eights};
 use crate::x86_64::shadow::{Shadow, finished};
 use std::arch::asm;
 use std::arch::x86_64::*;
-
-/// Four codes. `left` is moved on, and the flags say whether it has come to 0. The shorter ones of
-/// [`super::bmi2_walk`] have not been measured beside this unpacking.
-macro_rules! four_codes {
-    (few) => {
-        four_codes!(
-            "",
-            "add {n0}, {x}
-            shrx {word}, [{bytes}], {n0}"
-        )
-    };
-    // Sixteen bytes shifted right by the count. The upper eight are shifted left by one, and by 63
-    // less the count, so that none is by 64.
-    (many) => {
-        four_codes!(
-            "mov {n1}, [{bytes} + 8]",
-            "add {n1}, {n1}
-            mov {n2}, {n0}
-            not {n2}
-            sub {n2}, {x}
-            add {n0}, {x}
-            shrx {word}, [{bytes}], {n0}
-            shlx {n1}, {n1}, {n2}
-            or {word}, {n1}"
-        )
-    };
-    // The word of the next group is its `$tail`.
-    ($above:literal, $tail:literal) => {
-        concat!(
-            "mov {n0}, [{nodes} + {s0} * 8]
-            mov {n1}, [{nodes} + {s1} * 8]
-            mov {n2}, [{nodes} + {s2} * 8]
-            mov [{end} + {left}], {n0}
-            mov [{end} + {left} + 8], {n1}
-            mov [{end} + {left} + 16], {n2}
-            bzhi {x}, {word}, {n0}
-            movzx {s0:e}, word ptr [{nodes} + {s0} * 8 + 2]
-            add {s0}, {x}
-            shrx {x}, {word}, {n0}
-            # The low byte of these sums counts bits.
-            add {n0}, {n1}
-            bzhi {x}, {x}, {n1}
-            movzx {s1:e}, word ptr [{nodes} + {s1} * 8 + 2]
-            add {s1}, {x}
-            shrx {x}, {word}, {n0}
-            add {n0}, {n2}
-            bzhi {x}, {x}, {n2}
-            movzx {s2:e}, word ptr [{nodes} + {s2} * 8 + 2]
-            add {s2}, {x}
-            # From here on `x` is the fourth node.
-            mov {x}, [{nodes} + {s3} * 8]
-            mov [{end} + {left} + 24], {x}\n",
-            $above,
-            "\nshrx {word}, {word}, {n0}
-            add {n0}, {bit}
-            bzhi {word}, {word}, {x}
-            movzx {s3:e}, word ptr [{nodes} + {s3} * 8 + 2]
-            add {s3}, {word}\n",
-            $tail,
-            "\n# At most 7 + 56 bits from the byte that the four codes begin in.
-            movzx {n0:e}, {n0:l}
-            mov {bit}, {n0}
-            and {bit:e}, 7
-            shr {n0:e}, 3
-            add {bytes}, {n0}
-            add {left}, 32"
-        )
-    };
-}
-
-/// Groups of four codes, all of a [`Walker`]'s; `$before` each `$group`, and what that needs.
-macro_rules! walk_groups {
-    ($walker:ident, $end:expr, $n:expr, [$($text:expr,)*], $($operand:tt)*) => {
-        asm!(
-            // Wherever it happened to lie, it took up to 5 % longer.
-            ".p2align 6",
-            "2:",
-            $($text,)*
-            "jne 2b",
-            nodes = in(reg) $walker.nodes,
-            bytes = inout(reg) $walker.bytes,
-            bit = inout(reg) $walker.bit,
-            end = in(reg) $end,
-            left = inout(reg) -8 * $n as isize => _,
-            s0 = inout(reg) $walker.states[0],
-            s1 = inout(reg) $walker.states[1],
-            s2 = inout(reg) $walker.states[2],
-            s3 = inout(reg) $walker.states[3],
-            word = inout(reg) wide_word($walker.bytes, $walker.bit) => _,
-            n0 = out(reg) _,
-            n1 = out(reg) _,
-            n2 = out(reg) _,
-            x = out(reg) _,
-            $($operand)*
-            options(nostack),
-        )
-    };
-}
 
 /// The offsets of the next eight nodes, and these: in zmm registers of the numbers `$nodes` and
 /// `$offsets`. What is done is told in [`super::avx512_tans`].
@@ -349,20 +251,25 @@ pub(crate) unsafe fn walk<L: Latent>(
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
         ([$($before:expr),*]) => {
-            if max_bits <= FEW { run!(few, [$($before),*]) } else { run!(many, [$($before),*]) }
+            match max_bits {
+                n if n <= FEW => run!(few, $($before),*),
+                n if n <= SOME => run!(some, $($before),*),
+                _ => run!(many, $($before),*),
+            }
         };
-        ($count:tt, [$all:expr]) => {
-            run!(@ [$all, four_codes!($count), four_codes!($count),])
+        ($count:ident, $all:expr) => {
+            run!(@ [$all, four_codes!($count, "0", to n), four_codes!($count, "32", to s),])
         };
-        ($count:tt, [$first:expr, $second:expr]) => {
+        ($count:ident, $first:expr, $second:expr) => {
             run!(@ [
-                $first, four_codes!($count), four_codes!($count),
-                $second, four_codes!($count), four_codes!($count),
+                $first, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
+                "add {left}, 64",
+                $second, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
             ])
         };
         (@ $text:tt) => {
-            walk_groups!(
-                walker, end, BATCH, $text,
+            walk_eights!(
+                walker, end, BATCH, "", $text,
                 inout("zmm8") last,
                 inout("zmm9") first,
                 inout("zmm10") summed,
