@@ -70,7 +70,7 @@ type Case = (u32, u32, usize, u64);
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for log in [0, 1, 4, 9, 14] {
-        for max_offset in [0, 1, 13, 14, 15, 28, 29, 57, 58, 64] {
+        for max_offset in [0, 1, 13, 14, 15, 28, 29, 31, 32, 57, 58, 64] {
             for n in [0, 1, 3, 4, 5, 7, 255, 256] {
                 cases.push((log, max_offset, n, u64::from(log * 77 + max_offset) + n as u64));
             }

@@ -1,4 +1,9 @@
 //! A walk, and the unpacking of other codes in its shadow, with AVX-512.
+//!
+//! Offsets of up to 31 bits come by sixteen, in lanes of 32 bits. `vpdpbusd` sums up the widths of
+//! each four, and then those of the fours before it: two permutations and two sums for all sixteen.
+
+mod sixteen;
 
 use crate::latent::Latent;
 use crate::tans::Map;
@@ -11,6 +16,7 @@ use crate::x86_64::avx512_tans::{
 use crate::x86_64::bmi2_tans::wide_word;
 use crate::x86_64::bmi2_walk::{FEW, SOME, Walker, four_codes, walk_eights};
 use crate::x86_64::shadow::{Shadow, finished};
+use sixteen::{Order, SHORT};
 use std::arch::asm;
 use std::arch::x86_64::*;
 
@@ -59,6 +65,35 @@ macro_rules! eight_offsets {
     };
 }
 
+/// The offsets of sixteen nodes, whose lower halves are in zmm2, in lanes of 32 bits of zmm6, in the
+/// order of the constants: see [`sixteen`]. zmm27 has the place in the stream, in bits from the byte that
+/// `end` says.
+#[rustfmt::skip]
+macro_rules! sixteen_offsets {
+    () => {
+        "# From the byte of the place on, which goes with the first four.
+        vpandd zmm3, zmm27, zmm28
+        vpermb zmm4{{k1}}{{z}}, zmm30, zmm2
+        vpdpbusd zmm3, zmm4, zmm13
+        vpermb zmm4{{k4}}{{z}}, zmm12, zmm3
+        vpdpbusd zmm3, zmm4, zmm13
+        vmovd {n1:e}, xmm27
+        shr {n1:e}, 3
+        add {n1}, [{end} + 24]
+        mov [{end} + 24], {n1}
+        vpermd zmm27, zmm14, zmm3
+        vpsrld zmm5, zmm3, 5
+        vmovdqu32 zmm4{{k2}}{{z}}, [{n1} - 4]
+        vpermd zmm6, zmm5, [{n1}]
+        vpermd zmm4, zmm5, zmm4
+        vpshrdvd zmm4, zmm6, zmm3
+        vpsrld zmm5, zmm2, 8
+        vpxor xmm6, xmm6, xmm6
+        vpshldvd zmm6, zmm4, zmm5
+        "
+    };
+}
+
 /// Eight latents of 64 bits, in zmm6.
 macro_rules! eight_latents {
     (near) => {
@@ -91,8 +126,48 @@ macro_rules! eight_latents {
     };
 }
 
-/// Sixteen narrower ones, of which eight offsets are there.
+/// What sixteen latents begin with, before the first four codes; by the kind of offsets.
+#[rustfmt::skip]
+macro_rules! sixteen_begun {
+    // Up to 31 bits. Lower halves of the first eight nodes go to even lanes, the others' to odd ones.
+    (short, 64) => {
+        concat!(
+            "mov {n1}, [{end}]
+            vmovdqu64 zmm2, [{n1} + {left}]
+            vmovsldup zmm2{{k5}}, [{n1} + {left} + 64]
+            ",
+            sixteen_offsets!()
+        )
+    };
+    (short, $width:tt) => {
+        concat!(
+            "mov {n1}, [{end}]
+            vmovdqu64 zmm2, [{n1} + {left}]
+            vpermt2d zmm2, zmm25, [{n1} + {left} + 64]
+            ",
+            sixteen_offsets!()
+        )
+    };
+    (near, $width:tt) => {
+        eight_offsets!(0, 6)
+    };
+    (bounds, $width:tt) => {
+        ""
+    };
+}
+
+/// Sixteen latents of up to 32 bits, in zmm6, eight codes later: `left` is where that of the second eight
+/// is.
+#[rustfmt::skip]
 macro_rules! sixteen_latents {
+    (short) => {
+        "mov {n1}, [{end}]
+        vmovdqu64 zmm0, [{n1} + {left} - 64]
+        vpermt2d zmm0, zmm24, [{n1} + {left}]
+        vpaddd zmm6, zmm6, zmm26
+        vpaddd zmm6, zmm6, zmm0
+        "
+    };
     (near) => {
         concat!(
             eight_offsets!(1, 7),
@@ -103,12 +178,29 @@ macro_rules! sixteen_latents {
             "
         )
     };
-    // Without offsets; `left` is where that of sixteen with offsets is.
+    // Without offsets.
     (bounds) => {
         "mov {n1}, [{end}]
         vmovdqu64 zmm6, [{n1} + {left} - 64]
         vpermt2d zmm6, zmm24, [{n1} + {left}]
         vpaddd zmm6, zmm6, zmm26
+        "
+    };
+}
+
+/// Sixteen latents of 64 bits by short offsets, in zmm6 and zmm7, where [`sixteen_latents`] would be.
+#[rustfmt::skip]
+macro_rules! wide_latents {
+    () => {
+        "mov {n1}, [{end}]
+        vpsrlq zmm0, [{n1} + {left} - 64], 32
+        vpsrlq zmm1, [{n1} + {left}], 32
+        vpsrlq zmm7, zmm6, 32
+        vmovdqa32 zmm6{{k6}}{{z}}, zmm6
+        vpaddq zmm0, zmm0, zmm26
+        vpaddq zmm1, zmm1, zmm26
+        vpaddq zmm6, zmm6, zmm0
+        vpaddq zmm7, zmm7, zmm1
         "
     };
 }
@@ -200,6 +292,12 @@ macro_rules! stored {
         vmovdqu64 [{n1} + {left}], zmm6
         "
     };
+    // The eight before.
+    (64, before) => {
+        "mov {n1}, [{end} + 8]
+        vmovdqu64 [{n1} + {left} - 64], zmm6
+        "
+    };
     (32) => {
         stored!(@ "1", "vmovdqu64 [{n1} - 32], zmm6")
     };
@@ -239,8 +337,22 @@ pub(crate) unsafe fn walk<L: Latent>(
 ) -> usize {
     let mut walker = Walker::new(nodes, states, stream);
     let end = shadow.note(codes);
-    let place = shadow.stream.bytes.as_ptr().expose_provenance() * 8 + shadow.stream.bit;
     let (even, odd) = halves();
+    let has_offsets = shadow.has_offsets();
+    let order = Order::of(L::WIDTH);
+    let is_short =
+        has_offsets && shadow.max_offset_bits <= SHORT && matches!(shadow.lowers, Lowers::Near(_));
+    // Those of eight offsets count bits from the beginning of memory.
+    let (widths, up_to, behind_first, sevens, place) = if is_short {
+        let (widths, sevens) = (load(&order.widths), load(&order.sevens));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "below 8")]
+        let bit = shadow.stream.bit as i32;
+        (widths, order.up_to, 0xfffe_u64, sevens, _mm512_set1_epi32(bit))
+    } else {
+        let bytes = shadow.stream.bytes.as_ptr().expose_provenance();
+        let place = _mm512_set1_epi64((bytes * 8 + shadow.stream.bit) as i64);
+        (_mm512_set1_epi64(WIDTHS), UP_TO, 0xfe, _mm512_set1_epi64(SEVENS), place)
+    };
     let splat = |x: L| match L::WIDTH {
         64 => _mm512_set1_epi64(x.widen().cast_signed()),
         #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]
@@ -275,16 +387,22 @@ pub(crate) unsafe fn walk<L: Latent>(
                 inout("zmm10") summed,
                 in("zmm23") _mm512_set1_epi64(0x0100),
                 in("zmm31") flip,
-                in("zmm30") _mm512_set1_epi64(WIDTHS),
+                in("zmm30") widths,
                 in("zmm29") _mm512_setzero_si512(),
-                in("zmm28") _mm512_set1_epi64(SEVENS),
-                inout("zmm27") _mm512_set1_epi64(place as i64) => _,
+                in("zmm28") sevens,
+                inout("zmm27") place => _,
                 in("zmm26") least,
                 in("zmm25") even,
                 in("zmm24") odd,
-                in("k1") UP_TO,
-                in("k2") 0xfe_u64,
+                in("zmm14") _mm512_set1_epi32(15),
+                in("zmm13") _mm512_set1_epi8(1),
+                in("zmm12") load(&order.fours),
+                in("k1") up_to,
+                in("k2") behind_first,
                 out("k3") _,
+                in("k4") order.before,
+                in("k5") 0xaaaa_u64,
+                in("k6") 0x5555_u64,
                 out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
                 out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
             )
@@ -302,9 +420,25 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
     }
     macro_rules! sixteen {
-        ($width:tt, $kind:tt, $order:tt, $map:tt) => {
+        ($kind:tt, 64, $order:tt, $map:tt) => {
             run!([
-                sixteen!(@ $kind),
+                concat!(summed!(), sixteen_begun!($kind, 64)),
+                concat!(
+                    summed!(),
+                    wide_latents!(),
+                    sums!("q", $order),
+                    mapped!("q", $map),
+                    stored!(64, before),
+                    "vmovdqa64 zmm6, zmm7\n",
+                    sums!("q", $order),
+                    mapped!("q", $map),
+                    stored!(64)
+                )
+            ])
+        };
+        ($kind:tt, $width:tt, $order:tt, $map:tt) => {
+            run!([
+                concat!(summed!(), sixteen_begun!($kind, $width)),
                 concat!(
                     summed!(),
                     sixteen_latents!($kind),
@@ -314,26 +448,27 @@ pub(crate) unsafe fn walk<L: Latent>(
                 )
             ])
         };
-        (@ near) => { concat!(summed!(), eight_offsets!(0, 6)) };
-        (@ bounds) => { summed!() };
     }
-    let (order, map) = (shadow.moments.len(), shadow.map);
-    let has_offsets = shadow.has_offsets();
+    let (sums, map) = (shadow.moments.len(), shadow.map);
     // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
     // lies in front of the codes' nodes, and in these.
     unsafe {
         match (shadow.lowers, L::WIDTH) {
-            (Lowers::Far(_), _) => finished!(order, match map => eight, far),
-            (_, 64) if has_offsets => finished!(order, match map => eight, near),
-            (_, 32) if has_offsets => finished!(order, match map => sixteen, 32, near),
-            (_, 16) if has_offsets && map == Map::NONE => sixteen!(16, near, 0, none),
-            (_, 16) if has_offsets => sixteen!(16, near, 0, flip),
-            _ if has_offsets && map == Map::NONE => sixteen!(8, near, 0, none),
-            _ if has_offsets => sixteen!(8, near, 0, flip),
-            (_, 64) => finished!(order, flip => eight, bounds),
-            (_, 32) => finished!(order, flip => sixteen, 32, bounds),
-            (_, 16) => sixteen!(16, bounds, 0, flip),
-            _ => sixteen!(8, bounds, 0, flip),
+            (Lowers::Far(_), _) => finished!(sums, match map => eight, far),
+            (_, 64) if is_short => finished!(sums, match map => sixteen, short, 64),
+            (_, 32) if is_short => finished!(sums, match map => sixteen, short, 32),
+            (_, 64) if has_offsets => finished!(sums, match map => eight, near),
+            (_, 32) if has_offsets => finished!(sums, match map => sixteen, near, 32),
+            (_, 64) => finished!(sums, flip => eight, bounds),
+            (_, 32) => finished!(sums, flip => sixteen, bounds, 32),
+            (_, 16) if is_short && map == Map::NONE => sixteen!(short, 16, 0, none),
+            (_, 16) if is_short => sixteen!(short, 16, 0, flip),
+            (_, 16) if has_offsets => sixteen!(near, 16, 0, flip),
+            (_, 16) => sixteen!(bounds, 16, 0, flip),
+            _ if is_short && map == Map::NONE => sixteen!(short, 8, 0, none),
+            _ if is_short => sixteen!(short, 8, 0, flip),
+            _ if has_offsets => sixteen!(near, 8, 0, flip),
+            _ => sixteen!(bounds, 8, 0, flip),
         }
     }
     for (moment, sum) in shadow.moments.iter_mut().rev().zip([last, first]) {
@@ -344,6 +479,13 @@ pub(crate) unsafe fn walk<L: Latent>(
     // SSE from here on.
     _mm256_zeroupper();
     walker.finish(states, stream)
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: 64 bytes.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 /// The latent in the last lane.
