@@ -1,7 +1,7 @@
 //! Whole files on several threads.
 //!
 //! Where chunks begin and how many numbers they hold is said by the checksum trailer ([`listed`]),
-//! or found out by walking through the file ([`walked`]), so that each can be decoded by itself.
+//! or guessed, or found out by walking through the file ([`walked`]), so that each can be decoded by itself.
 //! Nothing of it is believed: what does not prove right in every point is decoded once more in
 //! order, which finds the error, or that there is none.
 
@@ -14,6 +14,7 @@ use crate::pco::simple::{Decompressed, earned, watched, watched_into};
 use crate::watch::Watch;
 
 mod compress;
+mod guessed;
 mod kept;
 mod listed;
 mod walked;

@@ -1,5 +1,8 @@
-//! Files without a table of chunks: this thread walks from chunk to chunk, through their codes
-//! alone, while the others decode those whose ends are known.
+//! Files without a table of chunks: this thread guesses where each ends, and where it cannot walks from
+//! chunk to chunk, through their codes alone, while the others decode those whose ends are known.
+//!
+//! What is decoded is right only if all chunks end where the next ones begin, so that a wrong guess costs
+//! time and nothing else.
 
 use crate::bits::reader::BitReader;
 use crate::limits::Limits;
@@ -8,6 +11,7 @@ use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_head::{self, ChunkHead};
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
+use crate::pco::parallel::guessed::Guesses;
 use crate::pco::parallel::kept::{self, Keeping, Kept};
 use crate::pco::standalone::{Engine, Slice, chunk_len};
 use crate::watch::Watch;
@@ -167,6 +171,7 @@ fn find<'a, T: Number>(
     }
     let (mut offset, mut index, mut start, mut rest) = (opening.start, 0, 0, numbers);
     let workshop = Workshop::default();
+    let mut guesses = Guesses::new(opening.version, limits);
     while !rest.is_empty() {
         let bytes = chunks.get(offset..)?;
         let mut r = BitReader::new(bytes, 0);
@@ -178,6 +183,8 @@ fn find<'a, T: Number>(
         let len = if behind.is_empty() {
             // The last one: whoever decodes it finds out whether it ends where it has to.
             bytes.len()
+        } else if let Some(len) = guesses.len::<T>(bytes, head, behind.len()) {
+            len
         } else {
             let body = bytes.get(chunk_head::BYTES..)?;
             chunk_head::BYTES + chunk_len(body, head, opening.version, limits, &workshop).ok()?

@@ -1,0 +1,99 @@
+//! Where a chunk may end: at the next bytes that look like the head of another one.
+//!
+//! Whoever decodes a chunk finds out whether it ends where it was said to, so that a guess need not be
+//! right. Heads are four bytes of which all are known, or nearly: files are cut into chunks of like
+//! length. Metadata that can be read follows.
+
+use crate::bits::reader::BitReader;
+use crate::limits::Limits;
+use crate::number::Number;
+use crate::pco::layout::chunk_head::{BYTES, ChunkHead};
+use crate::pco::layout::chunk_meta::ChunkMeta;
+use crate::pco::layout::header::FormatVersion;
+
+/// So many heads may be none, in all of a file: what does not lead further must not take long.
+const TRIES: usize = 16;
+
+/// What is left of the guesses in a file.
+pub(super) struct Guesses {
+    version: FormatVersion,
+    limits: Limits,
+    tries: usize,
+}
+
+impl Guesses {
+    pub(super) fn new(version: FormatVersion, limits: Limits) -> Self {
+        Self { version, limits, tries: TRIES }
+    }
+
+    /// How long the chunk of that head may be, at the start of `bytes`, where `rest` more numbers than its
+    /// own are to come. `None` from the first time on that nothing looks like a chunk.
+    pub(super) fn len<T: Number>(
+        &mut self,
+        bytes: &[u8],
+        head: ChunkHead,
+        rest: usize,
+    ) -> Option<usize> {
+        // Where chunks are made as long as each other, the first ones may have one number more.
+        let lens = [head.n, head.n - 1, rest].map(|n| n.min(rest));
+        let behind = bytes.get(BYTES..).filter(|_| self.tries > 0)?;
+        for at in memchr::memchr_iter(T::TYPE.pco_byte(), behind) {
+            let mut r = BitReader::new(&behind[at..], 0);
+            let Ok(Some(next)) = ChunkHead::read(&mut r, Some(T::TYPE)) else { break };
+            if !lens.contains(&next.n) {
+                continue;
+            }
+            if ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, self.limits).is_ok() {
+                return Some(BYTES + at);
+            }
+            self.tries -= 1;
+            if self.tries == 0 {
+                break;
+            }
+        }
+        self.tries = 0;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::layout::preamble::Preamble;
+    use crate::pco::{Config, compress};
+
+    #[test]
+    fn chunks_of_like_length_are_found_and_no_more_than_these() {
+        let numbers: Vec<u16> = (0..3000u32).map(|i| (i * i % 977) as u16).collect();
+        for (chunk_n, found) in [(700, 4), (1000, 2), (1500, 1)] {
+            let config = Config::default().chunk_n(chunk_n).checksum(false);
+            let file = compress(&numbers, &config).unwrap();
+            let mut r = BitReader::new(&file, 0);
+            Preamble::read(&mut r).unwrap();
+            let version = FormatVersion::read(&mut r).unwrap();
+            let (mut at, mut rest) = (r.bit() / 8, numbers.len());
+            let mut guesses = Guesses::new(version, Limits::default());
+            let mut count = 0;
+            loop {
+                let bytes = &file[at..];
+                let head = ChunkHead::read(&mut BitReader::new(bytes, 0), None).unwrap().unwrap();
+                rest -= head.n;
+                let Some(len) = guesses.len::<u16>(bytes, head, rest) else { break };
+                (at, count) = (at + len, count + 1);
+            }
+            assert_eq!((count, rest), (found, 0), "{chunk_n}");
+        }
+    }
+
+    /// A file of nothing but heads is not looked through for ever.
+    #[test]
+    fn guesses_are_few() {
+        let head = ChunkHead { number_type: u16::TYPE, n: 256 };
+        // What follows each head is no mode.
+        let bytes: Vec<u8> =
+            (0..1000).flat_map(|_| [&head.bytes()[..], &[0xff; 4]].concat()).collect();
+        let mut guesses = Guesses::new(FormatVersion::WRITTEN, Limits::default());
+        assert_eq!(guesses.len::<u16>(&bytes, head, 1 << 20), None);
+        assert_eq!(guesses.tries, 0);
+    }
+}
