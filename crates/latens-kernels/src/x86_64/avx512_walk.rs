@@ -191,7 +191,23 @@ macro_rules! sixteen_latents {
 /// Sixteen latents of 64 bits by short offsets, in zmm6 and zmm7, where [`sixteen_latents`] would be.
 #[rustfmt::skip]
 macro_rules! wide_latents {
-    () => {
+    // Each second one, from the first and the second on.
+    (paired) => {
+        "mov {n1}, [{end}]
+        vmovdqu64 zmm0, [{n1} + {left} - 64]
+        vpermt2d zmm0, zmm24, [{n1} + {left}]
+        vpsrlq zmm1, zmm0, 32
+        vpsrlq zmm7, zmm6, 32
+        vmovdqa32 zmm0{{k6}}{{z}}, zmm0
+        vmovdqa32 zmm6{{k6}}{{z}}, zmm6
+        vpaddq zmm0, zmm0, zmm26
+        vpaddq zmm1, zmm1, zmm26
+        vpaddq zmm6, zmm6, zmm0
+        vpaddq zmm7, zmm7, zmm1
+        "
+    };
+    // The first eight and the others.
+    (short) => {
         "mov {n1}, [{end}]
         vpsrlq zmm0, [{n1} + {left} - 64], 32
         vpsrlq zmm1, [{n1} + {left}], 32
@@ -222,6 +238,19 @@ macro_rules! running {
             running!(@ "d", "15"), running!(@ "d", "14"),
             running!(@ "d", "12"), running!(@ "d", "8"),
             "vpaddd ", $sum, ", zmm6, zmm0
+            "
+        )
+    };
+    // Of sixteen, each second one in zmm6 and those behind them in zmm7: as sums of two.
+    (paired, $sum:literal) => {
+        concat!(
+            "vpaddq zmm0, zmm6, zmm7
+            vmovdqa64 zmm7, zmm6
+            valignq zmm6, zmm0, ", $sum, ", 7
+            ",
+            running!(@ "q", "7"), running!(@ "q", "6"), running!(@ "q", "4"),
+            "vpaddq ", $sum, ", zmm6, zmm0
+            vpaddq zmm7, zmm7, zmm6
             "
         )
     };
@@ -339,20 +368,12 @@ pub(crate) unsafe fn walk<L: Latent>(
     let end = shadow.note(codes);
     let (even, odd) = halves();
     let has_offsets = shadow.has_offsets();
-    let order = Order::of(L::WIDTH);
+    let order = Order::of(L::WIDTH == 64 && shadow.moments.is_empty());
     let is_short =
         has_offsets && shadow.max_offset_bits <= SHORT && matches!(shadow.lowers, Lowers::Near(_));
-    // Those of eight offsets count bits from the beginning of memory.
-    let (widths, up_to, behind_first, sevens, place) = if is_short {
-        let (widths, sevens) = (load(&order.widths), load(&order.sevens));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "below 8")]
-        let bit = shadow.stream.bit as i32;
-        (widths, order.up_to, 0xfffe_u64, sevens, _mm512_set1_epi32(bit))
-    } else {
-        let bytes = shadow.stream.bytes.as_ptr().expose_provenance();
-        let place = _mm512_set1_epi64((bytes * 8 + shadow.stream.bit) as i64);
-        (_mm512_set1_epi64(WIDTHS), UP_TO, 0xfe, _mm512_set1_epi64(SEVENS), place)
-    };
+    let bytes = shadow.stream.bytes.as_ptr().expose_provenance();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "below 8")]
+    let bit = shadow.stream.bit as i32;
     let splat = |x: L| match L::WIDTH {
         64 => _mm512_set1_epi64(x.widen().cast_signed()),
         #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]
@@ -362,55 +383,79 @@ pub(crate) unsafe fn walk<L: Latent>(
     let [mut last, mut first] = shadow.sums().map(splat);
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
-        ([$($before:expr),*]) => {
+        ([$($before:expr),*], $($operand:tt)*) => {
             match max_bits {
-                n if n <= FEW => run!(few, $($before),*),
-                n if n <= SOME => run!(some, $($before),*),
-                _ => run!(many, $($before),*),
+                n if n <= FEW => run!(few, [$($before),*], $($operand)*),
+                n if n <= SOME => run!(some, [$($before),*], $($operand)*),
+                _ => run!(many, [$($before),*], $($operand)*),
             }
         };
-        ($count:ident, $all:expr) => {
-            run!(@ [$all, four_codes!($count, "0", to n), four_codes!($count, "32", to s),])
+        ($count:ident, [$all:expr], $($operand:tt)*) => {
+            run!(@ [$all, four_codes!($count, "0", to n), four_codes!($count, "32", to s),], $($operand)*)
         };
-        ($count:ident, $first:expr, $second:expr) => {
+        ($count:ident, [$first:expr, $second:expr], $($operand:tt)*) => {
             run!(@ [
                 $first, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
                 "add {left}, 64",
                 $second, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
-            ])
+            ], $($operand)*)
         };
-        (@ $text:tt) => {
+        (@ $text:tt, $($operand:tt)*) => {
             walk_eights!(
                 walker, end, BATCH, "", $text,
                 inout("zmm8") last,
                 inout("zmm9") first,
                 inout("zmm10") summed,
                 in("zmm23") _mm512_set1_epi64(0x0100),
-                in("zmm31") flip,
-                in("zmm30") widths,
-                in("zmm29") _mm512_setzero_si512(),
-                in("zmm28") sevens,
-                inout("zmm27") place => _,
-                in("zmm26") least,
-                in("zmm25") even,
                 in("zmm24") odd,
-                in("zmm14") _mm512_set1_epi32(15),
-                in("zmm13") _mm512_set1_epi8(1),
-                in("zmm12") load(&order.fours),
-                in("k1") up_to,
-                in("k2") behind_first,
+                in("zmm25") even,
+                in("zmm26") least,
+                in("zmm29") _mm512_setzero_si512(),
+                in("zmm31") flip,
+                out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
+                out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
+                $($operand)*
+            )
+        };
+    }
+    // With what `eight_offsets` takes. Its place is in bits from the beginning of memory.
+    macro_rules! by_eight {
+        ($text:tt) => {
+            run!(
+                $text,
+                in("k1") UP_TO,
+                in("k2") 0xfe_u64,
                 out("k3") _,
+                inout("zmm27") _mm512_set1_epi64((bytes * 8 + shadow.stream.bit) as i64) => _,
+                in("zmm28") _mm512_set1_epi64(SEVENS),
+                in("zmm30") _mm512_set1_epi64(WIDTHS),
+            )
+        };
+    }
+    // With what `sixteen_offsets` takes.
+    macro_rules! by_sixteen {
+        ($text:tt) => {
+            run!(
+                $text,
+                in("k1") order.up_to,
+                in("k2") 0xfffe_u64,
                 in("k4") order.before,
                 in("k5") 0xaaaa_u64,
                 in("k6") 0x5555_u64,
-                out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
-                out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
+                in("zmm12") load(&order.fours),
+                in("zmm13") _mm512_set1_epi8(1),
+                in("zmm14") _mm512_set1_epi32(15),
+                in("zmm15") _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0),
+                in("zmm16") _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4),
+                inout("zmm27") _mm512_set1_epi32(bit) => _,
+                in("zmm28") load(&order.sevens),
+                in("zmm30") load(&order.widths),
             )
         };
     }
     macro_rules! eight {
         ($kind:tt, $order:tt, $map:tt) => {
-            run!([concat!(
+            by_eight!([concat!(
                 summed!(),
                 eight_latents!($kind),
                 sums!("q", $order),
@@ -420,24 +465,8 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
     }
     macro_rules! sixteen {
-        ($kind:tt, 64, $order:tt, $map:tt) => {
-            run!([
-                concat!(summed!(), sixteen_begun!($kind, 64)),
-                concat!(
-                    summed!(),
-                    wide_latents!(),
-                    sums!("q", $order),
-                    mapped!("q", $map),
-                    stored!(64, before),
-                    "vmovdqa64 zmm6, zmm7\n",
-                    sums!("q", $order),
-                    mapped!("q", $map),
-                    stored!(64)
-                )
-            ])
-        };
-        ($kind:tt, $width:tt, $order:tt, $map:tt) => {
-            run!([
+        (@ $run:ident, $kind:tt, $width:tt, $order:tt, $map:tt) => {
+            $run!([
                 concat!(summed!(), sixteen_begun!($kind, $width)),
                 concat!(
                     summed!(),
@@ -448,6 +477,47 @@ pub(crate) unsafe fn walk<L: Latent>(
                 )
             ])
         };
+        (paired, 64, $order:tt, $map:tt) => {
+            by_sixteen!([
+                concat!(summed!(), sixteen_begun!(short, 32)),
+                concat!(
+                    summed!(),
+                    wide_latents!(paired),
+                    sums!(paired, $order),
+                    "vmovdqa64 zmm1, zmm6
+                    vpermt2q zmm6, zmm15, zmm7
+                    vpermt2q zmm1, zmm16, zmm7
+                    ",
+                    mapped!("q", $map),
+                    stored!(64, before),
+                    "vmovdqa64 zmm6, zmm1\n",
+                    mapped!("q", $map),
+                    stored!(64)
+                )
+            ])
+        };
+        (short, 64, $order:tt, $map:tt) => {
+            by_sixteen!([
+                concat!(summed!(), sixteen_begun!(short, 64)),
+                concat!(
+                    summed!(),
+                    wide_latents!(short),
+                    sums!("q", $order),
+                    mapped!("q", $map),
+                    stored!(64, before),
+                    "vmovdqa64 zmm6, zmm7\n",
+                    sums!("q", $order),
+                    mapped!("q", $map),
+                    stored!(64)
+                )
+            ])
+        };
+        (short, $width:tt, $order:tt, $map:tt) => {
+            sixteen!(@ by_sixteen, short, $width, $order, $map)
+        };
+        ($kind:tt, $width:tt, $order:tt, $map:tt) => {
+            sixteen!(@ by_eight, $kind, $width, $order, $map)
+        };
     }
     let (sums, map) = (shadow.moments.len(), shadow.map);
     // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
@@ -455,7 +525,8 @@ pub(crate) unsafe fn walk<L: Latent>(
     unsafe {
         match (shadow.lowers, L::WIDTH) {
             (Lowers::Far(_), _) => finished!(sums, match map => eight, far),
-            (_, 64) if is_short => finished!(sums, match map => sixteen, short, 64),
+            (_, 64) if is_short && sums > 0 => finished!(sums, match map => sixteen, paired, 64),
+            (_, 64) if is_short => finished!(0, match map => sixteen, short, 64),
             (_, 32) if is_short => finished!(sums, match map => sixteen, short, 32),
             (_, 64) if has_offsets => finished!(sums, match map => eight, near),
             (_, 32) if has_offsets => finished!(sums, match map => sixteen, near, 32),

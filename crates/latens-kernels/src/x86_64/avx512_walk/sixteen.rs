@@ -45,9 +45,9 @@ impl Order {
         all
     }
 
-    pub(super) fn of(width: u32) -> &'static Self {
+    pub(super) fn of(is_wide: bool) -> &'static Self {
         static ORDERS: [Order; 2] = [Order::new(false), Order::new(true)];
-        &ORDERS[usize::from(width == 64)]
+        &ORDERS[usize::from(is_wide)]
     }
 }
 
