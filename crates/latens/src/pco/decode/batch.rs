@@ -106,6 +106,25 @@ pub(crate) fn unpack<L: Latent>(
     Ok(None)
 }
 
+/// Reads a whole batch of codes where [`unpack_beside`] may follow; how many bits these take. `None` where
+/// it does not, or the bytes might be too few: then nothing has changed.
+#[inline]
+pub(crate) fn walk_whole<L: Latent>(
+    table: &kernel::Table<L>,
+    ways: Option<Ways<'_>>,
+    slots: &mut [u32; LANES],
+    src: &[u8],
+    bit: usize,
+    codes: &mut Codes,
+) -> Option<usize> {
+    let (present, ways) = (Present::in_use(), ways?);
+    if !table.is_fast_at_once(present) {
+        return None;
+    }
+    let stream = whole_stream(src, bit, ways.codes_window(BATCH_N))?;
+    Some(kernel::walk(present, Walk { ways, states: slots, stream, n: BATCH_N, codes }))
+}
+
 /// [`unpack`] beside the walk over the next codes, and how many bits these take; `None` where that is not
 /// faster or something may be wrong, such as offsets that go on behind bit `end`: then nothing has
 /// changed.

@@ -340,6 +340,13 @@ impl<L: Latent> PageState<L> {
         }
         let tans::Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room.batch;
         let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
+        if self.ahead.is_none()
+            && decoder.stored(BATCH_N, self.left) == BATCH_N
+            && dst.len() >= BATCH_N
+        {
+            let (ways, slots) = (table.ways(), decoder.slots());
+            self.ahead = batch::walk_whole(kernel, ways, slots, src, *bit, codes);
+        }
         let mut filled = 0;
         while let Some(ahead) = self.ahead
             && decoder.stored(BATCH_N, self.left) == BATCH_N
