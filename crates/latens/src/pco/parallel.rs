@@ -25,8 +25,8 @@ pub use compress::{compress_to, compress_with};
 /// there are cores), this one included, and with a [`Watch`].
 ///
 /// Answers and errors do not depend on the threads. Files of one chunk are decoded by one. Without a
-/// checksum trailer one thread has to find out where chunks begin, before it decodes as well, and
-/// there is less to gain. Memory is that of one decoder for each thread; [`Limits::max_alloc`] bounds
+/// checksum trailer it is guessed where chunks begin; where chunks are not of like length one thread has
+/// to find it out, before it decodes as well, and there is little to gain. Memory is that of one decoder for each thread; [`Limits::max_alloc`] bounds
 /// each of them.
 ///
 /// ```

@@ -59,8 +59,22 @@ impl Guesses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Watch;
     use crate::pco::layout::preamble::Preamble;
-    use crate::pco::{Config, compress};
+    use crate::pco::parallel::decompress_with;
+    use crate::pco::{Config, DeltaSpec, ModeSpec, compress};
+
+    /// Guesses, and where the first chunk begins.
+    fn opened(file: &[u8]) -> (Guesses, usize) {
+        let mut r = BitReader::new(file, 0);
+        Preamble::read(&mut r).unwrap();
+        let version = FormatVersion::read(&mut r).unwrap();
+        (Guesses::new(version, Limits::default()), r.bit() / 8)
+    }
+
+    fn head(bytes: &[u8]) -> ChunkHead {
+        ChunkHead::read(&mut BitReader::new(bytes, 0), None).unwrap().unwrap()
+    }
 
     #[test]
     fn chunks_of_like_length_are_found_and_no_more_than_these() {
@@ -68,21 +82,41 @@ mod tests {
         for (chunk_n, found) in [(700, 4), (1000, 2), (1500, 1)] {
             let config = Config::default().chunk_n(chunk_n).checksum(false);
             let file = compress(&numbers, &config).unwrap();
-            let mut r = BitReader::new(&file, 0);
-            Preamble::read(&mut r).unwrap();
-            let version = FormatVersion::read(&mut r).unwrap();
-            let (mut at, mut rest) = (r.bit() / 8, numbers.len());
-            let mut guesses = Guesses::new(version, Limits::default());
-            let mut count = 0;
+            let (mut guesses, mut at) = opened(&file);
+            let (mut rest, mut count) = (numbers.len(), 0);
             loop {
                 let bytes = &file[at..];
-                let head = ChunkHead::read(&mut BitReader::new(bytes, 0), None).unwrap().unwrap();
+                let head = head(bytes);
                 rest -= head.n;
                 let Some(len) = guesses.len::<u16>(bytes, head, rest) else { break };
                 (at, count) = (at + len, count + 1);
             }
             assert_eq!((count, rest), (found, 0), "{chunk_n}");
         }
+    }
+
+    /// The second chunk's head and metadata among the numbers of the first.
+    #[test]
+    fn a_wrong_guess_is_found_out() {
+        let config = Config::default().chunk_n(1500).checksum(false).level(0);
+        let config = config.mode(ModeSpec::Classic).delta(DeltaSpec::None);
+        // All bits of a number are its offset.
+        let mut numbers: Vec<u16> = (0..3000u16).map(|i| i.wrapping_mul(40_503)).collect();
+        (numbers[0], numbers[1]) = (0, u16::MAX);
+        let file = compress(&numbers, &config).unwrap();
+        let (mut guesses, at) = opened(&file);
+        let len = guesses.len::<u16>(&file[at..], head(&file[at..]), 1500).unwrap();
+        for (number, bytes) in
+            numbers[100..].iter_mut().zip(file[at + len..].as_chunks().0).take(20)
+        {
+            *number = u16::from_le_bytes(*bytes);
+        }
+        let file = compress(&numbers, &config).unwrap();
+        let (mut guesses, at) = opened(&file);
+        let wrong = guesses.len::<u16>(&file[at..], head(&file[at..]), 1500).unwrap();
+        assert!(wrong < len, "{wrong} bytes of {len}");
+        let read = decompress_with::<u16>(&file, Limits::default(), 2, &Watch::NONE);
+        assert_eq!(read.unwrap(), numbers);
     }
 
     /// A file of nothing but heads is not looked through for ever.
