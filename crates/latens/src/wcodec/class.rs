@@ -234,15 +234,31 @@ impl Terms<'_> {
         }
     }
 
+    /// Whether what is in the same blocks of a row has the same class.
+    pub(crate) fn by_runs(&self) -> bool {
+        self.rule.cols.is_empty() && self.zero.is_none() && !self.has_narrow()
+    }
+
+    /// Runs of `count` coded symbols of row `row` with their classes, where they come [by runs](Self::by_runs).
+    pub(crate) fn class_runs(
+        &self,
+        row: usize,
+        step: usize,
+        count: usize,
+        mut f: impl FnMut(Range<usize>, u8),
+    ) {
+        let map = self.rule.maps.first().unwrap_or(&[0; 256]);
+        self.runs(row, self.base(row), step, count, |run, sum| {
+            f(run, map[usize::from(clamp(sum))]);
+        });
+    }
+
     /// The classes of row `row`, whose coded symbols are `out`.
     pub(crate) fn classes(&self, row: usize, step: usize, scratch: &mut RowSums, out: &mut [u8]) {
         let rule = self.rule;
         let first = rule.maps.first().unwrap_or(&[0; 256]);
-        if rule.cols.is_empty() && self.zero.is_none() && !self.has_narrow() {
-            // What is in a block has the same class.
-            return self.runs(row, self.base(row), step, out.len(), |run, sum| {
-                out[run].fill(first[usize::from(clamp(sum))]);
-            });
+        if self.by_runs() {
+            return self.class_runs(row, step, out.len(), |run, class| out[run].fill(class));
         }
         self.sums(row, step, scratch, out);
         let (present, last) = (Present::in_use(), rule.maps.len().saturating_sub(1));

@@ -23,8 +23,10 @@ pub(crate) struct Plan {
     pub(crate) tables: Vec<usize>,
     /// By class, where there are tables.
     pub(crate) histograms: Vec<Histogram>,
-    /// As these, and no estimate, where symbols are many.
+    /// As these, and no estimate, where it is known.
     pub(crate) exact: Vec<Histogram>,
+    /// Whether it is not.
+    pub(crate) estimated: bool,
     pub(crate) classes: Option<ClassRule>,
     pub(crate) bits: f64,
 }
@@ -60,6 +62,8 @@ struct ByClass {
     of_maps: Vec<Vec<Histogram>>,
     /// The histograms themselves, where symbols are many and these are of a sample.
     exact: Option<Vec<Histogram>>,
+    /// Whether there are none of them and these are of a sample.
+    estimated: bool,
 }
 
 /// What explains the symbols best, before there are tables.
@@ -124,6 +128,7 @@ pub(crate) fn explain(
         for histograms in &mut classes.of_maps {
             let sample = std::mem::take(histograms);
             (*histograms, classes.exact) = scaled(matrix, sources, &classes.rule, sample, every)?;
+            classes.estimated = classes.exact.is_none();
         }
     }
     if step > 1 {
@@ -187,7 +192,7 @@ fn settle(
         rule.maps.push(map);
         of_maps.push(histograms);
     }
-    ByClass { rule, bands, of_maps, exact: None }
+    ByClass { rule, bands, of_maps, exact: None, estimated: false }
 }
 
 impl Explained {
@@ -228,13 +233,14 @@ impl Explained {
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
-        let Some(ByClass { rule, bands, of_maps, exact }) = &self.classes else {
+        let Some(ByClass { rule, bands, of_maps, exact, estimated }) = &self.classes else {
             let (table, bits) = bank.choose(&self.whole, self.bits, table_bits);
             let histograms = vec![self.whole];
             let exact = histograms.clone();
-            return Plan { tables: vec![table], histograms, exact, classes: None, bits };
+            return Plan { tables: vec![table], histograms, exact, bits, ..Plan::default() };
         };
-        let mut plan = Plan { bits: side_bits(rule), ..Plan::default() };
+        let bits = side_bits(rule);
+        let mut plan = Plan { bits, estimated: *estimated, ..Plan::default() };
         let mut rule = rule.clone();
         for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
             let exact = exact.as_ref().unwrap_or(histograms);

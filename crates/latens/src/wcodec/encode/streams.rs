@@ -29,14 +29,15 @@ pub(crate) struct Direct<'a> {
     pub(crate) sources: Sources<'a>,
     /// Bits of all symbols under their tables.
     pub(crate) cost: f64,
+    /// Whether that is known only as far as a sample tells, or as neighbours do not depend on each other.
+    pub(crate) roughly: bool,
 }
 
 impl Direct<'_> {
     /// Bytes of all streams, by what the tables cost: a coder comes that close to it, and the states
-    /// of a group are between half full and full. Of pairs it is known only as far as neighbours do
-    /// not depend on each other.
+    /// of a group are between half full and full.
     pub(crate) fn bytes(&self) -> Bounds {
-        let share = if self.symbols.pairs { 0.01 } else { 0.001 };
+        let share = if self.roughly { 0.01 } else { 0.001 };
         let (groups, bytes) = (self.symbols.groups(), self.cost / 8.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
         let about = |share: f64| (bytes * share) as usize;

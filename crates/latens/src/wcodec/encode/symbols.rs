@@ -152,6 +152,7 @@ pub(crate) fn direct<'a>(job: &Job<'a, '_>, bank: &mut Bank) -> Result<PlannedPa
         (chosen.plan, config.table_bits) = (plan, PAIR_BITS);
     }
     let cost = chosen.plan.bits_of_symbols(pairs, bank);
+    let roughly = pairs || chosen.plan.estimated;
     let Choice { plan: Plan { tables, classes, .. }, prediction, residuals } = chosen;
     let symbols = Symbols {
         count: matrix.len(),
@@ -164,7 +165,8 @@ pub(crate) fn direct<'a>(job: &Job<'a, '_>, bank: &mut Bank) -> Result<PlannedPa
         tables,
         classes,
     };
-    let direct = Direct { data: plane.data, residuals, symbols, width: plane.bits, sources, cost };
+    let (data, width) = (plane.data, plane.bits);
+    let direct = Direct { data, residuals, symbols, width, sources, cost, roughly };
     Ok(PlannedPart::new(role, shape, Way::Direct(Box::new(direct)), config.threads))
 }
 

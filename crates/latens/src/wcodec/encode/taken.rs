@@ -9,8 +9,11 @@ use crate::wcodec::view::{Layout, PartLayout, View};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are taken apart at a time where that is to be checked, or where parts are collected.
+/// Bytes that are taken apart at a time where one part is wanted.
 const STRETCH: usize = 1 << 20;
+/// Bytes that are taken apart at a time where parts are collected and what they join to is compared: few
+/// enough that all of it stays in the cache, in memory that is used again.
+const CHECKED: usize = 1 << 16;
 /// Parts besides the weights are held in memory up to this size: they are looked at again and again.
 const MOST_HELD: usize = 1 << 22;
 
@@ -88,18 +91,7 @@ impl<'a> Taken<'a> {
             };
             return Ok(Some(Self { layout, parts: vec![part] }));
         }
-        if at_once || len <= MOST_KEPT {
-            return Self::at_once(layout, &tensor.bytes.whole()?);
-        }
-        Self::by_pieces(layout, tensor.bytes)
-    }
-
-    fn at_once(layout: Layout, bytes: &[u8]) -> Result<Option<Self>> {
-        let Some(parts) = layout.split(bytes) else { return Ok(None) };
-        if !layout.gives_back(&parts, bytes)? {
-            return Ok(None);
-        }
-        Ok(Some(Self::of_parts(layout, parts)))
+        Self::by_pieces(layout, tensor.bytes, at_once || len <= MOST_KEPT)
     }
 
     /// Parts that are in memory.
@@ -108,7 +100,8 @@ impl<'a> Taken<'a> {
         Self { layout, parts }
     }
 
-    fn by_pieces(layout: Layout, tensor: Data<'a>) -> Result<Option<Self>> {
+    /// Parts that are in memory if they are few or to be `held`, else split off where they are wanted.
+    fn by_pieces(layout: Layout, tensor: Data<'a>, held: bool) -> Result<Option<Self>> {
         let pieces = layout.pieces();
         let whole = usize::try_from(pieces.unit_bytes).unwrap_or(usize::MAX).max(1);
         let of = layout.parts();
@@ -120,7 +113,7 @@ impl<'a> Taken<'a> {
         let mut parts: Vec<Source<'a>> = Vec::with_capacity(of.len());
         for (index, (part, &own)) in of.iter().zip(&own).enumerate() {
             let beside = matches!(layout.view, View::Blocks(_)) && part.role != Role::Weights;
-            parts.push(if beside && own * count <= MOST_HELD {
+            parts.push(if held || beside && own * count <= MOST_HELD {
                 Source::Held(Vec::with_capacity(own * count))
             } else {
                 Source::Split(SplitPart {
@@ -133,17 +126,17 @@ impl<'a> Taken<'a> {
             });
         }
         let mut same = true;
-        tensor.each(STRETCH, whole, |_, bytes| {
+        tensor.each(CHECKED, whole, |_, bytes| {
             let Some(split) = pieces.split(bytes).filter(|_| same) else {
                 same = false;
                 return Ok(());
             };
-            same = pieces.gives_back(&split, bytes)?;
             for (part, split) in parts.iter_mut().zip(&split) {
                 if let Source::Held(data) = part {
                     data.extend_from_slice(split.bytes());
                 }
             }
+            same = pieces.gives_back(split, bytes)?;
             Ok(())
         })?;
         Ok(same.then_some(Self { layout, parts }))

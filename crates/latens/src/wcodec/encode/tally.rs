@@ -54,7 +54,8 @@ pub(crate) fn by_sum(
 }
 
 /// Histograms of the classes of a rule with one map, from those of every so manieth row: no symbol
-/// that occurs is left without a count. Where symbols are many also the counts themselves.
+/// that occurs is left without a count. Where symbols are many also the counts themselves, unless it takes
+/// far less time to find out what occurs.
 pub(crate) fn scaled(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
@@ -62,44 +63,98 @@ pub(crate) fn scaled(
     mut sample: Vec<Histogram>,
     every: usize,
 ) -> Result<(Vec<Histogram>, Option<Vec<Histogram>>)> {
-    let mut found = vec![0u8; matrix.cols];
-    let (mut own, mut scratch_places) = (Near::default(), Vec::new());
-    // By class and symbol. That one occurs is written in less time than it is counted.
-    let mut seen = vec![false; PLACES];
-    let mut tally = (matrix.len() > MOST_KEPT).then(Tally::new);
+    let quick = matrix.bits <= FEW_BITS && rule.cols.is_empty() && rule.zero.is_none();
+    let exact = match matrix.len() > MOST_KEPT && !quick {
+        true => Some(counted(matrix, sources, rule, sample.len())?),
+        false => None,
+    };
+    let times = u32::try_from(every).unwrap_or(u32::MAX);
+    let most = |n: u32, least: u32| n.saturating_mul(times).max(least);
+    if let Some(exact) = &exact {
+        for (histogram, exact) in sample.iter_mut().zip(exact) {
+            histogram.iter_mut().zip(exact).for_each(|(n, &exact)| *n = most(*n, exact.min(1)));
+        }
+    } else {
+        let seen = seen(matrix, sources, rule)?;
+        for (histogram, seen) in sample.iter_mut().zip(seen.as_chunks::<256>().0) {
+            histogram.iter_mut().zip(seen).for_each(|(n, &seen)| *n = most(*n, seen.into()));
+        }
+    }
+    Ok((sample, exact))
+}
+
+/// The histograms of the classes of a rule with one map.
+fn counted(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    rule: &ClassRule,
+    classes: usize,
+) -> Result<Vec<Histogram>> {
+    let (mut found, mut own) = (vec![0u8; matrix.cols], Near::default());
+    let mut tally = Tally::new();
     matrix.windows(1, |window| {
         let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
         let mut scratch = RowSums::default();
-        let Some(seen) = seen.first_chunk_mut::<PLACES>() else { return Ok(()) };
         for (r, row) in window.each() {
             let found = &mut found[..row.len()];
             terms.classes(r, 1, &mut scratch, found);
-            match &mut tally {
-                Some(tally) => tally.add(found, row),
-                None => {
-                    let places = places(found, row, &mut scratch_places);
-                    places.iter().for_each(|place| seen[usize::from(*place)] = true);
-                }
+            tally.add(found, row);
+        }
+        Ok(())
+    })?;
+    let mut counted = vec![[0; 256]; classes];
+    for (class, histogram) in tally.take() {
+        counted.iter_mut().skip(class).take(1).for_each(|counted| *counted = histogram);
+    }
+    Ok(counted)
+}
+
+/// Whether they occur, by class of a rule with one map and symbol: found out in less time than how often.
+fn seen(matrix: Matrix<'_>, sources: &Sources<'_>, rule: &ClassRule) -> Result<Vec<bool>> {
+    let (mut found, mut own) = (vec![0u8; matrix.cols], Near::default());
+    let (mut seen, mut places_of_row) = (vec![false; PLACES], Vec::new());
+    let mut occurring = [0u16; 256];
+    matrix.windows(1, |window| {
+        let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
+        let by_runs = matrix.bits <= FEW_BITS && terms.by_runs();
+        let mut scratch = RowSums::default();
+        let Some(seen) = seen.first_chunk_mut::<PLACES>() else { return Ok(()) };
+        for (r, row) in window.each() {
+            if by_runs {
+                terms.class_runs(r, 1, row.len(), |run, class| {
+                    occurring[usize::from(class)] |= Present::in_use().run(Occurring(&row[run]));
+                });
+                continue;
+            }
+            let found = &mut found[..row.len()];
+            terms.classes(r, 1, &mut scratch, found);
+            for &place in places(found, row, &mut places_of_row) {
+                seen[usize::from(place)] = true;
             }
         }
         Ok(())
     })?;
-    let times = u32::try_from(every).unwrap_or(u32::MAX);
-    let most = |n: u32, least: u32| n.saturating_mul(times).max(least);
-    let Some(mut tally) = tally else {
-        for (histogram, seen) in sample.iter_mut().zip(seen.as_chunks::<256>().0) {
-            histogram.iter_mut().zip(seen).for_each(|(n, &seen)| *n = most(*n, seen.into()));
+    for (seen, occurring) in seen.as_chunks_mut::<256>().0.iter_mut().zip(occurring) {
+        for (symbol, seen) in seen.iter_mut().enumerate().take(1 << FEW_BITS) {
+            *seen |= occurring >> symbol & 1 == 1;
         }
-        return Ok((sample, None));
-    };
-    let mut exact = vec![[0; 256]; sample.len()];
-    for (class, histogram) in tally.take() {
-        exact.iter_mut().skip(class).take(1).for_each(|exact| *exact = histogram);
     }
-    for (histogram, exact) in sample.iter_mut().zip(&exact) {
-        histogram.iter_mut().zip(exact).for_each(|(n, &exact)| *n = most(*n, exact.min(1)));
+    Ok(seen)
+}
+
+/// Bits of symbols that a word has a bit for each of.
+const FEW_BITS: u32 = 4;
+
+/// Which symbols of [`FEW_BITS`] occur, a bit for each.
+struct Occurring<'a>(&'a [u8]);
+
+impl Work for Occurring<'_> {
+    type Output = u16;
+
+    #[inline(always)]
+    fn run(self) -> u16 {
+        self.0.iter().fold(0, |all, &symbol| all | 1 << (symbol & 15))
     }
-    Ok((sample, Some(exact)))
 }
 
 /// Places of symbols by their sums (or classes), all of them made before one is used: compilers make

@@ -124,7 +124,7 @@ mod tests {
                 assert!(!pieces.is_same() || joined == bytes, "{view:?}");
             }
             for some in bytes.chunks(3 * unit) {
-                assert!(pieces.gives_back(&pieces.split(some).unwrap(), some).unwrap());
+                assert!(pieces.gives_back(pieces.split(some).unwrap(), some).unwrap());
             }
         }
     }
