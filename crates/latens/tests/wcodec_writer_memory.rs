@@ -200,6 +200,39 @@ fn memory_does_not_grow_with_a_tensor() {
     }
 }
 
+/// Bytes that each of several threads may hold of small tensors and their parts.
+const OF_SMALL: usize = 32 << 20;
+
+/// As many tensors of a megabyte, two weights a byte or one.
+fn small_tensors(count: usize) -> Checkpoint {
+    let names: Vec<String> = (0..count).map(|i| format!("{i}.weight_packed")).collect();
+    let byte = |i: usize| bell(i).to_le_bytes()[0];
+    let tensor = |(i, name): (usize, _)| match i % 2 {
+        0 => (name, "I32", [512, 512], 1 << 20, tile(99_999 + i, byte)),
+        _ => (name, "I8", [512, 2048], 1 << 20, tile(99_999 + i, byte)),
+    };
+    let tensors = names.iter().map(String::as_str).enumerate().map(tensor).collect();
+    Made::safetensors(tensors).open("m.safetensors")
+}
+
+#[test]
+fn memory_does_not_grow_with_the_number_of_tensors() {
+    let _alone = ALONE.lock();
+    let mut written = Vec::new();
+    for (count, threads) in [(24, 1), (24, 3), (120, 3), (120, 1)] {
+        let checkpoint = small_tensors(count);
+        let config = Config::default().threads(threads);
+        let compress = || compress_checkpoint(&checkpoint, None, &config, Vec::new());
+        let (file, peak) = peak_of_process(compress);
+        let most = MOST + if threads > 1 { threads * OF_SMALL } else { 0 };
+        let file = file.unwrap();
+        let peak = peak.saturating_sub(2 * file.len());
+        assert!(peak <= most, "{count} tensors, {threads}: {peak} bytes, {most} are allowed");
+        written.push(file);
+    }
+    assert!(written[0] == written[1] && written[2] == written[3]);
+}
+
 /// What is read by stretches is what is there: by any number of threads, from a file or memory, and
 /// back again.
 #[test]

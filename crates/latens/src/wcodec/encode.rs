@@ -2,6 +2,7 @@
 
 pub(crate) mod bands;
 pub(crate) mod bank;
+pub(crate) mod batch;
 pub(crate) mod candidates;
 pub(crate) mod columns;
 pub(crate) mod cost;
@@ -11,6 +12,7 @@ pub(crate) mod levels;
 pub(crate) mod linear;
 pub(crate) mod matrix;
 pub(crate) mod merge;
+pub(crate) mod model;
 pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod plane;

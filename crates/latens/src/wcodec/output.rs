@@ -32,20 +32,16 @@ impl<W: Write> Output<W> {
 }
 
 /// The groups of an entry: kept while the entry may stand in the index, then written as they come.
-pub(crate) struct Groups<'o, W> {
-    output: &'o mut Output<W>,
+#[derive(Default)]
+pub(crate) struct Groups {
     kept: Vec<u8>,
     /// Where the first group was written.
     start: Option<u64>,
 }
 
-impl<'o, W: Write> Groups<'o, W> {
-    pub(crate) fn new(output: &'o mut Output<W>) -> Self {
-        Self { output, kept: Vec::new(), start: None }
-    }
-
+impl Groups {
     /// Takes the next group.
-    pub(crate) fn put(&mut self, group: &[u8]) -> Result<()> {
+    pub(crate) fn put<W: Write>(&mut self, output: &mut Output<W>, group: &[u8]) -> Result<()> {
         let padding = &[0; 4][..group.len().next_multiple_of(4) - group.len()];
         if self.start.is_none() {
             if self.kept.len() + group.len() + padding.len() <= INLINE {
@@ -53,33 +49,37 @@ impl<'o, W: Write> Groups<'o, W> {
                 self.kept.extend_from_slice(padding);
                 return Ok(());
             }
-            self.begin()?;
+            self.begin(output)?;
         }
-        self.output.put(group)?;
-        self.output.put(padding)
+        output.put(group)?;
+        output.put(padding)
     }
 
     /// Writes what was kept; where it begins.
-    fn begin(&mut self) -> Result<u64> {
-        self.output.pad(ALIGN)?;
-        let start = self.output.at;
+    fn begin<W: Write>(&mut self, output: &mut Output<W>) -> Result<u64> {
+        output.pad(ALIGN)?;
+        let start = output.at;
         self.start = Some(start);
-        self.output.put(&std::mem::take(&mut self.kept))?;
+        output.put(&std::mem::take(&mut self.kept))?;
         Ok(start)
     }
 
     /// Writes the descriptor behind the groups, or keeps all where it is little.
-    pub(crate) fn finish(mut self, descriptor: &Descriptor) -> Result<Storage> {
+    pub(crate) fn finish<W: Write>(
+        mut self,
+        output: &mut Output<W>,
+        descriptor: &Descriptor,
+    ) -> Result<Storage> {
         let stored = descriptor.bytes(false);
         if self.start.is_none() && self.kept.len() + stored.len() <= INLINE {
             return Ok(Storage::Inline { groups: self.kept, descriptor: descriptor.bytes(true) });
         }
         let start = match self.start {
             Some(start) => start,
-            None => self.begin()?,
+            None => self.begin(output)?,
         };
-        let groups = usize::try_from(self.output.at - start).unwrap_or(usize::MAX);
-        self.output.put(&stored)?;
+        let groups = usize::try_from(output.at - start).unwrap_or(usize::MAX);
+        output.put(&stored)?;
         Ok(Storage::Stored { groups, descriptor: stored.len(), crc: crc32(&stored) })
     }
 }

@@ -195,6 +195,30 @@ impl<T> Drop for Leave<'_, T> {
     }
 }
 
+/// `f(0), f(1), …`, one for each of `weights`, of which the largest are begun first, so that threads end
+/// at about the same time; none is begun after one has failed.
+///
+/// # Errors
+/// That of the heaviest that fails.
+pub(crate) fn heaviest_first<T: Send>(
+    weights: &[usize],
+    threads: usize,
+    f: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse(weights[i]));
+    let done: Vec<Mutex<Option<T>>> = weights.iter().map(|_| Mutex::new(None)).collect();
+    let work = |(): &mut (), at: usize| {
+        let i = order[at];
+        let made = f(i)?;
+        *done[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
+        Ok(())
+    };
+    until_error(order.len(), threads, || (), work).map_err(|failed| failed.error)?;
+    let made = done.into_iter().filter_map(|done| done.into_inner().ok().flatten());
+    Ok(made.collect())
+}
+
 /// Hands `f(0), …, f(count - 1)` to `take` in that order, while later ones are worked on. Only a few
 /// results for each thread wait.
 ///

@@ -1,12 +1,15 @@
 //! Writing a file, entry by entry.
 
-use crate::bits::checksum::{Crc32, crc32};
+use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use crate::wcodec::config::Config;
+use crate::wcodec::data::Data;
+use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::batch::{self, Beside, Made};
 use crate::wcodec::encode::family::Family;
-use crate::wcodec::encode::tensor::{self, Tensor};
+use crate::wcodec::encode::tensor::{Input, Tensor, views_of_blob};
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::{Entry, MAX_DIMENSIONS, Storage};
 use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, is_bare_name};
@@ -16,9 +19,9 @@ use crate::wcodec::layout::header::{
 use crate::wcodec::layout::index::{BankRecord, Base, Index};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::output::{Groups, Output};
-use crate::wcodec::view::View;
 use std::collections::HashSet;
 use std::io::{Seek, SeekFrom, Write};
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are hashed at a time.
 const HASHED: usize = 1 << 18;
@@ -64,9 +67,8 @@ impl<W: Write> Writer<W> {
         self.index.base = Some(Base { model_hash, name });
     }
 
-    /// Takes in name, type, shape and bytes of the next tensor, which [`Writer::tensor`] or
-    /// [`Writer::copy`] writes; the CRC-32 of its bytes.
-    pub(crate) fn begin(&mut self, name: &str, tensor: &Tensor<'_>) -> Result<u32> {
+    /// Takes in the name of the next tensor, which [`Writer::tensors`] writes.
+    pub(crate) fn begin(&mut self, name: &str, tensor: &Tensor<'_>) -> Result<()> {
         if name.len() as u64 > MAX_NAME || !self.names.insert(name.to_owned()) {
             return Err(Error::invalid(format!(
                 "the name {name:?} is that of another tensor, or longer than {MAX_NAME} bytes"
@@ -75,66 +77,86 @@ impl<W: Write> Writer<W> {
         if tensor.shape.len() as u64 > MAX_DIMENSIONS {
             return Err(Error::invalid(format!("{name:?} has {} dimensions", tensor.shape.len())));
         }
-        let mut crc = Crc32::default();
-        self.hash.begin(name, tensor.dtype.name(), tensor.shape, tensor.bytes.len());
-        tensor.bytes.each(HASHED, 1, |_, bytes| {
-            self.hash.bytes(bytes);
-            crc.update(bytes);
-            Ok(())
-        })?;
         self.tensors += 1;
-        Ok(crc.value())
-    }
-
-    /// Writes a tensor under the best of `views`, group by group.
-    pub(crate) fn tensor(
-        &mut self,
-        name: &str,
-        tensor: Tensor<'_>,
-        views: &[View],
-        family: &Family<'_>,
-    ) -> Result<()> {
-        let mut groups = Groups::new(&mut self.out);
-        let mut telling = Telling::new(&self.config.watch, tensor.bytes.len());
-        let put = &mut |group: &[u8], of: usize| telling.put(&mut groups, group, of);
-        let descriptor = tensor::tensor(tensor, views, family, &self.config, &mut self.bank, put)?;
-        let storage = groups.finish(&descriptor)?;
-        telling.end()?;
-        self.push(name, &tensor, storage);
         Ok(())
     }
 
-    /// A tensor whose bytes are those of an earlier entry.
-    pub(crate) fn copy(&mut self, name: &str, tensor: Tensor<'_>, of: usize) -> Result<()> {
-        self.push(name, &tensor, Storage::Copy(of));
-        self.config.watch.done(tensor.bytes.len() as u64)
+    /// Writes the next tensors: names, tensors, and the entries that those are copies of which are no
+    /// `inputs`.
+    pub(crate) fn tensors(
+        &mut self,
+        tensors: &[(&str, Tensor<'_>, Option<usize>)],
+        inputs: &[Input<'_>],
+    ) -> Result<()> {
+        let hash = Mutex::new(self.hash.clone());
+        let hash_all = || {
+            let mut hash = hash.lock().unwrap_or_else(PoisonError::into_inner);
+            for (name, tensor, _) in tensors {
+                hash.begin(name, tensor.dtype.name(), tensor.shape, tensor.bytes.len());
+                let hashed = tensor.bytes.each(HASHED, 1, |_, bytes| {
+                    hash.bytes(bytes);
+                    Ok(())
+                });
+                hashed.map_err(|e| e.within(format!("tensor {name:?}")))?;
+            }
+            Ok(())
+        };
+        let mut stored = self.encode(inputs, &hash_all)?.into_iter();
+        self.hash = hash.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (name, tensor, copy) in tensors {
+            let storage = match copy {
+                Some(of) => {
+                    self.config.watch.done(tensor.bytes.len() as u64)?;
+                    Some(Storage::Copy(*of))
+                }
+                None => stored.next(),
+            };
+            self.index.entries.extend(storage.map(|storage| Entry {
+                name: (*name).to_owned(),
+                dtype: Some(tensor.dtype.name().to_owned()),
+                shape: tensor.shape.to_vec(),
+                length: tensor.bytes.len(),
+                storage,
+            }));
+        }
+        Ok(())
     }
 
-    fn push(&mut self, name: &str, tensor: &Tensor<'_>, storage: Storage) {
-        self.index.entries.push(Entry {
-            name: name.to_owned(),
-            dtype: Some(tensor.dtype.name().to_owned()),
-            shape: tensor.shape.to_vec(),
-            length: tensor.bytes.len(),
-            storage,
-        });
+    /// Writes what is made of `inputs`, and says where it is.
+    fn encode(&mut self, inputs: &[Input<'_>], beside: Beside<'_>) -> Result<Vec<Storage>> {
+        let Self { out, config, bank, .. } = self;
+        let (mut groups, mut stored) = (Groups::default(), Vec::new());
+        let left = |number: usize| inputs.get(number).map_or(0, |i| i.tensor.bytes.len() as u64);
+        let mut telling = Telling { watch: &config.watch, left: left(0) };
+        batch::encode(inputs, config, bank, beside, &mut |made| match made {
+            Made::Group(group, of) => {
+                groups.put(out, group)?;
+                telling.group(of)
+            }
+            Made::Tensor(descriptor) => {
+                stored.push(std::mem::take(&mut groups).finish(out, &descriptor)?);
+                telling.end(left(stored.len()))
+            }
+        })?;
+        Ok(stored)
     }
 
     /// Writes bytes of a source file that belong to no tensor; the number of their entry.
     pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
-        let mut groups = Groups::new(&mut self.out);
-        let mut telling = Telling::new(&self.config.watch, bytes.len());
-        let put = &mut |group: &[u8], of: usize| telling.put(&mut groups, group, of);
-        let descriptor = tensor::blob(bytes, &self.config, &mut self.bank, put)?;
-        let storage = groups.finish(&descriptor)?;
-        telling.end()?;
-        self.index.entries.push(Entry {
+        let shape = [bytes.len() as u64];
+        let tensor = Tensor { dtype: Dtype::U8, shape: &shape, bytes: Data::Held(bytes) };
+        let (views, family) = (views_of_blob(), Family::default());
+        let input = Input { name: None, tensor, views, family };
+        let tools = self.config.tools.take();
+        let stored = self.encode(&[input], &|| Ok(()));
+        self.config.tools = tools;
+        self.index.entries.extend(stored?.into_iter().map(|storage| Entry {
             name: String::new(),
             dtype: None,
             shape: Vec::new(),
             length: bytes.len(),
             storage,
-        });
+        }));
         Ok(self.index.entries.len() - 1)
     }
 
@@ -188,22 +210,17 @@ struct Telling<'w> {
     left: u64,
 }
 
-impl<'w> Telling<'w> {
-    fn new(watch: &'w Watch, bytes: usize) -> Self {
-        Self { watch, left: bytes as u64 }
-    }
-
-    /// Writes a group that stands for so many bytes.
-    fn put<W: Write>(&mut self, to: &mut Groups<'_, W>, group: &[u8], of: usize) -> Result<()> {
-        to.put(group)?;
+impl Telling<'_> {
+    /// A group was written that stands for so many bytes.
+    fn group(&mut self, of: usize) -> Result<()> {
         let now = self.left.min(of as u64);
         self.left -= now;
         self.watch.done(now)
     }
 
-    /// Padding, and what belongs to no group.
-    fn end(self) -> Result<()> {
-        self.watch.done(self.left)
+    /// All groups were: what is left is padding, and what belongs to no group. The next entry has `next` bytes.
+    fn end(&mut self, next: u64) -> Result<()> {
+        self.watch.done(std::mem::replace(&mut self.left, next))
     }
 }
 

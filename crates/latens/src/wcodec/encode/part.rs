@@ -1,5 +1,6 @@
 //! Parts as they are stored: groups of bytes, and the record that describes them.
 
+use crate::ans::rans::EncodeTables;
 use crate::bits::checksum::crc32;
 use crate::error::Result;
 use crate::pco;
@@ -45,9 +46,6 @@ pub(crate) struct PlannedPart<'a> {
     kept_bytes: usize,
 }
 
-/// Takes the stored bytes of groups, one after the other, and how many bytes they stand for.
-pub(crate) type Put<'p> = &'p mut dyn FnMut(&[u8], usize) -> Result<()>;
-
 /// The least and the most that something may take.
 pub(crate) type Bounds = Range<usize>;
 
@@ -55,6 +53,11 @@ impl<'a> PlannedPart<'a> {
     pub(crate) fn new(role: Role, shape: PartShape, way: Way<'a>, threads: usize) -> Self {
         let (known, kept) = (Vec::new(), Vec::new());
         Self { role, shape, way, threads, known, kept, kept_bytes: 0 }
+    }
+
+    /// The part, whose groups may be encoded by so many threads.
+    pub(crate) fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
     }
 
     /// A part of a codec that has made all groups.
@@ -99,7 +102,7 @@ impl<'a> PlannedPart<'a> {
     }
 
     /// How many groups there are.
-    fn groups(&self) -> usize {
+    pub(crate) fn groups(&self) -> usize {
         match &self.way {
             Way::Raw { per_group, .. } | Way::Words { per_group, .. } => {
                 self.shape.count().div_ceil(*per_group)
@@ -116,7 +119,7 @@ impl<'a> PlannedPart<'a> {
     }
 
     /// Bytes of the tensor that a group stands for, padding aside.
-    fn stands_for(&self, group: usize) -> usize {
+    pub(crate) fn stands_for(&self, group: usize) -> usize {
         let symbols = match &self.way {
             Way::Raw { per_group, .. } | Way::Words { per_group, .. } => {
                 return self.bytes_of(group, *per_group).len();
@@ -136,6 +139,36 @@ impl<'a> PlannedPart<'a> {
         symbols.group_range(group).len() * bits / 8
     }
 
+    /// Its tables, where its groups need any.
+    pub(crate) fn tables(&self, bank: &Bank) -> Result<Option<EncodeTables>> {
+        match &self.way {
+            Way::Direct(direct) => encoder(&direct.symbols, bank).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Encodes a group.
+    pub(crate) fn group(
+        &self,
+        group: usize,
+        tables: Option<&EncodeTables>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>> {
+        match (&self.way, tables) {
+            (Way::Raw { data, per_group }, _) => {
+                let range = self.bytes_of(group, *per_group);
+                data.get(range, &mut scratch.read).map(<[u8]>::to_vec)
+            }
+            (Way::Words { data, float, per_group, config }, _) => {
+                let range = self.bytes_of(group, *per_group);
+                let bytes = data.get(range, &mut scratch.read)?;
+                words::group(bytes, self.shape.width(), *float, config)
+            }
+            (Way::Direct(direct), Some(tables)) => direct.group(group, tables, scratch),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Encodes some groups and hands them to `take` in their order.
     fn encode(
         &self,
@@ -143,25 +176,9 @@ impl<'a> PlannedPart<'a> {
         bank: &Bank,
         take: impl FnMut(Vec<u8>) -> Result<()>,
     ) -> Result<()> {
-        let tables = match &self.way {
-            Way::Direct(direct) => Some(encoder(&direct.symbols, bank)?),
-            _ => None,
-        };
+        let tables = self.tables(bank)?;
         let group = |scratch: &mut Scratch, i: usize| {
-            let i = groups.start + i;
-            match (&self.way, &tables) {
-                (Way::Raw { data, per_group }, _) => {
-                    let range = self.bytes_of(i, *per_group);
-                    data.get(range, &mut scratch.read).map(<[u8]>::to_vec)
-                }
-                (Way::Words { data, float, per_group, config }, _) => {
-                    let range = self.bytes_of(i, *per_group);
-                    let bytes = data.get(range, &mut scratch.read)?;
-                    words::group(bytes, self.shape.width(), *float, config)
-                }
-                (Way::Direct(direct), Some(tables)) => direct.group(i, tables, scratch),
-                _ => Ok(Vec::new()),
-            }
+            self.group(groups.start + i, tables.as_ref(), scratch)
         };
         threads::in_order(groups.len(), self.threads, Scratch::default, group, take)
     }
@@ -237,8 +254,7 @@ impl<'a> PlannedPart<'a> {
         };
         let record = |groups: Vec<Group>| {
             let mut record = Vec::new();
-            let (role, shape, codec) = (self.role, self.shape, self.codec());
-            PartRecord { role, shape, codec, groups }.write(false, &mut record);
+            self.record(groups).write(false, &mut record);
             record.len()
         };
         if left == 0 || matches!(self.way, Way::Raw { .. }) {
@@ -270,19 +286,15 @@ impl<'a> PlannedPart<'a> {
         (0..self.groups()).map(group).collect()
     }
 
-    /// Hands the stored bytes of all groups to `put` and returns the record.
-    pub(crate) fn write(mut self, bank: &Bank, put: Put<'_>) -> Result<PartRecord> {
-        let (all, kept) = (self.groups(), std::mem::take(&mut self.kept));
-        kept.iter().enumerate().try_for_each(|(i, group)| put(group, self.stands_for(i)))?;
-        let mut known = std::mem::take(&mut self.known);
-        known.truncate(kept.len());
-        self.encode(kept.len()..all, bank, |group| {
-            put(&group, self.stands_for(known.len()))?;
-            known.push(Group { length: group.len(), crc: crc32(&group) });
-            Ok(())
-        })?;
+    /// The stored bytes of a group, where it was encoded before and kept.
+    pub(crate) fn kept(&self, group: usize) -> Option<&[u8]> {
+        self.kept.get(group).map(Vec::as_slice)
+    }
+
+    /// Describes the part, whose groups are all encoded.
+    pub(crate) fn record(&self, groups: Vec<Group>) -> PartRecord {
         let (role, shape, codec) = (self.role, self.shape, self.codec());
-        Ok(PartRecord { role, shape, codec, groups: known })
+        PartRecord { role, shape, codec, groups }
     }
 }
 

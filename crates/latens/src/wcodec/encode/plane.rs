@@ -2,54 +2,97 @@
 
 use crate::error::Result;
 use crate::wcodec::config::{Coder, Config, Tools};
+use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::family::Family;
+use crate::wcodec::encode::levels::Measure;
+use crate::wcodec::encode::model::{Modelled, model};
 use crate::wcodec::encode::part::PlannedPart;
 use crate::wcodec::encode::sources::Hints;
-use crate::wcodec::encode::symbols::{Job, PlaneRef, direct};
+use crate::wcodec::encode::symbols::{Job, PlaneRef};
 use crate::wcodec::encode::tiled::{Reference, tiled};
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::plane::Role;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::transform::Transform;
 
-/// Settles how a part of symbols is encoded.
-pub(crate) fn plan_plane<'a>(
-    role: Role,
-    plane: PlaneRef<'a>,
-    hints: Hints<'a>,
-    family: &Family<'_>,
-    config: &Config,
-    bank: &mut Bank,
-) -> Result<PlannedPart<'a>> {
-    let before = bank.len();
-    let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
-    let coded = symbols(role, plane, shape, hints, family, config, bank)?.kept_if_small(bank)?;
-    if config.tools.is_some() && plane.rows * plane.cols > 0 {
-        return Ok(coded);
-    }
-    coded.or_raw(plane.data, before, bank)
+/// A part of symbols, or of bytes, whose classes are chosen.
+pub(crate) struct ModelledPlane<'a> {
+    job: Job<'a, 'a>,
+    by: By<'a>,
 }
 
-/// Symbols by the tools that are forced; else by the direct coder, and at the highest levels by
-/// whatever is smaller.
-fn symbols<'a>(
-    role: Role,
-    plane: PlaneRef<'a>,
-    shape: PartShape,
-    hints: Hints<'a>,
-    family: &Family<'_>,
+/// What encodes a part.
+enum By<'a> {
+    Direct(Box<Modelled<'a>>),
+    Forced(Tools),
+}
+
+impl<'a> ModelledPlane<'a> {
+    pub(crate) fn new(
+        role: Role,
+        plane: PlaneRef<'a>,
+        hints: Hints<'a>,
+        family: &'a Family<'a>,
+        config: &Config,
+    ) -> Result<Self> {
+        let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
+        let reference = family.reference.as_ref().filter(|_| role == Role::Weights);
+        let reference = reference.map(|(of, symbols)| Reference { of, symbols });
+        let reference = reference.filter(|r| r.symbols.len() == plane.data.len());
+        let job = Job { reference, ..job(role, plane, shape, hints, config) };
+        let by = match &config.tools {
+            Some(tools) => By::Forced(tools.clone()),
+            None => By::Direct(Box::new(model(&job)?)),
+        };
+        Ok(Self { job, by })
+    }
+
+    /// Bytes that are no numbers.
+    pub(crate) fn of_bytes(role: Role, data: Data<'a>, config: &Config) -> Result<Self> {
+        let shape = PartShape::Bytes { count: data.len() };
+        let plane = PlaneRef { rows: 1, cols: data.len(), bits: 8, data };
+        let job = job(role, plane, shape, Hints::none(Measure::Place), config);
+        let by = By::Direct(Box::new(model(&job)?));
+        Ok(Self { job, by })
+    }
+
+    /// Settles how it is encoded.
+    pub(crate) fn plan(self, config: &Config, bank: &mut Bank) -> Result<PlannedPart<'a>> {
+        let Self { mut job, by } = self;
+        job.config = config.direct(job.plane.bits);
+        let (data, before) = (job.plane.data, bank.len());
+        let coded = match by {
+            By::Forced(tools) => {
+                let coded = tiled(&job, &tools, bank)?;
+                if data.len() > 0 {
+                    return Ok(coded);
+                }
+                coded
+            }
+            By::Direct(direct) => match job.shape {
+                PartShape::Symbols { .. } => smallest(&job, *direct, config, bank)?,
+                _ => direct.plan(job.config, bank),
+            },
+        };
+        coded.or_raw(data, before, bank)
+    }
+}
+
+/// Settles how symbols are encoded by the direct coder.
+pub(crate) fn direct_of<'a>(job: &Job<'a, '_>, bank: &mut Bank) -> Result<PlannedPart<'a>> {
+    Ok(model(job)?.plan(job.config, bank))
+}
+
+/// Symbols by the direct coder, and at the highest levels by whatever is smaller.
+fn smallest<'a>(
+    job: &Job<'a, '_>,
+    direct: Modelled<'a>,
     config: &Config,
     bank: &mut Bank,
 ) -> Result<PlannedPart<'a>> {
-    let reference = family.reference.as_ref().filter(|_| role == Role::Weights);
-    let reference = reference.map(|(of, symbols)| Reference { of, symbols });
-    let reference = reference.filter(|r| r.symbols.len() == plane.data.len());
-    let job = Job { reference, ..job(role, plane, shape, hints, config) };
-    if let Some(tools) = &config.tools {
-        return tiled(&job, tools, bank);
-    }
-    let mut best = direct(&job, bank)?;
+    let plane = job.plane;
+    let mut best = direct.plan(job.config, bank);
     let large = plane.data.len() >= 1 << 12 && plane.cols <= 1 << 20;
     if config.level <= 10 || !large {
         return Ok(best);
@@ -74,7 +117,7 @@ fn symbols<'a>(
     }
     for tools in candidates {
         let before = bank.len();
-        let other = tiled(&job, &tools, bank)?;
+        let other = tiled(job, &tools, bank)?;
         if other.bytes().end + bank.bytes_from(before) < best.bytes().end {
             best = other;
         } else {
@@ -85,7 +128,7 @@ fn symbols<'a>(
 }
 
 /// A job of the direct coder.
-pub(crate) fn job<'a>(
+fn job<'a>(
     role: Role,
     plane: PlaneRef<'a>,
     shape: PartShape,

@@ -1,4 +1,5 @@
-//! A tensor: its view, its parts, each by what is smallest.
+//! A tensor: its view, its parts, each by what is smallest. What takes long comes first and looks at nothing
+//! but the tensor and its family; then tables, which tensors share in the order of the file.
 
 use crate::error::Result;
 use crate::wcodec::config::Config;
@@ -6,15 +7,12 @@ use crate::wcodec::data::Data;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::family::{Family, hints};
-use crate::wcodec::encode::levels::Measure;
-use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Put, Way, take_less};
-use crate::wcodec::encode::plane::{job, plan_plane};
+use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way, take_less};
+use crate::wcodec::encode::plane::ModelledPlane;
 use crate::wcodec::encode::repeats;
-use crate::wcodec::encode::sources::Hints;
-use crate::wcodec::encode::symbols::{PlaneRef, direct};
+use crate::wcodec::encode::symbols::PlaneRef;
 use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::words;
-use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::plane::Role;
 use crate::wcodec::view::{Form, PartLayout, View, WordOrder};
@@ -36,10 +34,32 @@ pub(crate) struct Tensor<'a> {
     pub(crate) bytes: Data<'a>,
 }
 
+/// A tensor to be encoded under the best of `views`; the flat bytes are always a choice.
+pub(crate) struct Input<'a> {
+    /// What errors call it; none where the bytes are no tensor's.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) tensor: Tensor<'a>,
+    pub(crate) views: Vec<View>,
+    pub(crate) family: Family<'a>,
+}
+
+/// A tensor under a view, of which all is settled but what other tensors have a part in: tables.
+pub(crate) struct ModelledTensor<'a> {
+    view: View,
+    parts: Vec<ModelledPart<'a>>,
+}
+
+/// A part of it.
+enum ModelledPart<'a> {
+    /// It needs no tables.
+    Planned(PlannedPart<'a>),
+    Plane(Box<ModelledPlane<'a>>),
+}
+
 /// A tensor of which all is settled but the groups that are not encoded yet.
 pub(crate) struct PlannedTensor<'a> {
-    view: View,
-    parts: Vec<PlannedPart<'a>>,
+    pub(crate) view: View,
+    pub(crate) parts: Vec<PlannedPart<'a>>,
 }
 
 impl PlannedTensor<'_> {
@@ -67,72 +87,79 @@ impl PlannedTensor<'_> {
     fn most_bytes(&self) -> usize {
         HEAD + self.parts.iter().map(|part| part.bytes().end).sum::<usize>()
     }
-
-    pub(crate) fn write(self, bank: &Bank, put: Put<'_>) -> Result<Descriptor> {
-        let parts = self.parts.into_iter().map(|part| part.write(bank, put));
-        Ok(Descriptor { view: self.view, parts: parts.collect::<Result<_>>()? })
-    }
 }
 
-/// Encodes a tensor under the best of `views`; the flat bytes are always a choice. Groups go to
-/// `put` as they are encoded.
-pub(crate) fn tensor(
-    tensor: Tensor<'_>,
-    views: &[View],
-    family: &Family<'_>,
-    config: &Config,
-    bank: &mut Bank,
-    put: Put<'_>,
-) -> Result<Descriptor> {
-    let mut views: Vec<View> = views.to_vec();
-    let mut words = if config.tools.is_none() { repeats::as_words(tensor)? } else { None };
-    if tensor.bytes.len() > TRY_WHOLE {
-        let mut chosen = match views[..] {
-            [only] => only,
-            _ => choose(tensor, &views, config, bank)?,
-        };
-        // A sample does not know of what repeats farther apart than it is long.
-        if config.level <= 8 && tensor.bytes.len() > MOST_KEPT {
-            let both = words.take().map(|words| [chosen, words]);
-            chosen = both.map_or(Ok(chosen), |both| choose(tensor, &both, config, bank))?;
-        }
-        // Nor does it know of the family: what its first view, the likeliest, gains by that is seen on
-        // the whole.
-        views.truncate(usize::from(!family.is_empty()));
-        views.extend((views.first() != Some(&chosen)).then_some(chosen));
+impl<'a> Input<'a> {
+    /// Says where an error was.
+    pub(crate) fn place<T>(&self, of: Result<T>) -> Result<T> {
+        of.map_err(|e| match self.name {
+            Some(name) => e.within(format!("tensor {name:?}")),
+            None => e,
+        })
     }
-    views.extend(words);
-    // Predictors and planes of bits look at all of a tensor.
-    let at_once = config.level > 10 || config.tools.is_some() || family.reference.is_some();
-    let taken = views.iter().map(|&view| Taken::new(&tensor, view, at_once));
-    let taken = taken.collect::<Result<Vec<_>>>()?;
-    let (mut best, mut bytes) = (None, flat(tensor).most_bytes());
-    let before = bank.len();
-    let mut kept = Vec::new();
-    for taken in taken.iter().flatten() {
-        if let Some(best) = &mut best {
-            PlannedTensor::settle(best, bank)?;
-            bytes = best.most_bytes();
+
+    /// The tensor under each view that is worth it.
+    pub(crate) fn taken(&self, config: &Config) -> Result<Vec<Taken<'a>>> {
+        let Self { tensor, ref views, ref family, .. } = *self;
+        let mut views = views.clone();
+        let mut words = if config.tools.is_none() { repeats::as_words(tensor)? } else { None };
+        if tensor.bytes.len() > TRY_WHOLE {
+            let mut chosen = match views[..] {
+                [only] => only,
+                _ => choose(tensor, &views, config)?,
+            };
+            // A sample does not know of what repeats farther apart than it is long.
+            if config.level <= 8 && tensor.bytes.len() > MOST_KEPT {
+                let both = words.take().map(|words| [chosen, words]);
+                chosen = both.map_or(Ok(chosen), |both| choose(tensor, &both, config))?;
+            }
+            // Nor does it know of the family: what its first view, the likeliest, gains by that is
+            // seen on the whole.
+            views.truncate(usize::from(!family.is_empty()));
+            views.extend((views.first() != Some(&chosen)).then_some(chosen));
         }
-        let mut planned = plan(taken, family, config, bank)?;
-        let forced = config.tools.is_some() && tensor.bytes.len() > 0;
-        let raw = best.as_ref().is_none_or(|b: &PlannedTensor<'_>| b.view == View::Raw);
-        // Elements as they are gain nothing by a view, and bytes tell less.
-        let less = planned.is_coded() && planned.takes_less(bytes, bank)?;
-        let better = less || (forced && raw);
-        let tables = bank.take_from(before);
-        if better {
-            bytes = planned.most_bytes();
-            best = Some(planned);
-            kept = tables;
-        }
+        views.extend(words);
+        // Predictors and planes of bits look at all of a tensor.
+        let at_once = config.level > 10 || config.tools.is_some() || family.reference.is_some();
+        let taken = views.iter().map(|&view| Taken::new(&tensor, view, at_once).transpose());
+        taken.flatten().collect()
     }
-    bank.give_back(kept);
-    best.unwrap_or_else(|| flat(tensor)).write(bank, put)
+
+    /// Settles how the tensor is encoded, `modelled` under each view.
+    pub(crate) fn plan<'m>(
+        &'m self,
+        modelled: Vec<ModelledTensor<'m>>,
+        config: &Config,
+        bank: &mut Bank,
+    ) -> Result<PlannedTensor<'m>> {
+        let (mut best, mut bytes) = (None, flat(self.tensor).most_bytes());
+        let before = bank.len();
+        let mut kept = Vec::new();
+        for modelled in modelled {
+            if let Some(best) = &mut best {
+                PlannedTensor::settle(best, bank)?;
+                bytes = best.most_bytes();
+            }
+            let mut planned = modelled.plan(config, bank)?;
+            let forced = config.tools.is_some() && self.tensor.bytes.len() > 0;
+            let raw = best.as_ref().is_none_or(|b: &PlannedTensor<'_>| b.view == View::Raw);
+            // Elements as they are gain nothing by a view, and bytes tell less.
+            let less = planned.is_coded() && planned.takes_less(bytes, bank)?;
+            let better = less || (forced && raw);
+            let tables = bank.take_from(before);
+            if better {
+                bytes = planned.most_bytes();
+                best = Some(planned);
+                kept = tables;
+            }
+        }
+        bank.give_back(kept);
+        Ok(best.unwrap_or_else(|| flat(self.tensor)))
+    }
 }
 
 /// The view that is smallest for some runs of rows.
-fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> Result<View> {
+fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<View> {
     let mut best = (usize::MAX, View::Raw);
     let mut buffer = Vec::new();
     for &view in views {
@@ -141,11 +168,11 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config, bank: &Bank) -> R
         let unit = usize::try_from(layout.unit_bytes).unwrap_or(usize::MAX).max(1);
         let sample = sample(tensor.bytes, unit, &mut buffer)?;
         let Some(parts) = layout.split(&sample) else { continue };
-        let mut trial = bank.clone();
-        let taken = Taken::of_parts(layout, parts);
-        let mut planned = plan(&taken, &Family::default(), config, &mut trial)?;
-        planned.know(&trial)?;
-        let added = trial.bytes_from(bank.len());
+        let mut bank = Bank::default();
+        let (taken, family) = (Taken::of_parts(layout, parts), Family::default());
+        let mut planned = model(&taken, &family, config)?.plan(config, &mut bank)?;
+        planned.know(&bank)?;
+        let added = bank.bytes_from(0);
         // Tables weigh less in the whole tensor than in the sample.
         let share = added * sample.len() / all.max(1);
         if planned.most_bytes() + share < best.0 {
@@ -177,75 +204,62 @@ fn flat(tensor: Tensor<'_>) -> PlannedTensor<'_> {
     PlannedTensor { view: View::Raw, parts: vec![part] }
 }
 
-/// Settles how a tensor is encoded under one view.
-fn plan<'a>(
+/// Chooses all but tables for a tensor under one view.
+pub(crate) fn model<'a>(
     taken: &'a Taken<'a>,
-    family: &Family<'a>,
+    family: &'a Family<'a>,
     config: &Config,
-    bank: &mut Bank,
-) -> Result<PlannedTensor<'a>> {
-    let mut parts = Vec::new();
-    for (index, part) in taken.of().into_iter().enumerate() {
-        parts.push(plan_part(taken, index, part, family, config, bank)?);
-    }
-    Ok(PlannedTensor { view: taken.layout.view, parts })
+) -> Result<ModelledTensor<'a>> {
+    let parts = taken.of().into_iter().enumerate();
+    let parts = parts.map(|(index, part)| model_part(taken, index, part, family, config));
+    Ok(ModelledTensor { view: taken.layout.view, parts: parts.collect::<Result<_>>()? })
 }
 
-fn plan_part<'a>(
+fn model_part<'a>(
     taken: &'a Taken<'a>,
     index: usize,
     part: PartLayout,
-    family: &Family<'a>,
+    family: &'a Family<'a>,
     config: &Config,
-    bank: &mut Bank,
-) -> Result<PlannedPart<'a>> {
+) -> Result<ModelledPart<'a>> {
     let (role, data) = (part.role, taken.data(index));
-    match part.form {
+    let plane = match part.form {
         Form::Symbols { bits, cols } => {
             let cols = usize::try_from(cols).unwrap_or(usize::MAX);
             let rows = data.len().checked_div(cols).unwrap_or(0);
             let plane = PlaneRef { rows, cols, bits, data };
-            plan_plane(role, plane, hints(role, plane, taken, index, family), family, config, bank)
+            let hints = hints(role, plane, taken, index, family);
+            ModelledPlane::new(role, plane, hints, family, config)?
         }
         Form::Words { width, float, .. } => {
             let width_bytes = usize::from(width.max(1));
             let shape = PartShape::Words { width, float, count: data.len() / width_bytes };
             let way = words_by_pco(data, &shape, float, config);
             let coded = PlannedPart::new(role, shape, way, config.threads_in_force());
-            coded.kept_if_small(bank)?.or_raw(data, bank.len(), bank)
+            let bank = &mut Bank::default();
+            return Ok(ModelledPart::Planned(coded.kept_if_small(bank)?.or_raw(data, 0, bank)?));
         }
-        Form::Raw { .. } => plan_bytes(role, data, config, bank),
+        Form::Raw { .. } => ModelledPlane::of_bytes(role, data, config)?,
+    };
+    Ok(ModelledPart::Plane(Box::new(plane)))
+}
+
+impl<'a> ModelledTensor<'a> {
+    /// Settles how the tensor is encoded under its view.
+    fn plan(self, config: &Config, bank: &mut Bank) -> Result<PlannedTensor<'a>> {
+        let parts = self.parts.into_iter().map(|part| match part {
+            ModelledPart::Planned(part) => Ok(part.threads(config.threads_in_force())),
+            ModelledPart::Plane(plane) => plane.plan(config, bank),
+        });
+        Ok(PlannedTensor { view: self.view, parts: parts.collect::<Result<_>>()? })
     }
 }
 
-/// Settles how bytes are encoded that are no numbers.
-fn plan_bytes<'a>(
-    role: Role,
-    data: Data<'a>,
-    config: &Config,
-    bank: &mut Bank,
-) -> Result<PlannedPart<'a>> {
-    let before = bank.len();
-    let shape = PartShape::Bytes { count: data.len() };
-    let plane = PlaneRef { rows: 1, cols: data.len(), bits: 8, data };
-    let coded = direct(&job(role, plane, shape, Hints::none(Measure::Place), config), bank)?;
-    coded.kept_if_small(bank)?.or_raw(data, before, bank)
-}
-
-/// Encodes bytes that are no tensor's: names, numbers as text, lists of words. Most of it was there
+/// The views of bytes that are no tensor's: names, numbers as text, lists of words. Most of it was there
 /// before, which tables do not know; Pco does, of words whose places are multiples of their width.
-pub(crate) fn blob(
-    bytes: &[u8],
-    config: &Config,
-    bank: &mut Bank,
-    put: Put<'_>,
-) -> Result<Descriptor> {
+pub(crate) fn views_of_blob() -> Vec<View> {
     let words = |width| View::Words { width, order: WordOrder::Unsigned };
-    let views = [View::Raw, words(2), words(4), words(8)];
-    let shape = [bytes.len() as u64];
-    let bytes = Tensor { dtype: Dtype::U8, shape: &shape, bytes: Data::Held(bytes) };
-    let config = config.clone().tools(None);
-    tensor(bytes, &views, &Family::default(), &config, bank, put)
+    vec![View::Raw, words(2), words(4), words(8)]
 }
 
 /// Words by Pco, in groups of as many as suits them.

@@ -13,9 +13,10 @@ use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::PlannedPart;
 use crate::wcodec::encode::plan::{Plan, plan};
+use crate::wcodec::encode::plane::direct_of;
 use crate::wcodec::encode::sources::{Hints, Near, Sources};
 use crate::wcodec::encode::streams::{Scratch, encoder};
-use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, direct, group_rows};
+use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, group_rows};
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::{BY_TILE, KINDS, MOST_EXPANSION, Prediction, Symbols};
@@ -129,7 +130,7 @@ pub(crate) fn tiled<'a>(
             |group: usize| symbols.group_range(group).len() > stored(group) * MOST_EXPANSION;
         if (0..symbols.groups()).any(unbelievable) {
             // A long row of next to nothing.
-            return direct(job, bank);
+            return direct_of(job, bank);
         }
         return Ok(PlannedPart::done(role, shape, Codec::Bitplane(symbols), groups));
     }

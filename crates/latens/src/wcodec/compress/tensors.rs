@@ -1,0 +1,194 @@
+//! The tensors of a checkpoint, some of them side by side.
+
+use super::BaseFile;
+use super::siblings::{Held, TensorBytes};
+use crate::bits::checksum::Crc32;
+use crate::error::{Error, Result};
+use crate::wcodec::base::Base;
+use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, wide};
+use crate::wcodec::config::Config;
+use crate::wcodec::data::Data;
+use crate::wcodec::encode::part::MOST_KEPT;
+use crate::wcodec::encode::tensor::{Input, Tensor};
+use crate::wcodec::layout::source::{EntryRef, PartOf};
+use crate::wcodec::plane::{Content, Role};
+use crate::wcodec::threads;
+use crate::wcodec::view::View;
+use crate::wcodec::writer::Writer;
+use std::collections::HashMap;
+use std::io::Write;
+use std::ops::Range;
+
+/// Bytes of tensors that are compared at a time.
+const COMPARED: usize = 1 << 18;
+/// Bytes of a stretch of which a tensor is known, and about how many of these it has.
+const STRETCH: usize = 1 << 12;
+const STRETCHES: usize = 16;
+/// Bytes of tensors that are encoded side by side, for each thread, and what the smallest counts as.
+const BATCH: usize = 1 << 23;
+const LEAST: usize = 1 << 12;
+/// Where the tensors end that are encoded side by side with the one at `first`.
+pub(super) fn batch_end(
+    checkpoint: &Checkpoint,
+    first: usize,
+    based: bool,
+    config: &Config,
+) -> usize {
+    let threads = config.threads_in_force();
+    if threads == 1 || based || config.level > 10 || config.tools.is_some() {
+        return first + 1;
+    }
+    let mut held = 0;
+    let more = checkpoint.tensors.iter().skip(first).take_while(|info| {
+        // Of larger ones a few stretches and what belongs to rows and blocks are in memory.
+        held += usize::try_from(info.len).map_or(MOST_KEPT, |len| len.clamp(LEAST, MOST_KEPT));
+        held <= threads * BATCH
+    });
+    first + more.count().max(1)
+}
+
+/// Tensors by length and fingerprint: those that might be the same.
+pub(super) type Seen = HashMap<(u64, u32), Vec<usize>>;
+
+/// A tensor that is begun.
+struct Open<'c> {
+    number: usize,
+    info: &'c TensorInfo,
+    bytes: TensorBytes<'c>,
+    fingerprint: u32,
+    held: Held<'c>,
+    /// The tensor that this one is a copy of.
+    copy: Option<usize>,
+}
+
+impl<'c> Open<'c> {
+    fn read(checkpoint: &'c Checkpoint, number: usize, config: &'c Config) -> Result<Option<Self>> {
+        let Some(info) = checkpoint.tensors.get(number) else { return Ok(None) };
+        let bytes = TensorBytes::open(checkpoint, number, &config.watch)?;
+        let fingerprint = fingerprint(bytes.data())?;
+        let held = Held::read(checkpoint, info, &config.watch)?;
+        Ok(Some(Self { number, info, bytes, fingerprint, held, copy: None }))
+    }
+
+    fn tensor(&self) -> Tensor<'_> {
+        let info = self.info;
+        Tensor { dtype: info.dtype, shape: &info.shape, bytes: self.bytes.data() }
+    }
+
+    /// Finds out whether a tensor before this one is the same.
+    fn look_back(
+        &mut self,
+        checkpoint: &Checkpoint,
+        seen: &mut Seen,
+        config: &Config,
+    ) -> Result<()> {
+        let info = self.info;
+        let alike = seen.entry((info.len, self.fingerprint)).or_default();
+        for &other in alike.iter().filter(|_| info.len > 0) {
+            let fits = |other: &TensorInfo| can_share(info, other, config);
+            if checkpoint.tensors.get(other).is_some_and(fits) {
+                let bytes = TensorBytes::open(checkpoint, other, &config.watch)?;
+                if same(self.bytes.data(), bytes.data())? {
+                    self.copy = Some(other);
+                    return Ok(());
+                }
+            }
+        }
+        alike.push(self.number);
+        Ok(())
+    }
+}
+
+/// Writes some tensors, which are encoded side by side.
+pub(super) fn write_tensors<W: Write>(
+    checkpoint: &Checkpoint,
+    numbers: Range<usize>,
+    base: Option<BaseFile<'_>>,
+    config: &Config,
+    seen: &mut Seen,
+    writer: &mut Writer<W>,
+) -> Result<()> {
+    let infos = checkpoint.tensors.get(numbers.clone()).unwrap_or_default();
+    let placed = |i: usize, e: Error| match infos.get(i) {
+        Some(info) => e.within(format!("tensor {:?}", info.name)),
+        None => e,
+    };
+    infos.iter().try_for_each(|info| config.watch.begin(&info.name))?;
+    let len = |info: &TensorInfo| usize::try_from(info.len).unwrap_or(usize::MAX);
+    let weights: Vec<usize> = infos.iter().map(len).collect();
+    let open =
+        |i: usize| Open::read(checkpoint, numbers.start + i, config).map_err(|e| placed(i, e));
+    let open = threads::heaviest_first(&weights, config.threads_in_force(), open)?;
+    let mut open: Vec<Open<'_>> = open.into_iter().flatten().collect();
+    for (i, open) in open.iter_mut().enumerate() {
+        let begun = writer.begin(&open.info.name, &open.tensor());
+        begun.and_then(|()| open.look_back(checkpoint, seen, config)).map_err(|e| placed(i, e))?;
+    }
+    let mut inputs = Vec::new();
+    for (i, open) in open.iter().enumerate().filter(|(_, open)| open.copy.is_none()) {
+        let mut family = open.held.family(checkpoint, open.info);
+        let reference = base.map_or(Ok(None), |base| namesake(base.base, open.info));
+        family.reference = reference.map_err(|e| placed(i, e))?;
+        let (name, views) = (Some(&open.info.name[..]), views(open.info, config));
+        inputs.push(Input { name, tensor: open.tensor(), views, family });
+    }
+    let tensors: Vec<_> =
+        open.iter().map(|open| (&open.info.name[..], open.tensor(), open.copy)).collect();
+    writer.tensors(&tensors, &inputs)
+}
+
+/// The CRC-32 of some stretches of a tensor, which tells it from most others.
+fn fingerprint(bytes: Data<'_>) -> Result<u32> {
+    let (mut crc, mut buffer) = (Crc32::default(), Vec::new());
+    let step = (bytes.len() / STRETCHES).max(STRETCH);
+    for from in (0..bytes.len()).step_by(step) {
+        crc.update(bytes.get(from..bytes.len().min(from + STRETCH), &mut buffer)?);
+    }
+    Ok(crc.value())
+}
+
+/// Whether two tensors of one length have the same bytes.
+fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for from in (0..one.len()).step_by(COMPARED) {
+        let range = from..one.len().min(from + COMPARED);
+        if one.get(range.clone(), &mut own)? != other.get(range, &mut others)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The weights of the base's tensor of the same name, type and shape.
+fn namesake(base: &dyn Base, info: &TensorInfo) -> Result<Option<(PartOf, Vec<u8>)>> {
+    let Some(layout) = info.layout().filter(|l| l.meaning().is_some() && base.has(&info.name))
+    else {
+        return Ok(None);
+    };
+    let (dtype, shape, bytes) = base.tensor(&info.name)?;
+    if dtype != info.dtype || shape != info.shape || bytes.len() as u64 != info.len {
+        return Ok(None);
+    }
+    let parts = layout.split(&bytes).unwrap_or_default();
+    Ok(parts.into_iter().enumerate().find_map(|(part, p)| match (p.role, p.content) {
+        (Role::Weights, Content::Symbols(plane)) => {
+            let entry = EntryRef::Base(info.name.clone());
+            Some((PartOf::Other { entry, view: info.view, part }, plane.data))
+        }
+        _ => None,
+    }))
+}
+
+/// Whether the descriptor of `other`, under whichever view, is that of `info` too: parts have the rows
+/// and columns of a tensor.
+fn can_share(info: &TensorInfo, other: &TensorInfo, config: &Config) -> bool {
+    let of = |info: &TensorInfo, view: View| view.layout(info.dtype, &info.shape, info.len);
+    let mut views = views(other, config).into_iter().chain(wide(other.dtype)).chain([View::Raw]);
+    views.all(|view| of(info, view) == of(other, view))
+}
+
+/// The views that are tried.
+fn views(info: &TensorInfo, config: &Config) -> Vec<View> {
+    let float = matches!(info.view, View::Words { width: 2.., .. });
+    if float || config.level > 8 { info.candidates() } else { vec![info.view] }
+}

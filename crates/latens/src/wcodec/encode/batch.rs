@@ -1,0 +1,131 @@
+//! Tensors side by side: each thread models one of them, or encodes one group; only tables, which tensors
+//! share, are chosen for one tensor after the other.
+
+use crate::ans::rans::EncodeTables;
+use crate::bits::checksum::crc32;
+use crate::error::Result;
+use crate::wcodec::config::Config;
+use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::streams::Scratch;
+use crate::wcodec::encode::tensor::{Input, ModelledTensor, PlannedTensor, model};
+use crate::wcodec::layout::descriptor::Descriptor;
+use crate::wcodec::layout::part::Group;
+use crate::wcodec::threads;
+
+/// Work that is done beside, which takes this share of the time that modelling as many bytes does.
+pub(crate) type Beside<'b> = &'b (dyn Fn() -> Result<()> + Sync);
+const SHARE_OF_BESIDE: usize = 4;
+
+/// What tensors are made into, one after the other.
+pub(crate) enum Made<'m> {
+    /// The stored bytes of the next group, and how many bytes of the tensor they stand for.
+    Group(&'m [u8], usize),
+    /// What the groups before it are.
+    Tensor(Descriptor),
+}
+
+/// Encodes tensors and hands what they are made into to `put`, in order.
+pub(crate) fn encode(
+    inputs: &[Input<'_>],
+    config: &Config,
+    bank: &mut Bank,
+    beside: Beside<'_>,
+    put: &mut dyn FnMut(Made<'_>) -> Result<()>,
+) -> Result<()> {
+    let threads = config.threads_in_force();
+    let each = |tasks: usize| config.clone().threads((threads / tasks.max(1)).max(1));
+    let bytes = |input: &Input<'_>| input.tensor.bytes.len();
+
+    let alone = each(inputs.len());
+    let weights: Vec<usize> = inputs.iter().map(bytes).collect();
+    let taken =
+        threads::heaviest_first(&weights, threads, |i| inputs[i].place(inputs[i].taken(&alone)))?;
+
+    let of = |i: usize| taken[i].iter().map(move |taken| (i, taken));
+    let tasks: Vec<_> = (0..inputs.len()).flat_map(of).collect();
+    let mut weights: Vec<usize> = tasks.iter().map(|&(i, _)| bytes(&inputs[i])).collect();
+    weights.push(inputs.iter().map(bytes).sum::<usize>() / SHARE_OF_BESIDE);
+    let alone = each(tasks.len());
+    let modelled = threads::heaviest_first(&weights, threads, |task| match tasks.get(task) {
+        Some(&(i, taken)) => {
+            let modelled = model(taken, &inputs[i].family, &alone);
+            inputs[i].place(modelled).map(Some)
+        }
+        None => beside().map(|()| None),
+    })?;
+
+    let mut modelled = modelled.into_iter().flatten();
+    let mut planned = Vec::with_capacity(inputs.len());
+    for (input, taken) in inputs.iter().zip(&taken) {
+        let own: Vec<ModelledTensor<'_>> = modelled.by_ref().take(taken.len()).collect();
+        planned.push(input.place(input.plan(own, config, bank))?);
+    }
+    write(inputs, &planned, threads, bank, put)
+}
+
+/// A group of a part of a tensor, or the end of the tensor.
+#[derive(Clone, Copy)]
+enum Step {
+    Group { tensor: usize, part: usize, group: usize },
+    End { tensor: usize },
+}
+
+/// Encodes the groups of tensors that are not kept, and hands all of them to `put`.
+fn write(
+    inputs: &[Input<'_>],
+    tensors: &[PlannedTensor<'_>],
+    threads: usize,
+    bank: &Bank,
+    put: &mut dyn FnMut(Made<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut steps = Vec::new();
+    for (tensor, planned) in tensors.iter().enumerate() {
+        for (part, planned) in planned.parts.iter().enumerate() {
+            steps.extend((0..planned.groups()).map(|group| Step::Group { tensor, part, group }));
+        }
+        steps.push(Step::End { tensor });
+    }
+    let encode = |own: &mut Own, i: usize| {
+        let Step::Group { tensor, part, group } = steps[i] else { return Ok(None) };
+        let planned = &tensors[tensor].parts[part];
+        if planned.kept(group).is_some() {
+            return Ok(None);
+        }
+        let mut encode = || {
+            if own.of != Some((tensor, part)) {
+                (own.tables, own.of) = (planned.tables(bank)?, Some((tensor, part)));
+            }
+            planned.group(group, own.tables.as_ref(), &mut own.scratch).map(Some)
+        };
+        inputs[tensor].place(encode())
+    };
+    let mut next = steps.iter();
+    let mut described: Vec<Vec<Group>> = Vec::new();
+    threads::in_order(steps.len(), threads, Own::default, encode, |encoded| match next.next() {
+        Some(&Step::Group { tensor, part, group }) => {
+            let planned = &tensors[tensor].parts[part];
+            let stored = encoded.as_deref().or(planned.kept(group)).unwrap_or_default();
+            described.resize_with(tensors[tensor].parts.len(), Vec::new);
+            described[part].push(Group { length: stored.len(), crc: crc32(stored) });
+            let made = put(Made::Group(stored, planned.stands_for(group)));
+            inputs[tensor].place(made)
+        }
+        Some(&Step::End { tensor }) => {
+            let PlannedTensor { view, parts } = &tensors[tensor];
+            described.resize_with(parts.len(), Vec::new);
+            let records = parts.iter().zip(described.drain(..));
+            let parts = records.map(|(part, groups)| part.record(groups)).collect();
+            inputs[tensor].place(put(Made::Tensor(Descriptor { view: *view, parts })))
+        }
+        None => Ok(()),
+    })
+}
+
+/// What a thread has for one group after the other.
+#[derive(Default)]
+struct Own {
+    scratch: Scratch,
+    /// The tables of a part of a tensor.
+    tables: Option<EncodeTables>,
+    of: Option<(usize, usize)>,
+}

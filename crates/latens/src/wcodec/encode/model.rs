@@ -1,0 +1,323 @@
+//! Classes of symbols by the direct coder, and the predictor that leaves the least of them. What takes the
+//! time of it knows nothing of other tensors; tables, which they share, come last.
+
+use crate::ans::rans::MAX_TABLE_BITS;
+use crate::error::Result;
+use crate::wcodec::data::Data;
+use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::candidates::{circular_mean, sample_step};
+use crate::wcodec::encode::columns::{Centred, column_means, means, subtract};
+use crate::wcodec::encode::cost;
+use crate::wcodec::encode::linear;
+use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way};
+use crate::wcodec::encode::plan::{Explained, Plan, explain, glance};
+use crate::wcodec::encode::sources::{Hints, Sources};
+use crate::wcodec::encode::streams::Direct;
+use crate::wcodec::encode::symbols::{DirectConfig, GROUP, Job, STATES_BYTES, group_rows};
+use crate::wcodec::layout::part::PartShape;
+use crate::wcodec::layout::short_stream;
+use crate::wcodec::layout::symbols::{COLUMN, LINEAR, Prediction, REFERENCE, Symbols};
+use crate::wcodec::plane::Role;
+use crate::wcodec::predictor::linear::{MAX_REACH, Weights};
+use crate::wcodec::tiled::Tiles;
+
+/// Symbols of a row where they are recut, and what rows are longer than then.
+const RECUT_COLS: usize = 1 << 16;
+const MAX_COLS: usize = 1 << 20;
+/// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose.
+const FINE: usize = 1 << 19;
+const LOSS: f64 = 0.008;
+
+/// Symbols whose classes are chosen, by themselves and by what predictors leave of them; tables, which
+/// they share with other tensors, decide between these.
+pub(crate) struct Modelled<'a> {
+    role: Role,
+    shape: PartShape,
+    matrix: Matrix<'a>,
+    sources: Sources<'a>,
+    recut: bool,
+    /// The symbols themselves; `None` where the first prediction surely is better.
+    plain: Option<Explained>,
+    /// Pairs of them, where they may be coded so.
+    pairs: Option<Explained>,
+    predicted: Vec<Predicted>,
+}
+
+/// What a prediction leaves of symbols.
+struct Predicted {
+    prediction: Prediction,
+    explained: Explained,
+    /// All of it, where it had to be made.
+    residuals: Option<Vec<u8>>,
+}
+
+/// Chooses classes for a part of symbols.
+pub(crate) fn model<'a>(job: &Job<'a, '_>) -> Result<Modelled<'a>> {
+    let Job { role, plane, shape, ref hints, config, .. } = *job;
+    let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
+    let cols = if recut { RECUT_COLS } else { plane.cols };
+    let hints = if recut { Hints::none(hints.measure) } else { hints.clone() };
+    let matrix = Matrix { symbols: plane.data, cols, bits: plane.bits };
+    let sources = Sources::new(hints, cols)?;
+    let columns = match sources.hints.side {
+        true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
+        false => None,
+    };
+    let (mut plain, mut pairs, mut predicted) = (None, None, Vec::new());
+    let quick = config.quick && job.reference.is_none();
+    let surely = match &columns {
+        Some(means) if quick => pays_at_a_glance(matrix, means, &sources)?,
+        _ => false,
+    };
+    if let Some(means) = columns.filter(|_| surely || !quick) {
+        let explained = centred(matrix, &means, |data| {
+            explain(Matrix { symbols: data, ..matrix }, &sources, None)
+        })?;
+        let prediction = Prediction { means: Some(means), ..uniform(COLUMN) };
+        predicted.push(Predicted { prediction, explained, residuals: None });
+    }
+    if !surely {
+        let explained = explain(matrix, &sources, None)?;
+        predicted.extend(by_reference(job, matrix, &sources, recut)?);
+        predicted.extend(by_columns(job, matrix, &sources, &explained)?);
+        if may_pair(matrix) {
+            pairs = explained.of_pairs(matrix, &sources)?;
+        }
+        plain = Some(explained);
+    }
+    Ok(Modelled { role, shape, matrix, sources, recut, plain, pairs, predicted })
+}
+
+/// What another plane leaves of symbols.
+fn by_reference(
+    job: &Job<'_, '_>,
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    recut: bool,
+) -> Result<Option<Predicted>> {
+    let reference = job.reference.filter(|r| r.symbols.len() == matrix.len() && !recut);
+    let (Some(reference), Some(symbols)) = (reference, matrix.symbols.held()) else {
+        return Ok(None);
+    };
+    let mut data = symbols.to_vec();
+    subtract(&mut data, reference.symbols, matrix.bits);
+    let of = Some(reference.of.clone());
+    let prediction = Prediction { reference: of, ..uniform(REFERENCE) };
+    Predicted::new(prediction, data, matrix, sources).map(Some)
+}
+
+/// What other columns leave of those of `explained` symbols.
+fn by_columns(
+    job: &Job<'_, '_>,
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    explained: &Explained,
+) -> Result<Option<Predicted>> {
+    let wanted = job.config.linear && sources.hints.side && job.role == Role::Weights;
+    let Some(symbols) = matrix.symbols.held().filter(|_| wanted && is_tall(matrix)) else {
+        return Ok(None);
+    };
+    let centre = u8::try_from(circular_mean(&explained.whole, 1 << matrix.bits)).unwrap_or(0);
+    let means = means(matrix)?;
+    let ask = || job.watch.ask();
+    let weights = linear::fit(symbols, matrix.cols, matrix.bits, &means, centre, &ask)?;
+    if weights.is_none() {
+        return Ok(None);
+    }
+    let prediction = Prediction { centre, means: Some(means), weights, ..uniform(LINEAR) };
+    let data = residuals_of(&prediction, symbols, matrix, &ask)?;
+    Predicted::new(prediction, data, matrix, sources).map(Some)
+}
+
+impl Predicted {
+    fn new(
+        prediction: Prediction,
+        data: Vec<u8>,
+        matrix: Matrix<'_>,
+        sources: &Sources<'_>,
+    ) -> Result<Self> {
+        let left = Matrix { symbols: Data::Held(&data), ..matrix };
+        let explained = explain(left, sources, None)?;
+        Ok(Self { prediction, explained, residuals: Some(data) })
+    }
+
+    /// Bits of what the prediction itself takes.
+    fn stream_bits(&self) -> f64 {
+        let weights = self.prediction.weights.as_ref().map(Weights::bytes);
+        let streams = self.prediction.means.iter().chain(&weights);
+        stream_bits(streams.map(|values| short_stream::cost(values)).sum())
+    }
+}
+
+impl<'a> Modelled<'a> {
+    /// Settles how the symbols are encoded.
+    pub(crate) fn plan(self, mut config: DirectConfig, bank: &mut Bank) -> PlannedPart<'a> {
+        let Self { role, shape, matrix, sources, recut, plain, pairs, predicted } = self;
+        let before = bank.len();
+        let mut predicted = predicted.into_iter();
+        let mut chosen = match &plain {
+            Some(plain) => (finer(plain, matrix.len(), &mut config, bank), None),
+            None => {
+                let first = predicted.next();
+                let explained = first.as_ref().map(|first| &first.explained);
+                let plan = explained.map(|e| finer(e, matrix.len(), &mut config, bank));
+                (plan.unwrap_or_default(), first)
+            }
+        };
+        for candidate in predicted {
+            let kept = bank.take_from(before);
+            let plan = candidate.explained.tables(config.table_bits, bank);
+            if plan.bits + candidate.stream_bits() <= chosen.0.bits {
+                chosen = (plan, Some(candidate));
+            } else {
+                bank.take_from(before);
+                bank.give_back(kept);
+            }
+        }
+        let (mut plan, chosen) = chosen;
+        let mut paired = false;
+        if let Some(pairs) = pairs.filter(|_| chosen.is_none()) {
+            let kept = bank.take_from(before);
+            match in_pairs(&pairs, config, bank) {
+                Some(pairs) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
+                    (plan, config.table_bits, paired) = (pairs, PAIR_BITS, true);
+                }
+                _ => {
+                    bank.take_from(before);
+                    bank.give_back(kept);
+                }
+            }
+        }
+        let (prediction, residuals) =
+            chosen.map_or((None, None), |chosen| (Some(chosen.prediction), chosen.residuals));
+        let cost = plan.bits_of_symbols(paired, bank);
+        let roughly = paired || plan.estimated;
+        let symbols = Symbols {
+            count: matrix.len(),
+            recut: recut.then_some(matrix.cols),
+            cols: matrix.cols,
+            pairs: paired,
+            group_rows: group_rows(matrix, config, STATES_BYTES),
+            prediction,
+            table_bits: config.table_bits,
+            tables: plan.tables,
+            classes: plan.classes,
+        };
+        let (data, width) = (matrix.symbols, matrix.bits);
+        let direct = Direct { data, residuals, symbols, width, sources, cost, roughly };
+        PlannedPart::new(role, shape, Way::Direct(Box::new(direct)), config.threads)
+    }
+}
+
+/// Gives tables to classes: larger ones where the usual ones lose too much of many symbols.
+fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut Bank) -> Plan {
+    let before = bank.len();
+    let usual = explained.tables(config.table_bits, bank);
+    if n < FINE || usual.bits <= cost::entropy(&explained.whole) + LOSS * n as f64 {
+        return usual;
+    }
+    // Rare symbols take a slot each of a table, and are less than that.
+    let kept = bank.take_from(before);
+    let finer = explained.tables(MAX_TABLE_BITS, bank);
+    if finer.bits < usual.bits {
+        config.table_bits = MAX_TABLE_BITS;
+        return finer;
+    }
+    bank.take_from(before);
+    bank.give_back(kept);
+    usual
+}
+
+/// Whether means of columns pay, by what some rows say: all symbols are explained one way only then.
+fn pays_at_a_glance(matrix: Matrix<'_>, means: &[u8], sources: &Sources<'_>) -> Result<bool> {
+    let stream = stream_bits(short_stream::cost(means));
+    let of = |data: Data<'_>| glance(Matrix { symbols: data, ..matrix }, sources);
+    Ok(centred(matrix, means, of)? + stream <= of(matrix.symbols)?)
+}
+
+/// Bits of a prediction whose streams take so many bytes.
+fn stream_bits(bytes: usize) -> f64 {
+    8.0 * (bytes + 24) as f64
+}
+
+/// What `f` makes of what the means of columns leave of symbols: in memory where it is little.
+fn centred<T>(
+    matrix: Matrix<'_>,
+    means: &[u8],
+    f: impl FnOnce(Data<'_>) -> Result<T>,
+) -> Result<T> {
+    let centred = Centred { symbols: matrix.symbols, means, bits: matrix.bits };
+    let whole = Data::Read(&centred).whole_if(matrix.len() <= MOST_KEPT)?;
+    f(whole.as_deref().map_or(Data::Read(&centred), Data::Held))
+}
+
+/// One predictor for all tiles.
+fn uniform(predictor: u8) -> Prediction {
+    Prediction {
+        tile_rows: 16,
+        tile_cols: 16,
+        predictor,
+        centre: 0,
+        transform: false,
+        means: None,
+        weights: None,
+        reference: None,
+    }
+}
+
+/// Whether there are rows enough for weights between columns to be worth their bytes.
+fn is_tall(matrix: Matrix<'_>) -> bool {
+    let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
+    matrix.cols >= 8 && rows >= 16 * matrix.cols.min(MAX_REACH)
+}
+
+/// What one predictor for all tiles leaves of the symbols.
+fn residuals_of(
+    prediction: &Prediction,
+    symbols: &[u8],
+    matrix: Matrix<'_>,
+    ask: &dyn Fn() -> Result<()>,
+) -> Result<Vec<u8>> {
+    let mut data = vec![0; symbols.len()];
+    let tiles = Tiles::of_all(prediction);
+    let cols = matrix.cols.max(1);
+    // A row is predicted by itself, so a few can be as well as all.
+    let step = (GROUP / cols).max(1) * cols;
+    for (out, symbols) in data.chunks_mut(step).zip(symbols.chunks(step)) {
+        ask()?;
+        let band = tiles.band(prediction, matrix.bits, symbols.len() / cols, cols, &[])?;
+        band.residual_symbols(symbols, out)?;
+    }
+    Ok(data)
+}
+
+/// Size of the tables of pairs: those of 2^14 slots save 0.01 % more, and take twice the memory of
+/// a decoder.
+const PAIR_BITS: u32 = 13;
+/// Symbols from which on pairs may pay.
+const PAIRED: usize = 1 << 14;
+
+/// Whether two symbols of four bits may be coded as one, which halves the steps of a decoder.
+fn may_pair(matrix: Matrix<'_>) -> bool {
+    let n = matrix.len();
+    let even = matrix.cols.is_multiple_of(2) && n.is_multiple_of(2);
+    matrix.bits == 4 && even && n >= PAIRED
+}
+
+/// Pairs of symbols: tables are products of those of single ones. `None` where that cannot be.
+fn in_pairs(explained: &Explained, config: DirectConfig, bank: &mut Bank) -> Option<Plan> {
+    let mut plan = explained.tables(config.table_bits, bank);
+    for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
+        let before = bank.len();
+        let product = bank.product(*table, *table, PAIR_BITS)?;
+        let single = bank.bits_under(*table, histogram);
+        plan.bits += bank.bits_of_pairs(product, histogram) - single;
+        plan.bits += 8.0 * bank.bytes_from(before) as f64;
+        *table = product;
+    }
+    if let Some(rule) = &mut plan.classes {
+        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
+    }
+    Some(plan)
+}
