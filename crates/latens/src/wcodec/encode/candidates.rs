@@ -6,6 +6,7 @@ use crate::wcodec::encode::levels::{Fit, Fitted, Gauge, Measure, to_bytes};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
+use crate::wcodec::layout::short_stream;
 
 /// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
 const SAMPLE: usize = 1 << 16;
@@ -26,13 +27,16 @@ fn levels_step(matrix: Matrix<'_>) -> usize {
     (matrix.len() / SAMPLE_OF_LEVELS).min(matrix.rows() / ROWS).clamp(1, SHARE_OF_LEVELS)
 }
 
-/// Rules worth measuring, without maps, made of every so manieth row.
+/// A rule without maps, and the bits of its side information.
+pub(crate) type Described = (ClassRule, f64);
+
+/// Rules worth measuring, made of every so manieth row.
 pub(crate) fn candidates(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     whole: &Histogram,
     every: usize,
-) -> Result<Vec<ClassRule>> {
+) -> Result<Vec<Described>> {
     let (rows, hints) = (matrix.rows(), &sources.hints);
     let mut out = Vec::new();
     if matrix.len() < 512 || matrix.cols == 0 {
@@ -43,6 +47,8 @@ pub(crate) fn candidates(
     let with_blocks: &[bool] = if sources.is_empty() { &[false] } else { &[false, true] };
     let fitted = fitted(matrix, sources, whole, with_blocks, every)?;
     for (&with_blocks, fitted) in with_blocks.iter().zip(fitted) {
+        let (levels_of_rows, levels_of_cols) =
+            (Levels::new(&fitted.rows), Levels::new(&fitted.cols));
         for (with_rows, with_cols) in [(false, false), (false, true), (true, false), (true, true)] {
             let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
                 || (with_cols && (fitted.cols.is_empty() || !many(matrix.cols)))
@@ -52,8 +58,8 @@ pub(crate) fn candidates(
             }
             let named = hints.levels.iter().take(if with_blocks { MAX_SOURCES } else { 0 });
             let mut rule = ClassRule {
-                rows: if with_rows { to_bytes(&fitted.rows).0 } else { Vec::new() },
-                cols: if with_cols { to_bytes(&fitted.cols).0 } else { Vec::new() },
+                rows: if with_rows { levels_of_rows.bytes.clone() } else { Vec::new() },
+                cols: if with_cols { levels_of_cols.bytes.clone() } else { Vec::new() },
                 bias: 0,
                 levels: named.map(|c| c.source.clone()).collect(),
                 zero: hints.zero.as_ref().filter(|_| with_blocks).map(|c| c.source.clone()),
@@ -61,10 +67,39 @@ pub(crate) fn candidates(
             };
             let of_blocks: i32 = if with_blocks { sources.typical.iter().sum() } else { 0 };
             rule.bias = 128 - (mean(&rule.rows) + mean(&rule.cols) - of_blocks);
-            out.push(rule);
+            let side = [(with_rows, &levels_of_rows), (with_cols, &levels_of_cols)];
+            let side = side.iter().map(|(with, levels)| if *with { levels.side } else { 0 }).sum();
+            let bits = side_bits_of(&rule, side);
+            out.push((rule, bits));
         }
     }
     Ok(out)
+}
+
+/// Levels of rows or columns as they are written, and the bytes that this takes.
+struct Levels {
+    bytes: Vec<u8>,
+    side: usize,
+}
+
+impl Levels {
+    fn new(levels: &[f32]) -> Self {
+        let bytes = to_bytes(levels).0;
+        let side = if bytes.is_empty() { 0 } else { short_stream::cost(&bytes) };
+        Self { bytes, side }
+    }
+}
+
+/// Bits of the side information of a rule, its maps aside.
+pub(crate) fn side_bits(rule: &ClassRule) -> f64 {
+    let stream = |levels: &[u8]| if levels.is_empty() { 0 } else { short_stream::cost(levels) };
+    side_bits_of(rule, stream(&rule.rows) + stream(&rule.cols))
+}
+
+/// As [`side_bits`], of which `levels` bytes are those of rows and columns.
+fn side_bits_of(rule: &ClassRule, levels: usize) -> f64 {
+    let sources = rule.levels.len() + usize::from(rule.zero.is_some());
+    8.0 * (levels + 8 * sources + 16) as f64
 }
 
 /// Levels of rows and columns, without and with what is known of blocks, all in one go through every so

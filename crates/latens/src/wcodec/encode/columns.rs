@@ -10,6 +10,8 @@ use std::ops::Range;
 /// Rows of a glance at means of columns, at least, and one row in how many is looked at.
 const LEAST_OF_GLANCE: usize = 512;
 const EVERY_OF_GLANCE: usize = 8;
+/// Rows whose means are as good as those of all: the error adds 1 / (2 · 2048) nats to a symbol.
+const ENOUGH: usize = 1 << 11;
 /// Bits by which chance may make them gain less on these rows than on all.
 const MARGIN: f64 = 2000.0;
 /// Takes from symbols those of `means`, which repeat (a row of them, or a whole plane), around the
@@ -84,17 +86,18 @@ pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<
         let side = matrix.cols as f64 * (between.sqrt().max(0.25).log2() + 3.0);
         (gain, side)
     };
-    // Few rows tell as well whether all are worth adding up.
-    let every = (rows / LEAST_OF_GLANCE).min(EVERY_OF_GLANCE);
-    if every > 1 {
-        let (gain, side) = weigh(&sums(matrix, mode, every)?, rows.div_ceil(every));
+    // Few rows tell as well whether all are worth adding up, and many of them what the means are.
+    let every = (rows / LEAST_OF_GLANCE).clamp(1, EVERY_OF_GLANCE);
+    let (mut counted, mut of_rows) = (rows.div_ceil(every), sums(matrix, mode, every)?);
+    if every > 1 && counted < ENOUGH {
+        let (gain, side) = weigh(&of_rows, counted);
         if gain + MARGIN <= side {
             return Ok(None);
         }
+        (counted, of_rows) = (rows, sums(matrix, mode, 1)?);
     }
-    let sums = sums(matrix, mode, 1)?;
-    let (gain, side) = weigh(&sums, rows);
-    Ok((gain > side + 300.0).then(|| rounded(&sums, rows, mode.into(), size)))
+    let (gain, side) = weigh(&of_rows, counted);
+    Ok((gain > side + 300.0).then(|| rounded(&of_rows, counted, mode.into(), size)))
 }
 
 /// The most common symbol.

@@ -4,14 +4,13 @@
 use crate::error::Result;
 use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::candidates::{ROWS, candidates, sample_step};
+use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::merge;
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{Sums, Tally, by_sum, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
-use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 
 /// Symbols that are looked at to join sums to classes, at least.
@@ -57,6 +56,8 @@ impl Plan {
 struct ByClass {
     /// Its maps, one for each band of zero points, give classes of their own.
     rule: ClassRule,
+    /// Bits of its side information.
+    side: f64,
     bands: Bands,
     /// For each map the histograms of these, or what a sample says of them.
     of_maps: Vec<Vec<Histogram>>,
@@ -111,19 +112,20 @@ pub(crate) fn explain(
     let (step, mut tallies) = (sample_step(matrix), Vec::new());
     let mut whole = matrix.count(step)?;
     let best = best_rule(matrix, sources, &whole, 1, &mut tallies)?;
-    let Some((rule, mut sums)) = best.1 else {
+    let Some((described, mut sums)) = best.1 else {
         if step > 1 {
             whole = matrix.count(1)?;
         }
         return Ok(Explained { whole, classes: None, bits });
     };
     // Classes of zero points may not occur in a sample.
+    let rule = &described.0;
     let all = rule.zero.is_some() || most.is_some();
     let every = if all { 1 } else { settle_step(matrix).min(step) };
     if every < step {
-        sums = by_sum(matrix, sources, &rule, every, &mut tallies)?;
+        sums = by_sum(matrix, sources, rule, every, &mut tallies)?;
     }
-    let mut classes = settle(rule, sources.bands, &sums, most, every > 1);
+    let mut classes = settle(described, sources.bands, &sums, most, every > 1);
     if every > 1 {
         for histograms in &mut classes.of_maps {
             let sample = std::mem::take(histograms);
@@ -146,10 +148,10 @@ fn best_rule(
     whole: &Histogram,
     every: usize,
     tallies: &mut Vec<Tally>,
-) -> Result<(f64, Option<(ClassRule, Sums)>)> {
+) -> Result<(f64, Option<(Described, Sums)>)> {
     let step = sample_step(matrix);
     let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
-    for rule in candidates(matrix, sources, whole, every)? {
+    for (rule, side) in candidates(matrix, sources, whole, every)? {
         let sums = by_sum(matrix, sources, &rule, step, tallies)?;
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
@@ -157,10 +159,10 @@ fn best_rule(
             bits += merge(map, most.max(4), (step > 1).then_some(1.0)).2;
         }
         let classes_bits = 110.0 * sums.maps.len() as f64;
-        let side = side_bits(&rule) + sources.bands.written_bits(sums.maps.len());
-        let bits = (bits - classes_bits) * sums.scale + classes_bits + side;
+        let written = sources.bands.written_bits(sums.maps.len());
+        let bits = (bits - classes_bits) * sums.scale + classes_bits + side + written;
         if bits < best.0 {
-            best = (bits, Some((rule, sums)));
+            best = (bits, Some(((rule, side), sums)));
         }
     }
     Ok(best)
@@ -177,7 +179,7 @@ fn price_of(histogram: &Histogram, matrix: Matrix<'_>, sample: bool) -> f64 {
 
 /// Gives maps to a rule, and the histograms of their classes.
 fn settle(
-    mut rule: ClassRule,
+    (mut rule, side): Described,
     bands: Bands,
     sums: &Sums,
     most: Option<usize>,
@@ -192,7 +194,7 @@ fn settle(
         rule.maps.push(map);
         of_maps.push(histograms);
     }
-    ByClass { rule, bands, of_maps, exact: None, estimated: false }
+    ByClass { rule, side, bands, of_maps, exact: None, estimated: false }
 }
 
 impl Explained {
@@ -217,7 +219,8 @@ impl Explained {
         }
         let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
         let sums = by_sum(matrix, sources, &rule, every, &mut Vec::new())?;
-        let mut classes = settle(rule, sources.bands, &sums, None, every > 1);
+        let side = side_bits(&rule);
+        let mut classes = settle((rule, side), sources.bands, &sums, None, every > 1);
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
             let times = u32::try_from(every).unwrap_or(u32::MAX);
@@ -233,14 +236,13 @@ impl Explained {
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
-        let Some(ByClass { rule, bands, of_maps, exact, estimated }) = &self.classes else {
+        let Some(ByClass { rule, side, bands, of_maps, exact, estimated }) = &self.classes else {
             let (table, bits) = bank.choose(&self.whole, self.bits, table_bits);
             let histograms = vec![self.whole];
             let exact = histograms.clone();
             return Plan { tables: vec![table], histograms, exact, bits, ..Plan::default() };
         };
-        let bits = side_bits(rule);
-        let mut plan = Plan { bits, estimated: *estimated, ..Plan::default() };
+        let mut plan = Plan { bits: *side, estimated: *estimated, ..Plan::default() };
         let mut rule = rule.clone();
         for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
             let exact = exact.as_ref().unwrap_or(histograms);
@@ -263,13 +265,6 @@ impl Explained {
         rule.maps = bands.spread(rule.maps);
         Plan { classes: Some(rule), ..plan }
     }
-}
-
-/// Bits of the side information of a rule, its map aside.
-fn side_bits(rule: &ClassRule) -> f64 {
-    let stream = |levels: &[u8]| if levels.is_empty() { 0 } else { short_stream::cost(levels) };
-    let sources = rule.levels.len() + usize::from(rule.zero.is_some());
-    8.0 * (stream(&rule.rows) + stream(&rule.cols) + 8 * sources + 16) as f64
 }
 
 /// As [`sample_step`], to see which sums share a class.
