@@ -16,6 +16,9 @@ use std::ops::Range;
 const SLOW_MUST_SAVE: f64 = 0.08;
 /// What lookbacks must save: they are slower than consecutive deltas, though not by that much.
 const LOOKBACK_MUST_SAVE: f64 = 0.02;
+/// So many times what linear predictions take on one stretch may lookbacks take there: elsewhere they may
+/// be better, where predictions fit less well.
+const PROMISING_OF_CONV1: f64 = 1.05;
 /// Orders of linear predictions that are tried.
 const CONV1_ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
 /// The order that a glance tries.
@@ -213,15 +216,19 @@ impl Search<'_> {
             Some((without.all, self.with_lookback(best, &stretch, length, without.secondary)))
         };
         let Some(glance) = bits(lengths.glance, MIDDLE) else { return };
-        if glance.1 > glance.0 * lengths.promising {
+        let least = 1.0 - self.lookback_must_save();
+        let (promising, near) = match best.delta {
+            DeltaPayload::Conv1(_) => (PROMISING_OF_CONV1, PROMISING_OF_CONV1),
+            _ => (lengths.promising, least),
+        };
+        if glance.1 > glance.0 * promising {
             return;
         }
         // Where chunks are long, one stretch may be unlike all others.
         let is_long = all.len() >= lengths.decision * ENDS.len();
         let ends = if is_long { &ENDS[..] } else { &[] };
         let Some(middle) = bits(lengths.decision, MIDDLE) else { return };
-        let least = 1.0 - self.lookback_must_save();
-        if middle.1 >= middle.0 * least {
+        if middle.1 >= middle.0 * near {
             return;
         }
         // These are shorter, and have less behind them to look back to.
