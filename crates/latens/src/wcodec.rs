@@ -40,6 +40,7 @@ mod compare;
 mod compress;
 mod config;
 pub mod context;
+pub(crate) mod crew;
 pub(crate) mod data;
 pub(crate) mod decode;
 pub mod device;

@@ -1,6 +1,7 @@
 //! The same function for many indices, on some threads; results in order.
 
 use crate::error::{Error, Result};
+use crate::wcodec::crew::{AtWork, Crew, Idle};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -196,25 +197,29 @@ impl<T> Drop for Leave<'_, T> {
 }
 
 /// `f(0), f(1), …`, one for each of `weights`, of which the largest are begun first, so that threads end
-/// at about the same time; none is begun after one has failed.
+/// at about the same time: one that finds no more to begin helps the others. None is begun after one has
+/// failed.
 ///
 /// # Errors
 /// That of the heaviest that fails.
 pub(crate) fn heaviest_first<T: Send>(
     weights: &[usize],
     threads: usize,
-    f: impl Fn(usize) -> Result<T> + Sync,
+    f: impl Fn(usize, Crew<'_>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(weights[i]));
     let done: Vec<Mutex<Option<T>>> = weights.iter().map(|_| Mutex::new(None)).collect();
-    let work = |(): &mut (), at: usize| {
+    let workers = threads.clamp(1, order.len().max(1));
+    let idle = Idle::new(threads.saturating_sub(workers));
+    let crew = if threads > 1 { Crew::with(&idle) } else { Crew::ALONE };
+    let work = |_at_work: &mut AtWork<'_>, at: usize| {
         let i = order[at];
-        let made = f(i)?;
+        let made = f(i, crew)?;
         *done[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
         Ok(())
     };
-    until_error(order.len(), threads, || (), work).map_err(|failed| failed.error)?;
+    until_error(order.len(), threads, || idle.at_work(), work).map_err(|failed| failed.error)?;
     let made = done.into_iter().filter_map(|done| done.into_inner().ok().flatten());
     Ok(made.collect())
 }

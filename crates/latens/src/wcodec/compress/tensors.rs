@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, wide};
 use crate::wcodec::config::Config;
+use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::tensor::{Input, Tensor};
@@ -116,8 +117,9 @@ pub(super) fn write_tensors<W: Write>(
     infos.iter().try_for_each(|info| config.watch.begin(&info.name))?;
     let len = |info: &TensorInfo| usize::try_from(info.len).unwrap_or(usize::MAX);
     let weights: Vec<usize> = infos.iter().map(len).collect();
-    let open =
-        |i: usize| Open::read(checkpoint, numbers.start + i, config).map_err(|e| placed(i, e));
+    let open = |i: usize, _: Crew<'_>| {
+        Open::read(checkpoint, numbers.start + i, config).map_err(|e| placed(i, e))
+    };
     let open = threads::heaviest_first(&weights, config.threads_in_force(), open)?;
     let mut open: Vec<Open<'_>> = open.into_iter().flatten().collect();
     for (i, open) in open.iter_mut().enumerate() {

@@ -1,16 +1,19 @@
-//! Tensors side by side: each thread models one of them, or encodes one group; only tables, which tensors
-//! share, are chosen for one tensor after the other.
+//! Tensors side by side: each thread models one of them, helped by those that find none, or encodes one
+//! group; only tables, which tensors share, are chosen for one tensor after the other.
 
 use crate::ans::rans::EncodeTables;
 use crate::bits::checksum::crc32;
 use crate::error::Result;
 use crate::wcodec::config::Config;
+use crate::wcodec::crew::Crew;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::Scratch;
-use crate::wcodec::encode::tensor::{Input, ModelledTensor, PlannedTensor, model};
+use crate::wcodec::encode::taken::Taken;
+use crate::wcodec::encode::tensor::{Input, PlannedTensor, model};
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
+use std::sync::OnceLock;
 
 /// Work that is done beside, which takes this share of the time that modelling as many bytes does.
 pub(crate) type Beside<'b> = &'b (dyn Fn() -> Result<()> + Sync);
@@ -33,33 +36,23 @@ pub(crate) fn encode(
     put: &mut dyn FnMut(Made<'_>) -> Result<()>,
 ) -> Result<()> {
     let threads = config.threads_in_force();
-    let each = |tasks: usize| config.clone().threads((threads / tasks.max(1)).max(1));
-    let bytes = |input: &Input<'_>| input.tensor.bytes.len();
-
-    let alone = each(inputs.len());
-    let weights: Vec<usize> = inputs.iter().map(bytes).collect();
-    let taken =
-        threads::heaviest_first(&weights, threads, |i| inputs[i].place(inputs[i].taken(&alone)))?;
-
-    let of = |i: usize| taken[i].iter().map(move |taken| (i, taken));
-    let tasks: Vec<_> = (0..inputs.len()).flat_map(of).collect();
-    let mut weights: Vec<usize> = tasks.iter().map(|&(i, _)| bytes(&inputs[i])).collect();
-    weights.push(inputs.iter().map(bytes).sum::<usize>() / SHARE_OF_BESIDE);
-    let alone = each(tasks.len());
-    let modelled = threads::heaviest_first(&weights, threads, |task| match tasks.get(task) {
-        Some(&(i, taken)) => {
-            let modelled = model(taken, &inputs[i].family, &alone);
-            inputs[i].place(modelled).map(Some)
-        }
-        None => beside().map(|()| None),
+    let alone = config.clone().threads(1);
+    let mut weights: Vec<usize> = inputs.iter().map(|input| input.tensor.bytes.len()).collect();
+    weights.push(weights.iter().sum::<usize>() / SHARE_OF_BESIDE);
+    let taken: Vec<OnceLock<Vec<Taken<'_>>>> = inputs.iter().map(|_| OnceLock::new()).collect();
+    let model = |i: usize, crew: Crew<'_>| {
+        let Some(input) = inputs.get(i) else { return beside().map(|()| Vec::new()) };
+        let views = input.taken(&alone, crew)?;
+        let views = taken[i].get_or_init(|| views).iter();
+        views.map(|taken| model(taken, &input.family, &alone, crew)).collect()
+    };
+    let modelled = threads::heaviest_first(&weights, threads, |i, crew| match inputs.get(i) {
+        Some(input) => input.place(model(i, crew)),
+        None => model(i, crew),
     })?;
-
-    let mut modelled = modelled.into_iter().flatten();
-    let mut planned = Vec::with_capacity(inputs.len());
-    for (input, taken) in inputs.iter().zip(&taken) {
-        let own: Vec<ModelledTensor<'_>> = modelled.by_ref().take(taken.len()).collect();
-        planned.push(input.place(input.plan(own, config, bank))?);
-    }
+    let each = inputs.iter().zip(modelled);
+    let planned = each.map(|(input, own)| input.place(input.plan(own, config, bank)));
+    let planned: Vec<PlannedTensor<'_>> = planned.collect::<Result<_>>()?;
     write(inputs, &planned, threads, bank, put)
 }
 

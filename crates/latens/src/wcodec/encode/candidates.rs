@@ -1,8 +1,8 @@
 //! Rules of classes that are worth measuring.
 
 use crate::error::Result;
-use crate::wcodec::encode::cost::Histogram;
-use crate::wcodec::encode::levels::{Fit, Fitted, Gauge, Measure, to_bytes};
+use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::levels::{Fit, Fitted, Gauge, Measure, Seen, to_bytes};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
@@ -122,10 +122,10 @@ fn fitted(
         }
     };
     let of_cols = if every > 1 { every } else { levels_step(matrix) };
-    let mut fits = Vec::new();
+    let mut gauges = Vec::new();
     for &with_blocks in with_blocks {
         let by_zero = with_blocks && hints.zero.is_some();
-        let gauge = Gauge {
+        gauges.push(Gauge {
             measure: hints.measure,
             cols,
             bits: matrix.bits,
@@ -133,16 +133,21 @@ fn fitted(
             blocks: with_blocks.then(|| sources.typical.first().copied().unwrap_or(0)),
             fraction,
             every: if rows >= 2 { of_cols } else { 0 },
-        };
-        fits.push(Fit::new(gauge, rows));
+        });
     }
-    let mut own = Near::default();
-    matrix.windows(every, |window| {
-        let near = sources.near(window.rows.clone(), &mut own)?;
-        fits.iter_mut().for_each(|fit| fit.rows(&window, near));
+    let make = || (gauges.iter().map(Fit::new).collect::<Vec<_>>(), Vec::new(), Near::default());
+    let all = matrix.windows(every, make, |(fits, seen, own), window| {
+        let near = sources.near(window.rows.clone(), own)?;
+        let of_window: Vec<Seen> = fits.iter_mut().map(|fit| fit.rows(&window, near)).collect();
+        seen.push((window.rows.start, of_window));
         Ok(())
     })?;
-    Ok(fits.into_iter().map(|fit| fit.finish(every)).collect())
+    let mut seen: Vec<(usize, Vec<Seen>)> = all.into_iter().flat_map(|own| own.1).collect();
+    seen.sort_by_key(|(first, _)| *first);
+    let each = gauges.iter().enumerate();
+    Ok(each
+        .map(|(i, gauge)| gauge.levels(seen.iter().filter_map(|(_, of)| of.get(i)), every))
+        .collect())
 }
 
 /// The mean level.
@@ -158,20 +163,22 @@ fn centre(histogram: &Histogram, matrix: Matrix<'_>) -> u8 {
 
 /// The mean symbol by zero point.
 fn centres(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<Vec<u8>> {
-    let mut histograms = vec![[0u32; 256]; 256];
-    let mut zeros = vec![0u8; matrix.cols];
-    let mut own = Near::default();
-    matrix.windows(sample_step(matrix), |window| {
-        let near = sources.near(window.rows.clone(), &mut own)?;
+    let make = || (vec![[0u32; 256]; 256], vec![0u8; matrix.cols], Near::default());
+    let all = matrix.windows(sample_step(matrix), make, |(histograms, zeros, own), window| {
+        let near = sources.near(window.rows.clone(), own)?;
         let Some(zero) = &near.zero else { return Ok(()) };
         for (r, row) in window.each() {
-            zero.spread(r, |z| u8::try_from(z.clamp(0, 255)).unwrap_or(0), &mut zeros);
+            zero.spread(r, |z| u8::try_from(z.clamp(0, 255)).unwrap_or(0), zeros);
             for (&z, &s) in zeros.iter().zip(row) {
                 histograms[usize::from(z)][usize::from(s)] += 1;
             }
         }
         Ok(())
     })?;
+    let mut histograms = vec![[0; 256]; 256];
+    for (some, ..) in &all {
+        histograms.iter_mut().zip(some).for_each(|(all, more)| cost::add(all, more));
+    }
     Ok(histograms.iter().map(|histogram| centre(histogram, matrix)).collect())
 }
 

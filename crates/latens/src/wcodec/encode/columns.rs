@@ -107,18 +107,21 @@ fn mode(histogram: &Histogram) -> u8 {
 
 /// The sums of the distances from `mode`, around the circle, by column, of every so manieth row.
 fn sums(matrix: Matrix<'_>, mode: u8, every: usize) -> Result<Vec<i64>> {
-    let mut sums = vec![0i64; matrix.cols];
-    let mut partial = vec![0i32; matrix.cols];
     let present = Present::in_use();
-    // A window has too few symbols for a sum to be too large.
-    matrix.windows(every, |window| {
+    let make = || (vec![0i64; matrix.cols], vec![0i32; matrix.cols]);
+    let all = matrix.windows(every, make, |(sums, partial), window| {
+        // A window has too few symbols for a sum to be too large.
         partial.fill(0);
         for (_, row) in window.each() {
-            present.run(AddRow { row, mode, bits: matrix.bits, sums: &mut partial });
+            present.run(AddRow { row, mode, bits: matrix.bits, sums: partial });
         }
-        sums.iter_mut().zip(&partial).for_each(|(sum, &p)| *sum += i64::from(p));
+        sums.iter_mut().zip(partial).for_each(|(sum, p)| *sum += i64::from(*p));
         Ok(())
     })?;
+    let mut sums = vec![0; matrix.cols];
+    for (some, _) in all {
+        sums.iter_mut().zip(some).for_each(|(sum, more)| *sum += more);
+    }
     Ok(sums)
 }
 

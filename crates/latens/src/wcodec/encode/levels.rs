@@ -182,10 +182,9 @@ pub(crate) struct Gauge {
     pub(crate) every: usize,
 }
 
-/// Levels of rows and of columns that together explain the symbols best, roughly.
-pub(crate) struct Fit {
-    gauge: Gauge,
-    steps: f32,
+/// Finds levels of rows and of columns that together explain the symbols best, roughly.
+pub(crate) struct Fit<'g> {
+    gauge: &'g Gauge,
     /// By level of a block: what a distance is multiplied by.
     scale: Vec<f32>,
     /// What blocks say of the row at hand, where they are not narrow.
@@ -195,13 +194,20 @@ pub(crate) struct Fit {
     factors: Vec<f32>,
     more: Vec<f32>,
     sizes: Vec<f32>,
+    /// Of the rows that have been taken in.
+    seen: Seen,
+}
+
+/// What some rows say.
+#[derive(Default)]
+pub(crate) struct Seen {
     /// The sums of columns.
     cols: Vec<f32>,
     row_means: Vec<f32>,
 }
 
-impl Fit {
-    pub(crate) fn new(gauge: Gauge, rows: usize) -> Self {
+impl<'g> Fit<'g> {
+    pub(crate) fn new(gauge: &'g Gauge) -> Self {
         let steps = f32::from(1u8 << gauge.fraction);
         #[expect(clippy::cast_precision_loss, reason = "levels are small")]
         let factor = |level: i32, middle: i32| ((level - middle) as f32 / steps).exp2();
@@ -210,21 +216,20 @@ impl Fit {
         let cols = gauge.cols;
         let centre = gauge.centres.first().copied().unwrap_or(0);
         Self {
-            steps,
             runs: vec![Run { end: cols, centre, factor: 1.0 }],
             scale: scale.unwrap_or_default(),
             centres: vec![centre; cols],
             factors: vec![1.0; cols],
             more: vec![1.0; cols],
             sizes: vec![0.0; cols],
-            cols: vec![0.0; if gauge.every > 0 { cols } else { 0 }],
-            row_means: Vec::with_capacity(rows),
+            seen: Seen::default(),
             gauge,
         }
     }
 
-    /// Takes in rows, all of them in order, with the sources of their blocks.
-    pub(crate) fn rows(&mut self, window: &Window<'_>, near: &Near) {
+    /// What the rows of a window say, with the sources of their blocks.
+    pub(crate) fn rows(&mut self, window: &Window<'_>, near: &Near) -> Seen {
+        self.seen.cols.resize(if self.gauge.every > 0 { self.gauge.cols } else { 0 }, 0.0);
         let levels: &[Blocks] = if self.gauge.blocks.is_some() { &near.levels } else { &[] };
         let zero = near.zero.as_ref().filter(|_| self.gauge.blocks.is_some());
         let narrow = levels.iter().chain(zero).any(|blocks| blocks.block_cols < NARROW);
@@ -249,6 +254,7 @@ impl Fit {
                 self.row_of_runs(symbols);
             }
         }
+        std::mem::take(&mut self.seen)
     }
 
     /// The centre of symbols whose zero point is `z`.
@@ -308,43 +314,52 @@ impl Fit {
     /// A row by its runs, which counts for no column.
     #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
     fn row_of_runs(&mut self, symbols: &[u8]) {
-        let Gauge { measure, bits, cols, .. } = self.gauge;
+        let &Gauge { measure, bits, cols, .. } = self.gauge;
         let (mut sum, mut from) = (0.0, 0);
         for &Run { end, centre, factor } in &self.runs {
             let symbols = symbols.get(from..end.min(symbols.len())).unwrap_or_default();
             sum += factor * Present::in_use().run(RunSum { measure, symbols, centre, bits });
             from = end;
         }
-        self.row_means.push(sum / cols.max(1) as f32);
+        self.seen.row_means.push(sum / cols.max(1) as f32);
     }
 
     /// A row symbol by symbol.
     fn row(&mut self, symbols: &[u8], for_columns: bool) {
-        let Gauge { measure, bits, .. } = self.gauge;
+        let &Gauge { measure, bits, .. } = self.gauge;
         let (centres, factors, out) = (&self.centres[..], &self.factors[..], &mut self.sizes[..]);
         #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
         let n = self.gauge.cols.max(1) as f32;
         let sizes = Sizes { measure, symbols, centres, factors, bits, out };
         let mean = Present::in_use().run(sizes) / n;
-        self.row_means.push(mean);
+        self.seen.row_means.push(mean);
         if for_columns {
-            let (cols, sizes) = (&mut self.cols[..], &self.sizes[..]);
+            let (cols, sizes) = (&mut self.seen.cols[..], &self.sizes[..]);
             Present::in_use().run(AddSizes { measure, mean, sizes, cols });
         }
     }
+}
 
-    /// The levels, where every so manieth row was taken in.
-    pub(crate) fn finish(self, every: usize) -> Fitted {
-        let of_cols = (self.gauge.every / every.max(1)).max(1);
+impl Gauge {
+    /// The levels, from what windows of every so manieth row say, in their order.
+    pub(crate) fn levels<'s>(&self, seen: impl Iterator<Item = &'s Seen>, every: usize) -> Fitted {
+        let (mut cols, mut row_means): (Vec<f32>, Vec<f32>) = Default::default();
+        for Seen { cols: some, row_means: of_rows } in seen {
+            cols.resize(some.len(), 0.0);
+            cols.iter_mut().zip(some).for_each(|(sum, more)| *sum += more);
+            row_means.extend_from_slice(of_rows);
+        }
+        let of_cols = (self.every / every.max(1)).max(1);
         #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
-        let counted = self.row_means.len().div_ceil(of_cols).max(1) as f32;
-        let level = |x: f32| match self.gauge.measure {
-            Measure::Size => (x.max(1.0 / 64.0)).log2() * self.steps,
-            Measure::Place => x * self.steps,
+        let counted = row_means.len().div_ceil(of_cols).max(1) as f32;
+        let steps = f32::from(1u8 << self.fraction);
+        let level = |x: f32| match self.measure {
+            Measure::Size => (x.max(1.0 / 64.0)).log2() * steps,
+            Measure::Place => x * steps,
         };
         Fitted {
-            cols: self.cols.into_iter().map(|c| level(c / counted)).collect(),
-            rows: self.row_means.into_iter().flat_map(|x| repeat_n(level(x), every)).collect(),
+            cols: cols.into_iter().map(|c| level(c / counted)).collect(),
+            rows: row_means.into_iter().flat_map(|x| repeat_n(level(x), every)).collect(),
         }
     }
 }

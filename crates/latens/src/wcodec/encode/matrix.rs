@@ -1,6 +1,7 @@
 //! Symbols to be coded, a window of rows at a time.
 
 use crate::error::Result;
+use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::cost::{self, Histogram};
 use std::ops::Range;
@@ -17,6 +18,8 @@ pub(crate) struct Matrix<'a> {
     pub(crate) symbols: Data<'a>,
     pub(crate) cols: usize,
     pub(crate) bits: u32,
+    /// Who goes through its windows.
+    pub(crate) crew: Crew<'a>,
 }
 
 /// Some rows of a matrix, one after the other or every so manieth.
@@ -53,46 +56,56 @@ impl Matrix<'_> {
 
     /// The histogram of every so manieth row.
     pub(crate) fn count(&self, every: usize) -> Result<Histogram> {
+        let counted = self.windows(
+            every,
+            || [0; 256],
+            |all, window| {
+                let counts = match every {
+                    1 => cost::count(window.symbols),
+                    _ => cost::count_runs(window.each().map(|(_, row)| row)),
+                };
+                cost::add(all, &counts);
+                Ok(())
+            },
+        )?;
         let mut all = [0; 256];
-        self.windows(every, |window| {
-            let counts = match every {
-                1 => cost::count(window.symbols),
-                _ => cost::count_runs(window.each().map(|(_, row)| row)),
-            };
-            cost::add(&mut all, &counts);
-            Ok(())
-        })?;
+        counted.iter().for_each(|counts| cost::add(&mut all, counts));
         Ok(all)
     }
 
-    /// Calls `f` with windows of every so manieth row, in order.
-    pub(crate) fn windows(
+    /// Calls `f` with windows of every so manieth row, begun in order, and what the thread that does so has
+    /// of its own; comes back with all of that, in no order.
+    pub(crate) fn windows<S: Send>(
         &self,
         every: usize,
-        mut f: impl FnMut(Window<'_>) -> Result<()>,
-    ) -> Result<()> {
+        make: impl Fn() -> S + Sync,
+        f: impl Fn(&mut S, Window<'_>) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
         let (cols, rows) = (self.cols.max(1), self.rows());
         let apart = every > 1 && every * cols >= BETWEEN && self.symbols.held().is_none();
         let at_once = match apart {
             true => (APART / cols).max(1) * every,
             false => (WINDOW / cols).max(1).next_multiple_of(every),
         };
-        let (mut buffer, mut packed) = (Vec::new(), Vec::new());
-        for first in (0..rows).step_by(at_once) {
+        let window = |own: &mut (S, Vec<u8>, Vec<u8>), i: usize| {
+            let (own, buffer, packed) = own;
+            let first = i * at_once;
             let end = rows.min(first + at_once);
             let span = |rows: Range<usize>| rows.start * cols..(rows.end * cols).min(self.len());
             let symbols = if apart {
                 packed.clear();
                 for row in (first..end).step_by(every) {
-                    packed.extend_from_slice(self.symbols.get(span(row..row + 1), &mut buffer)?);
+                    packed.extend_from_slice(self.symbols.get(span(row..row + 1), buffer)?);
                 }
-                &packed
+                &packed[..]
             } else {
-                self.symbols.get(span(first..end), &mut buffer)?
+                self.symbols.get(span(first..end), buffer)?
             };
             let step = if apart { 1 } else { every };
-            f(Window { rows: first..end, symbols, cols, every, step })?;
-        }
-        Ok(())
+            f(own, Window { rows: first..end, symbols, cols, every, step })
+        };
+        let make = || (make(), Vec::new(), Vec::new());
+        let all = self.crew.each(rows.div_ceil(at_once), make, window)?;
+        Ok(all.into_iter().map(|own| own.0).collect())
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::ans::rans::MAX_TABLE_BITS;
 use crate::error::Result;
+use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{circular_mean, sample_step};
@@ -53,12 +54,13 @@ struct Predicted {
 }
 
 /// Chooses classes for a part of symbols.
-pub(crate) fn model<'a>(job: &Job<'a, '_>) -> Result<Modelled<'a>> {
+pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a>> {
     let Job { role, plane, shape, ref hints, config, .. } = *job;
     let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
     let cols = if recut { RECUT_COLS } else { plane.cols };
     let hints = if recut { Hints::none(hints.measure) } else { hints.clone() };
-    let matrix = Matrix { symbols: plane.data, cols, bits: plane.bits };
+    let own = Matrix { symbols: plane.data, cols, bits: plane.bits, crew: Crew::ALONE };
+    let matrix = Matrix { crew, ..own };
     let sources = Sources::new(hints, cols)?;
     let columns = match sources.hints.side {
         true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
@@ -86,7 +88,7 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>) -> Result<Modelled<'a>> {
         }
         plain = Some(explained);
     }
-    Ok(Modelled { role, shape, matrix, sources, recut, plain, pairs, predicted })
+    Ok(Modelled { role, shape, matrix: own, sources, recut, plain, pairs, predicted })
 }
 
 /// What another plane leaves of symbols.

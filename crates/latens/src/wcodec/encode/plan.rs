@@ -9,7 +9,7 @@ use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::merge;
 use crate::wcodec::encode::sources::{Hints, Sources};
-use crate::wcodec::encode::tally::{Sums, Tally, by_sum, scaled};
+use crate::wcodec::encode::tally::{Sums, Tallies, by_sum, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 
@@ -99,7 +99,7 @@ pub(crate) fn plan(
 pub(crate) fn glance(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<f64> {
     let step = sample_step(matrix);
     let whole = matrix.count(step)?;
-    Ok(best_rule(matrix, sources, &whole, step, &mut Vec::new())?.0)
+    Ok(best_rule(matrix, sources, &whole, step, &Tallies::default())?.0)
 }
 
 /// Chooses classes; `most` as in [`plan`].
@@ -109,9 +109,9 @@ pub(crate) fn explain(
     most: Option<usize>,
 ) -> Result<Explained> {
     let bits = matrix.bits;
-    let (step, mut tallies) = (sample_step(matrix), Vec::new());
+    let (step, tallies) = (sample_step(matrix), Tallies::default());
     let mut whole = matrix.count(step)?;
-    let best = best_rule(matrix, sources, &whole, 1, &mut tallies)?;
+    let best = best_rule(matrix, sources, &whole, 1, &tallies)?;
     let Some((described, mut sums)) = best.1 else {
         if step > 1 {
             whole = matrix.count(1)?;
@@ -123,7 +123,7 @@ pub(crate) fn explain(
     let all = rule.zero.is_some() || most.is_some();
     let every = if all { 1 } else { settle_step(matrix).min(step) };
     if every < step {
-        sums = by_sum(matrix, sources, rule, every, &mut tallies)?;
+        sums = by_sum(matrix, sources, rule, every, &tallies)?;
     }
     let mut classes = settle(described, sources.bands, &sums, most, every > 1);
     if every > 1 {
@@ -147,7 +147,7 @@ fn best_rule(
     sources: &Sources<'_>,
     whole: &Histogram,
     every: usize,
-    tallies: &mut Vec<Tally>,
+    tallies: &Tallies,
 ) -> Result<(f64, Option<(Described, Sums)>)> {
     let step = sample_step(matrix);
     let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
@@ -218,7 +218,7 @@ impl Explained {
             *pair = [pair[0].midpoint(pair[1]); 2];
         }
         let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
-        let sums = by_sum(matrix, sources, &rule, every, &mut Vec::new())?;
+        let sums = by_sum(matrix, sources, &rule, every, &Tallies::default())?;
         let side = side_bits(&rule);
         let mut classes = settle((rule, side), sources.bands, &sums, None, every > 1);
         if every > 1 {

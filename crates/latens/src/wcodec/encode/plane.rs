@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::wcodec::config::{Coder, Config, Tools};
+use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::family::Family;
@@ -35,6 +36,7 @@ impl<'a> ModelledPlane<'a> {
         hints: Hints<'a>,
         family: &'a Family<'a>,
         config: &Config,
+        crew: Crew<'_>,
     ) -> Result<Self> {
         let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
         let reference = family.reference.as_ref().filter(|_| role == Role::Weights);
@@ -43,17 +45,22 @@ impl<'a> ModelledPlane<'a> {
         let job = Job { reference, ..job(role, plane, shape, hints, config) };
         let by = match &config.tools {
             Some(tools) => By::Forced(tools.clone()),
-            None => By::Direct(Box::new(model(&job)?)),
+            None => By::Direct(Box::new(model(&job, crew)?)),
         };
         Ok(Self { job, by })
     }
 
     /// Bytes that are no numbers.
-    pub(crate) fn of_bytes(role: Role, data: Data<'a>, config: &Config) -> Result<Self> {
+    pub(crate) fn of_bytes(
+        role: Role,
+        data: Data<'a>,
+        config: &Config,
+        crew: Crew<'_>,
+    ) -> Result<Self> {
         let shape = PartShape::Bytes { count: data.len() };
         let plane = PlaneRef { rows: 1, cols: data.len(), bits: 8, data };
         let job = job(role, plane, shape, Hints::none(Measure::Place), config);
-        let by = By::Direct(Box::new(model(&job)?));
+        let by = By::Direct(Box::new(model(&job, crew)?));
         Ok(Self { job, by })
     }
 
@@ -81,7 +88,7 @@ impl<'a> ModelledPlane<'a> {
 
 /// Settles how symbols are encoded by the direct coder.
 pub(crate) fn direct_of<'a>(job: &Job<'a, '_>, bank: &mut Bank) -> Result<PlannedPart<'a>> {
-    Ok(model(job)?.plan(job.config, bank))
+    Ok(model(job, Crew::ALONE)?.plan(job.config, bank))
 }
 
 /// Symbols by the direct coder, and at the highest levels by whatever is smaller.

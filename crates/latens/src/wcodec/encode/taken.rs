@@ -1,13 +1,16 @@
 //! Tensors taken apart: small ones at once, others a stretch at a time.
 
 use crate::error::{Error, Result};
+use crate::wcodec::crew::Crew;
 use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::tensor::Tensor;
 use crate::wcodec::plane::{Part, Role};
+use crate::wcodec::threads::Spare;
 use crate::wcodec::view::{Layout, PartLayout, View};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are taken apart at a time where one part is wanted.
 const STRETCH: usize = 1 << 20;
@@ -41,7 +44,7 @@ struct SplitPart<'a> {
     /// Bytes of the tensor, and of the part, that a piece has.
     piece: (usize, usize),
     /// Memory for bytes of the tensor: fresh one is dear.
-    spare: Mutex<Vec<u8>>,
+    spare: Spare,
 }
 
 impl Stretches for SplitPart<'_> {
@@ -54,7 +57,7 @@ impl Stretches for SplitPart<'_> {
         let (whole, own) = (self.piece.0.max(1), self.piece.1.max(1));
         let (first, end) = (range.start / own, range.end.div_ceil(own));
         let step = (STRETCH / whole).max(1);
-        let mut buffer = std::mem::take(&mut *self.spare());
+        let mut buffer = self.spare.take();
         out.resize((end - first) * own, 0);
         for (from, out) in (first..end).step_by(step).zip(out.chunks_mut(step * own)) {
             let stretch = from * whole..end.min(from + step) * whole;
@@ -63,23 +66,22 @@ impl Stretches for SplitPart<'_> {
                 return Err(Error::invalid("a tensor that has no such part"));
             }
         }
-        *self.spare() = buffer;
+        self.spare.give(buffer);
         out.truncate(range.end - first * own);
         out.drain(..range.start - first * own);
         Ok(())
     }
 }
 
-impl SplitPart<'_> {
-    fn spare(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl<'a> Taken<'a> {
     /// The tensor's parts, all of them in memory if `at_once` says so; `None` where the view does not fit it or does not give back the same
     /// bytes, whatever it promises.
-    pub(crate) fn new(tensor: &Tensor<'a>, view: View, at_once: bool) -> Result<Option<Self>> {
+    pub(crate) fn new(
+        tensor: &Tensor<'a>,
+        view: View,
+        at_once: bool,
+        crew: Crew<'_>,
+    ) -> Result<Option<Self>> {
         let len = tensor.bytes.len();
         let Some(layout) = view.layout(tensor.dtype, tensor.shape, len as u64) else {
             return Ok(None);
@@ -91,7 +93,7 @@ impl<'a> Taken<'a> {
             };
             return Ok(Some(Self { layout, parts: vec![part] }));
         }
-        Self::by_pieces(layout, tensor.bytes, at_once || len <= MOST_KEPT)
+        Self::by_pieces(layout, tensor.bytes, at_once || len <= MOST_KEPT, crew)
     }
 
     /// Parts that are in memory.
@@ -101,7 +103,12 @@ impl<'a> Taken<'a> {
     }
 
     /// Parts that are in memory if they are few or to be `held`, else split off where they are wanted.
-    fn by_pieces(layout: Layout, tensor: Data<'a>, held: bool) -> Result<Option<Self>> {
+    fn by_pieces(
+        layout: Layout,
+        tensor: Data<'a>,
+        held: bool,
+        crew: Crew<'_>,
+    ) -> Result<Option<Self>> {
         let pieces = layout.pieces();
         let whole = usize::try_from(pieces.unit_bytes).unwrap_or(usize::MAX).max(1);
         let of = layout.parts();
@@ -114,32 +121,40 @@ impl<'a> Taken<'a> {
         for (index, (part, &own)) in of.iter().zip(&own).enumerate() {
             let beside = matches!(layout.view, View::Blocks(_)) && part.role != Role::Weights;
             parts.push(if held || beside && own * count <= MOST_HELD {
-                Source::Held(Vec::with_capacity(own * count))
+                Source::Held(vec![0; own * count])
             } else {
                 Source::Split(SplitPart {
                     tensor,
                     pieces,
                     index,
                     piece: (whole, own),
-                    spare: Mutex::default(),
+                    spare: Spare::default(),
                 })
             });
         }
-        let mut same = true;
-        tensor.each(CHECKED, whole, |_, bytes| {
-            let Some(split) = pieces.split(bytes).filter(|_| same) else {
-                same = false;
-                return Ok(());
-            };
-            for (part, split) in parts.iter_mut().zip(&split) {
-                if let Source::Held(data) = part {
-                    data.extend_from_slice(split.bytes());
-                }
+        let step = (CHECKED / whole).max(1);
+        let room = parts.iter_mut().zip(&own).map(|(part, own)| match part {
+            Source::Held(data) => data.chunks_mut((step * own).max(1)).map(Mutex::new).collect(),
+            _ => Vec::new(),
+        });
+        let room: Vec<Vec<_>> = room.collect();
+        let same = AtomicBool::new(true);
+        let check = |buffer: &mut Vec<u8>, i: usize| {
+            let range = i * step * whole..count.min((i + 1) * step) * whole;
+            let bytes = tensor.get(range, buffer)?;
+            let split = pieces.split(bytes).filter(|_| same.load(Ordering::Relaxed));
+            for (room, split) in room.iter().zip(split.iter().flatten()) {
+                let Some(room) = room.get(i) else { continue };
+                let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
+                room.copy_from_slice(split.bytes());
             }
-            same = pieces.gives_back(split, bytes)?;
+            if !split.map_or(Ok(false), |split| pieces.gives_back(split, bytes))? {
+                same.store(false, Ordering::Relaxed);
+            }
             Ok(())
-        })?;
-        Ok(same.then_some(Self { layout, parts }))
+        };
+        crew.each(count.div_ceil(step), Vec::new, check)?;
+        Ok(same.into_inner().then_some(Self { layout, parts }))
     }
 
     /// What the parts are.

@@ -9,6 +9,7 @@ use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::ClassRule;
 use latens_kernels::dispatch::{Present, Work};
+use std::sync::{Mutex, PoisonError};
 
 /// Histograms by band of zero points and sum, and how much larger the whole is than the sample.
 pub(crate) struct Sums {
@@ -16,32 +17,39 @@ pub(crate) struct Sums {
     pub(crate) scale: f64,
 }
 
-/// `tallies` are empty, and left so: they are worth keeping.
+/// Counts symbols by band of zero points and sum, of every so manieth row.
 pub(crate) fn by_sum(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     rule: &ClassRule,
     every: usize,
-    tallies: &mut Vec<Tally>,
+    tallies: &Tallies,
 ) -> Result<Sums> {
-    let (mut used, mut seen, mut own) = (1, 0usize, Near::default());
-    let (mut sums, mut bands) = (vec![0u8; matrix.cols], vec![0u8; matrix.cols]);
-    matrix.windows(every, |window| {
-        let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
+    let make = || Counting {
+        tallies: tallies.take(),
+        used: 1,
+        seen: 0,
+        near: Near::default(),
+        sums: vec![0; matrix.cols],
+        bands: vec![0; matrix.cols],
+    };
+    let counted = matrix.windows(every, make, |own, window| {
+        let Counting { tallies, used, seen, near, sums, bands } = own;
+        let terms = sources.near(window.rows.clone(), near)?.terms(rule);
         let mut scratch = RowSums::default();
         for (r, row) in window.each() {
             let sums = &mut sums[..row.len()];
             terms.sums(r, 1, &mut scratch, sums);
-            seen += row.len();
+            *seen += row.len();
             if let Some(zero) = terms.zero.as_deref().filter(|zero| zero.block_cols < FEW) {
                 zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
-                used = used.max(Tally::deal(tallies, &bands, sums, row));
+                *used = Tally::deal(tallies, bands, sums, row).max(*used);
                 continue;
             }
             terms.zeros(r, 1, row.len(), |run, z| {
                 let band = sources.bands.of(z);
-                used = used.max(band + 1);
-                while tallies.len() < used {
+                *used = (band + 1).max(*used);
+                while tallies.len() < *used {
                     tallies.push(Tally::new());
                 }
                 tallies[band].add(&sums[run.clone()], &row[run]);
@@ -49,8 +57,39 @@ pub(crate) fn by_sum(
         }
         Ok(())
     })?;
-    let maps = (0..used).map(|z| tallies.get_mut(z).map_or_else(Vec::new, Tally::take)).collect();
+    let used = counted.iter().map(|own| own.used).max().unwrap_or(1);
+    let seen: usize = counted.iter().map(|own| own.seen).sum();
+    let mut each: Vec<Vec<Tally>> = counted.into_iter().map(|own| own.tallies).collect();
+    let mut of_band = |z| Tally::take(each.iter_mut().filter_map(|all| all.get_mut(z)).collect());
+    let maps = (0..used).map(&mut of_band).collect();
+    each.into_iter().for_each(|some| tallies.give(some));
     Ok(Sums { maps, scale: matrix.len() as f64 / seen.max(1) as f64 })
+}
+
+/// What a thread has that counts.
+struct Counting {
+    tallies: Vec<Tally>,
+    /// How many bands there are at least.
+    used: usize,
+    /// Symbols counted.
+    seen: usize,
+    near: Near,
+    sums: Vec<u8>,
+    bands: Vec<u8>,
+}
+
+/// Empty tallies by band, worth keeping.
+#[derive(Default)]
+pub(crate) struct Tallies(Mutex<Vec<Vec<Tally>>>);
+
+impl Tallies {
+    fn take(&self) -> Vec<Tally> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give(&self, tallies: Vec<Tally>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(tallies);
+    }
 }
 
 /// Histograms of the classes of a rule with one map, from those of every so manieth row: no symbol
@@ -90,10 +129,9 @@ fn counted(
     rule: &ClassRule,
     classes: usize,
 ) -> Result<Vec<Histogram>> {
-    let (mut found, mut own) = (vec![0u8; matrix.cols], Near::default());
-    let mut tally = Tally::new();
-    matrix.windows(1, |window| {
-        let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
+    let make = || (Tally::new(), vec![0u8; matrix.cols], Near::default());
+    let mut all = matrix.windows(1, make, |(tally, found, own), window| {
+        let terms = sources.near(window.rows.clone(), own)?.terms(rule);
         let mut scratch = RowSums::default();
         for (r, row) in window.each() {
             let found = &mut found[..row.len()];
@@ -103,7 +141,7 @@ fn counted(
         Ok(())
     })?;
     let mut counted = vec![[0; 256]; classes];
-    for (class, histogram) in tally.take() {
+    for (class, histogram) in Tally::take(all.iter_mut().map(|own| &mut own.0).collect()) {
         counted.iter_mut().skip(class).take(1).for_each(|counted| *counted = histogram);
     }
     Ok(counted)
@@ -111,11 +149,16 @@ fn counted(
 
 /// Whether they occur, by class of a rule with one map and symbol: found out in less time than how often.
 fn seen(matrix: Matrix<'_>, sources: &Sources<'_>, rule: &ClassRule) -> Result<Vec<bool>> {
-    let (mut found, mut own) = (vec![0u8; matrix.cols], Near::default());
-    let (mut seen, mut places_of_row) = (vec![false; PLACES], Vec::new());
-    let mut occurring = [0u16; 256];
-    matrix.windows(1, |window| {
-        let terms = sources.near(window.rows.clone(), &mut own)?.terms(rule);
+    let make = || Looking {
+        seen: vec![false; PLACES],
+        occurring: [0; 256],
+        found: vec![0; matrix.cols],
+        places: Vec::new(),
+        near: Near::default(),
+    };
+    let all = matrix.windows(1, make, |own, window| {
+        let Looking { seen, occurring, found, places: places_of_row, near } = own;
+        let terms = sources.near(window.rows.clone(), near)?.terms(rule);
         let by_runs = matrix.bits <= FEW_BITS && terms.by_runs();
         let mut scratch = RowSums::default();
         let Some(seen) = seen.first_chunk_mut::<PLACES>() else { return Ok(()) };
@@ -128,18 +171,32 @@ fn seen(matrix: Matrix<'_>, sources: &Sources<'_>, rule: &ClassRule) -> Result<V
             }
             let found = &mut found[..row.len()];
             terms.classes(r, 1, &mut scratch, found);
-            for &place in places(found, row, &mut places_of_row) {
+            for &place in places(found, row, places_of_row) {
                 seen[usize::from(place)] = true;
             }
         }
         Ok(())
     })?;
-    for (seen, occurring) in seen.as_chunks_mut::<256>().0.iter_mut().zip(occurring) {
-        for (symbol, seen) in seen.iter_mut().enumerate().take(1 << FEW_BITS) {
-            *seen |= occurring >> symbol & 1 == 1;
+    let mut all_seen = vec![false; PLACES];
+    for Looking { seen, occurring, .. } in all {
+        all_seen.iter_mut().zip(seen).for_each(|(all, seen)| *all |= seen);
+        for (seen, occurring) in all_seen.as_chunks_mut::<256>().0.iter_mut().zip(occurring) {
+            for (symbol, seen) in seen.iter_mut().enumerate().take(1 << FEW_BITS) {
+                *seen |= occurring >> symbol & 1 == 1;
+            }
         }
     }
-    Ok(seen)
+    Ok(all_seen)
+}
+
+/// What a thread has that looks for symbols.
+struct Looking {
+    seen: Vec<bool>,
+    /// By class, where these come by runs: a bit for each symbol.
+    occurring: [u16; 256],
+    found: Vec<u8>,
+    places: Vec<u16>,
+    near: Near,
 }
 
 /// Bits of symbols that a word has a bit for each of.
@@ -241,18 +298,23 @@ impl Tally {
         used
     }
 
-    /// Histograms of the sums that occur; all counts are zero again.
-    fn take(&mut self) -> BySum {
-        let (least, most) = (usize::from(self.sums.0), usize::from(self.sums.1));
-        self.sums = (u8::MAX, 0);
-        let [even, odd] = &mut self.counts;
-        let (even, odd) = (even.as_chunks_mut::<256>().0, odd.as_chunks_mut::<256>().0);
+    /// Histograms of the sums that occur, by all of them; all counts are zero again.
+    fn take(mut tallies: Vec<&mut Self>) -> BySum {
+        let none = (u8::MAX, 0);
+        let (least, most) =
+            tallies.iter().fold(none, |all, t| (all.0.min(t.sums.0), all.1.max(t.sums.1)));
+        tallies.iter_mut().for_each(|tally| tally.sums = none);
         let mut out = Vec::new();
-        for (sum, (a, b)) in even.iter_mut().zip(odd).enumerate().take(most + 1).skip(least) {
-            let mut histogram = std::mem::replace(a, [0; 256]);
-            cost::add(&mut histogram, &std::mem::replace(b, [0; 256]));
+        for sum in least..=most {
+            let mut histogram = [0; 256];
+            for counts in tallies.iter_mut().flat_map(|tally| &mut tally.counts) {
+                if let Some(counts) = counts.as_chunks_mut::<256>().0.get_mut(usize::from(sum)) {
+                    cost::add(&mut histogram, counts);
+                    *counts = [0; 256];
+                }
+            }
             if histogram != [0; 256] {
-                out.push((sum, histogram));
+                out.push((sum.into(), histogram));
             }
         }
         out

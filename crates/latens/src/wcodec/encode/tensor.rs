@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::wcodec::config::Config;
+use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
@@ -99,7 +100,7 @@ impl<'a> Input<'a> {
     }
 
     /// The tensor under each view that is worth it.
-    pub(crate) fn taken(&self, config: &Config) -> Result<Vec<Taken<'a>>> {
+    pub(crate) fn taken(&self, config: &Config, crew: Crew<'_>) -> Result<Vec<Taken<'a>>> {
         let Self { tensor, ref views, ref family, .. } = *self;
         let mut views = views.clone();
         let mut words = if config.tools.is_none() { repeats::as_words(tensor)? } else { None };
@@ -121,7 +122,7 @@ impl<'a> Input<'a> {
         views.extend(words);
         // Predictors and planes of bits look at all of a tensor.
         let at_once = config.level > 10 || config.tools.is_some() || family.reference.is_some();
-        let taken = views.iter().map(|&view| Taken::new(&tensor, view, at_once).transpose());
+        let taken = views.iter().map(|&view| Taken::new(&tensor, view, at_once, crew).transpose());
         taken.flatten().collect()
     }
 
@@ -170,7 +171,7 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<View> {
         let Some(parts) = layout.split(&sample) else { continue };
         let mut bank = Bank::default();
         let (taken, family) = (Taken::of_parts(layout, parts), Family::default());
-        let mut planned = model(&taken, &family, config)?.plan(config, &mut bank)?;
+        let mut planned = model(&taken, &family, config, Crew::ALONE)?.plan(config, &mut bank)?;
         planned.know(&bank)?;
         let added = bank.bytes_from(0);
         // Tables weigh less in the whole tensor than in the sample.
@@ -209,9 +210,10 @@ pub(crate) fn model<'a>(
     taken: &'a Taken<'a>,
     family: &'a Family<'a>,
     config: &Config,
+    crew: Crew<'_>,
 ) -> Result<ModelledTensor<'a>> {
     let parts = taken.of().into_iter().enumerate();
-    let parts = parts.map(|(index, part)| model_part(taken, index, part, family, config));
+    let parts = parts.map(|(index, part)| model_part(taken, index, part, family, config, crew));
     Ok(ModelledTensor { view: taken.layout.view, parts: parts.collect::<Result<_>>()? })
 }
 
@@ -221,6 +223,7 @@ fn model_part<'a>(
     part: PartLayout,
     family: &'a Family<'a>,
     config: &Config,
+    crew: Crew<'_>,
 ) -> Result<ModelledPart<'a>> {
     let (role, data) = (part.role, taken.data(index));
     let plane = match part.form {
@@ -229,7 +232,7 @@ fn model_part<'a>(
             let rows = data.len().checked_div(cols).unwrap_or(0);
             let plane = PlaneRef { rows, cols, bits, data };
             let hints = hints(role, plane, taken, index, family);
-            ModelledPlane::new(role, plane, hints, family, config)?
+            ModelledPlane::new(role, plane, hints, family, config, crew)?
         }
         Form::Words { width, float, .. } => {
             let width_bytes = usize::from(width.max(1));
@@ -239,7 +242,7 @@ fn model_part<'a>(
             let bank = &mut Bank::default();
             return Ok(ModelledPart::Planned(coded.kept_if_small(bank)?.or_raw(data, 0, bank)?));
         }
-        Form::Raw { .. } => ModelledPlane::of_bytes(role, data, config)?,
+        Form::Raw { .. } => ModelledPlane::of_bytes(role, data, config, crew)?,
     };
     Ok(ModelledPart::Plane(Box::new(plane)))
 }

@@ -4,6 +4,7 @@ use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
 use crate::wcodec::config::{Coder, Tools};
+use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::circular_mean;
@@ -52,7 +53,8 @@ pub(crate) fn tiled<'a>(
     // Tiles reach over groups of rows in what is learned of them: the plane is held.
     let whole = plane.data.whole()?;
     let held = &whole[..];
-    let matrix = Matrix { symbols: Data::Held(held), cols: plane.cols, bits: plane.bits };
+    let matrix =
+        Matrix { symbols: Data::Held(held), cols: plane.cols, bits: plane.bits, crew: Crew::ALONE };
     let mut among: Vec<Predictor> = tools.predictors.clone();
     among.retain(|&p| p != Predictor::Reference || reference.is_some());
     // Weights are for all tiles or none.
