@@ -77,6 +77,11 @@ impl<'i> Crew<'i> {
         Self(Some(idle))
     }
 
+    /// Whether others may help.
+    pub(crate) fn is_alone(self) -> bool {
+        self.0.is_none()
+    }
+
     /// `f` of 0, …, count - 1, begun in this order, by this thread and whichever others are idle or become
     /// so. Each has something of its own; what they had in the end, in no order.
     ///

@@ -2,7 +2,7 @@
 //! one.
 
 use crate::wcodec::encode::cost::{self, Counts, Histogram};
-use crate::wcodec::encode::fit;
+use crate::wcodec::encode::fit::{self, Own};
 use crate::wcodec::layout::table::{MAX_TABLES, Shape, Table};
 use latens_kernels::dispatch::{Present, Work};
 
@@ -49,12 +49,13 @@ impl Work for Cheapest<'_> {
 
 impl Bank {
     /// The number of the table that is cheapest for `histogram` with its own definition, if it is
-    /// new; and the bits of both.
+    /// new; and the bits of both. A new one is its [`Own`].
     pub(crate) fn choose(
         &mut self,
         histogram: &Histogram,
         bits: u32,
         table_bits: u32,
+        own: impl FnOnce() -> Option<Own>,
     ) -> (usize, f64) {
         let used = (self.tables.len() as f64 + 1.0).log2() / 7.0;
         let cheapest = Cheapest { bank: self, counts: Counts::new(histogram), bits, table_bits };
@@ -65,23 +66,12 @@ impl Bank {
         // No table is better than the histogram's own frequencies.
         let floor = cost::entropy(histogram);
         let mut new = None;
-        if best.1 > floor + 40.0 && self.tables.len() < MOST.min(MAX_TABLES) {
-            let mut consider = |table: Table| {
-                let definition = 8.0 * table.write(Vec::new()).len() as f64;
-                let bits =
-                    cost::under(histogram, &table.frequencies, table_bits) + definition + 8.0;
-                if bits < best.1 {
-                    best = (None, bits);
-                    new = Some(table);
-                }
-                bits
-            };
-            let curve = fit::curve(histogram, bits, table_bits).map(&mut consider);
-            // A list of frequencies takes more than a bit for each symbol.
-            let present = histogram.iter().filter(|&&n| n > 0).count();
-            if curve.is_none_or(|bits| bits > floor + 1.5 * present as f64) {
-                consider(fit::explicit(histogram, bits, table_bits));
-            }
+        if best.1 > floor + 40.0
+            && self.tables.len() < MOST.min(MAX_TABLES)
+            && let Some(own) = own().filter(|own| own.bits < best.1)
+        {
+            best = (None, own.bits);
+            new = Some(own.table);
         }
         match (best.0, new) {
             (_, Some(table)) => {

@@ -3,6 +3,35 @@
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::layout::table::{Curve, LOG_STEP, Shape, TOP_LOG, Table, knots, log_of};
 
+/// The cheapest table that can be made of a histogram, and the bits of both.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    pub(crate) table: Table,
+    pub(crate) bits: f64,
+}
+
+impl Own {
+    pub(crate) fn new(histogram: &Histogram, bits: u32, table_bits: u32) -> Option<Self> {
+        let mut best: Option<Self> = None;
+        let mut consider = |table: Table| {
+            let definition = 8.0 * table.write(Vec::new()).len() as f64;
+            let bits = cost::under(histogram, &table.frequencies, table_bits) + definition + 8.0;
+            if bits < best.as_ref().map_or(f64::INFINITY, |best| best.bits) {
+                best = Some(Self { table, bits });
+            }
+            bits
+        };
+        let curve = curve(histogram, bits, table_bits).map(&mut consider);
+        // A list of frequencies takes more than a bit for each symbol.
+        let present = histogram.iter().filter(|&&n| n > 0).count();
+        let floor = cost::entropy(histogram);
+        if curve.is_none_or(|bits| bits > floor + 1.5 * present as f64) {
+            consider(explicit(histogram, bits, table_bits));
+        }
+        best
+    }
+}
+
 /// The table of the histogram's own frequencies.
 pub(crate) fn explicit(histogram: &Histogram, bits: u32, table_bits: u32) -> Table {
     let counts: Vec<(u8, u32)> =

@@ -88,6 +88,11 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         }
         plain = Some(explained);
     }
+    if !crew.is_alone() {
+        let predicted = predicted.iter_mut().map(|candidate| &mut candidate.explained);
+        let all = predicted.chain(&mut plain).chain(&mut pairs);
+        all.for_each(|explained| explained.prepare(job.config.table_bits));
+    }
     Ok(Modelled { role, shape, matrix: own, sources, recut, plain, pairs, predicted })
 }
 

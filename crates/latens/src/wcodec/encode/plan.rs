@@ -6,6 +6,7 @@ use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::merge;
 use crate::wcodec::encode::sources::{Hints, Sources};
@@ -75,6 +76,8 @@ pub(crate) struct Explained {
     classes: Option<ByClass>,
     /// Bits of a symbol.
     bits: u32,
+    /// Tables of each histogram's own, where they were made before.
+    own: Vec<Option<Own>>,
 }
 
 /// Chooses classes and tables of `2^table_bits` slots. With `most` there are at most so many
@@ -116,7 +119,7 @@ pub(crate) fn explain(
         if step > 1 {
             whole = matrix.count(1)?;
         }
-        return Ok(Explained { whole, classes: None, bits });
+        return Ok(Explained { whole, classes: None, bits, own: Vec::new() });
     };
     // Classes of zero points may not occur in a sample.
     let rule = &described.0;
@@ -137,7 +140,7 @@ pub(crate) fn explain(
         whole = [0; 256];
         classes.of_maps.iter().flatten().for_each(|histogram| cost::add(&mut whole, histogram));
     }
-    Ok(Explained { whole, classes: Some(classes), bits })
+    Ok(Explained { whole, classes: Some(classes), bits, own: Vec::new() })
 }
 
 /// The rule that is best for a sample, if any is, with its histograms there, and bits of all symbols. Levels
@@ -231,24 +234,46 @@ impl Explained {
             }
         }
         let classes = Some(classes);
-        Ok(Some(Self { whole: self.whole, classes, bits: self.bits }))
+        Ok(Some(Self { whole: self.whole, classes, bits: self.bits, own: Vec::new() }))
+    }
+
+    /// Makes the tables that classes may get, for [`Explained::tables`] of as many slots: tensors get theirs
+    /// one after the other, and most of the time of that is this.
+    pub(crate) fn prepare(&mut self, table_bits: u32) {
+        let histograms: Vec<&Histogram> = match &self.classes {
+            None => vec![&self.whole],
+            Some(classes) => classes.of_maps.iter().flatten().collect(),
+        };
+        let own = histograms.into_iter().map(|h| Own::new(h, self.bits, table_bits));
+        self.own = own.collect();
+    }
+
+    /// The table that is made of a histogram alone, the one with that number.
+    fn own(&self, number: usize, histogram: &Histogram, table_bits: u32) -> Option<Own> {
+        let made = self.own.get(number).and_then(Option::as_ref);
+        let made = made.filter(|own| own.table.table_bits == table_bits);
+        made.map_or_else(|| Own::new(histogram, self.bits, table_bits), |own| Some(own.clone()))
     }
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
         let Some(ByClass { rule, side, bands, of_maps, exact, estimated }) = &self.classes else {
-            let (table, bits) = bank.choose(&self.whole, self.bits, table_bits);
+            let (table, bits) = bank.choose(&self.whole, self.bits, table_bits, || {
+                self.own(0, &self.whole, table_bits)
+            });
             let histograms = vec![self.whole];
             let exact = histograms.clone();
             return Plan { tables: vec![table], histograms, exact, bits, ..Plan::default() };
         };
         let mut plan = Plan { bits: *side, estimated: *estimated, ..Plan::default() };
-        let mut rule = rule.clone();
+        let (mut rule, mut number) = (rule.clone(), 0);
         for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
             let exact = exact.as_ref().unwrap_or(histograms);
             let mut classes = Vec::new();
             for (histogram, exact) in histograms.iter().zip(exact) {
-                let (table, more) = bank.choose(histogram, self.bits, table_bits);
+                let own = || self.own(number, histogram, table_bits);
+                let (table, more) = bank.choose(histogram, self.bits, table_bits, own);
+                number += 1;
                 plan.bits += more;
                 let class = plan.class_of(table);
                 cost::add(&mut plan.histograms[class], histogram);
@@ -260,7 +285,8 @@ impl Explained {
             }
         }
         if plan.tables.is_empty() {
-            plan.class_of(bank.choose(&[0; 256], self.bits, table_bits).0);
+            let own = || Own::new(&[0; 256], self.bits, table_bits);
+            plan.class_of(bank.choose(&[0; 256], self.bits, table_bits, own).0);
         }
         rule.maps = bands.spread(rule.maps);
         Plan { classes: Some(rule), ..plan }

@@ -10,6 +10,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::circular_mean;
 use crate::wcodec::encode::columns::means;
 use crate::wcodec::encode::cost::Histogram;
+use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::PlannedPart;
@@ -224,7 +225,13 @@ fn coefficients(
         streams.push((coded, kinds, escapes));
     }
     symbols.table_bits = config.table_bits.max(12);
-    symbols.tables = histograms.iter().map(|h| bank.choose(h, 8, symbols.table_bits).0).collect();
+    symbols.tables = histograms
+        .iter()
+        .map(|h| {
+            let own = || Own::new(h, 8, symbols.table_bits);
+            bank.choose(h, 8, symbols.table_bits, own).0
+        })
+        .collect();
     let encode = encoder(symbols, bank)?;
     Ok(threads::map(streams.len(), config.threads, |i| {
         let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
