@@ -29,6 +29,8 @@ const MAX_COLS: usize = 1 << 20;
 /// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose.
 const FINE: usize = 1 << 19;
 const LOSS: f64 = 0.008;
+/// Bits of symbols whose tables are much alike.
+const FEW_BITS: u32 = 4;
 
 /// Symbols whose classes are chosen, by themselves and by what predictors leave of them; tables, which
 /// they share with other tensors, decide between these.
@@ -88,7 +90,8 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         }
         plain = Some(explained);
     }
-    if !crew.is_alone() {
+    // Of few bits, most get tables that are there.
+    if !crew.is_alone() && own.bits > FEW_BITS {
         let predicted = predicted.iter_mut().map(|candidate| &mut candidate.explained);
         let all = predicted.chain(&mut plain).chain(&mut pairs);
         all.for_each(|explained| explained.prepare(job.config.table_bits));
