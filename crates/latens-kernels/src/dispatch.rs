@@ -12,7 +12,7 @@ pub enum Simd {
     Neon,
     /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
-    /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI, VBMI2, VNNI, beside all of [`Simd::Avx2`].
+    /// x86-64 with AVX-512 F, BW, CD, DQ, VL, VBMI, VBMI2, VNNI, beside all of [`Simd::Avx2`].
     Avx512,
 }
 
@@ -45,6 +45,7 @@ impl Simd {
                 Simd::Avx2.is_available()
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512cd")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")

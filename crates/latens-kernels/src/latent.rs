@@ -6,7 +6,7 @@ mod sealed {
 
 /// An unsigned integer of 8 to 64 bits.
 pub trait Latent:
-    sealed::Sealed + Copy + Default + std::fmt::Debug + Eq + Send + Sync + 'static
+    sealed::Sealed + Copy + Default + std::fmt::Debug + Ord + Send + Sync + 'static
 {
     /// Bits of the type.
     const WIDTH: u32;

@@ -11,6 +11,7 @@ pub mod lane;
 mod latent;
 pub mod lookup;
 pub mod prefetch;
+pub mod ranges;
 pub mod rans;
 pub mod sums;
 pub mod tans;
@@ -20,6 +21,7 @@ pub mod testing;
 mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
+    pub(crate) mod ranges;
     pub(crate) mod rans;
     pub(crate) mod rans_encode;
     pub(crate) mod sums;
@@ -51,6 +53,8 @@ mod x86_64 {
     pub(crate) mod avx2_walk;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_ranges;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_rans;
     #[cfg(target_arch = "x86_64")]

@@ -3,12 +3,11 @@
 //!
 //! [`histogram`] reduces latents to at most some thousand buckets, [`coarse`] and [`optimize`] join buckets
 //! to bins by dynamic programming over what they cost, [`train`] turns bins into a [`Variable`] with
-//! the table size that costs least, [`lookup`] finds the bin of each latent.
+//! the table size that costs least, `latens_kernels::ranges` finds the bin of each latent.
 
 pub(crate) mod coarse;
 pub(crate) mod every;
 pub(crate) mod histogram;
-pub(crate) mod lookup;
 pub(crate) mod optimize;
 pub(crate) mod sort;
 pub(crate) mod starts;

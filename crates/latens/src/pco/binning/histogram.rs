@@ -1,10 +1,10 @@
 //! Latents reduced to buckets of about equal count that no value straddles.
 
 use crate::number::Latent;
-use crate::pco::binning::lookup::Lookup;
 use crate::pco::binning::sort::sort;
 use crate::spare;
 use latens_kernels::dispatch::Present;
+use latens_kernels::ranges::Ranges;
 
 /// A range of latents and how many fall in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,8 @@ impl<L: Latent> Histogram<L> {
             Places::Unknown => {
                 let mut symbols = spare::filled(0, latents.len());
                 let lowers = bins.iter().map(|bin| bin.lower).collect();
-                Lookup::new(lowers, latents.len()).find(latents, &mut symbols);
+                let ranges = Ranges::new(lowers, latents.len());
+                ranges.find(Present::in_use(), latents, &mut symbols);
                 symbols
             }
         }
@@ -220,12 +221,12 @@ fn sampled<L: Latent>(latents: &[L], grain: Grain) -> Histogram<L> {
         })
         .collect();
     lowers.dedup();
-    let lookup = Lookup::new(lowers.clone(), latents.len());
+    let (all_ranges, present) = (Ranges::new(lowers.clone(), latents.len()), Present::in_use());
     let empty = Bucket { lower: L::MAX, upper: L::ZERO, count: 0 };
     let mut buckets = vec![empty; lowers.len()];
     let mut by_latent = spare::filled(0u16, latents.len());
     for (latents, ranges) in latents.chunks(BLOCK).zip(by_latent.chunks_mut(BLOCK)) {
-        lookup.find(latents, ranges);
+        all_ranges.find(present, latents, ranges);
         for (&x, &range) in latents.iter().zip(&*ranges) {
             let bucket = &mut buckets[usize::from(range)];
             bucket.lower = bucket.lower.min(x);
