@@ -26,6 +26,7 @@ mod scalar {
     pub(crate) mod rans_encode;
     pub(crate) mod sums;
     pub(crate) mod tans;
+    pub(crate) mod tans_encode;
 }
 
 /// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
@@ -69,6 +70,8 @@ mod x86_64 {
     pub(crate) mod avx512_walk;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod bmi2_tans;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod bmi2_tans_encode;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod bmi2_walk;
     #[cfg(any(target_arch = "x86_64", test))]

@@ -5,6 +5,7 @@
 //! which slots are visited, [`unpack`] turns them into latents.
 
 pub(crate) mod codes;
+mod encode;
 pub(crate) mod offsets;
 mod room;
 pub(crate) mod slot;
@@ -25,6 +26,7 @@ use stream::SLACK;
 
 pub use crate::latent::Latent;
 pub use codes::Codes;
+pub use encode::Encoder;
 pub use room::Room;
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
 pub use stream::{BATCH, LANES, Stream, WINDOW};

@@ -15,6 +15,7 @@ use crate::pco::layout::variable::Variable;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::spare;
 use latens_kernels::dispatch::Present;
+use latens_kernels::tans::Encoder;
 use std::mem::take;
 use std::ops::Range;
 
@@ -22,7 +23,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct VariableCoder<L> {
     pub(crate) variable: Variable<L>,
-    encoder: tans::Encoder,
+    encoder: Encoder,
     spans: Vec<Span<L>>,
     /// Bits of the widest offset.
     widest: u32,
@@ -74,9 +75,9 @@ impl<L: Latent> VariableCoder<L> {
         let Trained { variable, symbols } = trained;
         let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
         let encoder = if weights.is_empty() {
-            tans::Encoder::new(0, &[1])
+            tans::encoder(0, &[1])
         } else {
-            tans::Encoder::new(variable.log, &weights)
+            tans::encoder(variable.log, &weights)
         };
         let span = |bin: &crate::pco::layout::variable::Bin<L>| Span {
             lower: bin.lower,
@@ -101,10 +102,8 @@ impl<L: Latent> VariableCoder<L> {
     /// Codes what a page stores of the variable.
     pub(crate) fn encode<'a>(&'a self, page: usize, stored: &'a Stored<L>) -> Coded<'a, L> {
         let symbols = self.symbols.get(self.pages[page].clone()).unwrap_or_default();
-        let (codes, states) = Present::in_use().call(
-            #[inline(always)]
-            || self.codes(symbols),
-        );
+        let mut codes = spare::filled(0, symbols.len().div_ceil(LANES));
+        let states = self.encoder.codes(Present::in_use(), symbols, &mut codes);
         let slots = states.map(|state| self.encoder.slot(state));
         Coded {
             meta: PageVariable { state: stored.state.clone(), slots },
@@ -116,33 +115,6 @@ impl<L: Latent> VariableCoder<L> {
             symbols,
             latents: &stored.latents,
         }
-    }
-
-    /// Codes by four, and the states that a decoder starts from.
-    #[inline(always)]
-    fn codes(&self, symbols: &[u16]) -> (Vec<u64>, [u32; LANES]) {
-        let mut states = [self.encoder.initial_state(); LANES];
-        let mut codes = spare::filled(0u64, symbols.len().div_ceil(LANES));
-        let mut code = |lane: usize, symbol: u16, (all, total): (u64, u32)| {
-            let state = states[lane];
-            let (next, bits) = self.encoder.step(state, usize::from(symbol));
-            states[lane] = next;
-            (all << bits | u64::from(state) & ((1 << bits) - 1), total + bits)
-        };
-        let (fours, rest) = symbols.as_chunks::<LANES>();
-        if !rest.is_empty() {
-            let coded =
-                rest.iter().enumerate().rev().fold((0, 0), |all, (lane, &s)| code(lane, s, all));
-            codes[fours.len()] = coded.0 | u64::from(coded.1) << 56;
-        }
-        for (&[a, b, c, d], group) in fours.iter().zip(&mut codes).rev() {
-            let all = code(3, d, (0, 0));
-            let all = code(2, c, all);
-            let all = code(1, b, all);
-            let (all, bits) = code(0, a, all);
-            *group = all | u64::from(bits) << 56;
-        }
-        (codes, states)
     }
 }
 
