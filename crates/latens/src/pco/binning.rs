@@ -1,12 +1,16 @@
 //! Bins for a latent variable: a histogram, the cheapest partition of it, weights, and the way
 //! from a latent back to its bin.
 //!
-//! [`histogram`] reduces latents to at most some thousand buckets, [`coarse`] and [`optimize`] join buckets
-//! to bins by dynamic programming over what they cost, [`train`] turns bins into a [`Variable`] with
-//! the table size that costs least, `latens_kernels::ranges` finds the bin of each latent.
+//! [`histogram`] reduces latents to at most some thousand [`buckets`], of many latents by [`cuts`] that a
+//! sample tells; [`coarse`] and [`optimize`] join buckets to bins by dynamic programming over what they
+//! cost, [`fit`] finds the bin of each latent, [`train`] turns bins into a [`Variable`] with the table size
+//! that costs least.
 
+pub(crate) mod buckets;
 pub(crate) mod coarse;
+pub(crate) mod cuts;
 pub(crate) mod every;
+pub(crate) mod fit;
 pub(crate) mod histogram;
 pub(crate) mod optimize;
 pub(crate) mod sort;
@@ -14,9 +18,11 @@ pub(crate) mod starts;
 
 use crate::ans::frequencies;
 use crate::number::Latent;
-use crate::pco::binning::histogram::{Bucket, Grain, Histogram};
+use crate::pco::binning::buckets::{Bucket, Grain};
+use crate::pco::binning::histogram::Histogram;
 use crate::pco::binning::optimize::log2;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
+use crate::spare;
 
 /// Latents of a chunk that is binned more finely than others, and how much more finely.
 const SHORT: usize = 1 << 15;
@@ -104,26 +110,57 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
         // Fewer buckets, but as many values of their own.
         grain.alone = 4;
     }
-    let histogram = Histogram::new(latents, grain);
-    let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
-    let ranges = match effort.partition {
-        Partition::Coarse => {
-            let parts = (histogram.buckets.len() / 16).clamp(PARTS, MOST_PARTS);
-            coarse::partition(&histogram.buckets, per_bin, parts)
-        }
-        Partition::Near => optimize::partition(&histogram.buckets, per_bin),
-        Partition::Close => optimize::partition_closely(&histogram.buckets, per_bin),
+    let histogram = if effort.partition == Partition::Close {
+        Histogram::new(latents, grain)
+    } else {
+        Histogram::estimate(latents, grain)
     };
+    let planned = partition(&histogram.buckets, effort);
+    if !histogram.is_estimate {
+        return with_bins(&planned, effort, || histogram.symbols(latents, &planned));
+    }
+    let (symbols, bins) = fit::symbols_and_bins(latents, &planned);
+    if fit::are_wider(&bins, &planned) {
+        spare::give(symbols);
+        let histogram = Histogram::new(latents, grain);
+        let bins = partition(&histogram.buckets, effort);
+        return with_bins(&bins, effort, || histogram.symbols(latents, &bins));
+    }
+    let (symbols, bins) = fit::without_empty(symbols, bins);
+    with_bins(&bins, effort, || symbols)
+}
+
+fn partition<L: Latent>(buckets: &[Bucket<L>], effort: Effort) -> Vec<Bucket<L>> {
+    match effort.partition {
+        Partition::Coarse => {
+            let parts = (buckets.len() / 16).clamp(PARTS, MOST_PARTS);
+            coarse::partition(buckets, bits_per_bin::<L>(), parts)
+        }
+        Partition::Near => optimize::partition(buckets, bits_per_bin::<L>()),
+        Partition::Close => optimize::partition_closely(buckets, bits_per_bin::<L>()),
+    }
+}
+
+fn bits_per_bin<L: Latent>() -> f64 {
+    f64::from(L::BITS + offset_field_bits(L::BITS))
+}
+
+/// Weights for bins, and symbols where there are several bins.
+fn with_bins<L: Latent>(
+    ranges: &[Bucket<L>],
+    effort: Effort,
+    symbols: impl FnOnce() -> Vec<u16>,
+) -> Trained<L> {
     let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
     let (log, weights, code_bits) = best_table(&counts, effort);
-    if let Some(bin) = one_bin(&ranges, per_bin, code_bits) {
+    if let Some(bin) = one_bin(ranges, bits_per_bin::<L>(), code_bits) {
         return Trained { variable: Variable { log: 0, bins: vec![bin] }, symbols: Vec::new() };
     }
-    let symbols = if ranges.len() > 1 { histogram.symbols(latents, &ranges) } else { Vec::new() };
+    let symbols = if ranges.len() > 1 { symbols() } else { Vec::new() };
     let to_bin = |(range, &weight): (&Bucket<L>, &u32)| Bin {
         weight,
         lower: range.lower,
-        offset_bits: range.upper.sub(range.lower).bit_length(),
+        offset_bits: range.offset_bits(),
     };
     let bins = ranges.iter().zip(&weights).map(to_bin).collect();
     Trained { variable: Variable { log, bins }, symbols }
@@ -160,7 +197,7 @@ pub(crate) fn estimate_bits<L: Latent>(sample: &mut [L], n: usize, effort: Effor
 
 /// The same for a sample in ascending order.
 pub(crate) fn estimate_sorted<L: Latent>(sample: &[L], n: usize, effort: Effort) -> f64 {
-    estimate_buckets(&histogram::of_sorted(sample, effort.buckets), sample.len(), n)
+    estimate_buckets(&buckets::of_sorted(sample, effort.buckets), sample.len(), n)
 }
 
 /// The same by the buckets of a sample.
@@ -169,7 +206,7 @@ pub(crate) fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize
     if buckets.is_empty() {
         return 0.0;
     }
-    let per_bin = f64::from(L::BITS + offset_field_bits(L::BITS));
+    let per_bin = bits_per_bin::<L>();
     let (total, n) = (sample_n as f64, n as f64);
     let log_total = total.log2();
     let bits_of = |range: &Bucket<L>| {
@@ -199,4 +236,66 @@ fn best_table(counts: &[u32], effort: Effort) -> (u32, Vec<u32>, f64) {
         }
     }
     best.map_or((0, Vec::new(), 0.0), |(cost, log, weights)| (log, weights, cost))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mix(x: u64) -> u64 {
+        let x = (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (x ^ x >> 32).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
+    /// Every latent is in the bin that it is said to be in, and the weights are those of a table.
+    fn check<L: Latent>(latents: &[L], level: u32) -> Trained<L> {
+        let trained = train(latents, Effort::of_level(level));
+        let Variable { log, bins } = &trained.variable;
+        assert_eq!(bins.iter().map(|bin| bin.weight).sum::<u32>(), 1 << log);
+        assert!(bins.len() == 1 || trained.symbols.len() == latents.len());
+        for (i, x) in latents.iter().enumerate() {
+            let bin = &bins[trained.symbols.get(i).map_or(0, |&symbol| usize::from(symbol))];
+            assert!(*x >= bin.lower && x.sub(bin.lower).bit_length() <= bin.offset_bits, "{x:?}");
+        }
+        trained
+    }
+
+    #[test]
+    fn bins_hold_all_latents_though_a_part_has_shaped_them() {
+        // Heavy tails, two hills far apart, values with gaps, a few equal ones, and always some that no part sees.
+        let kinds: [fn(u64) -> u64; 5] = [
+            |i| mix(i) >> (mix(i + 7) % 60),
+            |i| ((mix(i) % 2) << 50) + mix(i + 1) % 100_000,
+            |i| (mix(i) % 30_000) * 1_000,
+            |i| if mix(i).is_multiple_of(3) { 1 << 40 } else { mix(i + 5) >> 20 },
+            |i| mix(i) % 70_000 * 64 + u64::from(i % 977 == 0),
+        ];
+        for kind in kinds {
+            for level in [4, 7, 8, 11] {
+                let mut latents: Vec<u64> = (0..70_000).map(kind).collect();
+                for i in 0..20 {
+                    let at = usize::try_from(mix(i) % 70_000).unwrap();
+                    latents[at] = mix(i + 3) >> (i * 3);
+                }
+                check(&latents, level);
+                #[expect(clippy::cast_possible_truncation, reason = "other latents do as well")]
+                check(&latents.iter().map(|&x| x as u32).collect::<Vec<u32>>(), level);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_part_does_not_see_leads_to_all() {
+        // One stretch of eight among many has other values.
+        let latents: Vec<u64> = (0..1u64 << 18)
+            .map(|i| if i / 8 % 64 == 5 { mix(i) >> 8 } else { (1 << 60) + mix(i) % (1 << 30) })
+            .collect();
+        let trained = check(&latents, 8);
+        let Variable { log, bins } = &trained.variable;
+        let bits = |bin: &Bin<u64>| f64::from(bin.offset_bits + log) - log2(bin.weight.into());
+        let all: f64 = trained.symbols.iter().map(|&symbol| bits(&bins[usize::from(symbol)])).sum();
+        // 63 of 64 take 30 bits, the others 56, and 0.12 bits say which.
+        let mean = all / f64::from(1u32 << 18);
+        assert!((30.4..30.7).contains(&mean), "{mean} bits");
+    }
 }

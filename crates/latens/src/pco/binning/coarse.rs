@@ -3,7 +3,7 @@
 //! are put right among the buckets.
 
 use crate::number::Latent;
-use crate::pco::binning::histogram::Bucket;
+use crate::pco::binning::buckets::Bucket;
 use crate::pco::binning::optimize::{self, log2};
 use latens_kernels::dispatch::Present;
 use std::ops::Range;

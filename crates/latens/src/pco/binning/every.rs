@@ -2,7 +2,7 @@
 //! many side by side, which for so few takes less time than to leave some out.
 
 use crate::number::Latent;
-use crate::pco::binning::histogram::Bucket;
+use crate::pco::binning::buckets::Bucket;
 use crate::pco::binning::optimize::{self, End};
 use latens_kernels::dispatch::Present;
 

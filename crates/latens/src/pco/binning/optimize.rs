@@ -5,7 +5,7 @@
 //! `i` and one bin over the rest, for some `i`.
 
 use crate::number::Latent;
-use crate::pco::binning::histogram::Bucket;
+use crate::pco::binning::buckets::Bucket;
 use crate::pco::binning::{every, starts};
 
 /// Starts of a last bin that are tried at each distance: one of those of [`starts::partition`].

@@ -2,7 +2,7 @@
 //! farther away the fewer.
 
 use crate::number::Latent;
-use crate::pco::binning::histogram::Bucket;
+use crate::pco::binning::buckets::Bucket;
 use crate::pco::binning::optimize::{self, End};
 use latens_kernels::dispatch::Present;
 

@@ -5,8 +5,9 @@
 //! chosen for it cost under the best of the encodings, and its metadata.
 
 use crate::number::Latent;
+use crate::pco::binning::buckets::{Bucket, Grain};
 use crate::pco::binning::estimate_buckets;
-use crate::pco::binning::histogram::{Bucket, Grain, Histogram};
+use crate::pco::binning::histogram::Histogram;
 use crate::pco::delta::conv1_fit;
 use crate::pco::delta::conv1_products::Products;
 use crate::pco::encode::plan::ModeLatents;

@@ -1,7 +1,8 @@
 //! What a chunk takes with a mode and a delta encoding, by buckets of all that it would store.
 
 use crate::number::Latent;
-use crate::pco::binning::histogram::{Grain, Histogram};
+use crate::pco::binning::buckets::Grain;
+use crate::pco::binning::histogram::Histogram;
 use crate::pco::binning::{Effort, estimate_buckets};
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::encode::split::{self, Stored};

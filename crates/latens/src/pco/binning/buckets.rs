@@ -1,0 +1,129 @@
+//! Buckets: latents in ascending order, cut to ranges of about equal count that no value straddles.
+
+use crate::number::Latent;
+
+/// A range of latents and how many fall in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bucket<L> {
+    /// The smallest latent in it.
+    pub(crate) lower: L,
+    /// The largest latent in it.
+    pub(crate) upper: L,
+    /// Latents in it, at least 1.
+    pub(crate) count: u32,
+}
+
+impl<L: Latent> Bucket<L> {
+    /// Bits of an offset in it.
+    pub(crate) fn offset_bits(&self) -> u32 {
+        self.upper.sub(self.lower).bit_length()
+    }
+}
+
+/// How finely latents are cut to buckets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grain {
+    /// Buckets, at most about.
+    pub(crate) most: usize,
+    /// A value that comes as often as one in so many of a bucket's latents gets a bucket of its own.
+    pub(crate) alone: u64,
+}
+
+impl Grain {
+    /// At most about so many buckets, and one for each value that alone would fill one.
+    pub(crate) fn even(most: usize) -> Self {
+        Self { most, alone: 1 }
+    }
+}
+
+/// Buckets of latents in ascending order.
+pub(crate) fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>> {
+    of_runs(latents, Grain::even(most))
+}
+
+pub(crate) fn of_runs<L: Latent>(latents: &[L], grain: Grain) -> Vec<Bucket<L>> {
+    let mut buckets = Collector::new(latents.len(), grain);
+    for run in latents.chunk_by(|a, b| a == b) {
+        #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+        buckets.run(run[0], run.len() as u32);
+    }
+    buckets.finish()
+}
+
+/// Takes runs of equal values in ascending order.
+pub(crate) struct Collector<L> {
+    done: Vec<Bucket<L>>,
+    open: Option<Bucket<L>>,
+    /// Latents taken so far, and in how many of equal size they are to be cut.
+    taken: u64,
+    total: u64,
+    most: u64,
+    /// A run of as many latents stands alone.
+    alone: u64,
+    /// As soon as so many are taken, the open bucket is full.
+    cut: u64,
+}
+
+impl<L: Latent> Collector<L> {
+    pub(crate) fn new(total: usize, Grain { most, alone }: Grain) -> Self {
+        let mut new = Self {
+            done: Vec::with_capacity(most + 1),
+            open: None,
+            taken: 0,
+            total: total.max(1) as u64,
+            most: most.max(1) as u64,
+            alone: 0,
+            cut: 0,
+        };
+        new.alone = new.total.div_ceil(new.most * alone);
+        new.cut = new.cut_behind(0);
+        new
+    }
+
+    /// Where the part ends that the `i`-th latent lies in: parts are of equal size, but for the
+    /// first and the last, which halve towards the ends, since there heavy tails take many bits in
+    /// few latents.
+    fn cut_behind(&self, i: u64) -> u64 {
+        let part = (i * self.most / self.total).min(self.most);
+        let end = ((part + 1) * self.total).div_ceil(self.most);
+        if part == 0 {
+            end.min((2 << (i + 1).ilog2()) - 1)
+        } else if part + 1 >= self.most {
+            let half = 1 << (self.total - i.min(self.total) + 1).ilog2();
+            if half > 1 { self.total + 2 - half } else { u64::MAX }
+        } else {
+            end
+        }
+    }
+
+    /// Takes so many latents of a value greater than those before.
+    #[inline]
+    pub(crate) fn run(&mut self, value: L, count: u32) {
+        let end = self.taken + u64::from(count);
+        self.taken = end;
+        if u64::from(count) >= self.alone {
+            self.done.extend(self.open.take());
+            self.done.push(Bucket { lower: value, upper: value, count });
+        } else {
+            match &mut self.open {
+                Some(open) => {
+                    open.upper = value;
+                    open.count += count;
+                }
+                None => self.open = Some(Bucket { lower: value, upper: value, count }),
+            }
+            if end >= self.cut {
+                self.done.extend(self.open.take());
+            }
+        }
+        if end >= self.cut {
+            self.cut = self.cut_behind(end);
+        }
+    }
+
+    /// The buckets of all that was taken.
+    pub(crate) fn finish(mut self) -> Vec<Bucket<L>> {
+        self.done.extend(self.open.take());
+        self.done
+    }
+}
