@@ -116,6 +116,27 @@ impl<L: Latent> Ranges<L> {
             || scalar::find(self, numbers, found),
         );
     }
+
+    /// Whether a number lies beyond the limit of the range that it was found in: `limits` has one for each.
+    ///
+    /// # Panics
+    /// Where there are fewer limits than ranges, or there was not one found for each number.
+    pub fn exceed(&self, present: Present, limits: &[L], numbers: &[L], found: &[u16]) -> bool {
+        assert!(numbers.len() == found.len(), "a range for each number");
+        assert!(limits.len() == usize::from(self.last) + 1, "a limit for each range");
+        let (done, beyond) = match present.simd() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `present` is what the processor has.
+            Simd::Avx512 => unsafe { avx512::exceed(limits, self.last, numbers, found) },
+            _ => (0, false),
+        };
+        let (numbers, found) = (&numbers[done..], &found[done..]);
+        beyond
+            || present.call(
+                #[inline(always)]
+                || scalar::exceed(limits, numbers, found),
+            )
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +203,33 @@ mod tests {
         simd, &case.0, &case.1
     ));
     twin_test!(all_kernels_find_alike_64, cases::<u64>(), |simd, case| find(
+        simd, &case.0, &case.1
+    ));
+
+    /// Limits that some numbers lie beyond: by number, whether it does when it is alone, and whether any does.
+    fn exceed<L: Latent>(simd: Simd, lowers: &[L], numbers: &[L]) -> (Vec<bool>, bool) {
+        let (ranges, present) = (Ranges::new(lowers.to_vec(), 0), Present::new(simd));
+        let limits: Vec<L> =
+            lowers.iter().map(|lower| L::from_low(lower.widen().saturating_add(100))).collect();
+        let mut found = vec![0; numbers.len()];
+        ranges.find(present, numbers, &mut found);
+        let alone = (0..numbers.len()).map(|i| {
+            // Whole vectors of equal numbers.
+            let (number, range) = ([numbers[i]; 17], [found[i]; 17]);
+            let beyond = ranges.exceed(present, &limits, &number, &range);
+            assert_eq!(beyond, numbers[i] > limits[usize::from(found[i])]);
+            beyond
+        });
+        (alone.collect(), ranges.exceed(present, &limits, numbers, &found))
+    }
+
+    twin_test!(all_kernels_exceed_alike_16, cases::<u16>(), |simd, case| exceed(
+        simd, &case.0, &case.1
+    ));
+    twin_test!(all_kernels_exceed_alike_32, cases::<u32>(), |simd, case| exceed(
+        simd, &case.0, &case.1
+    ));
+    twin_test!(all_kernels_exceed_alike_64, cases::<u64>(), |simd, case| exceed(
         simd, &case.0, &case.1
     ));
 

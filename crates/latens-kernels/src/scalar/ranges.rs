@@ -20,6 +20,13 @@ pub(crate) fn find<L: Latent>(ranges: &Ranges<L>, numbers: &[L], found: &mut [u1
     }
 }
 
+/// See [`Ranges::exceed`].
+#[inline(always)]
+pub(crate) fn exceed<L: Latent>(limits: &[L], numbers: &[L], found: &[u16]) -> bool {
+    let beyond = numbers.iter().zip(found).map(|(&x, &range)| x > limits[usize::from(range)]);
+    beyond.fold(false, |any, beyond| any | beyond)
+}
+
 #[inline(always)]
 fn find_all<L: Latent, const STEPS: u32>(ranges: &Ranges<L>, numbers: &[L], found: &mut [u16]) {
     let Ranges { ref lowers, last, middle, side, ref first, fine, .. } = *ranges;

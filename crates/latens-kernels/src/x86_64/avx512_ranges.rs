@@ -151,3 +151,55 @@ unsafe fn find64<L: Latent, const STEPS: u32>(
     }
     vectors.len() * 8
 }
+
+/// Whether one of whole vectors of 32 or 64 bits lies beyond the limit of its range, and how many numbers those are.
+///
+/// # Safety
+/// As [`find`], and limits of ranges up to `last`.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+pub(crate) unsafe fn exceed<L: Latent>(
+    limits: &[L],
+    last: u16,
+    numbers: &[L],
+    found: &[u16],
+) -> (usize, bool) {
+    debug_assert!(usize::from(last) < limits.len());
+    let mut beyond = 0u16;
+    match L::WIDTH {
+        32 => {
+            let last = _mm512_set1_epi32(last.into());
+            let (vectors, places) = (numbers.as_chunks::<16>().0, found.as_chunks::<16>().0);
+            for (x, place) in vectors.iter().zip(places) {
+                // SAFETY: sixteen numbers of 32 and of 16 bits are 64 and 32 bytes, and there is a limit for each
+                // range up to the last.
+                unsafe {
+                    let x = _mm512_loadu_si512(x.as_ptr().cast());
+                    let at = _mm512_cvtepu16_epi32(_mm256_loadu_si256(place.as_ptr().cast()));
+                    let at = _mm512_min_epu32(at, last);
+                    let limit = _mm512_i32gather_epi32::<4>(at, limits.as_ptr().cast());
+                    beyond |= _mm512_cmpgt_epu32_mask(x, limit);
+                }
+            }
+            (vectors.len() * 16, beyond != 0)
+        }
+        64 => {
+            let last = _mm256_set1_epi32(last.into());
+            let (vectors, places) = (numbers.as_chunks::<8>().0, found.as_chunks::<8>().0);
+            for (x, place) in vectors.iter().zip(places) {
+                // SAFETY: eight numbers of 64 and of 16 bits are 64 and 16 bytes, and there is a limit for each range
+                // up to the last.
+                unsafe {
+                    let x = _mm512_loadu_si512(x.as_ptr().cast());
+                    let at = _mm256_cvtepu16_epi32(_mm_loadu_si128(place.as_ptr().cast()));
+                    let at = _mm256_min_epu32(at, last);
+                    let limit = _mm512_i32gather_epi64::<8>(at, limits.as_ptr().cast());
+                    beyond |= u16::from(_mm512_cmpgt_epu64_mask(x, limit));
+                }
+            }
+            (vectors.len() * 8, beyond != 0)
+        }
+        _ => (0, false),
+    }
+}

@@ -22,7 +22,6 @@ use crate::pco::binning::buckets::{Bucket, Grain};
 use crate::pco::binning::histogram::Histogram;
 use crate::pco::binning::optimize::log2;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
-use crate::spare;
 
 /// Latents of a chunk that is binned more finely than others, and how much more finely.
 const SHORT: usize = 1 << 15;
@@ -119,15 +118,12 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     if !histogram.is_estimate {
         return with_bins(&planned, effort, || histogram.symbols(latents, &planned));
     }
-    let (symbols, bins) = fit::symbols_and_bins(latents, &planned);
-    if fit::are_wider(&bins, &planned) {
-        spare::give(symbols);
-        let histogram = Histogram::new(latents, grain);
-        let bins = partition(&histogram.buckets, effort);
-        return with_bins(&bins, effort, || histogram.symbols(latents, &bins));
+    if let Some((symbols, bins)) = fit::within(latents, &planned) {
+        return with_bins(&bins, effort, || symbols);
     }
-    let (symbols, bins) = fit::without_empty(symbols, bins);
-    with_bins(&bins, effort, || symbols)
+    let histogram = Histogram::new(latents, grain);
+    let bins = partition(&histogram.buckets, effort);
+    with_bins(&bins, effort, || histogram.symbols(latents, &bins))
 }
 
 fn partition<L: Latent>(buckets: &[Bucket<L>], effort: Effort) -> Vec<Bucket<L>> {

@@ -1,5 +1,6 @@
 //! Buckets: latents in ascending order, cut to ranges of about equal count that no value straddles.
 
+use crate::bits::low_mask;
 use crate::number::Latent;
 
 /// A range of latents and how many fall in it.
@@ -17,6 +18,12 @@ impl<L: Latent> Bucket<L> {
     /// Bits of an offset in it.
     pub(crate) fn offset_bits(&self) -> u32 {
         self.upper.sub(self.lower).bit_length()
+    }
+
+    /// The greatest latent that so many bits reach.
+    pub(crate) fn limit(&self) -> L {
+        let reach = self.lower.add(L::truncate(low_mask(self.offset_bits())));
+        if reach < self.lower { L::MAX } else { reach }
     }
 }
 

@@ -19,45 +19,61 @@ pub(crate) fn symbols<L: Latent>(latents: &[L], bins: &[Bucket<L>]) -> Vec<u16> 
     symbols
 }
 
-/// The same, and the bins with as many latents and as great ones as there are in each.
-pub(crate) fn symbols_and_bins<L: Latent>(
+/// The same, and the bins: as they were planned by a part of the latents where all lie within them, and as they
+/// are where some lie farther out. Nothing where that takes notably more bits.
+pub(crate) fn within<L: Latent>(
     latents: &[L],
-    bins: &[Bucket<L>],
-) -> (Vec<u16>, Vec<Bucket<L>>) {
-    const LANES: usize = 4;
-    let (ranges, present) = (ranges_of(bins, latents.len()), Present::in_use());
-    // Several of each bin, since neighbours often share one.
-    let mut seen = vec![[(L::ZERO, 0u32); LANES]; bins.len()];
-    let mut symbols = spare::filled(0u16, latents.len());
+    planned: &[Bucket<L>],
+) -> Option<(Vec<u16>, Vec<Bucket<L>>)> {
+    let (ranges, present) = (ranges_of(planned, latents.len()), Present::in_use());
+    let limits: Vec<L> = planned.iter().map(Bucket::limit).collect();
+    let mut symbols = spare::filled(0, latents.len());
+    let mut are_within = true;
     for (latents, symbols) in latents.chunks(BLOCK).zip(symbols.chunks_mut(BLOCK)) {
         ranges.find(present, latents, symbols);
-        let (groups, rest) = latents.as_chunks::<LANES>();
-        let (group_symbols, rest_symbols) = symbols.as_chunks::<LANES>();
-        let mut see = |x: L, symbol: u16, lane: usize| {
-            let (upper, count) = &mut seen[usize::from(symbol)][lane];
-            *upper = x.max(*upper);
-            *count += 1;
-        };
-        for (group, symbols) in groups.iter().zip(group_symbols) {
-            for lane in 0..LANES {
-                see(group[lane], symbols[lane], lane);
-            }
+        are_within = are_within && !ranges.exceed(present, &limits, latents, symbols);
+    }
+    if are_within {
+        return Some((symbols, planned.to_vec()));
+    }
+    let bins = counted(latents, &symbols, planned);
+    if are_wider(&bins, planned) {
+        spare::give(symbols);
+        return None;
+    }
+    Some(without_empty(symbols, bins))
+}
+
+/// Bins with as many latents and as great ones as there are in each.
+fn counted<L: Latent>(latents: &[L], symbols: &[u16], bins: &[Bucket<L>]) -> Vec<Bucket<L>> {
+    const LANES: usize = 4;
+    // Several of each bin, since neighbours often share one.
+    let mut seen = vec![[(L::ZERO, 0u32); LANES]; bins.len()];
+    let mut see = |x: L, symbol: u16, lane: usize| {
+        let (upper, count) = &mut seen[usize::from(symbol)][lane];
+        *upper = x.max(*upper);
+        *count += 1;
+    };
+    let (groups, rest) = latents.as_chunks::<LANES>();
+    let (group_symbols, rest_symbols) = symbols.as_chunks::<LANES>();
+    for (group, symbols) in groups.iter().zip(group_symbols) {
+        for lane in 0..LANES {
+            see(group[lane], symbols[lane], lane);
         }
-        for (&x, &symbol) in rest.iter().zip(rest_symbols) {
-            see(x, symbol, 0);
-        }
+    }
+    for (&x, &symbol) in rest.iter().zip(rest_symbols) {
+        see(x, symbol, 0);
     }
     let to_bin = |(bin, lanes): (&Bucket<L>, &[(L, u32); LANES])| Bucket {
         lower: bin.lower,
         upper: lanes.iter().fold(bin.lower, |upper, lane| upper.max(lane.0)),
         count: lanes.iter().map(|lane| lane.1).sum(),
     };
-    let bins = bins.iter().zip(&seen).map(to_bin).collect();
-    (symbols, bins)
+    bins.iter().zip(&seen).map(to_bin).collect()
 }
 
 /// The same without bins that have no latents.
-pub(crate) fn without_empty<L: Latent>(
+fn without_empty<L: Latent>(
     mut symbols: Vec<u16>,
     mut bins: Vec<Bucket<L>>,
 ) -> (Vec<u16>, Vec<Bucket<L>>) {
@@ -80,7 +96,7 @@ pub(crate) fn without_empty<L: Latent>(
 }
 
 /// Whether bins take notably more bits than it was planned, as latents reach farther.
-pub(crate) fn are_wider<L: Latent>(bins: &[Bucket<L>], planned: &[Bucket<L>]) -> bool {
+fn are_wider<L: Latent>(bins: &[Bucket<L>], planned: &[Bucket<L>]) -> bool {
     let n: f64 = bins.iter().map(|bin| f64::from(bin.count)).sum();
     let (mut all, mut more) = (0.0, 0.0);
     for (bin, planned) in bins.iter().zip(planned) {
