@@ -11,6 +11,11 @@ use latens_kernels::dispatch::Present;
 /// Values are counted directly when they span no more than this.
 const DENSE: u64 = 1 << 16;
 
+/// Stands for the bins of a range of which parts lie in several.
+const CUT_FURTHER: u16 = u16::MAX;
+/// Latents of which it is looked at together whether one lies in such a range.
+const GROUP: usize = 64;
+
 /// Buckets of all latents of a variable, and what was learnt on the way about where each lies.
 #[derive(Debug)]
 pub(crate) struct Histogram<L> {
@@ -99,11 +104,20 @@ impl<L: Latent> Histogram<L> {
                 // A bin begins at a latent, which may lie behind the lower bound of its range.
                 let mut by_range: Vec<u16> =
                     lowers[1..].iter().map(|next| bin_of(next.sub(L::ONE))).collect();
-                by_range.push(u16::MAX);
-                by_range[0] = u16::MAX;
-                for (place, &x) in by_latent.iter_mut().zip(latents) {
-                    let symbol = by_range[usize::from(*place)];
-                    *place = if symbol == u16::MAX { bin_of(x) } else { symbol };
+                by_range.push(CUT_FURTHER);
+                by_range[0] = CUT_FURTHER;
+                for (places, latents) in by_latent.chunks_mut(GROUP).zip(latents.chunks(GROUP)) {
+                    let mut any = false;
+                    for place in &mut *places {
+                        *place = by_range[usize::from(*place)];
+                        any |= *place == CUT_FURTHER;
+                    }
+                    if any {
+                        let places = places.iter_mut().zip(latents);
+                        places
+                            .filter(|(place, _)| **place == CUT_FURTHER)
+                            .for_each(|(place, &x)| *place = bin_of(x));
+                    }
                 }
                 by_latent
             }
