@@ -10,6 +10,7 @@ pub mod dispatch;
 pub mod lane;
 mod latent;
 pub mod lookup;
+pub mod pack;
 pub mod prefetch;
 pub mod ranges;
 pub mod rans;
@@ -21,6 +22,7 @@ pub mod testing;
 mod scalar {
     pub(crate) mod delta;
     pub(crate) mod delta_pack;
+    pub(crate) mod pack;
     pub(crate) mod ranges;
     pub(crate) mod rans;
     pub(crate) mod rans_encode;
@@ -54,6 +56,8 @@ mod x86_64 {
     pub(crate) mod avx2_walk;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_pack;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_ranges;
     #[cfg(any(target_arch = "x86_64", test))]

@@ -1,6 +1,9 @@
 //! The bits of a page's body, written without a branch that depends on them.
 
 use crate::bits::writer::BitWriter;
+use crate::number::Latent;
+use latens_kernels::dispatch::Present;
+use latens_kernels::pack::{self, Place, Spans};
 
 /// Words that are held back, at least, before they go to where bytes are kept.
 const HELD: usize = if cfg!(test) { 16 } else { 1 << 11 };
@@ -13,49 +16,43 @@ pub(crate) struct Body<'a> {
     at: Place,
 }
 
-/// Where the next bit goes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
-    /// Words that are full.
-    full: usize,
-    /// Bits of the word behind them.
-    pending: u64,
-    /// How many, fewer than 64.
-    bits: u32,
-}
-
-/// A place and the words from there on, held while a batch is written.
-pub(crate) struct Cursor<'a> {
-    words: &'a mut [u64],
-    at: Place,
-}
-
 impl<'a> Body<'a> {
-    /// Appends to a writer.
-    pub(crate) fn new(writer: &'a mut BitWriter) -> Self {
-        Self { writer, words: vec![0; HELD], at: Place::default() }
+    /// Appends to a writer; of about so many fields.
+    pub(crate) fn new(writer: &'a mut BitWriter, fields: usize) -> Self {
+        Self { writer, words: vec![0; HELD.min(fields + 1)], at: Place::default() }
     }
 
-    /// Room for at most `most` bits. What is written there counts when it is [`Body::take`]n.
-    #[inline(always)]
-    pub(crate) fn cursor(&mut self, most: usize) -> Cursor<'_> {
-        let needed = most / 64 + 2;
-        if self.words.len() < self.at.full + needed {
-            self.make_room(needed);
+    /// Appends codes by fours as [`latens_kernels::tans::Encoder::codes`] has them.
+    pub(crate) fn write_codes(&mut self, fours: &[u64]) {
+        self.make_room(fours.len());
+        self.at = pack::codes(Present::in_use(), &mut self.words, self.at, fours);
+    }
+
+    /// Appends the offsets of latents in bins.
+    pub(crate) fn write_offsets<L: Latent>(
+        &mut self,
+        spans: &Spans,
+        latents: &[L],
+        symbols: &[u16],
+    ) {
+        self.make_room(latents.len());
+        let present = Present::in_use();
+        self.at = pack::offsets(present, &mut self.words, self.at, spans, latents, symbols);
+    }
+
+    /// Room for so many fields.
+    #[inline]
+    fn make_room(&mut self, fields: usize) {
+        // Behind the last word that is full there is one that is not.
+        if self.words.len() < self.at.full() + fields + 1 {
+            self.pass_on(fields + 1);
         }
-        Cursor { words: &mut self.words, at: self.at }
-    }
-
-    /// Continues where a cursor ended.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, end: Place) {
-        self.at = end;
     }
 
     #[inline(never)]
-    fn make_room(&mut self, needed: usize) {
-        self.writer.write_words(&self.words[..self.at.full]);
-        self.at.full = 0;
+    fn pass_on(&mut self, needed: usize) {
+        self.writer.write_words(&self.words[..self.at.full()]);
+        self.at = self.at.taken();
         if self.words.len() < needed {
             self.words.resize(needed, 0);
         }
@@ -63,39 +60,16 @@ impl<'a> Body<'a> {
 
     /// Appends what is held back.
     pub(crate) fn finish(self) {
-        self.writer.write_words(&self.words[..self.at.full]);
-        self.writer.write(self.at.pending, self.at.bits);
-    }
-}
-
-impl Cursor<'_> {
-    /// Where it ends.
-    #[inline(always)]
-    pub(crate) fn end(self) -> Place {
-        self.at
-    }
-
-    /// Appends the `count` (0 to 64) low bits of `value`; higher bits must be zero.
-    #[inline(always)]
-    pub(crate) fn write(&mut self, value: u64, count: u32) {
-        let Place { full, pending, bits } = self.at;
-        let word = pending | value << bits;
-        self.words[full] = word;
-        let total = bits + count;
-        let is_full = total >= 64;
-        // What did not fit; in two shifts, as one by 64 is none.
-        let rest = (value >> 1) >> (63 - bits);
-        self.at = Place {
-            full: full + usize::from(is_full),
-            pending: if is_full { rest } else { word },
-            bits: total % 64,
-        };
+        self.writer.write_words(&self.words[..self.at.full()]);
+        let (value, count) = self.at.pending();
+        self.writer.write(value, count);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::low_mask;
     use proptest::prelude::*;
 
     proptest! {
@@ -105,17 +79,14 @@ mod tests {
         ) {
             let fields: Vec<(u64, u32)> = fields
                 .into_iter()
-                .map(|(value, count)| (value & crate::bits::low_mask(count), count))
+                .map(|(value, count)| (value & low_mask(count), count))
                 .collect();
             let (mut plain, mut ours) = (BitWriter::default(), BitWriter::default());
-            let mut body = Body::new(&mut ours);
+            let mut body = Body::new(&mut ours, 20);
             for chunk in fields.chunks(7) {
-                let mut cursor = body.cursor(7 * 64);
-                for &(value, count) in chunk {
-                    cursor.write(value, count);
-                }
-                let end = cursor.end();
-                body.take(end);
+                let (values, counts): (Vec<u64>, Vec<u32>) = chunk.iter().copied().unzip();
+                let spans = Spans::new(counts.into_iter().map(|count| (0u64, count)));
+                body.write_offsets(&spans, &values, &[0, 1, 2, 3, 4, 5, 6][..chunk.len()]);
             }
             for (value, count) in fields {
                 plain.write(value, count);

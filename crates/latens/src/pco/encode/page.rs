@@ -4,17 +4,17 @@
 //! all variables are written forwards, batch by batch.
 
 use crate::ans::tans;
-use crate::bits::low_mask;
 use crate::bits::writer::BitWriter;
 use crate::number::Latent;
 use crate::pco::binning::Trained;
-use crate::pco::encode::body::{Body, Cursor};
+use crate::pco::encode::body::Body;
 use crate::pco::encode::split::Stored;
 use crate::pco::layout::page_meta::PageVariable;
 use crate::pco::layout::variable::Variable;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::spare;
 use latens_kernels::dispatch::Present;
+use latens_kernels::pack::Spans;
 use latens_kernels::tans::Encoder;
 use std::mem::take;
 use std::ops::Range;
@@ -24,22 +24,13 @@ use std::ops::Range;
 pub(crate) struct VariableCoder<L> {
     pub(crate) variable: Variable<L>,
     encoder: Encoder,
-    spans: Vec<Span<L>>,
-    /// Bits of the widest offset.
-    widest: u32,
+    spans: Spans,
     /// Bits of a table's worth of offsets.
     offset_bits: u64,
     /// By latent of all pages, end to end: its bin; empty where there is one at most.
     symbols: Vec<u16>,
     /// Where each page's latents lie in those of all pages.
     pages: Vec<Range<usize>>,
-}
-
-/// What an offset needs of a bin.
-#[derive(Clone, Copy, Debug)]
-struct Span<L> {
-    lower: L,
-    bits: u8,
 }
 
 /// A variable of a page, coded: ready to be written.
@@ -49,8 +40,7 @@ pub(crate) struct Coded<'a, L> {
     log: u32,
     /// By four latents: their codes, the first one lowest, and in the highest byte how many bits.
     codes: Vec<u64>,
-    spans: &'a [Span<L>],
-    widest: u32,
+    spans: &'a Spans,
     offset_bits: u64,
     symbols: &'a [u16],
     latents: &'a [L],
@@ -70,7 +60,6 @@ impl<L> Drop for Coded<'_, L> {
 
 impl<L: Latent> VariableCoder<L> {
     /// For the bins of all pages, which store so many latents each.
-    #[expect(clippy::cast_possible_truncation, reason = "widths are at most 64")]
     pub(crate) fn new(trained: Trained<L>, stored: impl Iterator<Item = usize>) -> Self {
         let Trained { variable, symbols } = trained;
         let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
@@ -79,12 +68,7 @@ impl<L: Latent> VariableCoder<L> {
         } else {
             tans::encoder(variable.log, &weights)
         };
-        let span = |bin: &crate::pco::layout::variable::Bin<L>| Span {
-            lower: bin.lower,
-            bits: bin.offset_bits as u8,
-        };
-        let spans = variable.bins.iter().map(span).collect();
-        let widest = variable.bins.iter().map(|bin| bin.offset_bits).max().unwrap_or(0);
+        let spans = Spans::new(variable.bins.iter().map(|bin| (bin.lower, bin.offset_bits)));
         let offset_bits = variable
             .bins
             .iter()
@@ -96,7 +80,7 @@ impl<L: Latent> VariableCoder<L> {
             end - n..end
         };
         let pages = stored.map(to_range).collect();
-        Self { variable, encoder, spans, widest, offset_bits, symbols, pages }
+        Self { variable, encoder, spans, offset_bits, symbols, pages }
     }
 
     /// Codes what a page stores of the variable.
@@ -110,7 +94,6 @@ impl<L: Latent> VariableCoder<L> {
             log: self.variable.log,
             codes,
             spans: &self.spans,
-            widest: self.widest,
             offset_bits: self.offset_bits,
             symbols,
             latents: &stored.latents,
@@ -128,7 +111,6 @@ impl<L: Latent> Coded<'_, L> {
     }
 
     /// Writes the latents of the batch that starts at number `start`.
-    #[inline(always)]
     fn write_batch(&self, body: &mut Body<'_>, start: usize) {
         let n = self.latents.len();
         let range = start.min(n)..(start + BATCH_N).min(n);
@@ -136,70 +118,12 @@ impl<L: Latent> Coded<'_, L> {
         if range.is_empty() {
             return;
         }
-        // A code has 14 bits at most.
-        let mut cursor = body.cursor(range.len() * (14 + L::BITS as usize));
-        self.write_range(&mut cursor, range);
-        let end = cursor.end();
-        body.take(end);
-    }
-
-    #[inline(always)]
-    fn write_range(&self, cursor: &mut Cursor<'_>, range: Range<usize>) {
         let latents = &self.latents[range.clone()];
         if self.symbols.is_empty() {
-            if let Some(&span) = self.spans.first() {
-                latents.iter().for_each(|&x| cursor.write(span.offset(x), span.bits.into()));
-            }
-            return;
+            return body.write_offsets(self.spans, latents, &[0; BATCH_N][..latents.len()]);
         }
-        for &group in &self.codes[range.start / LANES..range.end.div_ceil(LANES)] {
-            cursor.write(group & low_mask(56), (group >> 56) as u32);
-        }
-        let symbols = &self.symbols[range];
-        // As many offsets in one step as fit in 64 bits.
-        match self.widest {
-            0 => {}
-            1..=8 => self.write_offsets::<8>(cursor, latents, symbols),
-            9..=12 => self.write_offsets::<5>(cursor, latents, symbols),
-            13..=16 => self.write_offsets::<4>(cursor, latents, symbols),
-            17..=21 => self.write_offsets::<3>(cursor, latents, symbols),
-            22..=32 => self.write_offsets::<2>(cursor, latents, symbols),
-            _ => self.write_offsets::<1>(cursor, latents, symbols),
-        }
-    }
-
-    #[inline(always)]
-    fn write_offsets<const N: usize>(
-        &self,
-        cursor: &mut Cursor<'_>,
-        latents: &[L],
-        symbols: &[u16],
-    ) {
-        let (latents, last_latents) = latents.as_chunks::<N>();
-        let (symbols, last_symbols) = symbols.as_chunks::<N>();
-        for (latents, symbols) in latents.iter().zip(symbols) {
-            self.write_group(cursor, latents, symbols);
-        }
-        self.write_group(cursor, last_latents, last_symbols);
-    }
-
-    /// Writes offsets that take 64 bits at most in all.
-    #[inline(always)]
-    fn write_group(&self, cursor: &mut Cursor<'_>, latents: &[L], symbols: &[u16]) {
-        let (mut all, mut total) = (0, 0);
-        for (&x, &symbol) in latents.iter().zip(symbols) {
-            let span = self.spans[usize::from(symbol)];
-            all |= span.offset(x) << (total % 64);
-            total += u32::from(span.bits);
-        }
-        cursor.write(all, total);
-    }
-}
-
-impl<L: Latent> Span<L> {
-    #[inline(always)]
-    fn offset(self, x: L) -> u64 {
-        x.sub(self.lower).to_u64()
+        body.write_codes(&self.codes[range.start / LANES..range.end.div_ceil(LANES)]);
+        body.write_offsets(self.spans, latents, &self.symbols[range]);
     }
 }
 
@@ -223,21 +147,16 @@ pub(crate) fn write<P: Latent, S: Latent>(
         + delta.map_or(0, Coded::about_bits)
         + secondary.map_or(0, Coded::about_bits);
     w.reserve(bits / 8 + bits / 256);
-    let mut body = Body::new(w);
-    Present::in_use().call(
-        #[inline(always)]
-        || {
-            for start in (0..n).step_by(BATCH_N) {
-                if let Some(coded) = delta {
-                    coded.write_batch(&mut body, start);
-                }
-                primary.write_batch(&mut body, start);
-                if let Some(coded) = secondary {
-                    coded.write_batch(&mut body, start);
-                }
-            }
-        },
-    );
+    let mut body = Body::new(w, n);
+    for start in (0..n).step_by(BATCH_N) {
+        if let Some(coded) = delta {
+            coded.write_batch(&mut body, start);
+        }
+        primary.write_batch(&mut body, start);
+        if let Some(coded) = secondary {
+            coded.write_batch(&mut body, start);
+        }
+    }
     body.finish();
     w.align();
 }
