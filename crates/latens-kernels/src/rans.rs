@@ -92,14 +92,9 @@ impl Kernel {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Simd::Avx512 => {
-                // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked.
-                let together = |cursors: &mut [Cursor<'_>]| unsafe {
-                    let fours = cursors.as_chunks_mut().0;
-                    fours.iter_mut().for_each(|four| avx512_rans::rows_4(tables, four));
-                    let twos = cursors.as_chunks_mut().0;
-                    twos.iter_mut().for_each(|two| avx512_rans::rows_2(tables, two));
-                    let ones = cursors.as_chunks_mut().0;
-                    ones.iter_mut().for_each(|one| avx512_rans::rows_1(tables, one));
+                let together = |cursors: &mut [Cursor<'_>]| {
+                    // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked.
+                    unsafe { avx512_rans::together(tables, cursors) };
                 };
                 together(cursors);
                 // Where there are too many classes for that.

@@ -351,13 +351,13 @@ unsafe fn eight<R: Row>(row: R, index: __m256i, out: *mut u8) -> __m256i {
     }
 }
 
-/// Four slots, whose numbers are the halves of `a` and `b`: on Zen 3 a gather takes more steps. In assembly,
+/// Four slots, whose numbers are the halves of `a` and `b`: on Zen 3 and 4 a gather takes more steps. In assembly,
 /// as the compiler joins them by steps that one port alone can do, and loads all before it joins any.
 ///
 /// # Safety
 /// Needs AVX, and such slots.
 #[inline(always)]
-unsafe fn four(slots: *const u32, a: u64, b: u64) -> __m128i {
+pub(crate) unsafe fn four(slots: *const u32, a: u64, b: u64) -> __m128i {
     let found;
     // SAFETY: four slots are loaded, which are there as the caller vouches.
     unsafe {

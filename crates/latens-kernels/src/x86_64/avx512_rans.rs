@@ -1,9 +1,9 @@
 //! AVX-512 kernels of [`crate::rans`]: two vectors of sixteen states to a group, and up to four
 //! groups side by side.
 //!
-//! Slots come by gather; the states below 2^16 make a mask, and one expansion under it brings the
-//! next words of the stream to the lanes that take them. A row of one group waits about sixty cycles
-//! for itself, so that one group or two leave most of the processor idle.
+//! Slots come by gather, or by single loads where gathers are slow; the states below 2^16 make a mask, and one
+//! expansion under it brings the next words of the stream to the lanes that take them. A row of one group waits
+//! about sixty cycles for itself, so that one group or two leave most of the processor idle.
 //!
 //! All of it is generic over [`Lanes`] and tested through the portable model of its operations.
 
@@ -50,20 +50,23 @@ struct Constants<V> {
 }
 
 /// Whole rows of `G` groups, as long as none's words or symbols run out; none where their classes
-/// are not alike.
+/// are not alike. `SINGLE`: slots by single loads.
 ///
 /// # Safety
 /// As [`Lanes`] says; each class of the groups has a table, and there are as many classes as
 /// symbols.
 #[inline(always)]
-unsafe fn rows<V: Lanes, const G: usize>(tables: Tables<'_>, cursors: &mut [Cursor<'_>; G]) {
+unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
+    tables: Tables<'_>,
+    cursors: &mut [Cursor<'_>; G],
+) {
     // SAFETY: as the caller vouches; the kinds are those of all groups.
     unsafe {
         if cursors.iter().all(|c| matches!(c.classes, Classes::One(_))) {
-            return rows_by::<V, G, ONE>(tables, None, cursors);
+            return rows_by::<V, G, ONE, SINGLE>(tables, None, cursors);
         }
         if cursors.iter().all(|c| matches!(c.classes, Classes::PerSymbol(_))) {
-            return rows_by::<V, G, PER_SYMBOL>(tables, None, cursors);
+            return rows_by::<V, G, PER_SYMBOL, SINGLE>(tables, None, cursors);
         }
         let (Classes::Levels(Levels { cols, map, .. }), at) =
             (cursors[0].classes, cursors[0].written)
@@ -89,7 +92,7 @@ unsafe fn rows<V: Lanes, const G: usize>(tables: Tables<'_>, cursors: &mut [Curs
             }
             *scaled = class << by;
         }
-        rows_by::<V, G, LEVELS>(tables, Some((cols, scaled)), cursors);
+        rows_by::<V, G, LEVELS, SINGLE>(tables, Some((cols, scaled)), cursors);
     }
 }
 
@@ -97,7 +100,7 @@ unsafe fn rows<V: Lanes, const G: usize>(tables: Tables<'_>, cursors: &mut [Curs
 /// As [`rows`]; the classes of all groups are of this kind, with these levels of columns and this
 /// map, scaled.
 #[inline(always)]
-unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8>(
+unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
     tables: Tables<'_>,
     levels: Option<(&[u8], &[u8])>,
     cursors: &mut [Cursor<'_>; G],
@@ -167,7 +170,7 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8>(
                         $(if $g < G {
                             let bases = bases::<V, KIND>(&constants, fixed[$g % G], levels, &mut at[$g % G]);
                             V::bring_near(at[$g % G].words.wrapping_add(ahead));
-                            step(&constants, bases, &mut x[$g % G], &mut at[$g % G]);
+                            step::<V, SINGLE>(&constants, bases, &mut x[$g % G], &mut at[$g % G]);
                         })*
                     };
                 }
@@ -232,7 +235,7 @@ unsafe fn bases<V: Lanes, const KIND: u8>(
 /// As [`Lanes`] says; 64 bytes to read from `place.words` on, 32 to write from `place.out` on, and
 /// slots for what `bases` or'ed with the mask come to.
 #[inline(always)]
-unsafe fn step<V: Lanes>(
+unsafe fn step<V: Lanes, const SINGLE: bool>(
     constants: &Constants<V>,
     bases: [V; VECTORS],
     states: &mut [V; VECTORS],
@@ -242,7 +245,7 @@ unsafe fn step<V: Lanes>(
     unsafe {
         let mut entries = bases;
         for (x, entry) in states.iter_mut().zip(&mut entries) {
-            *entry = x.within_or(constants.mask, *entry).gather(constants.slots);
+            *entry = x.within_or(constants.mask, *entry).gather::<SINGLE>(constants.slots);
             let product = entry.down::<20>().mul(x.shift_right(constants.bits));
             *x = product.add(entry.and(constants.nth));
         }
@@ -258,48 +261,60 @@ unsafe fn step<V: Lanes>(
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use real::{rows_1, rows_2, rows_4};
+pub(crate) use real::together;
 
 #[cfg(target_arch = "x86_64")]
 mod real {
     use std::arch::x86_64::__m512i;
 
     use super::{Cursor, Tables, rows};
+    use crate::dispatch::gathers_are_slow;
 
-    /// Whole rows of one group, as long as its words do not run out.
+    /// Whole rows as long as words and symbols do not run out: of four groups at a time, of two, and of what is left
+    /// of each.
     ///
     /// # Safety
-    /// Each class of the group has a table, and there are as many classes as symbols.
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2,popcnt"
-    )]
-    pub(crate) unsafe fn rows_1(tables: Tables<'_>, cursors: &mut [Cursor<'_>; 1]) {
+    /// Needs AVX-512 as [`crate::dispatch::Simd::Avx512`] has it. Each class of the groups has a table, and there are
+    /// as many classes as symbols.
+    pub(crate) unsafe fn together(tables: Tables<'_>, cursors: &mut [Cursor<'_>]) {
         // SAFETY: as the caller vouches.
-        unsafe { rows::<__m512i, 1>(tables, cursors) }
+        unsafe {
+            if gathers_are_slow() {
+                together_by::<true>(tables, cursors);
+            } else {
+                together_by::<false>(tables, cursors);
+            }
+        }
     }
 
-    /// Whole rows of two groups, as long as neither's words or symbols run out.
-    ///
     /// # Safety
-    /// Each class of the groups has a table, and there are as many classes as symbols.
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2,popcnt"
-    )]
-    pub(crate) unsafe fn rows_2(tables: Tables<'_>, cursors: &mut [Cursor<'_>; 2]) {
+    /// As [`together`].
+    pub(super) unsafe fn together_by<const SINGLE: bool>(
+        tables: Tables<'_>,
+        cursors: &mut [Cursor<'_>],
+    ) {
         // SAFETY: as the caller vouches.
-        unsafe { rows::<__m512i, 2>(tables, cursors) }
+        unsafe {
+            let fours = cursors.as_chunks_mut().0;
+            fours.iter_mut().for_each(|four| rows_of::<4, SINGLE>(tables, four));
+            let twos = cursors.as_chunks_mut().0;
+            twos.iter_mut().for_each(|two| rows_of::<2, SINGLE>(tables, two));
+            let ones = cursors.as_chunks_mut().0;
+            ones.iter_mut().for_each(|one| rows_of::<1, SINGLE>(tables, one));
+        }
     }
 
-    /// Whole rows of four groups, as long as none's words or symbols run out.
-    ///
     /// # Safety
-    /// Each class of the groups has a table, and there are as many classes as symbols.
+    /// As [`together`].
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2,popcnt"
     )]
-    pub(crate) unsafe fn rows_4(tables: Tables<'_>, cursors: &mut [Cursor<'_>; 4]) {
+    unsafe fn rows_of<const G: usize, const SINGLE: bool>(
+        tables: Tables<'_>,
+        cursors: &mut [Cursor<'_>; G],
+    ) {
         // SAFETY: as the caller vouches.
-        unsafe { rows::<__m512i, 4>(tables, cursors) }
+        unsafe { rows::<__m512i, G, SINGLE>(tables, cursors) }
     }
 }
 
@@ -320,7 +335,7 @@ mod tests {
             let one = with_group(&case, |group| {
                 let mut cursors = [Cursor::new(group)];
                 // SAFETY: the model needs no instructions, and looks up what is there.
-                unsafe { rows::<Model, 1>(tables, &mut cursors) };
+                unsafe { rows::<Model, 1, false>(tables, &mut cursors) };
                 let [cursor] = cursors;
                 assert!(cursor.safe_rows() == 0 || levels, "the vectors did their part");
                 scaled += if levels { cursor.written } else { 0 };
@@ -330,11 +345,39 @@ mod tests {
             let two = with_two(&case, &case, |two| {
                 let mut cursors = two.map(Cursor::new);
                 // SAFETY: as above.
-                unsafe { rows::<Model, 2>(tables, &mut cursors) };
+                unsafe { rows::<Model, 2, false>(tables, &mut cursors) };
                 cursors.map(|cursor| finish(tables, cursor))
             });
             assert_eq!(two, [scalar.clone(), scalar], "{case:?}");
         }
         assert!(scaled > 100_000, "levels of few enough classes");
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn slots_by_gathers_and_by_single_loads_agree() {
+        use super::real::together_by;
+        if !crate::dispatch::Simd::Avx512.is_available() {
+            println!("no AVX-512 on this processor: nothing was compared");
+            return;
+        }
+        for case in cases() {
+            let tables = Tables::new(&case.slots, case.bits).unwrap();
+            let decode = |single: bool| {
+                with_two(&case, &case, |two| {
+                    let mut cursors = two.map(Cursor::new);
+                    // SAFETY: as just asked; the cases are valid.
+                    unsafe {
+                        if single {
+                            together_by::<true>(tables, &mut cursors);
+                        } else {
+                            together_by::<false>(tables, &mut cursors);
+                        }
+                    }
+                    cursors.map(|cursor| finish(tables, cursor))
+                })
+            };
+            assert_eq!(decode(true), decode(false), "{case:?}");
+        }
     }
 }

@@ -24,8 +24,8 @@ pub(crate) trait Lanes: Copy {
     /// For each lane the byte of `window` that its second byte names, below 64, as its second byte;
     /// the others are 0. `second` is [`SECOND`].
     unsafe fn look_up(self, window: &[u8; WINDOW], second: u64) -> Self;
-    /// For each lane its number in `slots`.
-    unsafe fn gather(self, slots: *const u32) -> Self;
+    /// For each lane its number in `slots`; by `SINGLE` loads or together.
+    unsafe fn gather<const SINGLE: bool>(self, slots: *const u32) -> Self;
     /// Bits of both.
     unsafe fn and(self, other: Self) -> Self;
     /// Its bits in `mask`, and those of `other`.
@@ -58,6 +58,7 @@ mod real {
     use std::arch::x86_64::*;
 
     use super::{Lanes, WIDTH, WINDOW};
+    use crate::x86_64::avx2_rans::four;
 
     /// An expression of intrinsics that touch no memory but whole arrays.
     macro_rules! intrinsics {
@@ -93,9 +94,23 @@ mod real {
             })
         }
         #[inline(always)]
-        unsafe fn gather(self, slots: *const u32) -> Self {
-            // SAFETY: the caller vouches for the instruction, and that the slots are there.
-            unsafe { _mm512_i32gather_epi32::<4>(self, slots.cast()) }
+        unsafe fn gather<const SINGLE: bool>(self, slots: *const u32) -> Self {
+            // SAFETY: the caller vouches for the instructions, and that the slots are there.
+            unsafe {
+                if !SINGLE {
+                    return _mm512_i32gather_epi32::<4>(self, slots.cast());
+                }
+                let four = |numbers: __m128i| {
+                    let first = _mm_cvtsi128_si64(numbers).cast_unsigned();
+                    four(slots, first, _mm_extract_epi64::<1>(numbers).cast_unsigned())
+                };
+                let eight = |numbers: __m256i| {
+                    let high = _mm256_extracti128_si256::<1>(numbers);
+                    _mm256_set_m128i(four(high), four(_mm256_castsi256_si128(numbers)))
+                };
+                let low = _mm512_castsi256_si512(eight(_mm512_castsi512_si256(self)));
+                _mm512_inserti64x4::<1>(low, eight(_mm512_extracti64x4_epi64::<1>(self)))
+            }
         }
         #[inline(always)]
         unsafe fn and(self, other: Self) -> Self {
@@ -207,7 +222,7 @@ pub(crate) mod tests {
             assert_eq!(second, SECOND);
             Model(self.0.map(|i| u32::from(window[(i >> 8 & 63) as usize]) << 8))
         }
-        unsafe fn gather(self, slots: *const u32) -> Self {
+        unsafe fn gather<const SINGLE: bool>(self, slots: *const u32) -> Self {
             // SAFETY: the caller vouches for the slots.
             Model(self.0.map(|i| unsafe { *slots.add(i as usize) }))
         }
@@ -273,7 +288,8 @@ pub(crate) mod tests {
                 let few = (x.and(__m512i::splat(63)), mx.and(Model::splat(63)));
                 let (by, mby) = (y.and(__m512i::splat(31)), my.and(Model::splat(31)));
                 let pairs = [
-                    (few.0.gather(slots.as_ptr()), few.1.gather(slots.as_ptr())),
+                    (few.0.gather::<false>(slots.as_ptr()), few.1.gather::<false>(slots.as_ptr())),
+                    (few.0.gather::<true>(slots.as_ptr()), few.1.gather::<true>(slots.as_ptr())),
                     (x.look_up(&window, SECOND), mx.look_up(&window, SECOND)),
                     (__m512i::widen_bytes(&bytes), Model::widen_bytes(&bytes)),
                     (x.within_or(y, few.0), mx.within_or(my, few.1)),
