@@ -57,6 +57,8 @@ mod x86_64 {
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_few_ranges;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_pack;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_ranges;
@@ -80,6 +82,8 @@ mod x86_64 {
     pub(crate) mod bmi2_walk;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod lanes512;
+    #[cfg(target_arch = "x86_64")]
+    mod registers512;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod shadow;
     #[cfg(any(target_arch = "x86_64", test))]

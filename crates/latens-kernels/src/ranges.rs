@@ -2,13 +2,14 @@
 //!
 //! Ranges are given by their lower bounds, ascending; what lies before the first belongs to it. A table by distance
 //! from a middle, finer the nearer, leads to the first range that a number may be in; from there a halving search of
-//! a fixed number of steps has no branch to mispredict.
+//! a fixed number of steps has no branch to mispredict. Where all bounds fit in registers, the search is one among
+//! all of them.
 
 use crate::dispatch::{Present, Simd};
 use crate::latent::Latent;
 use crate::scalar::ranges as scalar;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::avx512_ranges as avx512;
+use crate::x86_64::{avx512_few_ranges as few, avx512_ranges as avx512};
 
 /// Most ranges.
 pub const MOST: usize = 1 << 14;
@@ -20,10 +21,18 @@ const MOST_STEPS: u32 = 2;
 /// Finds in which range each number lies.
 #[derive(Clone, Debug)]
 pub struct Ranges<L> {
-    /// Filled up with the last one, so that a step from any range that a cell names stays within.
+    present: Present,
+    /// Where there are cells, filled up with the last one, so that a step from any range that a cell names stays within.
     pub(crate) lowers: Vec<L>,
     /// The last range.
     pub(crate) last: u16,
+    /// Nothing in them where bounds fit in registers.
+    pub(crate) cells: Cells<L>,
+}
+
+/// What leads to a first range.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cells<L> {
     pub(crate) middle: L,
     /// Cells on either side of the middle: more than that of the farthest distance.
     pub(crate) side: usize,
@@ -52,26 +61,93 @@ fn cell_start(cell: usize, fine: u32) -> u64 {
     (cell - (shift << fine)) << shift
 }
 
+/// Whether so many ranges fit in registers.
+fn are_few<L: Latent>(present: Present, count: usize) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if present.simd() == Simd::Avx512 && L::WIDTH >= 32 {
+        return count <= few::most::<L>();
+    }
+    let _ = (present, count);
+    false
+}
+
 impl<L: Latent> Ranges<L> {
     /// For 1 to [`MOST`] lower bounds, and about so many numbers to be found.
     ///
     /// # Panics
     /// Where there are more or none.
-    pub fn new(lowers: Vec<L>, numbers: usize) -> Self {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^14 ranges")]
+    pub fn new(present: Present, mut lowers: Vec<L>, numbers: usize) -> Self {
         assert!((1..=MOST).contains(&lowers.len()), "1 to 2^14 ranges");
-        let coarse = Self::with(lowers, FINE[0]);
-        if coarse.steps <= MOST_STEPS || numbers < 1 << 17 {
-            return coarse;
+        let last = (lowers.len() - 1) as u16;
+        if are_few::<L>(present, lowers.len()) {
+            return Self { present, lowers, last, cells: Cells::default() };
         }
-        let Self { mut lowers, last, .. } = coarse;
-        lowers.truncate(usize::from(last) + 1);
-        Self::with(lowers, FINE[1])
+        let mut cells = Cells::new(&lowers, FINE[0]);
+        if cells.steps > MOST_STEPS && numbers >= 1 << 17 {
+            cells = Cells::new(&lowers, FINE[1]);
+        }
+        let steps = cells.steps.max(if cells.steps > 7 { 14 } else { 0 });
+        lowers.resize(lowers.len() + (1 << steps), lowers[usize::from(last)]);
+        Self { present, lowers, last, cells }
     }
 
+    /// The index of the range that holds each number, in order.
+    ///
+    /// # Panics
+    /// Where there is not a place for each.
+    pub fn find(&self, numbers: &[L], found: &mut [u16]) {
+        assert!(numbers.len() == found.len(), "a place for each number");
+        let done = match self.present.simd() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `present` is what the processor has.
+            Simd::Avx512 if self.cells.first.is_empty() => unsafe {
+                return few::find(&self.lowers, numbers, found);
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: likewise.
+            Simd::Avx512 => unsafe { avx512::find(self, numbers, found) },
+            _ => 0,
+        };
+        let (numbers, found) = (&numbers[done..], &mut found[done..]);
+        self.present.call(
+            #[inline(always)]
+            || scalar::find(self, numbers, found),
+        );
+    }
+
+    /// Whether a number lies beyond the limit of the range that it was found in: `limits` has one for each.
+    ///
+    /// # Panics
+    /// Where there are fewer limits than ranges, or there was not one found for each number.
+    pub fn exceed(&self, limits: &[L], numbers: &[L], found: &[u16]) -> bool {
+        assert!(numbers.len() == found.len(), "a range for each number");
+        assert!(limits.len() == usize::from(self.last) + 1, "a limit for each range");
+        let (done, beyond) = match self.present.simd() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `present` is what the processor has.
+            Simd::Avx512 if self.cells.first.is_empty() => unsafe {
+                return few::exceed(limits, numbers, found);
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: likewise.
+            Simd::Avx512 => unsafe { avx512::exceed(limits, self.last, numbers, found) },
+            _ => (0, false),
+        };
+        let (numbers, found) = (&numbers[done..], &found[done..]);
+        beyond
+            || self.present.call(
+                #[inline(always)]
+                || scalar::exceed(limits, numbers, found),
+            )
+    }
+}
+
+impl<L: Latent> Cells<L> {
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^14 ranges")]
-    fn with(mut lowers: Vec<L>, fine: u32) -> Self {
+    fn new(lowers: &[L], fine: u32) -> Self {
         let n = lowers.len();
-        let (middle, filler) = (lowers[n / 2], lowers[n - 1]);
+        let middle = lowers[n / 2];
         let (middle64, most) = (middle.widen(), u64::MAX >> (64 - L::WIDTH));
         let side = cell_of(most, fine) + 1;
         let (mut first, mut range) = (Vec::with_capacity(2 * side + 1), 0);
@@ -94,48 +170,7 @@ impl<L: Latent> Ranges<L> {
         widest = widest.max(n - 1 - before);
         first.push(0);
         let steps = usize::BITS - widest.leading_zeros();
-        lowers.resize(n + (1 << steps.max(if steps > 7 { 14 } else { 0 })), filler);
-        Self { lowers, last: (n - 1) as u16, middle, side, first, steps, fine }
-    }
-
-    /// The index of the range that holds each number, in order.
-    ///
-    /// # Panics
-    /// Where there is not a place for each.
-    pub fn find(&self, present: Present, numbers: &[L], found: &mut [u16]) {
-        assert!(numbers.len() == found.len(), "a place for each number");
-        let done = match present.simd() {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `present` is what the processor has.
-            Simd::Avx512 => unsafe { avx512::find(self, numbers, found) },
-            _ => 0,
-        };
-        let (numbers, found) = (&numbers[done..], &mut found[done..]);
-        present.call(
-            #[inline(always)]
-            || scalar::find(self, numbers, found),
-        );
-    }
-
-    /// Whether a number lies beyond the limit of the range that it was found in: `limits` has one for each.
-    ///
-    /// # Panics
-    /// Where there are fewer limits than ranges, or there was not one found for each number.
-    pub fn exceed(&self, present: Present, limits: &[L], numbers: &[L], found: &[u16]) -> bool {
-        assert!(numbers.len() == found.len(), "a range for each number");
-        assert!(limits.len() == usize::from(self.last) + 1, "a limit for each range");
-        let (done, beyond) = match present.simd() {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `present` is what the processor has.
-            Simd::Avx512 => unsafe { avx512::exceed(limits, self.last, numbers, found) },
-            _ => (0, false),
-        };
-        let (numbers, found) = (&numbers[done..], &found[done..]);
-        beyond
-            || present.call(
-                #[inline(always)]
-                || scalar::exceed(limits, numbers, found),
-            )
+        Self { middle, side, first, steps, fine }
     }
 }
 
@@ -149,7 +184,7 @@ mod tests {
     fn cases<L: Latent>() -> Vec<(Vec<L>, Vec<L>)> {
         let mut next = noise(21);
         let mut cases = Vec::new();
-        for count in [1usize, 2, 3, 10, 100, 500, 3000, MOST] {
+        for count in [1usize, 2, 3, 10, 16, 17, 32, 33, 64, 65, 100, 129, 500, 3000, MOST] {
             for range in [8, 16, 40, 64] {
                 let mut any = || match next() % 4 {
                     0 => next() % 300,
@@ -173,7 +208,7 @@ mod tests {
     fn find<L: Latent>(simd: Simd, lowers: &[L], numbers: &[L]) -> [Vec<u16>; 2] {
         [0, 1 << 20].map(|n| {
             let mut found = vec![0; numbers.len()];
-            Ranges::new(lowers.to_vec(), n).find(Present::new(simd), numbers, &mut found);
+            Ranges::new(Present::new(simd), lowers.to_vec(), n).find(numbers, &mut found);
             found
         })
     }
@@ -208,19 +243,19 @@ mod tests {
 
     /// Limits that some numbers lie beyond: by number, whether it does when it is alone, and whether any does.
     fn exceed<L: Latent>(simd: Simd, lowers: &[L], numbers: &[L]) -> (Vec<bool>, bool) {
-        let (ranges, present) = (Ranges::new(lowers.to_vec(), 0), Present::new(simd));
+        let ranges = Ranges::new(Present::new(simd), lowers.to_vec(), 0);
         let limits: Vec<L> =
             lowers.iter().map(|lower| L::from_low(lower.widen().saturating_add(100))).collect();
         let mut found = vec![0; numbers.len()];
-        ranges.find(present, numbers, &mut found);
+        ranges.find(numbers, &mut found);
         let alone = (0..numbers.len()).map(|i| {
             // Whole vectors of equal numbers.
             let (number, range) = ([numbers[i]; 17], [found[i]; 17]);
-            let beyond = ranges.exceed(present, &limits, &number, &range);
+            let beyond = ranges.exceed(&limits, &number, &range);
             assert_eq!(beyond, numbers[i] > limits[usize::from(found[i])]);
             beyond
         });
-        (alone.collect(), ranges.exceed(present, &limits, numbers, &found))
+        (alone.collect(), ranges.exceed(&limits, numbers, &found))
     }
 
     twin_test!(all_kernels_exceed_alike_16, cases::<u16>(), |simd, case| exceed(

@@ -31,7 +31,7 @@ pub(crate) fn take<T: Send + 'static>(n: usize) -> Vec<T> {
     let found = KEPT.try_lock().ok().and_then(|mut kept| {
         let found = find::<T>(&mut kept, n);
         if found.is_none() {
-            let_go = oldest(&mut kept, n * size_of::<T>());
+            let_go = oldest_within(&mut kept, n * size_of::<T>());
         }
         found
     });
@@ -72,7 +72,20 @@ fn find<T: 'static>(kept: &mut Vec<Kept>, n: usize) -> Option<Vec<T>> {
     kept.remove(place).vec.downcast().ok().map(|vec| *vec)
 }
 
-/// The oldest that have so many bytes in all.
+/// The oldest that have no more than so many bytes in all: a short vector that is new does not send away a long one
+/// that will be asked for again.
+fn oldest_within(kept: &mut Vec<Kept>, bytes: usize) -> Vec<Kept> {
+    let mut left = bytes;
+    let fits = |k: &&Kept| {
+        let rest = left.checked_sub(k.bytes);
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    let count = kept.iter().take_while(fits).count();
+    kept.drain(..count).collect()
+}
+
+/// The oldest that have so many bytes at least in all.
 fn oldest(kept: &mut Vec<Kept>, bytes: usize) -> Vec<Kept> {
     let mut sum = 0;
     let is_needed = |k: &&Kept| {
@@ -111,6 +124,15 @@ mod tests {
         assert_eq!(oldest(&mut all, 81).len(), 2);
         assert_eq!(all.len(), 1);
         assert_eq!(oldest(&mut all, 10_000).len(), 1);
+    }
+
+    #[test]
+    fn what_is_new_sends_away_no_more_than_it_takes() {
+        let mut all = kept(&[10, 20, 30]);
+        assert_eq!(oldest_within(&mut all, 79).len(), 0);
+        assert_eq!(oldest_within(&mut all, 239).len(), 1);
+        assert_eq!(oldest_within(&mut all, 400).len(), 2);
+        assert!(all.is_empty());
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Scalar twin of the kernels of [`crate::ranges`].
 
 use crate::latent::Latent;
-use crate::ranges::{Ranges, cell_of};
+use crate::ranges::{Cells, Ranges, cell_of};
 
 /// See [`Ranges::find`].
 #[inline(always)]
 pub(crate) fn find<L: Latent>(ranges: &Ranges<L>, numbers: &[L], found: &mut [u16]) {
-    match ranges.steps {
+    match ranges.cells.steps {
         0 => find_all::<L, 0>(ranges, numbers, found),
         1 => find_all::<L, 1>(ranges, numbers, found),
         2 => find_all::<L, 2>(ranges, numbers, found),
@@ -29,7 +29,8 @@ pub(crate) fn exceed<L: Latent>(limits: &[L], numbers: &[L], found: &[u16]) -> b
 
 #[inline(always)]
 fn find_all<L: Latent, const STEPS: u32>(ranges: &Ranges<L>, numbers: &[L], found: &mut [u16]) {
-    let Ranges { ref lowers, last, middle, side, ref first, fine, .. } = *ranges;
+    let Ranges { ref lowers, last, ref cells, .. } = *ranges;
+    let Cells { middle, side, ref first, fine, .. } = *cells;
     let (lowers, first, middle64) = (&lowers[..], &first[..], middle.widen());
     for (&x, found) in numbers.iter().zip(found) {
         // All ones to the left of the middle. Sums and exclusive ors with it in place of

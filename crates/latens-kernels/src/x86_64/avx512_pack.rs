@@ -2,6 +2,7 @@
 
 use crate::latent::Latent;
 use crate::pack::{IN_REGISTERS, Place, Spans};
+use crate::x86_64::registers512::Table;
 use std::arch::x86_64::*;
 
 /// Latents whose fields are made before these are written.
@@ -72,7 +73,7 @@ fn stretches<L: Latent, const PAIRS: usize, const FIELDS: usize>(
 
 /// Up to [`IN_REGISTERS`] bins.
 struct Bins<const PAIRS: usize> {
-    lowers: [__m512i; 8],
+    lowers: Table<PAIRS>,
     widths: [__m512i; 2],
 }
 
@@ -80,39 +81,12 @@ impl<const PAIRS: usize> Bins<PAIRS> {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn new(spans: &Spans) -> Self {
-        let mut lowers = [_mm512_setzero_si512(); 8];
-        for (register, bounds) in lowers[..2 * PAIRS].iter_mut().zip(spans.lowers.chunks(16)) {
-            // SAFETY: bounds go on to `IN_REGISTERS`: there are sixteen.
-            let halves = unsafe {
-                let low = bounds.as_ptr();
-                [_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(low.add(8).cast())]
-            };
-            let [low, high] = halves.map(|half| _mm512_cvtepi64_epi32(half));
-            *register = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
-        }
         let widths = spans.widths.as_ptr();
         // SAFETY: `IN_REGISTERS` bytes at least.
         let widths = unsafe {
             [_mm512_loadu_si512(widths.cast()), _mm512_loadu_si512(widths.add(64).cast())]
         };
-        Self { lowers, widths }
-    }
-
-    /// The lower bounds of sixteen symbols.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn lowers_of(&self, symbols: __m512i) -> __m512i {
-        let pair = |i: usize| {
-            _mm512_permutex2var_epi32(self.lowers[2 * i], symbols, self.lowers[2 * i + 1])
-        };
-        if PAIRS == 1 {
-            return pair(0);
-        }
-        let second = _mm512_test_epi32_mask(symbols, _mm512_set1_epi32(32));
-        let upper = _mm512_test_epi32_mask(symbols, _mm512_set1_epi32(64));
-        let low = _mm512_mask_mov_epi32(pair(0), second, pair(1));
-        let high = _mm512_mask_mov_epi32(pair(2), second, pair(3));
-        _mm512_mask_mov_epi32(low, upper, high)
+        Self { lowers: Table::of_low_halves(&spans.lowers), widths }
     }
 
     /// The `i`-th sixteen offsets of a stretch, by twos.
@@ -135,7 +109,8 @@ impl<const PAIRS: usize> Bins<PAIRS> {
             let symbols = _mm256_loadu_si256(symbols.as_ptr().cast());
             (latents, _mm512_cvtepu16_epi32(symbols))
         };
-        let offsets = _mm512_sub_epi32(latents, self.lowers_of(symbols));
+        let lowers = self.lowers.look_up_32(symbols, Table::<PAIRS>::pairs_of_32(symbols));
+        let offsets = _mm512_sub_epi32(latents, lowers);
         let lowest = 0x1111_1111_1111_1111;
         let [first, second] = self.widths;
         let widths = _mm512_maskz_permutex2var_epi8(lowest, first, symbols, second);

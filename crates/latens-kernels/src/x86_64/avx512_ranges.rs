@@ -1,4 +1,4 @@
-//! AVX-512 kernel of [`crate::ranges`]: the table and the steps by gathers.
+//! AVX-512 kernels of [`crate::ranges`] where there are many: the table and the steps by gathers.
 
 use crate::latent::Latent;
 use crate::ranges::Ranges;
@@ -18,7 +18,7 @@ pub(crate) unsafe fn find<L: Latent>(
 ) -> usize {
     // SAFETY: as the caller vouches.
     unsafe {
-        match ranges.steps {
+        match ranges.cells.steps {
             0 => of_width::<L, 0>(ranges, numbers, found),
             1 => of_width::<L, 1>(ranges, numbers, found),
             2 => of_width::<L, 2>(ranges, numbers, found),
@@ -70,12 +70,12 @@ unsafe fn find32<L: Latent, const STEPS: u32>(
     numbers: &[L],
     found: &mut [u16],
 ) -> usize {
-    let middle = _mm512_set1_epi32(ranges.middle.widen() as u32 as i32);
+    let middle = _mm512_set1_epi32(ranges.cells.middle.widen() as u32 as i32);
     let (side, least) =
-        (_mm512_set1_epi32(ranges.side as i32), _mm512_set1_epi32(1 << ranges.fine));
-    let highest = _mm512_set1_epi32(31 - ranges.fine as i32);
+        (_mm512_set1_epi32(ranges.cells.side as i32), _mm512_set1_epi32(1 << ranges.cells.fine));
+    let highest = _mm512_set1_epi32(31 - ranges.cells.fine as i32);
     let last = _mm512_set1_epi32(ranges.last.into());
-    let (fine, ones) = (_mm_cvtsi32_si128(ranges.fine as i32), _mm512_set1_epi32(-1));
+    let (fine, ones) = (_mm_cvtsi32_si128(ranges.cells.fine as i32), _mm512_set1_epi32(-1));
     let (vectors, places) = (numbers.as_chunks::<16>().0, found.as_chunks_mut::<16>().0);
     for (x, place) in vectors.iter().zip(places) {
         // SAFETY: sixteen numbers of 32 bits are 64 bytes.
@@ -90,7 +90,8 @@ unsafe fn find32<L: Latent, const STEPS: u32>(
         let cell = _mm512_add_epi32(cell, side);
         // SAFETY: cells of distances are below `side`, so that these lie in twice as many, each with four bytes from
         // there on.
-        let first = unsafe { _mm512_i32gather_epi32::<2>(cell, ranges.first.as_ptr().cast()) };
+        let first =
+            unsafe { _mm512_i32gather_epi32::<2>(cell, ranges.cells.first.as_ptr().cast()) };
         let mut at = _mm512_and_si512(first, _mm512_set1_epi32(0xffff));
         for step in (0..STEPS).rev() {
             let next = _mm512_add_epi32(at, _mm512_set1_epi32(1 << step));
@@ -117,12 +118,12 @@ unsafe fn find64<L: Latent, const STEPS: u32>(
     numbers: &[L],
     found: &mut [u16],
 ) -> usize {
-    let middle = _mm512_set1_epi64(ranges.middle.widen() as i64);
+    let middle = _mm512_set1_epi64(ranges.cells.middle.widen() as i64);
     let (side, least) =
-        (_mm512_set1_epi64(ranges.side as i64), _mm512_set1_epi64(1 << ranges.fine));
-    let highest = _mm512_set1_epi64(63 - i64::from(ranges.fine));
+        (_mm512_set1_epi64(ranges.cells.side as i64), _mm512_set1_epi64(1 << ranges.cells.fine));
+    let highest = _mm512_set1_epi64(63 - i64::from(ranges.cells.fine));
     let last = _mm256_set1_epi32(ranges.last.into());
-    let (fine, ones) = (_mm_cvtsi32_si128(ranges.fine as i32), _mm512_set1_epi64(-1));
+    let (fine, ones) = (_mm_cvtsi32_si128(ranges.cells.fine as i32), _mm512_set1_epi64(-1));
     let (vectors, places) = (numbers.as_chunks::<8>().0, found.as_chunks_mut::<8>().0);
     for (x, place) in vectors.iter().zip(places) {
         // SAFETY: eight numbers of 64 bits are 64 bytes.
@@ -137,7 +138,8 @@ unsafe fn find64<L: Latent, const STEPS: u32>(
         let cell = _mm512_cvtepi64_epi32(_mm512_add_epi64(cell, side));
         // SAFETY: cells of distances are below `side`, so that these lie in twice as many, each with four bytes from
         // there on.
-        let first = unsafe { _mm256_i32gather_epi32::<2>(ranges.first.as_ptr().cast(), cell) };
+        let first =
+            unsafe { _mm256_i32gather_epi32::<2>(ranges.cells.first.as_ptr().cast(), cell) };
         let mut at = _mm256_and_si256(first, _mm256_set1_epi32(0xffff));
         for step in (0..STEPS).rev() {
             let next = _mm256_add_epi32(at, _mm256_set1_epi32(1 << step));

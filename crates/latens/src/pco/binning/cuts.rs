@@ -121,11 +121,11 @@ fn counted<'a, L: Latent>(
     lowers: &[L],
     found: impl Iterator<Item = &'a mut [u16]>,
 ) -> Vec<Bucket<L>> {
-    let (all_ranges, present) = (Ranges::new(lowers.to_vec(), latents.len()), Present::in_use());
+    let all_ranges = Ranges::new(Present::in_use(), lowers.to_vec(), latents.len());
     let empty = Bucket { lower: L::MAX, upper: L::ZERO, count: 0 };
     let mut buckets = vec![empty; lowers.len()];
     for (latents, ranges) in latents.chunks(BLOCK).zip(found) {
-        all_ranges.find(present, latents, ranges);
+        all_ranges.find(latents, ranges);
         for (&x, &range) in latents.iter().zip(&*ranges) {
             let bucket = &mut buckets[usize::from(range)];
             bucket.lower = bucket.lower.min(x);

@@ -15,7 +15,7 @@ const MOST_WIDER: f64 = 0.001;
 /// By latent, which of the bins it lies in: the last one that does not begin behind it, or the first.
 pub(crate) fn symbols<L: Latent>(latents: &[L], bins: &[Bucket<L>]) -> Vec<u16> {
     let mut symbols = spare::filled(0, latents.len());
-    ranges_of(bins, latents.len()).find(Present::in_use(), latents, &mut symbols);
+    ranges_of(bins, latents.len()).find(latents, &mut symbols);
     symbols
 }
 
@@ -25,13 +25,13 @@ pub(crate) fn within<L: Latent>(
     latents: &[L],
     planned: &[Bucket<L>],
 ) -> Option<(Vec<u16>, Vec<Bucket<L>>)> {
-    let (ranges, present) = (ranges_of(planned, latents.len()), Present::in_use());
+    let ranges = ranges_of(planned, latents.len());
     let limits: Vec<L> = planned.iter().map(Bucket::limit).collect();
     let mut symbols = spare::filled(0, latents.len());
     let mut are_within = true;
     for (latents, symbols) in latents.chunks(BLOCK).zip(symbols.chunks_mut(BLOCK)) {
-        ranges.find(present, latents, symbols);
-        are_within = are_within && !ranges.exceed(present, &limits, latents, symbols);
+        ranges.find(latents, symbols);
+        are_within = are_within && !ranges.exceed(&limits, latents, symbols);
     }
     if are_within {
         return Some((symbols, planned.to_vec()));
@@ -108,5 +108,5 @@ fn are_wider<L: Latent>(bins: &[Bucket<L>], planned: &[Bucket<L>]) -> bool {
 }
 
 fn ranges_of<L: Latent>(bins: &[Bucket<L>], latents: usize) -> Ranges<L> {
-    Ranges::new(bins.iter().map(|bin| bin.lower).collect(), latents)
+    Ranges::new(Present::in_use(), bins.iter().map(|bin| bin.lower).collect(), latents)
 }
