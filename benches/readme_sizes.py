@@ -5,7 +5,7 @@
 
 pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
 zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by checkpoint_sizes.py, checkpoint_peers.csv
-has the sizes of the smallest other codec of each checkpoint. pco_speed.csv is made by pco_builds. Each table goes between two marks in
+has the sizes of the smallest other codec of each checkpoint. pco_speed.csv and pco_speed_zen4.csv are made by pco_builds. Each table goes between two marks in
 README.md.
 """
 import csv
@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- sizes -->"
 CHECKPOINT_MARK = "<!-- checkpoints -->"
-SPEED_MARK = "<!-- speeds -->"
+SPEED_MARKS = {"pco_speed.csv": "<!-- speeds -->", "pco_speed_zen4.csv": "<!-- speeds on Zen 4 -->"}
 # Where each mode and delta shows, where nothing does, and where others are far ahead.
 SHOWN = [
     "photo_rgb_u8", "ephemeris_cheb_f64", "flight_distance_i32", "seismo_counts_i32", "coast_lat_f32",
@@ -76,7 +76,8 @@ def main():
     ]
     put(MARK, lines)
     put(CHECKPOINT_MARK, checkpoints())
-    put(SPEED_MARK, speeds())
+    for name, mark in SPEED_MARKS.items():
+        put(mark, speeds(name, mark))
 
 
 def checkpoints():
@@ -102,15 +103,15 @@ def checkpoints():
     return lines
 
 
-def speeds():
+def speeds(name, mark):
     """Lines of the table of speeds over those of builds of pco, at level 8."""
     found = {}
-    with open(ROOT / "benches/results/pco_speed.csv", newline="") as f:
+    with open(ROOT / "benches/results" / name, newline="") as f:
         for row in csv.DictReader(f):
             # Other codecs have no levels there.
             if row["level"] in ("8", ""):
                 found.setdefault(row["codec"], {})[row["column"]] = row
-    lines = [SPEED_MARK, "| build of pco 1.1.0 | decoding its files | least | decoding own files | compressing |",
+    lines = [mark, "| build of pco 1.1.0 | decoding its files | least | decoding own files | compressing |",
              "|---|---:|---:|---:|---:|"]
     for build in (codec for codec in found if codec.startswith("pco")):
         ratios = []
@@ -126,7 +127,7 @@ def speeds():
                   for field in ("bytes", "decompress_mb_s", "compress_mb_s")]
         size, decode, compress = map(mean, ratios)
         lines.append(f"| {codec} | {size:.2f} | {decode:.2f} × | {compress:.2f} × |")
-    return [*lines, SPEED_MARK]
+    return [*lines, mark]
 
 
 def put(mark, lines):
