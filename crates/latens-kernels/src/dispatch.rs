@@ -83,12 +83,8 @@ pub fn simd() -> Simd {
 pub(crate) fn gathers_are_slow() -> bool {
     static SLOW: OnceLock<bool> = OnceLock::new();
     *SLOW.get_or_init(|| {
-        // Safe since Rust 1.94; there on every processor with x86-64.
-        #[allow(
-            unused_unsafe,
-            clippy::undocumented_unsafe_blocks,
-            reason = "safe in newer versions"
-        )]
+        #[allow(unused_unsafe, reason = "safe in newer versions of Rust than the oldest supported")]
+        // SAFETY: every processor with x86-64 has the instruction.
         let vendor = unsafe { std::arch::x86_64::__cpuid(0) };
         [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
     })

@@ -51,11 +51,6 @@ impl Spans {
         widths.resize(count.max(IN_REGISTERS), 0);
         Self { lowers, widths, count, widest }
     }
-
-    /// Bits of the widest offset.
-    pub fn widest(&self) -> u32 {
-        self.widest.into()
-    }
 }
 
 impl Place {
@@ -108,7 +103,7 @@ pub fn codes(present: Present, words: &mut [u64], at: Place, fours: &[u64]) -> P
 /// Writes the offsets of latents in the bins that `symbols` names; returns the place behind them.
 ///
 /// # Panics
-/// Where there is not a symbol for each latent, one has no bin, or the words have no room.
+/// Where there is not a symbol for each latent, one has no bin though offsets have bits, or the words have no room.
 #[must_use]
 pub fn offsets<L: Latent>(
     present: Present,
