@@ -19,7 +19,7 @@ use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
 use crate::pco::encode::refine::lookback;
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::{self, Sample};
-use crate::pco::encode::whole;
+use crate::pco::encode::whole::Whole;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::MAX_DICT;
@@ -163,7 +163,7 @@ pub(crate) fn plan<L: Latent>(
             best.delta = fitted;
         }
     }
-    Ok(Plan { latents, delta: best.delta, lookbacks: None })
+    Ok(Plan { latents, delta: best.delta, lookbacks: best.lookbacks })
 }
 
 /// How many of `n` numbers are looked at.
@@ -311,25 +311,28 @@ impl Search<'_> {
         mut best: Candidate<L>,
         plain: Option<Candidate<L>>,
     ) -> Candidate<L> {
+        let delta = lookback(all.len());
         let of = |candidate: &Candidate<L>| {
             let split = match &candidate.whole {
                 Some(whole) => whole.without_dict(),
                 None => ModeLatents::split(all.to_vec(), candidate.mode)?,
             };
-            let delta = lookback(all.len());
-            Some((candidate.mode_bits + whole::bits(split, &delta, None, self.effort), delta))
+            let whole = Whole::new(split, &delta, None, self.effort);
+            Some((candidate.mode_bits + whole.bits, whole.lookbacks))
         };
-        if let Some((bits, delta)) = of(&best)
+        if let Some((bits, lookbacks)) = of(&best)
             && (bits < best.bits * (1.0 - self.lookback_must_save())
                 || matches!(best.delta, DeltaPayload::Lookback { .. }))
         {
-            best.take(delta, bits);
+            best.take(delta.clone(), bits);
+            best.lookbacks = lookbacks;
         }
         if let Some(mut plain) = plain
-            && let Some((bits, delta)) = of(&plain)
+            && let Some((bits, lookbacks)) = of(&plain)
             && bits < best.bits * (1.0 - self.lookback_must_save())
         {
             plain.take(delta, bits);
+            plain.lookbacks = lookbacks;
             best = plain;
         }
         best

@@ -34,6 +34,8 @@ pub(crate) struct Candidate<L> {
     /// The whole chunk split by the mode, where that had to be done.
     pub(crate) whole: Option<ModeLatents<L>>,
     pub(crate) delta: DeltaPayload,
+    /// Those of all latents, where they had to be found.
+    pub(crate) lookbacks: Option<Vec<u32>>,
     /// About what the chunk takes.
     pub(crate) bits: f64,
     /// Bits of mode and secondary variable.
@@ -58,6 +60,7 @@ impl<L: Latent> Candidate<L> {
 
     pub(crate) fn take(&mut self, delta: DeltaPayload, bits: f64) {
         self.delta = delta;
+        self.lookbacks = None;
         self.bits = bits;
     }
 
@@ -155,6 +158,7 @@ impl Search<'_> {
             sample: split,
             whole,
             delta: DeltaPayload::None,
+            lookbacks: None,
             bits: rest + none,
             rest,
             by_order: by_order.into_iter().map(|bits| rest + bits).collect(),

@@ -9,7 +9,7 @@ use crate::pco::binning::Effort;
 use crate::pco::delta::{conv1_close, lookback_parse};
 use crate::pco::encode::candidate::{Candidate, Rival};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
-use crate::pco::encode::whole;
+use crate::pco::encode::whole::Whole;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{DeltaPayload, MAX_CONV1_ORDER};
 use crate::pco::mode::dict;
@@ -75,7 +75,7 @@ pub(crate) fn decide<L: Latent>(
         trial.weigh(&split, mode, delta);
     }
     if let Some((delta, lookbacks)) = parsed(&split, &delta_before, trial.effort) {
-        trial.weigh_parsed(&split, mode, delta, lookbacks);
+        trial.weigh_with(&split, mode, delta, Some(lookbacks));
     }
     rivals.retain(|rival| rival.mode != mode);
     rivals.sort_unstable_by(|a, b| a.bits.total_cmp(&b.bits));
@@ -119,8 +119,8 @@ fn parsed<L: Latent>(
         let range = start..latents.len().min(start + n);
         let stretch = latents.gather(std::slice::from_ref(&range));
         let (delta, lookbacks) = parse(&stretch);
-        let bits = trial.bits_of(&stretch, &delta, Some(&lookbacks));
-        bits < trial.bits_of(&stretch, other, None) * times
+        let with = trial.measured(&stretch, &delta, Some(lookbacks));
+        with.bits < trial.measured(&stretch, other, None).bits * times
     };
     let is_promising = matches!(other, DeltaPayload::Lookback { .. })
         || latents.len() >= LONG && STRETCHES.iter().all(is_promising);
@@ -129,12 +129,7 @@ fn parsed<L: Latent>(
 
 impl<L: Latent> Trial<L> {
     fn weigh(&mut self, latents: &ModeLatents<L>, mode: ModeChoice<L>, delta: DeltaPayload) -> f64 {
-        let bits = self.bits_of(latents, &delta, None);
-        if bits < self.bits {
-            self.bits = bits;
-            self.best = Some((mode, delta, None));
-        }
-        bits
+        self.weigh_with(latents, mode, delta, None)
     }
 
     /// Linear predictions of several orders, of the kind that is best for the highest.
@@ -157,29 +152,31 @@ impl<L: Latent> Trial<L> {
         }
     }
 
-    /// With lookbacks that are settled.
-    fn weigh_parsed(
+    /// With lookbacks that are settled, where there are some.
+    fn weigh_with(
         &mut self,
         latents: &ModeLatents<L>,
         mode: ModeChoice<L>,
         delta: DeltaPayload,
-        lookbacks: Vec<u32>,
-    ) {
-        let bits = self.bits_of(latents, &delta, Some(&lookbacks));
-        if bits < self.bits {
-            self.bits = bits;
-            self.best = Some((mode, delta, Some(lookbacks)));
+        lookbacks: Option<Vec<u32>>,
+    ) -> f64 {
+        let whole = self.measured(latents, &delta, lookbacks);
+        if whole.bits < self.bits {
+            self.bits = whole.bits;
+            self.best = Some((mode, delta, whole.lookbacks));
         }
+        whole.bits
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn bits_of(
+    fn measured(
         &self,
         latents: &ModeLatents<L>,
         delta: &DeltaPayload,
-        lookbacks: Option<&Vec<u32>>,
-    ) -> f64 {
-        let mode_bits = latents.mode.written_bits() as f64;
-        mode_bits + whole::bits(latents.without_dict(), delta, lookbacks.cloned(), self.effort)
+        lookbacks: Option<Vec<u32>>,
+    ) -> Whole {
+        let mut whole = Whole::new(latents.without_dict(), delta, lookbacks, self.effort);
+        whole.bits += latents.mode.written_bits() as f64;
+        whole
     }
 }
