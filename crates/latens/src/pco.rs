@@ -76,6 +76,7 @@ mod bound;
 mod config;
 pub(crate) mod decode;
 pub(crate) mod delta;
+mod dense;
 mod describe;
 pub(crate) mod encode;
 mod inspect;

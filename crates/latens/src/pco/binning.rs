@@ -21,6 +21,7 @@ use crate::number::Latent;
 use crate::pco::binning::buckets::{Bucket, Grain};
 use crate::pco::binning::histogram::Histogram;
 use crate::pco::binning::optimize::log2;
+use crate::pco::dense;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 
 /// Latents of a chunk that is binned more finely than others, and how much more finely.
@@ -166,7 +167,7 @@ fn with_bins<L: Latent>(
 pub(crate) fn one_for_all<L: Latent>(latents: &[L]) -> Trained<L> {
     let to_bin =
         |(min, max): (L, L)| Bin { weight: 1, lower: min, offset_bits: max.sub(min).bit_length() };
-    let bins = histogram::bounds(latents).map(to_bin).into_iter().collect();
+    let bins = dense::bounds(latents).map(to_bin).into_iter().collect();
     Trained { variable: Variable { log: 0, bins }, symbols: Vec::new() }
 }
 

@@ -5,11 +5,8 @@ use crate::pco::binning::buckets::{Bucket, Collector, Grain, of_runs, of_sorted}
 use crate::pco::binning::cuts::{self, Cuts, SAMPLE};
 use crate::pco::binning::fit;
 use crate::pco::binning::sort::sort;
+use crate::pco::dense::{self, place};
 use crate::spare;
-use latens_kernels::dispatch::Present;
-
-/// Values are counted directly when they span no more than this.
-const DENSE: u64 = 1 << 16;
 
 /// Stands for the bins of a range of which parts lie in several.
 const CUT_FURTHER: u16 = u16::MAX;
@@ -29,7 +26,7 @@ pub(crate) struct Histogram<L> {
 #[derive(Debug)]
 enum Places<L> {
     /// All latents lie within `span` of `min`.
-    Dense { min: L, span: u64 },
+    Dense { min: L, span: usize },
     /// By latent, the range that it lies in; by range, its lower bound. The first and the last
     /// range were cut further.
     Ranges { by_latent: Vec<u16>, lowers: Vec<L> },
@@ -51,16 +48,18 @@ impl<L: Latent> Histogram<L> {
 
     fn by_part(latents: &[L], grain: Grain, stride: usize) -> Self {
         let exact = |buckets| Self { buckets, places: Places::Unknown, is_estimate: false };
-        let Some((min, max)) = bounds(latents) else {
+        let Some((min, max)) = dense::bounds(latents) else {
             return exact(Vec::new());
         };
-        let span = max.sub(min).to_u64();
-        if span == 0 {
+        if min == max {
             #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
             let all = Bucket { lower: min, upper: max, count: latents.len() as u32 };
             exact(vec![all])
-        } else if is_dense(span, latents.len()) {
-            Self { places: Places::Dense { min, span }, ..exact(dense(latents, min, span, grain)) }
+        } else if let Some(span) = dense::span((min, max), latents.len()) {
+            Self {
+                places: Places::Dense { min, span },
+                ..exact(by_value(latents, min, span, grain))
+            }
         } else if latents.len() < 2 * SAMPLE * grain.most {
             let mut sorted = latents.to_vec();
             sort(&mut sorted);
@@ -90,14 +89,12 @@ impl<L: Latent> Histogram<L> {
         let bin_of = |x: L| bins.partition_point(|bin| bin.lower <= x).saturating_sub(1) as u16;
         match self.places {
             Places::Dense { min, span } => {
-                let mut by_value = vec![0u16; span as usize + 1];
+                let mut by_value = vec![0u16; span + 1];
                 for (symbol, bin) in (0u16..).zip(bins) {
-                    let from = bin.lower.sub(min).to_u64() as usize;
-                    let to = bin.upper.sub(min).to_u64() as usize;
-                    by_value[from..=to].fill(symbol);
+                    by_value[place(bin.lower, min)..=place(bin.upper, min)].fill(symbol);
                 }
                 let mut symbols = spare::take(latents.len());
-                symbols.extend(latents.iter().map(|x| by_value[x.sub(min).to_u64() as usize]));
+                symbols.extend(latents.iter().map(|&x| by_value[place(x, min)]));
                 symbols
             }
             Places::Ranges { mut by_latent, lowers } => {
@@ -128,60 +125,23 @@ impl<L: Latent> Histogram<L> {
 
 /// Buckets of a sample, as [`Histogram`] would have them. The latents are left in another order.
 pub(crate) fn of_sample<L: Latent>(latents: &mut [L], most: usize) -> Vec<Bucket<L>> {
-    let Some((min, max)) = bounds(latents) else { return Vec::new() };
-    let span = max.sub(min).to_u64();
-    if is_dense(span, latents.len()) {
-        return dense(latents, min, span, Grain::even(most));
+    let Some((min, max)) = dense::bounds(latents) else { return Vec::new() };
+    if let Some(span) = dense::span((min, max), latents.len()) {
+        return by_value(latents, min, span, Grain::even(most));
     }
     sort(latents);
     of_sorted(latents, most)
 }
 
-fn is_dense(span: u64, n: usize) -> bool {
-    span < DENSE && span / 4 < n as u64
-}
-
-/// The least and the largest latent.
-pub(crate) fn bounds<L: Latent>(latents: &[L]) -> Option<(L, L)> {
-    let first = *latents.first()?;
-    let bounds = Present::in_use().call(
-        #[inline(always)]
-        || latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x))),
-    );
-    Some(bounds)
-}
-
-/// Counts each value of `min..=min + span`.
-fn dense<L: Latent>(latents: &[L], min: L, span: u64, grain: Grain) -> Vec<Bucket<L>> {
-    // Several counts of each value, since neighbours are often equal and a sum waits for the one
-    // before; not where they would not fit in the nearest cache.
-    let counts = if span < 1 << 11 {
-        counts::<L, 4>(latents, min, span)
-    } else {
-        counts::<L, 1>(latents, min, span)
-    };
+/// Buckets of latents of `min..=min + span`, each value of which is counted.
+fn by_value<L: Latent>(latents: &[L], min: L, span: usize, grain: Grain) -> Vec<Bucket<L>> {
     let mut buckets = Collector::new(latents.len(), grain);
-    for (value, &count) in (0u64..).zip(&counts) {
+    for (value, count) in (0u64..).zip(dense::counts(latents, min, span)) {
         if count > 0 {
             buckets.run(min.add(L::truncate(value)), count);
         }
     }
     buckets.finish()
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
-fn counts<L: Latent, const LANES: usize>(latents: &[L], min: L, span: u64) -> Vec<u32> {
-    let mut counts = vec![[0u32; LANES]; span as usize + 1];
-    let (groups, rest) = latents.as_chunks::<LANES>();
-    for group in groups {
-        for lane in 0..LANES {
-            counts[group[lane].sub(min).to_u64() as usize][lane] += 1;
-        }
-    }
-    for &x in rest {
-        counts[x.sub(min).to_u64() as usize][0] += 1;
-    }
-    counts.into_iter().map(|lanes| lanes.iter().sum()).collect()
 }
 
 #[cfg(test)]

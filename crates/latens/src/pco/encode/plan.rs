@@ -6,7 +6,8 @@ use crate::pco::delta::{conv1_fit, lookback_search};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::{MAX_DICT, ModePayload};
-use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
+use crate::pco::mode::dict::{self, Dict};
+use crate::pco::mode::{float_mult, float_quant, int_mult};
 use crate::spare;
 use std::ops::Range;
 
@@ -14,6 +15,8 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct ModeLatents<L> {
     pub(crate) mode: ModePayload<L>,
+    /// How often each entry of the dictionary comes, if there is one for all of these latents.
+    pub(crate) counts: Vec<u32>,
     pub(crate) primary: Primary<Vec<L>, Vec<u32>>,
     pub(crate) secondary: Option<Vec<L>>,
 }
@@ -22,11 +25,13 @@ impl<L: Latent> ModeLatents<L> {
     /// Splits ordered latents; `None` when there are too many distinct values for a dictionary.
     pub(crate) fn split(latents: Vec<L>, mode: ModeChoice<L>) -> Option<Self> {
         let two = |mode, (primary, secondary)| {
-            Some(Self { mode, primary: Primary::Latents(primary), secondary: Some(secondary) })
+            let (primary, secondary) = (Primary::Latents(primary), Some(secondary));
+            Some(Self { mode, counts: Vec::new(), primary, secondary })
         };
         match mode {
             ModeChoice::Classic => Some(Self {
                 mode: ModePayload::Classic,
+                counts: Vec::new(),
                 primary: Primary::Latents(latents),
                 secondary: None,
             }),
@@ -49,13 +54,14 @@ impl<L: Latent> ModeLatents<L> {
 
     /// The same for a dictionary, which takes the latents' place nowhere.
     pub(crate) fn dict(latents: &[L], most: usize, order: dict::Order) -> Option<Self> {
-        dict::split(latents, most, order).map(Self::of_dict)
+        Dict::new(latents, most, order).map(Self::of_dict)
     }
 
-    fn of_dict((values, indices): (Vec<L>, Vec<u32>)) -> Self {
+    fn of_dict(dict: Dict<L>) -> Self {
         Self {
-            mode: ModePayload::Dict { values },
-            primary: Primary::Indices(indices),
+            mode: ModePayload::Dict { values: dict.values },
+            counts: dict.counts,
+            primary: Primary::Indices(dict.indices),
             secondary: None,
         }
     }
@@ -64,7 +70,7 @@ impl<L: Latent> ModeLatents<L> {
     pub(crate) fn in_order(&self) -> Option<Self> {
         match (&self.mode, &self.primary) {
             (ModePayload::Dict { values }, Primary::Indices(indices)) => {
-                Some(Self::of_dict(dict::in_order(values, indices)))
+                Some(Self::of_dict(Dict::in_order(values, &self.counts, indices)))
             }
             _ => None,
         }
@@ -84,6 +90,7 @@ impl<L: Latent> ModeLatents<L> {
     pub(crate) fn without_dict(&self) -> Self {
         Self {
             mode: self.mode.without_dict(),
+            counts: Vec::new(),
             primary: self.primary.clone(),
             secondary: self.secondary.clone(),
         }
@@ -96,6 +103,7 @@ impl<L: Latent> ModeLatents<L> {
         }
         Self {
             mode: self.mode.without_dict(),
+            counts: Vec::new(),
             primary: match &self.primary {
                 Primary::Latents(primary) => Primary::Latents(of(primary, ranges)),
                 Primary::Indices(indices) => Primary::Indices(of(indices, ranges)),

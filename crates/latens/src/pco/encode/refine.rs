@@ -79,15 +79,9 @@ struct InAll {
 impl InAll {
     /// Of a candidate that has a dictionary without deltas.
     fn of<L: Latent>(candidate: &Candidate<L>) -> Option<Self> {
-        let indices = candidate.whole.as_ref()?.primary.indices()?;
-        if candidate.delta != DeltaPayload::None {
-            return None;
-        }
-        let mut counts = vec![0; indices.iter().max().map_or(0, |&most| most as usize + 1)];
-        for &index in indices {
-            counts[index as usize] += 1;
-        }
-        Some(Self { counts })
+        let whole = candidate.whole.as_ref()?;
+        let is_bare = !whole.counts.is_empty() && candidate.delta == DeltaPayload::None;
+        is_bare.then(|| Self { counts: whole.counts.clone() })
     }
 
     /// About what the chunk would take if all of it were as the stretch is.

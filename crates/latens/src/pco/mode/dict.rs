@@ -1,8 +1,8 @@
 //! Dict: an index into the chunk's distinct values.
 
 use crate::number::Latent;
+use crate::pco::dense;
 use crate::spare;
-use latens_kernels::dispatch::Present;
 
 /// The first index that has no value, if there is one.
 #[inline(always)]
@@ -22,21 +22,10 @@ pub(crate) fn join<L: Latent>(indices: &[u32], values: &[L], dst: &mut [L]) {
     }
 }
 
-/// The same dictionary in the order of its values.
-pub(crate) fn in_order<L: Latent>(values: &[L], indices: &[u32]) -> (Vec<L>, Vec<u32>) {
-    let mut numbers: Vec<u32> = (0..).take(values.len()).collect();
-    numbers.sort_unstable_by_key(|&i| values[i as usize]);
-    let ranks = ranks(&numbers);
-    let values = numbers.into_iter().map(|i| values[i as usize]).collect();
-    let mut others = spare::take(indices.len());
-    others.extend(indices.iter().map(|&index| ranks[index as usize]));
-    (values, others)
-}
-
-/// Where each of some numbers comes among them.
-fn ranks(numbers: &[u32]) -> Vec<u32> {
-    let mut ranks = vec![0u32; numbers.len()];
-    for (new, &old) in (0u32..).zip(numbers) {
+/// Where each of some numbers below `end` comes among them.
+fn ranks(numbers: impl Iterator<Item = u32>, end: usize) -> Vec<u32> {
+    let mut ranks = vec![0u32; end];
+    for (new, old) in (0u32..).zip(numbers) {
         ranks[old as usize] = new;
     }
     ranks
@@ -51,142 +40,164 @@ pub(crate) enum Order {
     Value,
 }
 
-/// Distinct values and the index of each latent; `None` when there are more than `most`.
-pub(crate) fn split<L: Latent>(
-    latents: &[L],
-    most: usize,
-    order: Order,
-) -> Option<(Vec<L>, Vec<u32>)> {
-    if let Some((min, span)) = dense_span(latents) {
-        return split_dense(latents, min, span, most, order);
-    }
-    let mut values = Distinct::new();
-    let mut indices = spare::take(latents.len());
-    for &x in latents {
-        indices.push(values.index(x));
-        if values.values.len() > most {
-            return None;
+/// The distinct values of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dict<L> {
+    pub(crate) values: Vec<L>,
+    /// By value, how often it comes.
+    pub(crate) counts: Vec<u32>,
+    /// By latent, its value's place.
+    pub(crate) indices: Vec<u32>,
+}
+
+impl<L: Latent> Dict<L> {
+    /// `None` when there are more than `most` values.
+    pub(crate) fn new(latents: &[L], most: usize, order: Order) -> Option<Self> {
+        let (min, max) = dense::bounds(latents)?;
+        match dense::span((min, max), latents.len()) {
+            Some(span) => Self::by_value(latents, min, span, most, order),
+            None => Self::by_hash(latents, most, order),
         }
     }
-    let mut numbers: Vec<u32> = (0..).take(values.values.len()).collect();
-    let value = |i: u32| values.values[i as usize];
+
+    fn by_hash(latents: &[L], most: usize, order: Order) -> Option<Self> {
+        let mut distinct = Distinct::new();
+        let mut indices = spare::take(latents.len());
+        for &x in latents {
+            indices.push(distinct.index(x));
+            if distinct.found > most {
+                return None;
+            }
+        }
+        let mut entries = distinct.entries();
+        sort(&mut entries, order);
+        let ranks = ranks(entries.iter().map(|entry| entry.number), entries.len());
+        for index in &mut indices {
+            *index = ranks[*index as usize];
+        }
+        Some(Self::of(&entries, indices))
+    }
+
+    /// By tables of all values that there may be.
+    fn by_value(latents: &[L], min: L, span: usize, most: usize, order: Order) -> Option<Self> {
+        let counts = dense::counts(latents, min, span);
+        let mut entries: Vec<Entry<L>> = (0u32..)
+            .zip(&counts)
+            .filter(|&(_, &count)| count > 0)
+            .map(|(number, &count)| Entry {
+                value: min.add(L::truncate(number.into())),
+                count,
+                number,
+            })
+            .collect();
+        if entries.len() > most {
+            return None;
+        }
+        sort(&mut entries, order);
+        let ranks = ranks(entries.iter().map(|entry| entry.number), span + 1);
+        let mut indices = spare::take(latents.len());
+        indices.extend(latents.iter().map(|&x| ranks[dense::place(x, min)]));
+        Some(Self::of(&entries, indices))
+    }
+
+    fn of(entries: &[Entry<L>], indices: Vec<u32>) -> Self {
+        Self {
+            values: entries.iter().map(|entry| entry.value).collect(),
+            counts: entries.iter().map(|entry| entry.count).collect(),
+            indices,
+        }
+    }
+
+    /// The same dictionary in the order of its values.
+    pub(crate) fn in_order(values: &[L], counts: &[u32], indices: &[u32]) -> Self {
+        let numbered = (0u32..).zip(values.iter().zip(counts));
+        let mut entries: Vec<Entry<L>> =
+            numbered.map(|(number, (&value, &count))| Entry { value, count, number }).collect();
+        sort(&mut entries, Order::Value);
+        let ranks = ranks(entries.iter().map(|entry| entry.number), entries.len());
+        let mut others = spare::take(indices.len());
+        others.extend(indices.iter().map(|&index| ranks[index as usize]));
+        Self::of(&entries, others)
+    }
+}
+
+/// A value, how often it comes, and a number that it had before.
+#[derive(Clone, Copy, Debug)]
+struct Entry<L> {
+    value: L,
+    count: u32,
+    number: u32,
+}
+
+fn sort<L: Latent>(entries: &mut [Entry<L>], order: Order) {
     match order {
-        Order::Count => numbers
-            .sort_unstable_by_key(|&i| (std::cmp::Reverse(values.counts[i as usize]), value(i))),
-        Order::Value => numbers.sort_unstable_by_key(|&i| value(i)),
+        Order::Count => entries.sort_unstable_by_key(|e| (std::cmp::Reverse(e.count), e.value)),
+        Order::Value => entries.sort_unstable_by_key(|e| e.value),
     }
-    let ranks = ranks(&numbers);
-    for index in &mut indices {
-        *index = ranks[*index as usize];
-    }
-    Some((numbers.into_iter().map(value).collect(), indices))
-}
-
-/// Values that span no more than this need no hashes.
-const DENSE: u64 = 1 << 16;
-
-/// The least latent and how far above it the greatest one lies, where that is not far.
-fn dense_span<L: Latent>(latents: &[L]) -> Option<(L, usize)> {
-    let first = *latents.first()?;
-    let (min, max) = Present::in_use().call(
-        #[inline(always)]
-        || latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x))),
-    );
-    let span = max.sub(min).to_u64();
-    #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
-    let is_dense =
-        (span < DENSE && span / 4 < latents.len() as u64).then_some((min, span as usize));
-    is_dense
-}
-
-/// [`split`] by tables of all values that there may be.
-fn split_dense<L: Latent>(
-    latents: &[L],
-    min: L,
-    span: usize,
-    most: usize,
-    order: Order,
-) -> Option<(Vec<L>, Vec<u32>)> {
-    #[expect(clippy::cast_possible_truncation, reason = "below DENSE")]
-    let place = |x: L| x.sub(min).to_u64() as usize;
-    let mut counts = vec![0u32; span + 1];
-    for &x in latents {
-        counts[place(x)] += 1;
-    }
-    let mut numbers: Vec<u32> =
-        (0..).zip(&counts).filter(|&(_, &count)| count > 0).map(|(number, _)| number).collect();
-    if numbers.len() > most {
-        return None;
-    }
-    if order == Order::Count {
-        numbers.sort_unstable_by_key(|&i| (std::cmp::Reverse(counts[i as usize]), i));
-    }
-    let mut ranks = counts;
-    for (new, &old) in (0u32..).zip(&numbers) {
-        ranks[old as usize] = new;
-    }
-    let values = numbers.into_iter().map(|i| min.add(L::truncate(i.into()))).collect();
-    let mut indices = spare::take(latents.len());
-    indices.extend(latents.iter().map(|&x| ranks[place(x)]));
-    Some((values, indices))
 }
 
 /// Values in the order of their first appearance, found by hash.
 struct Distinct<L> {
-    values: Vec<L>,
-    counts: Vec<u32>,
-    /// A value and one more than its index, 0 for free; open addressing, at most half full.
-    table: Vec<(L, u32)>,
+    /// `number` is one more than the value's, 0 for free; open addressing, at most half full.
+    table: Vec<Entry<L>>,
     shift: u32,
+    found: usize,
 }
 
 impl<L: Latent> Distinct<L> {
+    const FREE: Entry<L> = Entry { value: L::ZERO, count: 0, number: 0 };
+
     fn new() -> Self {
-        Self {
-            values: Vec::new(),
-            counts: Vec::new(),
-            table: vec![(L::ZERO, 0); 1 << 10],
-            shift: 64 - 10,
-        }
+        Self { table: spare::filled(Self::FREE, 1 << 10), shift: 64 - 10, found: 0 }
     }
 
+    #[inline(always)]
     fn slot(&self, x: L) -> usize {
         let mixed = x.to_u64() ^ x.to_u64() >> 32;
         #[expect(clippy::cast_possible_truncation, reason = "as many bits as the table has")]
         let mut at = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
-        while self.table[at].1 != 0 && self.table[at].0 != x {
+        while self.table[at].number != 0 && self.table[at].value != x {
             at = (at + 1) & (self.table.len() - 1);
         }
         at
     }
 
+    #[inline(always)]
     fn index(&mut self, x: L) -> u32 {
         let mut slot = self.slot(x);
-        if self.table[slot].1 == 0 {
-            if self.values.len() * 2 >= self.table.len() {
+        if self.table[slot].number == 0 {
+            if self.found * 2 >= self.table.len() {
                 self.grow();
                 slot = self.slot(x);
             }
-            self.values.push(x);
-            self.counts.push(0);
+            self.found += 1;
             #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
-            let index = self.values.len() as u32;
-            self.table[slot] = (x, index);
+            let number = self.found as u32;
+            self.table[slot] = Entry { value: x, count: 0, number };
         }
-        let index = self.table[slot].1 - 1;
-        self.counts[index as usize] += 1;
-        index
+        let entry = &mut self.table[slot];
+        entry.count += 1;
+        entry.number - 1
     }
 
+    #[cold]
     fn grow(&mut self) {
         self.shift -= 1;
-        self.table = vec![(L::ZERO, 0); self.table.len() * 2];
-        for i in 0..self.values.len() {
-            let slot = self.slot(self.values[i]);
-            #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
-            let index = i as u32 + 1;
-            self.table[slot] = (self.values[i], index);
+        let larger = spare::filled(Self::FREE, self.table.len() * 2);
+        let table = std::mem::replace(&mut self.table, larger);
+        for &entry in table.iter().filter(|entry| entry.number != 0) {
+            let slot = self.slot(entry.value);
+            self.table[slot] = entry;
         }
+        spare::give(table);
+    }
+
+    /// All that were found, numbered from 0.
+    fn entries(self) -> Vec<Entry<L>> {
+        let found = self.table.iter().filter(|entry| entry.number != 0);
+        let entries = found.map(|&entry| Entry { number: entry.number - 1, ..entry }).collect();
+        spare::give(self.table);
+        entries
     }
 }
 
@@ -196,23 +207,25 @@ mod tests {
 
     #[test]
     fn the_most_frequent_come_first() {
-        let (values, indices) = split(&[7u64, 9, 7, 1 << 60, 7, 9], 3, Order::Count).unwrap();
-        assert_eq!((values, indices), (vec![7, 9, 1 << 60], vec![0, 1, 0, 2, 0, 1]));
-        assert!(split(&[1u8, 2, 3], 2, Order::Value).is_none());
+        let dict = Dict::new(&[7u64, 9, 7, 1 << 60, 7, 9], 3, Order::Count).unwrap();
+        assert_eq!((dict.values, dict.counts), (vec![7, 9, 1 << 60], vec![3, 2, 1]));
+        assert_eq!(dict.indices, [0, 1, 0, 2, 0, 1]);
+        assert!(Dict::new(&[1u8, 2, 3], 2, Order::Value).is_none());
     }
 
     #[test]
     fn a_dictionary_is_put_in_order() {
         let latents: Vec<u32> = (0..5000u32).map(|i| i.wrapping_mul(i) % 997 * 4_321).collect();
-        let (values, indices) = split(&latents, 1 << 10, Order::Count).unwrap();
-        assert_eq!(Some(in_order(&values, &indices)), split(&latents, 1 << 10, Order::Value));
+        let Dict { values, counts, indices } = Dict::new(&latents, 1 << 10, Order::Count).unwrap();
+        let in_order = Dict::in_order(&values, &counts, &indices);
+        assert_eq!(Some(in_order), Dict::new(&latents, 1 << 10, Order::Value));
     }
 
     #[test]
     fn many_values_come_back() {
         let latents: Vec<u32> = (0..50_000u32).map(|i| i.wrapping_mul(i) % 9973 * 4321).collect();
-        let (values, indices) = split(&latents, 1 << 20, Order::Value).unwrap();
-        assert!(values.is_sorted());
+        let Dict { values, counts, indices } = Dict::new(&latents, 1 << 20, Order::Value).unwrap();
+        assert!(values.is_sorted() && counts.iter().sum::<u32>() == 50_000);
         let mut joined = vec![0; latents.len()];
         assert_eq!(check(&indices, &values), Ok(()));
         join(&indices, &values, &mut joined);
