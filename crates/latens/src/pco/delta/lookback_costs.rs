@@ -130,10 +130,11 @@ impl Costs {
         Choice(choice.0 - self.distance_cost[L::BITS as usize - choice.distance_bits()])
     }
 
-    /// Counts what was chosen in a block. `pairs` are lookbacks, and whether they lead to the very latent.
+    /// Counts what was chosen in a block. `pairs` are lookbacks, and whether they lead to the very latent. Whether
+    /// any did that was not chosen.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
-    pub(super) fn learn<L: Latent>(&mut self, chosen: &[Choice], pairs: &[(u32, bool)]) {
+    pub(super) fn learn<L: Latent>(&mut self, chosen: &[Choice], pairs: &[(u32, bool)]) -> bool {
         let (mut periods, mut n) = ([0; BLOCK], 0);
         for (choice, &(pair, is_very)) in chosen.iter().zip(pairs) {
             let bits = choice.distance_bits();
@@ -156,6 +157,7 @@ impl Costs {
             let total = self.total;
             self.set::<L>(|count, bits| bits16(count, total) + 16 * bits.saturating_sub(1));
         }
+        n > 0
     }
 
     #[inline(always)]

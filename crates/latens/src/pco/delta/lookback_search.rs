@@ -48,8 +48,12 @@ fn search_all<L: Latent>(latents: &[L], window_log: u32, state_log: u32) -> Vec<
     let mut lookbacks = spare::take(n - state_n);
     for start in (state_n..n).step_by(BLOCK) {
         let range = start..n.min(start + BLOCK);
-        searcher.meet(latents, range.clone(), &mut block);
-        searcher.weigh(latents, range.clone(), &mut block);
+        if searcher.calm.is_glossed_over() {
+            block.forget();
+        } else {
+            searcher.meet(latents, range.clone(), &mut block);
+            searcher.weigh(latents, range.clone(), &mut block);
+        }
         searcher.choose(latents, range.clone(), &mut block);
         lookbacks.extend(block.best[..range.len()].iter().map(|choice| choice.lookback()));
     }
@@ -106,6 +110,44 @@ impl<L: Latent> Block<L> {
             best: [Choice::NONE; BLOCK],
         }
     }
+
+    /// Leaves nothing but the lookbacks used last to choose from.
+    fn forget(&mut self) {
+        self.pairs = [(1, false); BLOCK];
+        self.best = [Choice::NONE; BLOCK];
+    }
+}
+
+/// How long no lookbacks were chosen but those used last, nor any seen that might pay. Then most blocks are not
+/// searched for others.
+#[derive(Default)]
+struct Calm {
+    /// Blocks in a row that were searched in vain.
+    searched: u32,
+    /// Blocks since the last one that was searched.
+    glossed_over: u32,
+}
+
+impl Calm {
+    /// Blocks searched in vain for each that is then passed over, and how many those are at most in a row.
+    const EACH: u32 = 8;
+    const MOST: u32 = 7;
+
+    /// Whether the next block is to be passed over.
+    fn is_glossed_over(&mut self) -> bool {
+        let is = self.glossed_over < (self.searched / Self::EACH).min(Self::MOST);
+        self.glossed_over = if is { self.glossed_over + 1 } else { 0 };
+        is
+    }
+
+    /// Notes whether a block had any other lookbacks.
+    fn note(&mut self, has_others: bool) {
+        if has_others {
+            self.searched = 0;
+        } else if self.glossed_over == 0 {
+            self.searched += 1;
+        }
+    }
 }
 
 struct Searcher {
@@ -118,6 +160,7 @@ struct Searcher {
     tables: Vec<u16>,
     /// With what each costs in this block.
     recent: [Choice; RECENT],
+    calm: Calm,
     costs: Costs,
 }
 
@@ -138,6 +181,7 @@ impl Searcher {
             cuts: [spread / 4, spread / 2, spread * 5 / 8],
             tables: vec![0; KINDS << table_log],
             recent: [costs.lookback(1); RECENT],
+            calm: Calm::default(),
             costs,
         }
     }
@@ -147,16 +191,28 @@ impl Searcher {
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are asked for")]
     fn meet<L: Latent>(&mut self, latents: &[L], range: Range<usize>, block: &mut Block<L>) {
         let [quarter, half, more] = self.cuts;
-        let mut before = latents[range.start.saturating_sub(1)].to_u64();
-        for (j, (i, x)) in range.clone().zip(&latents[range]).enumerate().take(BLOCK) {
-            let x = x.to_u64();
-            let pair = x ^ before.rotate_left(23).wrapping_mul(0x9e37_79b9);
-            before = x;
-            let keys = [x, pair, x >> quarter, x >> half, x >> more];
-            for (kind, key) in keys.into_iter().enumerate() {
-                let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.table_log);
-                let place = &mut self.tables[(kind << self.table_log) + hash as usize];
-                block.lookbacks[kind][j] = u32::from((i as u16).wrapping_sub(*place));
+        let hash =
+            |key: u64| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.table_log)) as u16;
+        // The latent before the block, then the block's; hashes by vectors, which only then look into tables.
+        let mut values = [0; BLOCK + 1];
+        values[0] = latents[range.start.saturating_sub(1)].to_u64();
+        for (value, x) in values[1..].iter_mut().zip(&latents[range.clone()]) {
+            *value = x.to_u64();
+        }
+        let mut hashes = [[0u16; BLOCK]; KINDS];
+        for j in 0..BLOCK {
+            let (before, x) = (values[j], values[j + 1]);
+            hashes[ITSELF][j] = hash(x);
+            hashes[PAIR][j] = hash(x ^ before.rotate_left(23).wrapping_mul(0x9e37_79b9));
+            hashes[HIGH][j] = hash(x >> quarter);
+            hashes[HIGH + 1][j] = hash(x >> half);
+            hashes[HIGH + 2][j] = hash(x >> more);
+        }
+        let tables = self.tables.chunks_exact_mut(1 << self.table_log);
+        for (table, (hashes, lookbacks)) in tables.zip(hashes.iter().zip(&mut block.lookbacks)) {
+            for (i, (&hash, lookback)) in range.clone().zip(hashes.iter().zip(lookbacks)) {
+                let place = &mut table[usize::from(hash)];
+                *lookback = u32::from((i as u16).wrapping_sub(*place));
                 *place = i as u16;
             }
         }
@@ -218,7 +274,9 @@ impl Searcher {
     fn choose<L: Latent>(&mut self, latents: &[L], range: Range<usize>, block: &mut Block<L>) {
         let costs = &self.costs;
         let mut recent = self.recent.map(|choice| costs.lookback(choice.lookback()));
-        for (i, (&x, best)) in range.clone().zip(block.latents.iter().zip(&mut block.best)) {
+        let mut has_others = false;
+        for (i, (&x, best)) in range.clone().zip(latents[range.clone()].iter().zip(&mut block.best))
+        {
             let at = |choice: Choice| {
                 let distance = magnitude(x.sub(latents[i - choice.lookback() as usize]));
                 costs.with_distance(choice, distance)
@@ -227,12 +285,14 @@ impl Searcher {
             let chosen = a.or(b).or(c.or(d)).or(*best);
             // Where the last one is used again and again, the processor knows it beforehand.
             if chosen.lookback() != recent[0].lookback() {
+                has_others |= !recent.iter().any(|r| r.lookback() == chosen.lookback());
                 recent = in_front(recent, costs.without_distance::<L>(chosen));
             }
             *best = chosen;
         }
         self.recent = recent;
-        self.costs.learn::<L>(&block.best[..range.len()], &block.pairs);
+        has_others |= self.costs.learn::<L>(&block.best[..range.len()], &block.pairs);
+        self.calm.note(has_others);
     }
 }
 
@@ -247,6 +307,37 @@ mod tests {
         assert_eq!(in_front([1, 2, 3, 4], 4), [4, 1, 2, 3]);
         assert_eq!(in_front([1, 2, 3, 4], 9), [9, 1, 2, 3]);
         assert_eq!(in_front([1, 1, 1, 1], 7), [7, 1, 1, 1]);
+    }
+
+    #[test]
+    fn what_is_searched_in_vain_is_searched_less() {
+        let mut calm = Calm::default();
+        let mut searched = |blocks: u32, has_others: bool| {
+            let mut searched = 0;
+            for _ in 0..blocks {
+                let is_searched = !calm.is_glossed_over();
+                searched += u32::from(is_searched);
+                calm.note(has_others && is_searched);
+            }
+            searched
+        };
+        assert_eq!(searched(8, false), 8);
+        assert_eq!(searched(16, false), 8);
+        assert!((120..150).contains(&searched(1000, false)));
+        // One is left to be passed over, the next one is searched and finds something.
+        assert!(searched(20, true) >= 13);
+    }
+
+    /// A new period after a long time of another one.
+    #[test]
+    fn a_period_is_found_after_a_long_calm() {
+        let mix = |x: u32| (x ^ x >> 15).wrapping_mul(0x85eb_ca6b);
+        let noise = |i: u32| mix(mix(mix(i + 1)));
+        let latent = |i: u32| if i < 40_000 { noise(i % 11) } else { noise(100 + i % 700) };
+        let latents: Vec<u32> = (0..80_000).map(latent).collect();
+        let lookbacks = search(&latents, 15, 0);
+        let found = lookbacks[42_000..].iter().filter(|&&l| l % 700 == 0).count();
+        assert!(found > 37_000, "{found}");
     }
 
     #[test]
