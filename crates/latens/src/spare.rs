@@ -23,6 +23,20 @@ struct Kept {
 
 /// An empty vector with room for `n`, and for twice as many at most.
 pub(crate) fn take<T: Send + 'static>(n: usize) -> Vec<T> {
+    let mut vec = as_it_was(n);
+    vec.clear();
+    vec
+}
+
+/// `n` values of any kind, all of which the caller is to write over.
+pub(crate) fn stale<T: Copy + Default + Send + 'static>(n: usize) -> Vec<T> {
+    let mut vec = as_it_was(n);
+    vec.resize(n, T::default());
+    vec
+}
+
+/// A vector with room for `n`, and what it was given back with.
+fn as_it_was<T: Send + 'static>(n: usize) -> Vec<T> {
     if n.saturating_mul(size_of::<T>()) < SHORTEST {
         return Vec::with_capacity(n);
     }
@@ -47,12 +61,11 @@ pub(crate) fn filled<T: Copy + Send + 'static>(value: T, n: usize) -> Vec<T> {
 }
 
 /// Keeps a vector for [`take`], or lets it go.
-pub(crate) fn give<T: Send + 'static>(mut vec: Vec<T>) {
+pub(crate) fn give<T: Send + 'static>(vec: Vec<T>) {
     let bytes = vec.capacity() * size_of::<T>();
     if !(SHORTEST..=MOST).contains(&bytes) {
         return;
     }
-    vec.clear();
     let mut let_go = Vec::new();
     if let Ok(mut kept) = KEPT.try_lock() {
         let all = kept.iter().map(|k| k.bytes).sum::<usize>() + bytes;
@@ -143,6 +156,7 @@ mod tests {
                 assert_eq!(vec.len(), n);
                 assert!(vec.iter().all(|&x| x == 7));
                 give(vec);
+                assert_eq!(stale::<u64>(n).len(), n);
                 let vec = take::<u64>(n);
                 assert!(vec.is_empty() && vec.capacity() >= n);
                 give(vec);

@@ -83,7 +83,7 @@ impl<L: Latent> Cuts<L> {
 
     /// The buckets of all latents, and by latent its range.
     pub(crate) fn counted(&self, latents: &[L]) -> (Vec<Bucket<L>>, Vec<u16>) {
-        let mut by_latent = spare::filled(0, latents.len());
+        let mut by_latent = spare::stale(latents.len());
         let found = by_latent.chunks_mut(BLOCK);
         let mut all = with_ends(latents, &self.lowers, &counted(latents, &self.lowers, found));
         all.retain(|bucket| bucket.count > 0);

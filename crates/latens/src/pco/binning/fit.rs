@@ -14,7 +14,7 @@ const MOST_WIDER: f64 = 0.001;
 
 /// By latent, which of the bins it lies in: the last one that does not begin behind it, or the first.
 pub(crate) fn symbols<L: Latent>(latents: &[L], bins: &[Bucket<L>]) -> Vec<u16> {
-    let mut symbols = spare::filled(0, latents.len());
+    let mut symbols = spare::stale(latents.len());
     ranges_of(bins, latents.len()).find(latents, &mut symbols);
     symbols
 }
@@ -27,7 +27,7 @@ pub(crate) fn within<L: Latent>(
 ) -> Option<(Vec<u16>, Vec<Bucket<L>>)> {
     let ranges = ranges_of(planned, latents.len());
     let limits: Vec<L> = planned.iter().map(Bucket::limit).collect();
-    let mut symbols = spare::filled(0, latents.len());
+    let mut symbols = spare::stale(latents.len());
     let mut are_within = true;
     for (latents, symbols) in latents.chunks(BLOCK).zip(symbols.chunks_mut(BLOCK)) {
         ranges.find(latents, symbols);

@@ -86,7 +86,7 @@ impl<L: Latent> VariableCoder<L> {
     /// Codes what a page stores of the variable.
     pub(crate) fn encode<'a>(&'a self, page: usize, stored: &'a Stored<L>) -> Coded<'a, L> {
         let symbols = self.symbols.get(self.pages[page].clone()).unwrap_or_default();
-        let mut codes = spare::filled(0, symbols.len().div_ceil(LANES));
+        let mut codes = spare::stale(symbols.len().div_ceil(LANES));
         let states = self.encoder.codes(Present::in_use(), symbols, &mut codes);
         let slots = states.map(|state| self.encoder.slot(state));
         Coded {

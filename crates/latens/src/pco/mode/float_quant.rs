@@ -8,7 +8,7 @@ use latens_kernels::dispatch::Present;
 /// High parts and distances from the value with `q` zero bits.
 pub(crate) fn split<L: Latent>(mut latents: Vec<L>, q: u32) -> (Vec<L>, Vec<L>) {
     let low = L::truncate(low_mask(q));
-    let mut rests = spare::filled(L::ZERO, latents.len());
+    let mut rests = spare::stale(latents.len());
     Present::in_use().call(
         #[inline(always)]
         || {
