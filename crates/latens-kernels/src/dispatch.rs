@@ -121,7 +121,9 @@ impl Present {
             fn with_avx2<W: Work>(work: W) -> W::Output {
                 work.run()
             }
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+            #[target_feature(
+                enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+            )]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
             fn with_avx512<W: Work>(work: W) -> W::Output {
                 work.run()

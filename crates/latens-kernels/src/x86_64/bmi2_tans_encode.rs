@@ -62,12 +62,14 @@ unsafe fn step(encoder: &Encoder, state: u64, symbol: u16) -> (u64, u64) {
     // SAFETY: as the caller vouches.
     let step = unsafe { *encoder.symbols.get_unchecked(usize::from(symbol)) };
     let sum = u64::from((state as u32).wrapping_add(step as u32));
-    let start = (step.cast_signed() >> 32) as usize;
-    let place = start.wrapping_add((state >> (sum >> 16 & 63)) as usize);
-    debug_assert!(place < encoder.states.len());
+    let start = (step.cast_signed() >> 32) as isize;
+    let place = (state >> (sum >> 16 & 63)) as usize;
+    debug_assert!(start.wrapping_add_unsigned(place).cast_unsigned() < encoder.states.len());
+    // Where the symbol's states begin is known before the state is: two sums, of which one is not on its way.
+    let from = encoder.states.as_ptr().wrapping_offset(start);
     // SAFETY: the shift leaves between one and two times the symbol's weight of any of the table's states, and so
     // many states are from `start` plus the weight on: `Encoder::new` has made sure.
-    let next = unsafe { *encoder.states.get_unchecked(place) };
+    let next = unsafe { *from.wrapping_add(place) };
     (next.into(), sum)
 }
 
