@@ -41,16 +41,20 @@ pub(crate) struct Modelled<'a> {
     sources: Sources<'a>,
     recut: bool,
     /// The symbols themselves; `None` where the first prediction surely is better.
-    plain: Option<Explained>,
-    /// Pairs of them, where they may be coded so.
-    pairs: Option<Explained>,
+    plain: Option<Modelling>,
     predicted: Vec<Predicted>,
+}
+
+/// Symbols, or what a prediction leaves of them, and pairs of these where they may be coded so.
+struct Modelling {
+    single: Explained,
+    pairs: Option<Explained>,
 }
 
 /// What a prediction leaves of symbols.
 struct Predicted {
     prediction: Prediction,
-    explained: Explained,
+    modelling: Modelling,
     /// All of it, where it had to be made.
     residuals: Option<Vec<u8>>,
 }
@@ -68,35 +72,40 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
         false => None,
     };
-    let (mut plain, mut pairs, mut predicted) = (None, None, Vec::new());
+    let (mut plain, mut predicted) = (None, Vec::new());
     let quick = config.quick && job.reference.is_none();
     let surely = match &columns {
         Some(means) if quick => pays_at_a_glance(matrix, means, &sources)?,
         _ => false,
     };
     if let Some(means) = columns.filter(|_| surely || !quick) {
-        let explained = centred(matrix, &means, |data| {
-            explain(Matrix { symbols: data, ..matrix }, &sources, None)
+        let modelling = centred(matrix, &means, |data| {
+            Modelling::new(Matrix { symbols: data, ..matrix }, &sources)
         })?;
         let prediction = Prediction { means: Some(means), ..uniform(COLUMN) };
-        predicted.push(Predicted { prediction, explained, residuals: None });
+        predicted.push(Predicted { prediction, modelling, residuals: None });
     }
     if !surely {
-        let explained = explain(matrix, &sources, None)?;
+        let modelling = Modelling::new(matrix, &sources)?;
         predicted.extend(by_reference(job, matrix, &sources, recut)?);
-        predicted.extend(by_columns(job, matrix, &sources, &explained)?);
-        if may_pair(matrix) {
-            pairs = explained.of_pairs(matrix, &sources)?;
-        }
-        plain = Some(explained);
+        predicted.extend(by_columns(job, matrix, &sources, &modelling.single)?);
+        plain = Some(modelling);
     }
     // Of few bits, most get tables that are there.
     if !crew.is_alone() && own.bits > FEW_BITS {
-        let predicted = predicted.iter_mut().map(|candidate| &mut candidate.explained);
-        let all = predicted.chain(&mut plain).chain(&mut pairs);
-        all.for_each(|explained| explained.prepare(job.config.table_bits));
+        let predicted = predicted.iter_mut().map(|candidate| &mut candidate.modelling);
+        let all = predicted.chain(&mut plain);
+        all.for_each(|modelling| modelling.single.prepare(job.config.table_bits));
     }
-    Ok(Modelled { role, shape, matrix: own, sources, recut, plain, pairs, predicted })
+    Ok(Modelled { role, shape, matrix: own, sources, recut, plain, predicted })
+}
+
+impl Modelling {
+    fn new(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<Self> {
+        let single = explain(matrix, sources, None)?;
+        let pairs = if may_pair(matrix) { single.of_pairs(matrix, sources)? } else { None };
+        Ok(Self { single, pairs })
+    }
 }
 
 /// What another plane leaves of symbols.
@@ -148,8 +157,8 @@ impl Predicted {
         sources: &Sources<'_>,
     ) -> Result<Self> {
         let left = Matrix { symbols: Data::Held(&data), ..matrix };
-        let explained = explain(left, sources, None)?;
-        Ok(Self { prediction, explained, residuals: Some(data) })
+        let modelling = Modelling { single: explain(left, sources, None)?, pairs: None };
+        Ok(Self { prediction, modelling, residuals: Some(data) })
     }
 
     /// Bits of what the prediction itself takes.
@@ -163,21 +172,21 @@ impl Predicted {
 impl<'a> Modelled<'a> {
     /// Settles how the symbols are encoded.
     pub(crate) fn plan(self, mut config: DirectConfig, bank: &mut Bank) -> PlannedPart<'a> {
-        let Self { role, shape, matrix, sources, recut, plain, pairs, predicted } = self;
+        let Self { role, shape, matrix, sources, recut, plain, predicted } = self;
         let before = bank.len();
         let mut predicted = predicted.into_iter();
         let mut chosen = match &plain {
-            Some(plain) => (finer(plain, matrix.len(), &mut config, bank), None),
+            Some(plain) => (finer(&plain.single, matrix.len(), &mut config, bank), None),
             None => {
                 let first = predicted.next();
-                let explained = first.as_ref().map(|first| &first.explained);
+                let explained = first.as_ref().map(|first| &first.modelling.single);
                 let plan = explained.map(|e| finer(e, matrix.len(), &mut config, bank));
                 (plan.unwrap_or_default(), first)
             }
         };
         for candidate in predicted {
             let kept = bank.take_from(before);
-            let plan = candidate.explained.tables(config.table_bits, bank);
+            let plan = candidate.modelling.single.tables(config.table_bits, bank);
             if plan.bits + candidate.stream_bits() <= chosen.0.bits {
                 chosen = (plan, Some(candidate));
             } else {
@@ -187,9 +196,13 @@ impl<'a> Modelled<'a> {
         }
         let (mut plan, chosen) = chosen;
         let mut paired = false;
-        if let Some(pairs) = pairs.filter(|_| chosen.is_none()) {
+        let pairs = match &chosen {
+            None => plain.as_ref().and_then(|plain| plain.pairs.as_ref()),
+            Some(chosen) => chosen.modelling.pairs.as_ref(),
+        };
+        if let Some(pairs) = pairs {
             let kept = bank.take_from(before);
-            match in_pairs(&pairs, config, bank) {
+            match in_pairs(pairs, config, bank) {
                 Some(pairs) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
                     (plan, config.table_bits, paired) = (pairs, PAIR_BITS, true);
                 }
