@@ -29,8 +29,11 @@ const MAX_COLS: usize = 1 << 20;
 /// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose.
 const FINE: usize = 1 << 19;
 const LOSS: f64 = 0.008;
-/// Bits of symbols whose tables are much alike.
+/// Bits of symbols whose tables are much alike, and of fewer symbols than these the size of the tables: half
+/// of the usual one, so that the nearest cache of a decoder holds all of them.
 const FEW_BITS: u32 = 4;
+const FEW: usize = 1 << 20;
+const SMALL_TABLE_BITS: u32 = 10;
 
 /// Symbols whose classes are chosen, by themselves and by what predictors leave of them; tables, which
 /// they share with other tensors, decide between these.
@@ -173,6 +176,9 @@ impl<'a> Modelled<'a> {
     /// Settles how the symbols are encoded.
     pub(crate) fn plan(self, mut config: DirectConfig, bank: &mut Bank) -> PlannedPart<'a> {
         let Self { role, shape, matrix, sources, recut, plain, predicted } = self;
+        if matrix.bits <= FEW_BITS && matrix.len() < FEW {
+            config.table_bits = config.table_bits.min(SMALL_TABLE_BITS);
+        }
         let before = bank.len();
         let mut predicted = predicted.into_iter();
         let mut chosen = match &plain {
@@ -203,8 +209,8 @@ impl<'a> Modelled<'a> {
         if let Some(pairs) = pairs {
             let kept = bank.take_from(before);
             match in_pairs(pairs, config, bank) {
-                Some(pairs) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
-                    (plan, config.table_bits, paired) = (pairs, PAIR_BITS, true);
+                Some((pairs, bits)) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
+                    (plan, config.table_bits, paired) = (pairs, bits, true);
                 }
                 _ => {
                     bank.take_from(before);
@@ -315,9 +321,11 @@ fn residuals_of(
     Ok(data)
 }
 
-/// Size of the tables of pairs: those of 2^14 slots save 0.01 % more, and take twice the memory of
-/// a decoder.
-const PAIR_BITS: u32 = 13;
+/// Sizes of the tables of pairs: the smaller ones where these cost so much more of all bits at most. Those
+/// of 2^14 slots save 0.01 % more than those of 2^13, and take twice the memory of a decoder.
+const PAIR_BITS: u32 = 12;
+const FINE_PAIR_BITS: u32 = 13;
+const LOSS_OF_PAIRS: f64 = 0.0006;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
 
@@ -328,19 +336,35 @@ fn may_pair(matrix: Matrix<'_>) -> bool {
     matrix.bits == 4 && even && n >= PAIRED
 }
 
-/// Pairs of symbols: tables are products of those of single ones. `None` where that cannot be.
-fn in_pairs(explained: &Explained, config: DirectConfig, bank: &mut Bank) -> Option<Plan> {
-    let mut plan = explained.tables(config.table_bits, bank);
+/// Pairs of symbols, and the size of their tables, which are products of those of single ones. `None`
+/// where that cannot be.
+fn in_pairs(explained: &Explained, config: DirectConfig, bank: &mut Bank) -> Option<(Plan, u32)> {
+    let mut single = explained.tables(config.table_bits, bank);
+    if let Some(rule) = &mut single.classes {
+        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
+    }
+    let before = bank.len();
+    let fine = products(single.clone(), FINE_PAIR_BITS, bank)?;
+    let kept = bank.take_from(before);
+    match products(single, PAIR_BITS, bank) {
+        Some(plan) if plan.bits <= fine.bits * (1.0 + LOSS_OF_PAIRS) => Some((plan, PAIR_BITS)),
+        _ => {
+            bank.take_from(before);
+            bank.give_back(kept);
+            Some((fine, FINE_PAIR_BITS))
+        }
+    }
+}
+
+/// Products in place of the tables of single symbols.
+fn products(mut plan: Plan, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
     for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
         let before = bank.len();
-        let product = bank.product(*table, *table, PAIR_BITS)?;
+        let product = bank.product(*table, *table, table_bits)?;
         let single = bank.bits_under(*table, histogram);
         plan.bits += bank.bits_of_pairs(product, histogram) - single;
         plan.bits += 8.0 * bank.bytes_from(before) as f64;
         *table = product;
-    }
-    if let Some(rule) = &mut plan.classes {
-        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
     }
     Some(plan)
 }
