@@ -493,3 +493,19 @@ def against_a_base(b):
     classes = class_fields([[(256, z % 4)] for z in range(7)] + FOUR, 100, None, None, levels, zero)
     symbols(b, "classes", 12, 10, coded(log=11, tables=tables, classes=classes))
     symbols(b, "alone", 2, 3, raw())
+
+
+@case("PAIRS of what COLUMN leaves: of 4 and of 2 bits, with RECUT, with classes, in groups of several rows")
+def pairs_of_columns(b):
+    draw = b.random.randrange
+    means = lambda bits, cols: prediction_fields((4, 4), COLUMN, 3, [draw(1 << bits) for _ in range(cols)])  # noqa: E731
+    low, high = b.table(bell(4, 6, 8, 1)), b.table(bell(4, 9, 7, 2))
+    product = b.table(product_table(12, low, high))
+    symbols(b, "product", 12, 16, coded(pairs=True, prediction=means(4, 16), group_rows=5, log=12, tables=[product]), 4)
+    tables = [b.table(bell(8, 11, 0x88, halving, 60)) for halving in (1, 2, 8, 20)]
+    fields = class_fields(FOUR, 40, [draw(9) for _ in range(12)], [draw(5) for _ in range(33)])
+    symbols(b, "classes", 12, 66, coded(pairs=True, prediction=means(4, 66), log=11, tables=tables, classes=fields), 4)
+    weights = {lo | hi << 4: 1 + 5 * (lo == 1) + 3 * (hi == 2) for lo in range(4) for hi in range(4)}
+    table = b.table(explicit(8, 10, frequencies_of(weights, 256, 10)))
+    symbols(b, "2 bits", 9, 24, coded(pairs=True, prediction=means(2, 24), group_rows=4, log=10, tables=[table]), 2)
+    symbols(b, "recut", 9, 24, coded(pairs=True, recut=12, prediction=means(2, 12), log=10, tables=[table]), 2)

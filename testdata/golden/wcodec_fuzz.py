@@ -90,9 +90,9 @@ def random_source(builder, rng, zero=False):
     return source(of_entry(number, view), form, block, rng.randrange(5), row_map)
 
 
-def random_prediction(builder, rng, bits, rows, cols, transform):
+def random_prediction(builder, rng, bits, rows, cols, transform, pairs):
     choice = [0, 1, 2, 3, 4, 5, COLUMN, REFERENCE, LINEAR, OF_TILES, OF_TILES, OF_TILES]
-    predictor = rng.choice(choice)
+    predictor = COLUMN if pairs else rng.choice(choice)
     if predictor == LINEAR and cols < 2:
         predictor = 4
     means = reach = reference = None
@@ -125,12 +125,12 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
     transform = rng.random() < 0.45
     predict = transform or codec == BITPLANE or rng.random() < 0.5
     classes = rng.random() < 0.6 and not (codec == DIRECT and transform)
-    pairs = not predict and bits in (2, 4) and rng.random() < 0.6
+    pairs = not transform and codec == DIRECT and bits in (2, 4) and rng.random() < 0.6
     recut = None
     if rng.random() < 0.3:
         whole = [d for d in range(1, count + 1) if count % d == 0]
         recut = rng.choice(whole) if predict else rng.randint(1, count)
-        if pairs:
+        if pairs and not predict:
             recut += recut % 2
         cols, rows = recut, -(-count // recut)
     if pairs and (cols % 2 or count % 2):
@@ -155,7 +155,7 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
         fields = class_fields(maps, rng.randint(-200, 300), row_levels, col_levels, levels, zero)
     prediction, sourced = None, bool(fields and (levels or zero))
     if predict:
-        prediction, refers = random_prediction(builder, rng, bits, rows, cols, transform)
+        prediction, refers = random_prediction(builder, rng, bits, rows, cols, transform, pairs)
         sourced = sourced or refers
     group_rows = rng.randint(1, rows + 2) if rng.random() < 0.7 else rows
     scale = rng.choice([0.3, 5, 90, 3000, 40000])

@@ -421,3 +421,36 @@ pco_group("pco-type", "Pco of i32 for words of u32", signed_pco)
 pco_group("pco-left-over", "a byte behind a Pco file", lambda g: g + b"\0")
 pco_group("pco-cut", "a Pco file that ends before its end", lambda g: g[:-1])
 pco_group("pco-count", "Pco of fewer numbers than its group has", bytes, 40)
+
+
+# ---- pairs of residuals
+
+def in_pairs(b):
+    """Pairs of what means of columns leave."""
+    fields = prediction_fields((4, 4), COLUMN, 0, [3, 1, 2, 0, 1, 5, 6, 7])
+    return coded(log=9, tables=[b.table(bell(8, 9, 0x11, 1, 6))], pairs=True, group_rows=8, prediction=fields)
+
+
+of_4_bits("pairs-by-top", "PAIRS predicted by TOP", in_pairs, lambda f: put(f, 5, b"\2"))
+of_4_bits("pairs-by-tile", "PAIRS whose tiles have predictors of their own", in_pairs, lambda f: put(f, 5, b"\xff"))
+of_4_bits("pairs-and-transform", "PAIRS and TRANSFORM", in_pairs, lambda f: put(f, 1, b"\x0e"))
+of_4_bits("pairs-of-planes", "BITPLANE with PAIRS", in_pairs, lambda f: put(f, 0, b"\4"))
+
+
+def residual_pair(b):
+    frequencies = [0] * 256
+    frequencies[0x11], frequencies[0x43] = 500, 524
+    only = [0] * 256
+    only[0x11] = 1024
+    number = b.table(explicit(8, 10, only))
+
+    def altered(builder, context, part):
+        fields = prediction_fields((4, 4), COLUMN, 0, [3, 1, 2, 0, 1, 0, 2, 3])
+        said, _ = coded(log=10, tables=[number], pairs=True, prediction=fields)(builder, context, part)
+        return said, [encode_rans([0x43] + [0x11] * 31, [0] * 32, [Table(8, 10, frequencies)], 10)]
+    symbols(b, "x", 8, 8, altered, 2)
+    b.tables[number] = explicit(8, 10, frequencies)
+    return b.finish(change=lambda r: r)
+
+
+add("residual-pair-of-more", "a pair whose second residual is 4, of 2 bits", residual_pair)

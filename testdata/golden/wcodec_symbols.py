@@ -176,10 +176,12 @@ class Coded:
         self.group_rows = r.length()
         need(self.group_rows >= 1, "groups of no rows")
         need(predict or not (self.transform or self.bitplane), "TRANSFORM and BITPLANE need PREDICT")
-        need(not (self.pairs and predict), "PAIRS exclude PREDICT")
+        need(not (self.pairs and self.transform), "PAIRS exclude TRANSFORM")
         need(not self.pairs or (part.bits <= 4 and self.cols % 2 == 0), "PAIRS of large symbols, or of odd rows")
         need(not predict or self.rows * self.cols == count, "PREDICT with a row that is not whole")
         self.prediction = Prediction(r, part, self.rows, self.cols, context) if predict else None
+        need(not self.pairs or not predict or self.prediction.predictor == COLUMN, "PAIRS predicted by other than COLUMN")
+        need(not (self.pairs and self.bitplane), "BITPLANE with PAIRS")
         part.has_sources = bool(predict and self.prediction.reference is not None)
         self.read_tables(r, bank)
         most = len(self.tables) if not self.bitplane else 8 if self.transform else 16
@@ -229,10 +231,7 @@ class Coded:
             classes = self.classes(first, rows).reshape(-1)[:coded]
             symbols, rest = decode_rans(stored, self.log, self.tables, classes)
             need(not rest, "words left over in a group")
-            if self.pairs:
-                symbols = np.stack([symbols & 15, symbols >> 4], 1).reshape(-1)
-                need((symbols < 1 << self.part.bits).all(), "pairs of more than their bits")
-            return symbols
+            return self.apart(symbols) if self.pairs else symbols
         p = self.prediction
         tiles, stored = read_tiles(stored, p.size, p.predictor, self.transform, rows, self.cols)
         kinds = self.classes(first, rows)
@@ -247,11 +246,17 @@ class Coded:
         values = restore(tiles, p, self.part.bits, residuals, reference)
         return ((values + p.centre) % (1 << self.part.bits)).reshape(-1)
 
+    def apart(self, pairs):
+        """The symbols, or residuals, of pairs."""
+        symbols = np.stack([pairs & 15, pairs >> 4], 1).reshape(-1)
+        need((symbols < 1 << self.part.bits).all(), "pairs of more than their bits")
+        return symbols
+
     def read_residuals(self, stored, kinds):
         u, rest = decode_rans(stored, self.log, self.tables, kinds.reshape(-1))
         if not self.transform:
             need(not rest, "words left over in a group")
-            return u.reshape(kinds.shape)
+            return self.apart(u).reshape(len(kinds), -1) if self.pairs else u.reshape(kinds.shape)
         escapes = np.nonzero(u == 255)[0]
         need(len(rest) == 2 * len(escapes), "escapes are lacking, or left over")
         u[escapes] += np.frombuffer(rest, "<u2")

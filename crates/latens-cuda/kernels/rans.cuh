@@ -100,8 +100,14 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
                 const u32 symbol = decode_symbol(tables, cls, x[lane]);
                 wants[lane] = x[lane] < START;
                 if (pairs) {
-                    g.out[2 * i] = u8(symbol & 15);
-                    g.out[2 * i + 1] = u8(symbol >> 4);
+                    u32 first = symbol & 15, second = symbol >> 4;
+                    if (fused.any) {
+                        first = (first + plain_prediction(g, fused.predictor, 2 * col[lane], 2 * i)) & g.mask();
+                        second =
+                            (second + plain_prediction(g, fused.predictor, 2 * col[lane] + 1, 2 * i + 1)) & g.mask();
+                    }
+                    g.out[2 * i] = u8(first);
+                    g.out[2 * i + 1] = u8(second);
                 } else if (fused.any) {
                     const u32 p = plain_prediction(g, fused.predictor, col[lane], i);
                     g.out[i] = u8((symbol + p) & g.mask());

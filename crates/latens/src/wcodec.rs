@@ -61,6 +61,7 @@ mod open_tensor;
 #[cfg(test)]
 mod opening;
 mod output;
+pub(crate) mod pairs;
 mod plane;
 pub mod predictor;
 mod reader;

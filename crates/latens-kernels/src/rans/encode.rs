@@ -12,6 +12,8 @@ pub(crate) mod writer;
 
 use super::{Classes, Kernel, LANES, LOWER};
 use crate::dispatch::Simd;
+#[cfg(target_arch = "x86_64")]
+use crate::dispatch::gathers_are_slow;
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx2_rans_encode, avx512_rans_encode};
@@ -39,6 +41,22 @@ impl Kernel {
     /// # Panics
     /// Where a class has no table, or there are not as many classes as symbols.
     pub fn encode<'a>(
+        self,
+        tables: &EncodeTables,
+        symbols: &'a [u8],
+        classes: Classes<'a>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Stream<'a> {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == Simd::Avx512 && gathers_are_slow() {
+            // Its steps come by single loads.
+            return Self(Simd::Avx2).encode_with(tables, symbols, classes, buffer);
+        }
+        self.encode_with(tables, symbols, classes, buffer)
+    }
+
+    /// As [`Kernel::encode`], by the kernel of just this set.
+    fn encode_with<'a>(
         self,
         tables: &EncodeTables,
         symbols: &'a [u8],

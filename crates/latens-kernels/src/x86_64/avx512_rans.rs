@@ -21,10 +21,16 @@ const FAR: usize = 1 << 21;
 /// The longest map that is scaled.
 const MOST_SCALED: usize = 1 << 13;
 
+/// Bytes of tables up to which four groups take less time than two and two where slots come by single loads: of
+/// more tables the nearest cache holds the less the more groups there are.
+const FEW: usize = 6 << 14;
+
 /// Which [`Classes`] all groups have.
 const ONE: u8 = 0;
 const PER_SYMBOL: u8 = 1;
 const LEVELS: u8 = 2;
+/// Levels of which all columns have the same.
+const PER_ROW: u8 = 3;
 
 /// Where a group's next row comes from and goes to.
 #[derive(Clone, Copy)]
@@ -33,7 +39,7 @@ struct Place {
     out: *mut u8,
     /// Of a row's symbols, for [`PER_SYMBOL`].
     classes: *const u8,
-    /// Of a row, for [`LEVELS`].
+    /// Of a row, for [`LEVELS`] and [`PER_ROW`].
     start: *const u16,
 }
 
@@ -42,6 +48,7 @@ struct Place {
 struct Constants<V> {
     slots: *const u32,
     map: *const u8,
+    table_bits: u32,
     bits: V,
     mask: V,
     lower: V,
@@ -68,7 +75,7 @@ unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
         if cursors.iter().all(|c| matches!(c.classes, Classes::PerSymbol(_))) {
             return rows_by::<V, G, PER_SYMBOL, SINGLE>(tables, None, cursors);
         }
-        let (Classes::Levels(Levels { cols, map, .. }), at) =
+        let (Classes::Levels(Levels { cols, map, highest, .. }), at) =
             (cursors[0].classes, cursors[0].written)
         else {
             return;
@@ -81,6 +88,9 @@ unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
         };
         if !cursors.iter().all(alike) {
             return;
+        }
+        if highest == 0 {
+            return rows_by::<V, G, PER_ROW, SINGLE>(tables, Some((&[], map)), cursors);
         }
         // Classes as the second bytes of where their tables begin, where that is what they fit in.
         let mut scaled = [0; MOST_SCALED];
@@ -97,8 +107,8 @@ unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
 }
 
 /// # Safety
-/// As [`rows`]; the classes of all groups are of this kind, with these levels of columns and this
-/// map, scaled.
+/// As [`rows`]; the classes of all groups are of this kind, with this map, and for [`LEVELS`] with these
+/// levels of columns and the map scaled.
 #[inline(always)]
 unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
     tables: Tables<'_>,
@@ -114,6 +124,7 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
         let constants = Constants {
             slots: tables.slots().as_ptr(),
             map: map.as_ptr(),
+            table_bits: bits,
             bits: V::splat(bits),
             mask: V::splat((1 << bits) - 1),
             lower: V::splat(LOWER),
@@ -122,13 +133,13 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
             second: std::hint::black_box(SECOND),
         };
         let mut states = [[V::splat(0); VECTORS]; G];
-        let mut fixed = [V::splat(0); G];
+        let mut fixed = [constants.slots; G];
         for ((states, fixed), cursor) in states.iter_mut().zip(&mut fixed).zip(&*cursors) {
             for (x, from) in states.iter_mut().zip(cursor.states.as_chunks().0) {
                 *x = V::load(from);
             }
             if let Classes::One(class) = cursor.classes {
-                *fixed = V::splat(u32::from(class) << bits);
+                *fixed = table(&constants, class);
             }
         }
         let ahead = ahead(cursors);
@@ -168,9 +179,10 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
                 macro_rules! step {
                     ($($g:literal)*) => {
                         $(if $g < G {
-                            let bases = bases::<V, KIND>(&constants, fixed[$g % G], levels, &mut at[$g % G]);
+                            let (slots, bases) =
+                                bases::<V, KIND>(&constants, fixed[$g % G], levels, &mut at[$g % G]);
                             V::bring_near(at[$g % G].words.wrapping_add(ahead));
-                            step::<V, SINGLE>(&constants, bases, &mut x[$g % G], &mut at[$g % G]);
+                            step::<V, SINGLE>(&constants, slots, bases, &mut x[$g % G], &mut at[$g % G]);
                         })*
                     };
                 }
@@ -199,32 +211,49 @@ fn ahead<const G: usize>(cursors: &[Cursor<'_>; G]) -> usize {
     Some(last.addr().wrapping_sub(first.addr())).filter(|by| *by < FAR).unwrap_or(0)
 }
 
-/// Where the tables of a row's symbols begin.
+/// The table of a class.
+///
+/// # Safety
+/// There is one.
+#[inline(always)]
+unsafe fn table<V>(constants: &Constants<V>, class: u8) -> *const u32 {
+    // SAFETY: as the caller vouches.
+    unsafe { constants.slots.add(usize::from(class) << constants.table_bits) }
+}
+
+/// Where the tables of a row's symbols begin: in slots, from some of them on.
 ///
 /// # Safety
 /// As [`Lanes`] says; there is a row of classes at `place`.
 #[inline(always)]
 unsafe fn bases<V: Lanes, const KIND: u8>(
     constants: &Constants<V>,
-    fixed: V,
+    fixed: *const u32,
     levels: [V; VECTORS],
     place: &mut Place,
-) -> [V; VECTORS] {
-    // SAFETY: as the caller vouches; starts leave a window of the map.
+) -> (*const u32, [V; VECTORS]) {
+    // SAFETY: as the caller vouches; starts leave a window of the map, whose classes all have a table.
     unsafe {
         match KIND {
             PER_SYMBOL => {
                 let classes = place.classes;
                 place.classes = classes.add(LANES);
-                [0, WIDTH]
-                    .map(|v| V::widen_bytes(&*classes.add(v).cast()).shift_left(constants.bits))
+                let each = [0, WIDTH]
+                    .map(|v| V::widen_bytes(&*classes.add(v).cast()).shift_left(constants.bits));
+                (constants.slots, each)
             }
             LEVELS => {
                 let window = &*constants.map.add(usize::from(*place.start)).cast();
                 place.start = place.start.add(1);
-                levels.map(|levels| levels.look_up(window, constants.second))
+                (constants.slots, levels.map(|levels| levels.look_up(window, constants.second)))
             }
-            _ => [fixed; VECTORS],
+            PER_ROW => {
+                // A number and not a vector: nothing of it is done lane by lane.
+                let class = *constants.map.add(usize::from(*place.start));
+                place.start = place.start.add(1);
+                (table(constants, class), [V::splat(0); VECTORS])
+            }
+            _ => (fixed, [V::splat(0); VECTORS]),
         }
     }
 }
@@ -233,10 +262,11 @@ unsafe fn bases<V: Lanes, const KIND: u8>(
 ///
 /// # Safety
 /// As [`Lanes`] says; 64 bytes to read from `place.words` on, 32 to write from `place.out` on, and
-/// slots for what `bases` or'ed with the mask come to.
+/// from `slots` on those that `bases` or'ed with the mask come to.
 #[inline(always)]
 unsafe fn step<V: Lanes, const SINGLE: bool>(
     constants: &Constants<V>,
+    slots: *const u32,
     bases: [V; VECTORS],
     states: &mut [V; VECTORS],
     place: &mut Place,
@@ -245,7 +275,7 @@ unsafe fn step<V: Lanes, const SINGLE: bool>(
     unsafe {
         let mut entries = bases;
         for (x, entry) in states.iter_mut().zip(&mut entries) {
-            *entry = x.within_or(constants.mask, *entry).gather::<SINGLE>(constants.slots);
+            *entry = x.within_or(constants.mask, *entry).gather::<SINGLE>(slots);
             let product = entry.down::<20>().mul(x.shift_right(constants.bits));
             *x = product.add(entry.and(constants.nth));
         }
@@ -267,7 +297,7 @@ pub(crate) use real::together;
 mod real {
     use std::arch::x86_64::__m512i;
 
-    use super::{Cursor, Tables, rows};
+    use super::{Cursor, FEW, Tables, rows};
     use crate::dispatch::gathers_are_slow;
 
     /// Whole rows as long as words and symbols do not run out: of four groups at a time, of two, and of what is left
@@ -295,8 +325,10 @@ mod real {
     ) {
         // SAFETY: as the caller vouches.
         unsafe {
-            let fours = cursors.as_chunks_mut().0;
-            fours.iter_mut().for_each(|four| rows_of::<4, SINGLE>(tables, four));
+            if !SINGLE || size_of_val(tables.slots()) <= FEW {
+                let fours = cursors.as_chunks_mut().0;
+                fours.iter_mut().for_each(|four| rows_of::<4, SINGLE>(tables, four));
+            }
             let twos = cursors.as_chunks_mut().0;
             twos.iter_mut().for_each(|two| rows_of::<2, SINGLE>(tables, two));
             let ones = cursors.as_chunks_mut().0;

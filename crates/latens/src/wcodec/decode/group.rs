@@ -7,6 +7,7 @@ use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::decode::tables::{Ready, Slots};
 use crate::wcodec::layout::symbols::Symbols;
+use crate::wcodec::pairs;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform;
 use latens_kernels::dispatch::simd;
@@ -201,13 +202,16 @@ impl SymbolDecoder<'_> {
             self.rans(streams)?;
         }
         for ((i, out), (opened, buffer)) in
-            out.into_iter().enumerate().zip(opened.iter().zip(&buffers.0))
+            out.into_iter().enumerate().zip(opened.iter().zip(&mut buffers.0))
         {
-            if self.symbols.pairs && self.bits < 4 {
-                let pairs = if into == Target::Pairs { &*out } else { &buffer.pairs };
-                self.check_nibbles(pairs, opened.end())?;
+            if !self.symbols.pairs {
+                self.restore(group + i, &opened.tiles, out)?;
+            } else if into == Target::Pairs {
+                self.restore_pairs(opened.end(), out)?;
+            } else {
+                self.restore_pairs(opened.end(), &mut buffer.pairs)?;
+                pairs::apart(&buffer.pairs, out);
             }
-            self.finish(group + i, &opened.tiles, into, &buffer.pairs, out)?;
         }
         Ok(())
     }
@@ -339,20 +343,20 @@ impl SymbolDecoder<'_> {
         }
     }
 
-    /// Pairs apart, predictions added.
-    fn finish(
-        &self,
-        group: usize,
-        tiles: &Tiles,
-        into: Target,
-        pairs: &[u8],
-        out: &mut [u8],
-    ) -> Result<()> {
-        if self.symbols.pairs && into == Target::Symbols {
-            for (two, pair) in out.as_chunks_mut::<2>().0.iter_mut().zip(pairs) {
-                *two = [pair & 15, pair >> 4];
-            }
+    /// Adds means of columns to pairs, which are of residuals then. `end` is where their bytes end.
+    fn restore_pairs(&self, end: u64, pairs: &mut [u8]) -> Result<()> {
+        if self.bits < 4 {
+            self.check_nibbles(pairs, end)?;
         }
+        let prediction = self.symbols.prediction.as_ref();
+        if let Some(means) = prediction.and_then(|prediction| prediction.means.as_deref()) {
+            pairs::add(pairs, means, self.bits);
+        }
+        Ok(())
+    }
+
+    /// Adds predictions.
+    fn restore(&self, group: usize, tiles: &Tiles, out: &mut [u8]) -> Result<()> {
         let Some(prediction) = &self.symbols.prediction else { return Ok(()) };
         let (rows, reference) = (self.rows(out.len()), self.reference(group));
         tiles.band(prediction, self.bits, rows, self.symbols.cols, reference)?.restore(out)

@@ -29,8 +29,11 @@ const MAX_COLS: usize = 1 << 20;
 /// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose.
 const FINE: usize = 1 << 19;
 const LOSS: f64 = 0.008;
-/// Bits of symbols whose tables are much alike.
+/// Bits of symbols whose tables are much alike, and of fewer symbols than these the size of the tables: half
+/// of the usual one, so that the nearest cache of a decoder holds all of them.
 const FEW_BITS: u32 = 4;
+const FEW: usize = 1 << 20;
+const SMALL_TABLE_BITS: u32 = 10;
 
 /// Symbols whose classes are chosen, by themselves and by what predictors leave of them; tables, which
 /// they share with other tensors, decide between these.
@@ -41,16 +44,20 @@ pub(crate) struct Modelled<'a> {
     sources: Sources<'a>,
     recut: bool,
     /// The symbols themselves; `None` where the first prediction surely is better.
-    plain: Option<Explained>,
-    /// Pairs of them, where they may be coded so.
-    pairs: Option<Explained>,
+    plain: Option<Modelling>,
     predicted: Vec<Predicted>,
+}
+
+/// Symbols, or what a prediction leaves of them, and pairs of these where they may be coded so.
+struct Modelling {
+    single: Explained,
+    pairs: Option<Explained>,
 }
 
 /// What a prediction leaves of symbols.
 struct Predicted {
     prediction: Prediction,
-    explained: Explained,
+    modelling: Modelling,
     /// All of it, where it had to be made.
     residuals: Option<Vec<u8>>,
 }
@@ -68,35 +75,40 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
         false => None,
     };
-    let (mut plain, mut pairs, mut predicted) = (None, None, Vec::new());
+    let (mut plain, mut predicted) = (None, Vec::new());
     let quick = config.quick && job.reference.is_none();
     let surely = match &columns {
         Some(means) if quick => pays_at_a_glance(matrix, means, &sources)?,
         _ => false,
     };
     if let Some(means) = columns.filter(|_| surely || !quick) {
-        let explained = centred(matrix, &means, |data| {
-            explain(Matrix { symbols: data, ..matrix }, &sources, None)
+        let modelling = centred(matrix, &means, |data| {
+            Modelling::new(Matrix { symbols: data, ..matrix }, &sources)
         })?;
         let prediction = Prediction { means: Some(means), ..uniform(COLUMN) };
-        predicted.push(Predicted { prediction, explained, residuals: None });
+        predicted.push(Predicted { prediction, modelling, residuals: None });
     }
     if !surely {
-        let explained = explain(matrix, &sources, None)?;
+        let modelling = Modelling::new(matrix, &sources)?;
         predicted.extend(by_reference(job, matrix, &sources, recut)?);
-        predicted.extend(by_columns(job, matrix, &sources, &explained)?);
-        if may_pair(matrix) {
-            pairs = explained.of_pairs(matrix, &sources)?;
-        }
-        plain = Some(explained);
+        predicted.extend(by_columns(job, matrix, &sources, &modelling.single)?);
+        plain = Some(modelling);
     }
     // Of few bits, most get tables that are there.
     if !crew.is_alone() && own.bits > FEW_BITS {
-        let predicted = predicted.iter_mut().map(|candidate| &mut candidate.explained);
-        let all = predicted.chain(&mut plain).chain(&mut pairs);
-        all.for_each(|explained| explained.prepare(job.config.table_bits));
+        let predicted = predicted.iter_mut().map(|candidate| &mut candidate.modelling);
+        let all = predicted.chain(&mut plain);
+        all.for_each(|modelling| modelling.single.prepare(job.config.table_bits));
     }
-    Ok(Modelled { role, shape, matrix: own, sources, recut, plain, pairs, predicted })
+    Ok(Modelled { role, shape, matrix: own, sources, recut, plain, predicted })
+}
+
+impl Modelling {
+    fn new(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<Self> {
+        let single = explain(matrix, sources, None)?;
+        let pairs = if may_pair(matrix) { single.of_pairs(matrix, sources)? } else { None };
+        Ok(Self { single, pairs })
+    }
 }
 
 /// What another plane leaves of symbols.
@@ -148,8 +160,8 @@ impl Predicted {
         sources: &Sources<'_>,
     ) -> Result<Self> {
         let left = Matrix { symbols: Data::Held(&data), ..matrix };
-        let explained = explain(left, sources, None)?;
-        Ok(Self { prediction, explained, residuals: Some(data) })
+        let modelling = Modelling { single: explain(left, sources, None)?, pairs: None };
+        Ok(Self { prediction, modelling, residuals: Some(data) })
     }
 
     /// Bits of what the prediction itself takes.
@@ -163,21 +175,24 @@ impl Predicted {
 impl<'a> Modelled<'a> {
     /// Settles how the symbols are encoded.
     pub(crate) fn plan(self, mut config: DirectConfig, bank: &mut Bank) -> PlannedPart<'a> {
-        let Self { role, shape, matrix, sources, recut, plain, pairs, predicted } = self;
+        let Self { role, shape, matrix, sources, recut, plain, predicted } = self;
+        if matrix.bits <= FEW_BITS && matrix.len() < FEW {
+            config.table_bits = config.table_bits.min(SMALL_TABLE_BITS);
+        }
         let before = bank.len();
         let mut predicted = predicted.into_iter();
         let mut chosen = match &plain {
-            Some(plain) => (finer(plain, matrix.len(), &mut config, bank), None),
+            Some(plain) => (finer(&plain.single, matrix.len(), &mut config, bank), None),
             None => {
                 let first = predicted.next();
-                let explained = first.as_ref().map(|first| &first.explained);
+                let explained = first.as_ref().map(|first| &first.modelling.single);
                 let plan = explained.map(|e| finer(e, matrix.len(), &mut config, bank));
                 (plan.unwrap_or_default(), first)
             }
         };
         for candidate in predicted {
             let kept = bank.take_from(before);
-            let plan = candidate.explained.tables(config.table_bits, bank);
+            let plan = candidate.modelling.single.tables(config.table_bits, bank);
             if plan.bits + candidate.stream_bits() <= chosen.0.bits {
                 chosen = (plan, Some(candidate));
             } else {
@@ -187,11 +202,15 @@ impl<'a> Modelled<'a> {
         }
         let (mut plan, chosen) = chosen;
         let mut paired = false;
-        if let Some(pairs) = pairs.filter(|_| chosen.is_none()) {
+        let pairs = match &chosen {
+            None => plain.as_ref().and_then(|plain| plain.pairs.as_ref()),
+            Some(chosen) => chosen.modelling.pairs.as_ref(),
+        };
+        if let Some(pairs) = pairs {
             let kept = bank.take_from(before);
-            match in_pairs(&pairs, config, bank) {
-                Some(pairs) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
-                    (plan, config.table_bits, paired) = (pairs, PAIR_BITS, true);
+            match in_pairs(pairs, config, bank) {
+                Some((pairs, bits)) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
+                    (plan, config.table_bits, paired) = (pairs, bits, true);
                 }
                 _ => {
                     bank.take_from(before);
@@ -302,9 +321,11 @@ fn residuals_of(
     Ok(data)
 }
 
-/// Size of the tables of pairs: those of 2^14 slots save 0.01 % more, and take twice the memory of
-/// a decoder.
-const PAIR_BITS: u32 = 13;
+/// Sizes of the tables of pairs: the smaller ones where these cost so much more of all bits at most. Those
+/// of 2^14 slots save 0.01 % more than those of 2^13, and take twice the memory of a decoder.
+const PAIR_BITS: u32 = 12;
+const FINE_PAIR_BITS: u32 = 13;
+const LOSS_OF_PAIRS: f64 = 0.0006;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
 
@@ -315,19 +336,35 @@ fn may_pair(matrix: Matrix<'_>) -> bool {
     matrix.bits == 4 && even && n >= PAIRED
 }
 
-/// Pairs of symbols: tables are products of those of single ones. `None` where that cannot be.
-fn in_pairs(explained: &Explained, config: DirectConfig, bank: &mut Bank) -> Option<Plan> {
-    let mut plan = explained.tables(config.table_bits, bank);
+/// Pairs of symbols, and the size of their tables, which are products of those of single ones. `None`
+/// where that cannot be.
+fn in_pairs(explained: &Explained, config: DirectConfig, bank: &mut Bank) -> Option<(Plan, u32)> {
+    let mut single = explained.tables(config.table_bits, bank);
+    if let Some(rule) = &mut single.classes {
+        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
+    }
+    let before = bank.len();
+    let fine = products(single.clone(), FINE_PAIR_BITS, bank)?;
+    let kept = bank.take_from(before);
+    match products(single, PAIR_BITS, bank) {
+        Some(plan) if plan.bits <= fine.bits * (1.0 + LOSS_OF_PAIRS) => Some((plan, PAIR_BITS)),
+        _ => {
+            bank.take_from(before);
+            bank.give_back(kept);
+            Some((fine, FINE_PAIR_BITS))
+        }
+    }
+}
+
+/// Products in place of the tables of single symbols.
+fn products(mut plan: Plan, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
     for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
         let before = bank.len();
-        let product = bank.product(*table, *table, PAIR_BITS)?;
+        let product = bank.product(*table, *table, table_bits)?;
         let single = bank.bits_under(*table, histogram);
         plan.bits += bank.bits_of_pairs(product, histogram) - single;
         plan.bits += 8.0 * bank.bytes_from(before) as f64;
         *table = product;
-    }
-    if let Some(rule) = &mut plan.classes {
-        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
     }
     Some(plan)
 }

@@ -128,7 +128,7 @@ pub(crate) fn explain(
     if every < step {
         sums = by_sum(matrix, sources, rule, every, &tallies)?;
     }
-    let mut classes = settle(described, sources.bands, &sums, most, every > 1);
+    let mut classes = settle(described, sources.bands, &sums, matrix.bits, most, every > 1);
     if every > 1 {
         for histograms in &mut classes.of_maps {
             let sample = std::mem::take(histograms);
@@ -159,7 +159,7 @@ fn best_rule(
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
-            bits += merge(map, most.max(4), (step > 1).then_some(1.0)).2;
+            bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
         }
         let classes_bits = 110.0 * sums.maps.len() as f64;
         let written = sources.bands.written_bits(sums.maps.len());
@@ -185,6 +185,7 @@ fn settle(
     (mut rule, side): Described,
     bands: Bands,
     sums: &Sums,
+    bits: u32,
     most: Option<usize>,
     sample: bool,
 ) -> ByClass {
@@ -193,7 +194,7 @@ fn settle(
     let mut of_maps = Vec::new();
     rule.maps.clear();
     for map_sums in &sums.maps {
-        let (map, histograms, _) = merge(map_sums, most, sample.then_some(sums.scale));
+        let (map, histograms, _) = merge(map_sums, bits, most, sample.then_some(sums.scale));
         rule.maps.push(map);
         of_maps.push(histograms);
     }
@@ -223,7 +224,7 @@ impl Explained {
         let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
         let sums = by_sum(matrix, sources, &rule, every, &Tallies::default())?;
         let side = side_bits(&rule);
-        let mut classes = settle((rule, side), sources.bands, &sums, None, every > 1);
+        let mut classes = settle((rule, side), sources.bands, &sums, self.bits, None, every > 1);
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
             let times = u32::try_from(every).unwrap_or(u32::MAX);

@@ -9,7 +9,7 @@ use crate::wcodec::encode::columns::subtract;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::symbols::{COLUMN, Symbols};
-use latens_kernels::dispatch::{Present, Work};
+use crate::wcodec::pairs;
 
 /// The tables of all classes, for encoding.
 pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
@@ -62,37 +62,21 @@ impl Direct<'_> {
             None => self.data.get(range, &mut read)?,
         };
         let prediction = symbols.prediction.as_ref().filter(|p| p.predictor == COLUMN);
-        if let Some(means) = prediction.and_then(|p| p.means.as_deref()) {
+        let means = prediction.and_then(|p| p.means.as_deref());
+        if symbols.pairs {
+            made.resize(data.len() / 2, 0);
+            pairs::join(data, &mut made);
+            means.iter().for_each(|means| pairs::subtract(&mut made, means, self.width));
+            data = &made;
+        } else if let Some(means) = means {
             made.clear();
             made.extend_from_slice(data);
             subtract(&mut made, means, self.width);
-            data = &made;
-        } else if symbols.pairs {
-            made.resize(data.len() / 2, 0);
-            Present::in_use().run(Join { symbols: data, pairs: &mut made });
             data = &made;
         }
         let stream = scratch.stream(symbols, terms.as_ref(), tables, group, data, Vec::new());
         (scratch.read, scratch.made) = (read, made);
         Ok(stream)
-    }
-}
-
-/// Two symbols of four bits as one byte each.
-struct Join<'a> {
-    symbols: &'a [u8],
-    pairs: &'a mut [u8],
-}
-
-impl Work for Join<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (pair, two) in self.pairs.iter_mut().zip(self.symbols.as_chunks::<2>().0) {
-            let two = u16::from_le_bytes(*two);
-            [*pair, _] = (two | two >> 4).to_le_bytes();
-        }
     }
 }
 

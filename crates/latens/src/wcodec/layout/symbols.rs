@@ -160,7 +160,7 @@ impl Symbols {
         let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES) != 0;
         if unknown
             || (has(TRANSFORM) && !has(PREDICT))
-            || (has(PAIRS) && (has(PREDICT) || bits > 4))
+            || (has(PAIRS) && (has(TRANSFORM) || bits > 4))
         {
             return Err(Error::corrupt(
                 at,
@@ -183,7 +183,12 @@ impl Symbols {
         let mut symbols =
             Self { count, recut, cols: coded, pairs: has(PAIRS), group_rows, ..Self::default() };
         if has(PREDICT) {
-            symbols.prediction = Some(Prediction::read(fields, bits, coded, has(TRANSFORM))?);
+            let prediction = Prediction::read(fields, bits, coded, has(TRANSFORM))?;
+            // Residuals of pairs are symbols by themselves where each depends on its column alone.
+            if has(PAIRS) && prediction.predictor != COLUMN {
+                return Err(Error::corrupt(at, "pairs are predicted by means of columns alone"));
+            }
+            symbols.prediction = Some(prediction);
         }
         let at = fields.at();
         if bitplane && (!has(PREDICT) || has(PAIRS)) {
@@ -330,10 +335,17 @@ mod tests {
             ..prediction.clone()
         };
         let linear = Symbols { prediction: Some(linear), ..plain.clone() };
-        let predicted = Symbols { prediction: Some(prediction), ..plain.clone() };
+        let predicted = Symbols { prediction: Some(prediction.clone()), ..plain.clone() };
         let pairs =
             Symbols { pairs: true, recut: Some(4), cols: 4, classes: None, ..plain.clone() };
-        for symbols in [plain, predicted, linear, pairs] {
+        let column = Prediction { predictor: COLUMN, reference: None, ..prediction.clone() };
+        let column =
+            Symbols { pairs: true, prediction: Some(column), classes: None, ..plain.clone() };
+        let mut all_tiles = Vec::new();
+        let other = Symbols { prediction: Some(prediction.clone()), ..column.clone() };
+        other.write(&mut all_tiles);
+        assert!(Symbols::read(&mut Fields::new(&all_tiles), 4, 5, 6, false).is_err());
+        for symbols in [plain, predicted, linear, pairs, column] {
             let mut out = Vec::new();
             symbols.write(&mut out);
             let mut fields = Fields::new(&out);
