@@ -6,7 +6,9 @@
 mod blocks;
 pub(crate) mod row;
 
-use crate::dispatch::{Present, Simd, Work};
+#[cfg(target_arch = "x86_64")]
+use crate::dispatch::Simd;
+use crate::dispatch::{Present, Work};
 use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx2_conv1;
@@ -138,8 +140,12 @@ fn next<L: Latent>(shift: u32, sum: i64, product: i64, residual: L) -> L {
 
 /// Keeps the vectoriser of superwords away from a chain that nothing can be done for at once.
 #[inline(always)]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unused_mut, reason = "nothing to do")
+)]
 fn scalar(mut x: i64) -> i64 {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     // SAFETY: no instruction.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));

@@ -5,7 +5,9 @@
 //! a fixed number of steps has no branch to mispredict. Where all bounds fit in registers, the search is one among
 //! all of them.
 
-use crate::dispatch::{Present, Simd};
+use crate::dispatch::Present;
+#[cfg(any(target_arch = "x86_64", test))]
+use crate::dispatch::Simd;
 use crate::latent::Latent;
 use crate::scalar::ranges as scalar;
 #[cfg(target_arch = "x86_64")]

@@ -71,6 +71,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The classes of the symbols from `first` on, a whole row's first one.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "there is no kernel"))]
     pub(super) fn expand(self, present: Present, mut first: usize, mut out: &mut [u8]) {
         if self.highest == 0 {
             let rows = self.starts[first / LANES..].iter().zip(out.chunks_mut(LANES));

@@ -11,6 +11,7 @@ pub(crate) mod tables;
 pub(crate) mod writer;
 
 use super::{Classes, Kernel, LANES, LOWER};
+#[cfg(any(target_arch = "x86_64", test))]
 use crate::dispatch::Simd;
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
