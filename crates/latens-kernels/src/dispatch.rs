@@ -31,7 +31,7 @@ impl Simd {
     pub fn is_available(self) -> bool {
         match self {
             Simd::Scalar => true,
-            Simd::Neon => cfg!(target_arch = "aarch64"),
+            Simd::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little")),
             #[cfg(target_arch = "x86_64")]
             Simd::Avx2 => {
                 is_x86_feature_detected!("avx2")

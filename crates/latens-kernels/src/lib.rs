@@ -31,6 +31,15 @@ mod scalar {
     pub(crate) mod tans_encode;
 }
 
+/// Kernels for aarch64, where NEON is always there.
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    mod neon_finish;
+    pub(crate) mod neon_latents;
+    mod neon_offsets;
+    pub(crate) mod neon_walk;
+}
+
 /// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
 /// (`vector512`, `lanes512`), which have a portable model: their logic is compiled and tested everywhere.
 mod x86_64 {
@@ -84,8 +93,6 @@ mod x86_64 {
     pub(crate) mod lanes512;
     #[cfg(target_arch = "x86_64")]
     mod registers512;
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) mod shadow;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }
