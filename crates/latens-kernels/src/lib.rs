@@ -34,9 +34,12 @@ mod scalar {
 /// Kernels for aarch64, where NEON is always there.
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
+    pub(crate) mod neon_delta;
     mod neon_finish;
     pub(crate) mod neon_latents;
     mod neon_offsets;
+    mod neon_places;
+    pub(crate) mod neon_sums;
     pub(crate) mod neon_walk;
 }
 
