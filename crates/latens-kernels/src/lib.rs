@@ -37,8 +37,10 @@ mod aarch64 {
     pub(crate) mod neon_delta;
     mod neon_finish;
     pub(crate) mod neon_latents;
+    pub(crate) mod neon_lookup;
     mod neon_offsets;
     mod neon_places;
+    pub(crate) mod neon_rans;
     pub(crate) mod neon_sums;
     pub(crate) mod neon_walk;
 }
