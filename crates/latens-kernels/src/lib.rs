@@ -2,7 +2,7 @@
 //!
 //! Every kernel takes slices and checked parameters and has a scalar twin that is always
 //! compiled; which of them runs is decided once, at run time, by [`dispatch`].
-//! `LATENS_SIMD=scalar|avx2|avx512` forces a choice (as far as the processor has it).
+//! `LATENS_SIMD=scalar|neon|avx2|avx512` forces a choice (as far as the processor has it).
 
 pub mod conv1;
 pub mod delta;
@@ -41,6 +41,7 @@ mod aarch64 {
     mod neon_offsets;
     mod neon_places;
     pub(crate) mod neon_rans;
+    mod neon_rans_slots;
     pub(crate) mod neon_sums;
     pub(crate) mod neon_walk;
 }

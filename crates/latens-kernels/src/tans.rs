@@ -325,6 +325,11 @@ pub fn unpack_single<L: Latent>(
             // SAFETY: the set is present; bytes are enough.
             unsafe { bmi2::unpack_single(lower, width, stream, dst) }
         }
+        #[cfg(target_arch = "aarch64")]
+        Simd::Neon => {
+            // SAFETY: likewise.
+            unsafe { neon_latents::unpack_single(lower, width, stream, dst) }
+        }
         _ => scalar::unpack_single(lower, width, stream, dst),
     }
 }

@@ -79,7 +79,7 @@ impl<L: Latent> Finisher<L> {
             _ => vreinterpretq_u64_u32(vdupq_n_u32(x.widen() as u32)),
         };
         let singles = sums.map(|x| alone(x.widen()));
-        Self { order, map, sums: sums.map(|x| splat(x)), singles, flip }
+        Self { order, map, sums: sums.map(splat), singles, flip }
     }
 
     /// What sums have come to, of latents that came one by one or by eights.

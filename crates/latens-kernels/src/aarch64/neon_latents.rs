@@ -1,7 +1,7 @@
 //! From nodes to latents, by eights, alone or beside a walk.
 
 use super::neon_finish::{Finisher, alone};
-use super::neon_offsets::{EIGHTS, FOURS, Nodes, Patterns, Place};
+use super::neon_offsets::{Alike, EIGHTS, FOURS, Nodes, Patterns, Place};
 use super::neon_walk::{STEP, Walker};
 use crate::latent::Latent;
 use crate::scalar::tans as scalar;
@@ -279,4 +279,47 @@ pub(crate) unsafe fn unpack<L: Latent>(
     let bit = bit as usize;
     let rest_of = Stream { bytes: &stream.bytes[read..], bit };
     8 * read + bit - stream.bit + scalar::unpack(lowers, offsets, rest, rest_of, last)
+}
+
+/// Fields of one width, which is not 0.
+///
+/// # Safety
+/// The stream is as long as the fields and seventeen bytes more.
+#[target_feature(enable = "neon")]
+pub(crate) unsafe fn unpack_single<L: Latent>(
+    lower: L,
+    width: u8,
+    stream: Stream<'_>,
+    dst: &mut [L],
+) {
+    if width > FOURS {
+        return scalar::unpack_single(lower, width, stream, dst);
+    }
+    let alike = Alike::new(width, stream.bit as u64);
+    let mut finisher = Finisher::new(Map::NONE, L::default(), [L::default(); MOST_SUMS], 0);
+    let (eights, rest) = dst.as_chunks_mut::<STEP>();
+    let size = usize::from(width);
+    for (i, eight) in eights.iter_mut().enumerate() {
+        // SAFETY: the caller's promise: the second half begins within the bytes of all eight and that of the first
+        // bit. There is room for eight latents.
+        unsafe {
+            let [a, b] = alike.eight(stream.bytes.as_ptr().add(i * size));
+            if L::WIDTH == 64 {
+                let lower = vdupq_n_u64(lower.widen());
+                let latents = [
+                    vaddw_u32(lower, vget_low_u32(a)),
+                    vaddw_high_u32(lower, a),
+                    vaddw_u32(lower, vget_low_u32(b)),
+                    vaddw_high_u32(lower, b),
+                ];
+                finisher.wide(latents, eight.as_mut_ptr());
+            } else {
+                #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]
+                let lower = vdupq_n_u32(lower.widen() as u32);
+                finisher.narrow([vaddq_u32(lower, a), vaddq_u32(lower, b)], eight.as_mut_ptr());
+            }
+        }
+    }
+    let bytes = &stream.bytes[eights.len() * size..];
+    scalar::unpack_single(lower, width, Stream { bytes, ..stream }, rest);
 }

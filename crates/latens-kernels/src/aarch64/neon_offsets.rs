@@ -6,11 +6,6 @@
 //! offset begins in to its lane, where it is shifted up to bit 7, whichever it began at, and down again, and rid
 //! of what follows.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "usize has 64 bits on aarch64, counts have few"
-)]
-
 use crate::tans::slot::Node;
 use crate::tans::stream::Stream;
 use std::arch::aarch64::*;
@@ -134,6 +129,15 @@ impl Eight {
         Self { widths, all, places, end: (places >> 56) + (all >> 56) }
     }
 
+    /// Eight of one width, `bit` is where the first one begins.
+    #[target_feature(enable = "neon")]
+    #[inline]
+    fn of_width(width: u8, bit: u64) -> Self {
+        let all = u64::from(width) * 0x0101_0101_0101_0101;
+        let places = (all << 8 | bit).wrapping_mul(0x0101_0101_0101_0101);
+        Self { widths: vcreate_u8(all), all, places, end: (places >> 56) + (all >> 56) }
+    }
+
     /// The byte of each, and by how much it is to be shifted to begin with bit 7 of its lane.
     #[target_feature(enable = "neon")]
     #[inline]
@@ -213,5 +217,45 @@ impl Nodes {
             masked(patterns.lanes::<0>(windows[0], first, shifts), 0),
             masked(patterns.lanes::<1>(windows[1], second, shifts), 1),
         ]
+    }
+}
+
+/// Offsets of one width of up to [`FOURS`] bits, by eights: where they lie is the same for all.
+#[derive(Clone, Copy)]
+pub(super) struct Alike {
+    patterns: Patterns,
+    /// The bytes of either half's offsets in its window.
+    first: uint8x16_t,
+    second: uint8x16_t,
+    shifts: uint8x16_t,
+    mask: uint32x4_t,
+    /// Where the second window begins.
+    middle: usize,
+}
+
+impl Alike {
+    #[target_feature(enable = "neon")]
+    #[inline]
+    pub(super) fn new(width: u8, bit: u64) -> Self {
+        let eight = Eight::of_width(width, bit);
+        let (first, shifts) = eight.bytes_and_shifts();
+        let middle = eight.places >> 35 & 0x1f;
+        let second = vsubq_u8(first, vdupq_n_u8(middle as u8));
+        let mask = vdupq_n_u32((1 << width) - 1);
+        Self { patterns: Patterns::new(), first, second, shifts, mask, middle: middle as usize }
+    }
+
+    /// The eight that begin in the byte at `bytes`.
+    ///
+    /// # Safety
+    /// The stream goes on for sixteen bytes from that of either half's first offset on.
+    #[target_feature(enable = "neon")]
+    #[inline]
+    pub(super) unsafe fn eight(&self, bytes: *const u8) -> [uint32x4_t; 2] {
+        // SAFETY: the caller's promise.
+        let (low, high) = unsafe { (vld1q_u8(bytes), vld1q_u8(bytes.add(self.middle))) };
+        let low = self.patterns.lanes::<0>(low, self.first, self.shifts);
+        let high = self.patterns.lanes::<1>(high, self.second, self.shifts);
+        [low, high].map(|x| vandq_u32(vshrq_n_u32::<7>(x), self.mask))
     }
 }
