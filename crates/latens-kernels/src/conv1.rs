@@ -6,7 +6,9 @@
 mod blocks;
 pub(crate) mod row;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(target_arch = "aarch64")]
+use crate::aarch64::neon_conv1;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::dispatch::Simd;
 use crate::dispatch::{Present, Work};
 use crate::latent::Latent;
@@ -68,15 +70,15 @@ impl Predictor {
         assert!(latents.len() <= MOST && L::WIDTH <= 32);
         match &mut self.blocks {
             None => present.run(Few { predictor: self, latents }),
-            #[cfg(target_arch = "x86_64")]
             Some(blocks) => match present.simd() {
+                #[cfg(target_arch = "x86_64")]
                 Simd::Avx2 | Simd::Avx512 => {
                     present.run(blocks.undo::<L, avx2_conv1::Sums>(latents));
                 }
+                #[cfg(target_arch = "aarch64")]
+                Simd::Neon => present.run(blocks.undo::<L, neon_conv1::Sums>(latents)),
                 _ => present.run(blocks.undo::<L, Plain>(latents)),
             },
-            #[cfg(not(target_arch = "x86_64"))]
-            Some(blocks) => present.run(blocks.undo::<L, Plain>(latents)),
         }
     }
 }

@@ -34,6 +34,7 @@ mod scalar {
 /// Kernels for aarch64, where NEON is always there.
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
+    pub(crate) mod neon_conv1;
     pub(crate) mod neon_delta;
     mod neon_finish;
     pub(crate) mod neon_latents;
