@@ -6,7 +6,11 @@
 mod blocks;
 pub(crate) mod row;
 
-use crate::dispatch::{Present, Simd, Work};
+#[cfg(target_arch = "aarch64")]
+use crate::aarch64::neon_conv1;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::dispatch::Simd;
+use crate::dispatch::{Present, Work};
 use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx2_conv1;
@@ -66,15 +70,15 @@ impl Predictor {
         assert!(latents.len() <= MOST && L::WIDTH <= 32);
         match &mut self.blocks {
             None => present.run(Few { predictor: self, latents }),
-            #[cfg(target_arch = "x86_64")]
             Some(blocks) => match present.simd() {
+                #[cfg(target_arch = "x86_64")]
                 Simd::Avx2 | Simd::Avx512 => {
                     present.run(blocks.undo::<L, avx2_conv1::Sums>(latents));
                 }
+                #[cfg(target_arch = "aarch64")]
+                Simd::Neon => present.run(blocks.undo::<L, neon_conv1::Sums>(latents)),
                 _ => present.run(blocks.undo::<L, Plain>(latents)),
             },
-            #[cfg(not(target_arch = "x86_64"))]
-            Some(blocks) => present.run(blocks.undo::<L, Plain>(latents)),
         }
     }
 }
@@ -138,8 +142,12 @@ fn next<L: Latent>(shift: u32, sum: i64, product: i64, residual: L) -> L {
 
 /// Keeps the vectoriser of superwords away from a chain that nothing can be done for at once.
 #[inline(always)]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unused_mut, reason = "nothing to do")
+)]
 fn scalar(mut x: i64) -> i64 {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     // SAFETY: no instruction.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));

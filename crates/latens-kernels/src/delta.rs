@@ -8,6 +8,8 @@
 pub(crate) mod bodies;
 pub(crate) mod kernel;
 
+#[cfg(target_arch = "aarch64")]
+use crate::aarch64::neon_delta;
 use crate::dispatch::Simd;
 use crate::lane::Lane;
 use crate::scalar;
@@ -42,7 +44,7 @@ impl Kernel {
 
 // Not inlined: the code for all widths is compiled once, here, and not in every crate above.
 macro_rules! impl_delta_lane {
-    ($lane:ty, $avx2:path, $avx512:path) => {
+    ($lane:ty, $avx2:path, $avx512:path, $neon:path) => {
         impl DeltaLane for $lane {
             #[inline(never)]
             fn deltas(kernel: Kernel, previous: Self, values: &[Self], out: &mut [Self]) -> Self {
@@ -78,6 +80,11 @@ macro_rules! impl_delta_lane {
                         // SAFETY: a `Kernel` is made for what the processor has alone.
                         unsafe { $avx2(bodies, min_delta, last, out) }
                     }
+                    #[cfg(target_arch = "aarch64")]
+                    Simd::Neon => {
+                        // SAFETY: a `Kernel` is made for what the processor has alone.
+                        unsafe { $neon(bodies, min_delta, last, out) }
+                    }
                     _ => scalar::delta::decode_block(bodies, min_delta, last, out),
                 }
             }
@@ -85,8 +92,18 @@ macro_rules! impl_delta_lane {
     };
 }
 
-impl_delta_lane!(u32, avx2_delta::decode_block_u32, avx512_delta::decode_block_u32);
-impl_delta_lane!(u64, avx2_delta::decode_block_u64, avx512_delta::decode_block_u64);
+impl_delta_lane!(
+    u32,
+    avx2_delta::decode_block_u32,
+    avx512_delta::decode_block_u32,
+    neon_delta::decode_block_u32
+);
+impl_delta_lane!(
+    u64,
+    avx2_delta::decode_block_u64,
+    avx512_delta::decode_block_u64,
+    neon_delta::decode_block_u64
+);
 
 /// Decodes `out.len()` values of one miniblock, from its value `first` on, and returns the last
 /// of them, or `last` where there are none. Any `first` will do, at the speed of one field at a

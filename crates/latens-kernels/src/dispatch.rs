@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 pub enum Simd {
     /// Portable Rust, always there.
     Scalar,
-    /// aarch64, where NEON is always there: the same portable Rust, of which the compiler makes NEON
-    /// where it can. No kernel is written for it by hand.
+    /// aarch64, where NEON is always there. What decoders spend their time in is written for it by hand; of the
+    /// other loops the compiler makes NEON where it can, as it does of all with [`Simd::Scalar`].
     Neon,
     /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
@@ -31,7 +31,7 @@ impl Simd {
     pub fn is_available(self) -> bool {
         match self {
             Simd::Scalar => true,
-            Simd::Neon => cfg!(target_arch = "aarch64"),
+            Simd::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little")),
             #[cfg(target_arch = "x86_64")]
             Simd::Avx2 => {
                 is_x86_feature_detected!("avx2")

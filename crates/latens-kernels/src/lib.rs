@@ -2,7 +2,7 @@
 //!
 //! Every kernel takes slices and checked parameters and has a scalar twin that is always
 //! compiled; which of them runs is decided once, at run time, by [`dispatch`].
-//! `LATENS_SIMD=scalar|avx2|avx512` forces a choice (as far as the processor has it).
+//! `LATENS_SIMD=scalar|neon|avx2|avx512` forces a choice (as far as the processor has it).
 
 pub mod conv1;
 pub mod delta;
@@ -29,6 +29,22 @@ mod scalar {
     pub(crate) mod sums;
     pub(crate) mod tans;
     pub(crate) mod tans_encode;
+}
+
+/// Kernels for aarch64, where NEON is always there.
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    pub(crate) mod neon_conv1;
+    pub(crate) mod neon_delta;
+    mod neon_finish;
+    pub(crate) mod neon_latents;
+    pub(crate) mod neon_lookup;
+    mod neon_offsets;
+    mod neon_places;
+    pub(crate) mod neon_rans;
+    mod neon_rans_slots;
+    pub(crate) mod neon_sums;
+    pub(crate) mod neon_walk;
 }
 
 /// Kernels for x86-64. The AVX-512 ones are written over a handful of named operations
@@ -84,8 +100,6 @@ mod x86_64 {
     pub(crate) mod lanes512;
     #[cfg(target_arch = "x86_64")]
     mod registers512;
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) mod shadow;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

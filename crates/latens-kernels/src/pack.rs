@@ -3,7 +3,9 @@
 //! Each field waits for the place that the one before it ends at. So neighbours that have 64 bits at most
 //! become one field first.
 
-use crate::dispatch::{Present, Simd};
+use crate::dispatch::Present;
+#[cfg(any(target_arch = "x86_64", test))]
+use crate::dispatch::Simd;
 use crate::latent::Latent;
 use crate::scalar::pack as scalar;
 #[cfg(target_arch = "x86_64")]

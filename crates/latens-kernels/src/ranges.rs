@@ -5,7 +5,9 @@
 //! a fixed number of steps has no branch to mispredict. Where all bounds fit in registers, the search is one among
 //! all of them.
 
-use crate::dispatch::{Present, Simd};
+use crate::dispatch::Present;
+#[cfg(any(target_arch = "x86_64", test))]
+use crate::dispatch::Simd;
 use crate::latent::Latent;
 use crate::scalar::ranges as scalar;
 #[cfg(target_arch = "x86_64")]
@@ -62,6 +64,10 @@ fn cell_start(cell: usize, fine: u32) -> u64 {
 }
 
 /// Whether so many ranges fit in registers.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(clippy::extra_unused_type_parameters, reason = "there is no such kernel")
+)]
 fn are_few<L: Latent>(present: Present, count: usize) -> bool {
     #[cfg(target_arch = "x86_64")]
     if present.simd() == Simd::Avx512 && L::WIDTH >= 32 {

@@ -16,6 +16,8 @@ pub mod encode;
 pub(crate) mod state;
 pub(crate) mod tables;
 
+#[cfg(target_arch = "aarch64")]
+use crate::aarch64::neon_rans;
 use crate::dispatch::{Present, Simd};
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
@@ -75,7 +77,7 @@ impl Kernel {
         match self.0 {
             Simd::Avx512 => 4,
             Simd::Avx2 => 2,
-            // In scalar code a row is work enough to fill the time.
+            // In scalar code a row is work enough to fill the time; with NEON two have more vectors than there are.
             _ => 1,
         }
     }
@@ -113,6 +115,11 @@ impl Kernel {
                 // Where rows have many classes.
                 self.in_bands(2, cursors, together);
             }
+            #[cfg(target_arch = "aarch64")]
+            Simd::Neon => self.in_bands(1, cursors, |cursors| {
+                // SAFETY: as for AVX-512.
+                cursors.iter_mut().for_each(|cursor| unsafe { neon_rans::rows(tables, cursor) });
+            }),
             _ => self.in_bands(1, cursors, |cursors| {
                 cursors.iter_mut().for_each(|cursor| scalar::rans::rows(tables, cursor));
             }),
@@ -135,6 +142,13 @@ impl Kernel {
                 together(cursors);
                 self.in_bands(2, cursors, together);
             }
+            #[cfg(target_arch = "aarch64")]
+            Simd::Neon => self.in_bands(1, cursors, |cursors| {
+                // SAFETY: as for AVX2.
+                cursors.iter_mut().for_each(|cursor| unsafe {
+                    neon_rans::wide_rows(tables, cursor);
+                });
+            }),
             _ => self.in_bands(1, cursors, |cursors| {
                 cursors.iter_mut().for_each(|cursor| scalar::rans::wide_rows(tables, cursor));
             }),

@@ -1,7 +1,9 @@
 //! Undoing differences of neighbours: running sums, several times over.
 
+#[cfg(target_arch = "aarch64")]
+use crate::aarch64::neon_sums as neon;
 use crate::dispatch::Present;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::dispatch::Simd;
 use crate::latent::Latent;
 use crate::scalar::sums as scalar;
@@ -26,6 +28,13 @@ pub fn undo<L: Latent>(present: Present, moments: &mut [L], latents: &mut [L]) {
             for moment in moments.iter_mut().rev() {
                 // SAFETY: the set is present.
                 unsafe { avx2::running(moment, latents) };
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        Simd::Neon if L::WIDTH < 64 => {
+            for moment in moments.iter_mut().rev() {
+                // SAFETY: the set is present.
+                unsafe { neon::running(moment, latents) };
             }
         }
         _ => scalar::undo(moments, latents),

@@ -8,18 +8,21 @@ pub(crate) mod codes;
 mod encode;
 pub(crate) mod offsets;
 mod room;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) mod shadow;
 pub(crate) mod slot;
 mod spread;
 pub(crate) mod stream;
 mod table;
 
+#[cfg(target_arch = "aarch64")]
+use crate::aarch64::{neon_latents, neon_walk};
 use crate::dispatch::{Present, Simd};
 use crate::scalar::tans as scalar;
 use crate::sums;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{
-    avx2_walk, avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk, shadow,
-};
+use crate::x86_64::{avx2_walk, avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
+#[cfg(target_arch = "x86_64")]
 use offsets::Offsets;
 use slot::Lowers;
 use stream::SLACK;
@@ -101,6 +104,15 @@ pub fn walk(present: Present, walk: Walk<'_>) -> usize {
             // which is closed, and bytes enough.
             unsafe { bmi2_walk::walk(ways.nodes, ways.max_bits, states, stream, visited) }
         }
+        #[cfg(target_arch = "aarch64")]
+        Simd::Neon => {
+            // SAFETY: likewise.
+            let (bits, summed) = unsafe {
+                neon_walk::walk(ways.nodes, ways.max_offset_bits, states, stream, visited)
+            };
+            codes.summed = summed;
+            bits
+        }
         _ => scalar::walk(ways.nodes, states, stream, visited),
     }
 }
@@ -113,6 +125,8 @@ fn most_at_once(present: Present) -> Option<u8> {
         Simd::Avx512 => Some(avx512::MOST),
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 => Some(avx2_walk::MOST),
+        #[cfg(target_arch = "aarch64")]
+        Simd::Neon => Some(neon_latents::MOST),
         _ => None,
     }
 }
@@ -153,7 +167,7 @@ impl<L: Latent> Finish<'_, L> {
     /// Whether nothing is left to be done behind a walk.
     #[inline]
     pub fn is_done_beside(&self, present: Present) -> bool {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if most_at_once(present).is_some() {
             let has_map = L::WIDTH >= 32 || self.map != Map::Float;
             return has_map && self.sums_at_once() == self.moments.len();
@@ -163,7 +177,7 @@ impl<L: Latent> Finish<'_, L> {
     }
 
     /// How many of the sums, the last ones, cost less beside a walk than behind it.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline(always)]
     fn sums_at_once(&self) -> usize {
         if L::WIDTH < 32 { 0 } else { self.moments.len().min(shadow::MOST_SUMS) }
@@ -204,7 +218,7 @@ pub fn walk_and_unpack<L: Latent>(
     now: Unpack<'_, L>,
     finish: Finish<'_, L>,
 ) -> usize {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if now.table.is_fast_at_once(present)
         && next.n == BATCH
         && now.codes.n == BATCH
@@ -225,13 +239,23 @@ pub fn walk_and_unpack<L: Latent>(
             moments,
             map: if is_all { finish.map } else { Map::NONE },
         };
-        let Walk { ways: Ways { nodes, max_bits, .. }, states, stream, n, codes } = next;
-        codes.are_of(next.ways, n);
+        let Walk { ways, states, stream, n, codes } = next;
+        let nodes = ways.nodes;
+        codes.are_of(ways, n);
         // SAFETY: the set is present; the checks have found all that both steps demand.
         let bits = unsafe {
             match present.simd() {
-                Simd::Avx512 => avx512_walk::walk(nodes, max_bits, states, stream, codes, shadow),
-                _ => avx2_walk::walk(nodes, max_bits, states, stream, codes, shadow),
+                #[cfg(target_arch = "x86_64")]
+                Simd::Avx512 => {
+                    avx512_walk::walk(nodes, ways.max_bits, states, stream, codes, shadow)
+                }
+                #[cfg(target_arch = "x86_64")]
+                _ => avx2_walk::walk(nodes, ways.max_bits, states, stream, codes, shadow),
+                #[cfg(target_arch = "aarch64")]
+                _ => {
+                    let most = ways.max_offset_bits;
+                    neon_latents::walk(nodes, most, states, stream, codes, shadow)
+                }
             }
         };
         if !is_all {
@@ -267,6 +291,12 @@ pub fn unpack<L: Latent>(present: Present, unpack: Unpack<'_, L>) -> usize {
             // table, as many latents, and bytes enough.
             unsafe { bmi2::unpack(&table.lowers, table.offsets, visited, stream, dst) }
         }
+        #[cfg(target_arch = "aarch64")]
+        Simd::Neon => {
+            let offsets = (table.offsets, table.max_offset_bits);
+            // SAFETY: likewise.
+            unsafe { neon_latents::unpack(&table.lowers, offsets, visited, stream, dst) }
+        }
         _ => scalar::unpack(&table.lowers, table.offsets, visited, stream, dst),
     }
 }
@@ -294,6 +324,11 @@ pub fn unpack_single<L: Latent>(
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; bytes are enough.
             unsafe { bmi2::unpack_single(lower, width, stream, dst) }
+        }
+        #[cfg(target_arch = "aarch64")]
+        Simd::Neon => {
+            // SAFETY: likewise.
+            unsafe { neon_latents::unpack_single(lower, width, stream, dst) }
         }
         _ => scalar::unpack_single(lower, width, stream, dst),
     }

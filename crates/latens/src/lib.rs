@@ -96,7 +96,7 @@
 //! # Features
 //!
 //! There are none to choose. SIMD kernels live in the crate `latens-kernels`; which of them run is
-//! found out once, at run time. The environment variable `LATENS_SIMD=scalar|avx2|avx512` forces
+//! found out once, at run time. The environment variable `LATENS_SIMD=scalar|neon|avx2|avx512` forces
 //! one.
 #![forbid(unsafe_code)]
 

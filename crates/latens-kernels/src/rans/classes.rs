@@ -1,8 +1,10 @@
 //! Which table a symbol is coded with: its class.
 
 use super::state::LANES;
+#[cfg(target_arch = "aarch64")]
+use crate::aarch64::neon_lookup;
 use crate::dispatch::Present;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::dispatch::Simd;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx2_lookup;
@@ -71,18 +73,26 @@ impl<'a> Levels<'a> {
     }
 
     /// The classes of the symbols from `first` on, a whole row's first one.
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        expect(unused_mut, reason = "there is no kernel")
+    )]
     pub(super) fn expand(self, present: Present, mut first: usize, mut out: &mut [u8]) {
         if self.highest == 0 {
             let rows = self.starts[first / LANES..].iter().zip(out.chunks_mut(LANES));
             return rows.for_each(|(start, out)| out.fill(self.map[usize::from(*start)]));
         }
-        #[cfg(target_arch = "x86_64")]
-        if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if present.simd() != Simd::Scalar {
+            #[cfg(target_arch = "x86_64")]
+            use avx2_lookup::in_windows;
+            #[cfg(target_arch = "aarch64")]
+            use neon_lookup::in_windows;
             let (starts, at) = (&self.starts[first / LANES..], first % self.cols.len());
             let cols = (self.cols, self.highest);
             // SAFETY: the set is present, and AVX2 is there where AVX-512 is; `new` has seen to
             // places and starts.
-            let done = unsafe { avx2_lookup::in_windows(self.map, starts, cols, at, out) };
+            let done = unsafe { in_windows(self.map, starts, cols, at, out) };
             first += done;
             out = &mut out[done..];
         }

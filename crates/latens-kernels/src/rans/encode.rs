@@ -11,6 +11,7 @@ pub(crate) mod tables;
 pub(crate) mod writer;
 
 use super::{Classes, Kernel, LANES, LOWER};
+#[cfg(any(target_arch = "x86_64", test))]
 use crate::dispatch::Simd;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::gathers_are_slow;

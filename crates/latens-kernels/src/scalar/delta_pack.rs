@@ -18,6 +18,7 @@ macro_rules! also_for_avx2 {
                 return unsafe { with_avx2($($arg),*) };
             }
         }
+        let _ = $kernel;
         $name($($arg),*)
     }};
 }

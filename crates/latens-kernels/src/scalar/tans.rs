@@ -108,10 +108,19 @@ fn add_offsets<L: Latent, const WIDE: bool>(
 
 /// The same where all slots are one.
 pub(crate) fn unpack_single<L: Latent>(lower: L, width: u8, stream: Stream<'_>, dst: &mut [L]) {
-    let read = if width <= NARROW { field::<false> } else { field::<true> };
+    // Two loops: one with a choice calls what it has chosen by its address.
+    if width <= NARROW {
+        add_fields::<L, false>(lower, width, stream, dst);
+    } else {
+        add_fields::<L, true>(lower, width, stream, dst);
+    }
+}
+
+#[inline(always)]
+fn add_fields<L: Latent, const WIDE: bool>(lower: L, width: u8, stream: Stream<'_>, dst: &mut [L]) {
     let mut at = stream.bit;
     for x in dst {
-        *x = lower.plus_low(read(stream.bytes, at, width.into()));
+        *x = lower.plus_low(field::<WIDE>(stream.bytes, at, width.into()));
         at += usize::from(width);
     }
 }

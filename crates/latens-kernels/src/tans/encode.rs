@@ -5,7 +5,9 @@
 
 use super::slot::MAX_LOG;
 use super::stream::LANES;
-use crate::dispatch::{Present, Simd};
+use crate::dispatch::Present;
+#[cfg(any(target_arch = "x86_64", test))]
+use crate::dispatch::Simd;
 use crate::scalar::tans_encode as scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::bmi2_tans_encode as bmi2;

@@ -12,6 +12,7 @@ mod sixteen;
 use crate::latent::Latent;
 use crate::tans::Map;
 use crate::tans::codes::{BEFORE, Codes};
+use crate::tans::shadow::{Shadow, finished};
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::{BATCH, LANES, Stream};
 use crate::x86_64::avx512_tans::{
@@ -19,7 +20,6 @@ use crate::x86_64::avx512_tans::{
 };
 use crate::x86_64::bmi2_tans::wide_word;
 use crate::x86_64::bmi2_walk::{FEW, SOME, Walker, four_codes, walk_eights};
-use crate::x86_64::shadow::{Shadow, finished};
 use sixteen::{Order, SHORT};
 use std::arch::asm;
 use std::arch::x86_64::*;

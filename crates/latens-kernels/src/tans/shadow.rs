@@ -9,6 +9,7 @@ use crate::tans::Map;
 use crate::tans::codes::Codes;
 use crate::tans::slot::Lowers;
 use crate::tans::stream::{BATCH, Stream};
+#[cfg(target_arch = "x86_64")]
 use std::{mem, ptr};
 
 pub(crate) struct Shadow<'a, L> {
@@ -30,13 +31,15 @@ pub(crate) const MOST_SUMS: usize = 2;
 
 impl<L: Latent> Shadow<'_, L> {
     /// Where offsets are looked for.
-    pub(super) fn has_offsets(&self) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn has_offsets(&self) -> bool {
         self.max_offset_bits > 0 || self.map == Map::Float
     }
 
     /// Has the codes say where all is that a loop has no registers for, and returns where they say so:
     /// the ends of the nodes and of the latents, lower bounds and the stream.
-    pub(super) fn note(&mut self, codes: &mut Codes) -> *mut [usize; 4] {
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn note(&mut self, codes: &mut Codes) -> *mut [usize; 4] {
         codes.beside = [
             // By way of all of them, as a kernel may look at what lies behind its nodes.
             ptr::from_ref(self.visited).expose_provenance() + mem::offset_of!(Codes, beside),
@@ -53,7 +56,8 @@ impl<L: Latent> Shadow<'_, L> {
     }
 
     /// What lower bounds that are near each other are added to.
-    pub(super) fn least(&self) -> L {
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn least(&self) -> L {
         match self.lowers {
             Lowers::Near(least) => *least,
             Lowers::Far(_) => L::default(),
@@ -61,7 +65,7 @@ impl<L: Latent> Shadow<'_, L> {
     }
 
     /// The bits that the map inverts, or the one that it looks at.
-    pub(super) fn flip(&self) -> L {
+    pub(crate) fn flip(&self) -> L {
         L::from_low(match self.map {
             Map::Flip(bits) => bits,
             Map::Float => 1 << (L::WIDTH - 1),
@@ -69,7 +73,7 @@ impl<L: Latent> Shadow<'_, L> {
     }
 
     /// What the sums of latents that come last and first begin with, as far as there are such.
-    pub(super) fn sums(&self) -> [L; MOST_SUMS] {
+    pub(crate) fn sums(&self) -> [L; MOST_SUMS] {
         let mut sums = [L::default(); MOST_SUMS];
         for (sum, moment) in sums.iter_mut().zip(self.moments.iter().rev()) {
             *sum = *moment;
@@ -79,6 +83,7 @@ impl<L: Latent> Shadow<'_, L> {
 }
 
 /// `$body` for each order of sums, and each map or a given one.
+#[cfg(target_arch = "x86_64")]
 macro_rules! finished {
     ($order:expr, $map:tt => $body:ident, $($what:tt),*) => {
         match $order {
@@ -95,4 +100,5 @@ macro_rules! finished {
         }
     };
 }
-pub(super) use finished;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use finished;
