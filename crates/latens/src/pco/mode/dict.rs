@@ -53,9 +53,9 @@ pub(crate) struct Dict<L> {
 impl<L: Latent> Dict<L> {
     /// `None` when there are more than `most` values.
     pub(crate) fn new(latents: &[L], most: usize, order: Order) -> Option<Self> {
-        let (min, max) = dense::bounds(latents)?;
-        match dense::span((min, max), latents.len()) {
-            Some(span) => Self::by_value(latents, min, span, most, order),
+        let span = |limits: (L, L)| Some((limits.0, dense::span(limits, latents.len())?));
+        match dense::bounds(latents).and_then(span) {
+            Some((min, span)) => Self::by_value(latents, min, span, most, order),
             None => Self::by_hash(latents, most, order),
         }
     }
@@ -211,6 +211,7 @@ mod tests {
         assert_eq!((dict.values, dict.counts), (vec![7, 9, 1 << 60], vec![3, 2, 1]));
         assert_eq!(dict.indices, [0, 1, 0, 2, 0, 1]);
         assert!(Dict::new(&[1u8, 2, 3], 2, Order::Value).is_none());
+        assert_eq!(Dict::<u32>::new(&[], 2, Order::Count).map(|dict| dict.values), Some(vec![]));
     }
 
     #[test]
