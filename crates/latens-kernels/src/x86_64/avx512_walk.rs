@@ -9,13 +9,14 @@ mod offsets;
 mod latents;
 mod sixteen;
 
+use crate::dispatch::gathers_are_slow;
 use crate::latent::Latent;
 use crate::tans::Map;
 use crate::tans::codes::{BEFORE, Codes};
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::{BATCH, LANES, Stream};
 use crate::x86_64::avx512_tans::{
-    SEVENS, UP_TO, WIDTHS, halves, offset_bits_behind as offset_bits,
+    SEVENS, UP_TO, WIDTHS, halves, lanes, offset_bits_behind as offset_bits,
 };
 use crate::x86_64::bmi2_tans::wide_word;
 use crate::x86_64::bmi2_walk::{FEW, SOME, Walker, four_codes, walk_eights};
@@ -23,6 +24,9 @@ use crate::x86_64::shadow::{Shadow, finished};
 use sixteen::{Order, SHORT};
 use std::arch::asm;
 use std::arch::x86_64::*;
+
+/// So many lower bounds that are far from each other are in registers, or half as many in half of those.
+const FEW_BOUNDS: usize = 64;
 
 /// The offset bits of eight nodes that were stored a while ago, to those of zmm10: right behind their
 /// stores, these would be waited for.
@@ -66,6 +70,7 @@ pub(crate) unsafe fn walk<L: Latent>(
         _ => _mm512_set1_epi32(x.widen() as i32),
     };
     let (least, flip) = (splat(shadow.least()), splat(shadow.flip()));
+    let few = few_bounds(shadow.lowers);
     let [mut last, mut first] = shadow.sums().map(splat);
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
@@ -100,8 +105,7 @@ pub(crate) unsafe fn walk<L: Latent>(
                 in("zmm29") _mm512_setzero_si512(),
                 in("zmm31") flip,
                 out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
-                out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
-                out("zmm17") _, out("zmm18") _, out("zmm19") _, out("zmm20") _,
+                out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm17") _, out("zmm19") _,
                 out("k0") _, out("k7") _,
                 $($operand)*
             )
@@ -118,6 +122,10 @@ pub(crate) unsafe fn walk<L: Latent>(
                 inout("zmm27") _mm512_set1_epi64((bytes * 8 + shadow.stream.bit) as i64) => _,
                 in("zmm28") _mm512_set1_epi64(SEVENS),
                 in("zmm30") _mm512_set1_epi64(WIDTHS),
+                inout("zmm7") few[0] => _, in("zmm11") few[1], in("zmm12") few[2], in("zmm13") few[3],
+                in("zmm15") few[4], in("zmm16") few[5], in("zmm18") few[6], in("zmm20") few[7],
+                in("zmm21") _mm512_set1_epi64(16),
+                in("zmm22") _mm512_set1_epi64(32),
             )
         };
     }
@@ -138,6 +146,7 @@ pub(crate) unsafe fn walk<L: Latent>(
                 inout("zmm27") _mm512_set1_epi32(bit) => _,
                 in("zmm28") load(&order.sevens),
                 in("zmm30") load(&order.widths),
+                out("zmm7") _, out("zmm18") _, out("zmm20") _,
             )
         };
     }
@@ -151,7 +160,7 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
         ($kind:tt, $order:tt, $map:tt) => {
             by_eight!(
-                sums_begun!($order),
+                sums_begun!(64, $order),
                 [concat!(
                     summed!(),
                     summed_up!(64, $order, $map),
@@ -174,7 +183,7 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
         (@ $run:ident, $kind:tt, 32, $order:tt, $map:tt) => {
             $run!(
-                sums_begun!($order),
+                sums_begun!(32, $order),
                 [
                     concat!(summed!(), sixteen_begun!($kind, 32)),
                     concat!(
@@ -220,7 +229,7 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
         (wide, 64, $order:tt, $map:tt) => {
             by_sixteen!(
-                sums_begun!($order),
+                sums_begun!(paired, $order),
                 [
                     concat!(summed!(), sixteen_begun!(short, 32)),
                     concat!(
@@ -247,7 +256,13 @@ pub(crate) unsafe fn walk<L: Latent>(
     // lies in front of the codes' nodes, and in these.
     unsafe {
         match (shadow.lowers, L::WIDTH) {
-            (Lowers::Far(_), _) => finished!(sums, match map => eight, far),
+            (Lowers::Far(lowers), _) => match lowers.len() {
+                n if n > FEW_BOUNDS || !gathers_are_slow() => {
+                    finished!(sums, match map => eight, far)
+                }
+                n if n > FEW_BOUNDS / 2 => finished!(sums, match map => eight, far64),
+                _ => finished!(sums, match map => eight, far32),
+            },
             (_, 64) if is_short => finished!(sums, match map => sixteen, wide, 64),
             (_, 32) if is_short => finished!(sums, match map => sixteen, short, 32),
             (_, 64) if has_offsets => finished!(sums, match map => eight, near),
@@ -272,6 +287,24 @@ pub(crate) unsafe fn walk<L: Latent>(
     // SSE from here on.
     _mm256_zeroupper();
     walker.finish(states, stream)
+}
+
+/// Lower bounds that are far from each other, where they are so few.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn few_bounds<L: Latent>(lowers: &Lowers<L>) -> [__m512i; FEW_BOUNDS / 8] {
+    let mut few = [_mm512_setzero_si512(); FEW_BOUNDS / 8];
+    if let Lowers::Far(lowers) = lowers
+        && lowers.len() <= FEW_BOUNDS
+    {
+        for (bounds, eight) in few.iter_mut().zip(lowers.chunks(8)) {
+            // SAFETY: as many latents as the mask says, which have 64 bits where they are far from each other.
+            *bounds = unsafe {
+                _mm512_maskz_loadu_epi64(lanes(eight.len().min(8)) as u8, eight.as_ptr().cast())
+            };
+        }
+    }
+    few
 }
 
 #[target_feature(enable = "avx512f")]

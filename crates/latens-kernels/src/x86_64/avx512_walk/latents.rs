@@ -24,12 +24,52 @@ macro_rules! eight_latents {
             "
         )
     };
+    // Up to 32 or 64, in registers.
+    (far32) => {
+        concat!(
+            eight_offsets!(0, 6),
+            "vpsrlq zmm0, zmm0, 32
+            ",
+            bounds_of!("zmm1", "zmm7", "zmm11", "zmm12", "zmm13"),
+            "vpaddq zmm6, zmm6, zmm1
+            "
+        )
+    };
+    (far64) => {
+        concat!(
+            eight_offsets!(0, 6),
+            "vpsrlq zmm0, zmm0, 32
+            ",
+            bounds_of!("zmm1", "zmm7", "zmm11", "zmm12", "zmm13"),
+            bounds_of!("zmm3", "zmm15", "zmm16", "zmm18", "zmm20"),
+            "vptestmq k3, zmm0, zmm22
+            vmovdqa64 zmm1{{k3}}, zmm3
+            vpaddq zmm6, zmm6, zmm1
+            "
+        )
+    };
     // Near each other and without offsets.
     (bounds) => {
         "mov {n1}, [{end}]
         vpsrlq zmm6, [{n1} + {left}], 32
         vpaddq zmm6, zmm6, zmm26
         "
+    };
+}
+
+/// Lower bounds by the low five bits of zmm0, of 32 in four registers; zmm21 has 16 in each lane. zmm2 is lost.
+#[rustfmt::skip]
+macro_rules! bounds_of {
+    ($to:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
+        concat!(
+            "vmovdqa64 ", $to, ", zmm0
+            vmovdqa64 zmm2, zmm0
+            vptestmq k3, zmm0, zmm21
+            vpermi2q ", $to, ", ", $a, ", ", $b, "
+            vpermi2q zmm2, ", $c, ", ", $d, "
+            vmovdqa64 ", $to, "{{k3}}, zmm2
+            "
+        )
     };
 }
 
@@ -187,25 +227,31 @@ macro_rules! running {
 /// No latents and no sums yet, before [`summed_up`].
 #[rustfmt::skip]
 macro_rules! sums_begun {
-    (1) => {
+    ($kind:tt, 1) => {
         concat!(
-            sums_begun!(@),
+            sums_begun!(@ $kind),
             "kxnorw k0, k0, k0
             "
         )
     };
-    (2) => {
+    ($kind:tt, 2) => {
         concat!(
-            sums_begun!(@),
+            sums_begun!(@ $kind),
             "kxorw k0, k0, k0
             "
         )
     };
-    (@) => {
+    (@ paired) => {
+        concat!(
+            sums_begun!(@ 64),
+            "vpxord zmm18, zmm18, zmm18
+            vpxord zmm20, zmm20, zmm20
+            "
+        )
+    };
+    (@ $width:tt) => {
         "vpxord zmm17, zmm17, zmm17
-        vpxord zmm18, zmm18, zmm18
         vpxord zmm19, zmm19, zmm19
-        vpxord zmm20, zmm20, zmm20
         kxorw k7, k7, k7
         "
     };
