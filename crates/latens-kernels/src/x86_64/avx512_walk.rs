@@ -146,7 +146,7 @@ pub(crate) unsafe fn walk<L: Latent>(
                 inout("zmm27") _mm512_set1_epi32(bit) => _,
                 in("zmm28") load(&order.sevens),
                 in("zmm30") load(&order.widths),
-                out("zmm7") _, out("zmm18") _, out("zmm20") _,
+                out("zmm7") _, out("zmm18") _, out("zmm20") _, out("zmm21") _, out("zmm22") _,
             )
         };
     }

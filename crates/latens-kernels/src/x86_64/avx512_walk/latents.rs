@@ -80,8 +80,10 @@ macro_rules! sixteen_begun {
     (short, 64) => {
         concat!(
             "mov {n1}, [{end}]
-            vmovdqu64 zmm2, [{n1} + {left}]
-            vmovsldup zmm2{{k5}}, [{n1} + {left} + 64]
+            vmovdqu64 zmm21, [{n1} + {left}]
+            vmovdqu64 zmm22, [{n1} + {left} + 64]
+            vmovdqa64 zmm2, zmm21
+            vmovsldup zmm2{{k5}}, zmm22
             ",
             sixteen_offsets!()
         )
@@ -90,7 +92,10 @@ macro_rules! sixteen_begun {
         concat!(
             "mov {n1}, [{end}]
             vmovdqu64 zmm2, [{n1} + {left}]
-            vpermt2d zmm2, zmm25, [{n1} + {left} + 64]
+            vmovdqu64 zmm3, [{n1} + {left} + 64]
+            vmovdqa64 zmm21, zmm2
+            vpermt2d zmm2, zmm25, zmm3
+            vpermt2d zmm21, zmm24, zmm3
             ",
             sixteen_offsets!()
         )
@@ -108,11 +113,8 @@ macro_rules! sixteen_begun {
 #[rustfmt::skip]
 macro_rules! sixteen_latents {
     (short) => {
-        "mov {n1}, [{end}]
-        vmovdqu64 zmm0, [{n1} + {left} - 64]
-        vpermt2d zmm0, zmm24, [{n1} + {left}]
-        vpaddd zmm6, zmm6, zmm26
-        vpaddd zmm6, zmm6, zmm0
+        "vpaddd zmm6, zmm6, zmm26
+        vpaddd zmm6, zmm6, zmm21
         "
     };
     (near) => {
@@ -140,12 +142,9 @@ macro_rules! sixteen_latents {
 macro_rules! wide_latents {
     // Each second one, from the first and the second on.
     (paired) => {
-        "mov {n1}, [{end}]
-        vmovdqu64 zmm0, [{n1} + {left} - 64]
-        vpermt2d zmm0, zmm24, [{n1} + {left}]
-        vpsrlq zmm1, zmm0, 32
+        "vpsrlq zmm1, zmm21, 32
         vpsrlq zmm7, zmm6, 32
-        vmovdqa32 zmm0{{k6}}{{z}}, zmm0
+        vmovdqa32 zmm0{{k6}}{{z}}, zmm21
         vmovdqa32 zmm6{{k6}}{{z}}, zmm6
         vpaddq zmm0, zmm0, zmm26
         vpaddq zmm1, zmm1, zmm26
@@ -155,9 +154,8 @@ macro_rules! wide_latents {
     };
     // The first eight and the others.
     (short) => {
-        "mov {n1}, [{end}]
-        vpsrlq zmm0, [{n1} + {left} - 64], 32
-        vpsrlq zmm1, [{n1} + {left}], 32
+        "vpsrlq zmm0, zmm21, 32
+        vpsrlq zmm1, zmm22, 32
         vpsrlq zmm7, zmm6, 32
         vmovdqa32 zmm6{{k6}}{{z}}, zmm6
         vpaddq zmm0, zmm0, zmm26
