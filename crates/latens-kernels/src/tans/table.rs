@@ -57,11 +57,15 @@ impl<L: Latent> Emitted<L> {
         if max_offset_bits > MAX_OFFSET_BITS {
             return None;
         }
-        let lower = || symbols.iter().map(|s| s.lower.widen());
-        let (least, greatest) = (lower().min()?, lower().max()?);
-        let is_near = greatest - least <= u32::MAX.into();
+        // Near each other may be around 0 as well, as differences are.
+        let near = |middle: u64| {
+            let lower = || symbols.iter().map(|s| s.lower.widen() ^ middle);
+            let (least, greatest) = (lower().min()?, lower().max()?);
+            (greatest - least <= u32::MAX.into()).then_some(least ^ middle)
+        };
+        let least = near(0).or_else(|| near(1 << 63));
         let head = |(i, s): (u64, &Symbol<L>)| {
-            let payload = if is_near { s.lower.widen() - least } else { i };
+            let payload = least.map_or(i, |least| s.lower.widen().wrapping_sub(least));
             u64::from(s.offset_bits) << 8 | payload << 32
         };
         // Slots are visited about equally often. Where one in a hundred is longer it pays still to
@@ -78,9 +82,9 @@ impl<L: Latent> Emitted<L> {
             1..=NARROW => Offsets::Long,
             _ => Offsets::Wide,
         };
-        let lowers = match is_near {
-            true => Lowers::Near(L::from_low(least)),
-            false => Lowers::Far(symbols.iter().map(|s| s.lower).collect()),
+        let lowers = match least {
+            Some(least) => Lowers::Near(L::from_low(least)),
+            None => Lowers::Far(symbols.iter().map(|s| s.lower).collect()),
         };
         let heads = (0..).zip(symbols).map(head).collect();
         Some(Self { heads, lowers, weight, max_offset_bits, offsets })

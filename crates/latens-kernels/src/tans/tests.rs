@@ -44,13 +44,20 @@ fn slots(log: u32, max_offset: u32, seed: u64) -> Vec<Slot<u64>> {
         // All widths alike, or hardly any but short ones.
         let most = if seed.is_multiple_of(3) { max_offset.min(14) } else { max_offset };
         let offset_bits = (mix(i ^ seed << 9) % u64::from(most + 1)) as u8;
-        // Lower bounds far from each other, or near.
-        let lower = if seed.is_multiple_of(2) { mix(i) << 17 } else { (1 << 63) - mix(i) % 100 };
+        // Lower bounds far from each other, or near: as values are, and as differences.
+        let lower = match seed % 4 {
+            1 => (1 << 63) - mix(i) % 100,
+            3 => (mix(i) % 100).wrapping_sub(50),
+            _ => mix(i) << 17,
+        };
         Slot { base, bits, offset_bits, lower }
     };
     let mut slots: Vec<_> = (0..size).map(slot).collect();
     // Extremes at a place that is often visited.
-    let lower = if seed.is_multiple_of(2) { u64::MAX } else { 1 << 63 };
+    let lower = match seed % 4 {
+        1 => 1 << 63,
+        _ => u64::MAX,
+    };
     slots[0] = Slot { base: 0, bits: log as u8, offset_bits: max_offset as u8, lower };
     slots
 }
@@ -69,7 +76,7 @@ type Case = (u32, u32, usize, u64);
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for log in [0, 1, 4, 9, 14] {
+    for log in [0, 1, 4, 6, 9, 14] {
         for max_offset in [0, 1, 13, 14, 15, 28, 29, 31, 32, 57, 58, 64] {
             for n in [0, 1, 3, 4, 5, 7, 255, 256] {
                 cases.push((log, max_offset, n, u64::from(log * 77 + max_offset) + n as u64));

@@ -116,7 +116,7 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
         (@ $before:expr, $text:tt) => {
             walk_eights!(
-                walker, end, BATCH, $before, $text,
+                walker, end, BATCH, $before, $text, "",
                 inout("ymm12") last,
                 inout("ymm13") first,
                 inout("ymm10") summed,

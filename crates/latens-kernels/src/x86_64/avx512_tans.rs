@@ -137,7 +137,7 @@ pub(crate) unsafe fn unpack<L: Latent>(
 
 /// As many lanes as there are, below 16.
 #[inline(always)]
-fn lanes(count: usize) -> u16 {
+pub(super) fn lanes(count: usize) -> u16 {
     (1 << count) - 1
 }
 

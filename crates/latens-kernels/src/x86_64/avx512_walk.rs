@@ -9,6 +9,7 @@ mod offsets;
 mod latents;
 mod sixteen;
 
+use crate::dispatch::gathers_are_slow;
 use crate::latent::Latent;
 use crate::tans::Map;
 use crate::tans::codes::{BEFORE, Codes};
@@ -16,13 +17,16 @@ use crate::tans::shadow::{Shadow, finished};
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::{BATCH, LANES, Stream};
 use crate::x86_64::avx512_tans::{
-    SEVENS, UP_TO, WIDTHS, halves, offset_bits_behind as offset_bits,
+    SEVENS, UP_TO, WIDTHS, halves, lanes, offset_bits_behind as offset_bits,
 };
 use crate::x86_64::bmi2_tans::wide_word;
 use crate::x86_64::bmi2_walk::{FEW, SOME, Walker, four_codes, walk_eights};
 use sixteen::{Order, SHORT};
 use std::arch::asm;
 use std::arch::x86_64::*;
+
+/// So many lower bounds that are far from each other are in registers, or half as many in half of those.
+const FEW_BOUNDS: usize = 64;
 
 /// The offset bits of eight nodes that were stored a while ago, to those of zmm10: right behind their
 /// stores, these would be waited for.
@@ -66,32 +70,34 @@ pub(crate) unsafe fn walk<L: Latent>(
         _ => _mm512_set1_epi32(x.widen() as i32),
     };
     let (least, flip) = (splat(shadow.least()), splat(shadow.flip()));
+    let few = few_bounds(shadow.lowers);
     let [mut last, mut first] = shadow.sums().map(splat);
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
-        ([$($before:expr),*], $($operand:tt)*) => {
+        (each $before:expr, $text:tt, $after:expr, $($operand:tt)*) => {
             match max_bits {
-                n if n <= FEW => run!(few, [$($before),*], $($operand)*),
-                n if n <= SOME => run!(some, [$($before),*], $($operand)*),
-                _ => run!(many, [$($before),*], $($operand)*),
+                n if n <= FEW => run!(few, $before, $text, $after, $($operand)*),
+                n if n <= SOME => run!(some, $before, $text, $after, $($operand)*),
+                _ => run!(many, $before, $text, $after, $($operand)*),
             }
         };
-        ($count:ident, [$all:expr], $($operand:tt)*) => {
-            run!(@ [$all, four_codes!($count, "0", to n), four_codes!($count, "32", to s),], $($operand)*)
+        ($count:ident, $before:expr, [$all:expr], $after:expr, $($operand:tt)*) => {
+            run!(@ $before, [$all, four_codes!($count, "0", to n), four_codes!($count, "32", to s),], $after, $($operand)*)
         };
-        ($count:ident, [$first:expr, $second:expr], $($operand:tt)*) => {
-            run!(@ [
+        ($count:ident, $before:expr, [$first:expr, $second:expr], $after:expr, $($operand:tt)*) => {
+            run!(@ $before, [
                 $first, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
                 "add {left}, 64",
                 $second, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
-            ], $($operand)*)
+            ], $after, $($operand)*)
         };
-        (@ $text:tt, $($operand:tt)*) => {
+        (@ $before:expr, $text:tt, $after:expr, $($operand:tt)*) => {
             walk_eights!(
-                walker, end, BATCH, "", $text,
+                walker, end, BATCH, $before, $text, $after,
                 inout("zmm8") last,
                 inout("zmm9") first,
                 inout("zmm10") summed,
+                in("zmm14") _mm512_set1_epi32(15),
                 in("zmm23") _mm512_set1_epi64(0x0100),
                 in("zmm24") odd,
                 in("zmm25") even,
@@ -99,30 +105,35 @@ pub(crate) unsafe fn walk<L: Latent>(
                 in("zmm29") _mm512_setzero_si512(),
                 in("zmm31") flip,
                 out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
-                out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
+                out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm17") _, out("zmm19") _,
+                out("k0") _, out("k7") _,
                 $($operand)*
             )
         };
     }
     // With what `eight_offsets` takes. Its place is in bits from the beginning of memory.
     macro_rules! by_eight {
-        ($text:tt) => {
+        ($before:expr, $text:tt, $after:expr) => {
             run!(
-                $text,
+                each $before, $text, $after,
                 in("k1") UP_TO,
                 in("k2") 0xfe_u64,
                 out("k3") _,
                 inout("zmm27") _mm512_set1_epi64((bytes * 8 + shadow.stream.bit) as i64) => _,
                 in("zmm28") _mm512_set1_epi64(SEVENS),
                 in("zmm30") _mm512_set1_epi64(WIDTHS),
+                inout("zmm7") few[0] => _, in("zmm11") few[1], in("zmm12") few[2], in("zmm13") few[3],
+                in("zmm15") few[4], in("zmm16") few[5], in("zmm18") few[6], in("zmm20") few[7],
+                in("zmm21") _mm512_set1_epi64(16),
+                in("zmm22") _mm512_set1_epi64(32),
             )
         };
     }
     // With what `sixteen_offsets` takes.
     macro_rules! by_sixteen {
-        ($text:tt) => {
+        ($before:expr, $text:tt, $after:expr) => {
             run!(
-                $text,
+                each $before, $text, $after,
                 in("k1") order.up_to,
                 in("k2") 0xfffe_u64,
                 in("k4") order.before,
@@ -130,73 +141,108 @@ pub(crate) unsafe fn walk<L: Latent>(
                 in("k6") 0x5555_u64,
                 in("zmm12") load(&order.fours),
                 in("zmm13") _mm512_set1_epi8(1),
-                in("zmm14") _mm512_set1_epi32(15),
                 in("zmm15") _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0),
                 in("zmm16") _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4),
                 inout("zmm27") _mm512_set1_epi32(bit) => _,
                 in("zmm28") load(&order.sevens),
                 in("zmm30") load(&order.widths),
+                out("zmm7") _, out("zmm18") _, out("zmm20") _, out("zmm21") _, out("zmm22") _,
             )
         };
     }
     macro_rules! eight {
+        ($kind:tt, 0, $map:tt) => {
+            by_eight!(
+                "",
+                [concat!(summed!(), eight_latents!($kind), mapped!("q", $map, "zmm6"), stored!(64))],
+                ""
+            )
+        };
         ($kind:tt, $order:tt, $map:tt) => {
-            by_eight!([concat!(
-                summed!(),
-                eight_latents!($kind),
-                sums!("q", $order),
-                mapped!("q", $map),
-                stored!(64)
-            )])
+            by_eight!(
+                sums_begun!(64, $order),
+                [concat!(
+                    summed!(),
+                    summed_up!(64, $order, $map),
+                    eight_latents!($kind),
+                    "vmovdqa64 zmm17, zmm6\n",
+                )],
+                summed_up!(last 64, $order, $map)
+            )
         };
     }
     macro_rules! sixteen {
-        (@ $run:ident, $kind:tt, $width:tt, $order:tt, $map:tt) => {
-            $run!([
-                concat!(summed!(), sixteen_begun!($kind, $width)),
-                concat!(
-                    summed!(),
-                    sixteen_latents!($kind),
-                    sums!("d", $order),
-                    mapped!("d", $map),
-                    stored!($width)
-                )
-            ])
+        (@ $run:ident, $kind:tt, 32, 0, $map:tt) => {
+            sixteen!(@ $run, $kind, $map, 32, 32)
         };
-        (paired, 64, $order:tt, $map:tt) => {
-            by_sixteen!([
-                concat!(summed!(), sixteen_begun!(short, 32)),
-                concat!(
-                    summed!(),
-                    wide_latents!(paired),
-                    sums!(paired, $order),
-                    "vmovdqa64 zmm1, zmm6
-                    vpermt2q zmm6, zmm15, zmm7
-                    vpermt2q zmm1, zmm16, zmm7
-                    ",
-                    mapped!("q", $map),
-                    stored!(64, before),
-                    "vmovdqa64 zmm6, zmm1\n",
-                    mapped!("q", $map),
-                    stored!(64)
-                )
-            ])
+        (@ $run:ident, $kind:tt, 16, 0, $map:tt) => {
+            sixteen!(@ $run, $kind, $map, 16, 16)
         };
-        (short, 64, $order:tt, $map:tt) => {
-            by_sixteen!([
-                concat!(summed!(), sixteen_begun!(short, 64)),
-                concat!(
-                    summed!(),
-                    wide_latents!(short),
-                    sums!("q", $order),
-                    mapped!("q", $map),
-                    stored!(64, before),
-                    "vmovdqa64 zmm6, zmm7\n",
-                    sums!("q", $order),
-                    mapped!("q", $map),
-                    stored!(64)
-                )
-            ])
+        (@ $run:ident, $kind:tt, 8, 0, $map:tt) => {
+            sixteen!(@ $run, $kind, $map, 8, 8)
+        };
+        (@ $run:ident, $kind:tt, 32, $order:tt, $map:tt) => {
+            $run!(
+                sums_begun!(32, $order),
+                [
+                    concat!(summed!(), sixteen_begun!($kind, 32)),
+                    concat!(
+                        summed!(),
+                        summed_up!(32, $order, $map),
+                        sixteen_latents!($kind),
+                        "vmovdqa64 zmm17, zmm6\n",
+                    )
+                ],
+                concat!("add {left}, 64\n", summed_up!(last 32, $order, $map))
+            )
+        };
+        (@ $run:ident, $kind:tt, $map:tt, $width:tt, $stored:tt) => {
+            $run!(
+                "",
+                [
+                    concat!(summed!(), sixteen_begun!($kind, $width)),
+                    concat!(
+                        summed!(),
+                        sixteen_latents!($kind),
+                        mapped!("d", $map, "zmm6"),
+                        stored!($stored)
+                    )
+                ],
+                ""
+            )
+        };
+        (wide, 64, 0, $map:tt) => {
+            by_sixteen!(
+                "",
+                [
+                    concat!(summed!(), sixteen_begun!(short, 64)),
+                    concat!(
+                        summed!(),
+                        wide_latents!(short),
+                        mapped!("q", $map, "zmm6"),
+                        mapped!("q", $map, "zmm7"),
+                        stored!(128)
+                    )
+                ],
+                ""
+            )
+        };
+        (wide, 64, $order:tt, $map:tt) => {
+            by_sixteen!(
+                sums_begun!(paired, $order),
+                [
+                    concat!(summed!(), sixteen_begun!(short, 32)),
+                    concat!(
+                        summed!(),
+                        summed_up!(paired, $order, $map),
+                        wide_latents!(paired),
+                        "vmovdqa64 zmm17, zmm6
+                        vmovdqa64 zmm18, zmm7
+                        "
+                    )
+                ],
+                concat!("add {left}, 64\n", summed_up!(last paired, $order, $map))
+            )
         };
         (short, $width:tt, $order:tt, $map:tt) => {
             sixteen!(@ by_sixteen, short, $width, $order, $map)
@@ -210,9 +256,14 @@ pub(crate) unsafe fn walk<L: Latent>(
     // lies in front of the codes' nodes, and in these.
     unsafe {
         match (shadow.lowers, L::WIDTH) {
-            (Lowers::Far(_), _) => finished!(sums, match map => eight, far),
-            (_, 64) if is_short && sums > 0 => finished!(sums, match map => sixteen, paired, 64),
-            (_, 64) if is_short => finished!(0, match map => sixteen, short, 64),
+            (Lowers::Far(lowers), _) => match lowers.len() {
+                n if n > FEW_BOUNDS || !gathers_are_slow() => {
+                    finished!(sums, match map => eight, far)
+                }
+                n if n > FEW_BOUNDS / 2 => finished!(sums, match map => eight, far64),
+                _ => finished!(sums, match map => eight, far32),
+            },
+            (_, 64) if is_short => finished!(sums, match map => sixteen, wide, 64),
             (_, 32) if is_short => finished!(sums, match map => sixteen, short, 32),
             (_, 64) if has_offsets => finished!(sums, match map => eight, near),
             (_, 32) if has_offsets => finished!(sums, match map => sixteen, near, 32),
@@ -236,6 +287,24 @@ pub(crate) unsafe fn walk<L: Latent>(
     // SSE from here on.
     _mm256_zeroupper();
     walker.finish(states, stream)
+}
+
+/// Lower bounds that are far from each other, where they are so few.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn few_bounds<L: Latent>(lowers: &Lowers<L>) -> [__m512i; FEW_BOUNDS / 8] {
+    let mut few = [_mm512_setzero_si512(); FEW_BOUNDS / 8];
+    if let Lowers::Far(lowers) = lowers
+        && lowers.len() <= FEW_BOUNDS
+    {
+        for (bounds, eight) in few.iter_mut().zip(lowers.chunks(8)) {
+            // SAFETY: as many latents as the mask says, which have 64 bits where they are far from each other.
+            *bounds = unsafe {
+                _mm512_maskz_loadu_epi64(lanes(eight.len().min(8)) as u8, eight.as_ptr().cast())
+            };
+        }
+    }
+    few
 }
 
 #[target_feature(enable = "avx512f")]

@@ -111,10 +111,10 @@ macro_rules! four_codes {
 }
 pub(super) use four_codes;
 
-/// All of `$n` codes by eights: behind `$before`, `$text` over and over, between which are two times [`four_codes`], and what it needs.
-/// Flags are lost.
+/// All of `$n` codes by eights: between `$before` and `$after`, `$text` over and over, between which are two times [`four_codes`],
+/// and what it needs. Flags are lost.
 macro_rules! walk_eights {
-    ($walker:ident, $end:expr, $n:expr, $before:expr, [$($text:expr,)*], $($operand:tt)*) => {
+    ($walker:ident, $end:expr, $n:expr, $before:expr, [$($text:expr,)*], $after:expr, $($operand:tt)*) => {
         asm!(
             $before,
             // Wherever it happened to lie, it took up to 5 % longer.
@@ -123,6 +123,7 @@ macro_rules! walk_eights {
             $($text,)*
             "add {left}, 64",
             "jne 2b",
+            $after,
             nodes = in(reg) $walker.nodes,
             bytes = inout(reg) $walker.bytes,
             bit = inout(reg) $walker.bit,
@@ -180,6 +181,7 @@ impl Walker {
                     n,
                     "",
                     [four_codes!($few, "0", to n), four_codes!($few, "32", to s),],
+                    "",
                 )
             };
         }
