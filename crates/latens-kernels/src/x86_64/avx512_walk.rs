@@ -7,6 +7,8 @@
 mod offsets;
 #[macro_use]
 mod latents;
+#[macro_use]
+mod sums;
 mod sixteen;
 
 use crate::dispatch::gathers_are_slow;
@@ -172,14 +174,20 @@ pub(crate) unsafe fn walk<L: Latent>(
         };
     }
     macro_rules! sixteen {
-        (@ $run:ident, $kind:tt, 32, 0, $map:tt) => {
-            sixteen!(@ $run, $kind, $map, 32, 32)
-        };
-        (@ $run:ident, $kind:tt, 16, 0, $map:tt) => {
-            sixteen!(@ $run, $kind, $map, 16, 16)
-        };
-        (@ $run:ident, $kind:tt, 8, 0, $map:tt) => {
-            sixteen!(@ $run, $kind, $map, 8, 8)
+        (@ $run:ident, $kind:tt, $width:tt, 0, $map:tt) => {
+            $run!(
+                "",
+                [
+                    concat!(summed!(), sixteen_begun!($kind, $width)),
+                    concat!(
+                        summed!(),
+                        sixteen_latents!($kind),
+                        mapped!("d", $map, "zmm6"),
+                        stored!($width)
+                    )
+                ],
+                ""
+            )
         };
         (@ $run:ident, $kind:tt, 32, $order:tt, $map:tt) => {
             $run!(
@@ -194,21 +202,6 @@ pub(crate) unsafe fn walk<L: Latent>(
                     )
                 ],
                 concat!("add {left}, 64\n", summed_up!(last 32, $order, $map))
-            )
-        };
-        (@ $run:ident, $kind:tt, $map:tt, $width:tt, $stored:tt) => {
-            $run!(
-                "",
-                [
-                    concat!(summed!(), sixteen_begun!($kind, $width)),
-                    concat!(
-                        summed!(),
-                        sixteen_latents!($kind),
-                        mapped!("d", $map, "zmm6"),
-                        stored!($stored)
-                    )
-                ],
-                ""
             )
         };
         (wide, 64, 0, $map:tt) => {
@@ -253,7 +246,8 @@ pub(crate) unsafe fn walk<L: Latent>(
     }
     let (sums, map) = (shadow.moments.len(), shadow.map);
     // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
-    // lies in front of the codes' nodes, and in these.
+    // lies in front of the codes' nodes, and in these. Rounds whose sums are not there yet store none of
+    // the lanes that would lie in front of the latents.
     unsafe {
         match (shadow.lowers, L::WIDTH) {
             (Lowers::Far(lowers), _) => match lowers.len() {
@@ -296,12 +290,12 @@ fn few_bounds<L: Latent>(lowers: &Lowers<L>) -> [__m512i; FEW_BOUNDS / 8] {
     let mut few = [_mm512_setzero_si512(); FEW_BOUNDS / 8];
     if let Lowers::Far(lowers) = lowers
         && lowers.len() <= FEW_BOUNDS
+        && L::WIDTH == 64
     {
         for (bounds, eight) in few.iter_mut().zip(lowers.chunks(8)) {
-            // SAFETY: as many latents as the mask says, which have 64 bits where they are far from each other.
-            *bounds = unsafe {
-                _mm512_maskz_loadu_epi64(lanes(eight.len().min(8)) as u8, eight.as_ptr().cast())
-            };
+            let [mask, _] = lanes(eight.len()).to_le_bytes();
+            // SAFETY: as many latents of 64 bits as the mask says.
+            *bounds = unsafe { _mm512_maskz_loadu_epi64(mask, eight.as_ptr().cast()) };
         }
     }
     few
