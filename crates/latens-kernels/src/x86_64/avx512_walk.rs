@@ -290,12 +290,12 @@ fn few_bounds<L: Latent>(lowers: &Lowers<L>) -> [__m512i; FEW_BOUNDS / 8] {
     let mut few = [_mm512_setzero_si512(); FEW_BOUNDS / 8];
     if let Lowers::Far(lowers) = lowers
         && lowers.len() <= FEW_BOUNDS
+        && L::WIDTH == 64
     {
         for (bounds, eight) in few.iter_mut().zip(lowers.chunks(8)) {
-            // SAFETY: as many latents as the mask says, which have 64 bits where they are far from each other.
-            *bounds = unsafe {
-                _mm512_maskz_loadu_epi64(lanes(eight.len().min(8)) as u8, eight.as_ptr().cast())
-            };
+            let [mask, _] = lanes(eight.len()).to_le_bytes();
+            // SAFETY: as many latents of 64 bits as the mask says.
+            *bounds = unsafe { _mm512_maskz_loadu_epi64(mask, eight.as_ptr().cast()) };
         }
     }
     few
