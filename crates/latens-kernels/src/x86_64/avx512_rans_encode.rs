@@ -1,8 +1,9 @@
 //! AVX-512 kernel of [`crate::rans::encode`]: two vectors of sixteen states.
 //!
-//! Where gathers are slow, that of AVX2 takes less time. Steps come by gathers, those of even lanes and of odd ones into vectors of their own, as the
-//! multiplication of 32 by 32 bits wants them. The lanes that put out a word are a mask, under which their
-//! low halves are compressed; words that are there already are kept from the store by another.
+//! Where gathers are slow, that of AVX2 takes less time. Steps come by gathers, those of even lanes and of odd
+//! ones into vectors of their own, as the multiplication of 32 by 32 bits wants them. The lanes that put out a
+//! word are a mask, under which their low halves are compressed; words that are there already are kept from the
+//! store by another.
 
 use std::arch::x86_64::*;
 
