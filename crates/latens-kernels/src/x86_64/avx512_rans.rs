@@ -21,10 +21,6 @@ const FAR: usize = 1 << 21;
 /// The longest map that is scaled.
 const MOST_SCALED: usize = 1 << 13;
 
-/// Bytes of tables up to which four groups take less time than two and two where slots come by single loads: of
-/// more tables the nearest cache holds the less the more groups there are.
-const FEW: usize = 6 << 14;
-
 /// Which [`Classes`] all groups have.
 const ONE: u8 = 0;
 const PER_SYMBOL: u8 = 1;
@@ -297,8 +293,12 @@ pub(crate) use real::together;
 mod real {
     use std::arch::x86_64::__m512i;
 
-    use super::{Cursor, FEW, Tables, rows};
+    use super::{Cursor, Tables, rows};
     use crate::dispatch::gathers_are_slow;
+
+    /// Bytes of tables up to which four groups take less time than two and two where slots come by single loads: of
+    /// more tables the nearest cache holds the less the more groups there are.
+    const FEW: usize = 6 << 14;
 
     /// Whole rows as long as words and symbols do not run out: of four groups at a time, of two, and of what is left
     /// of each.
