@@ -13,6 +13,7 @@ pub(crate) mod candidate;
 pub(crate) mod choose;
 pub(crate) mod chunk;
 pub(crate) mod cut;
+pub(crate) mod distinct;
 pub(crate) mod exact;
 pub(crate) mod page;
 pub(crate) mod period;

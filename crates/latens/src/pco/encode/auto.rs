@@ -7,29 +7,23 @@
 
 use crate::error::{Error, Result};
 use crate::number::{Latent, NumberKind, NumberType};
-use crate::pco::binning::optimize::log2;
 use crate::pco::binning::sort::sort;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Rival, Search};
+use crate::pco::encode::distinct::{DICT, Distinct};
 use crate::pco::encode::exact;
 use crate::pco::encode::period;
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
 use crate::pco::encode::refine::lookback;
-use crate::pco::encode::rough;
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::encode::whole::Whole;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
-use crate::pco::layout::mode::MAX_DICT;
 use crate::pco::mode::{decimals, detect, detect_floats, dict};
 use crate::spare;
 
-/// Largest dictionary that is tried.
-const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
-/// Bins of a dictionary take more than ideal codes, by about as much.
-const LEAST_OF_DICT: f64 = 0.99;
 /// Consecutive deltas are measured for modes that roughly take no more than this times the best.
 const CLOSE: f64 = 1.05;
 
@@ -88,14 +82,7 @@ pub(crate) fn plan<L: Latent>(
     let plain = best.as_ref().map_or(ModeChoice::Classic, |best| best.mode);
     if mode.is_none() {
         let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
-        let distinct = Distinct::of(&sorted);
-        let mut dicts = Vec::new();
-        if distinct.may_win(n, bits) {
-            dicts.push(dict::Order::Count);
-        }
-        if config.delta == DeltaSpec::Auto && distinct.may_win_in_order(&sample, n, bits) {
-            dicts.push(dict::Order::Value);
-        }
+        let dicts = Distinct::of(&sorted).orders(&latents, &sample, bits, config.delta);
         // One dictionary in two orders: values are looked for once.
         let has_two = dicts.len() > 1;
         let mut in_order = None;
@@ -203,84 +190,6 @@ fn mode_candidates<L: Latent>(sample: &[L], ty: NumberType) -> Vec<ModeChoice<L>
         modes.extend(detect::int_mult_bases(sample).into_iter().map(ModeChoice::IntMult));
     }
     modes
-}
-
-/// Distinct values of a sample.
-struct Distinct<L> {
-    values: Vec<L>,
-    /// About how many there are in all, as far as the sample tells.
-    in_all: f64,
-    /// Bits to say which one, per latent.
-    entropy: f64,
-    repeats: f64,
-    /// Part of all latents that have a value never seen.
-    unseen: f64,
-}
-
-impl<L: Latent> Distinct<L> {
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn of(sorted: &[L]) -> Self {
-        let total = sorted.len() as f64;
-        let (mut values, mut once, mut twice) = (Vec::with_capacity(sorted.len()), 0.0, 0.0);
-        // What a value that comes once takes is the logarithm of all.
-        let mut entropy = log2(total);
-        for run in sorted.chunk_by(|a, b| a == b) {
-            let count = run.len() as f64;
-            values.push(run[0]);
-            if run.len() > 1 {
-                entropy -= count / total * log2(count);
-            }
-            once += if run.len() == 1 { 1.0 } else { 0.0 };
-            twice += if run.len() == 2 { 1.0 } else { 0.0 };
-        }
-        // After Chao: those never seen, by how many were seen once and twice.
-        let distinct = values.len() as f64;
-        let in_all = distinct + once * once / (2.0 * f64::max(twice, 1.0));
-        // After Good and Turing: as many as have a value that was seen once.
-        let unseen = once / f64::max(total, 1.0);
-        Self { values, in_all, entropy, repeats: total / distinct.max(1.0), unseen }
-    }
-
-    /// Whether values repeat enough for a dictionary of a chunk of `n`.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn may_win(&self, n: usize, bits: f64) -> bool {
-        let least = self.entropy * n as f64 + self.values.len() as f64 * f64::from(L::BITS);
-        L::BITS > 8 && self.repeats > 3.0 && least < bits * LEAST_OF_DICT
-    }
-
-    /// Whether a dictionary in the order of the values may win by small differences of indices.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn may_win_in_order(&self, sample: &Sample<L>, n: usize, bits: f64) -> bool {
-        let entries = self.in_all * f64::from(L::BITS);
-        if L::BITS == 8 || self.in_all > DICT as f64 || entries > bits * 0.7 {
-            return false;
-        }
-        let ranks = self.ranks(&sample.latents);
-        let by_order = rough::bits_by_order(&ranks, &sample.stripes, 3);
-        let rough = by_order.into_iter().fold(f64::INFINITY, f64::min);
-        // Differences grow with the values that the sample has not seen, where these are.
-        let wider = -(1.0 - self.unseen).max(0.5).log2();
-        entries + (rough + wider) * (n as f64) < bits * 0.98
-    }
-
-    /// Which of the values each latent is.
-    #[expect(clippy::cast_possible_truncation, reason = "of a sample")]
-    fn ranks(&self, latents: &[L]) -> Vec<u32> {
-        let (Some(&min), Some(max)) = (self.values.first(), self.values.last()) else {
-            return Vec::new();
-        };
-        let place = |x: L| x.sub(min).to_u64() as usize;
-        let span = max.sub(min).to_u64();
-        if span >= 1 << 16 {
-            let rank = |x: &L| self.values.partition_point(|value| value < x) as u32;
-            return latents.iter().map(rank).collect();
-        }
-        let mut ranks = vec![0; span as usize + 1];
-        for (rank, &value) in (0..).zip(&self.values) {
-            ranks[place(value)] = rank;
-        }
-        latents.iter().map(|&x| ranks[place(x)]).collect()
-    }
 }
 
 impl Search<'_> {

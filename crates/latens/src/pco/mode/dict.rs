@@ -136,11 +136,19 @@ fn sort<L: Latent>(entries: &mut [Entry<L>], order: Order) {
     }
 }
 
+/// A place out of `2^log` for a value.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "as many bits as are asked for")]
+pub(crate) fn hash<L: Latent>(x: L, log: u32) -> usize {
+    let mixed = x.to_u64() ^ x.to_u64() >> 32;
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - log)) as usize
+}
+
 /// Values in the order of their first appearance, found by hash.
 struct Distinct<L> {
     /// `number` is one more than the value's, 0 for free; open addressing, at most half full.
     table: Vec<Entry<L>>,
-    shift: u32,
+    log: u32,
     found: usize,
 }
 
@@ -148,14 +156,12 @@ impl<L: Latent> Distinct<L> {
     const FREE: Entry<L> = Entry { value: L::ZERO, count: 0, number: 0 };
 
     fn new() -> Self {
-        Self { table: spare::filled(Self::FREE, 1 << 10), shift: 64 - 10, found: 0 }
+        Self { table: spare::filled(Self::FREE, 1 << 10), log: 10, found: 0 }
     }
 
     #[inline(always)]
     fn slot(&self, x: L) -> usize {
-        let mixed = x.to_u64() ^ x.to_u64() >> 32;
-        #[expect(clippy::cast_possible_truncation, reason = "as many bits as the table has")]
-        let mut at = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        let mut at = hash(x, self.log);
         while self.table[at].number != 0 && self.table[at].value != x {
             at = (at + 1) & (self.table.len() - 1);
         }
@@ -182,7 +188,7 @@ impl<L: Latent> Distinct<L> {
 
     #[cold]
     fn grow(&mut self) {
-        self.shift -= 1;
+        self.log += 1;
         let larger = spare::filled(Self::FREE, self.table.len() * 2);
         let table = std::mem::replace(&mut self.table, larger);
         for &entry in table.iter().filter(|entry| entry.number != 0) {

@@ -1,0 +1,136 @@
+//! Whether dictionaries may win, by the distinct values of a sample.
+
+use crate::number::Latent;
+use crate::pco::binning::optimize::log2;
+use crate::pco::config::DeltaSpec;
+use crate::pco::encode::rough;
+use crate::pco::encode::sample::Sample;
+use crate::pco::layout::mode::MAX_DICT;
+use crate::pco::mode::dict;
+
+/// Largest dictionary that is tried.
+pub(crate) const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
+/// Bins of a dictionary take more than ideal codes, by about as much.
+const LEAST_OF_DICT: f64 = 0.99;
+/// Up to this part of all that has values never seen, a sample tells how many values there are.
+const SURE: f64 = 0.1;
+/// Places for hashes, as bits in the nearest cache.
+const PLACES: usize = 1 << 18;
+
+/// Distinct values of a sample.
+pub(crate) struct Distinct<L> {
+    values: Vec<L>,
+    /// No fewer there are in all.
+    at_least: usize,
+    /// About how many there are in all.
+    in_all: f64,
+    /// Bits to say which one, per latent.
+    entropy: f64,
+    repeats: f64,
+    /// Part of all latents that have a value never seen.
+    unseen: f64,
+}
+
+impl<L: Latent> Distinct<L> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn of(sorted: &[L]) -> Self {
+        let total = sorted.len() as f64;
+        let (mut values, mut once, mut twice) = (Vec::with_capacity(sorted.len()), 0.0, 0.0);
+        // What a value that comes once takes is the logarithm of all.
+        let mut entropy = log2(total);
+        for run in sorted.chunk_by(|a, b| a == b) {
+            let count = run.len() as f64;
+            values.push(run[0]);
+            if run.len() > 1 {
+                entropy -= count / total * log2(count);
+            }
+            once += if run.len() == 1 { 1.0 } else { 0.0 };
+            twice += if run.len() == 2 { 1.0 } else { 0.0 };
+        }
+        // After Chao: those never seen, by how many were seen once and twice.
+        let distinct = values.len() as f64;
+        let in_all = distinct + once * once / (2.0 * f64::max(twice, 1.0));
+        // After Good and Turing: as many as have a value that was seen once.
+        let unseen = once / f64::max(total, 1.0);
+        let at_least = values.len();
+        Self { values, at_least, in_all, entropy, repeats: total / distinct.max(1.0), unseen }
+    }
+
+    /// Orders of dictionaries that may take fewer than so many bits for all latents.
+    pub(crate) fn orders(
+        mut self,
+        all: &[L],
+        sample: &Sample<L>,
+        bits: f64,
+        delta: DeltaSpec,
+    ) -> Vec<dict::Order> {
+        let may_win = |distinct: &Self, order| match order {
+            dict::Order::Count => distinct.may_win(all.len(), bits),
+            dict::Order::Value => {
+                delta == DeltaSpec::Auto && distinct.may_win_in_order(sample, all.len(), bits)
+            }
+        };
+        let mut orders = vec![dict::Order::Count, dict::Order::Value];
+        orders.retain(|&order| may_win(&self, order));
+        if !orders.is_empty() && self.unseen > SURE {
+            self.count(all);
+            orders.retain(|&order| may_win(&self, order));
+        }
+        orders
+    }
+
+    /// What a sample cannot tell: how many values come in all, no fewer of which are found than places that
+    /// their hashes fall on.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn count(&mut self, all: &[L]) {
+        let mut places = vec![0u64; PLACES / 64];
+        for &x in all {
+            let place = dict::hash(x, PLACES.ilog2());
+            places[place / 64] |= 1 << (place % 64);
+        }
+        let taken = places.iter().map(|word| word.count_ones() as usize).sum();
+        self.at_least = self.at_least.max(taken);
+        self.in_all = self.in_all.max(taken as f64);
+    }
+
+    /// Whether values repeat enough for a dictionary of a chunk of `n`.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn may_win(&self, n: usize, bits: f64) -> bool {
+        let least = self.entropy * n as f64 + self.at_least as f64 * f64::from(L::BITS);
+        L::BITS > 8 && self.at_least <= DICT && self.repeats > 3.0 && least < bits * LEAST_OF_DICT
+    }
+
+    /// Whether a dictionary in the order of the values may win by small differences of indices.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn may_win_in_order(&self, sample: &Sample<L>, n: usize, bits: f64) -> bool {
+        let entries = self.in_all * f64::from(L::BITS);
+        if L::BITS == 8 || self.in_all > DICT as f64 || entries > bits * 0.7 {
+            return false;
+        }
+        let ranks = self.ranks(&sample.latents);
+        let by_order = rough::bits_by_order(&ranks, &sample.stripes, 3);
+        let rough = by_order.into_iter().fold(f64::INFINITY, f64::min);
+        // Differences grow with the values that the sample has not seen, where these are.
+        let wider = -(1.0 - self.unseen).max(0.5).log2();
+        entries + (rough + wider) * (n as f64) < bits * 0.98
+    }
+
+    /// Which of the values each latent is.
+    #[expect(clippy::cast_possible_truncation, reason = "of a sample")]
+    fn ranks(&self, latents: &[L]) -> Vec<u32> {
+        let (Some(&min), Some(max)) = (self.values.first(), self.values.last()) else {
+            return Vec::new();
+        };
+        let place = |x: L| x.sub(min).to_u64() as usize;
+        let span = max.sub(min).to_u64();
+        if span >= 1 << 16 {
+            let rank = |x: &L| self.values.partition_point(|value| value < x) as u32;
+            return latents.iter().map(rank).collect();
+        }
+        let mut ranks = vec![0; span as usize + 1];
+        for (rank, &value) in (0..).zip(&self.values) {
+            ranks[place(value)] = rank;
+        }
+        latents.iter().map(|&x| ranks[place(x)]).collect()
+    }
+}
