@@ -168,6 +168,11 @@ impl Config {
         self.level >= 10 && self.favor == Favor::Size
     }
 
+    /// Whether slow searches are kept short, and what is slow to code must save more for it.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.level <= 5 && self.favor != Favor::Size
+    }
+
     /// How `n` numbers are cut: into as few chunks as [`Config::chunk_n`] allows, of equal length
     /// but for one number more or less.
     pub fn chunk_lens(&self, n: usize) -> impl Iterator<Item = usize> + use<> {

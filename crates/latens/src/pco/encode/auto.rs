@@ -12,7 +12,7 @@ use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Rival, Search};
-use crate::pco::encode::distinct::{DICT, Distinct};
+use crate::pco::encode::distinct::{DICT, Distinct, Recurrence};
 use crate::pco::encode::exact;
 use crate::pco::encode::period;
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
@@ -109,14 +109,15 @@ pub(crate) fn plan<L: Latent>(
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let bits = best.bits / n.max(1) as f64;
         // A mode that the caller asks for is kept.
-        let hides = is_dict || best.mode != ModeChoice::Classic && comes_again_soon(&sample);
+        let hides =
+            is_dict || best.mode != ModeChoice::Classic && Recurrence::of(&sample).has_rows();
         if hides && mode.is_none() && !is_lookback {
             let mut modes = vec![ModeChoice::Classic];
             modes.extend((is_dict && plain != ModeChoice::Classic).then_some(plain));
             let others = modes.into_iter().filter_map(|mode| {
                 search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY)
             });
-            search.try_lookback_of_modes(&latents, others, &mut best);
+            search.try_lookback_of_modes(&latents, &sample, others, &mut best);
         }
         let is_free = is_dict && mode.is_none();
         if is_free && is_lookback
@@ -160,22 +161,6 @@ fn sample_n(n: usize, level: u32) -> usize {
         6..=8 => (n / 32).clamp(1 << 12, 1 << 13),
         _ => (n / 16).clamp(1 << 12, 1 << 14),
     }
-}
-
-/// Whether stretches have few values each, as rows with a scale of their own have.
-fn comes_again_soon<L: Latent>(sample: &Sample<L>) -> bool {
-    const NEAR: usize = 256;
-    let (mut values, mut distinct, mut all) = (Vec::with_capacity(NEAR), 0, 0);
-    for stripe in &sample.stripes {
-        for near in sample.latents[stripe.clone()].chunks_exact(NEAR) {
-            values.clear();
-            values.extend_from_slice(near);
-            sort(&mut values);
-            distinct += values.chunk_by(|a, b| a == b).count();
-            all += NEAR;
-        }
-    }
-    distinct * 4 <= all && all > 0
 }
 
 /// Modes worth measuring, dictionaries aside.

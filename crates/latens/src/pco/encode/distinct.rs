@@ -7,6 +7,7 @@ use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
 use crate::pco::layout::mode::MAX_DICT;
 use crate::pco::mode::dict;
+use std::ops::Range;
 
 /// Largest dictionary that is tried.
 pub(crate) const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
@@ -16,6 +17,59 @@ const LEAST_OF_DICT: f64 = 0.99;
 const SURE: f64 = 0.1;
 /// Places for hashes, as bits in the nearest cache.
 const PLACES: usize = 1 << 18;
+
+/// How many of some places, a bit each, the hashes of latents fall on.
+fn taken<'a, L: Latent>(latents: impl Iterator<Item = &'a L>, places: &mut [u64]) -> usize {
+    let log = (places.len() * 64).ilog2();
+    places.fill(0);
+    for &x in latents {
+        let place = dict::hash(x, log);
+        places[place / 64] |= 1 << (place % 64);
+    }
+    places.iter().map(|word| word.count_ones() as usize).sum()
+}
+
+/// How soon values come again: the part of some latents that have values of their own, by their hashes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recurrence {
+    /// Where those latents are neighbours.
+    near: f64,
+    /// Where they come from all over a sample.
+    anywhere: f64,
+}
+
+impl Recurrence {
+    /// Of so many latents at a time.
+    const LATENTS: usize = 256;
+    const WORDS: usize = 64;
+
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn of<L: Latent>(sample: &Sample<L>) -> Self {
+        let latents = &sample.latents;
+        let mut places = [0; Self::WORDS];
+        let near = |stripe: &Range<usize>| latents[stripe.clone()].chunks_exact(Self::LATENTS);
+        let (mut sum, mut sum_anywhere, mut all) = (0, 0, 0);
+        for (start, near) in sample.stripes.iter().flat_map(near).enumerate().step_by(2) {
+            let apart = latents.len() / Self::LATENTS;
+            let anywhere = latents.iter().skip(start).step_by(apart).take(Self::LATENTS);
+            sum += taken(near.iter(), &mut places);
+            sum_anywhere += taken(anywhere, &mut places);
+            all += Self::LATENTS;
+        }
+        let part = |sum| if all == 0 { 1.0 } else { sum as f64 / all as f64 };
+        Self { near: part(sum), anywhere: part(sum_anywhere) }
+    }
+
+    /// Whether stretches have few values each, as rows with a scale of their own have.
+    pub(crate) fn has_rows(self) -> bool {
+        self.near <= 0.25
+    }
+
+    /// Whether neighbours share values more often than others do.
+    pub(crate) fn is_soon(self) -> bool {
+        self.near < self.anywhere * 0.75
+    }
+}
 
 /// Distinct values of a sample.
 pub(crate) struct Distinct<L> {
@@ -83,12 +137,7 @@ impl<L: Latent> Distinct<L> {
     /// their hashes fall on.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn count(&mut self, all: &[L]) {
-        let mut places = vec![0u64; PLACES / 64];
-        for &x in all {
-            let place = dict::hash(x, PLACES.ilog2());
-            places[place / 64] |= 1 << (place % 64);
-        }
-        let taken = places.iter().map(|word| word.count_ones() as usize).sum();
+        let taken = taken(all.iter(), &mut vec![0; PLACES / 64]);
         self.at_least = self.at_least.max(taken);
         self.in_all = self.in_all.max(taken as f64);
     }

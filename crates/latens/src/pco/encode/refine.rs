@@ -3,9 +3,10 @@
 
 use crate::number::Latent;
 use crate::pco::binning::optimize::log2;
-use crate::pco::config::Favor;
+use crate::pco::config::{Config, Favor};
 use crate::pco::delta::{conv1_fit, lookback_search};
 use crate::pco::encode::candidate::{Candidate, Search};
+use crate::pco::encode::distinct::Recurrence;
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
@@ -16,6 +17,10 @@ use std::ops::Range;
 const SLOW_MUST_SAVE: f64 = 0.08;
 /// What lookbacks must save: they are slower than consecutive deltas, though not by that much.
 const LOOKBACK_MUST_SAVE: f64 = 0.02;
+/// The same at quick levels, as they take three to seven times as long to encode.
+const QUICK_LOOKBACK_MUST_SAVE: f64 = 0.05;
+/// Numbers that quick levels glance at for lookbacks where neighbours share no more values than others do.
+const QUICK_GLANCE: usize = 1 << 9;
 /// So many times what linear predictions take on one stretch may lookbacks take there: elsewhere they may
 /// be better, where predictions fit less well.
 const PROMISING_OF_CONV1: f64 = 1.05;
@@ -105,8 +110,9 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new(n: usize, level: u32, favor: Favor) -> Option<Self> {
-        match (level, favor) {
+    fn new<L: Latent>(n: usize, sample: &Sample<L>, config: &Config) -> Option<Self> {
+        let favor = config.favor;
+        match (config.level, favor) {
             (0..=1, _) => None,
             (10.., Favor::Size) => Some(Self {
                 glance: 1 << 12,
@@ -114,9 +120,13 @@ impl Lengths {
                 promising: 1.15,
                 conv1_promising: 1.05,
             }),
-            // The same at all levels, so that a higher one does not choose worse.
+            // The same at all other levels, so that a higher one does not choose worse.
             _ => Some(Self {
-                glance: (n / 16).clamp(1 << 10, 1 << 12),
+                glance: if config.is_quick() && !Recurrence::of(sample).is_soon() {
+                    QUICK_GLANCE
+                } else {
+                    (n / 16).clamp(1 << 10, 1 << 12)
+                },
                 decision: (n / 8).clamp(1 << 12, 1 << 14),
                 promising: 0.995,
                 conv1_promising: if favor == Favor::Size { 1.0 } else { 0.98 },
@@ -141,6 +151,7 @@ impl Search<'_> {
     pub(crate) fn lookback_must_save(&self) -> f64 {
         match self.config.favor {
             Favor::Size => 0.0,
+            _ if self.config.is_quick() => QUICK_LOOKBACK_MUST_SAVE,
             Favor::Speed | Favor::Balanced => LOOKBACK_MUST_SAVE,
         }
     }
@@ -156,9 +167,7 @@ impl Search<'_> {
                 best.take(delta, bits);
             }
         }
-        let Some(lengths) = Lengths::new(all.len(), self.config.level, self.config.favor) else {
-            return;
-        };
+        let Some(lengths) = Lengths::new(all.len(), sample, self.config) else { return };
         if all.len() >= CONV1_LEAST {
             self.try_conv1(all, sample, &lengths, best);
         }
@@ -237,11 +246,11 @@ impl Search<'_> {
     pub(crate) fn try_lookback_of_modes<L: Latent>(
         &self,
         all: &[L],
+        sample: &Sample<L>,
         others: impl Iterator<Item = Candidate<L>>,
         best: &mut Candidate<L>,
     ) {
-        let lengths = Lengths::new(all.len(), self.config.level, self.config.favor);
-        let Some(lengths) = lengths else { return };
+        let Some(lengths) = Lengths::new(all.len(), sample, self.config) else { return };
         let least = 1.0 - self.lookback_must_save();
         let most: &[_] = if all.len() <= SHORT {
             &[(all.len(), least)]
