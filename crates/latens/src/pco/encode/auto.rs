@@ -103,21 +103,24 @@ pub(crate) fn plan<L: Latent>(
     }
     let mut best = best.ok_or_else(too_many)?;
     if config.delta == DeltaSpec::Auto {
-        search.refine(&latents, &sample, &mut best);
+        let recurrence = Recurrence::of(&sample, &sorted);
+        search.refine(&latents, &sample, recurrence, &mut best);
         let is_dict = matches!(best.mode, ModeChoice::Dict { .. });
         let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        let bits = best.bits / n.max(1) as f64;
+        let bits = search.bits_each(&best);
         // A mode that the caller asks for is kept.
-        let hides =
-            is_dict || best.mode != ModeChoice::Classic && Recurrence::of(&sample).has_rows();
-        if hides && mode.is_none() && !is_lookback {
+        let hides = match best.mode {
+            ModeChoice::Classic => false,
+            ModeChoice::Dict { .. } => !is_lookback,
+            _ => recurrence.is_hidden(bits),
+        };
+        if hides && mode.is_none() {
             let mut modes = vec![ModeChoice::Classic];
             modes.extend((is_dict && plain != ModeChoice::Classic).then_some(plain));
             let others = modes.into_iter().filter_map(|mode| {
                 search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY)
             });
-            search.try_lookback_of_modes(&latents, &sample, others, &mut best);
+            search.try_lookback_of_modes(&latents, recurrence, others, &mut best);
         }
         let is_free = is_dict && mode.is_none();
         if is_free && is_lookback

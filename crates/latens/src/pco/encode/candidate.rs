@@ -215,6 +215,12 @@ impl Search<'_> {
         self.variable_bits(&parts, delta.state_n())
     }
 
+    /// About how many bits a number takes.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn bits_each<L>(&self, candidate: &Candidate<L>) -> f64 {
+        candidate.bits / self.n.max(1) as f64
+    }
+
     /// Bits of the chunk with a candidate's mode and a delta encoding.
     pub(crate) fn bits<L: Latent>(
         &self,

@@ -36,6 +36,8 @@ pub(crate) struct Recurrence {
     near: f64,
     /// Where they come from all over a sample.
     anywhere: f64,
+    /// How often a value comes in the sample, on average.
+    repeats: f64,
 }
 
 impl Recurrence {
@@ -44,8 +46,10 @@ impl Recurrence {
     const WORDS: usize = 64;
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(crate) fn of<L: Latent>(sample: &Sample<L>) -> Self {
+    /// Of a sample, which is also given in ascending order.
+    pub(crate) fn of<L: Latent>(sample: &Sample<L>, sorted: &[L]) -> Self {
         let latents = &sample.latents;
+        let distinct = sorted.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
         let mut places = [0; Self::WORDS];
         let near = |stripe: &Range<usize>| latents[stripe.clone()].chunks_exact(Self::LATENTS);
         let (mut sum, mut sum_anywhere, mut all) = (0, 0, 0);
@@ -57,17 +61,20 @@ impl Recurrence {
             all += Self::LATENTS;
         }
         let part = |sum| if all == 0 { 1.0 } else { sum as f64 / all as f64 };
-        Self { near: part(sum), anywhere: part(sum_anywhere) }
+        let repeats = sorted.len() as f64 / distinct as f64;
+        Self { near: part(sum), anywhere: part(sum_anywhere), repeats }
     }
 
-    /// Whether stretches have few values each, as rows with a scale of their own have.
-    pub(crate) fn has_rows(self) -> bool {
-        self.near <= 0.25
+    /// Whether a mode that takes so many bits a latent may hide that latents come again: stretches have few
+    /// values each, as rows with a scale of their own have, or a lookback takes fewer bits than a latent.
+    pub(crate) fn is_hidden(self, bits: f64) -> bool {
+        self.near <= 0.25 || self.repeats > 1.1 && bits > 16.0
     }
 
-    /// Whether neighbours share values more often than others do.
-    pub(crate) fn is_soon(self) -> bool {
-        self.near < self.anywhere * 0.75
+    /// Whether lookbacks are likely: neighbours share values more often than others do, or a lookback takes hardly
+    /// more bits than a latent.
+    pub(crate) fn is_likely(self, bits: f64) -> bool {
+        self.near < self.anywhere * 0.75 || self.repeats > 1.1 && bits > 12.0
     }
 }
 

@@ -19,7 +19,7 @@ const SLOW_MUST_SAVE: f64 = 0.08;
 const LOOKBACK_MUST_SAVE: f64 = 0.02;
 /// The same at quick levels, as they take three to seven times as long to encode.
 const QUICK_LOOKBACK_MUST_SAVE: f64 = 0.05;
-/// Numbers that quick levels glance at for lookbacks where neighbours share no more values than others do.
+/// Numbers that quick levels glance at for lookbacks where those are not likely.
 const QUICK_GLANCE: usize = 1 << 9;
 /// So many times what linear predictions take on one stretch may lookbacks take there: elsewhere they may
 /// be better, where predictions fit less well.
@@ -110,7 +110,8 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new<L: Latent>(n: usize, sample: &Sample<L>, config: &Config) -> Option<Self> {
+    /// For `n` numbers, which likely come again or not.
+    fn new(n: usize, is_likely: bool, config: &Config) -> Option<Self> {
         let favor = config.favor;
         match (config.level, favor) {
             (0..=1, _) => None,
@@ -122,7 +123,7 @@ impl Lengths {
             }),
             // The same at all other levels, so that a higher one does not choose worse.
             _ => Some(Self {
-                glance: if config.is_quick() && !Recurrence::of(sample).is_soon() {
+                glance: if config.is_quick() && !is_likely {
                     QUICK_GLANCE
                 } else {
                     (n / 16).clamp(1 << 10, 1 << 12)
@@ -157,7 +158,13 @@ impl Search<'_> {
     }
 
     /// Tries what costs more on the best mode.
-    pub(crate) fn refine<L: Latent>(&self, all: &[L], sample: &Sample<L>, best: &mut Candidate<L>) {
+    pub(crate) fn refine<L: Latent>(
+        &self,
+        all: &[L],
+        sample: &Sample<L>,
+        recurrence: Recurrence,
+        best: &mut Candidate<L>,
+    ) {
         if let (&DeltaPayload::Consecutive { order, .. }, Some(_)) =
             (&best.delta, &best.sample.secondary)
         {
@@ -167,7 +174,8 @@ impl Search<'_> {
                 best.take(delta, bits);
             }
         }
-        let Some(lengths) = Lengths::new(all.len(), sample, self.config) else { return };
+        let is_likely = recurrence.is_likely(self.bits_each(best));
+        let Some(lengths) = Lengths::new(all.len(), is_likely, self.config) else { return };
         if all.len() >= CONV1_LEAST {
             self.try_conv1(all, sample, &lengths, best);
         }
@@ -246,11 +254,12 @@ impl Search<'_> {
     pub(crate) fn try_lookback_of_modes<L: Latent>(
         &self,
         all: &[L],
-        sample: &Sample<L>,
+        recurrence: Recurrence,
         others: impl Iterator<Item = Candidate<L>>,
         best: &mut Candidate<L>,
     ) {
-        let Some(lengths) = Lengths::new(all.len(), sample, self.config) else { return };
+        let is_likely = recurrence.is_likely(self.bits_each(best));
+        let Some(lengths) = Lengths::new(all.len(), is_likely, self.config) else { return };
         let least = 1.0 - self.lookback_must_save();
         let most: &[_] = if all.len() <= SHORT {
             &[(all.len(), least)]
