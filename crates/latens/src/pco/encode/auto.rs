@@ -120,7 +120,7 @@ pub(crate) fn plan<L: Latent>(
             let others = modes.into_iter().filter_map(|mode| {
                 search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY)
             });
-            search.try_lookback_of_modes(&latents, recurrence, others, &mut best);
+            search.try_lookback_of_modes(&latents, others, &mut best);
         }
         let is_free = is_dict && mode.is_none();
         if is_free && is_lookback

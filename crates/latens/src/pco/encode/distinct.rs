@@ -65,6 +65,11 @@ impl Recurrence {
         Self { near: part(sum), anywhere: part(sum_anywhere), repeats }
     }
 
+    /// Whether few latents come again.
+    pub(crate) fn is_rare(self) -> bool {
+        self.repeats < 1.1
+    }
+
     /// Whether a mode that takes so many bits a latent may hide that latents come again: stretches have few
     /// values each, as rows with a scale of their own have, or a lookback takes fewer bits than a latent.
     pub(crate) fn is_hidden(self, bits: f64) -> bool {

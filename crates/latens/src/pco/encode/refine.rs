@@ -7,7 +7,7 @@ use crate::pco::config::{Config, Favor};
 use crate::pco::delta::{conv1_fit, lookback_search};
 use crate::pco::encode::candidate::{Candidate, Search};
 use crate::pco::encode::distinct::Recurrence;
-use crate::pco::encode::plan::ModeLatents;
+use crate::pco::encode::plan::{ModeChoice, ModeLatents};
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
@@ -19,8 +19,8 @@ const SLOW_MUST_SAVE: f64 = 0.08;
 const LOOKBACK_MUST_SAVE: f64 = 0.02;
 /// The same at quick levels, as they take three to seven times as long to encode.
 const QUICK_LOOKBACK_MUST_SAVE: f64 = 0.05;
-/// Numbers that quick levels glance at for lookbacks where those are not likely.
-const QUICK_GLANCE: usize = 1 << 9;
+/// Numbers that are glanced at for lookbacks where those are unlikely.
+const SHORT_GLANCE: usize = 1 << 9;
 /// So many times what linear predictions take on one stretch may lookbacks take there: elsewhere they may
 /// be better, where predictions fit less well.
 const PROMISING_OF_CONV1: f64 = 1.05;
@@ -110,8 +110,7 @@ struct Lengths {
 }
 
 impl Lengths {
-    /// For `n` numbers, which likely come again or not.
-    fn new(n: usize, is_likely: bool, config: &Config) -> Option<Self> {
+    fn new(n: usize, config: &Config) -> Option<Self> {
         let favor = config.favor;
         match (config.level, favor) {
             (0..=1, _) => None,
@@ -123,11 +122,7 @@ impl Lengths {
             }),
             // The same at all other levels, so that a higher one does not choose worse.
             _ => Some(Self {
-                glance: if config.is_quick() && !is_likely {
-                    QUICK_GLANCE
-                } else {
-                    (n / 16).clamp(1 << 10, 1 << 12)
-                },
+                glance: (n / 16).clamp(1 << 10, 1 << 12),
                 decision: (n / 8).clamp(1 << 12, 1 << 14),
                 promising: 0.995,
                 conv1_promising: if favor == Favor::Size { 1.0 } else { 0.98 },
@@ -174,13 +169,12 @@ impl Search<'_> {
                 best.take(delta, bits);
             }
         }
-        let is_likely = recurrence.is_likely(self.bits_each(best));
-        let Some(lengths) = Lengths::new(all.len(), is_likely, self.config) else { return };
+        let Some(lengths) = Lengths::new(all.len(), self.config) else { return };
         if all.len() >= CONV1_LEAST {
             self.try_conv1(all, sample, &lengths, best);
         }
         if all.len() >= LOOKBACK_LEAST {
-            self.try_lookback(all, &lengths, best);
+            self.try_lookback(all, &lengths, recurrence, best);
         }
     }
 
@@ -220,13 +214,20 @@ impl Search<'_> {
     }
 
     /// Lookbacks against the best so far, both on stretches of the chunk.
-    fn try_lookback<L: Latent>(&self, all: &[L], lengths: &Lengths, best: &mut Candidate<L>) {
+    fn try_lookback<L: Latent>(
+        &self,
+        all: &[L],
+        lengths: &Lengths,
+        recurrence: Recurrence,
+        best: &mut Candidate<L>,
+    ) {
         let bits = |length, eighths| {
             let stretch = Stretch::new(all, best, length, eighths)?;
             let without = self.as_it_is(best, &stretch);
             Some((without.all, self.with_lookback(best, &stretch, length, without.secondary)))
         };
-        let Some(glance) = bits(lengths.glance, MIDDLE) else { return };
+        let few = self.is_short_glance(recurrence, best).then_some(SHORT_GLANCE);
+        let Some(glance) = bits(few.unwrap_or(lengths.glance), MIDDLE) else { return };
         let least = 1.0 - self.lookback_must_save();
         let (promising, near) = match best.delta {
             DeltaPayload::Conv1(_) => (PROMISING_OF_CONV1, PROMISING_OF_CONV1),
@@ -250,18 +251,28 @@ impl Search<'_> {
         }
     }
 
+    /// Whether lookbacks are so unlikely that few numbers are glanced at. Beside linear predictions, longer glances
+    /// take little time.
+    fn is_short_glance<L>(&self, recurrence: Recurrence, best: &Candidate<L>) -> bool {
+        match self.config.level {
+            _ if self.config.favor == Favor::Size => false,
+            _ if self.config.is_quick() => !recurrence.is_likely(self.bits_each(best)),
+            ..10 => recurrence.is_rare() && !matches!(best.delta, DeltaPayload::Conv1(_)),
+            10.. => false,
+        }
+    }
+
     /// Lookbacks with other modes than the best, which may well hide what they save.
     pub(crate) fn try_lookback_of_modes<L: Latent>(
         &self,
         all: &[L],
-        recurrence: Recurrence,
         others: impl Iterator<Item = Candidate<L>>,
         best: &mut Candidate<L>,
     ) {
-        let is_likely = recurrence.is_likely(self.bits_each(best));
-        let Some(lengths) = Lengths::new(all.len(), is_likely, self.config) else { return };
+        let Some(lengths) = Lengths::new(all.len(), self.config) else { return };
         let least = 1.0 - self.lookback_must_save();
-        let most: &[_] = if all.len() <= SHORT {
+        let is_dict = matches!(best.mode, ModeChoice::Dict { .. });
+        let most: &[_] = if all.len() <= SHORT && is_dict {
             &[(all.len(), least)]
         } else {
             &[(lengths.glance, lengths.promising), (lengths.decision, least)]
