@@ -49,33 +49,12 @@ pub(crate) fn plan<L: Latent>(
         return Ok(Plan { latents, delta, lookbacks: None });
     }
     let search = Search { config, effort: Effort::of_estimates(config.level), n };
-    let sample = Sample::new(&latents, sample::stripes(n, sample_n(n, config.level)));
-    let mut sorted = sample.latents.clone();
-    sort(&mut sorted);
-    let modes = match mode {
-        // Which order is better depends on the delta encoding.
-        Some(ModeChoice::Dict { most, .. }) if config.delta == DeltaSpec::Auto => {
-            [dict::Order::Count, dict::Order::Value]
-                .map(|order| ModeChoice::Dict { most, order })
-                .to_vec()
-        }
-        Some(mode) => vec![mode],
-        None => {
-            let mut modes = mode_candidates(&sample.latents, ty);
-            if config.cuts() && ty.kind() == NumberKind::Float {
-                let decimals = decimals::bases(&sample.latents);
-                let decimals = decimals.into_iter().map(ModeChoice::FloatMult);
-                modes.extend(decimals.filter(|mode| !modes.contains(mode)).collect::<Vec<_>>());
-            }
-            modes
-        }
-    };
-    let (mut candidates, mut bound) = (Vec::new(), f64::INFINITY);
-    for mode in modes {
-        let candidate = search.candidate(&latents, &sample, &sorted, mode, bound);
-        bound = candidate.as_ref().map_or(bound, |c| bound.min(c.bits).min(c.rough()));
-        candidates.extend(candidate);
+    let lengths = sample_lengths(n, config.level);
+    let mut weighed = search.weigh_modes(&latents, ty, mode, lengths.0);
+    if lengths.1 > lengths.0 && weighed.is_close() {
+        weighed = search.weigh_modes(&latents, ty, mode, lengths.1);
     }
+    let Weighed { sample, sorted, mut candidates, bound } = weighed;
     let mut rivals = Vec::new();
     let mut best = search.best(&sample, &mut candidates, &mut rivals);
     // The best mode that is no dictionary.
@@ -157,12 +136,31 @@ pub(crate) fn plan<L: Latent>(
     Ok(Plan { latents, delta: best.delta, lookbacks: best.lookbacks })
 }
 
-/// How many of `n` numbers are looked at.
-fn sample_n(n: usize, level: u32) -> usize {
+/// How many of `n` numbers are looked at, and how many where modes are close to each other then.
+fn sample_lengths(n: usize, level: u32) -> (usize, usize) {
+    let part = |of: usize, least: usize, most: usize| (n / of).clamp(least, most);
     match level {
-        0..=5 => (n / 32).clamp(1 << 11, 1 << 12),
-        6..=8 => (n / 32).clamp(1 << 12, 1 << 13),
-        _ => (n / 16).clamp(1 << 12, 1 << 14),
+        0..=5 => (part(32, 1 << 11, 1 << 12), 0),
+        6..=8 => (1 << 12, part(32, 1 << 12, 1 << 13)),
+        _ => (part(16, 1 << 12, 1 << 14), 0),
+    }
+}
+
+/// Modes other than dictionaries, weighed on a sample without deltas and, roughly, with consecutive ones.
+struct Weighed<L> {
+    sample: Sample<L>,
+    /// The sample in ascending order.
+    sorted: Vec<L>,
+    candidates: Vec<Candidate<L>>,
+    /// The fewest bits of them.
+    bound: f64,
+}
+
+impl<L: Latent> Weighed<L> {
+    /// Whether another mode takes hardly more than the best.
+    fn is_close(&self) -> bool {
+        let is_close = |c: &&Candidate<L>| c.bits.min(c.rough()) <= self.bound * CLOSE;
+        self.candidates.iter().filter(is_close).count() > 1
     }
 }
 
@@ -181,6 +179,45 @@ fn mode_candidates<L: Latent>(sample: &[L], ty: NumberType) -> Vec<ModeChoice<L>
 }
 
 impl Search<'_> {
+    /// All modes that may be worth it, or the one that the caller forces.
+    fn weigh_modes<L: Latent>(
+        &self,
+        latents: &[L],
+        ty: NumberType,
+        mode: Option<ModeChoice<L>>,
+        sample_n: usize,
+    ) -> Weighed<L> {
+        let config = self.config;
+        let sample = Sample::new(latents, sample::stripes(latents.len(), sample_n));
+        let mut sorted = sample.latents.clone();
+        sort(&mut sorted);
+        let modes = match mode {
+            // Which order is better depends on the delta encoding.
+            Some(ModeChoice::Dict { most, .. }) if config.delta == DeltaSpec::Auto => {
+                [dict::Order::Count, dict::Order::Value]
+                    .map(|order| ModeChoice::Dict { most, order })
+                    .to_vec()
+            }
+            Some(mode) => vec![mode],
+            None => {
+                let mut modes = mode_candidates(&sample.latents, ty);
+                if config.cuts() && ty.kind() == NumberKind::Float {
+                    let decimals = decimals::bases(&sample.latents);
+                    let decimals = decimals.into_iter().map(ModeChoice::FloatMult);
+                    modes.extend(decimals.filter(|mode| !modes.contains(mode)).collect::<Vec<_>>());
+                }
+                modes
+            }
+        };
+        let (mut candidates, mut bound) = (Vec::new(), f64::INFINITY);
+        for mode in modes {
+            let candidate = self.candidate(latents, &sample, &sorted, mode, bound);
+            bound = candidate.as_ref().map_or(bound, |c| bound.min(c.bits).min(c.rough()));
+            candidates.extend(candidate);
+        }
+        Weighed { sample, sorted, candidates, bound }
+    }
+
     /// At high levels, whose many bins are nearly a dictionary themselves, the bits of the whole
     /// chunk with and without one.
     fn weigh_in_full<L: Latent>(
