@@ -13,9 +13,16 @@ use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{Sums, Tallies, by_sum, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
+use std::iter::repeat;
 
 /// Symbols that are looked at to join sums to classes, at least.
 const SETTLED: usize = 1 << 20;
+
+/// Bits that bands of columns by the leanings of their means must save, as a share of all: symbols are then
+/// not coded in pairs, which decode in half the time.
+const LEAST_OF_LEANINGS: f64 = 0.01;
+/// How far these bands are apart: three fill the 256 sums.
+const APART: u8 = 80;
 
 /// The outcome: tables by class, the rule, and about how many bits all of it takes.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +73,8 @@ struct ByClass {
     exact: Option<Vec<Histogram>>,
     /// Whether there are none of them and these are of a sample.
     estimated: bool,
+    /// Whether neighbours have classes by the leanings of their means.
+    leaning: bool,
 }
 
 /// What explains the symbols best, before there are tables.
@@ -89,7 +98,7 @@ pub(crate) fn plan(
     most: Option<usize>,
     bank: &mut Bank,
 ) -> Result<Plan> {
-    let explained = explain(matrix, &Sources::new(hints.clone(), matrix.cols)?, most)?;
+    let explained = explain(matrix, &Sources::new(hints.clone(), matrix.cols)?, most, &[])?;
     if most.is_none() {
         return Ok(explained.tables(table_bits, bank));
     }
@@ -102,20 +111,22 @@ pub(crate) fn plan(
 pub(crate) fn glance(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<f64> {
     let step = sample_step(matrix);
     let whole = matrix.count(step)?;
-    Ok(best_rule(matrix, sources, &whole, step, &Tallies::default())?.0)
+    Ok(best_rule(matrix, sources, &whole, step, &[], &Tallies::default())?.0)
 }
 
-/// Chooses classes; `most` as in [`plan`].
+/// Chooses classes; `most` as in [`plan`], `leanings` those of the means of columns that were taken from
+/// the symbols, if they may tell columns apart.
 pub(crate) fn explain(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     most: Option<usize>,
+    leanings: &[u8],
 ) -> Result<Explained> {
     let bits = matrix.bits;
     let (step, tallies) = (sample_step(matrix), Tallies::default());
     let mut whole = matrix.count(step)?;
-    let best = best_rule(matrix, sources, &whole, 1, &tallies)?;
-    let Some((described, mut sums)) = best.1 else {
+    let best = best_rule(matrix, sources, &whole, 1, leanings, &tallies)?;
+    let Some(Best { described, mut sums, leaning }) = best.1 else {
         if step > 1 {
             whole = matrix.count(1)?;
         }
@@ -129,6 +140,7 @@ pub(crate) fn explain(
         sums = by_sum(matrix, sources, rule, every, &tallies)?;
     }
     let mut classes = settle(described, sources.bands, &sums, matrix.bits, most, every > 1);
+    classes.leaning = leaning;
     if every > 1 {
         for histograms in &mut classes.of_maps {
             let sample = std::mem::take(histograms);
@@ -143,6 +155,14 @@ pub(crate) fn explain(
     Ok(Explained { whole, classes: Some(classes), bits, own: Vec::new() })
 }
 
+/// What is best for a sample.
+struct Best {
+    described: Described,
+    sums: Sums,
+    /// Whether its classes are also those of the leanings of columns.
+    leaning: bool,
+}
+
 /// The rule that is best for a sample, if any is, with its histograms there, and bits of all symbols. Levels
 /// are those of every so manieth row.
 fn best_rule(
@@ -150,12 +170,12 @@ fn best_rule(
     sources: &Sources<'_>,
     whole: &Histogram,
     every: usize,
+    leanings: &[u8],
     tallies: &Tallies,
-) -> Result<(f64, Option<(Described, Sums)>)> {
+) -> Result<(f64, Option<Best>)> {
     let step = sample_step(matrix);
-    let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
-    for (rule, side) in candidates(matrix, sources, whole, every)? {
-        let sums = by_sum(matrix, sources, &rule, step, tallies)?;
+    let price = |rule: &ClassRule, side: f64| -> Result<(f64, Sums)> {
+        let sums = by_sum(matrix, sources, rule, step, tallies)?;
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
@@ -163,12 +183,36 @@ fn best_rule(
         }
         let classes_bits = 110.0 * sums.maps.len() as f64;
         let written = sources.bands.written_bits(sums.maps.len());
-        let bits = (bits - classes_bits) * sums.scale + classes_bits + side + written;
+        Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))
+    };
+    let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
+    for (rule, side) in candidates(matrix, sources, whole, every)? {
+        let (bits, sums) = price(&rule, side)?;
         if bits < best.0 {
-            best = (bits, Some(((rule, side), sums)));
+            best = (bits, Some(Best { described: (rule, side), sums, leaning: false }));
+        }
+    }
+    let now = best.1.as_ref().map(|best| &best.described.0);
+    if let Some(rule) = now.and_then(|rule| leaning(rule, leanings)) {
+        let side = side_bits(&rule);
+        let (bits, sums) = price(&rule, side)?;
+        if bits < best.0 * (1.0 - LEAST_OF_LEANINGS) {
+            best = (bits, Some(Best { described: (rule, side), sums, leaning: true }));
         }
     }
     Ok(best)
+}
+
+/// A rule whose columns have bands of sums by the leanings of their means; `None` where there are none, or
+/// columns differ by too much.
+fn leaning(rule: &ClassRule, leanings: &[u8]) -> Option<ClassRule> {
+    let least = rule.cols.iter().min().copied().unwrap_or(0);
+    let levels = rule.cols.iter().map(|col| col - least).chain(repeat(0));
+    let cols =
+        leanings.iter().zip(levels).map(|(&leaning, level)| level.checked_add(leaning * APART));
+    let cols = cols.collect::<Option<Vec<u8>>>().filter(|cols| !cols.is_empty())?;
+    let bias = rule.bias + i32::from(least) - i32::from(APART);
+    Some(ClassRule { cols, bias, ..rule.clone() })
 }
 
 /// Bits of all symbols by the histogram of them, or of a sample.
@@ -198,7 +242,7 @@ fn settle(
         rule.maps.push(map);
         of_maps.push(histograms);
     }
-    ByClass { rule, side, bands, of_maps, exact: None, estimated: false }
+    ByClass { rule, side, bands, of_maps, exact: None, estimated: false, leaning: false }
 }
 
 impl Explained {
@@ -209,7 +253,12 @@ impl Explained {
         matrix: Matrix<'_>,
         sources: &Sources<'_>,
     ) -> Result<Option<Self>> {
-        let Some(ByClass { rule, .. }) = &self.classes else { return Ok(Some(self.clone())) };
+        let Some(ByClass { rule, leaning, .. }) = &self.classes else {
+            return Ok(Some(self.clone()));
+        };
+        if *leaning {
+            return Ok(None);
+        }
         let mut blocks = rule.levels.iter().chain(&rule.zero);
         if blocks.any(|source| !source.block_cols.is_multiple_of(2)) {
             return Ok(None);
@@ -258,7 +307,8 @@ impl Explained {
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
-        let Some(ByClass { rule, side, bands, of_maps, exact, estimated }) = &self.classes else {
+        let Some(ByClass { rule, side, bands, of_maps, exact, estimated, .. }) = &self.classes
+        else {
             let (table, bits) = bank.choose(&self.whole, self.bits, table_bits, || {
                 self.own(0, &self.whole, table_bits)
             });
