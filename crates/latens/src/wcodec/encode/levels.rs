@@ -176,6 +176,8 @@ pub(crate) struct Gauge {
     pub(crate) centres: Vec<u8>,
     /// Whether levels and zero points of blocks count, and the level that most of them have.
     pub(crate) blocks: Option<i32>,
+    /// How many sources these levels are of: the first ones.
+    pub(crate) sizes: usize,
     /// log2 of the levels in an octave.
     pub(crate) fraction: u32,
     /// Only every so manieth row counts for columns; none where this is 0.
@@ -230,7 +232,8 @@ impl<'g> Fit<'g> {
     /// What the rows of a window say, with the sources of their blocks.
     pub(crate) fn rows(&mut self, window: &Window<'_>, near: &Near) -> Seen {
         self.seen.cols.resize(if self.gauge.every > 0 { self.gauge.cols } else { 0 }, 0.0);
-        let levels: &[Blocks] = if self.gauge.blocks.is_some() { &near.levels } else { &[] };
+        let sizes = if self.gauge.blocks.is_some() { self.gauge.sizes } else { 0 };
+        let levels = near.levels.get(..sizes).unwrap_or_default();
         let zero = near.zero.as_ref().filter(|_| self.gauge.blocks.is_some());
         let narrow = levels.iter().chain(zero).any(|blocks| blocks.block_cols < NARROW);
         // Where the values are that runs, centres and factors are made of, and those by column.

@@ -37,6 +37,8 @@ pub(crate) struct Candidate<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Hints<'a> {
     pub(crate) measure: Measure,
+    /// Those that say how large symbols are, then those whose levels are added: with these they say where
+    /// symbols are.
     pub(crate) levels: Vec<Candidate<'a>>,
     pub(crate) zero: Option<Candidate<'a>>,
     /// Whether levels of rows and columns may be tried.
@@ -44,6 +46,12 @@ pub(crate) struct Hints<'a> {
 }
 
 impl Hints<'_> {
+    /// How many of the levels say how large symbols are.
+    pub(crate) fn sizes(&self) -> usize {
+        let sizes = self.levels.iter().filter(|c| !c.source.added).count();
+        sizes.min(MAX_SOURCES)
+    }
+
     /// Those of symbols of which nothing is known.
     pub(crate) fn none(measure: Measure) -> Self {
         Self { measure, levels: Vec::new(), zero: None, side: false }
@@ -115,7 +123,7 @@ pub(crate) struct Near {
 impl Near {
     /// A rule with its sources at hand.
     pub(crate) fn terms<'t>(&'t self, rule: &'t ClassRule) -> Terms<'t> {
-        let levels = if rule.levels.is_empty() { &[] } else { &self.levels[..] };
+        let levels = self.levels.get(..rule.levels.len()).unwrap_or_default();
         let zero = self.zero.as_ref().filter(|_| rule.zero.is_some()).map(Cow::Borrowed);
         Terms { rule, levels: Cow::Borrowed(levels), zero }
     }
