@@ -30,9 +30,7 @@ pub(crate) struct Plan {
     pub(crate) tables: Vec<usize>,
     /// By class, where there are tables.
     pub(crate) histograms: Vec<Histogram>,
-    /// As these, and no estimate, where it is known.
-    pub(crate) exact: Vec<Histogram>,
-    /// Whether it is not.
+    /// Whether these are estimates.
     pub(crate) estimated: bool,
     pub(crate) classes: Option<ClassRule>,
     pub(crate) bits: f64,
@@ -44,18 +42,17 @@ impl Plan {
         self.tables.iter().position(|&t| t == table).unwrap_or_else(|| {
             self.tables.push(table);
             self.histograms.push([0; 256]);
-            self.exact.push([0; 256]);
             self.tables.len() - 1
         })
     }
 
     /// Bits of the symbols under their tables, which are of `pairs` of them or not.
     pub(crate) fn bits_of_symbols(&self, pairs: bool, bank: &Bank) -> f64 {
-        let bits = |(&table, exact): (&usize, &Histogram)| match pairs {
-            true => bank.bits_of_pairs(table, exact),
-            false => bank.bits_under(table, exact),
+        let bits = |(&table, histogram): (&usize, &Histogram)| match pairs {
+            true => bank.bits_of_pairs(table, histogram),
+            false => bank.bits_under(table, histogram),
         };
-        self.tables.iter().zip(&self.exact).map(bits).sum()
+        self.tables.iter().zip(&self.histograms).map(bits).sum()
     }
 }
 
@@ -69,9 +66,7 @@ struct ByClass {
     bands: Bands,
     /// For each map the histograms of these, or what a sample says of them.
     of_maps: Vec<Vec<Histogram>>,
-    /// The histograms themselves, where symbols are many and these are of a sample.
-    exact: Option<Vec<Histogram>>,
-    /// Whether there are none of them and these are of a sample.
+    /// Whether these are what a sample says.
     estimated: bool,
     /// Whether neighbours have classes by the leanings of their means.
     leaning: bool,
@@ -144,8 +139,8 @@ pub(crate) fn explain(
     if every > 1 {
         for histograms in &mut classes.of_maps {
             let sample = std::mem::take(histograms);
-            (*histograms, classes.exact) = scaled(matrix, sources, &classes.rule, sample, every)?;
-            classes.estimated = classes.exact.is_none();
+            (*histograms, classes.estimated) =
+                scaled(matrix, sources, &classes.rule, sample, every)?;
         }
     }
     if step > 1 {
@@ -242,7 +237,7 @@ fn settle(
         rule.maps.push(map);
         of_maps.push(histograms);
     }
-    ByClass { rule, side, bands, of_maps, exact: None, estimated: false, leaning: false }
+    ByClass { rule, side, bands, of_maps, estimated: false, leaning: false }
 }
 
 impl Explained {
@@ -307,28 +302,24 @@ impl Explained {
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
-        let Some(ByClass { rule, side, bands, of_maps, exact, estimated, .. }) = &self.classes
-        else {
+        let Some(ByClass { rule, side, bands, of_maps, estimated, .. }) = &self.classes else {
             let (table, bits) = bank.choose(&self.whole, self.bits, table_bits, || {
                 self.own(0, &self.whole, table_bits)
             });
             let histograms = vec![self.whole];
-            let exact = histograms.clone();
-            return Plan { tables: vec![table], histograms, exact, bits, ..Plan::default() };
+            return Plan { tables: vec![table], histograms, bits, ..Plan::default() };
         };
         let mut plan = Plan { bits: *side, estimated: *estimated, ..Plan::default() };
         let (mut rule, mut number) = (rule.clone(), 0);
         for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
-            let exact = exact.as_ref().unwrap_or(histograms);
             let mut classes = Vec::new();
-            for (histogram, exact) in histograms.iter().zip(exact) {
+            for histogram in histograms {
                 let own = || self.own(number, histogram, table_bits);
                 let (table, more) = bank.choose(histogram, self.bits, table_bits, own);
                 number += 1;
                 plan.bits += more;
                 let class = plan.class_of(table);
                 cost::add(&mut plan.histograms[class], histogram);
-                cost::add(&mut plan.exact[class], exact);
                 classes.push(u8::try_from(class).unwrap_or(u8::MAX));
             }
             for class in map {
