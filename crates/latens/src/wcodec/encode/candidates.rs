@@ -30,6 +30,8 @@ fn levels_step(matrix: Matrix<'_>) -> usize {
     (matrix.len() / SAMPLE_OF_LEVELS).min(matrix.rows() / ROWS).clamp(1, SHARE_OF_LEVELS)
 }
 
+/// Columns of blocks whose scales say more of symbols than none.
+const WIDE: usize = 64;
 /// Steps by which levels of rows are moved at most, as they take fewer bits then.
 const MOST_STEPS: usize = 3;
 
@@ -49,8 +51,16 @@ pub(crate) fn candidates(
         return Ok(out);
     }
     let many = |n: usize| n >= 2;
-    // What is known of blocks is taken whole or not at all.
-    let with_blocks: &[bool] = if sources.is_empty() { &[false] } else { &[false, true] };
+    // What is known of blocks is taken whole or not at all. It helps where a row has several, if they are so
+    // wide that the largest symbol of a block says little of the others.
+    let finer = hints.levels.iter().any(|c| (WIDE..matrix.cols).contains(&c.source.block_cols));
+    let with_blocks: &[bool] = if sources.is_empty() {
+        &[false]
+    } else if finer {
+        &[true]
+    } else {
+        &[false, true]
+    };
     let fraction = fraction(matrix, sources);
     let fitted = fitted(matrix, sources, whole, with_blocks, fraction, every)?;
     // Symbols whose size is misjudged by a small share take half of its square more, in nats.
@@ -187,6 +197,11 @@ fn fitted(
         return Ok(vec![Fitted::default(); with_blocks.len()]);
     }
     let of_cols = if every > 1 { every } else { levels_step(matrix) };
+    // Rows of one block each are explained without it, and then with it.
+    let alike = with_blocks == [false, true]
+        && hints.zero.is_none()
+        && hints.levels.iter().all(|c| c.source.block_cols >= cols && c.row_map.is_none());
+    let with_blocks = if alike { &[false][..] } else { with_blocks };
     let mut gauges = Vec::new();
     for &with_blocks in with_blocks {
         let by_zero = with_blocks && hints.zero.is_some();
@@ -211,9 +226,15 @@ fn fitted(
     let mut seen: Vec<(usize, Vec<Seen>)> = all.into_iter().flat_map(|own| own.1).collect();
     seen.sort_by_key(|(first, _)| *first);
     let each = gauges.iter().enumerate();
-    Ok(each
+    let mut all: Vec<Fitted> = each
         .map(|(i, gauge)| gauge.levels(seen.iter().filter_map(|(_, of)| of.get(i)), every))
-        .collect())
+        .collect();
+    if alike {
+        let mut with = all.first().cloned().unwrap_or_default();
+        sources.add_levels(&mut with.rows)?;
+        all.push(with);
+    }
+    Ok(all)
 }
 
 /// The mean level.

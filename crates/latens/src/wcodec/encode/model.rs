@@ -75,7 +75,7 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
         false => None,
     };
-    let (mut plain, mut predicted) = (None, Vec::new());
+    let (mut plain, mut predicted, slack) = (None, Vec::new(), config.pairs_slack);
     let quick = config.quick && job.reference.is_none();
     let surely = match &columns {
         Some(means) if quick => pays_at_a_glance(matrix, &means.symbols, &sources)?,
@@ -85,13 +85,13 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         let Means { symbols: means, leanings } = means;
         let leanings = if own.bits <= FEW_BITS { leanings } else { Vec::new() };
         let modelling = centred(matrix, &means, |data| {
-            Modelling::new(Matrix { symbols: data, ..matrix }, &sources, &leanings)
+            Modelling::new(Matrix { symbols: data, ..matrix }, &sources, &leanings, slack)
         })?;
         let prediction = Prediction { means: Some(means), ..uniform(COLUMN) };
         predicted.push(Predicted { prediction, modelling, residuals: None });
     }
     if !surely {
-        let modelling = Modelling::new(matrix, &sources, &[])?;
+        let modelling = Modelling::new(matrix, &sources, &[], slack)?;
         predicted.extend(by_reference(job, matrix, &sources, recut)?);
         predicted.extend(by_columns(job, matrix, &sources, &modelling.single)?);
         plain = Some(modelling);
@@ -106,9 +106,13 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
 }
 
 impl Modelling {
-    fn new(matrix: Matrix<'_>, sources: &Sources<'_>, leanings: &[u8]) -> Result<Self> {
+    /// Pairs may take `slack` more, as a share.
+    fn new(matrix: Matrix<'_>, sources: &Sources<'_>, leanings: &[u8], slack: f64) -> Result<Self> {
         let single = explain(matrix, sources, None, leanings)?;
-        let pairs = if may_pair(matrix) { single.of_pairs(matrix, sources)? } else { None };
+        let pairs = match may_pair(matrix) {
+            true => single.of_pairs(matrix, sources, slack)?,
+            false => None,
+        };
         Ok(Self { single, pairs })
     }
 }

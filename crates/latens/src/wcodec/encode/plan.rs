@@ -16,7 +16,7 @@ use crate::wcodec::layout::symbols::MAX_CLASSES;
 use std::iter::repeat;
 
 /// Symbols that are looked at to join sums to classes, at least.
-const SETTLED: usize = 1 << 20;
+const SETTLED: usize = 1 << 19;
 
 /// Bits that bands of columns by the leanings of their means must save, as a share of all: symbols are then
 /// not coded in pairs, which decode in half the time.
@@ -80,6 +80,8 @@ pub(crate) struct Explained {
     classes: Option<ByClass>,
     /// Bits of a symbol.
     bits: u32,
+    /// What a sample says that all symbols take.
+    estimate: f64,
     /// Tables of each histogram's own, where they were made before.
     own: Vec<Option<Own>>,
 }
@@ -106,7 +108,12 @@ pub(crate) fn plan(
 pub(crate) fn glance(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<f64> {
     let step = sample_step(matrix);
     let whole = matrix.count(step)?;
-    Ok(best_rule(matrix, sources, &whole, step, &[], &Tallies::default())?.0)
+    let mut rules = candidates(matrix, sources, &whole, step)?;
+    let all = |(rule, _): &Described| !rule.rows.is_empty() && !rule.cols.is_empty();
+    if rules.iter().any(all) {
+        rules.retain(all);
+    }
+    Ok(best_of(rules, matrix, sources, &whole, &[], &Tallies::default())?.0)
 }
 
 /// Chooses classes; `most` as in [`plan`], `leanings` those of the means of columns that were taken from
@@ -125,7 +132,7 @@ pub(crate) fn explain(
         if step > 1 {
             whole = matrix.count(1)?;
         }
-        return Ok(Explained { whole, classes: None, bits, own: Vec::new() });
+        return Ok(Explained { whole, classes: None, bits, estimate: best.0, own: Vec::new() });
     };
     // Classes of zero points may not occur in a sample.
     let rule = &described.0;
@@ -147,7 +154,7 @@ pub(crate) fn explain(
         whole = [0; 256];
         classes.of_maps.iter().flatten().for_each(|histogram| cost::add(&mut whole, histogram));
     }
-    Ok(Explained { whole, classes: Some(classes), bits, own: Vec::new() })
+    Ok(Explained { whole, classes: Some(classes), bits, estimate: best.0, own: Vec::new() })
 }
 
 /// What is best for a sample.
@@ -168,20 +175,34 @@ fn best_rule(
     leanings: &[u8],
     tallies: &Tallies,
 ) -> Result<(f64, Option<Best>)> {
+    best_of(candidates(matrix, sources, whole, every)?, matrix, sources, whole, leanings, tallies)
+}
+
+/// As [`best_rule`], of some rules.
+fn best_of(
+    rules: Vec<Described>,
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: &Histogram,
+    leanings: &[u8],
+    tallies: &Tallies,
+) -> Result<(f64, Option<Best>)> {
     let step = sample_step(matrix);
-    let price = |rule: &ClassRule, side: f64| -> Result<(f64, Sums)> {
-        let sums = by_sum(matrix, sources, rule, step, tallies)?;
-        let mut bits = 0.0;
-        let most = MAX_CLASSES / sums.maps.len().max(1);
-        for map in &sums.maps {
-            bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
-        }
-        let classes_bits = 110.0 * sums.maps.len() as f64;
-        let written = sources.bands.written_bits(sums.maps.len());
-        Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))
-    };
+    let price = |rule: &ClassRule, side: f64| price_by(rule, side, matrix, sources, tallies);
     let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
-    for (rule, side) in candidates(matrix, sources, whole, every)? {
+    for (rule, side) in rules {
+        // Where levels of both rows and columns are better than those of either, neither is worse.
+        let surely_worse = |Best { described: (best, _), .. }: &Best| {
+            let same = best.levels == rule.levels && best.zero == rule.zero;
+            let (both, neither) = (
+                !best.rows.is_empty() && !best.cols.is_empty(),
+                rule.rows.is_empty() && rule.cols.is_empty(),
+            );
+            same && both && neither
+        };
+        if best.1.as_ref().is_some_and(surely_worse) {
+            continue;
+        }
         let (bits, sums) = price(&rule, side)?;
         if bits < best.0 {
             best = (bits, Some(Best { described: (rule, side), sums, leaning: false }));
@@ -196,6 +217,26 @@ fn best_rule(
         }
     }
     Ok(best)
+}
+
+/// Bits of all symbols by a rule for a sample, `side` those of its side information, and the histograms.
+fn price_by(
+    rule: &ClassRule,
+    side: f64,
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    tallies: &Tallies,
+) -> Result<(f64, Sums)> {
+    let step = sample_step(matrix);
+    let sums = by_sum(matrix, sources, rule, step, tallies)?;
+    let mut bits = 0.0;
+    let most = MAX_CLASSES / sums.maps.len().max(1);
+    for map in &sums.maps {
+        bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
+    }
+    let classes_bits = 110.0 * sums.maps.len() as f64;
+    let written = sources.bands.written_bits(sums.maps.len());
+    Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))
 }
 
 /// A rule whose columns have bands of sums by the leanings of their means; `None` where there are none, or
@@ -242,11 +283,12 @@ fn settle(
 
 impl Explained {
     /// What explains the same symbols where two neighbours in a row have the same class; `None`
-    /// where blocks tell them apart.
+    /// where blocks tell them apart, or where that surely takes more than `slack` more, as a share.
     pub(crate) fn of_pairs(
         &self,
         matrix: Matrix<'_>,
         sources: &Sources<'_>,
+        slack: f64,
     ) -> Result<Option<Self>> {
         let Some(ByClass { rule, leaning, .. }) = &self.classes else {
             return Ok(Some(self.clone()));
@@ -266,8 +308,15 @@ impl Explained {
             *pair = [pair[0].midpoint(pair[1]); 2];
         }
         let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
-        let sums = by_sum(matrix, sources, &rule, every, &Tallies::default())?;
-        let side = side_bits(&rule);
+        let (side, tallies) = (side_bits(&rule), Tallies::default());
+        let step = sample_step(matrix);
+        let (bits, mut sums) = price_by(&rule, side, matrix, sources, &tallies)?;
+        if bits > self.estimate * (1.0 + slack) {
+            return Ok(None);
+        }
+        if every != step {
+            sums = by_sum(matrix, sources, &rule, every, &tallies)?;
+        }
         let mut classes = settle((rule, side), sources.bands, &sums, self.bits, None, every > 1);
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
@@ -279,7 +328,7 @@ impl Explained {
             }
         }
         let classes = Some(classes);
-        Ok(Some(Self { whole: self.whole, classes, bits: self.bits, own: Vec::new() }))
+        Ok(Some(Self { classes, own: Vec::new(), ..*self }))
     }
 
     /// Makes the tables that classes may get, for [`Explained::tables`] of as many slots: tensors get theirs
