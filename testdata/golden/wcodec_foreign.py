@@ -2,7 +2,7 @@
 from wcodec_encode import curve, explicit, product_table
 from wcodec_reader import STORED
 from wcodec_streams import frequencies_of, knots_of
-from wcodec_symbols import BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
+from wcodec_symbols import ADDED, BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
 from wcodec_tiles import COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE
 from wcodec_views import BLOCKS, product
 from wcodec_writer import (RAW_VIEW, UNSIGNED_BYTES, class_fields, coded, of_base, of_entry, of_this, pco,
@@ -509,3 +509,19 @@ def pairs_of_columns(b):
     table = b.table(explicit(8, 10, frequencies_of(weights, 256, 10)))
     symbols(b, "2 bits", 9, 24, coded(pairs=True, prediction=means(2, 24), group_rows=4, log=10, tables=[table]), 2)
     symbols(b, "recut", 9, 24, coded(pairs=True, recut=12, prediction=means(2, 12), log=10, tables=[table]), 2)
+
+
+@case("level sources that are added to sums, of every form; with others that are taken away")
+def added_levels(b):
+    tables, draw = four_tables(b), b.random.randrange
+    for n, (width, form) in enumerate([(1, UNSIGNED), (1, SIGNED), (2, F16), (2, BF16), (4, UNSIGNED), (4, F32)]):
+        numbers = [[0, (1 << 8 * width) - 1] + [draw(1 << 8 * width) for _ in range(14)] for _ in range(2)]
+        view = words(width) if width > 1 else UNSIGNED_BYTES
+        both = [of_entry(raw_words(b, f"s{n} {i}", width, some), view) for i, some in enumerate(numbers)]
+        more, less = source(both[0], form, (2, 3), ADDED + n % 5), source(both[1], form, (2, 3), n % 5)
+        symbols(b, f"more {n}", 8, 10, coded(log=11, tables=tables, classes=class_fields(FOUR, 0, None, None, [more])))
+        rows, cols = [draw(100) for _ in range(8)], [draw(100) for _ in range(10)]
+        fields = class_fields(FOUR, 60, rows, cols, [less, more])
+        symbols(b, f"both {n}", 8, 10, coded(log=11, tables=tables, classes=fields))
+    zero = source(both[0], F32, (1, 5), ADDED)
+    symbols(b, "zero", 8, 10, coded(log=11, tables=tables, classes=class_fields(FOUR, 0, rows, None, [], zero)))

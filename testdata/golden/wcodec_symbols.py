@@ -61,8 +61,13 @@ class Prediction:
 
 # ---- classes
 
+ADDED = 8  # in the byte of the fraction: levels are added to sums
+
+
 def levels_of(numbers, form, bits, fraction):
-    """Levels of numbers, which are given as their bits."""
+    """What is taken from sums for numbers, which are given as their bits."""
+    if fraction & ADDED:
+        return -levels_of(numbers, form, bits, fraction & ~ADDED).astype(np.int64)
     if form in MANTISSA_BITS:
         return (numbers & (1 << 8 * numbers.itemsize - 1) - 1) >> MANTISSA_BITS[form] - fraction
     out = np.zeros(len(numbers), np.int64)
@@ -93,7 +98,7 @@ class Source:
         form, self.block, fraction = r.u8(), (r.length(), r.length()), r.u8()
         need(form <= F32, "unknown form")
         need(min(self.block) >= 1, "blocks of nothing")
-        need(fraction <= 4, "a fraction beyond 4")
+        need(fraction & ~ADDED <= 4, "a fraction beyond 4")
         if named.kind == SYMBOLS:
             need(form <= SIGNED, "symbols as floats")
             numbers, bits = named.data, named.bits

@@ -32,7 +32,7 @@ HD static inline i32 source_value(const Group& g, const u64* s, u64 start, u32 c
     const u32 block = cols >> 31 != 0 ? 0 : shift != 0 ? col >> (shift - 1) % 32 : col / u32(cols);
     const u64 i = start + block;
     if (start == ~0ull || i >= fixed(s + SOURCE_VALUES)) return 0;
-    return i32(g.side.word16(fixed(s + SOURCE_VALUES_AT), i));
+    return i32(i16(g.side.word16(fixed(s + SOURCE_VALUES_AT), i)));
 }
 
 HD static inline RowOfClasses row_of_classes(const Group& g, u32 row) {

@@ -37,7 +37,8 @@ fn whole_words(len: u64) -> u64 {
 /// knows.
 ///
 /// Groups are written as they are encoded, and tensors are read a stretch at a time, some of it more
-/// than once. In memory are tensors of up to 4 MiB, with several threads some 8 MiB of them for each;
+/// than once. In memory are tensors of up to 4 MiB with their parts, and of up to 16 MiB as they are, with several
+/// threads some 8 MiB of them for each;
 /// a few groups for each thread, and what the file says of each row and group; at levels 11 and 12,
 /// with forced tools and against a base a whole tensor and its symbols.
 ///

@@ -119,8 +119,8 @@ pub struct ClassPlan {
 /// `values[block row · stride + c / block_cols]`, or 0 where there is none.
 #[derive(Clone, Debug)]
 pub struct BlockPlan {
-    /// Levels, 0 to 4095, or zero points, 0 to 255.
-    pub values: Vec<u16>,
+    /// Levels, 0 to 4095, less than 0 where they are added; or zero points, 0 to 255.
+    pub values: Vec<i16>,
     /// Rows of a block: the block row is `r / block_rows` where there is no map.
     pub block_rows: usize,
     /// Columns of a block.
@@ -350,7 +350,7 @@ fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> Result<Symbo
 
 fn block_plan(blocks: &Blocks) -> BlockPlan {
     BlockPlan {
-        values: blocks.values.iter().map(|&v| u16::try_from(v).unwrap_or(0)).collect(),
+        values: blocks.values.iter().map(|&v| i16::try_from(v).unwrap_or(0)).collect(),
         block_rows: blocks.block_rows,
         block_cols: blocks.block_cols,
         stride: blocks.stride,

@@ -8,7 +8,7 @@ use crate::wcodec::class::SourceBytes;
 use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::family::{Family, Sibling};
-use crate::wcodec::encode::part::MOST_KEPT;
+use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::sources::Numbers;
 use crate::wcodec::layout::source::{EntryRef, Form, PartOf};
 use crate::wcodec::plane::{Content, Part};
@@ -32,7 +32,7 @@ impl<'c> TensorBytes<'c> {
         let len = checkpoint.tensors.get(number).map_or(0, |t| t.len);
         let len =
             usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
-        if len <= MOST_KEPT || checkpoint.held(number).is_some() {
+        if len <= MOST_READ || checkpoint.held(number).is_some() {
             return Ok(Self::Held(read(checkpoint, number)?));
         }
         Ok(Self::Read { checkpoint, number, len, watch })

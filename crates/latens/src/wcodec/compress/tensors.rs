@@ -9,7 +9,7 @@ use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, wide};
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
-use crate::wcodec::encode::part::MOST_KEPT;
+use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::tensor::{Input, Tensor};
 use crate::wcodec::layout::source::{EntryRef, PartOf};
 use crate::wcodec::plane::{Content, Role};
@@ -42,7 +42,7 @@ pub(super) fn batch_end(
     let mut held = 0;
     let more = checkpoint.tensors.iter().skip(first).take_while(|info| {
         // Of larger ones a few stretches and what belongs to rows and blocks are in memory.
-        held += usize::try_from(info.len).map_or(MOST_KEPT, |len| len.clamp(LEAST, MOST_KEPT));
+        held += usize::try_from(info.len).map_or(MOST_READ, |len| len.clamp(LEAST, MOST_READ));
         held <= threads * BATCH
     });
     first + more.count().max(1)

@@ -6,7 +6,10 @@ use crate::wcodec::encode::levels::{Fit, Fitted, Gauge, Measure, Seen, to_bytes}
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
+use crate::wcodec::layout::golomb::Memory;
 use crate::wcodec::layout::short_stream;
+use std::cmp::Ordering;
+use std::f64::consts::{LN_2, LOG2_E};
 
 /// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
 const SAMPLE: usize = 1 << 16;
@@ -27,6 +30,11 @@ fn levels_step(matrix: Matrix<'_>) -> usize {
     (matrix.len() / SAMPLE_OF_LEVELS).min(matrix.rows() / ROWS).clamp(1, SHARE_OF_LEVELS)
 }
 
+/// Columns of blocks whose scales say more of symbols than none.
+const WIDE: usize = 64;
+/// Steps by which levels of rows are moved at most, as they take fewer bits then.
+const MOST_STEPS: usize = 3;
+
 /// A rule without maps, and the bits of its side information.
 pub(crate) type Described = (ClassRule, f64);
 
@@ -43,20 +51,33 @@ pub(crate) fn candidates(
         return Ok(out);
     }
     let many = |n: usize| n >= 2;
-    // What is known of blocks is taken whole or not at all.
-    let with_blocks: &[bool] = if sources.is_empty() { &[false] } else { &[false, true] };
-    let fitted = fitted(matrix, sources, whole, with_blocks, every)?;
+    // What is known of blocks is taken whole or not at all. It helps where a row has several, if they are so
+    // wide that the largest symbol of a block says little of the others.
+    let finer = hints.levels.iter().any(|c| (WIDE..matrix.cols).contains(&c.source.block_cols));
+    let with_blocks: &[bool] = if sources.is_empty() {
+        &[false]
+    } else if finer {
+        &[true]
+    } else {
+        &[false, true]
+    };
+    let fraction = fraction(matrix, sources);
+    let fitted = fitted(matrix, sources, whole, with_blocks, fraction, every)?;
+    // Symbols whose size is misjudged by a small share take half of its square more, in nats.
+    let step = LN_2 / f64::from(1u32 << fraction);
+    let exact = hints.measure == Measure::Size && every == 1;
+    let loss = |n: usize| if exact { 0.5 * LOG2_E * step * step * n as f64 } else { 0.0 };
     for (&with_blocks, fitted) in with_blocks.iter().zip(fitted) {
         let (levels_of_rows, levels_of_cols) =
-            (Levels::new(&fitted.rows), Levels::new(&fitted.cols));
-        for (with_rows, with_cols) in [(false, false), (false, true), (true, false), (true, true)] {
+            (Levels::new(&fitted.rows, loss(matrix.cols)), Levels::new(&fitted.cols, loss(rows)));
+        for (with_rows, with_cols) in [(true, true), (false, true), (true, false), (false, false)] {
             let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
                 || (with_cols && (fitted.cols.is_empty() || !many(matrix.cols)))
                 || !(with_rows || with_cols || with_blocks);
             if lacks {
                 continue;
             }
-            let named = hints.levels.iter().take(if with_blocks { MAX_SOURCES } else { 0 });
+            let named = hints.levels.iter().take(if with_blocks { hints.sizes() } else { 0 });
             let mut rule = ClassRule {
                 rows: if with_rows { levels_of_rows.bytes.clone() } else { Vec::new() },
                 cols: if with_cols { levels_of_cols.bytes.clone() } else { Vec::new() },
@@ -65,7 +86,7 @@ pub(crate) fn candidates(
                 zero: hints.zero.as_ref().filter(|_| with_blocks).map(|c| c.source.clone()),
                 maps: vec![[0; 256]],
             };
-            let of_blocks: i32 = if with_blocks { sources.typical.iter().sum() } else { 0 };
+            let of_blocks: i32 = sources.typical.iter().take(rule.levels.len()).sum();
             rule.bias = 128 - (mean(&rule.rows) + mean(&rule.cols) - of_blocks);
             let side = [(with_rows, &levels_of_rows), (with_cols, &levels_of_cols)];
             let side = side.iter().map(|(with, levels)| if *with { levels.side } else { 0 }).sum();
@@ -73,7 +94,24 @@ pub(crate) fn candidates(
             out.push((rule, bits));
         }
     }
+    out.extend(by_place(sources));
     Ok(out)
+}
+
+/// A rule of all levels of blocks, where these say where symbols are.
+fn by_place(sources: &Sources<'_>) -> Option<Described> {
+    let levels = &sources.hints.levels;
+    if levels.len() > MAX_SOURCES || levels.len() <= sources.hints.sizes() {
+        return None;
+    }
+    let rule = ClassRule {
+        bias: 128 + sources.typical.iter().sum::<i32>(),
+        levels: levels.iter().map(|c| c.source.clone()).collect(),
+        maps: vec![[0; 256]],
+        ..ClassRule::default()
+    };
+    let bits = side_bits(&rule);
+    Some((rule, bits))
 }
 
 /// Levels of rows or columns as they are written, and the bytes that this takes.
@@ -83,8 +121,12 @@ struct Levels {
 }
 
 impl Levels {
-    fn new(levels: &[f32]) -> Self {
-        let bytes = to_bytes(levels).0;
+    /// Of levels with what it costs to be off one of them by a step.
+    fn new(levels: &[f32], loss: f64) -> Self {
+        let mut bytes = to_bytes(levels).0;
+        if loss > 0.0 {
+            round_by_cost(&mut bytes, levels, loss);
+        }
         let side = if bytes.is_empty() { 0 } else { short_stream::cost(&bytes) };
         Self { bytes, side }
     }
@@ -102,6 +144,44 @@ fn side_bits_of(rule: &ClassRule, levels: usize) -> f64 {
     8.0 * (levels + 8 * sources + 16) as f64
 }
 
+/// log2 of the levels in an octave.
+fn fraction(matrix: Matrix<'_>, sources: &Sources<'_>) -> u32 {
+    let of_blocks = sources.hints.levels.first().map(|c| c.source.fraction);
+    match sources.hints.measure {
+        Measure::Place => 2,
+        Measure::Size => of_blocks.unwrap_or(if matrix.cols >= 1024 { 3 } else { 2 }),
+    }
+}
+
+/// Moves levels, rounded to `bytes`, towards the most common one where they then take fewer bits than
+/// symbols take more: `loss` times the square of how far off a level is.
+fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
+    let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
+    let (base, mut memory) = (short_stream::base(bytes), Memory::new());
+    for (byte, &level) in bytes.iter_mut().zip(levels) {
+        let exact = f64::from(level - least);
+        let bits = |value: u8| {
+            let off = f64::from(value) - exact;
+            f64::from(memory.clone().cost_signed(i32::from(value) - i32::from(base)))
+                + loss * off * off
+        };
+        let (mut best, mut next) = ((bits(*byte), *byte), *byte);
+        for _ in 0..MOST_STEPS {
+            next = match next.cmp(&base) {
+                Ordering::Less => next + 1,
+                Ordering::Greater => next - 1,
+                Ordering::Equal => break,
+            };
+            let cost = bits(next);
+            if cost < best.0 {
+                best = (cost, next);
+            }
+        }
+        *byte = best.1;
+        memory.cost_signed(i32::from(best.1) - i32::from(base));
+    }
+}
+
 /// Levels of rows and columns, without and with what is known of blocks, all in one go through every so
 /// manieth row, whose level those behind it share; none where there may be none.
 fn fitted(
@@ -109,19 +189,19 @@ fn fitted(
     sources: &Sources<'_>,
     whole: &Histogram,
     with_blocks: &[bool],
+    fraction: u32,
     every: usize,
 ) -> Result<Vec<Fitted>> {
     let (rows, cols, hints) = (matrix.rows(), matrix.cols, &sources.hints);
     if !hints.side || matrix.len() < 4096 || !matrix.len().is_multiple_of(cols) {
         return Ok(vec![Fitted::default(); with_blocks.len()]);
     }
-    let fraction = match hints.measure {
-        Measure::Place => 2,
-        Measure::Size => {
-            hints.levels.first().map_or(if cols >= 1024 { 3 } else { 2 }, |c| c.source.fraction)
-        }
-    };
     let of_cols = if every > 1 { every } else { levels_step(matrix) };
+    // Rows of one block each are explained without it, and then with it.
+    let alike = with_blocks == [false, true]
+        && hints.zero.is_none()
+        && hints.levels.iter().all(|c| c.source.block_cols >= cols && c.row_map.is_none());
+    let with_blocks = if alike { &[false][..] } else { with_blocks };
     let mut gauges = Vec::new();
     for &with_blocks in with_blocks {
         let by_zero = with_blocks && hints.zero.is_some();
@@ -133,6 +213,7 @@ fn fitted(
             blocks: with_blocks.then(|| sources.typical.first().copied().unwrap_or(0)),
             fraction,
             every: if rows >= 2 { of_cols } else { 0 },
+            sizes: hints.sizes(),
         });
     }
     let make = || (gauges.iter().map(Fit::new).collect::<Vec<_>>(), Vec::new(), Near::default());
@@ -145,9 +226,15 @@ fn fitted(
     let mut seen: Vec<(usize, Vec<Seen>)> = all.into_iter().flat_map(|own| own.1).collect();
     seen.sort_by_key(|(first, _)| *first);
     let each = gauges.iter().enumerate();
-    Ok(each
+    let mut all: Vec<Fitted> = each
         .map(|(i, gauge)| gauge.levels(seen.iter().filter_map(|(_, of)| of.get(i)), every))
-        .collect())
+        .collect();
+    if alike {
+        let mut with = all.first().cloned().unwrap_or_default();
+        sources.add_levels(&mut with.rows)?;
+        all.push(with);
+    }
+    Ok(all)
 }
 
 /// The mean level.

@@ -23,6 +23,12 @@ pub(crate) fn subtract(symbols: &mut [u8], means: &[u8], bits: u32) {
     }
 }
 
+/// The mean of each column, a symbol, and whether it lies below (0), near (1) or above (2) that.
+pub(crate) struct Means {
+    pub(crate) symbols: Vec<u8>,
+    pub(crate) leanings: Vec<u8>,
+}
+
 /// What the means of columns leave of symbols.
 pub(crate) struct Centred<'a> {
     pub(crate) symbols: Data<'a>,
@@ -54,7 +60,7 @@ impl Stretches for Centred<'_> {
 }
 
 /// The mean of each column, where they differ by more than chance and than what they cost.
-pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<Option<Vec<u8>>> {
+pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<Option<Means>> {
     let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
     let whole = rows * matrix.cols == matrix.len();
     if rows < 32 || matrix.cols < 2 || !whole || matrix.bits < 3 {
@@ -97,7 +103,10 @@ pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<
         (counted, of_rows) = (rows, sums(matrix, mode, 1)?);
     }
     let (gain, side) = weigh(&of_rows, counted);
-    Ok((gain > side + 300.0).then(|| rounded(&of_rows, counted, mode.into(), size)))
+    Ok((gain > side + 300.0).then(|| Means {
+        symbols: rounded(&of_rows, counted, mode.into(), size),
+        leanings: leanings(&of_rows, counted),
+    }))
 }
 
 /// The most common symbol.
@@ -153,6 +162,16 @@ fn rounded(sums: &[i64], rows: usize, mode: i32, size: i32) -> Vec<u8> {
         u8::try_from(mean.rem_euclid(i64::from(size))).unwrap_or(0)
     };
     sums.iter().map(mean).collect()
+}
+
+/// In which third of the way from half a symbol below to half a symbol above the nearest one means lie.
+fn leanings(sums: &[i64], rows: usize) -> Vec<u8> {
+    let rows = i64::try_from(rows.max(1)).unwrap_or(1);
+    let third = |&sum: &i64| {
+        let above = (2 * sum + rows).rem_euclid(2 * rows);
+        u8::try_from(3 * above / (2 * rows)).unwrap_or(1)
+    };
+    sums.iter().map(third).collect()
 }
 
 /// The mean symbol of each column, whatever it is worth.

@@ -9,8 +9,9 @@ use crate::wcodec::layout::source::{Form, PartOf, Source};
 use crate::wcodec::plane::Role;
 use crate::wcodec::view;
 
-/// Steps of levels of blocks: 2^-3 octaves.
+/// Steps of levels of blocks: 2^-3 octaves, and half of that where these say where symbols are.
 const FRACTION: u32 = 3;
+const FRACTION_OF_PLACES: u32 = 4;
 
 /// Another tensor whose numbers say something of this one's.
 #[derive(Clone, Debug)]
@@ -53,7 +54,9 @@ pub(crate) fn hints<'a>(
     if role != Role::Weights {
         return hints;
     }
-    for (i, part) in taken.of().into_iter().enumerate().take(index) {
+    let parts = taken.of();
+    let placed = parts.iter().any(|part| part.role == Role::Min);
+    for (i, part) in parts.into_iter().enumerate().take(index) {
         let own = |form, width, bits| {
             let numbers = Numbers { bytes: taken.data(i), width, bits };
             let n = numbers.bytes.len() / width;
@@ -64,7 +67,8 @@ pub(crate) fn hints<'a>(
                     form,
                     block_rows: 1,
                     block_cols: plane.cols / a_row,
-                    fraction: FRACTION,
+                    fraction: if placed { FRACTION_OF_PLACES } else { FRACTION },
+                    added: matches!(part.role, Role::Min | Role::SuperMin),
                     row_map: None,
                 },
                 numbers,
@@ -72,10 +76,11 @@ pub(crate) fn hints<'a>(
             })
         };
         let candidate = match (part.role, part.form) {
-            (Role::Scale | Role::SuperScale, view::Form::Words { width: 2, float: true, .. }) => {
-                own(Form::F16, 2, 16)
-            }
-            (Role::Scale, view::Form::Symbols { bits, .. }) => {
+            (
+                Role::Scale | Role::SuperScale | Role::Min | Role::SuperMin,
+                view::Form::Words { width: 2, float: true, .. },
+            ) => own(Form::F16, 2, 16),
+            (Role::Scale | Role::Min, view::Form::Symbols { bits, .. }) => {
                 own(if bits == 8 { Form::Signed } else { Form::Unsigned }, 1, bits)
             }
             _ => None,
@@ -89,12 +94,14 @@ pub(crate) fn hints<'a>(
             block_rows: sibling.block_rows,
             block_cols: sibling.block_cols,
             fraction: FRACTION,
+            added: false,
             row_map: family.row_map.as_ref().map(|(of, _)| of.clone()),
         },
         numbers: sibling.numbers,
         row_map: family.row_map.as_ref().map(|(_, map)| *map),
     };
     hints.levels.extend(family.scale.as_ref().map(candidate));
+    hints.levels.sort_by_key(|candidate| candidate.source.added);
     hints.zero = family.zero.as_ref().map(candidate);
     hints
 }

@@ -106,52 +106,69 @@ const SHORT: usize = 256 * WIDE;
 /// Bytes side by side in such a sum.
 const WIDE: usize = 64;
 
-/// The sum of the sizes (or places) of symbols that have the same centre, in whole numbers: several times as
-/// fast as [`Sizes`], which says it of each symbol.
-struct RunSum<'a> {
+/// The sum of the sizes (or places) of symbols in runs that have the same centre, each run in whole numbers:
+/// several times as fast as [`Sizes`], which says it of each symbol.
+struct SumOfRuns<'a> {
     measure: Measure,
     symbols: &'a [u8],
-    centre: u8,
+    runs: &'a [Run],
     bits: u32,
 }
 
-impl RunSum<'_> {
-    #[inline(always)]
-    fn by(&self, of: impl Fn(u8) -> u8) -> u32 {
-        let mut all = 0;
-        for run in self.symbols.chunks(SHORT) {
-            let (run, rest) = run.as_chunks::<WIDE>();
+/// The sum of what `of` makes of symbols: at most 8 where they are `narrow`.
+#[inline(always)]
+fn sum_of(symbols: &[u8], narrow: bool, of: impl Fn(u8) -> u8) -> u32 {
+    let mut all = 0;
+    for run in symbols.chunks(if narrow { SHORT / 16 } else { SHORT }) {
+        let (run, rest) = run.as_chunks::<WIDE>();
+        if narrow {
+            let mut sums = [0u8; WIDE];
+            for symbols in run {
+                sums.iter_mut().zip(symbols).for_each(|(sum, &s)| *sum += of(s));
+            }
+            all += sums.iter().map(|&sum| u32::from(sum)).sum::<u32>();
+        } else {
             let mut sums = [0u16; WIDE];
             for symbols in run {
                 sums.iter_mut().zip(symbols).for_each(|(sum, &s)| *sum += u16::from(of(s)));
             }
             all += sums.iter().map(|&sum| u32::from(sum)).sum::<u32>();
-            all += rest.iter().map(|&s| u32::from(of(s))).sum::<u32>();
         }
-        all
+        all += rest.iter().map(|&s| u32::from(of(s))).sum::<u32>();
     }
+    all
 }
 
-impl Work for RunSum<'_> {
+impl Work for SumOfRuns<'_> {
     type Output = f32;
 
     #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "a mean, roughly")]
     fn run(self) -> f32 {
-        let (centre, mask) = (self.centre, u8::MAX >> (8 - self.bits));
-        match self.measure {
-            Measure::Size => self.by(|s| {
-                let d = s.wrapping_sub(centre);
-                (d & mask).min(d.wrapping_neg() & mask)
-            }) as f32,
-            Measure::Place => {
-                // The sign bit turned over is the distance plus half of the circle.
-                let half = mask / 2 + 1;
-                let sum = self.by(|s| (s.wrapping_sub(centre) & mask) ^ half);
-                let len = i64::try_from(self.symbols.len()).unwrap_or(0);
-                (i64::from(sum) - i64::from(half) * len) as f32
-            }
+        let (narrow, mask) = (self.bits <= 4, u8::MAX >> (8 - self.bits));
+        let (mut all, mut from) = (0.0, 0);
+        for &Run { end, centre, factor } in self.runs {
+            let symbols = self.symbols.get(from..end.min(self.symbols.len())).unwrap_or_default();
+            from = end;
+            let sum = match self.measure {
+                Measure::Size => {
+                    let size = |s: u8| {
+                        let d = s.wrapping_sub(centre);
+                        (d & mask).min(d.wrapping_neg() & mask)
+                    };
+                    sum_of(symbols, narrow, size) as f32
+                }
+                Measure::Place => {
+                    // The sign bit turned over is the distance plus half of the circle.
+                    let half = mask / 2 + 1;
+                    let sum = sum_of(symbols, false, |s| (s.wrapping_sub(centre) & mask) ^ half);
+                    let len = i64::try_from(symbols.len()).unwrap_or(0);
+                    (i64::from(sum) - i64::from(half) * len) as f32
+                }
+            };
+            all += factor * sum;
         }
+        all
     }
 }
 
@@ -176,6 +193,8 @@ pub(crate) struct Gauge {
     pub(crate) centres: Vec<u8>,
     /// Whether levels and zero points of blocks count, and the level that most of them have.
     pub(crate) blocks: Option<i32>,
+    /// How many sources these levels are of: the first ones.
+    pub(crate) sizes: usize,
     /// log2 of the levels in an octave.
     pub(crate) fraction: u32,
     /// Only every so manieth row counts for columns; none where this is 0.
@@ -230,7 +249,8 @@ impl<'g> Fit<'g> {
     /// What the rows of a window say, with the sources of their blocks.
     pub(crate) fn rows(&mut self, window: &Window<'_>, near: &Near) -> Seen {
         self.seen.cols.resize(if self.gauge.every > 0 { self.gauge.cols } else { 0 }, 0.0);
-        let levels: &[Blocks] = if self.gauge.blocks.is_some() { &near.levels } else { &[] };
+        let sizes = if self.gauge.blocks.is_some() { self.gauge.sizes } else { 0 };
+        let levels = near.levels.get(..sizes).unwrap_or_default();
         let zero = near.zero.as_ref().filter(|_| self.gauge.blocks.is_some());
         let narrow = levels.iter().chain(zero).any(|blocks| blocks.block_cols < NARROW);
         // Where the values are that runs, centres and factors are made of, and those by column.
@@ -315,12 +335,8 @@ impl<'g> Fit<'g> {
     #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
     fn row_of_runs(&mut self, symbols: &[u8]) {
         let &Gauge { measure, bits, cols, .. } = self.gauge;
-        let (mut sum, mut from) = (0.0, 0);
-        for &Run { end, centre, factor } in &self.runs {
-            let symbols = symbols.get(from..end.min(symbols.len())).unwrap_or_default();
-            sum += factor * Present::in_use().run(RunSum { measure, symbols, centre, bits });
-            from = end;
-        }
+        let runs = &self.runs[..];
+        let sum = Present::in_use().run(SumOfRuns { measure, symbols, runs, bits });
         self.seen.row_means.push(sum / cols.max(1) as f32);
     }
 

@@ -7,7 +7,7 @@ use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{circular_mean, sample_step};
-use crate::wcodec::encode::columns::{Centred, column_means, means, subtract};
+use crate::wcodec::encode::columns::{Centred, Means, column_means, means, subtract};
 use crate::wcodec::encode::cost;
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
@@ -75,21 +75,23 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
         false => None,
     };
-    let (mut plain, mut predicted) = (None, Vec::new());
+    let (mut plain, mut predicted, slack) = (None, Vec::new(), config.pairs_slack);
     let quick = config.quick && job.reference.is_none();
     let surely = match &columns {
-        Some(means) if quick => pays_at_a_glance(matrix, means, &sources)?,
+        Some(means) if quick => pays_at_a_glance(matrix, &means.symbols, &sources)?,
         _ => false,
     };
     if let Some(means) = columns.filter(|_| surely || !quick) {
+        let Means { symbols: means, leanings } = means;
+        let leanings = if own.bits <= FEW_BITS { leanings } else { Vec::new() };
         let modelling = centred(matrix, &means, |data| {
-            Modelling::new(Matrix { symbols: data, ..matrix }, &sources)
+            Modelling::new(Matrix { symbols: data, ..matrix }, &sources, &leanings, slack)
         })?;
         let prediction = Prediction { means: Some(means), ..uniform(COLUMN) };
         predicted.push(Predicted { prediction, modelling, residuals: None });
     }
     if !surely {
-        let modelling = Modelling::new(matrix, &sources)?;
+        let modelling = Modelling::new(matrix, &sources, &[], slack)?;
         predicted.extend(by_reference(job, matrix, &sources, recut)?);
         predicted.extend(by_columns(job, matrix, &sources, &modelling.single)?);
         plain = Some(modelling);
@@ -104,9 +106,13 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
 }
 
 impl Modelling {
-    fn new(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<Self> {
-        let single = explain(matrix, sources, None)?;
-        let pairs = if may_pair(matrix) { single.of_pairs(matrix, sources)? } else { None };
+    /// Pairs may take `slack` more, as a share.
+    fn new(matrix: Matrix<'_>, sources: &Sources<'_>, leanings: &[u8], slack: f64) -> Result<Self> {
+        let single = explain(matrix, sources, None, leanings)?;
+        let pairs = match may_pair(matrix) {
+            true => single.of_pairs(matrix, sources, slack)?,
+            false => None,
+        };
         Ok(Self { single, pairs })
     }
 }
@@ -160,7 +166,7 @@ impl Predicted {
         sources: &Sources<'_>,
     ) -> Result<Self> {
         let left = Matrix { symbols: Data::Held(&data), ..matrix };
-        let modelling = Modelling { single: explain(left, sources, None)?, pairs: None };
+        let modelling = Modelling { single: explain(left, sources, None, &[])?, pairs: None };
         Ok(Self { prediction, modelling, residuals: Some(data) })
     }
 

@@ -16,6 +16,8 @@ use std::ops::Range;
 /// Elements, and stored bytes, of a part that are kept in memory at most: those of larger parts are
 /// encoded as they are written.
 pub(crate) const MOST_KEPT: usize = 1 << 22;
+/// Bytes of a tensor up to which it is read into memory at once, as it is: all of it is looked at several times.
+pub(crate) const MOST_READ: usize = 1 << 24;
 /// Bytes a group of raw bytes holds.
 const RAW_GROUP: usize = 1 << 18;
 /// Groups that each thread encodes before the bounds of the size are looked at again.

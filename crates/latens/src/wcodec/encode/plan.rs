@@ -13,9 +13,16 @@ use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{Sums, Tallies, by_sum, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
+use std::iter::repeat;
 
 /// Symbols that are looked at to join sums to classes, at least.
-const SETTLED: usize = 1 << 20;
+const SETTLED: usize = 1 << 19;
+
+/// Bits that bands of columns by the leanings of their means must save, as a share of all: symbols are then
+/// not coded in pairs, which decode in half the time.
+const LEAST_OF_LEANINGS: f64 = 0.01;
+/// How far these bands are apart: three fill the 256 sums.
+const APART: u8 = 80;
 
 /// The outcome: tables by class, the rule, and about how many bits all of it takes.
 #[derive(Clone, Debug, Default)]
@@ -23,9 +30,7 @@ pub(crate) struct Plan {
     pub(crate) tables: Vec<usize>,
     /// By class, where there are tables.
     pub(crate) histograms: Vec<Histogram>,
-    /// As these, and no estimate, where it is known.
-    pub(crate) exact: Vec<Histogram>,
-    /// Whether it is not.
+    /// Whether these are estimates.
     pub(crate) estimated: bool,
     pub(crate) classes: Option<ClassRule>,
     pub(crate) bits: f64,
@@ -37,18 +42,17 @@ impl Plan {
         self.tables.iter().position(|&t| t == table).unwrap_or_else(|| {
             self.tables.push(table);
             self.histograms.push([0; 256]);
-            self.exact.push([0; 256]);
             self.tables.len() - 1
         })
     }
 
     /// Bits of the symbols under their tables, which are of `pairs` of them or not.
     pub(crate) fn bits_of_symbols(&self, pairs: bool, bank: &Bank) -> f64 {
-        let bits = |(&table, exact): (&usize, &Histogram)| match pairs {
-            true => bank.bits_of_pairs(table, exact),
-            false => bank.bits_under(table, exact),
+        let bits = |(&table, histogram): (&usize, &Histogram)| match pairs {
+            true => bank.bits_of_pairs(table, histogram),
+            false => bank.bits_under(table, histogram),
         };
-        self.tables.iter().zip(&self.exact).map(bits).sum()
+        self.tables.iter().zip(&self.histograms).map(bits).sum()
     }
 }
 
@@ -62,10 +66,10 @@ struct ByClass {
     bands: Bands,
     /// For each map the histograms of these, or what a sample says of them.
     of_maps: Vec<Vec<Histogram>>,
-    /// The histograms themselves, where symbols are many and these are of a sample.
-    exact: Option<Vec<Histogram>>,
-    /// Whether there are none of them and these are of a sample.
+    /// Whether these are what a sample says.
     estimated: bool,
+    /// Whether neighbours have classes by the leanings of their means.
+    leaning: bool,
 }
 
 /// What explains the symbols best, before there are tables.
@@ -76,6 +80,8 @@ pub(crate) struct Explained {
     classes: Option<ByClass>,
     /// Bits of a symbol.
     bits: u32,
+    /// What a sample says that all symbols take.
+    estimate: f64,
     /// Tables of each histogram's own, where they were made before.
     own: Vec<Option<Own>>,
 }
@@ -89,7 +95,7 @@ pub(crate) fn plan(
     most: Option<usize>,
     bank: &mut Bank,
 ) -> Result<Plan> {
-    let explained = explain(matrix, &Sources::new(hints.clone(), matrix.cols)?, most)?;
+    let explained = explain(matrix, &Sources::new(hints.clone(), matrix.cols)?, most, &[])?;
     if most.is_none() {
         return Ok(explained.tables(table_bits, bank));
     }
@@ -102,24 +108,31 @@ pub(crate) fn plan(
 pub(crate) fn glance(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<f64> {
     let step = sample_step(matrix);
     let whole = matrix.count(step)?;
-    Ok(best_rule(matrix, sources, &whole, step, &Tallies::default())?.0)
+    let mut rules = candidates(matrix, sources, &whole, step)?;
+    let all = |(rule, _): &Described| !rule.rows.is_empty() && !rule.cols.is_empty();
+    if rules.iter().any(all) {
+        rules.retain(all);
+    }
+    Ok(best_of(rules, matrix, sources, &whole, &[], &Tallies::default())?.0)
 }
 
-/// Chooses classes; `most` as in [`plan`].
+/// Chooses classes; `most` as in [`plan`], `leanings` those of the means of columns that were taken from
+/// the symbols, if they may tell columns apart.
 pub(crate) fn explain(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     most: Option<usize>,
+    leanings: &[u8],
 ) -> Result<Explained> {
     let bits = matrix.bits;
     let (step, tallies) = (sample_step(matrix), Tallies::default());
     let mut whole = matrix.count(step)?;
-    let best = best_rule(matrix, sources, &whole, 1, &tallies)?;
-    let Some((described, mut sums)) = best.1 else {
+    let best = best_rule(matrix, sources, &whole, 1, leanings, &tallies)?;
+    let Some(Best { described, mut sums, leaning }) = best.1 else {
         if step > 1 {
             whole = matrix.count(1)?;
         }
-        return Ok(Explained { whole, classes: None, bits, own: Vec::new() });
+        return Ok(Explained { whole, classes: None, bits, estimate: best.0, own: Vec::new() });
     };
     // Classes of zero points may not occur in a sample.
     let rule = &described.0;
@@ -129,18 +142,27 @@ pub(crate) fn explain(
         sums = by_sum(matrix, sources, rule, every, &tallies)?;
     }
     let mut classes = settle(described, sources.bands, &sums, matrix.bits, most, every > 1);
+    classes.leaning = leaning;
     if every > 1 {
         for histograms in &mut classes.of_maps {
             let sample = std::mem::take(histograms);
-            (*histograms, classes.exact) = scaled(matrix, sources, &classes.rule, sample, every)?;
-            classes.estimated = classes.exact.is_none();
+            (*histograms, classes.estimated) =
+                scaled(matrix, sources, &classes.rule, sample, every)?;
         }
     }
     if step > 1 {
         whole = [0; 256];
         classes.of_maps.iter().flatten().for_each(|histogram| cost::add(&mut whole, histogram));
     }
-    Ok(Explained { whole, classes: Some(classes), bits, own: Vec::new() })
+    Ok(Explained { whole, classes: Some(classes), bits, estimate: best.0, own: Vec::new() })
+}
+
+/// What is best for a sample.
+struct Best {
+    described: Described,
+    sums: Sums,
+    /// Whether its classes are also those of the leanings of columns.
+    leaning: bool,
 }
 
 /// The rule that is best for a sample, if any is, with its histograms there, and bits of all symbols. Levels
@@ -150,25 +172,83 @@ fn best_rule(
     sources: &Sources<'_>,
     whole: &Histogram,
     every: usize,
+    leanings: &[u8],
     tallies: &Tallies,
-) -> Result<(f64, Option<(Described, Sums)>)> {
+) -> Result<(f64, Option<Best>)> {
+    best_of(candidates(matrix, sources, whole, every)?, matrix, sources, whole, leanings, tallies)
+}
+
+/// As [`best_rule`], of some rules.
+fn best_of(
+    rules: Vec<Described>,
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: &Histogram,
+    leanings: &[u8],
+    tallies: &Tallies,
+) -> Result<(f64, Option<Best>)> {
     let step = sample_step(matrix);
+    let price = |rule: &ClassRule, side: f64| price_by(rule, side, matrix, sources, tallies);
     let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
-    for (rule, side) in candidates(matrix, sources, whole, every)? {
-        let sums = by_sum(matrix, sources, &rule, step, tallies)?;
-        let mut bits = 0.0;
-        let most = MAX_CLASSES / sums.maps.len().max(1);
-        for map in &sums.maps {
-            bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
+    for (rule, side) in rules {
+        // Where levels of both rows and columns are better than those of either, neither is worse.
+        let surely_worse = |Best { described: (best, _), .. }: &Best| {
+            let same = best.levels == rule.levels && best.zero == rule.zero;
+            let (both, neither) = (
+                !best.rows.is_empty() && !best.cols.is_empty(),
+                rule.rows.is_empty() && rule.cols.is_empty(),
+            );
+            same && both && neither
+        };
+        if best.1.as_ref().is_some_and(surely_worse) {
+            continue;
         }
-        let classes_bits = 110.0 * sums.maps.len() as f64;
-        let written = sources.bands.written_bits(sums.maps.len());
-        let bits = (bits - classes_bits) * sums.scale + classes_bits + side + written;
+        let (bits, sums) = price(&rule, side)?;
         if bits < best.0 {
-            best = (bits, Some(((rule, side), sums)));
+            best = (bits, Some(Best { described: (rule, side), sums, leaning: false }));
+        }
+    }
+    let now = best.1.as_ref().map(|best| &best.described.0);
+    if let Some(rule) = now.and_then(|rule| leaning(rule, leanings)) {
+        let side = side_bits(&rule);
+        let (bits, sums) = price(&rule, side)?;
+        if bits < best.0 * (1.0 - LEAST_OF_LEANINGS) {
+            best = (bits, Some(Best { described: (rule, side), sums, leaning: true }));
         }
     }
     Ok(best)
+}
+
+/// Bits of all symbols by a rule for a sample, `side` those of its side information, and the histograms.
+fn price_by(
+    rule: &ClassRule,
+    side: f64,
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    tallies: &Tallies,
+) -> Result<(f64, Sums)> {
+    let step = sample_step(matrix);
+    let sums = by_sum(matrix, sources, rule, step, tallies)?;
+    let mut bits = 0.0;
+    let most = MAX_CLASSES / sums.maps.len().max(1);
+    for map in &sums.maps {
+        bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
+    }
+    let classes_bits = 110.0 * sums.maps.len() as f64;
+    let written = sources.bands.written_bits(sums.maps.len());
+    Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))
+}
+
+/// A rule whose columns have bands of sums by the leanings of their means; `None` where there are none, or
+/// columns differ by too much.
+fn leaning(rule: &ClassRule, leanings: &[u8]) -> Option<ClassRule> {
+    let least = rule.cols.iter().min().copied().unwrap_or(0);
+    let levels = rule.cols.iter().map(|col| col - least).chain(repeat(0));
+    let cols =
+        leanings.iter().zip(levels).map(|(&leaning, level)| level.checked_add(leaning * APART));
+    let cols = cols.collect::<Option<Vec<u8>>>().filter(|cols| !cols.is_empty())?;
+    let bias = rule.bias + i32::from(least) - i32::from(APART);
+    Some(ClassRule { cols, bias, ..rule.clone() })
 }
 
 /// Bits of all symbols by the histogram of them, or of a sample.
@@ -198,18 +278,24 @@ fn settle(
         rule.maps.push(map);
         of_maps.push(histograms);
     }
-    ByClass { rule, side, bands, of_maps, exact: None, estimated: false }
+    ByClass { rule, side, bands, of_maps, estimated: false, leaning: false }
 }
 
 impl Explained {
     /// What explains the same symbols where two neighbours in a row have the same class; `None`
-    /// where blocks tell them apart.
+    /// where blocks tell them apart, or where that surely takes more than `slack` more, as a share.
     pub(crate) fn of_pairs(
         &self,
         matrix: Matrix<'_>,
         sources: &Sources<'_>,
+        slack: f64,
     ) -> Result<Option<Self>> {
-        let Some(ByClass { rule, .. }) = &self.classes else { return Ok(Some(self.clone())) };
+        let Some(ByClass { rule, leaning, .. }) = &self.classes else {
+            return Ok(Some(self.clone()));
+        };
+        if *leaning {
+            return Ok(None);
+        }
         let mut blocks = rule.levels.iter().chain(&rule.zero);
         if blocks.any(|source| !source.block_cols.is_multiple_of(2)) {
             return Ok(None);
@@ -222,8 +308,15 @@ impl Explained {
             *pair = [pair[0].midpoint(pair[1]); 2];
         }
         let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
-        let sums = by_sum(matrix, sources, &rule, every, &Tallies::default())?;
-        let side = side_bits(&rule);
+        let (side, tallies) = (side_bits(&rule), Tallies::default());
+        let step = sample_step(matrix);
+        let (bits, mut sums) = price_by(&rule, side, matrix, sources, &tallies)?;
+        if bits > self.estimate * (1.0 + slack) {
+            return Ok(None);
+        }
+        if every != step {
+            sums = by_sum(matrix, sources, &rule, every, &tallies)?;
+        }
         let mut classes = settle((rule, side), sources.bands, &sums, self.bits, None, every > 1);
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
@@ -235,7 +328,7 @@ impl Explained {
             }
         }
         let classes = Some(classes);
-        Ok(Some(Self { whole: self.whole, classes, bits: self.bits, own: Vec::new() }))
+        Ok(Some(Self { classes, own: Vec::new(), ..*self }))
     }
 
     /// Makes the tables that classes may get, for [`Explained::tables`] of as many slots: tensors get theirs
@@ -258,27 +351,24 @@ impl Explained {
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
-        let Some(ByClass { rule, side, bands, of_maps, exact, estimated }) = &self.classes else {
+        let Some(ByClass { rule, side, bands, of_maps, estimated, .. }) = &self.classes else {
             let (table, bits) = bank.choose(&self.whole, self.bits, table_bits, || {
                 self.own(0, &self.whole, table_bits)
             });
             let histograms = vec![self.whole];
-            let exact = histograms.clone();
-            return Plan { tables: vec![table], histograms, exact, bits, ..Plan::default() };
+            return Plan { tables: vec![table], histograms, bits, ..Plan::default() };
         };
         let mut plan = Plan { bits: *side, estimated: *estimated, ..Plan::default() };
         let (mut rule, mut number) = (rule.clone(), 0);
         for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
-            let exact = exact.as_ref().unwrap_or(histograms);
             let mut classes = Vec::new();
-            for (histogram, exact) in histograms.iter().zip(exact) {
+            for histogram in histograms {
                 let own = || self.own(number, histogram, table_bits);
                 let (table, more) = bank.choose(histogram, self.bits, table_bits, own);
                 number += 1;
                 plan.bits += more;
                 let class = plan.class_of(table);
                 cost::add(&mut plan.histograms[class], histogram);
-                cost::add(&mut plan.exact[class], exact);
                 classes.push(u8::try_from(class).unwrap_or(u8::MAX));
             }
             for class in map {

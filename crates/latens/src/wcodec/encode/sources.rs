@@ -12,6 +12,8 @@ use std::ops::Range;
 
 /// Numbers whose levels are all made at once; those of more blocks follow the rows.
 const FEW: usize = 1 << 18;
+/// Rows whose blocks are looked up at a time.
+const ADDED: usize = 1 << 12;
 /// Bytes of numbers that are read at a time.
 const STRETCH: usize = 1 << 18;
 
@@ -37,6 +39,8 @@ pub(crate) struct Candidate<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Hints<'a> {
     pub(crate) measure: Measure,
+    /// Those that say how large symbols are, then those whose levels are added: with these they say where
+    /// symbols are.
     pub(crate) levels: Vec<Candidate<'a>>,
     pub(crate) zero: Option<Candidate<'a>>,
     /// Whether levels of rows and columns may be tried.
@@ -44,6 +48,12 @@ pub(crate) struct Hints<'a> {
 }
 
 impl Hints<'_> {
+    /// How many of the levels say how large symbols are.
+    pub(crate) fn sizes(&self) -> usize {
+        let sizes = self.levels.iter().filter(|c| !c.source.added).count();
+        sizes.min(MAX_SOURCES)
+    }
+
     /// Those of symbols of which nothing is known.
     pub(crate) fn none(measure: Measure) -> Self {
         Self { measure, levels: Vec::new(), zero: None, side: false }
@@ -115,7 +125,7 @@ pub(crate) struct Near {
 impl Near {
     /// A rule with its sources at hand.
     pub(crate) fn terms<'t>(&'t self, rule: &'t ClassRule) -> Terms<'t> {
-        let levels = if rule.levels.is_empty() { &[] } else { &self.levels[..] };
+        let levels = self.levels.get(..rule.levels.len()).unwrap_or_default();
         let zero = self.zero.as_ref().filter(|_| rule.zero.is_some()).map(Cow::Borrowed);
         Terms { rule, levels: Cow::Borrowed(levels), zero }
     }
@@ -164,6 +174,25 @@ impl<'a> Sources<'a> {
         let levels = self.named().map(|c| c.blocks(rows.clone(), self.cols, false));
         let zero = self.hints.zero.as_ref().map(|c| c.blocks(rows.clone(), self.cols, true));
         Ok(Near { levels: levels.collect::<Result<_>>()?, zero: zero.transpose()? })
+    }
+
+    /// Adds to levels of rows those of their blocks, above what is typical; rows have one block each.
+    pub(crate) fn add_levels(&self, rows: &mut [f32]) -> Result<()> {
+        let middle = self.typical.first().copied().unwrap_or(0);
+        for (first, rows) in (0..).step_by(ADDED).zip(rows.chunks_mut(ADDED)) {
+            let mut own = Near::default();
+            let near = self.near(first..first + rows.len(), &mut own)?;
+            for blocks in near.levels.iter().take(self.hints.sizes()) {
+                for (r, row) in (first..).zip(rows.iter_mut()) {
+                    let level = blocks.values.get(blocks.row(r)).map_or(0, |level| level - middle);
+                    #[expect(clippy::cast_precision_loss, reason = "a logarithm")]
+                    {
+                        *row += level as f32;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Those of `rows`, in `own` where they have to be made.

@@ -92,34 +92,28 @@ impl Tallies {
     }
 }
 
-/// Histograms of the classes of a rule with one map, from those of every so manieth row: no symbol
-/// that occurs is left without a count. Where symbols are many also the counts themselves, unless it takes
-/// far less time to find out what occurs.
+/// Histograms of the classes of a rule with one map, from those of every so manieth row, and whether they
+/// are estimates, in which no symbol that occurs is left without a count. Where symbols are many they are
+/// counted, unless it takes far less time to find out what occurs.
 pub(crate) fn scaled(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     rule: &ClassRule,
     mut sample: Vec<Histogram>,
     every: usize,
-) -> Result<(Vec<Histogram>, Option<Vec<Histogram>>)> {
+) -> Result<(Vec<Histogram>, bool)> {
     let quick = matrix.bits <= FEW_BITS && rule.cols.is_empty() && rule.zero.is_none();
-    let exact = match matrix.len() > MOST_KEPT && !quick {
-        true => Some(counted(matrix, sources, rule, sample.len())?),
-        false => None,
-    };
+    if matrix.len() > MOST_KEPT && !quick {
+        return Ok((counted(matrix, sources, rule, sample.len())?, false));
+    }
     let times = u32::try_from(every).unwrap_or(u32::MAX);
-    let most = |n: u32, least: u32| n.saturating_mul(times).max(least);
-    if let Some(exact) = &exact {
-        for (histogram, exact) in sample.iter_mut().zip(exact) {
-            histogram.iter_mut().zip(exact).for_each(|(n, &exact)| *n = most(*n, exact.min(1)));
-        }
-    } else {
-        let seen = seen(matrix, sources, rule)?;
-        for (histogram, seen) in sample.iter_mut().zip(seen.as_chunks::<256>().0) {
-            histogram.iter_mut().zip(seen).for_each(|(n, &seen)| *n = most(*n, seen.into()));
+    let seen = seen(matrix, sources, rule)?;
+    for (histogram, seen) in sample.iter_mut().zip(seen.as_chunks::<256>().0) {
+        for (n, &seen) in histogram.iter_mut().zip(seen) {
+            *n = n.saturating_mul(times).max(seen.into());
         }
     }
-    Ok((sample, exact))
+    Ok((sample, true))
 }
 
 /// The histograms of the classes of a rule with one map.

@@ -132,6 +132,7 @@ mod tests {
             block_rows: 1,
             block_cols: 32,
             fraction: 3,
+            added: false,
             row_map: None,
         };
         let rule = ClassRule {

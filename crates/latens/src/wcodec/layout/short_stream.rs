@@ -15,7 +15,7 @@ use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::golomb::Memory;
 
 /// The value from which the others differ least: a median.
-fn base(values: &[u8]) -> u8 {
+pub(crate) fn base(values: &[u8]) -> u8 {
     let mut counts = [0usize; 256];
     values.iter().for_each(|&v| counts[usize::from(v)] += 1);
     let mut below = 0;

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | form | u8: 0 unsigned, 1 two's complement, 2 f16, 3 bf16, 4 f32 |
 //! | block | rows and columns, varints |
-//! | fraction | u8, 0 to 4 |
+//! | fraction | u8, 0 to 4; 8 more where levels are added, not taken away |
 //! | row map | u8: 0 none, 1 entry and part of words of 32 bits follow |
 
 use crate::bits::varint;
@@ -86,6 +86,9 @@ pub(crate) enum Form {
     F32,
 }
 
+/// What the byte of the fraction has where levels are added.
+const ADDED: u8 = 8;
+
 const FORMS: [Form; 5] = [Form::Unsigned, Form::Signed, Form::F16, Form::Bf16, Form::F32];
 
 /// Numbers that blocks of symbols have.
@@ -99,6 +102,8 @@ pub(crate) struct Source {
     pub(crate) block_cols: usize,
     /// log2 of the steps of levels in an octave.
     pub(crate) fraction: u32,
+    /// Whether levels are added to sums: they are negative then, as sums take them away.
+    pub(crate) added: bool,
     /// Where not `row / block_rows`: the block row of each row.
     pub(crate) row_map: Option<PartOf>,
 }
@@ -109,7 +114,7 @@ impl Source {
         out.extend((0u8..).zip(FORMS).find(|(_, form)| *form == self.form).map(|(id, _)| id));
         varint::write(self.block_rows as u64, out);
         varint::write(self.block_cols as u64, out);
-        out.extend_from_slice(&self.fraction.to_le_bytes()[..1]);
+        out.push(self.fraction.to_le_bytes()[0] | if self.added { ADDED } else { 0 });
         match &self.row_map {
             None => out.push(0),
             Some(map) => {
@@ -130,7 +135,8 @@ impl Source {
         if block_rows == 0 || block_cols == 0 {
             return Err(bad("empty blocks"));
         }
-        let fraction = u32::from(fields.u8("a source's fraction")?);
+        let byte = fields.u8("a source's fraction")?;
+        let (fraction, added) = (u32::from(byte & !ADDED), byte & ADDED != 0);
         if fraction > 4 {
             return Err(bad("levels finer than 1/16 octave"));
         }
@@ -139,7 +145,7 @@ impl Source {
             1 => Some(PartOf::read(fields)?),
             _ => return Err(bad("an unknown row map")),
         };
-        Ok(Self { of, form, block_rows, block_cols, fraction, row_map })
+        Ok(Self { of, form, block_rows, block_cols, fraction, added, row_map })
     }
 
     /// Bytes of a number, where its part is bytes.
@@ -151,7 +157,8 @@ impl Source {
         }
     }
 
-    /// The level of a number: its logarithm in steps of 2^-fraction octaves, piecewise linear.
+    /// The level of a number: its logarithm in steps of 2^-fraction octaves, piecewise linear; less than 0
+    /// where it is added.
     /// `bits` is the number of bits of an integer.
     pub(crate) fn level(&self, value: u32, bits: u32) -> i32 {
         let f = self.fraction;
@@ -165,7 +172,7 @@ impl Source {
             Form::Bf16 => (value & 0x7fff) >> (7 - f),
             Form::F32 => (value & 0x7fff_ffff) >> (23 - f),
         };
-        level.cast_signed()
+        if self.added { -level.cast_signed() } else { level.cast_signed() }
     }
 }
 
@@ -188,13 +195,13 @@ mod tests {
         let of =
             PartOf::Other { entry: EntryRef::Base("a.b".to_owned()), view: View::Raw, part: 3 };
         let row_map = Some(PartOf::Own(4));
-        Source { of, form, block_rows: 1, block_cols: 128, fraction, row_map }
+        Source { of, form, block_rows: 1, block_cols: 128, fraction, added: false, row_map }
     }
 
     #[test]
     fn sources_come_back() {
-        for form in FORMS {
-            let source = source(form, 3);
+        for (form, added) in FORMS.into_iter().flat_map(|form| [(form, false), (form, true)]) {
+            let source = Source { added, ..source(form, 3) };
             let mut out = Vec::new();
             source.write(&mut out);
             assert_eq!(Source::read(&mut Fields::new(&out)).unwrap(), source);
