@@ -102,7 +102,7 @@ pub fn walk(present: Present, walk: Walk<'_>) -> usize {
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Walk::check` has found states inside of the table,
             // which is closed, and bytes enough.
-            unsafe { bmi2_walk::walk(ways.nodes, ways.max_bits, states, stream, visited) }
+            unsafe { bmi2_walk::walk(ways.nodes, ways.max_bits, states, &stream, visited) }
         }
         #[cfg(target_arch = "aarch64")]
         Simd::Neon => {
@@ -170,7 +170,7 @@ impl<L: Latent> Finish<'_, L> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if most_at_once(present).is_some() {
             let has_map = L::WIDTH >= 32 || self.map != Map::Float;
-            return has_map && self.sums_at_once() == self.moments.len();
+            return has_map && self.sums_at_once(present) == self.moments.len();
         }
         let _ = present;
         false
@@ -179,8 +179,9 @@ impl<L: Latent> Finish<'_, L> {
     /// How many of the sums, the last ones, cost less beside a walk than behind it.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline(always)]
-    fn sums_at_once(&self) -> usize {
-        if L::WIDTH < 32 { 0 } else { self.moments.len().min(shadow::MOST_SUMS) }
+    fn sums_at_once(&self, present: Present) -> usize {
+        let are_fast = L::WIDTH >= 32 || present.simd() == Simd::Avx512;
+        if are_fast { self.moments.len().min(shadow::MOST_SUMS) } else { 0 }
     }
 
     #[inline]
@@ -228,7 +229,7 @@ pub fn walk_and_unpack<L: Latent>(
         let Unpack { table, codes, stream, .. } = now;
         Unpack { table, codes, stream, dst }.check();
         let is_all = finish.is_done_beside(present);
-        let later = finish.moments.len() - finish.sums_at_once();
+        let later = finish.moments.len() - finish.sums_at_once(present);
         let (later, moments) = finish.moments.split_at_mut(later);
         let shadow = shadow::Shadow {
             lowers: &table.lowers,
@@ -239,6 +240,10 @@ pub fn walk_and_unpack<L: Latent>(
             moments,
             map: if is_all { finish.map } else { Map::NONE },
         };
+        // By reference: for a copy larger pieces are read than were just stored, and these waited for.
+        #[cfg(target_arch = "x86_64")]
+        let Walk { ways, states, ref stream, n, codes } = next;
+        #[cfg(target_arch = "aarch64")]
         let Walk { ways, states, stream, n, codes } = next;
         let nodes = ways.nodes;
         codes.are_of(ways, n);

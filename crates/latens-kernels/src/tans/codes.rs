@@ -48,7 +48,11 @@ impl Codes {
     }
 
     /// Drops the codes from the `n`th on; returns how many bits they had.
+    #[inline]
     pub fn cut_to(&mut self, n: usize) -> usize {
+        if n >= self.n {
+            return 0;
+        }
         let bits = |node: &Node| node.bits() as usize;
         let dropped = self.nodes[..self.n].get(n..).map_or(0, |nodes| nodes.iter().map(bits).sum());
         if n < self.n {
@@ -58,10 +62,15 @@ impl Codes {
     }
 
     /// Bits that the offsets of the latents take.
+    #[inline]
     pub fn offset_bits(&self, present: Present) -> usize {
-        if let Some(bits) = self.summed {
-            return bits as usize;
+        match self.summed {
+            Some(bits) => bits as usize,
+            None => self.sum_up(present),
         }
+    }
+
+    fn sum_up(&self, present: Present) -> usize {
         let visited = &self.nodes[..self.n];
         match present.simd() {
             _ if self.max_offset_bits == 0 => 0,

@@ -74,11 +74,25 @@ impl<L: Latent> Shadow<'_, L> {
 
     /// What the sums of latents that come last and first begin with, as far as there are such.
     pub(crate) fn sums(&self) -> [L; MOST_SUMS] {
-        let mut sums = [L::default(); MOST_SUMS];
-        for (sum, moment) in sums.iter_mut().zip(self.moments.iter().rev()) {
-            *sum = *moment;
+        // A loop over so few becomes vectors under masks, which are waited for.
+        match *self.moments {
+            [] => [L::default(); MOST_SUMS],
+            [last] => [last, L::default()],
+            [.., first, last] => [last, first],
         }
-        sums
+    }
+}
+
+impl<L: Latent> Shadow<'_, L> {
+    /// Takes the sums back, in the order of [`Shadow::sums`].
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn take_sums(&mut self, sums: impl FnOnce() -> [L; MOST_SUMS]) {
+        match self.moments {
+            [] => {}
+            [moment] => [*moment, _] = sums(),
+            [.., first, last] => [*last, *first] = sums(),
+        }
     }
 }
 
