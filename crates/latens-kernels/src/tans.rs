@@ -6,6 +6,7 @@
 
 pub(crate) mod codes;
 mod encode;
+mod multiples;
 pub(crate) mod offsets;
 mod room;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -30,6 +31,7 @@ use stream::SLACK;
 pub use crate::latent::Latent;
 pub use codes::Codes;
 pub use encode::Encoder;
+pub use multiples::Multiples;
 pub use room::Room;
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
 pub use stream::{BATCH, LANES, Stream, WINDOW};
@@ -80,7 +82,7 @@ impl<L: Latent> Unpack<'_, L> {
         let Codes { n, end, max_offset_bits, .. } = self.codes;
         assert!(*max_offset_bits <= self.table.max_offset_bits, "other codes");
         if let Lowers::Far(lowers) = &self.table.lowers {
-            assert!(*end <= lowers.len(), "other codes");
+            assert!(*end as usize <= lowers.len(), "other codes");
         }
         assert!(self.dst.len() == *n, "as many latents as codes");
         self.stream.check(self.table.offsets_window(self.codes.n));
@@ -159,7 +161,9 @@ impl Map {
 pub struct Finish<'a, L> {
     /// Of differences, as [`sums::undo`] takes them; none where latents are none.
     pub moments: &'a mut [L],
-    /// Behind the sums.
+    /// What they are added to behind the sums.
+    pub multiples: Option<Multiples<'a, L>>,
+    /// Behind all that.
     pub map: Map,
 }
 
@@ -170,7 +174,11 @@ impl<L: Latent> Finish<'_, L> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if most_at_once(present).is_some() {
             let has_map = L::WIDTH >= 32 || self.map != Map::Float;
-            return has_map && self.sums_at_once(present) == self.moments.len();
+            let has_products = self.multiples.is_none()
+                || (Multiples::<L>::are_fast(present)
+                    && self.moments.is_empty()
+                    && self.map == Map::Float);
+            return has_map && has_products && self.sums_at_once(present) == self.moments.len();
         }
         let _ = present;
         false
@@ -187,6 +195,9 @@ impl<L: Latent> Finish<'_, L> {
     #[inline]
     fn run(self, present: Present, latents: &mut [L]) {
         sums::undo(present, self.moments, latents);
+        if let Some(multiples) = self.multiples {
+            multiples.add_to(latents);
+        }
         if self.map != Map::NONE {
             let map = self.map;
             present.call(
@@ -238,6 +249,8 @@ pub fn walk_and_unpack<L: Latent>(
             dst,
             max_offset_bits: table.max_offset_bits,
             moments,
+            #[cfg(target_arch = "x86_64")]
+            multiples: finish.multiples.filter(|_| is_all),
             map: if is_all { finish.map } else { Map::NONE },
         };
         // By reference: for a copy larger pieces are read than were just stored, and these waited for.
@@ -264,7 +277,7 @@ pub fn walk_and_unpack<L: Latent>(
             }
         };
         if !is_all {
-            Finish { moments: later, map: finish.map }.run(present, now.dst);
+            Finish { moments: later, ..finish }.run(present, now.dst);
         }
         return bits;
     }

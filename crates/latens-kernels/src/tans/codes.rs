@@ -20,12 +20,12 @@ pub struct Codes {
     pub(crate) before: [Node; BEFORE],
     pub(crate) nodes: [Node; BATCH],
     /// Behind the nodes: what a kernel has no registers for.
-    pub(crate) beside: [usize; 4],
+    pub(crate) beside: [usize; 5],
     /// Bits that the offsets take, where a kernel has summed them up.
     pub(crate) summed: Option<u32>,
     pub(super) n: usize,
     /// Where they point into a table of lower bounds, its length.
-    pub(super) end: usize,
+    pub(super) end: u32,
     pub(super) max_offset_bits: u8,
 }
 
@@ -33,7 +33,7 @@ impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
         let before = [Node::default(); BEFORE];
-        Self { before, nodes, beside: [0; 4], summed: None, n: 0, end: 0, max_offset_bits: 0 }
+        Self { before, nodes, beside: [0; 5], summed: None, n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 

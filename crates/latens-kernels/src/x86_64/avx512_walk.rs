@@ -74,6 +74,10 @@ pub(crate) unsafe fn walk<L: Latent>(
     let (least, flip) = (splat(shadow.least()), splat(shadow.flip()));
     let few = few_bounds(shadow.lowers);
     let [mut last, mut first] = shadow.sums().map(splat);
+    if let Some(multiples) = shadow.multiples {
+        // No latents with sums have such.
+        first = splat(multiples.base);
+    }
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
         (each $before:expr, $text:tt, $after:expr, $($operand:tt)*) => {
@@ -159,6 +163,7 @@ pub(crate) unsafe fn walk<L: Latent>(
                 [concat!(
                     summed!(),
                     eight_latents!($kind),
+                    joined!($map, "zmm6", ""),
                     mapped!("q", $map, "zmm6"),
                     stored!(64)
                 )],
@@ -217,6 +222,8 @@ pub(crate) unsafe fn walk<L: Latent>(
                     concat!(
                         summed!(),
                         wide_latents!(short),
+                        joined!($map, "zmm6", " - 64"),
+                        joined!($map, "zmm7", ""),
                         mapped!("q", $map, "zmm6"),
                         mapped!("q", $map, "zmm7"),
                         stored!(128)
@@ -249,12 +256,20 @@ pub(crate) unsafe fn walk<L: Latent>(
             sixteen!(@ by_eight, $kind, $width, $order, $map)
         };
     }
-    let (sums, map) = (shadow.moments.len(), shadow.map);
+    let (sums, map, is_joined) = (shadow.moments.len(), shadow.map, shadow.multiples.is_some());
     // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
     // lies in front of the codes' nodes, and in these. Rounds whose sums are not there yet store none of
     // the lanes that would lie in front of the latents.
     unsafe {
         match (shadow.lowers, L::WIDTH) {
+            (Lowers::Far(lowers), 64) if is_joined => match lowers.len() {
+                n if n > FEW_BOUNDS || !gathers_are_slow() => eight!(far, 0, joined),
+                n if n > FEW_BOUNDS / 2 => eight!(far64, 0, joined),
+                _ => eight!(far32, 0, joined),
+            },
+            (_, 64) if is_joined && is_short => sixteen!(wide, 64, 0, joined),
+            (_, 64) if is_joined && has_offsets => eight!(near, 0, joined),
+            (_, 64) if is_joined => eight!(bounds, 0, joined),
             (Lowers::Far(lowers), _) => match lowers.len() {
                 n if n > FEW_BOUNDS || !gathers_are_slow() => {
                     finished!(sums, match map => eight, far)
