@@ -65,9 +65,18 @@ impl Simd {
 }
 
 /// The set in use: the best this processor has, or what `LATENS_SIMD` asks for where it has that.
+#[inline]
 pub fn simd() -> Simd {
     static CHOICE: OnceLock<Simd> = OnceLock::new();
-    *CHOICE.get_or_init(|| {
+    match CHOICE.get() {
+        Some(&simd) => simd,
+        None => choose(&CHOICE),
+    }
+}
+
+#[cold]
+fn choose(choice: &OnceLock<Simd>) -> Simd {
+    *choice.get_or_init(|| {
         let have = Simd::available();
         let best = have.last().copied().unwrap_or(Simd::Scalar);
         match std::env::var("LATENS_SIMD") {
@@ -101,6 +110,7 @@ impl Present {
     }
 
     /// The set in use.
+    #[inline]
     pub fn in_use() -> Self {
         Self(simd())
     }

@@ -6,6 +6,7 @@
 
 pub(crate) mod codes;
 mod encode;
+mod multiples;
 pub(crate) mod offsets;
 mod room;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -30,6 +31,7 @@ use stream::SLACK;
 pub use crate::latent::Latent;
 pub use codes::Codes;
 pub use encode::Encoder;
+pub use multiples::Multiples;
 pub use room::Room;
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
 pub use stream::{BATCH, LANES, Stream, WINDOW};
@@ -80,7 +82,7 @@ impl<L: Latent> Unpack<'_, L> {
         let Codes { n, end, max_offset_bits, .. } = self.codes;
         assert!(*max_offset_bits <= self.table.max_offset_bits, "other codes");
         if let Lowers::Far(lowers) = &self.table.lowers {
-            assert!(*end <= lowers.len(), "other codes");
+            assert!(*end as usize <= lowers.len(), "other codes");
         }
         assert!(self.dst.len() == *n, "as many latents as codes");
         self.stream.check(self.table.offsets_window(self.codes.n));
@@ -102,7 +104,7 @@ pub fn walk(present: Present, walk: Walk<'_>) -> usize {
         Simd::Avx2 | Simd::Avx512 => {
             // SAFETY: the set is present; `Walk::check` has found states inside of the table,
             // which is closed, and bytes enough.
-            unsafe { bmi2_walk::walk(ways.nodes, ways.max_bits, states, stream, visited) }
+            unsafe { bmi2_walk::walk(ways.nodes, ways.max_bits, states, &stream, visited) }
         }
         #[cfg(target_arch = "aarch64")]
         Simd::Neon => {
@@ -159,7 +161,9 @@ impl Map {
 pub struct Finish<'a, L> {
     /// Of differences, as [`sums::undo`] takes them; none where latents are none.
     pub moments: &'a mut [L],
-    /// Behind the sums.
+    /// What they are added to behind the sums.
+    pub multiples: Option<Multiples<'a, L>>,
+    /// Behind all that.
     pub map: Map,
 }
 
@@ -170,7 +174,11 @@ impl<L: Latent> Finish<'_, L> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if most_at_once(present).is_some() {
             let has_map = L::WIDTH >= 32 || self.map != Map::Float;
-            return has_map && self.sums_at_once() == self.moments.len();
+            let has_products = self.multiples.is_none()
+                || (Multiples::<L>::are_fast(present)
+                    && self.moments.is_empty()
+                    && self.map == Map::Float);
+            return has_map && has_products && self.sums_at_once(present) == self.moments.len();
         }
         let _ = present;
         false
@@ -179,13 +187,17 @@ impl<L: Latent> Finish<'_, L> {
     /// How many of the sums, the last ones, cost less beside a walk than behind it.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline(always)]
-    fn sums_at_once(&self) -> usize {
-        if L::WIDTH < 32 { 0 } else { self.moments.len().min(shadow::MOST_SUMS) }
+    fn sums_at_once(&self, present: Present) -> usize {
+        let are_fast = L::WIDTH >= 32 || present.simd() == Simd::Avx512;
+        if are_fast { self.moments.len().min(shadow::MOST_SUMS) } else { 0 }
     }
 
     #[inline]
     fn run(self, present: Present, latents: &mut [L]) {
         sums::undo(present, self.moments, latents);
+        if let Some(multiples) = self.multiples {
+            multiples.add_to(latents);
+        }
         if self.map != Map::NONE {
             let map = self.map;
             present.call(
@@ -228,7 +240,7 @@ pub fn walk_and_unpack<L: Latent>(
         let Unpack { table, codes, stream, .. } = now;
         Unpack { table, codes, stream, dst }.check();
         let is_all = finish.is_done_beside(present);
-        let later = finish.moments.len() - finish.sums_at_once();
+        let later = finish.moments.len() - finish.sums_at_once(present);
         let (later, moments) = finish.moments.split_at_mut(later);
         let shadow = shadow::Shadow {
             lowers: &table.lowers,
@@ -237,8 +249,14 @@ pub fn walk_and_unpack<L: Latent>(
             dst,
             max_offset_bits: table.max_offset_bits,
             moments,
+            #[cfg(target_arch = "x86_64")]
+            multiples: finish.multiples.filter(|_| is_all),
             map: if is_all { finish.map } else { Map::NONE },
         };
+        // By reference: for a copy larger pieces are read than were just stored, and these waited for.
+        #[cfg(target_arch = "x86_64")]
+        let Walk { ways, states, ref stream, n, codes } = next;
+        #[cfg(target_arch = "aarch64")]
         let Walk { ways, states, stream, n, codes } = next;
         let nodes = ways.nodes;
         codes.are_of(ways, n);
@@ -259,7 +277,7 @@ pub fn walk_and_unpack<L: Latent>(
             }
         };
         if !is_all {
-            Finish { moments: later, map: finish.map }.run(present, now.dst);
+            Finish { moments: later, ..finish }.run(present, now.dst);
         }
         return bits;
     }

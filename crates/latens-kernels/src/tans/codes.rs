@@ -20,12 +20,12 @@ pub struct Codes {
     pub(crate) before: [Node; BEFORE],
     pub(crate) nodes: [Node; BATCH],
     /// Behind the nodes: what a kernel has no registers for.
-    pub(crate) beside: [usize; 4],
+    pub(crate) beside: [usize; 5],
     /// Bits that the offsets take, where a kernel has summed them up.
     pub(crate) summed: Option<u32>,
     pub(super) n: usize,
     /// Where they point into a table of lower bounds, its length.
-    pub(super) end: usize,
+    pub(super) end: u32,
     pub(super) max_offset_bits: u8,
 }
 
@@ -33,7 +33,7 @@ impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
         let before = [Node::default(); BEFORE];
-        Self { before, nodes, beside: [0; 4], summed: None, n: 0, end: 0, max_offset_bits: 0 }
+        Self { before, nodes, beside: [0; 5], summed: None, n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 
@@ -48,7 +48,11 @@ impl Codes {
     }
 
     /// Drops the codes from the `n`th on; returns how many bits they had.
+    #[inline]
     pub fn cut_to(&mut self, n: usize) -> usize {
+        if n >= self.n {
+            return 0;
+        }
         let bits = |node: &Node| node.bits() as usize;
         let dropped = self.nodes[..self.n].get(n..).map_or(0, |nodes| nodes.iter().map(bits).sum());
         if n < self.n {
@@ -58,10 +62,15 @@ impl Codes {
     }
 
     /// Bits that the offsets of the latents take.
+    #[inline]
     pub fn offset_bits(&self, present: Present) -> usize {
-        if let Some(bits) = self.summed {
-            return bits as usize;
+        match self.summed {
+            Some(bits) => bits as usize,
+            None => self.sum_up(present),
         }
+    }
+
+    fn sum_up(&self, present: Present) -> usize {
         let visited = &self.nodes[..self.n];
         match present.simd() {
             _ if self.max_offset_bits == 0 => 0,

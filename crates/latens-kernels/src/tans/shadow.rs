@@ -6,6 +6,8 @@
 
 use crate::latent::Latent;
 use crate::tans::Map;
+#[cfg(target_arch = "x86_64")]
+use crate::tans::Multiples;
 use crate::tans::codes::Codes;
 use crate::tans::slot::Lowers;
 use crate::tans::stream::{BATCH, Stream};
@@ -23,6 +25,9 @@ pub(crate) struct Shadow<'a, L> {
     pub(crate) max_offset_bits: u8,
     /// What running sums begin with, [`MOST_SUMS`] at most; the last one's come first.
     pub(crate) moments: &'a mut [L],
+    /// What latents are added to, before the map for floats.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) multiples: Option<Multiples<'a, L>>,
     pub(crate) map: Map,
 }
 
@@ -33,13 +38,13 @@ impl<L: Latent> Shadow<'_, L> {
     /// Where offsets are looked for.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn has_offsets(&self) -> bool {
-        self.max_offset_bits > 0 || self.map == Map::Float
+        self.max_offset_bits > 0 || (self.map == Map::Float && self.multiples.is_none())
     }
 
     /// Has the codes say where all is that a loop has no registers for, and returns where they say so:
-    /// the ends of the nodes and of the latents, lower bounds and the stream.
+    /// the ends of the nodes and of the latents, lower bounds, the stream, and the end of the multiples.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn note(&mut self, codes: &mut Codes) -> *mut [usize; 4] {
+    pub(crate) fn note(&mut self, codes: &mut Codes) -> *mut [usize; 5] {
         codes.beside = [
             // By way of all of them, as a kernel may look at what lies behind its nodes.
             ptr::from_ref(self.visited).expose_provenance() + mem::offset_of!(Codes, beside),
@@ -49,6 +54,7 @@ impl<L: Latent> Shadow<'_, L> {
                 Lowers::Far(lowers) => lowers.as_ptr().expose_provenance(),
             },
             self.stream.bytes.as_ptr().expose_provenance(),
+            self.multiples.map_or(0, |of| of.whole.as_ptr_range().end.expose_provenance()),
         ];
         let all: *mut Codes = codes;
         // SAFETY: the field that follows the nodes.
@@ -74,11 +80,25 @@ impl<L: Latent> Shadow<'_, L> {
 
     /// What the sums of latents that come last and first begin with, as far as there are such.
     pub(crate) fn sums(&self) -> [L; MOST_SUMS] {
-        let mut sums = [L::default(); MOST_SUMS];
-        for (sum, moment) in sums.iter_mut().zip(self.moments.iter().rev()) {
-            *sum = *moment;
+        // A loop over so few becomes vectors under masks, which are waited for.
+        match *self.moments {
+            [] => [L::default(); MOST_SUMS],
+            [last] => [last, L::default()],
+            [.., first, last] => [last, first],
         }
-        sums
+    }
+}
+
+impl<L: Latent> Shadow<'_, L> {
+    /// Takes the sums back, in the order of [`Shadow::sums`].
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn take_sums(&mut self, sums: impl FnOnce() -> [L; MOST_SUMS]) {
+        match self.moments {
+            [] => {}
+            [moment] => [*moment, _] = sums(),
+            [.., first, last] => [*last, *first] = sums(),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Table<L> {
 pub struct Ways<'a> {
     pub(crate) nodes: &'a [Node],
     /// Where nodes point into a table of lower bounds, its length.
-    pub(super) end: usize,
+    pub(super) end: u32,
     pub(super) max_bits: u8,
     pub(super) max_offset_bits: u8,
 }
@@ -127,8 +127,9 @@ impl<L: Latent> Table<L> {
         Ways {
             nodes: &self.nodes,
             end: match &self.lowers {
-                Lowers::Near(_) => usize::MAX,
-                Lowers::Far(lowers) => lowers.len(),
+                Lowers::Near(_) => u32::MAX,
+                // Each has a slot.
+                Lowers::Far(lowers) => u32::try_from(lowers.len()).unwrap_or(u32::MAX),
             },
             max_bits: self.max_bits,
             max_offset_bits: self.max_offset_bits,

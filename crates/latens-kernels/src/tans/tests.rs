@@ -151,6 +151,13 @@ fn read_in_turns<L: Latent>(
     let map = [Map::NONE, Map::Flip(1 << (L::WIDTH - 1)), Map::Float][(seed / 5 % 3) as usize];
     let mut moments = [1, 1 << 40, seed, u64::MAX].map(L::from_low);
     let moments = &mut moments[..(seed % 5) as usize];
+    // Products, where they can be: whole numbers of up to 52 bits and a sign.
+    let multiples = L::WIDTH == 64 && map == Map::Float && seed.is_multiple_of(2);
+    let whole = std::array::from_fn(|i| {
+        let magnitude = mix(i as u64 ^ seed) >> (4 + i % 50);
+        L::from_low(1 << 63 ^ if i % 3 == 0 { !magnitude } else { magnitude })
+    });
+    let base = L::from_low([0.1f64, -1e-10, 3.0, 1e300][(seed / 2 % 4) as usize].to_bits());
     let bit = (seed % 8) as usize;
     let first = bytes(seed);
     let stream = Stream { bytes: &first, bit };
@@ -168,7 +175,9 @@ fn read_in_turns<L: Latent>(
         let stream = Stream { bytes: &behind[..tables[other].codes_window(n)], bit };
         let states = &mut states[other];
         let walk = Walk { ways: tables[other].ways(), states, stream, n, codes: next };
-        let bits = walk_and_unpack(present, walk, unpack, Finish { moments: &mut *moments, map });
+        let multiples = multiples.then_some(Multiples { whole: &whole, base });
+        let finish = Finish { moments: &mut *moments, multiples, map };
+        let bits = walk_and_unpack(present, walk, unpack, finish);
         let offset_bits: u32 = next.nodes[..n].iter().map(|node| node.offset_bits()).sum();
         assert_eq!(next.offset_bits(present), offset_bits as usize);
         std::mem::swap(&mut now, &mut next);
@@ -199,7 +208,8 @@ crate::twin_test!(walks_with_unpacking_agree, seeded(), |simd, case| {
 fn latents_are_finished_by_definition() {
     let map = |map, x: u32| {
         let mut latents = [x];
-        Finish { moments: &mut [], map }.run(Present::new(Simd::Scalar), &mut latents);
+        Finish { moments: &mut [], multiples: None, map }
+            .run(Present::new(Simd::Scalar), &mut latents);
         latents[0]
     };
     assert_eq!((map(Map::NONE, 7), map(Map::Flip(1 << 31), 7)), (7, 7 | 1 << 31));
@@ -207,6 +217,15 @@ fn latents_are_finished_by_definition() {
         let bits = x.to_bits();
         let ordered = if bits >> 31 == 0 { bits | 1 << 31 } else { !bits };
         assert_eq!(map(Map::Float, ordered), bits);
+    }
+    // One float below three times 0.1, and minus zero.
+    for (whole, distance, x) in [(3, u64::MAX, 0.3f64), (-1i64, 0, -0.0)] {
+        let whole = [whole.cast_unsigned() ^ 1 << 63; BATCH];
+        let multiples = Some(Multiples { whole: &whole, base: 0.1f64.to_bits() });
+        let mut latents = [distance ^ 1 << 63; BATCH];
+        let finish = Finish { moments: &mut [], multiples, map: Map::Float };
+        finish.run(Present::new(Simd::Scalar), &mut latents);
+        assert_eq!(latents, [x.to_bits(); BATCH]);
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) unsafe fn walk<L: Latent>(
     nodes: &[Node],
     max_bits: u8,
     states: &mut [u32; LANES],
-    stream: Stream<'_>,
+    stream: &Stream<'_>,
     codes: &mut Codes,
     mut shadow: Shadow<'_, L>,
 ) -> usize {

@@ -14,6 +14,7 @@
 )]
 
 use crate::latent::Latent;
+use crate::tans::codes::BEFORE;
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::Stream;
 use crate::x86_64::bmi2_tans::scalar;
@@ -231,29 +232,50 @@ pub(super) fn halves() -> (__m512i, __m512i) {
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(crate) fn offset_bits(visited: &[Node]) -> usize {
-    offset_bits_behind(visited, _mm512_setzero_si512()) as usize
+    let (nodes, latest) = visited.split_at(visited.len().saturating_sub(LATEST) & !7);
+    let mut sums = _mm512_setzero_si512();
+    for eight in nodes.as_chunks().0 {
+        sums = _mm512_add_epi64(sums, offset_bits_of(eight));
+    }
+    _mm512_reduce_add_epi64(sums) as usize + late_offset_bits(latest) as usize
 }
 
-/// The same, and what lanes of 64 bits have summed up before.
+/// The same for the end of a batch, and what lanes of 64 bits have summed up before.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(super) fn offset_bits_behind(visited: &[Node], before: __m512i) -> u32 {
-    let (nodes, latest) = visited.split_at(visited.len().saturating_sub(LATEST) & !7);
-    let fields = _mm512_set1_epi64(0xff);
+pub(super) fn offset_bits_behind(visited: &[Node; BEFORE], before: __m512i) -> u32 {
+    let (nodes, latest) = visited.split_at(BEFORE - LATEST);
     let mut sums = before;
-    for eight in nodes.as_chunks::<8>().0 {
-        // SAFETY: 64 bytes.
-        let eight = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
-        sums = _mm512_add_epi64(sums, _mm512_and_si512(_mm512_srli_epi64::<8>(eight), fields));
+    for eight in nodes.as_chunks().0 {
+        sums = _mm512_add_epi64(sums, offset_bits_of(eight));
     }
-    // Four sums, so that they do not wait for each other.
-    let mut late = [0u64; 4];
-    let (fours, rest) = latest.as_chunks::<4>();
-    for nodes in fours {
-        for (late, node) in late.iter_mut().zip(nodes) {
-            *late = scalar(*late + u64::from(node.offset_bits()));
+    _mm512_reduce_add_epi64(sums) as u32 + late_offset_bits(latest)
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn offset_bits_of(nodes: &[Node; 8]) -> __m512i {
+    // SAFETY: 64 bytes.
+    let eight = unsafe { _mm512_loadu_si512(nodes.as_ptr().cast()) };
+    _mm512_and_si512(_mm512_srli_epi64::<8>(eight), _mm512_set1_epi64(0xff))
+}
+
+/// Offset bits of nodes that were stored a moment ago.
+#[inline(always)]
+fn late_offset_bits(nodes: &[Node]) -> u32 {
+    // The low bytes have bits of codes, of which sixteen sum up to less than 256.
+    let half = |node: &Node| node.0 & 0xffff;
+    let mut all = 0;
+    for nodes in nodes.chunks(16) {
+        // Two sums, so that they do not wait for each other.
+        let mut sums = [0u64; 2];
+        let (pairs, rest) = nodes.as_chunks::<2>();
+        for pair in pairs {
+            for (sum, node) in sums.iter_mut().zip(pair) {
+                *sum = scalar(*sum + half(node));
+            }
         }
+        all += (sums[0] + sums[1] + rest.iter().map(half).sum::<u64>()) >> 8;
     }
-    let rest: u32 = rest.iter().map(|node| node.offset_bits()).sum();
-    _mm512_reduce_add_epi64(sums) as u32 + late.iter().sum::<u64>() as u32 + rest
+    all as u32
 }

@@ -14,7 +14,7 @@ mod sixteen;
 use crate::dispatch::gathers_are_slow;
 use crate::latent::Latent;
 use crate::tans::Map;
-use crate::tans::codes::{BEFORE, Codes};
+use crate::tans::codes::Codes;
 use crate::tans::shadow::{Shadow, finished};
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::{BATCH, LANES, Stream};
@@ -52,7 +52,7 @@ pub(crate) unsafe fn walk<L: Latent>(
     nodes: &[Node],
     max_bits: u8,
     states: &mut [u32; LANES],
-    stream: Stream<'_>,
+    stream: &Stream<'_>,
     codes: &mut Codes,
     mut shadow: Shadow<'_, L>,
 ) -> usize {
@@ -74,6 +74,10 @@ pub(crate) unsafe fn walk<L: Latent>(
     let (least, flip) = (splat(shadow.least()), splat(shadow.flip()));
     let few = few_bounds(shadow.lowers);
     let [mut last, mut first] = shadow.sums().map(splat);
+    if let Some(multiples) = shadow.multiples {
+        // No latents with sums have such.
+        first = splat(multiples.base);
+    }
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
         (each $before:expr, $text:tt, $after:expr, $($operand:tt)*) => {
@@ -156,7 +160,13 @@ pub(crate) unsafe fn walk<L: Latent>(
         ($kind:tt, 0, $map:tt) => {
             by_eight!(
                 "",
-                [concat!(summed!(), eight_latents!($kind), mapped!("q", $map, "zmm6"), stored!(64))],
+                [concat!(
+                    summed!(),
+                    eight_latents!($kind),
+                    joined!($map, "zmm6", ""),
+                    mapped!("q", $map, "zmm6"),
+                    stored!(64)
+                )],
                 ""
             )
         };
@@ -189,19 +199,19 @@ pub(crate) unsafe fn walk<L: Latent>(
                 ""
             )
         };
-        (@ $run:ident, $kind:tt, 32, $order:tt, $map:tt) => {
+        (@ $run:ident, $kind:tt, $width:tt, $order:tt, $map:tt) => {
             $run!(
-                sums_begun!(32, $order),
+                sums_begun!($width, $order),
                 [
-                    concat!(summed!(), sixteen_begun!($kind, 32)),
+                    concat!(summed!(), sixteen_begun!($kind, $width)),
                     concat!(
                         summed!(),
-                        summed_up!(32, $order, $map),
+                        summed_up!($width, $order, $map),
                         sixteen_latents!($kind),
                         "vmovdqa64 zmm17, zmm6\n",
                     )
                 ],
-                concat!("add {left}, 64\n", summed_up!(last 32, $order, $map))
+                concat!("add {left}, 64\n", summed_up!(last $width, $order, $map))
             )
         };
         (wide, 64, 0, $map:tt) => {
@@ -212,6 +222,8 @@ pub(crate) unsafe fn walk<L: Latent>(
                     concat!(
                         summed!(),
                         wide_latents!(short),
+                        joined!($map, "zmm6", " - 64"),
+                        joined!($map, "zmm7", ""),
                         mapped!("q", $map, "zmm6"),
                         mapped!("q", $map, "zmm7"),
                         stored!(128)
@@ -244,12 +256,20 @@ pub(crate) unsafe fn walk<L: Latent>(
             sixteen!(@ by_eight, $kind, $width, $order, $map)
         };
     }
-    let (sums, map) = (shadow.moments.len(), shadow.map);
+    let (sums, map, is_joined) = (shadow.moments.len(), shadow.map, shadow.multiples.is_some());
     // SAFETY: the caller's promise: all nodes, latents, lower bounds and bytes are there. What is summed up
     // lies in front of the codes' nodes, and in these. Rounds whose sums are not there yet store none of
     // the lanes that would lie in front of the latents.
     unsafe {
         match (shadow.lowers, L::WIDTH) {
+            (Lowers::Far(lowers), 64) if is_joined => match lowers.len() {
+                n if n > FEW_BOUNDS || !gathers_are_slow() => eight!(far, 0, joined),
+                n if n > FEW_BOUNDS / 2 => eight!(far64, 0, joined),
+                _ => eight!(far32, 0, joined),
+            },
+            (_, 64) if is_joined && is_short => sixteen!(wide, 64, 0, joined),
+            (_, 64) if is_joined && has_offsets => eight!(near, 0, joined),
+            (_, 64) if is_joined => eight!(bounds, 0, joined),
             (Lowers::Far(lowers), _) => match lowers.len() {
                 n if n > FEW_BOUNDS || !gathers_are_slow() => {
                     finished!(sums, match map => eight, far)
@@ -263,20 +283,20 @@ pub(crate) unsafe fn walk<L: Latent>(
             (_, 32) if has_offsets => finished!(sums, match map => sixteen, near, 32),
             (_, 64) => finished!(sums, flip => eight, bounds),
             (_, 32) => finished!(sums, flip => sixteen, bounds, 32),
-            (_, 16) if is_short && map == Map::NONE => sixteen!(short, 16, 0, none),
-            (_, 16) if is_short => sixteen!(short, 16, 0, flip),
-            (_, 16) if has_offsets => sixteen!(near, 16, 0, flip),
-            (_, 16) => sixteen!(bounds, 16, 0, flip),
-            _ if is_short && map == Map::NONE => sixteen!(short, 8, 0, none),
-            _ if is_short => sixteen!(short, 8, 0, flip),
-            _ if has_offsets => sixteen!(near, 8, 0, flip),
-            _ => sixteen!(bounds, 8, 0, flip),
+            (_, 16) if is_short && sums == 0 && map == Map::NONE => sixteen!(short, 16, 0, none),
+            (_, 16) if is_short => finished!(sums, flip => sixteen, short, 16),
+            (_, 16) if has_offsets => finished!(sums, flip => sixteen, near, 16),
+            (_, 16) => finished!(sums, flip => sixteen, bounds, 16),
+            _ if is_short && sums == 0 && map == Map::NONE => sixteen!(short, 8, 0, none),
+            _ if is_short => finished!(sums, flip => sixteen, short, 8),
+            _ if has_offsets => finished!(sums, flip => sixteen, near, 8),
+            _ => finished!(sums, flip => sixteen, bounds, 8),
         }
     }
-    for (moment, sum) in shadow.moments.iter_mut().rev().zip([last, first]) {
-        *moment = highest(sum);
+    shadow.take_sums(|| [highest(last), highest(first)]);
+    if let Some(latest) = codes.nodes.last_chunk() {
+        codes.summed = Some(offset_bits(latest, summed));
     }
-    codes.summed = Some(offset_bits(&codes.nodes[BATCH - BEFORE..], summed));
     // The compiler does not see that the upper halves are in use, which would slow down all code for
     // SSE from here on.
     _mm256_zeroupper();

@@ -156,7 +156,7 @@ pub(super) struct Walker {
 
 impl Walker {
     #[inline(always)]
-    pub(super) fn new(nodes: &[Node], states: &[u32; LANES], stream: Stream<'_>) -> Self {
+    pub(super) fn new(nodes: &[Node], states: &[u32; LANES], stream: &Stream<'_>) -> Self {
         Self {
             nodes: nodes.as_ptr(),
             states: states.map(u64::from),
@@ -198,7 +198,7 @@ impl Walker {
 
     /// Gives the states back; returns how many bits of the stream there were.
     #[inline(always)]
-    pub(super) fn finish(self, states: &mut [u32; LANES], stream: Stream<'_>) -> usize {
+    pub(super) fn finish(self, states: &mut [u32; LANES], stream: &Stream<'_>) -> usize {
         *states = self.states.map(|s| s as u32);
         let bytes = self.bytes.addr() - stream.bytes.as_ptr().addr();
         bytes * 8 + self.bit as usize - stream.bit
@@ -232,7 +232,7 @@ pub(crate) unsafe fn walk(
     nodes: &[Node],
     max_bits: u8,
     states: &mut [u32; LANES],
-    stream: Stream<'_>,
+    stream: &Stream<'_>,
     visited: &mut [Node],
 ) -> usize {
     let mut walker = Walker::new(nodes, states, stream);

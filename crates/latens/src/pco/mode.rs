@@ -10,3 +10,4 @@ pub(crate) mod dict;
 pub(crate) mod float_mult;
 pub(crate) mod float_quant;
 pub(crate) mod int_mult;
+pub(crate) mod variables;

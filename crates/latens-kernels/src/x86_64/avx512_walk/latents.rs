@@ -166,6 +166,33 @@ macro_rules! wide_latents {
     };
 }
 
+/// Products of whole numbers, those `$at` of the multiples, and the base, which all lanes of zmm9 have, to which
+/// latents are added: see [`crate::tans::Multiples`]. zmm31 has the topmost bit in each lane; zmm0, zmm1 and zmm3
+/// are lost.
+#[rustfmt::skip]
+macro_rules! joined {
+    (joined, $x:literal, $at:literal) => {
+        concat!(
+            "mov {n1}, [{end} + 32]
+            vpxorq zmm0, zmm31, [{n1} + {left}", $at, "]
+            # The magnitude, and the sign apart.
+            vpsraq zmm1, zmm0, 63
+            vpxorq zmm3, zmm1, zmm0
+            vcvtqq2pd zmm3, zmm3
+            vpternlogq zmm3, zmm0, zmm31, 0xf8
+            vmulpd zmm3, zmm3, zmm9
+            # Negative floats in the order of integers.
+            vpsraq zmm1, zmm3, 63
+            vpternlogq zmm3, zmm1, zmm31, 0xb4
+            vpaddq ", $x, ", ", $x, ", zmm3
+            "
+        )
+    };
+    ($map:tt, $x:literal, $at:literal) => {
+        ""
+    };
+}
+
 /// What latents are mapped by: see [`crate::tans::Map`]. zmm2 is lost.
 #[rustfmt::skip]
 macro_rules! mapped {
@@ -177,6 +204,9 @@ macro_rules! mapped {
             "vpxorq ", $x, ", ", $x, ", zmm31
             "
         )
+    };
+    ("q", joined, $x:literal) => {
+        mapped!("q", float, $x)
     };
     // Lanes without the topmost bit are inverted, and the others lose it.
     ("q", float, $x:literal) => {

@@ -142,7 +142,7 @@ macro_rules! summed_up {
         "vmovdqa64 zmm19{{k7}}{{z}}, zmm17
         "
     };
-    (@ moved 32) => {
+    (@ moved $width:tt) => {
         "vmovdqa32 zmm19{{k7}}{{z}}, zmm17
         "
     };
@@ -152,7 +152,8 @@ macro_rules! summed_up {
     (@ 64, $sum:literal, $x:literal, $y:literal) => {
         running!("q", $sum, $x)
     };
-    (@ 32, $sum:literal, $x:literal, $y:literal) => {
+    // Narrow latents have lanes of 32 bits, whose upper parts mean nothing.
+    (@ $width:tt, $sum:literal, $x:literal, $y:literal) => {
         running!("d", $sum, $x)
     };
 }
@@ -196,19 +197,34 @@ macro_rules! placed {
         )
     };
     (32, $map:tt, $x:literal, $y:literal, 1) => {
-        placed!(@ 32, $map, $x, "64")
+        placed!(@ $map, $x, "1", "vmovdqu32 [{n1} - 32 - 64]{{k7}}", $x)
     };
     (32, $map:tt, $x:literal, $y:literal, 2) => {
-        placed!(@ 32, $map, $x, "128")
+        placed!(@ $map, $x, "1", "vmovdqu32 [{n1} - 32 - 128]{{k7}}", $x)
     };
-    (@ 32, $map:tt, $x:literal, $behind:literal) => {
+    (16, $map:tt, $x:literal, $y:literal, 1) => {
+        placed!(@ $map, $x, "2", "vpmovdw ymm2", $x, "vmovdqu32 [{n1} - 16 - 32]{{k7}}, ymm2")
+    };
+    (16, $map:tt, $x:literal, $y:literal, 2) => {
+        placed!(@ $map, $x, "2", "vpmovdw ymm2", $x, "vmovdqu32 [{n1} - 16 - 64]{{k7}}, ymm2")
+    };
+    (8, $map:tt, $x:literal, $y:literal, 1) => {
+        placed!(@ $map, $x, "3", "vpmovdb xmm2", $x, "vmovdqu32 [{n1} - 8 - 16]{{k7}}, xmm2")
+    };
+    (8, $map:tt, $x:literal, $y:literal, 2) => {
+        placed!(@ $map, $x, "3", "vpmovdb xmm2", $x, "vmovdqu32 [{n1} - 8 - 32]{{k7}}, xmm2")
+    };
+    // A latent has `1 / 2^$shift` of a node's size. The mask has all bits or none.
+    (@ $map:tt, $x:literal, $shift:literal, $store:literal, $from:literal $(, $then:literal)?) => {
         concat!(
             mapped!("d", $map, $x),
             "mov {n1}, {left}
-            sar {n1}, 1
+            sar {n1}, ", $shift, "
             add {n1}, [{end} + 8]
-            vmovdqu32 [{n1} - 32 - ", $behind, "]{{k7}}, ", $x, "
-            "
+            ", $store, ", ", $from, "
+            ",
+            $($then, "
+            ",)?
         )
     };
 }

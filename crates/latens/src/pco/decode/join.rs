@@ -2,10 +2,9 @@
 
 use crate::number::Latent;
 use crate::pco::layout::mode::ModePayload;
+use crate::pco::mode::variables::Variables;
 use crate::pco::mode::{dict, float_mult, float_quant, int_mult};
 use latens_kernels::dispatch::Work;
-use latens_kernels::tans;
-use std::iter;
 
 /// Latents of a batch that are to be decoded. Lookbacks always are, and indices.
 #[derive(Clone, Copy)]
@@ -31,19 +30,11 @@ impl Wanted {
     }
 }
 
-/// Secondary latents of a batch.
-pub(super) enum Secondary<'a, L> {
-    /// All alike, as that of a good base often are.
-    Constant(L),
-    Latents(&'a [L]),
-}
-
-/// Latents to the numbers' ordered latents, in place of the primary ones.
+/// Latents to the numbers' ordered latents, in place of the primary ones, or to numbers in a place of their own.
 pub(super) struct Join<'a, L> {
     pub(super) mode: &'a ModePayload<L>,
     pub(super) indices: &'a [u32],
-    pub(super) primary: &'a mut [L],
-    pub(super) secondary: Secondary<'a, L>,
+    pub(super) variables: Variables<'a, L>,
     /// Whether indices get their values, or are checked only.
     pub(super) values: bool,
 }
@@ -53,28 +44,23 @@ impl<L: Latent> Work for Join<'_, L> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { mode, indices, primary, secondary, values: is_wanted } = self;
+        let Self { mode, indices, variables, values: is_wanted } = self;
         let joined = match mode {
-            ModePayload::Classic => true,
-            ModePayload::IntMult { base } => match secondary {
-                Secondary::Constant(x) => int_mult::join(primary, iter::repeat(x), *base),
-                Secondary::Latents(all) => int_mult::join(primary, all.iter().copied(), *base),
-            },
-            ModePayload::FloatMult { base } => match secondary {
-                Secondary::Constant(x) => float_mult::join(primary, iter::repeat(x), *base),
-                Secondary::Latents(all) => float_mult::join(primary, all.iter().copied(), *base),
-            },
-            ModePayload::FloatQuant { q } => match secondary {
-                Secondary::Constant(x) => float_quant::join(primary, iter::repeat(x), *q),
-                Secondary::Latents(all) => float_quant::join(primary, all.iter().copied(), *q),
-            },
+            ModePayload::Classic => {
+                variables.map();
+                true
+            }
+            ModePayload::IntMult { base } => int_mult::join(variables, *base),
+            ModePayload::FloatMult { base } => float_mult::join(variables, *base),
+            ModePayload::FloatQuant { q } => float_quant::join(variables, *q),
             ModePayload::Dict { values } => {
                 dict::check(indices, values).map_err(|index| {
                     let len = values.len();
                     format!("index {index} in the batch that ends here is outside of the dictionary of {len} values")
                 })?;
                 if is_wanted {
-                    dict::join(indices, values, primary);
+                    dict::join(indices, values, variables.primary);
+                    variables.map();
                 }
                 true
             }
@@ -94,34 +80,5 @@ fn unsound<L: Latent>(mode: &ModePayload<L>) -> String {
             format!("a latent in the batch that ends here is too wide for FloatQuant of {q} bits")
         }
         _ => "a multiple in the batch that ends here is beyond the floats".to_owned(),
-    }
-}
-
-/// Ordered latents to bits of numbers, whose type says by what map.
-pub(super) struct Map<'a, L> {
-    pub(super) map: tans::Map,
-    pub(super) latents: &'a [L],
-    pub(super) bits: &'a mut [L],
-}
-
-impl<L: Latent> Work for Map<'_, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let places = self.bits.iter_mut().zip(self.latents);
-        match self.map {
-            tans::Map::Flip(bits) => {
-                let bits = L::truncate(bits);
-                for (x, &latent) in places {
-                    *x = latent ^ bits;
-                }
-            }
-            tans::Map::Float => {
-                for (x, &latent) in places {
-                    *x = latent.unorder();
-                }
-            }
-        }
     }
 }

@@ -5,14 +5,17 @@ use crate::error::{Error, Result};
 use crate::number::{Latent, Number};
 use crate::pco::decode::batch::{self, Next};
 use crate::pco::decode::chunk::ChunkTables;
-use crate::pco::decode::join::{Join, Map, Secondary, Wanted};
+use crate::pco::decode::join::{Join, Wanted};
 use crate::pco::decode::room::Room;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::mode::ModePayload;
+use crate::pco::mode::float_mult;
+use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
-use latens_kernels::tans::{self, Finish, Map as To};
+use latens_kernels::tans::{self, Finish, Map, Multiples};
 use std::mem;
 use std::ops::Range;
 
@@ -39,6 +42,31 @@ pub(crate) struct Spent {
     pub(crate) delta: u64,
     pub(crate) primary: u64,
     pub(crate) secondary: u64,
+}
+
+/// Where the numbers of a batch go.
+struct Target<'a, L> {
+    place: Place<'a, L>,
+    /// Up to which bit they may come from.
+    end: usize,
+}
+
+/// What is left of FloatMult's join for the kernel that unpacks whole batches of secondary latents, where that
+/// is faster and nothing can be wrong.
+fn multiples<'a, L: Latent>(
+    mode: &ModePayload<L>,
+    primary: &'a [L; BATCH_N],
+) -> Option<Multiples<'a, L>> {
+    let present = Present::in_use();
+    let ModePayload::FloatMult { base } = mode else { return None };
+    let are_small = || {
+        present.call(
+            #[inline(always)]
+            || float_mult::are_small(primary),
+        )
+    };
+    let is_wanted = Multiples::<L>::are_fast(present) && are_small();
+    is_wanted.then(|| Multiples { whole: primary, base: base.unorder() })
 }
 
 /// Room for what a batch has, as far as the chunk has such.
@@ -149,9 +177,24 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
     ) -> Result<()> {
         debug_assert!(self.ready.is_empty());
-        let n = self.batch(tables, Wanted::ALL, src, bit)?;
+        let n = self.batch(tables, Wanted::ALL, src, bit, None)?;
         self.ready = 0..n;
         Ok(())
+    }
+
+    /// Decodes the next batch to `dst`, which must have room for it, and no other be ready; how many numbers
+    /// it has. Where something is wrong, and where its bits go on behind bit `end`, `dst` is as before.
+    pub(crate) fn batch_into(
+        &mut self,
+        tables: &ChunkTables<L>,
+        map: Map,
+        dst: &mut [L],
+        src: &[u8],
+        bit: &mut usize,
+        end: usize,
+    ) -> Result<usize> {
+        let bits = dst.get_mut(..self.left.min(BATCH_N)).unwrap_or_default();
+        self.batch(tables, Wanted::ALL, src, bit, Some(Target { place: Place { map, bits }, end }))
     }
 
     /// Moves past the next batch and fails where [`PageState::next_batch`] would: what cannot be
@@ -162,7 +205,7 @@ impl<L: Latent> PageState<L> {
         src: &[u8],
         bit: &mut usize,
     ) -> Result<()> {
-        self.batch(tables, Wanted::for_checks(&tables.meta.mode), src, bit).map(drop)
+        self.batch(tables, Wanted::for_checks(&tables.meta.mode), src, bit, None).map(drop)
     }
 
     /// Decodes the next batch as far as it is wanted; how many numbers it has. Others are anything.
@@ -172,6 +215,7 @@ impl<L: Latent> PageState<L> {
         wanted: Wanted,
         src: &[u8],
         bit: &mut usize,
+        mut target: Option<Target<'_, L>>,
     ) -> Result<usize> {
         let n = self.left.min(BATCH_N);
         let payload = &tables.meta.delta;
@@ -196,7 +240,7 @@ impl<L: Latent> PageState<L> {
             let next = match (&mut self.primary, &tables.primary) {
                 (Primary::Latents(decoder), Primary::Latents(table)) => {
                     let n = decoder.stored(n, left);
-                    let finish = Finish { moments: &mut [], map: To::NONE };
+                    let finish = Finish { moments: &mut [], multiples: None, map: Map::NONE };
                     let (ways, slots) = (table.ways(), decoder.slots());
                     Some(Next { ways, slots, codes: next_codes, n, finish })
                 }
@@ -218,6 +262,7 @@ impl<L: Latent> PageState<L> {
         let mut second = self.secondary.as_mut().zip(tables.secondary.as_ref());
         second = second.filter(|_| constant.is_none());
         let after_primary;
+        let mut is_joined = false;
         match (&mut self.primary, &tables.primary) {
             (Primary::Latents(decoder), Primary::Latents(table)) => {
                 // The first codes of the next batch follow this one's last offsets.
@@ -234,7 +279,7 @@ impl<L: Latent> PageState<L> {
                         None => batch::walk(table, decoder.slots(), src, bit, codes, stored)?,
                     }
                     let (own_slots, moments, are_all) = decoder.slots_and_moments();
-                    let finish = Finish { moments, map: To::NONE };
+                    let finish = Finish { moments, multiples: None, map: Map::NONE };
                     let next = match &mut second {
                         Some((second, table)) => {
                             let n = if wanted.secondary { second.stored(n, left) } else { 0 };
@@ -270,19 +315,43 @@ impl<L: Latent> PageState<L> {
                             }
                         }
                         let (_, moments, are_all) = second.slots_and_moments();
-                        let finish = Finish { moments, map: To::NONE };
                         let (ways, slots) = first.unwrap_or((table.ways(), decoder.slots()));
-                        let next = Next { ways, slots, codes: next_codes, n: next_n, finish };
-                        let dst = &mut secondary[..stored];
-                        ahead = batch::unpack(second_table, src, bit, codes, dst, Some(next))?;
+                        let joined = target
+                            .as_mut()
+                            .filter(|_| stored == n && are_all && moments.is_empty());
+                        let joined = joined.and_then(|target| {
+                            let multiples = multiples(&tables.meta.mode, primary)?;
+                            let map = target.place.map;
+                            let finish =
+                                Finish { moments: &mut [], multiples: Some(multiples), map };
+                            let (kernel, slots) = (second_table.walked()?, &mut *slots);
+                            let codes_ahead = &mut *next_codes;
+                            let next = Next { ways, slots, codes: codes_ahead, n: next_n, finish };
+                            let Target { place: Place { bits, .. }, end } = target;
+                            batch::unpack_beside(kernel, src, bit, *end, codes, bits, next)
+                        });
+                        is_joined = joined.is_some();
+                        ahead = match joined {
+                            Some(bits) => Some(bits),
+                            None => {
+                                let finish = Finish { moments, multiples: None, map: Map::NONE };
+                                let codes_ahead = &mut *next_codes;
+                                let next =
+                                    Next { ways, slots, codes: codes_ahead, n: next_n, finish };
+                                let dst = &mut secondary[..stored];
+                                batch::unpack(second_table, src, bit, codes, dst, Some(next))?
+                            }
+                        };
                         let mut undone = 0;
                         if ahead.is_some() {
                             mem::swap(&mut codes, &mut next_codes);
                             self.swapped ^= true;
                             undone = if are_all { stored } else { 0 };
                         }
-                        let rest = &mut secondary[undone..n];
-                        second.undo(lookbacks, *bit, stored - undone, rest)?;
+                        if !is_joined {
+                            let rest = &mut secondary[undone..n];
+                            second.undo(lookbacks, *bit, stored - undone, rest)?;
+                        }
                     } else {
                         second.skip(second_table, n, left, ahead.take(), src, bit, codes)?;
                         second.check(lookbacks, *bit)?;
@@ -306,8 +375,12 @@ impl<L: Latent> PageState<L> {
             Some(latent) => Secondary::Constant(latent),
             None => Secondary::Latents(secondary.get(..n).unwrap_or_default()),
         };
-        let join = Join { mode, indices, primary, secondary, values: wanted.values };
-        Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
+        if !is_joined {
+            let place = target.filter(|target| *bit <= target.end).map(|target| target.place);
+            let variables = Variables { primary, secondary, place };
+            let join = Join { mode, indices, variables, values: wanted.values };
+            Present::in_use().run(join).map_err(|what| Error::corrupt(*bit as u64 / 8, what))?;
+        }
         self.left -= n;
         Ok(n)
     }
@@ -323,7 +396,7 @@ impl<L: Latent> PageState<L> {
     pub(crate) fn batches_into(
         &mut self,
         tables: &ChunkTables<L>,
-        map: To,
+        map: Map,
         dst: &mut [L],
         src: &[u8],
         bit: &mut usize,
@@ -356,12 +429,12 @@ impl<L: Latent> PageState<L> {
             let n = decoder.stored(rest.min(BATCH_N), rest);
             prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
             let (slots, moments, true) = decoder.slots_and_moments() else { break };
-            let mut finish = Finish { moments, map };
+            let mut finish = Finish { moments, multiples: None, map };
             // Passes over latents want these aligned.
             let straight = finish.is_done_beside(Present::in_use());
             let place = if straight { &mut *now } else { &mut *primary };
             if !straight {
-                finish.map = To::NONE;
+                finish.map = Map::NONE;
             }
             let next = Next { ways: table.ways(), slots, codes: next_codes, n, finish };
             let mut at = *bit + ahead;
@@ -371,7 +444,7 @@ impl<L: Latent> PageState<L> {
                 break;
             }
             if !straight {
-                Present::in_use().run(Map { map, latents: primary, bits: now });
+                fill(Place { map, bits: now }, primary);
             }
             self.spent.primary += (at - *bit) as u64;
             *bit = at;
@@ -419,7 +492,7 @@ impl<L: Latent> PageState<L> {
         let from = self.ready.start;
         let latents = &self.scratch.room.batch.primary[from..from + n];
         let bits = T::bits_mut(&mut dst[..n]);
-        Present::in_use().run(Map { map: T::MAP, latents, bits });
+        fill(Place { map: T::MAP, bits }, latents);
         self.ready.start += n;
         // While the next batch is decoded.
         let behind = &mut dst[n..];
@@ -427,4 +500,12 @@ impl<L: Latent> PageState<L> {
         prefetch::to_write(Present::in_use(), &mut behind[..next]);
         n
     }
+}
+
+/// [`Place::fill`].
+fn fill<L: Latent>(place: Place<'_, L>, latents: &[L]) {
+    Present::in_use().call(
+        #[inline(always)]
+        || place.fill(latents),
+    );
 }

@@ -52,7 +52,12 @@ impl<L: Latent> Table<L> {
 
     /// For walks; none where there is nothing to walk over.
     pub(crate) fn ways(&self) -> Option<kernel::Ways<'_>> {
-        self.kernel.as_ref().filter(|table| table.single().is_none()).map(kernel::Table::ways)
+        self.walked().map(kernel::Table::ways)
+    }
+
+    /// For the kernels, where there is something to walk over.
+    pub(crate) fn walked(&self) -> Option<&kernel::Table<L>> {
+        self.kernel.as_ref().filter(|table| table.single().is_none())
     }
 
     /// For the kernels.

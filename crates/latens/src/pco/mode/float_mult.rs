@@ -5,6 +5,7 @@
 //! count floats on, through infinity and the NaNs (`M` is the mantissa's digits).
 
 use crate::number::Latent;
+use crate::pco::mode::variables::Variables;
 use crate::spare;
 use latens_kernels::dispatch::Present;
 
@@ -117,43 +118,63 @@ fn far_multiple<L: Latent>(x: L, inverse: f64, base_bits: L) -> (L, L) {
     (multiple, multiple_bits(multiple).mul_bits(base_bits))
 }
 
-/// Joins in place; false if a multiple lies beyond the last NaN.
+/// Joins; none if a multiple lies beyond the last NaN.
 #[inline(always)]
-pub(crate) fn join<L: Latent>(
-    primary: &mut [L],
-    secondary: impl Iterator<Item = L>,
-    base: L,
-) -> bool {
-    // The whole number as two's complement, less one if negative; its magnitude likewise.
-    let signed = |x: L| x ^ L::MID;
-    let magnitude = |s: L| s ^ s.sign_mask();
-    let all = primary.iter().fold(L::ZERO, |all, &x| all | magnitude(signed(x)));
-    if all >> (L::MANTISSA_DIGITS - 1) != L::ZERO {
-        return join_any(primary, secondary, base);
-    }
+pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
     let base_bits = base.unorder();
-    for (x, ulps) in primary.iter_mut().zip(secondary) {
-        let s = signed(*x);
-        let product = magnitude(s).mul_small(s & L::MID, base_bits);
-        // Its ordered latent, with MID added.
-        *x = (product ^ (product.sign_mask() & !L::MID)).add(ulps);
+    if are_small(variables.primary) {
+        variables.join(
+            #[inline(always)]
+            |x, ulps| {
+                let s = signed(x);
+                let product = magnitude(s).mul_small(s & L::MID, base_bits);
+                // Its ordered latent, with MID added.
+                (product ^ (product.sign_mask() & !L::MID)).add(ulps)
+            },
+            #[inline(always)]
+            |x| x.unorder(),
+        );
+        return true;
     }
-    true
-}
-
-/// [`join`] with multiples that may be infinite, NaN or none at all.
-#[inline(always)]
-fn join_any<L: Latent>(primary: &mut [L], secondary: impl Iterator<Item = L>, base: L) -> bool {
-    let base_bits = base.unorder();
     // The last NaN of each sign.
     let most = multiple_latent(!L::MID);
     let least = multiple_latent(L::MAX);
-    let mut ok = true;
-    for (x, ulps) in primary.iter_mut().zip(secondary) {
-        ok &= (least <= *x) & (*x <= most);
-        *x = multiple_bits(*x).mul_bits(base_bits).order().add(ulps).add(L::MID);
+    let mut is_sound = true;
+    for &x in &*variables.primary {
+        is_sound &= (least <= x) & (x <= most);
     }
-    ok
+    if is_sound {
+        variables.join(
+            #[inline(always)]
+            |x, ulps| multiple_bits(x).mul_bits(base_bits).order().add(ulps).add(L::MID),
+            #[inline(always)]
+            |x| x.unorder(),
+        );
+    }
+    is_sound
+}
+
+/// Whether all multiples are whole numbers below half of `2^M`: no infinities and NaNs to look for.
+#[inline(always)]
+pub(crate) fn are_small<L: Latent>(primary: &[L]) -> bool {
+    let half = L::ONE << (L::MANTISSA_DIGITS - 1);
+    let mut all = L::ZERO;
+    for &x in primary {
+        all = all | signed(x).add(half);
+    }
+    all >> L::MANTISSA_DIGITS == L::ZERO
+}
+
+/// The whole number as two's complement, less one if negative.
+#[inline(always)]
+fn signed<L: Latent>(latent: L) -> L {
+    latent ^ L::MID
+}
+
+/// Its magnitude likewise.
+#[inline(always)]
+fn magnitude<L: Latent>(signed: L) -> L {
+    signed ^ signed.sign_mask()
 }
 
 #[cfg(test)]
@@ -161,6 +182,7 @@ mod tests {
     use super::*;
     use crate::number::float_bits::FloatBits;
     use crate::number::{Number, f16};
+    use crate::pco::mode::variables::{Place, Secondary};
 
     fn round_trip<T: Number>(numbers: &[T], base: T)
     where
@@ -168,8 +190,14 @@ mod tests {
     {
         let latents: Vec<T::L> = numbers.iter().map(|x| x.to_latent()).collect();
         let (mut primary, secondary) = split(latents.clone(), base.to_latent());
-        assert!(join(&mut primary, secondary.into_iter(), base.to_latent()));
+        let mut bits = latents.clone();
+        for place in [Some(Place { map: T::MAP, bits: &mut bits }), None] {
+            let secondary = Secondary::Latents(&secondary);
+            let variables = Variables { primary: &mut primary, secondary, place };
+            assert!(join(variables, base.to_latent()));
+        }
         assert_eq!(primary, latents);
+        assert_eq!(bits, latents.iter().map(|x| x.unorder()).collect::<Vec<_>>());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::bits::low_mask;
 use crate::number::Latent;
+use crate::pco::mode::variables::{Secondary, Variables};
 use crate::spare;
 use latens_kernels::dispatch::Present;
 
@@ -22,22 +23,34 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, q: u32) -> (Vec<L>, Vec<L>) 
     (latents, rests)
 }
 
-/// Joins in place; false if a primary latent has more than `k − q` bits or a secondary one more
-/// than `q`.
+/// Joins; none if a primary latent has more than `k − q` bits or a secondary one more than `q`.
 #[inline(always)]
-pub(crate) fn join<L: Latent>(
-    primary: &mut [L],
-    secondary: impl Iterator<Item = L>,
-    q: u32,
-) -> bool {
+pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, q: u32) -> bool {
     let low = L::truncate(low_mask(q));
     let zero = L::MID >> q;
     let high = L::MAX >> q;
-    let mut ok = true;
-    for (x, rest) in primary.iter_mut().zip(secondary) {
-        ok &= (*x <= high) & (rest <= low);
-        let part = if *x >= zero { rest } else { low.sub(rest) };
-        *x = (*x << q).add(part);
+    let mut is_sound = true;
+    for &x in &*variables.primary {
+        is_sound &= x <= high;
     }
-    ok
+    match variables.secondary {
+        Secondary::Constant(rest) => is_sound &= rest <= low,
+        Secondary::Latents(all) => {
+            for &rest in all {
+                is_sound &= rest <= low;
+            }
+        }
+    }
+    if is_sound {
+        variables.join(
+            #[inline(always)]
+            |x, rest| {
+                let part = if x >= zero { rest } else { low.sub(rest) };
+                (x << q).add(part)
+            },
+            #[inline(always)]
+            |x| x.unorder(),
+        );
+    }
+    is_sound
 }

@@ -2,6 +2,7 @@
 
 use crate::number::Latent;
 use crate::pco::mode::float_mult::WHOLE;
+use crate::pco::mode::variables::{Secondary, Variables};
 use crate::spare;
 use latens_kernels::dispatch::Present;
 
@@ -67,19 +68,29 @@ fn of_near(all: u64, divisor: u64, inverse: f64) -> (u64, u64) {
     (near.wrapping_add(is_more), over.wrapping_add(divisor & is_more))
 }
 
-/// Joins in place; false if a secondary latent is not below the base.
+/// Joins; none if a secondary latent is not below the base.
 #[inline(always)]
-pub(crate) fn join<L: Latent>(
-    primary: &mut [L],
-    secondary: impl Iterator<Item = L>,
-    base: L,
-) -> bool {
-    let mut ok = true;
-    for (x, rest) in primary.iter_mut().zip(secondary) {
-        ok &= rest < base;
-        *x = x.mul(base).add(rest);
+pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
+    let is_sound = match variables.secondary {
+        Secondary::Constant(rest) => rest < base,
+        Secondary::Latents(all) => {
+            let mut all_are = true;
+            for &rest in all {
+                all_are &= rest < base;
+            }
+            all_are
+        }
+    };
+    if is_sound {
+        let flip = variables.flip();
+        variables.join(
+            #[inline(always)]
+            |x, rest| x.mul(base).add(rest),
+            #[inline(always)]
+            |x| x ^ flip,
+        );
     }
-    ok
+    is_sound
 }
 
 #[cfg(test)]

@@ -82,6 +82,22 @@ impl<L: Latent> Chunk<L> {
     }
 }
 
+impl<L: Latent> Chunk<L> {
+    /// [`PageState::batch_into`].
+    pub(super) fn batch_into(
+        &mut self,
+        map: Map,
+        dst: &mut [L],
+        bytes: &[u8],
+        bit: &mut usize,
+    ) -> Result<usize> {
+        match &mut self.page {
+            Some(page) => page.batch_into(&self.tables, map, dst, bytes, bit, usize::MAX),
+            None => Ok(0),
+        }
+    }
+}
+
 impl<L: Latent> OpenChunk for Chunk<L> {
     fn start(&mut self, bytes: &[u8]) -> Result<usize> {
         let mut r = BitReader::new(bytes, 0);

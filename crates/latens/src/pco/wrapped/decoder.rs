@@ -7,6 +7,7 @@ use crate::number::Number;
 use crate::pco::decode::chunk::ChunkTables;
 use crate::pco::decode::page::PageState;
 use crate::pco::decode::workshop::Workshop;
+use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::{DeltaEncoding, Mode};
@@ -111,11 +112,10 @@ impl<T: Number> ChunkDecoder<T> {
             let room = T::bits_mut(&mut dst[filled..]);
             let end = 8 * src.len();
             filled += state.batches_into(&tables, T::MAP, room, &copy, &mut bit, end);
-            let next = state.next_batch(&tables, &copy, &mut bit);
-            if next.is_err() || bit > 8 * src.len() {
-                return Ok(None);
-            }
-            filled += state.take(&mut dst[filled..]);
+            let room = T::bits_mut(&mut dst[filled..]);
+            let n = state.batch_into(&tables, T::MAP, room, &copy, &mut bit, end);
+            let (Ok(n), true) = (n, bit <= end) else { return Ok(None) };
+            filled += n;
         }
         state.keep_copy(copy);
         let mut r = BitReader::new(src, bit);
@@ -160,9 +160,14 @@ impl<T: Number> PageDecoder<'_, T> {
             if filled == dst.len() {
                 return Ok(filled);
             }
-            self.state
-                .next_batch(&self.tables, self.src, &mut self.bit)
-                .map_err(|e| e.after_values(filled as u64))?;
+            let room = T::bits_mut(&mut dst[filled..]);
+            let after = |e: Error| e.after_values(filled as u64);
+            if room.len() >= state.left().min(BATCH_N) {
+                let n = state.batch_into(tables, T::MAP, room, src, bit, usize::MAX);
+                filled += n.map_err(after)?;
+            } else {
+                state.next_batch(tables, src, bit).map_err(after)?;
+            }
         }
     }
 

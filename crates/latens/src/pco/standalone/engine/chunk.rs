@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::number::{Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::inspect::chunk::ChunkInspection;
+use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::trailer::ChunkEntry;
 use crate::pco::standalone::info::ChunkInfo;
@@ -114,6 +115,20 @@ impl<S: Supply> Engine<S> {
                 *summed = *filled;
             }
             if straight > 0 {
+                continue;
+            }
+            let n = chunk.left().min(BATCH_N);
+            let emitted_bytes = self.emitted_bytes + n as u64 * width;
+            if n <= dst.len() - *filled && self.limits.check_output(emitted_bytes).is_ok() {
+                let Some(typed) = chunk.as_any().downcast_mut::<Chunk<T::L>>() else {
+                    return Err(Error::invalid("a chunk of another type"));
+                };
+                let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
+                advance(&mut self.source, &mut current.bit, |bytes, bit| {
+                    typed.batch_into(T::MAP, dst, bytes, bit)
+                })?;
+                *filled += n;
+                self.emitted_bytes = emitted_bytes;
                 continue;
             }
             advance(&mut self.source, &mut current.bit, |bytes, bit| chunk.next_batch(bytes, bit))?;
