@@ -61,7 +61,7 @@ pub(crate) fn plan<L: Latent>(
     let plain = best.as_ref().map_or(ModeChoice::Classic, |best| best.mode);
     if mode.is_none() {
         let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
-        let dicts = Distinct::of(&sorted).orders(&latents, &sample, bits, config.delta);
+        let dicts = Distinct::of(&sorted).orders(&latents, &sample, bits, config);
         // One dictionary in two orders: values are looked for once.
         let has_two = dicts.len() > 1;
         let mut in_order = None;

@@ -2,7 +2,7 @@
 
 use crate::number::Latent;
 use crate::pco::binning::optimize::log2;
-use crate::pco::config::DeltaSpec;
+use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
 use crate::pco::layout::mode::MAX_DICT;
@@ -11,8 +11,13 @@ use std::ops::Range;
 
 /// Largest dictionary that is tried.
 pub(crate) const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
-/// Bins of a dictionary take more than ideal codes, by about as much.
-const LEAST_OF_DICT: f64 = 0.99;
+/// Part of the bits of the best other mode that a dictionary's ideal codes must take at most, and that its
+/// differences must in the order of values: bins take somewhat more.
+const MOST_OF_OTHER: f64 = 0.99;
+const MOST_IN_ORDER: f64 = 0.98;
+/// The same at quick levels, as making a dictionary takes long.
+const QUICK_MOST_OF_OTHER: f64 = 0.95;
+const QUICK_MOST_IN_ORDER: f64 = 0.9;
 /// Up to this part of all that has values never seen, a sample tells how many values there are.
 const SURE: f64 = 0.1;
 /// Places for hashes, as bits in the nearest cache.
@@ -122,18 +127,24 @@ impl<L: Latent> Distinct<L> {
         Self { values, at_least, in_all, entropy, repeats: total / distinct.max(1.0), unseen }
     }
 
-    /// Orders of dictionaries that may take fewer than so many bits for all latents.
+    /// Orders of dictionaries that may take fewer than `bits` for all latents.
     pub(crate) fn orders(
         mut self,
         all: &[L],
         sample: &Sample<L>,
         bits: f64,
-        delta: DeltaSpec,
+        config: &Config,
     ) -> Vec<dict::Order> {
+        let (most, in_order) = if config.is_quick() {
+            (bits * QUICK_MOST_OF_OTHER, bits * QUICK_MOST_IN_ORDER)
+        } else {
+            (bits * MOST_OF_OTHER, bits * MOST_IN_ORDER)
+        };
         let may_win = |distinct: &Self, order| match order {
-            dict::Order::Count => distinct.may_win(all.len(), bits),
+            dict::Order::Count => distinct.may_win(all.len(), most),
             dict::Order::Value => {
-                delta == DeltaSpec::Auto && distinct.may_win_in_order(sample, all.len(), bits)
+                config.delta == DeltaSpec::Auto
+                    && distinct.may_win_in_order(sample, all.len(), in_order)
             }
         };
         let mut orders = vec![dict::Order::Count, dict::Order::Value];
@@ -154,18 +165,18 @@ impl<L: Latent> Distinct<L> {
         self.in_all = self.in_all.max(taken as f64);
     }
 
-    /// Whether values repeat enough for a dictionary of a chunk of `n`.
+    /// Whether values repeat enough for a dictionary of a chunk of `n`, whose codes take `most` bits at most.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn may_win(&self, n: usize, bits: f64) -> bool {
+    fn may_win(&self, n: usize, most: f64) -> bool {
         let least = self.entropy * n as f64 + self.at_least as f64 * f64::from(L::BITS);
-        L::BITS > 8 && self.at_least <= DICT && self.repeats > 3.0 && least < bits * LEAST_OF_DICT
+        L::BITS > 8 && self.at_least <= DICT && self.repeats > 3.0 && least < most
     }
 
-    /// Whether a dictionary in the order of the values may win by small differences of indices.
+    /// The same for a dictionary in the order of the values, by small differences of indices.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn may_win_in_order(&self, sample: &Sample<L>, n: usize, bits: f64) -> bool {
+    fn may_win_in_order(&self, sample: &Sample<L>, n: usize, most: f64) -> bool {
         let entries = self.in_all * f64::from(L::BITS);
-        if L::BITS == 8 || self.in_all > DICT as f64 || entries > bits * 0.7 {
+        if L::BITS == 8 || self.in_all > DICT as f64 || entries > most * 0.71 {
             return false;
         }
         let ranks = self.ranks(&sample.latents);
@@ -173,7 +184,7 @@ impl<L: Latent> Distinct<L> {
         let rough = by_order.into_iter().fold(f64::INFINITY, f64::min);
         // Differences grow with the values that the sample has not seen, where these are.
         let wider = -(1.0 - self.unseen).max(0.5).log2();
-        entries + (rough + wider) * (n as f64) < bits * 0.98
+        entries + (rough + wider) * (n as f64) < most
     }
 
     /// Which of the values each latent is.
