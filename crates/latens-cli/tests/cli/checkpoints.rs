@@ -147,7 +147,7 @@ fn an_unreadable_checkpoint_is_named_with_its_byte() {
     f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "layer.weight", "byte "]);
     f.write("m.safetensors", b"");
     f.run(&["compress", "m.safetensors"]).fails(&["m.safetensors", "byte 0"]);
-    f.write("g.gguf", b"XXXX\x03\0\0\0");
+    f.write("g.gguf", b"ABCD\x03\0\0\0");
     f.run(&["compress", "g.gguf"]).fails(&["a GGUF file begins with", "byte 0"]);
     f.write("g.gguf", b"GGUF\x03\0\0\0");
     f.run(&["compress", "g.gguf"]).fails(&["g.gguf", "byte 8"]);

@@ -139,6 +139,6 @@ fn a_flat_checkpoint_can_be_looked_into() {
     f.run(&["compress", "m.safetensors", "-l", "1"]).ok();
     let coded = report(&f.run(&["inspect", "m.wcodec", "--json"]).ok());
     assert_eq!(coded["tensors"][0]["order0_entropy"], tensors[0]["order0_entropy"]);
-    f.write("g.gguf", b"XXXX");
+    f.write("g.gguf", b"ABCD");
     f.run(&["inspect", "g.gguf"]).fails(&["a GGUF file begins with", "g.gguf"]);
 }
