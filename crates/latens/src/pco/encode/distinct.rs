@@ -1,4 +1,4 @@
-//! Whether dictionaries may win, by the distinct values of a sample.
+//! What the distinct values of a sample say: whether dictionaries may win, and how likely lookbacks are.
 
 use crate::number::Latent;
 use crate::pco::binning::optimize::log2;
@@ -204,5 +204,45 @@ impl<L: Latent> Distinct<L> {
             ranks[place(value)] = rank;
         }
         latents.iter().map(|&x| ranks[place(x)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pco::binning::sort::sort;
+    use crate::pco::encode::sample::stripes;
+
+    fn mix(x: u64) -> u64 {
+        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mix(mix(mix(x + 1)))
+    }
+
+    fn recurrence(latent: impl Fn(u64) -> u64) -> Recurrence {
+        let latents: Vec<u64> = (0..100_000).map(latent).collect();
+        let sample = Sample::new(&latents, stripes(latents.len(), 1 << 12));
+        let mut sorted = sample.latents.clone();
+        sort(&mut sorted);
+        Recurrence::of(&sample, &sorted)
+    }
+
+    #[test]
+    fn what_comes_again_is_told_from_what_does_not() {
+        let noise = recurrence(mix);
+        assert!(noise.is_rare() && !noise.is_likely(60.0) && !noise.is_hidden(60.0));
+        // Anywhere: a lookback must take fewer bits than a latent.
+        let table = recurrence(|i| mix(mix(i) % 3000));
+        assert!(!table.is_rare() && table.is_likely(20.0) && !table.is_likely(11.0));
+        assert!(table.is_hidden(20.0) && !table.is_hidden(11.0));
+        let rows = recurrence(|i| mix(i / 512 * 100 + mix(i) % 20));
+        assert!(rows.is_likely(1.0) && rows.is_hidden(1.0));
+    }
+
+    #[test]
+    fn no_more_values_are_counted_than_there_are() {
+        let latents: Vec<u64> = (0..200_000).map(|i| mix(i % 50_000)).collect();
+        let mut distinct = Distinct::of(&latents[..1]);
+        distinct.count(&latents);
+        assert!((40_000..=50_000).contains(&distinct.at_least), "{}", distinct.at_least);
     }
 }
