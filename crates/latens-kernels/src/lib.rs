@@ -12,6 +12,7 @@ mod latent;
 pub mod lookup;
 pub mod pack;
 pub mod prefetch;
+pub mod products;
 pub mod ranges;
 pub mod rans;
 pub mod sums;
@@ -59,6 +60,8 @@ mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     mod avx2_offsets;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_products;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans_encode;
@@ -76,6 +79,8 @@ mod x86_64 {
     pub(crate) mod avx512_few_ranges;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_pack;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_products;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_ranges;
     #[cfg(any(target_arch = "x86_64", test))]

@@ -51,10 +51,11 @@ pub(crate) fn fits<L: Latent>(
     orders.iter().map(to_fit).collect()
 }
 
+/// The mean of latents of at most 32 bits, of which no chunk has so many that their sum overflows.
 #[expect(clippy::cast_precision_loss, reason = "statistics")]
 pub(crate) fn mean<L: Latent>(stripes: &[&[L]]) -> f64 {
     let n: usize = stripes.iter().map(|stripe| stripe.len()).sum();
-    let sum = |stripe: &&[L]| stripe.iter().map(|x| x.to_u64() as f64).sum::<f64>();
+    let sum = |stripe: &&[L]| stripe.iter().map(|x| x.to_u64()).sum::<u64>() as f64;
     stripes.iter().map(sum).sum::<f64>() / n.max(1) as f64
 }
 

@@ -1,6 +1,8 @@
 //! What weights of Conv1 are found by: sums of products, and the least squares that solve them.
 
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
+use latens_kernels::products;
 
 /// Sums of products of centred latents with those before them.
 #[derive(Clone, Debug)]
@@ -29,8 +31,7 @@ impl Products {
         }
         self.n += latents.len() - order;
         let xs: Vec<f64> = latents.iter().map(|x| x.to_u64() as f64 - center).collect();
-        for a in 0..width {
-            let mut sum = dot(&xs[order..], &xs[order - a..]);
+        for (a, mut sum) in with_those_before(&xs, order).into_iter().enumerate() {
             self.sums[a] += sum;
             // Along a diagonal the sums differ by one product at either end.
             for b in 1..width - a {
@@ -108,17 +109,23 @@ impl Products {
     }
 }
 
-/// The sum of products, by eight sums that do not wait for each other.
+/// Sums of products that are taken together, so that one factor is loaded once.
+const TOGETHER: usize = 4;
+
+/// Sums of the products of numbers from the `order`-th on with those 0 to `order` places before.
+fn with_those_before(xs: &[f64], order: usize) -> Vec<f64> {
+    let present = Present::in_use();
+    let places: Vec<&[f64]> = (0..=order).map(|place| &xs[order - place..]).collect();
+    let (fours, rest) = places.as_chunks::<TOGETHER>();
+    let fours = fours.iter().flat_map(|four| products::sums(present, &xs[order..], *four));
+    let rest = rest.iter().flat_map(|one| products::sums(present, &xs[order..], [*one]));
+    fours.chain(rest).collect()
+}
+
+/// The sum of products of two stretches, as far as both go.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a, a_rest) = a.as_chunks::<8>();
-    let (b, b_rest) = b[..b.len().min(a.len() * 8 + a_rest.len())].as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for (sum, (x, y)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += x * y;
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f64>()
+    let [sum] = products::sums(Present::in_use(), &a[..a.len().min(b.len())], [b]);
+    sum
 }
 
 /// The lower triangle whose product with its transpose a symmetric positive definite matrix is.
