@@ -7,19 +7,21 @@ use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
 use crate::pco::layout::mode::MAX_DICT;
 use crate::pco::mode::dict;
+use std::f64::consts::LN_2;
 use std::ops::Range;
 
 /// Largest dictionary that is tried.
 pub(crate) const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
 /// Part of the bits of the best other mode that a dictionary's ideal codes must take at most, and that its
 /// differences must in the order of values: bins take somewhat more.
-const MOST_OF_OTHER: f64 = 0.99;
+const MOST_OF_OTHER: f64 = 0.98;
 const MOST_IN_ORDER: f64 = 0.98;
 /// The same at quick levels, as making a dictionary takes long.
 const QUICK_MOST_OF_OTHER: f64 = 0.95;
 const QUICK_MOST_IN_ORDER: f64 = 0.9;
-/// Up to this part of all that has values never seen, a sample tells how many values there are.
-const SURE: f64 = 0.1;
+/// Where values never seen, were each of them another one, would take no more than this part of the bits, a sample
+/// tells how many values there are.
+const SURE: f64 = 0.05;
 /// Places for hashes, as bits in the nearest cache.
 const PLACES: usize = 1 << 18;
 
@@ -118,8 +120,10 @@ impl<L: Latent> Distinct<L> {
             once += if run.len() == 1 { 1.0 } else { 0.0 };
             twice += if run.len() == 2 { 1.0 } else { 0.0 };
         }
-        // After Chao: those never seen, by how many were seen once and twice.
+        // After Miller and Madow: a sample has fewer values, and tells them apart by fewer bits.
         let distinct = values.len() as f64;
+        entropy += (distinct - 1.0) / (2.0 * LN_2 * total);
+        // After Chao: those never seen, by how many were seen once and twice.
         let in_all = distinct + once * once / (2.0 * f64::max(twice, 1.0));
         // After Good and Turing: as many as have a value that was seen once.
         let unseen = once / f64::max(total, 1.0);
@@ -128,6 +132,7 @@ impl<L: Latent> Distinct<L> {
     }
 
     /// Orders of dictionaries that may take fewer than `bits` for all latents.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(crate) fn orders(
         mut self,
         all: &[L],
@@ -149,7 +154,8 @@ impl<L: Latent> Distinct<L> {
         };
         let mut orders = vec![dict::Order::Count, dict::Order::Value];
         orders.retain(|&order| may_win(&self, order));
-        if !orders.is_empty() && self.unseen > SURE {
+        let of_unseen = self.unseen * all.len() as f64 * f64::from(L::BITS);
+        if !orders.is_empty() && of_unseen > bits * SURE {
             self.count(all);
             orders.retain(|&order| may_win(&self, order));
         }
