@@ -16,7 +16,7 @@ use std::ops::Range;
 /// What slow encodings must save unless size is all that matters.
 const SLOW_MUST_SAVE: f64 = 0.08;
 /// What lookbacks must save: they are slower than consecutive deltas, though not by that much.
-const LOOKBACK_MUST_SAVE: f64 = 0.02;
+const LOOKBACK_MUST_SAVE: f64 = 0.025;
 /// The same at quick levels, as they take three to seven times as long to encode.
 const QUICK_LOOKBACK_MUST_SAVE: f64 = 0.05;
 /// Numbers that are glanced at for lookbacks where those are unlikely.
