@@ -120,7 +120,10 @@ class WcodecReader:
         threads: int,
         max_output: int | None,
         max_alloc: int | None,
+        salvage: bool,
     ) -> WcodecReader: ...
+    @property
+    def damage(self) -> list[tuple[int, str]]: ...
     @property
     def model_hash(self) -> str: ...
     @property

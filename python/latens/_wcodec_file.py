@@ -32,6 +32,15 @@ class TensorInfo(NamedTuple):
     """The tensor whose bytes it shares, if it has none of its own."""
 
 
+class Damage(NamedTuple):
+    """Something that is wrong with a file beside its tensors."""
+
+    offset: int
+    """Its byte in the file."""
+    what: str
+    """What it is, and what was done about it."""
+
+
 class Slice:
     """A tensor of which parts are decoded: `part[2:8]`, `part[0, :, ::2]`.
 
@@ -106,6 +115,12 @@ class File(Mapping[str, Any]):
     def keys(self) -> Any:
         """The names of all tensors, in the order of the file."""
         return list(self._tensors)
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What is wrong with header, index, footer or tables of a file opened with `salvage=True`, in the
+        order in which it was found; of a damaged index, tensors up to the damage are there."""
+        return [Damage(*found) for found in self._reader.damage]
 
     def info(self, name: str) -> TensorInfo:
         """Type, shape and sizes of a tensor."""

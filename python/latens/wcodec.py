@@ -22,11 +22,12 @@ from . import _arguments, _latens
 from ._buffers import Array, octets
 from ._limits import bounded
 from ._output import Path, completely, settle
-from ._wcodec_file import File, Progress, Slice, TensorInfo
+from ._wcodec_file import Damage, File, Progress, Slice, TensorInfo
 from ._wcodec_write import compress_file, save_file
 from .errors import InvalidArgumentError
 
 __all__ = [
+    "Damage",
     "File",
     "Slice",
     "TensorInfo",
@@ -45,17 +46,25 @@ def open(
     threads: int = 0,
     max_output: int | None = None,
     max_alloc: int | None = None,
+    salvage: bool = False,
 ) -> File:
     """Open a `.wcodec` file: a path, or its bytes. Only its index is read.
 
     `base` is the checkpoint that it was coded against, where there is one; `threads` 0 stands for all
     cores; `max_output` bounds the bytes of a tensor, `max_alloc` those of tables.
+
+    With `salvage`, a file whose header, index or footer is damaged is opened as far as that goes, and its
+    `damage` says what is wrong. Tensors are compared with their checksums as ever: those that are whole
+    can be had, others raise `CorruptError`.
     """
     _arguments.counts(threads=threads, max_output=max_output, max_alloc=max_alloc)
+    _arguments.flags(salvage=salvage)
     if isinstance(source, (str, os.PathLike)):
         os.stat(source)
         with _arguments.of_file(source):
-            reader = _latens.WcodecReader(source, None, base, threads, max_output, max_alloc)
+            reader = _latens.WcodecReader(
+                source, None, base, threads, max_output, max_alloc, salvage
+            )
         return File(reader)
     if hasattr(source, "read"):
         raise InvalidArgumentError(
@@ -67,7 +76,9 @@ def open(
             f"{source!r} are bytes, which stand for the file itself; for its path write "
             "os.fsdecode(path)"
         )
-    return File(_latens.WcodecReader(None, data, base, threads, max_output, max_alloc))
+    return File(
+        _latens.WcodecReader(None, data, base, threads, max_output, max_alloc, salvage)
+    )
 
 
 def _is_path(source: bytes) -> bool:

@@ -54,6 +54,8 @@ type Entry = (String, String, Vec<u64>, usize, usize, Option<String>);
 #[pyclass(frozen, module = "latens._latens")]
 pub(crate) struct WcodecReader {
     reader: Reader<Source>,
+    /// What is wrong with the file beside tensors, and at which byte.
+    damage: Vec<(u64, String)>,
 }
 
 impl WcodecReader {
@@ -72,6 +74,7 @@ impl WcodecReader {
 #[pymethods]
 impl WcodecReader {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "one call of Python's")]
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
@@ -80,6 +83,7 @@ impl WcodecReader {
         threads: usize,
         max_output: Option<u64>,
         max_alloc: Option<u64>,
+        salvage: bool,
     ) -> PyResult<Self> {
         let limits = limits(max_output, max_alloc);
         run(py, None, 0, |_| {
@@ -87,11 +91,17 @@ impl WcodecReader {
                 (Some(path), _) => Source::File(File::open(path)?),
                 (None, data) => Source::Bytes(data.unwrap_or_default()),
             };
-            let mut reader = Reader::open(source, limits)?.threads(threads);
+            let (reader, damage) = if salvage {
+                let found = Reader::salvage(source, limits)?;
+                (found.reader, found.damage.into_iter().map(|d| (d.at, d.what)).collect())
+            } else {
+                (Reader::open(source, limits)?, Vec::new())
+            };
+            let mut reader = reader.threads(threads);
             if let Some(path) = base {
                 reader = reader.with_base(self::base(&path, limits)?)?;
             }
-            Ok(Self { reader })
+            Ok(Self { reader, damage })
         })
     }
 
@@ -107,6 +117,12 @@ impl WcodecReader {
     /// Names and lengths of the source files.
     fn files(&self) -> Vec<(String, u64)> {
         self.reader.files().map(|(name, len)| (name.to_owned(), len)).collect()
+    }
+
+    /// What is wrong with a file that was opened in spite of it: bytes, and what is there.
+    #[getter]
+    fn damage(&self) -> Vec<(u64, String)> {
+        self.damage.clone()
     }
 
     #[getter]

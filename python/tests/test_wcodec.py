@@ -203,6 +203,36 @@ def test_errors(saved, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_salvage(saved):
+    whole = saved.read_bytes()
+    assert wcodec.open(whole, salvage=True).damage == []
+    # A bit of the header, and the footer cut off: the checksum of the index mends the one, its place the other.
+    for data in (flipped(whole, 20), whole[:-8]):
+        with pytest.raises((latens.CorruptError, latens.TruncatedError)):
+            wcodec.open(data)
+        file = wcodec.open(data, salvage=True)
+        assert file.damage and all(type(d.offset) is int and d.what for d in file.damage)
+        for name, array in tensors().items():
+            assert same(file[name], array), name
+    # Of damage to a tensor only that one suffers.
+    lost = []
+    file = wcodec.open(flipped(flipped(whole, 20), 200), salvage=True)
+    for name, array in tensors().items():
+        try:
+            assert same(file[name], array), name
+        except latens.CorruptError:
+            lost.append(name)
+    assert len(lost) == 1
+    with pytest.raises(latens.LatensError):
+        wcodec.open(b"not such a file", salvage=True)
+    with pytest.raises(latens.InvalidArgumentError, match="salvage"):
+        wcodec.open(whole, salvage="yes")
+
+
+def flipped(data, at):
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
 def test_bfloat16(tmp_path):
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
     array = np.linspace(-1, 1, 99).astype(ml_dtypes.bfloat16)
