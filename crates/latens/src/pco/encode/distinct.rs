@@ -22,6 +22,12 @@ const QUICK_MOST_IN_ORDER: f64 = 0.9;
 /// Where values never seen, were each of them another one, would take no more than this part of the bits, a sample
 /// tells how many values there are.
 const SURE: f64 = 0.05;
+/// Where no more than this part of many numbers has values never seen, so many times fewer say how many values there
+/// are, a group at a time.
+const FEW_UNSEEN: f64 = 0.1;
+const MANY: usize = 1 << 16;
+const PART: usize = 4;
+const GROUP: usize = 256;
 /// Places for hashes, as bits in the nearest cache.
 const PLACES: usize = 1 << 18;
 
@@ -29,10 +35,10 @@ const PLACES: usize = 1 << 18;
 fn taken<'a, L: Latent>(latents: impl Iterator<Item = &'a L>, places: &mut [u64]) -> usize {
     let log = (places.len() * 64).ilog2();
     places.fill(0);
-    for &x in latents {
+    latents.for_each(|&x| {
         let place = dict::hash(x, log);
         places[place / 64] |= 1 << (place % 64);
-    }
+    });
     places.iter().map(|word| word.count_ones() as usize).sum()
 }
 
@@ -93,7 +99,7 @@ impl Recurrence {
 /// Distinct values of a sample.
 pub(crate) struct Distinct<L> {
     values: Vec<L>,
-    /// No fewer there are in all.
+    /// No fewer there are in all, as far as they were counted.
     at_least: usize,
     /// About how many there are in all.
     in_all: f64,
@@ -163,12 +169,20 @@ impl<L: Latent> Distinct<L> {
     }
 
     /// What a sample cannot tell: how many values come in all, no fewer of which are found than places that
-    /// their hashes fall on.
+    /// their hashes fall on. Of a part, values go on as they grew from the sample to it, by a power law.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "up to 2^24")]
     fn count(&mut self, all: &[L]) {
-        let taken = taken(all.iter(), &mut vec![0; PLACES / 64]);
-        self.at_least = self.at_least.max(taken);
-        self.in_all = self.in_all.max(taken as f64);
+        let is_sure = self.unseen <= FEW_UNSEEN && all.len() > MANY;
+        let part = if is_sure { PART } else { 1 };
+        let latents = all.chunks(GROUP).step_by(part).flatten();
+        let taken = taken(latents, &mut vec![0; PLACES / 64]).max(self.at_least) as f64;
+        let (seen, sample_n) = (self.values.len() as f64, self.repeats * self.values.len() as f64);
+        let times = (all.len() / part) as f64 / sample_n;
+        let power = if times > 1.0 { (taken / seen).ln() / times.ln() } else { 0.0 };
+        let taken = taken * (part as f64).powf(power.clamp(0.0, 1.0));
+        self.at_least = taken as usize;
+        self.in_all = self.in_all.max(taken);
     }
 
     /// Whether values repeat enough for a dictionary of a chunk of `n`, whose codes take `most` bits at most.
