@@ -1,6 +1,7 @@
 //! Latents that lie near each other: a table has a place for each value from the least to the greatest.
 
 use crate::number::Latent;
+use crate::spare;
 use latens_kernels::dispatch::Present;
 
 /// The greatest latent lies no more than this above the least.
@@ -55,6 +56,32 @@ fn by_lanes<L: Latent, const LANES: usize>(latents: &[L], min: L, span: usize) -
         counts[place(x, min)][0] += 1;
     }
     counts.into_iter().map(|lanes| lanes.iter().sum()).collect()
+}
+
+/// By latent, which of some ranges of values it lies in, all of them between `min` and `min + span`.
+pub(crate) fn symbols<L: Latent>(
+    latents: &[L],
+    (min, span): (L, usize),
+    ranges: impl Iterator<Item = (L, L)>,
+) -> Vec<u16> {
+    const GROUP: usize = 8;
+    // A power of two has a mask, which is quicker than a comparison that can fail.
+    let mut by_value = vec![0u16; (span + 1).next_power_of_two()];
+    for (symbol, (lower, upper)) in (0u16..).zip(ranges) {
+        by_value[place(lower, min)..=place(upper, min)].fill(symbol);
+    }
+    let mask = by_value.len() - 1;
+    let symbol = |x: L| by_value[place(x, min) & mask];
+    let mut symbols = spare::stale(latents.len());
+    let (groups, rest) = latents.as_chunks::<GROUP>();
+    let (to_groups, to_rest) = symbols.as_chunks_mut::<GROUP>();
+    for (to, group) in to_groups.iter_mut().zip(groups) {
+        for lane in 0..GROUP {
+            to[lane] = symbol(group[lane]);
+        }
+    }
+    to_rest.iter_mut().zip(rest).for_each(|(to, &x)| *to = symbol(x));
+    symbols
 }
 
 #[cfg(test)]

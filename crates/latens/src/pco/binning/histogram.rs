@@ -5,7 +5,7 @@ use crate::pco::binning::buckets::{Bucket, Collector, Grain, of_runs, of_sorted}
 use crate::pco::binning::cuts::{self, Cuts, SAMPLE};
 use crate::pco::binning::fit;
 use crate::pco::binning::sort::sort;
-use crate::pco::dense::{self, place};
+use crate::pco::dense;
 use crate::spare;
 
 /// Stands for the bins of a range of which parts lie in several.
@@ -89,13 +89,8 @@ impl<L: Latent> Histogram<L> {
         let bin_of = |x: L| bins.partition_point(|bin| bin.lower <= x).saturating_sub(1) as u16;
         match self.places {
             Places::Dense { min, span } => {
-                let mut by_value = vec![0u16; span + 1];
-                for (symbol, bin) in (0u16..).zip(bins) {
-                    by_value[place(bin.lower, min)..=place(bin.upper, min)].fill(symbol);
-                }
-                let mut symbols = spare::take(latents.len());
-                symbols.extend(latents.iter().map(|&x| by_value[place(x, min)]));
-                symbols
+                let ranges = bins.iter().map(|bin| (bin.lower, bin.upper));
+                dense::symbols(latents, (min, span), ranges)
             }
             Places::Ranges { mut by_latent, lowers } => {
                 // A bin begins at a latent, which may lie behind the lower bound of its range.
