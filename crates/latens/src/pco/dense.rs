@@ -104,4 +104,21 @@ mod tests {
         assert_eq!(span((0u32, 1 << 16), 1 << 20), None);
         assert_eq!(span((0u32, 400), 50), None);
     }
+
+    #[test]
+    fn each_latent_gets_the_range_that_it_lies_in() {
+        for n in [1u64, 7, 8, 9, 1003] {
+            let latents: Vec<u64> = (0..n).map(|i| 500 + i * i % 301).collect();
+            let ranges = [(500, 500), (501, 640), (700, 800)];
+            let latents: Vec<u64> =
+                latents.into_iter().filter(|x| !(641..700).contains(x)).collect();
+            let symbols = symbols(&latents, (500, 300), ranges.into_iter());
+            let lies_in = |(&x, &symbol): (&u64, &u16)| {
+                let (lower, upper) = ranges[usize::from(symbol)];
+                (lower..=upper).contains(&x)
+            };
+            assert_eq!(symbols.len(), latents.len());
+            assert!(latents.iter().zip(&symbols).all(lies_in));
+        }
+    }
 }
