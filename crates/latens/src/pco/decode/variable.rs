@@ -13,12 +13,12 @@ use latens_kernels::tans::Codes;
 
 /// How residuals become latents.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a page has three at most")]
 enum Undo<L> {
     None,
     Consecutive(consecutive::Decoder<L>),
     Lookback(lookback::Decoder<L>),
-    Conv1(conv1::Decoder),
+    /// Of a KiB, which each page would move about, whatever its encoding.
+    Conv1(Box<conv1::Decoder>),
 }
 
 /// Where the decoding of a variable stands in its page.
@@ -48,7 +48,9 @@ impl<L: Latent> VariableDecoder<L> {
             Some(DeltaPayload::Lookback { window_log, .. }) => {
                 Undo::Lookback(lookback::Decoder::new(*window_log, state))
             }
-            Some(DeltaPayload::Conv1(conv)) => Undo::Conv1(conv1::Decoder::new(conv, &state)),
+            Some(DeltaPayload::Conv1(conv)) => {
+                Undo::Conv1(Box::new(conv1::Decoder::new(conv, &state)))
+            }
         };
         Ok(Self { slots, undo, state_n })
     }
