@@ -119,6 +119,9 @@ impl<T: Number> ChunkDecoder<T> {
             let room = T::bits_mut(&mut dst[filled..]);
             let end = 8 * src.len();
             filled += state.batches_into(tables, T::MAP, room, &copy, &mut bit, end);
+            if filled == dst.len() {
+                break;
+            }
             let room = T::bits_mut(&mut dst[filled..]);
             let n = state.batch_into(tables, T::MAP, room, &copy, &mut bit, end);
             let (Ok(n), true) = (n, bit <= end) else { return Ok(None) };

@@ -83,6 +83,42 @@ impl<L: Latent> PageState<L> {
             self.left = rest;
             filled += BATCH_N;
         }
-        filled
+        filled + self.last_batch_into(tables, map, &mut dst[filled..], src, bit, end)
+    }
+
+    /// The page's last batch where its codes have been read, the same way; how many numbers.
+    #[inline]
+    fn last_batch_into(
+        &mut self,
+        tables: &ChunkTables<L>,
+        map: Map,
+        dst: &mut [L],
+        src: &[u8],
+        bit: &mut usize,
+        end: usize,
+    ) -> usize {
+        let n = self.left;
+        let (Some(ahead), Some(dst), true) = (self.ahead, dst.get_mut(..n), n <= BATCH_N) else {
+            return 0;
+        };
+        let (Primary::Latents(decoder), Primary::Latents(table)) =
+            (&mut self.primary, &tables.primary)
+        else {
+            return 0;
+        };
+        let tans::Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room.batch;
+        let codes = if self.swapped { odd } else { even };
+        let (stored, mut at) = (decoder.stored(n, n), *bit + ahead);
+        let latents = &mut primary[..n];
+        // Errors are told by the way for any batch, from the same state.
+        let read = batch::unpack(table, src, &mut at, codes, &mut latents[..stored], None);
+        if read.is_err() || at > end || decoder.undo(&[], at, stored, latents).is_err() {
+            return 0;
+        }
+        fill(Place { map, bits: dst }, latents);
+        self.spent.primary += (at - *bit) as u64;
+        *bit = at;
+        (self.ahead, self.left) = (None, 0);
+        n
     }
 }
