@@ -49,9 +49,15 @@ impl<'a> BitReader<'a> {
         }
         let shift = self.bit % 8;
         let rest = &self.src[self.bit / 8..];
-        let mut bytes = [0u8; 16];
-        let have = rest.len().min(9);
-        bytes[..have].copy_from_slice(&rest[..have]);
+        // A copy of so few bytes is a call, and its bytes would be waited for.
+        let bytes = match rest.first_chunk() {
+            Some(bytes) => *bytes,
+            None => {
+                let mut bytes = [0u8; 16];
+                bytes[..rest.len()].copy_from_slice(rest);
+                bytes
+            }
+        };
         let word = u128::from_le_bytes(bytes) >> shift;
         self.bit += count as usize;
         #[expect(clippy::cast_possible_truncation, reason = "64 bits are asked for at most")]

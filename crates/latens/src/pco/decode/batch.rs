@@ -58,7 +58,6 @@ pub(crate) struct Next<'a, L> {
     /// None where there are no codes to be read.
     pub(crate) ways: Option<Ways<'a>>,
     pub(crate) slots: &'a mut [u32; LANES],
-    pub(crate) codes: &'a mut Codes,
     /// How many are stored.
     pub(crate) n: usize,
     /// What becomes of the latents that are unpacked beside.
@@ -78,7 +77,7 @@ pub(crate) fn unpack<L: Latent>(
     bit: &mut usize,
     codes: &Codes,
     dst: &mut [L],
-    next: Option<Next<'_, L>>,
+    next: Option<(Next<'_, L>, &mut Codes)>,
 ) -> Result<Option<usize>> {
     let n = dst.len();
     if n == 0 {
@@ -136,10 +135,10 @@ pub(crate) fn unpack_beside<L: Latent>(
     end: usize,
     codes: &Codes,
     dst: &mut [L],
-    next: Next<'_, L>,
+    (next, next_codes): (Next<'_, L>, &mut Codes),
 ) -> Option<usize> {
     let present = Present::in_use();
-    let Next { ways, slots, codes: next_codes, n: next_n, finish } = next;
+    let Next { ways, slots, n: next_n, finish } = next;
     if next_n <= BATCH_N - TOO_FAR || !table.is_fast_at_once(present) {
         return None;
     }

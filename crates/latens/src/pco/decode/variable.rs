@@ -13,12 +13,12 @@ use latens_kernels::tans::Codes;
 
 /// How residuals become latents.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a page has three at most")]
 enum Undo<L> {
     None,
     Consecutive(consecutive::Decoder<L>),
     Lookback(lookback::Decoder<L>),
-    Conv1(conv1::Decoder),
+    /// Of a KiB, which each page would move about, whatever its encoding.
+    Conv1(Box<conv1::Decoder>),
 }
 
 /// Where the decoding of a variable stands in its page.
@@ -39,16 +39,24 @@ impl<L: Latent> VariableDecoder<L> {
         delta: Option<&DeltaPayload>,
     ) -> Result<Self> {
         let state_n = delta.map_or(0, DeltaPayload::state_n);
-        let PageVariable { state, slots } = PageVariable::read(r, state_n, table.log)?;
-        let undo = match delta {
-            None | Some(DeltaPayload::None) => Undo::None,
+        let log = table.log;
+        let (undo, slots) = match delta {
+            None | Some(DeltaPayload::None) => {
+                (Undo::None, PageVariable::<L>::read_to(r, &mut [], log)?)
+            }
             Some(DeltaPayload::Consecutive { .. }) => {
-                Undo::Consecutive(consecutive::Decoder::new(&state))
+                let mut decoder = consecutive::Decoder::new(state_n);
+                let slots = PageVariable::read_to(r, decoder.moments(), log)?;
+                (Undo::Consecutive(decoder), slots)
             }
             Some(DeltaPayload::Lookback { window_log, .. }) => {
-                Undo::Lookback(lookback::Decoder::new(*window_log, state))
+                let PageVariable { state, slots } = PageVariable::read(r, state_n, log)?;
+                (Undo::Lookback(lookback::Decoder::new(*window_log, state)), slots)
             }
-            Some(DeltaPayload::Conv1(conv)) => Undo::Conv1(conv1::Decoder::new(conv, &state)),
+            Some(DeltaPayload::Conv1(conv)) => {
+                let PageVariable { state, slots } = PageVariable::<L>::read(r, state_n, log)?;
+                (Undo::Conv1(Box::new(conv1::Decoder::new(conv, &state))), slots)
+            }
         };
         Ok(Self { slots, undo, state_n })
     }

@@ -40,16 +40,13 @@ pub(crate) struct Decoder<L> {
 }
 
 impl<L: Latent> Decoder<L> {
-    /// Starts from a page's state, of 1 to 7 latents.
-    pub(crate) fn new(state: &[L]) -> Self {
-        let mut moments = [L::ZERO; MAX_CONSECUTIVE_ORDER as usize];
-        for (moment, &x) in moments.iter_mut().zip(state) {
-            *moment = x;
-        }
-        Self { moments, order: state.len() }
+    /// Starts from zeros, in place of which a page's state is to be put: 1 to 7 latents.
+    pub(crate) fn new(order: usize) -> Self {
+        Self { moments: [L::ZERO; MAX_CONSECUTIVE_ORDER as usize], order }
     }
 
     /// The next latent, the difference behind it, and so on: what [`sums::undo`] moves on.
+    #[inline]
     pub(crate) fn moments(&mut self) -> &mut [L] {
         &mut self.moments[..self.order]
     }
@@ -69,7 +66,9 @@ mod tests {
     #[test]
     fn example_of_the_specification() {
         let mut latents = [0u32, 10, 0, 7, 7];
-        Decoder::new(&[1, 2]).decode(&mut latents);
+        let mut decoder = Decoder::new(2);
+        decoder.moments().copy_from_slice(&[1, 2]);
+        decoder.decode(&mut latents);
         assert_eq!(latents, [1, 3, 5, 17, 29]);
     }
 
@@ -82,7 +81,8 @@ mod tests {
             assert_eq!(residuals.len(), numbers.len() - order as usize);
             residuals.resize(numbers.len(), 12345);
             residuals.iter_mut().for_each(|x| *x = x.sub(u16::MID));
-            let mut decoder = Decoder::new(&state);
+            let mut decoder = Decoder::new(state.len());
+            decoder.moments().copy_from_slice(&state);
             residuals.chunks_mut(256).for_each(|batch| decoder.decode(batch));
             assert_eq!(residuals, numbers);
         }

@@ -1,5 +1,6 @@
 //! The metadata of a page: for each variable its delta state and four tANS slots, then padding.
 
+use crate::bits::low_mask;
 use crate::bits::reader::BitReader;
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
@@ -18,19 +19,36 @@ pub(crate) struct PageVariable<L> {
 impl<L: Latent> PageVariable<L> {
     /// Reads `state_n` latents and four slots of `log` bits.
     pub(crate) fn read(r: &mut BitReader<'_>, state_n: usize, log: u32) -> Result<Self> {
+        Self::check_state(r, state_n)?;
+        let mut state = vec![L::ZERO; state_n];
+        let slots = Self::read_to(r, &mut state, log)?;
+        Ok(Self { state, slots })
+    }
+
+    /// The same to memory that is there; the slots.
+    pub(crate) fn read_to(
+        r: &mut BitReader<'_>,
+        state: &mut [L],
+        log: u32,
+    ) -> Result<[u32; LANES]> {
+        Self::check_state(r, state.len())?;
+        for latent in state {
+            *latent = r.read(L::BITS, "the delta state of a page").map(L::truncate)?;
+        }
+        // All four at once, as the largest table has 2^14 slots.
+        let all = r.read(4 * log, "the tANS slots of a page")?;
+        #[expect(clippy::cast_possible_truncation, reason = "a slot has 14 bits at most")]
+        Ok([0, 1, 2, 3].map(|lane| (all >> (lane * log) & low_mask(log)) as u32))
+    }
+
+    fn check_state(r: &BitReader<'_>, state_n: usize) -> Result<()> {
         if r.bits_left() < state_n * L::BITS as usize {
             return Err(Error::truncated(
                 r.end(),
                 "the input ends inside of the delta state of a page",
             ));
         }
-        let latent = |_| r.read(L::BITS, "the delta state of a page").map(L::truncate);
-        let state = (0..state_n).map(latent).collect::<Result<_>>()?;
-        let mut slots = [0; LANES];
-        for slot in &mut slots {
-            *slot = r.read_u32(log, "the tANS slots of a page")?;
-        }
-        Ok(Self { state, slots })
+        Ok(())
     }
 
     /// Writes the same.

@@ -73,10 +73,16 @@ impl<T: Number> ChunkDecoder<T> {
     /// When the page's metadata is not sound, offsets counted from `src`; invalid argument when
     /// the page passes [`Limits::max_output`].
     pub fn page_decoder<'a>(&self, src: &'a [u8], n: usize) -> Result<PageDecoder<'a, T>> {
+        let (state, bit) = self.begin(src, n)?;
+        Ok(PageDecoder { tables: Arc::clone(&self.tables), state, src, bit })
+    }
+
+    /// Reads the metadata of a page of `n` numbers; also returns where its batches begin.
+    fn begin(&self, src: &[u8], n: usize) -> Result<(PageState<T::L>, usize)> {
         self.limits.check_output((n as u64).saturating_mul(T::TYPE.bytes() as u64))?;
         let mut r = BitReader::new(src, 0);
         let state = PageState::read(&mut r, &self.tables, n)?;
-        Ok(PageDecoder { tables: Arc::clone(&self.tables), state, src, bit: r.bit() })
+        Ok((state, r.bit()))
     }
 
     /// Decodes a whole page of `dst.len()` numbers; returns how many bytes it takes.
@@ -105,15 +111,19 @@ impl<T: Number> ChunkDecoder<T> {
     /// [`ChunkDecoder::decode_page`] by a copy of `src` with room behind it; `None` where anything
     /// is wrong, and `dst` then holds no more than right numbers and what it held.
     fn decode_short(&self, src: &[u8], dst: &mut [T]) -> Result<Option<usize>> {
-        let PageDecoder { tables, mut state, mut bit, .. } = self.page_decoder(src, dst.len())?;
+        let (mut state, mut bit) = self.begin(src, dst.len())?;
+        let tables = &*self.tables;
         let copy = state.copy(src);
         let mut filled = 0;
         while filled < dst.len() {
             let room = T::bits_mut(&mut dst[filled..]);
             let end = 8 * src.len();
-            filled += state.batches_into(&tables, T::MAP, room, &copy, &mut bit, end);
+            filled += state.batches_into(tables, T::MAP, room, &copy, &mut bit, end);
+            if filled == dst.len() {
+                break;
+            }
             let room = T::bits_mut(&mut dst[filled..]);
-            let n = state.batch_into(&tables, T::MAP, room, &copy, &mut bit, end);
+            let n = state.batch_into(tables, T::MAP, room, &copy, &mut bit, end);
             let (Ok(n), true) = (n, bit <= end) else { return Ok(None) };
             filled += n;
         }
@@ -122,7 +132,7 @@ impl<T: Number> ChunkDecoder<T> {
         if r.align("a page").is_err() {
             return Ok(None);
         }
-        state.give_back(&tables);
+        state.give_back(tables);
         Ok(Some(r.bit() / 8))
     }
 }
