@@ -102,7 +102,7 @@ fn pack_width<L: Lane, const W: usize>(values: &[L], out: &mut Vec<u8>) {
 }
 
 /// Unrolled by hand: word and shift of each value are constants then, which the compiler does not
-/// see to by itself (`optimizations.md`).
+/// see to by itself (`optimizations/delta-binary-packed.md`).
 #[inline(always)]
 fn pack_group<L: Lane, const W: usize>(group: &[L], dst: &mut [u8]) {
     let (group, dst) = (&group[..32], &mut dst[..4 * W]);

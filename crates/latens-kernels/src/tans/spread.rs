@@ -15,7 +15,7 @@ use crate::dispatch::Present;
 use crate::latent::Latent;
 
 /// Symbols of so many slots on average come a stretch at a time. By measurement, in
-/// `optimizations.md`.
+/// `optimizations/pco-decoding.md`.
 const MANY: usize = 32;
 /// Five strides are three tables, and one or three slots more or less: so many slots further, what
 /// is dealt has moved by as little as this. Slots are thus one or three lanes, each of which stays

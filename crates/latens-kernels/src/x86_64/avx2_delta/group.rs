@@ -62,7 +62,7 @@ pub(super) unsafe fn windows(src: *const u8, low: usize, high: usize) -> __m256i
 /// Both halves of 128 bits, exchanged.
 ///
 /// In assembly, as LLVM turns the intrinsic and the shuffles around it into three instructions
-/// that cross the halves where this one will do: see `optimizations.md`.
+/// that cross the halves where this one will do: see `optimizations/delta-binary-packed.md`.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn swap_halves(x: __m256i) -> __m256i {
