@@ -257,6 +257,16 @@ typedef struct lt_wcodec_layout {
     uint64_t reserved[4];
 } lt_wcodec_layout;
 
+// Something that is wrong with a file beside its tensors. The pointer lives until the file is closed.
+typedef struct lt_wcodec_damage {
+    // Its byte in the file.
+    uint64_t offset;
+    // What it is, and what was done about it.
+    const char *what;
+    // 0.
+    uint64_t reserved[2];
+} lt_wcodec_damage;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -524,6 +534,33 @@ enum lt_status lt_wcodec_decode_weights(const struct lt_wcodec_reader *reader,
 
 // Decodes everything in the file, and checks every checksum, all padding and the model hash.
 enum lt_status lt_wcodec_verify(const struct lt_wcodec_reader *reader, struct lt_error *error);
+
+// Opens a file as lt_wcodec_open does, and one whose header, index, footer or tables are damaged as far
+// as that goes: a flipped bit is put right in memory, of an index that is damaged otherwise the tensors
+// before the damage are there. Tensors are compared with their checksums as ever.
+// lt_wcodec_damage_count and lt_wcodec_damage_info say what is wrong.
+enum lt_status lt_wcodec_salvage(const char *path,
+                                 const char *base,
+                                 const struct lt_decode_options *options,
+                                 struct lt_wcodec_reader **reader,
+                                 struct lt_error *error);
+
+// lt_wcodec_salvage for a file that lies in memory, which stays as it is until the file is closed.
+enum lt_status lt_wcodec_salvage_memory(const void *file,
+                                        size_t file_size,
+                                        const char *base,
+                                        const struct lt_decode_options *options,
+                                        struct lt_wcodec_reader **reader,
+                                        struct lt_error *error);
+
+// How many things are wrong with a file that lt_wcodec_salvage has opened; 0 for others, and for NULL.
+size_t lt_wcodec_damage_count(const struct lt_wcodec_reader *reader);
+
+// What is wrong, in the order in which it was found: the thing `index`, counted from 0.
+enum lt_status lt_wcodec_damage_info(const struct lt_wcodec_reader *reader,
+                                     size_t index,
+                                     struct lt_wcodec_damage *info,
+                                     struct lt_error *error);
 
 // Reads the header at the start of `src`: `*decoder`, to be freed by lt_pco_file_decoder_free, and in
 // `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks, may be NULL.

@@ -24,6 +24,7 @@ pub mod pco_inspect;
 mod raw;
 pub mod wcodec;
 pub mod wcodec_decode;
+pub mod wcodec_salvage;
 pub mod wrapped_decoder;
 pub mod wrapped_encoder;
 

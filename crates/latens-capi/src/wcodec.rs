@@ -21,6 +21,21 @@ pub(crate) enum Source {
     Memory(&'static [u8]),
 }
 
+impl Source {
+    /// The file at `path`.
+    ///
+    /// # Safety
+    /// As [`path`].
+    pub(crate) unsafe fn at(path: *const c_char) -> Checked<Self> {
+        // SAFETY: promised.
+        let path = unsafe { self::path(path, "path")? };
+        let path = path.ok_or_else(|| Failure::invalid("path is NULL"))?;
+        let named =
+            |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
+        Ok(Self::File(File::open(path).map_err(named)?))
+    }
+}
+
 impl ReadAt for Source {
     fn size(&self) -> io::Result<u64> {
         match self {
@@ -62,16 +77,40 @@ pub struct lt_wcodec_reader {
     /// What callers have asked for, and may look at until the file is closed.
     told: Vec<OnceLock<Box<Tensor>>>,
     memory: Option<&'static [u8]>,
+    /// What is wrong with a file that was opened in spite of it: bytes, and words with a NUL at the end.
+    pub(crate) damage: Vec<(u64, Vec<u8>)>,
 }
 
 impl lt_wcodec_reader {
     fn open(source: Source, settings: &Decode, base: Option<&Path>) -> Checked<Self> {
-        let threads = settings.threads;
+        Self::of(source, settings, base, |source| {
+            Ok((Reader::open(source, settings.limits)?, Vec::new()))
+        })
+    }
+
+    /// The same in spite of damage beside the tensors.
+    pub(crate) fn salvage(source: Source, settings: &Decode, base: Option<&Path>) -> Checked<Self> {
+        Self::of(source, settings, base, |source| {
+            let found = Reader::salvage(source, settings.limits)?;
+            Ok((
+                found.reader,
+                found.damage.into_iter().map(|d| (d.at, with_nul(&d.what))).collect(),
+            ))
+        })
+    }
+
+    fn of(
+        source: Source,
+        settings: &Decode,
+        base: Option<&Path>,
+        open: impl FnOnce(Source) -> latens::Result<(Reader<Source>, Vec<(u64, Vec<u8>)>)>,
+    ) -> Checked<Self> {
         let memory = match &source {
             Source::Memory(bytes) => Some(*bytes),
             Source::File(_) => None,
         };
-        let mut reader = Reader::open(source, settings.limits)?.threads(threads);
+        let (reader, damage) = open(source)?;
+        let mut reader = reader.threads(settings.threads);
         if let Some(path) = base {
             reader = reader.with_base(self::base(path, settings.limits)?)?;
         }
@@ -79,7 +118,7 @@ impl lt_wcodec_reader {
         let mut numbers = Vec::with_capacity(count);
         numbers.extend(reader.tensors().filter_map(|(number, _)| u32::try_from(number).ok()));
         let told = std::iter::repeat_with(OnceLock::new).take(numbers.len()).collect();
-        Ok(Self { reader, numbers, told, memory })
+        Ok(Self { reader, numbers, told, memory, damage })
     }
 
     /// What is decoded must not go to the memory that it is decoded from.
@@ -110,9 +149,13 @@ impl lt_wcodec_reader {
     }
 }
 
+/// Text as C has it.
+fn with_nul(text: &str) -> Vec<u8> {
+    text.bytes().chain([0]).collect()
+}
+
 impl Tensor {
     fn new(number: usize, entry: TensorEntry<'_>) -> Self {
-        let with_nul = |text: &str| text.bytes().chain([0]).collect::<Vec<u8>>();
         Self {
             number,
             name: with_nul(&entry.name),
@@ -149,7 +192,7 @@ pub struct lt_wcodec_tensor {
 ///
 /// # Safety
 /// As [`raw::text`].
-unsafe fn path<'a>(path: *const c_char, name: &str) -> Checked<Option<&'a Path>> {
+pub(crate) unsafe fn path<'a>(path: *const c_char, name: &str) -> Checked<Option<&'a Path>> {
     if path.is_null() {
         return Ok(None);
     }
@@ -193,11 +236,8 @@ pub unsafe extern "C" fn lt_wcodec_open(
         raw::store(reader, std::ptr::null_mut());
         raw::required(reader, "reader")?;
         let settings = decode(options)?;
-        let path = self::path(path, "path")?.ok_or_else(|| Failure::invalid("path is NULL"))?;
+        let source = Source::at(path)?;
         let base = self::path(base, "base")?;
-        let named =
-            |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
-        let source = Source::File(File::open(path).map_err(named)?);
         let made = lt_wcodec_reader::open(source, &settings, base)?;
         raw::store(reader, Box::into_raw(Box::new(made)));
         Ok(())

@@ -134,6 +134,11 @@ static void handles(void) {
     lt_wcodec_reader *reader = NULL;
     REFUSED(lt_wcodec_open(NULL, NULL, NULL, &reader, &error));
     REFUSED(lt_wcodec_open_memory(NULL, 100, NULL, NULL, &reader, &error));
+    lt_wcodec_damage damage;
+    REFUSED(lt_wcodec_salvage(NULL, NULL, NULL, &reader, &error));
+    REFUSED(lt_wcodec_salvage_memory(NULL, 100, NULL, NULL, &reader, &error));
+    REFUSED(lt_wcodec_damage_info(NULL, 0, &damage, &error));
+    CHECK(lt_wcodec_damage_count(NULL) == 0);
     REFUSED(lt_wcodec_find(NULL, "x", &size, &error));
     REFUSED(lt_wcodec_tensor_info(NULL, 0, &tensor, &error));
     REFUSED(lt_wcodec_tensor_layout(NULL, 0, &layout, &error));

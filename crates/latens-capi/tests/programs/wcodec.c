@@ -144,6 +144,32 @@ void test_wcodec(const char *path) {
         free(cut);
     }
     CHECK(found > 50);
+
+    /* A flipped bit of the header, or the footer cut off: all tensors are there all the same. */
+    lt_wcodec_damage damage;
+    for (size_t cut_off = 0; cut_off <= 8; cut_off += 8) {
+        uint8_t *damaged = copy_of(bytes, size - cut_off);
+        damaged[20] ^= cut_off == 0;
+        OK(lt_wcodec_salvage_memory(damaged, size - cut_off, NULL, NULL, &reader, &error));
+        CHECK(lt_wcodec_damage_count(reader) >= 1);
+        for (size_t i = 0; i < lt_wcodec_damage_count(reader); i++) {
+            OK(lt_wcodec_damage_info(reader, i, &damage, &error));
+            CHECK(damage.offset <= size && strlen(damage.what) > 10);
+        }
+        FAILS(LT_STATUS_INVALID_ARGUMENT,
+              lt_wcodec_damage_info(reader, lt_wcodec_damage_count(reader), &damage, &error));
+        read_all(reader);
+        lt_wcodec_close(reader);
+        free(damaged);
+    }
+    OK(lt_wcodec_salvage(path, NULL, NULL, &reader, &error));
+    CHECK(lt_wcodec_damage_count(reader) == 0);
+    read_all(reader);
+    lt_wcodec_close(reader);
+    CHECK(lt_wcodec_salvage_memory("not such a file", 15, NULL, NULL, &reader, &error) != LT_STATUS_OK);
+    CHECK(reader == NULL);
+    FAILS(LT_STATUS_IO, lt_wcodec_salvage("no/such/file.wcodec", NULL, NULL, &reader, &error));
+
     FAILS(LT_STATUS_IO, lt_wcodec_open("no/such/file.wcodec", NULL, NULL, &reader, &error));
     CHECK(strstr(error.message, "no/such/file.wcodec") != NULL && reader == NULL);
     FAILS(LT_STATUS_IO, lt_wcodec_open(path, "no/such/base.wcodec", NULL, &reader, &error));
