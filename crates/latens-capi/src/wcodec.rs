@@ -34,6 +34,15 @@ impl Source {
             |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
         Ok(Self::File(File::open(path).map_err(named)?))
     }
+
+    /// The file that lies in memory.
+    ///
+    /// # Safety
+    /// As [`raw::input`], until it is closed.
+    pub(crate) unsafe fn held(file: *const c_void, size: usize) -> Checked<Self> {
+        // SAFETY: promised.
+        Ok(Self::Memory(unsafe { raw::input::<u8>(file.cast(), size, "file")? }))
+    }
 }
 
 impl ReadAt for Source {
@@ -192,7 +201,7 @@ pub struct lt_wcodec_tensor {
 ///
 /// # Safety
 /// As [`raw::text`].
-pub(crate) unsafe fn path<'a>(path: *const c_char, name: &str) -> Checked<Option<&'a Path>> {
+unsafe fn path<'a>(path: *const c_char, name: &str) -> Checked<Option<&'a Path>> {
     if path.is_null() {
         return Ok(None);
     }
@@ -220,6 +229,28 @@ fn base(path: &Path, limits: latens::Limits) -> Checked<Box<dyn Base>> {
     Ok(Box::new(BaseCheckpoint::new(Checkpoint::open(path)?)?))
 }
 
+/// Opens `source` to `*reader`, in the way that is said.
+///
+/// # Safety
+/// As `raw` asks for of each pointer.
+pub(crate) unsafe fn open_to(
+    source: impl FnOnce() -> Checked<Source>,
+    (base, options): (*const c_char, *const lt_decode_options),
+    open: fn(Source, &Decode, Option<&Path>) -> Checked<lt_wcodec_reader>,
+    reader: *mut *mut lt_wcodec_reader,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: promised.
+    guard(error, || unsafe {
+        raw::store(reader, std::ptr::null_mut());
+        raw::required(reader, "reader")?;
+        let settings = decode(options)?;
+        let made = open(source()?, &settings, self::path(base, "base")?)?;
+        raw::store(reader, Box::into_raw(Box::new(made)));
+        Ok(())
+    })
+}
+
 /// Opens the file at `path`: `*reader`, to be closed by lt_wcodec_close. Its head and index are read,
 /// nothing else. `base` is the path of the checkpoint against which the file was coded, NULL where
 /// there is none; `options`, which hold until the file is closed, may be NULL.
@@ -232,16 +263,7 @@ pub unsafe extern "C" fn lt_wcodec_open(
     error: *mut lt_error,
 ) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for.
-    guard(error, || unsafe {
-        raw::store(reader, std::ptr::null_mut());
-        raw::required(reader, "reader")?;
-        let settings = decode(options)?;
-        let source = Source::at(path)?;
-        let base = self::path(base, "base")?;
-        let made = lt_wcodec_reader::open(source, &settings, base)?;
-        raw::store(reader, Box::into_raw(Box::new(made)));
-        Ok(())
-    })
+    unsafe { open_to(|| Source::at(path), (base, options), lt_wcodec_reader::open, reader, error) }
 }
 
 /// Opens a file that lies in memory, as lt_wcodec_open does. The memory is not copied: it stays as it
@@ -256,16 +278,10 @@ pub unsafe extern "C" fn lt_wcodec_open_memory(
     error: *mut lt_error,
 ) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for, of the file until it is closed.
-    guard(error, || unsafe {
-        raw::store(reader, std::ptr::null_mut());
-        raw::required(reader, "reader")?;
-        let settings = decode(options)?;
-        let base = self::path(base, "base")?;
-        let source = Source::Memory(raw::input::<u8>(file.cast(), file_size, "file")?);
-        let made = lt_wcodec_reader::open(source, &settings, base)?;
-        raw::store(reader, Box::into_raw(Box::new(made)));
-        Ok(())
-    })
+    unsafe {
+        let source = || Source::held(file, file_size);
+        open_to(source, (base, options), lt_wcodec_reader::open, reader, error)
+    }
 }
 
 /// Closes a file. NULL is no error.

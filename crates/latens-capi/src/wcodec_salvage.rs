@@ -2,9 +2,9 @@
 
 use crate::error::{guard, lt_error, lt_status, quiet};
 use crate::failure::Failure;
-use crate::options::{decode, lt_decode_options};
+use crate::options::lt_decode_options;
 use crate::raw;
-use crate::wcodec::{Source, lt_wcodec_reader, path};
+use crate::wcodec::{Source, lt_wcodec_reader, open_to};
 use std::ffi::{c_char, c_void};
 
 /// Something that is wrong with a file beside its tensors. The pointer lives until the file is closed.
@@ -31,16 +31,9 @@ pub unsafe extern "C" fn lt_wcodec_salvage(
     error: *mut lt_error,
 ) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for.
-    guard(error, || unsafe {
-        raw::store(reader, std::ptr::null_mut());
-        raw::required(reader, "reader")?;
-        let settings = decode(options)?;
-        let source = Source::at(path)?;
-        let base = self::path(base, "base")?;
-        let made = lt_wcodec_reader::salvage(source, &settings, base)?;
-        raw::store(reader, Box::into_raw(Box::new(made)));
-        Ok(())
-    })
+    unsafe {
+        open_to(|| Source::at(path), (base, options), lt_wcodec_reader::salvage, reader, error)
+    }
 }
 
 /// lt_wcodec_salvage for a file that lies in memory, which stays as it is until the file is closed.
@@ -54,16 +47,10 @@ pub unsafe extern "C" fn lt_wcodec_salvage_memory(
     error: *mut lt_error,
 ) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for, of the file until it is closed.
-    guard(error, || unsafe {
-        raw::store(reader, std::ptr::null_mut());
-        raw::required(reader, "reader")?;
-        let settings = decode(options)?;
-        let base = self::path(base, "base")?;
-        let source = Source::Memory(raw::input::<u8>(file.cast(), file_size, "file")?);
-        let made = lt_wcodec_reader::salvage(source, &settings, base)?;
-        raw::store(reader, Box::into_raw(Box::new(made)));
-        Ok(())
-    })
+    unsafe {
+        let source = || Source::held(file, file_size);
+        open_to(source, (base, options), lt_wcodec_reader::salvage, reader, error)
+    }
 }
 
 /// How many things are wrong with a file that lt_wcodec_salvage has opened; 0 for others, and for NULL.

@@ -99,7 +99,7 @@ impl Recurrence {
 /// Distinct values of a sample.
 pub(crate) struct Distinct<L> {
     values: Vec<L>,
-    /// No fewer there are in all, as far as they were counted.
+    /// About no fewer there are in all, as far as they were counted.
     at_least: usize,
     /// About how many there are in all.
     in_all: f64,
@@ -264,5 +264,25 @@ mod tests {
         let mut distinct = Distinct::of(&latents[..1]);
         distinct.count(&latents);
         assert!((40_000..=50_000).contains(&distinct.at_least), "{}", distinct.at_least);
+    }
+
+    /// Where a sample has seen nearly all, a quarter is counted: some values come in most places, others once in a while.
+    #[test]
+    fn values_that_a_quarter_has_not_seen_are_reckoned_with() {
+        for rare in [1u64, 2_000, 8_000] {
+            let latent =
+                |i| if mix(i).is_multiple_of(20) { 100 + mix(i + 7) % rare } else { mix(i) % 50 };
+            let latents: Vec<u64> = (0..400_000).map(latent).collect();
+            let mut sample = Sample::new(&latents, stripes(latents.len(), 1 << 12)).latents;
+            sort(&mut sample);
+            let mut distinct = Distinct::of(&sample);
+            assert!(distinct.unseen <= FEW_UNSEEN);
+            distinct.count(&latents);
+            let mut all = latents.clone();
+            sort(&mut all);
+            all.dedup();
+            let range = all.len() * 9 / 10..=all.len() * 5 / 2;
+            assert!(range.contains(&distinct.at_least), "{} of {}", distinct.at_least, all.len());
+        }
     }
 }
