@@ -12,7 +12,7 @@ use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::sources::Numbers;
 use crate::wcodec::layout::source::{EntryRef, Form, PartOf};
 use crate::wcodec::plane::{Content, Part};
-use crate::wcodec::view::View;
+use crate::wcodec::view::{Axis, Packing, View};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -133,7 +133,7 @@ impl<'c> Held<'c> {
         if let Some((n, view, symbols, bits)) = &self.zero
             && let Some(l) = tensor(*n).and_then(TensorInfo::layout)
             && let Some((block_rows, block_cols)) =
-                block(layout.rows, layout.cols, &[l.rows, l.cols])
+                block(layout.rows, layout.cols, &[filled_rows(*view, l.rows, layout.rows), l.cols])
         {
             let numbers = Numbers { bytes: Data::Held(symbols), width: 1, bits: *bits };
             let (of, form) = (other(*n, *view), Form::Unsigned);
@@ -145,6 +145,16 @@ impl<'c> Held<'c> {
             .map(|(n, bytes)| (other(*n, View::Raw), SourceBytes { bytes, width: 4, bits: 32 }));
         family
     }
+}
+
+/// How many of so many rows of zero points are weights': the rest fill the last word, where words
+/// hold several rows each.
+fn filled_rows(view: View, rows: u64, weights: u64) -> u64 {
+    let word = match view {
+        View::Packed(Packing { bits, axis: Axis::Rows, .. }) => 32 / u64::from(bits.max(1)),
+        _ => 1,
+    };
+    if rows > weights && rows - weights < word { weights } else { rows }
 }
 
 /// Whether a group index never goes back: then blocks of rows say the same.
