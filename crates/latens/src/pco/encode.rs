@@ -2,7 +2,7 @@
 //!
 //! `plan` says how a chunk is encoded, and the caller and `auto` `choose` it. `auto` goes by sizes
 //! on a `sample`: it weighs each `candidate`, by `rough` sizes first, and has the best ones
-//! `refine`d, as far as the values that come again (`distinct`) make that worth it; `whole` weighs
+//! `refine`d, as far as the values that come again (`distinct`, `few`) make that worth it; `whole` weighs
 //! all of a chunk. `split` applies mode and delta encoding, `chunk` trains the bins and makes the
 //! metadata, `page` codes the latents, `body` holds their bits. Where size is favoured, `exact`
 //! measures the best candidates on the whole chunk, and `cut` makes several chunks of one where its
@@ -16,6 +16,7 @@ pub(crate) mod chunk;
 pub(crate) mod cut;
 pub(crate) mod distinct;
 pub(crate) mod exact;
+pub(crate) mod few;
 pub(crate) mod page;
 pub(crate) mod period;
 pub(crate) mod plan;

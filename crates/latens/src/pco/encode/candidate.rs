@@ -64,6 +64,11 @@ impl<L: Latent> Candidate<L> {
         self.bits = bits;
     }
 
+    /// Bits of the secondary variable, where no delta encoding covers it.
+    pub(crate) fn secondary_bits(&self) -> Option<f64> {
+        (!self.delta.covers_secondary()).then_some(self.rest - self.mode_bits)
+    }
+
     /// What the chunk roughly takes with the best consecutive deltas.
     pub(crate) fn rough(&self) -> f64 {
         self.by_order.iter().copied().fold(f64::INFINITY, f64::min)

@@ -6,11 +6,15 @@ use crate::number::Latent;
 use crate::pco::mode::detect::MOST;
 use latens_kernels::dispatch::Present;
 
-/// Floats that bases are tried on, and how many of them first.
+/// Part of a sample that bases are tried on, at least and at most, and how many of these first.
+const PART: usize = 16;
+const LEAST: usize = 1 << 8;
 const FLOATS: usize = 1 << 10;
 const LOOK: usize = 40;
 /// What part of the bits that the best base saves others must save.
 const CLOSE_MULT: f64 = 0.85;
+/// Pairs of them whose common divisor is looked for, at most.
+const PAIRS: usize = 200;
 /// A divisor that the values have in common is known no better than this.
 const SAME: f64 = 1e-9;
 /// Bits a float that zeros in its mantissa must save, what part of the most that any save, and of how many.
@@ -68,7 +72,7 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
     // Spread over the sample, since what is near to each other is often alike.
     let values: Vec<f64> = sample
         .iter()
-        .step_by((sample.len() / FLOATS).max(1) | 1)
+        .step_by((sample.len() / (sample.len() / PART).clamp(LEAST, FLOATS)).max(1) | 1)
         .map(|x| x.ordered_to_f64().abs())
         .filter(|v| v.is_normal() && *v < 1e300)
         .collect();
@@ -191,10 +195,11 @@ fn decimal_bases() -> Vec<f64> {
 fn common_divisors(values: &[f64], digits: f64) -> Vec<f64> {
     let mut found: Vec<f64> = Vec::new();
     let least = (8.0 - digits).exp2();
+    let pairs = (values.len() / 4).min(PAIRS);
     Present::in_use().call(
         #[inline(always)]
         || {
-            for pair in values.chunks_exact(2).take(200) {
+            for pair in values.chunks_exact(2).take(pairs) {
                 let (mut a, mut b) = (pair[0].max(pair[1]), pair[0].min(pair[1]));
                 let tolerance = a * least;
                 while b > tolerance {
