@@ -183,7 +183,7 @@ impl From<io::Error> for Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => failure.exit = Exit::BrokenPipe,
             io::ErrorKind::StorageFull => {
-                failure.hint = Some("free some space, or write elsewhere with -o".into());
+                failure.hint = Some("free some space, or write elsewhere".into());
             }
             _ => {}
         }

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use crate::io::section::SharedFile;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
+use crate::verb::STDOUT;
 use cleanup::Temporary;
 use target::Target;
 
@@ -60,7 +61,7 @@ pub struct OutputFile {
     buffer: Vec<u8>,
     end: End,
     /// As given, for messages.
-    name: Option<PathBuf>,
+    name: PathBuf,
     written: u64,
     max_output: Option<u64>,
     trouble: Option<Trouble>,
@@ -90,13 +91,10 @@ impl OutputFile {
     pub fn open(request: &Request<'_>) -> Result<Self> {
         let target = target::settle(request.output, request.input, request.force)?;
         let name = match request.output {
-            Output::Stdout => None,
-            Output::File(path) => Some(path.clone()),
+            Output::Stdout => PathBuf::from(STDOUT),
+            Output::File(path) => path.clone(),
         };
-        let named = |e: io::Error| match &name {
-            Some(path) => Failure::from(e).in_file(path),
-            None => Failure::from(e),
-        };
+        let named = |e: io::Error| Failure::from(e).in_file(&name);
         let (file, end) = match target {
             Target::Direct(file) if file.is_terminal() && !request.text => {
                 return Err(Failure::usage("binary data does not go to a terminal")
@@ -162,9 +160,9 @@ impl OutputFile {
     /// I/O; a file that has appeared under the final name meanwhile.
     pub fn commit(mut self) -> Result<u64> {
         let outcome = self.commit_unnamed();
-        outcome.map_err(|e| match (self.trouble, &self.name) {
-            (None, Some(path)) => e.in_file(path),
-            _ => self.explain(e),
+        outcome.map_err(|e| match self.trouble {
+            None => e.in_file(&self.name),
+            Some(_) => self.explain(e),
         })
     }
 
@@ -196,10 +194,7 @@ impl OutputFile {
             Some(Trouble::Limit(bytes)) => past_limit(bytes).into(),
             None => return failure,
         };
-        match &self.name {
-            Some(path) => Failure::from(error).in_file(path),
-            None => Failure::from(error),
-        }
+        Failure::from(error).in_file(&self.name)
     }
 }
 

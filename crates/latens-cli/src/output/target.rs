@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::cleanup;
 use crate::job::{Input, Output};
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 
 /// An output that may be opened.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub fn settle(output: &Output, input: &Input, force: bool) -> Result<Target> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => match folder_of(&path).is_dir() {
             true => Ok(Target::Regular { path, mode: None }),
             false => {
-                let folder = folder_of(&path).display().to_string();
+                let folder = shown(folder_of(&path));
                 Err(Failure::new(format!("there is no folder {folder}")).in_file(named))
             }
         },
