@@ -13,6 +13,7 @@ mod bench;
 mod bombs;
 mod checkpoints;
 mod damage;
+mod documents;
 mod faults;
 mod json;
 mod kills;
