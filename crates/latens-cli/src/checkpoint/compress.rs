@@ -44,6 +44,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     let total: u64 = checkpoint.files.iter().map(|file| file.len).sum();
     let mut out = OutputFile::open(&Request {
         input,
+        besides: &super::sources(Some(super::path(input)?), args.base.as_deref()),
         output: &output,
         force: files.force,
         text: false,

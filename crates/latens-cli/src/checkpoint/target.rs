@@ -68,10 +68,12 @@ pub fn write(
     mut each: impl FnMut(usize, &mut OutputFile) -> Result<()>,
 ) -> Result<u64> {
     let folder = new_folder(args.files.output.as_deref())?;
+    let besides = super::sources(None, args.base.as_deref());
     let mut written = Vec::new();
     for (number, output) in outputs.iter().enumerate() {
         let mut out = OutputFile::open(&Request {
             input,
+            besides: &besides,
             output,
             force: args.files.force,
             text: false,

@@ -38,6 +38,8 @@ pub enum Need {
 pub struct Request<'a> {
     /// What is read: never written to.
     pub input: &'a Input,
+    /// What is read besides, a base or shards: not written to either.
+    pub besides: &'a [PathBuf],
     /// What is written.
     pub output: &'a Output,
     /// Replace an existing file.
@@ -89,7 +91,7 @@ impl OutputFile {
     /// # Errors
     /// See [`target::settle`]; binary bytes for a terminal.
     pub fn open(request: &Request<'_>) -> Result<Self> {
-        let target = target::settle(request.output, request.input, request.force)?;
+        let target = target::settle(request)?;
         let name = match request.output {
             Output::Stdout => PathBuf::from(STDOUT),
             Output::File(path) => path.clone(),

@@ -38,8 +38,13 @@ pub fn run(args: &args::Bench) -> Result<()> {
         return Err(Failure::usage("--csv and --html name the same file"));
     }
     // What could not be written is known before anything is measured.
-    let csv = args.csv.as_deref().map(|path| page(&input, path, args.force)).transpose()?;
-    let html = args.html.as_deref().map(|path| page(&input, path, args.force)).transpose()?;
+    let besides = match checkpoint::is_checkpoint(format) {
+        true => checkpoint::sources(Some(&args.input), None),
+        false => Vec::new(),
+    };
+    let open = |path: &PathBuf| page(&input, &besides, path, args.force);
+    let csv = args.csv.as_ref().map(open).transpose()?;
+    let html = args.html.as_ref().map(open).transpose()?;
     let progress = Progress::new("bench", None, args.common.quiet || args.common.json);
     let data = match format {
         Format::Wcodec => {

@@ -28,6 +28,7 @@ pub fn run(args: args::Compress) -> Result<()> {
     let job = job(&args, input, from)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
+        besides: &[],
         output: &job.output,
         force: job.force,
         text: job.to.is_text(),

@@ -46,6 +46,7 @@ pub fn run(args: args::Decompress) -> Result<()> {
     let job = job(&args, &input, from, table.as_deref(), &progress)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
+        besides: &[],
         output: &job.output,
         force: job.force,
         text: job.to.is_text(),

@@ -56,6 +56,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
     settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let mut out = OutputFile::open(&Request {
         input: &input,
+        besides: &checkpoint::sources(None, args.base.as_deref()),
         output: &output,
         force: args.force,
         text: false,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::io::{Write, stdout};
+use std::path::PathBuf;
 
 use latens::Limits;
 use latens::wcodec::{BaseFile, Config};
@@ -35,7 +36,12 @@ pub fn run(args: &args::Inspect) -> Result<()> {
     let quiet = args.common.quiet || args.common.json;
     let words = !quiet && !page_there;
     // A page that may not be written is no reason to wait for the report first.
-    let out = args.html.as_ref().map(|path| page(&input, path, args.force)).transpose()?;
+    let besides = match checkpoint::is_checkpoint(format) {
+        true => checkpoint::sources(Some(&args.file), args.base.as_deref()),
+        false => Vec::new(),
+    };
+    let open = |path: &PathBuf| page(&input, &besides, path, args.force);
+    let out = args.html.as_ref().map(open).transpose()?;
     let body = match format {
         Format::Pco => {
             let file = array::source::open(&input).and_then(array::inspect::read);

@@ -13,7 +13,7 @@ pub mod settle;
 pub mod verify;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
@@ -64,9 +64,10 @@ pub fn print_out(text: &str) -> Result<()> {
 ///
 /// # Errors
 /// A file that is there already, without `force`; I/O.
-pub fn page(input: &Input, path: &Path, force: bool) -> Result<OutputFile> {
+pub fn page(input: &Input, besides: &[PathBuf], path: &Path, force: bool) -> Result<OutputFile> {
     OutputFile::open(&Request {
         input,
+        besides,
         output: &Output::of(path),
         force,
         text: true,

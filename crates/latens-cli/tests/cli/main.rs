@@ -9,6 +9,7 @@
 )]
 
 mod arrays;
+mod bases;
 mod bench;
 mod bombs;
 mod checkpoints;
