@@ -185,8 +185,11 @@ impl From<io::Error> for Failure {
         let mut failure = Failure::new(what);
         match error.kind() {
             io::ErrorKind::BrokenPipe => failure.exit = Exit::BrokenPipe,
-            io::ErrorKind::StorageFull => {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 failure.hint = Some("free some space, or write elsewhere".into());
+            }
+            io::ErrorKind::FileTooLarge => {
+                failure.hint = Some("`ulimit -f` bounds files, or the file system does".into());
             }
             _ => {}
         }

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | a regular file | to a temporary neighbour (`.latens-….tmp`, mode 0600); [`OutputFile::commit`] gives it the mode of the file it replaces, or of the input as far as the umask allows, syncs it, renames it, syncs the folder |
 //! | a symbolic link | as above, in the folder of the file that it names: the link stays |
-//! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a nameless temporary file |
+//! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a [`nameless`] file |
 //!
-//! Whatever is not committed is removed: by `Drop`, and on INT, TERM and HUP by [`cleanup`].
+//! Whatever is not committed is removed: by `Drop`, and on signals by [`cleanup`].
 
 pub mod cleanup;
 pub mod patched;
@@ -103,7 +103,7 @@ impl OutputFile {
                     .hint("name a file with -o, or send it through a pipe"));
             }
             Target::Direct(file) if request.need == Need::ReadBack => {
-                (Temporary::nameless().map_err(named)?, End::CopyTo(file))
+                (nameless()?, End::CopyTo(file))
             }
             Target::Direct(file) => (file, End::AlreadyThere),
             Target::Regular { path, mode } => {
@@ -221,6 +221,27 @@ impl Write for OutputFile {
         self.buffer.clear();
         outcome.inspect_err(|e| self.trouble = trouble_of(e))
     }
+}
+
+/// A file without a name, for bytes on their way: gone with the process, whatever ends it.
+///
+/// # Errors
+/// Those of the file system.
+pub fn nameless() -> Result<File> {
+    tempfile::tempfile().map_err(on_the_way)
+}
+
+/// A folder of the same kind, gone when it is dropped.
+///
+/// # Errors
+/// Those of the file system.
+pub fn folder() -> Result<tempfile::TempDir> {
+    tempfile::tempdir().map_err(on_the_way)
+}
+
+fn on_the_way(e: io::Error) -> Failure {
+    let hint = "TMPDIR names another folder for temporary files";
+    Failure::from(e).in_file(std::env::temp_dir()).hint(hint)
 }
 
 fn trouble_of(e: &io::Error) -> Option<Trouble> {

@@ -16,6 +16,7 @@ use crate::io::parquet;
 use crate::io::pco_zip::{Inspection, PcoZipTable, inspect};
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
+use crate::output::folder;
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::dbp::{has_header, read_all};
@@ -133,12 +134,14 @@ fn ablate(
     name: &str,
     colour: bool,
 ) -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = folder()?;
     let path = match format {
         Format::Wcodec => checkpoint::unpack(input, args.base.as_deref(), folder.path())?,
         _ => checkpoint::path(input)?.to_path_buf(),
     };
     let there = checkpoint::open(&Input::File(path))?;
+    // It is open: a signal from here on leaves nothing behind.
+    drop(folder);
     let base = match &args.base {
         Some(path) => {
             let opened = checkpoint::base::open(path, Limits::default())?;

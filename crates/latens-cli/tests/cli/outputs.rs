@@ -245,6 +245,12 @@ fn outputs_that_cannot_be() {
             "{said}"
         );
     }
+    // What has to be read back on its way to standard output waits in a folder that TMPDIR names.
+    let mut command = f.latens(&["compress", "a.npy", "-o", "-"]);
+    let done = command.env("TMPDIR", f.path("none")).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(done.status.code() == Some(1) && done.stdout.is_empty(), "{said}");
+    assert!(said.contains("/none\n  TMPDIR names another folder"), "{said}");
     assert_eq!(f.names(), ["a.npy", "folder.pco"]);
 }
 
