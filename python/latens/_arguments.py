@@ -55,7 +55,7 @@ def _config(*given: Any) -> _latens.PcoConfig:
 
 
 def _made(
-    level_: int, mode: str, delta: str, favor: str, chunk_n: int, checksum: bool
+    level_: int, mode: str, delta: str, favor: str, chunk_n: int | None, checksum: bool
 ) -> _latens.PcoConfig:
     level(level_)
     counts(chunk_n=chunk_n)

@@ -30,7 +30,7 @@ def settings(
     _arguments.level(level)
     _arguments.flags(checksum=checksum)
     _latens.PcoConfig(
-        level=level, mode=mode, delta=delta, favor=favor, chunk_n=1 << 18, checksum=checksum
+        level=level, mode=mode, delta=delta, favor=favor, chunk_n=None, checksum=checksum
     )
     return values
 

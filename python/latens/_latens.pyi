@@ -37,7 +37,7 @@ _Path = str | PathLike[str]
 @final
 class PcoConfig:
     def __new__(
-        cls, *, level: int, mode: str, delta: str, favor: str, chunk_n: int, checksum: bool
+        cls, *, level: int, mode: str, delta: str, favor: str, chunk_n: int | None, checksum: bool
     ) -> PcoConfig: ...
 
 def pco_compress(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -130,6 +131,24 @@ def save_parts(
     completely(path, write)
 
 
+def files_read(*checkpoints: Path | None) -> list[Path]:
+    """The files of these checkpoints: of a sharded one its index and each of its shards. What cannot be
+    read is told by whoever reads it."""
+    found: list[Path] = []
+    for path in checkpoints:
+        if path is None:
+            continue
+        found.append(path)
+        text = os.fspath(path)
+        if text.lower().endswith(".json"):
+            with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+                with open(text, "rb") as index:
+                    shards = set(json.load(index)["weight_map"].values())
+                names = [name for name in shards if os.path.basename(name) == name and "\0" not in name]
+                found += [os.path.join(os.path.dirname(text), name) for name in names]
+    return found
+
+
 def compress_file(
     source: Path,
     path: Path | None = None,
@@ -148,7 +167,7 @@ def compress_file(
     before the result gets its name. `progress` is told of bytes read and to be read.
 
     Raises `FileExistsError` where `path` is there already, unless `overwrite`; `InvalidArgumentError`
-    where it is the source or the base.
+    where it is the source or the base, or a shard of one.
     """
     _arguments.level(level)
     _arguments.counts(threads=threads)
@@ -163,6 +182,5 @@ def compress_file(
         with _arguments.of_file(source):
             _latens.wcodec_compress(source, temporary, base, level, threads, verify, progress)
 
-    sources = [source] if base is None else [source, base]
-    completely(path, write, sources=sources, overwrite=overwrite)
+    completely(path, write, sources=files_read(source, base), overwrite=overwrite)
     return os.fspath(path)

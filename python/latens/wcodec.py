@@ -23,7 +23,7 @@ from ._buffers import Array, octets
 from ._limits import bounded
 from ._output import Path, completely, settle
 from ._wcodec_file import Damage, File, Progress, Slice, TensorInfo
-from ._wcodec_write import compress_file, save_file
+from ._wcodec_write import compress_file, files_read, save_file
 from .errors import InvalidArgumentError
 
 __all__ = [
@@ -128,7 +128,7 @@ def decompress_file(
         if folder and not os.path.isdir(folder):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
         bounded(sum(file.files().values()), max_output)
-        sources, paths = [source] if base is None else [source, base], []
+        sources, paths = files_read(source, base), []
         for name in file.files():
             if os.path.basename(name) != name or name in ("", ".", ".."):
                 raise InvalidArgumentError(f"{name!r} is no name of a file")

@@ -25,7 +25,7 @@ impl PcoConfig {
         mode: &str,
         delta: &str,
         favor: &str,
-        chunk_n: usize,
+        chunk_n: Option<usize>,
         checksum: bool,
     ) -> PyResult<Self> {
         let config = Config::default()
@@ -33,8 +33,12 @@ impl PcoConfig {
             .mode(lift(py, mode.parse())?)
             .delta(lift(py, delta.parse())?)
             .favor(lift(py, favor.parse())?)
-            .chunk_n(chunk_n)
             .checksum(checksum);
+        // Where the caller does not say, the encoder may take longer ones.
+        let config = match chunk_n {
+            Some(n) => config.chunk_n(n),
+            None => config,
+        };
         Ok(Self { config })
     }
 }

@@ -112,6 +112,24 @@ def test_the_input_is_kept(source, tmp_path):
         wcodec.decompress_file(tmp_path / "o/m.safetensors", overwrite=True)
 
 
+def test_shards_are_kept(source, tmp_path):
+    index = tmp_path / "s.safetensors.index.json"
+    index.write_text('{"weight_map": {"a": "m.safetensors", "b": "m.safetensors"}}')
+    flat = source.read_bytes()
+    for base in (None, index):
+        with pytest.raises(latens.InvalidArgumentError, match="same file"):
+            wcodec.compress_file(source if base else index, source, base=base, overwrite=True)
+    tuned = tmp_path / "tuned"
+    tuned.mkdir()
+    wcodec.save_file(ARRAYS, tuned / "m.wcodec")
+    with pytest.raises(latens.InvalidArgumentError, match="same file"):
+        wcodec.decompress_file(tuned / "m.wcodec", tmp_path, base=index, overwrite=True)
+    assert source.read_bytes() == flat
+    index.write_text('{"weight_map": {"a": 1}}')
+    with pytest.raises(latens.CorruptError):
+        wcodec.compress_file(index)
+
+
 def test_what_is_there(source, tmp_path):
     (tmp_path / "out").mkdir()
     taken = tmp_path / "out/m.wcodec"

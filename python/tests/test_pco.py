@@ -40,6 +40,14 @@ def test_every_type_comes_back(dtype):
     assert pco.decompress_into(data, out[:7]) == (7, False)
 
 
+def test_chunks_are_the_encoders_where_nothing_is_said():
+    def chunks(**given):
+        return len(pco.inspect(pco.compress(np.arange(300_000), level=10, **given))["chunks"])
+
+    assert chunks() == 2 and chunks(favor="size") == 1
+    assert chunks(favor="size", chunk_n=1 << 18) == 2
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     numbers=st.sampled_from(TYPES).flatmap(

@@ -91,7 +91,8 @@ pub struct Files {
 /// `latens compress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Formats, by extension or by --from and --to: npy raw csv parquet safetensors gguf; pco pco.zip dbp wcodec.
+Formats, by extension or by --from and --to: npy raw csv parquet safetensors gguf;
+pco pco.zip dbp wcodec.
 Without -o: a column becomes .pco beside the input, a table or n-dimensional array .pco.zip,
 a checkpoint (safetensors, its shards by their index, gguf) .wcodec.
 
@@ -149,8 +150,8 @@ pub struct Compress {
 /// `latens decompress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without -o: .pco and .dbp become .npy beside the input, .pco.zip .parquet (.npy where it holds one array),
-.wcodec the safetensors or gguf files that it was made from.
+Without -o: .pco and .dbp become .npy beside the input, .pco.zip .parquet (.npy where it holds
+one array), .wcodec the safetensors or gguf files that it was made from.
 `-o -` writes bare little-endian numbers for one column, CSV for a table.
 
 Examples:
@@ -350,5 +351,13 @@ mod tests {
     #[test]
     fn clap_finds_no_fault() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn lines_of_help_are_not_broken_again() {
+        for verb in Cli::command().get_subcommands() {
+            let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.lines().all(|line| line.chars().count() <= 100), "{after}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A file format that the tool knows by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,7 +74,7 @@ impl Format {
     }
 
     /// The same, byte for byte.
-    pub fn stem_as_is(path: &Path) -> &OsStr {
+    fn stem_as_is(path: &Path) -> &OsStr {
         let name = path.file_name().unwrap_or_default();
         let lower = name.to_string_lossy().to_ascii_lowercase();
         let double = [".pco.zip", ".safetensors.index.json"].iter().any(|end| lower.ends_with(end));
@@ -84,6 +84,14 @@ impl Format {
             true => without(without(stem)),
             false => without(stem),
         }
+    }
+
+    /// `path` with this extension in place of that of its format; every other byte stays.
+    pub fn beside(path: &Path, extension: &str) -> PathBuf {
+        let mut name = Self::stem_as_is(path).to_os_string();
+        name.push(".");
+        name.push(extension);
+        path.with_file_name(name)
     }
 
     /// Whether the format holds a table or an n-dimensional array rather than one bare column.

@@ -2,7 +2,7 @@
 
 use latens::NumberType;
 use latens::pco::Config;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::format::Format;
 use crate::message::shown;
@@ -18,6 +18,14 @@ pub enum Input {
 }
 
 impl Input {
+    /// `-` or a path.
+    pub fn of(path: &Path) -> Self {
+        match path.as_os_str() == "-" {
+            true => Input::Stdin,
+            false => Input::File(path.to_path_buf()),
+        }
+    }
+
     /// As it stands in messages and reports.
     pub fn name(&self) -> String {
         match self {
@@ -48,6 +56,14 @@ pub enum Output {
 }
 
 impl Output {
+    /// `-` or a path.
+    pub fn of(path: &Path) -> Self {
+        match path.as_os_str() == "-" {
+            true => Output::Stdout,
+            false => Output::File(path.to_path_buf()),
+        }
+    }
+
     /// As it stands in messages and reports.
     pub fn name(&self) -> String {
         match self {

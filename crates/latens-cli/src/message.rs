@@ -114,7 +114,10 @@ impl Failure {
 
     /// The place without the file: `chunk 3: byte 4711`; empty where there is none.
     pub fn place(&self) -> String {
-        let mut parts = self.places.clone();
+        // An index among its shards goes by its own name.
+        let file = self.file.as_deref().and_then(|file| file.rsplit('/').next());
+        let twice = file.is_some() && self.places.first().map(String::as_str) == file;
+        let mut parts = self.places.get(usize::from(twice)..).unwrap_or_default().to_vec();
         parts.extend(self.at.map(|at| format!("byte {at}")));
         parts.join(": ")
     }
@@ -182,8 +185,11 @@ impl From<io::Error> for Failure {
         let mut failure = Failure::new(what);
         match error.kind() {
             io::ErrorKind::BrokenPipe => failure.exit = Exit::BrokenPipe,
-            io::ErrorKind::StorageFull => {
-                failure.hint = Some("free some space, or write elsewhere with -o".into());
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                failure.hint = Some("free some space, or write elsewhere".into());
+            }
+            io::ErrorKind::FileTooLarge => {
+                failure.hint = Some("`ulimit -f` bounds files, or the file system does".into());
             }
             _ => {}
         }

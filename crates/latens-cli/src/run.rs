@@ -65,16 +65,21 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-/// What was asked for, or what is wrong with it: 0 for `--help` and `--version`, 2 for the rest.
+/// What was asked for, or what is wrong with it: 0 for `--help` and `--version` that could be printed, 2 for
+/// the rest.
 fn usage(e: &clap::Error) -> ExitCode {
     let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if e.use_stderr() && e.kind() != help {
         usage_failure(e).print();
         return ExitCode::from(2);
     }
-    match e.print() {
+    match e.print().and_then(|()| io::stdout().flush()) {
+        Ok(()) => ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2)),
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => cleanup::end_by_broken_pipe(),
-        _ => ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2)),
+        Err(e) => {
+            Failure::from(e).in_file(verb::STDOUT).print();
+            ExitCode::from(1)
+        }
     }
 }
 

@@ -44,7 +44,7 @@ def compress(
     mode: str = "auto",
     delta: str = "auto",
     favor: str = "balanced",
-    chunk_n: int = 1 << 18,
+    chunk_n: int | None = None,
     checksum: bool = True,
     threads: int = 1,
     progress: Progress | None = None,
@@ -57,8 +57,9 @@ def compress(
     whose mask masks something is refused.
 
     `level` is 0 (fastest) to 12 (smallest); `favor` `speed`, `balanced` or `size`; `chunk_n` the most
-    numbers in a chunk, 1 to 2^24, the unit of threads; `checksum` adds a trailer of 20 bytes and 16 a
-    chunk that other readers skip; `threads` 0 stands for all cores. The bytes do not depend on the threads.
+    numbers in a chunk, 1 to 2^24, the unit of threads, 2^18 where it is not given, with `size` at levels
+    10 to 12 up to 2^20; `checksum` adds a trailer of 20 bytes and 16 a chunk that other readers skip;
+    `threads` 0 stands for all cores. The bytes do not depend on the threads.
 
     Raises `InvalidArgumentError` where settings and type do not go together.
     """

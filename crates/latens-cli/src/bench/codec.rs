@@ -11,6 +11,7 @@ use super::data::{Back, Column, Data, Kind};
 use crate::io::parquet::{self, Compression, Options, ParquetTable};
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
+use crate::output::nameless;
 use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 
@@ -209,7 +210,7 @@ impl Codec for Parquet<'_> {
     }
 
     fn decompress(&self, _: usize, packed: &[u8]) -> Result<Back> {
-        let mut file = tempfile::tempfile()?;
+        let mut file = nameless()?;
         file.write_all(packed)?;
         let table = ParquetTable::open(SharedFile::new(file)?, true)?;
         let mut column = table.column(0)?;

@@ -3,7 +3,7 @@
 use latens::AnyNumbers;
 
 use super::held::Held;
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 use crate::table::model::Field;
 use crate::table::own_type;
 use crate::table::piece::Values;
@@ -103,7 +103,7 @@ impl Data {
             Kind::Columns(columns) => columns
                 .get(index)
                 .map_or_else(String::new, |c| format!("column {}", c.table.name())),
-            Kind::Checkpoint(model) => model.path.display().to_string(),
+            Kind::Checkpoint(model) => shown(&model.path),
         }
     }
 

@@ -36,17 +36,15 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         return Err(Failure::usage(format!("a checkpoint is not compressed to {to}"))
             .hint("name the output .wcodec"));
     }
-    if args.common.json && output == Output::Stdout {
-        return Err(
-            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
-        );
-    }
+    let to_stdout = output == Output::Stdout;
+    settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let quiet = args.common.quiet || args.common.json;
     let started = Instant::now();
     let checkpoint = super::open(input)?;
     let total: u64 = checkpoint.files.iter().map(|file| file.len).sum();
     let mut out = OutputFile::open(&Request {
         input,
+        besides: &super::sources(Some(super::path(input)?), args.base.as_deref()),
         output: &output,
         force: files.force,
         text: false,

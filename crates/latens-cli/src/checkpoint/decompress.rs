@@ -9,7 +9,7 @@ use super::watch::Watched;
 use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 use crate::render::{self, units::noun};
 use crate::report::DecompressReport;
 use crate::verb::{print_json, say, settle, thread_count};
@@ -53,11 +53,8 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;
     target::same_format(&files, &outputs, args.files.to)?;
-    if args.common.json && outputs.contains(&Output::Stdout) {
-        return Err(
-            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
-        );
-    }
+    let to_stdout = outputs.contains(&Output::Stdout);
+    settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let quiet = args.common.quiet || args.common.json;
     let watched = Watched::files("decompress", &reader, quiet);
     let output_bytes = target::write(args, input, &outputs, |number, out| {
@@ -69,7 +66,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
         input: input.name(),
         output: match (&outputs[..], &args.files.output) {
             ([one], _) => one.name(),
-            (_, Some(folder)) => folder.display().to_string(),
+            (_, Some(folder)) => shown(folder),
             _ => String::new(),
         },
         input_bytes: input.size().unwrap_or(0),

@@ -66,6 +66,20 @@ pub fn open(input: &Input) -> Result<Checkpoint> {
     Checkpoint::open(path).map_err(|e| Failure::from(e).in_file(path))
 }
 
+/// The files that are read for a checkpoint and for the base of one: of shards their index and each of
+/// them. What cannot be opened is said by whoever reads it.
+pub fn sources(checkpoint: Option<&Path>, base: Option<&Path>) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for path in [checkpoint, base].into_iter().flatten() {
+        all.push(path.to_path_buf());
+        let is_index = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
+        let shards = is_index.then(|| open(&Input::File(path.to_path_buf())).ok()).flatten();
+        let shards = shards.iter().flat_map(|index| &index.files);
+        all.extend(shards.map(|file| path.with_file_name(&file.name)));
+    }
+    all
+}
+
 /// Open a `.wcodec` file.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use crate::args;
 use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::{Input, Output};
-use crate::message::{Failure, Result, one_line};
+use crate::message::{Failure, Result, one_line, shown};
 use crate::render::units::noun;
 use crate::verb::{print_json, say, settle, thread_count};
 
@@ -75,11 +75,8 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let found = look(&reader, whole_index, quiet).map_err(named)?;
     let plan = plan(args, input, &reader, &found)?;
     let (outputs, contents): (Vec<Output>, Vec<Content>) = plan.into_iter().unzip();
-    if args.common.json && outputs.contains(&Output::Stdout) {
-        return Err(
-            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
-        );
-    }
+    let to_stdout = outputs.contains(&Output::Stdout);
+    settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let mut bytes = 0;
     if !outputs.is_empty() {
         bytes = target::write(args, input, &outputs, |number, out| {
@@ -106,7 +103,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
         input: input.name(),
         output: match (&outputs[..], &args.files.output) {
             ([one], _) => one.name(),
-            (_, Some(folder)) => folder.display().to_string(),
+            (_, Some(folder)) => shown(folder),
             _ => String::new(),
         },
         output_bytes: bytes,
@@ -254,8 +251,8 @@ fn plan(
     let safetensors = Format::Safetensors;
     let (output, to) = match folder {
         Some(folder) => {
-            let name = format!("{}.safetensors", Format::stem(super::path(input)?));
-            (Output::File(folder.join(name)), safetensors)
+            let beside = Format::beside(super::path(input)?, safetensors.name());
+            (Output::File(folder.join(beside.file_name().unwrap_or_default())), safetensors)
         }
         None => {
             let (given, to) = (given.map(Path::to_path_buf), args.files.to);

@@ -21,7 +21,7 @@ pub fn plain(name: &str) -> Result<&str> {
         || name == ".."
         || name.chars().any(|c| matches!(c, '/' | '\\' | ':' | '\0') || c.is_control());
     match bad {
-        true => Err(Failure::new(format!("a file is stored under the name {name:?}, a path"))
+        true => Err(Failure::new(format!("the name {name:?} is a path, not one of a file"))
             .hint("name the output with -o")),
         false => Ok(name),
     }
@@ -37,7 +37,7 @@ pub fn outputs(
     files: &[(String, u64)],
 ) -> Result<Vec<Output>> {
     match (files, given) {
-        ([_], Some(path)) if path.as_os_str() == "-" => Ok(vec![Output::Stdout]),
+        ([_], Some(path)) if Output::of(path) == Output::Stdout => Ok(vec![Output::Stdout]),
         (_, Some(path)) if is_folder(path) => {
             files.iter().map(|(name, _)| Ok(Output::File(path.join(plain(name)?)))).collect()
         }
@@ -45,9 +45,7 @@ pub fn outputs(
         ([(name, _)], None) => {
             let extension = Path::new(plain(name)?).extension();
             let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
-            let stem = Format::stem(super::path(input)?);
-            let path = super::path(input)?.with_file_name(format!("{stem}.{extension}"));
-            Ok(vec![Output::File(path)])
+            Ok(vec![Output::File(Format::beside(super::path(input)?, &extension))])
         }
         _ => Err(Failure::usage(format!("the checkpoint has {} files", files.len()))
             .hint("name a folder for them: -o FOLDER/")),
@@ -70,10 +68,12 @@ pub fn write(
     mut each: impl FnMut(usize, &mut OutputFile) -> Result<()>,
 ) -> Result<u64> {
     let folder = new_folder(args.files.output.as_deref())?;
+    let besides = super::sources(None, args.base.as_deref());
     let mut written = Vec::new();
     for (number, output) in outputs.iter().enumerate() {
         let mut out = OutputFile::open(&Request {
             input,
+            besides: &besides,
             output,
             force: args.files.force,
             text: false,

@@ -1,16 +1,18 @@
 //! Temporary neighbours, new folders, and the signals that end the process: none is left behind.
 //!
 //! Every temporary file is entered in one list under one lock, in the same step as it is created,
-//! and leaves the list in the same step as it is renamed or removed. A thread waits for INT, TERM
-//! and HUP, removes what is listed, and lets the signal do what it does by default.
+//! and leaves the list in the same step as it is renamed or removed. A thread waits for INT, TERM,
+//! HUP, QUIT and XCPU, removes what is listed, and lets the signal do what it does by default. A file
+//! beyond its largest size is an error of writing, not a signal.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -28,8 +30,10 @@ fn list() -> MutexGuard<'static, Vec<PathBuf>> {
 
 /// Remove temporary files when the process is told to end. Call once, first thing.
 pub fn on_signals() {
-    let wanted: Vec<i32> =
-        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)).collect();
+    // Where somebody listens to it, writing fails instead.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU];
+    let wanted: Vec<i32> = wanted.into_iter().filter(|&signal| !is_ignored(signal)).collect();
     let Ok(mut signals) = Signals::new(wanted) else { return };
     // Without the thread signals keep ending the process; only temporary files would stay.
     let _ = std::thread::Builder::new().name("signals".into()).spawn(move || {
@@ -134,15 +138,6 @@ impl Temporary {
             }
         }
         Err(last)
-    }
-
-    /// A file without a name: gone with the process, whatever ends it.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn nameless() -> io::Result<File> {
-        // Dropping the first half removes the name; the open file lives on.
-        Self::create(&std::env::temp_dir()).map(|(_, file)| file)
     }
 
     /// Give it its final name. Without `replace` a file that has that name is kept, also where it

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | a regular file | to a temporary neighbour (`.latens-….tmp`, mode 0600); [`OutputFile::commit`] gives it the mode of the file it replaces, or of the input as far as the umask allows, syncs it, renames it, syncs the folder |
 //! | a symbolic link | as above, in the folder of the file that it names: the link stays |
-//! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a nameless temporary file |
+//! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a [`nameless`] file |
 //!
-//! Whatever is not committed is removed: by `Drop`, and on INT, TERM and HUP by [`cleanup`].
+//! Whatever is not committed is removed: by `Drop`, and on signals by [`cleanup`].
 
 pub mod cleanup;
 pub mod patched;
@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use crate::io::section::SharedFile;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
+use crate::verb::STDOUT;
 use cleanup::Temporary;
 use target::Target;
 
@@ -37,6 +38,8 @@ pub enum Need {
 pub struct Request<'a> {
     /// What is read: never written to.
     pub input: &'a Input,
+    /// What is read besides, a base or shards: not written to either.
+    pub besides: &'a [PathBuf],
     /// What is written.
     pub output: &'a Output,
     /// Replace an existing file.
@@ -60,7 +63,7 @@ pub struct OutputFile {
     buffer: Vec<u8>,
     end: End,
     /// As given, for messages.
-    name: Option<PathBuf>,
+    name: PathBuf,
     written: u64,
     max_output: Option<u64>,
     trouble: Option<Trouble>,
@@ -88,22 +91,19 @@ impl OutputFile {
     /// # Errors
     /// See [`target::settle`]; binary bytes for a terminal.
     pub fn open(request: &Request<'_>) -> Result<Self> {
-        let target = target::settle(request.output, request.input, request.force)?;
+        let target = target::settle(request)?;
         let name = match request.output {
-            Output::Stdout => None,
-            Output::File(path) => Some(path.clone()),
+            Output::Stdout => PathBuf::from(STDOUT),
+            Output::File(path) => path.clone(),
         };
-        let named = |e: io::Error| match &name {
-            Some(path) => Failure::from(e).in_file(path),
-            None => Failure::from(e),
-        };
+        let named = |e: io::Error| Failure::from(e).in_file(&name);
         let (file, end) = match target {
             Target::Direct(file) if file.is_terminal() && !request.text => {
                 return Err(Failure::usage("binary data does not go to a terminal")
                     .hint("name a file with -o, or send it through a pipe"));
             }
             Target::Direct(file) if request.need == Need::ReadBack => {
-                (Temporary::nameless().map_err(named)?, End::CopyTo(file))
+                (nameless()?, End::CopyTo(file))
             }
             Target::Direct(file) => (file, End::AlreadyThere),
             Target::Regular { path, mode } => {
@@ -162,9 +162,9 @@ impl OutputFile {
     /// I/O; a file that has appeared under the final name meanwhile.
     pub fn commit(mut self) -> Result<u64> {
         let outcome = self.commit_unnamed();
-        outcome.map_err(|e| match (self.trouble, &self.name) {
-            (None, Some(path)) => e.in_file(path),
-            _ => self.explain(e),
+        outcome.map_err(|e| match self.trouble {
+            None => e.in_file(&self.name),
+            Some(_) => self.explain(e),
         })
     }
 
@@ -196,10 +196,7 @@ impl OutputFile {
             Some(Trouble::Limit(bytes)) => past_limit(bytes).into(),
             None => return failure,
         };
-        match &self.name {
-            Some(path) => Failure::from(error).in_file(path),
-            None => Failure::from(error),
-        }
+        Failure::from(error).in_file(&self.name)
     }
 }
 
@@ -224,6 +221,27 @@ impl Write for OutputFile {
         self.buffer.clear();
         outcome.inspect_err(|e| self.trouble = trouble_of(e))
     }
+}
+
+/// A file without a name, for bytes on their way: gone with the process, whatever ends it.
+///
+/// # Errors
+/// Those of the file system.
+pub fn nameless() -> Result<File> {
+    tempfile::tempfile().map_err(on_the_way)
+}
+
+/// A folder of the same kind, gone when it is dropped.
+///
+/// # Errors
+/// Those of the file system.
+pub fn folder() -> Result<tempfile::TempDir> {
+    tempfile::tempdir().map_err(on_the_way)
+}
+
+fn on_the_way(e: io::Error) -> Failure {
+    let hint = "TMPDIR names another folder for temporary files";
+    Failure::from(e).in_file(std::env::temp_dir()).hint(hint)
 }
 
 fn trouble_of(e: &io::Error) -> Option<Trouble> {

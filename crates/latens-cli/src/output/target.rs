@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::cleanup;
+use super::{Request, cleanup};
 use crate::job::{Input, Output};
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 
 /// An output that may be opened.
 #[derive(Debug)]
@@ -24,13 +24,14 @@ pub enum Target {
     },
 }
 
-/// Find out where `output` goes, without changing anything.
+/// Find out where the output goes, without changing anything.
 ///
 /// # Errors
-/// An existing file without `force`; the same file as the input; a folder; a folder that is
+/// An existing file without `force`; the same file as one that is read; a folder; a folder that is
 /// missing.
-pub fn settle(output: &Output, input: &Input, force: bool) -> Result<Target> {
-    let named = match output {
+pub fn settle(request: &Request<'_>) -> Result<Target> {
+    let Request { input, besides, force, .. } = *request;
+    let named = match request.output {
         Output::Stdout => {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
             if same_file(&file.metadata()?, input) {
@@ -50,6 +51,11 @@ pub fn settle(output: &Output, input: &Input, force: bool) -> Result<Target> {
                 .in_file(named)
                 .hint("name another output with -o"))
         }
+        Ok(there) if besides.iter().any(|path| is_file(&there, path)) => {
+            Err(Failure::new("the output is a file that is read")
+                .in_file(named)
+                .hint("name another output with -o"))
+        }
         Ok(there) if is_direct(&there) => {
             let file = File::options().write(true).open(&path);
             Ok(Target::Direct(file.map_err(|e| Failure::from(e).in_file(named))?))
@@ -59,7 +65,7 @@ pub fn settle(output: &Output, input: &Input, force: bool) -> Result<Target> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => match folder_of(&path).is_dir() {
             true => Ok(Target::Regular { path, mode: None }),
             false => {
-                let folder = folder_of(&path).display().to_string();
+                let folder = shown(folder_of(&path));
                 Err(Failure::new(format!("there is no folder {folder}")).in_file(named))
             }
         },
@@ -96,13 +102,21 @@ fn is_direct(there: &Metadata) -> bool {
 
 /// Whether `there` is the regular file that is read.
 fn same_file(there: &Metadata, input: &Input) -> bool {
-    let read = match input {
+    match input {
         Input::Stdin => {
-            io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata())
+            let stdin = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+            stdin.and_then(|file| file.metadata()).is_ok_and(|read| same(there, &read))
         }
-        Input::File(path) => fs::metadata(path),
-    };
-    read.is_ok_and(|read| there.is_file() && (read.dev(), read.ino()) == (there.dev(), there.ino()))
+        Input::File(path) => is_file(there, path),
+    }
+}
+
+fn is_file(there: &Metadata, path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|read| same(there, &read))
+}
+
+fn same(there: &Metadata, read: &Metadata) -> bool {
+    there.is_file() && (read.dev(), read.ino()) == (there.dev(), there.ino())
 }
 
 /// Follow the last part of a path through symbolic links, to a name that may not exist yet.

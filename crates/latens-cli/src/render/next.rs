@@ -19,7 +19,7 @@ pub fn next(report: &CompressReport, job: &CompressJob, columns: usize) -> Optio
         out = format!("{out} --from {}", job.to);
     }
     let look = format!("next: latens inspect {out}");
-    let array = path.with_file_name(format!("{}.npy", Format::stem(path)));
+    let array = Format::beside(path, Format::Npy.name());
     let number_type = report.columns.first().map_or("", |column| column.logical_type.as_str());
     let back = match job.to {
         Format::Pco | Format::Dbp if array.exists() => format!("latens verify {out}"),

@@ -77,7 +77,11 @@ fn lines(report: &CompressReport, last: &Last, columns: usize, colour: bool) -> 
         }
         if let Some((count, bytes, raw)) = left_out {
             let name = Cell::left(format!("… {count} more")).span(5);
-            grid.row(vec![name, size(bytes), Cell::right(units::ratio(raw, bytes))]);
+            let size = match shown.iter().any(|column| is_by_rows(column)) {
+                true => Cell::right("-"),
+                false => size(bytes),
+            };
+            grid.row(vec![name, size, Cell::right(units::ratio(raw, bytes))]);
         }
         grid
     };
@@ -164,15 +168,25 @@ fn cells(column: &ColumnReport, short: bool) -> Vec<Cell> {
     let mode = if column.mode == "-" { &column.encoding } else { &column.mode };
     let delta = if matches!(column.delta.as_str(), "-" | "none") { "" } else { &column.delta };
     let delta = if short { delta.replace("consecutive", "consec") } else { delta.to_string() };
+    let unknown = || Cell::right("-");
+    let (bits, bytes) = match is_by_rows(column) {
+        true => (unknown(), unknown()),
+        false => (Cell::right(format!("{:.2}", column.bits_per_value)), size(column.bytes)),
+    };
     vec![
         Cell::left(&column.name),
         Cell::left(&column.logical_type).style(Style::Dim),
         Cell::left(mode),
         Cell::left(delta),
-        Cell::right(format!("{:.2}", column.bits_per_value)),
-        size(column.bytes),
+        bits,
+        bytes,
         Cell::right(units::ratio(column.raw_bytes, column.bytes)),
     ]
+}
+
+/// Whether the file is CSV, which lies row by row: what of it is a column's is not counted.
+fn is_by_rows(column: &ColumnReport) -> bool {
+    column.encoding == "text"
 }
 
 /// Widths with which the columns fit in: types, modes and names give way, each down to where it

@@ -8,6 +8,7 @@ use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
 use crate::message::{Failure, Result};
+use crate::output::nameless;
 use crate::progress::Progress;
 
 /// How an input is read.
@@ -44,7 +45,7 @@ fn at_any_position(input: &Input) -> Result<SharedFile> {
             return Ok(SharedFile::new(file)?);
         }
     }
-    let mut file = tempfile::tempfile()?;
+    let mut file = nameless()?;
     io::copy(&mut bytes::open(input)?, &mut file)?;
     Ok(SharedFile::new(file)?)
 }

@@ -4,6 +4,7 @@ use std::io::stdout;
 
 use super::{fitting, print_json, print_out, say_left_out, settle, with_threads};
 use crate::args;
+use crate::job::Input;
 use crate::message::Result;
 use crate::progress::Progress;
 use crate::render::{self, style};
@@ -17,7 +18,7 @@ use crate::table::reading::{Reading, named};
 /// # Errors
 /// Bad input, I/O, wrong usage.
 pub fn run(args: &args::Advise) -> Result<()> {
-    let input = settle::input(&args.table);
+    let input = Input::of(&args.table);
     let format = settle::input_format(&input, args.from)?;
     fitting::advise(args, format)?;
     let progress = Progress::new("advise", None, args.common.quiet || args.common.json);

@@ -1,16 +1,16 @@
 //! `latens bench`
 
 use std::io::{Write, stdout};
-use std::path::Path;
+use std::path::PathBuf;
 
-use super::{print_json, print_out, settle};
+use super::{page, print_json, print_out, settle};
 use crate::args;
 use crate::bench;
 use crate::checkpoint;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
-use crate::output::{Need, OutputFile, Request};
+use crate::output::OutputFile;
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::array::ArrayTable;
@@ -23,11 +23,28 @@ use crate::table::source::Table;
 /// # Errors
 /// Bad input, I/O, wrong usage.
 pub fn run(args: &args::Bench) -> Result<()> {
-    let input = settle::input(&args.input);
+    let input = Input::of(&args.input);
     let format = settle::input_format(&input, args.from)?;
+    let on_stdout = |path: &Option<PathBuf>| {
+        path.as_deref().is_some_and(|path| Output::of(path) == Output::Stdout)
+    };
+    let (csv_there, html_there) = (on_stdout(&args.csv), on_stdout(&args.html));
+    settle::one_on_stdout(&[
+        ("--json", args.common.json),
+        ("--csv -", csv_there),
+        ("--html -", html_there),
+    ])?;
+    if args.csv.is_some() && args.csv == args.html {
+        return Err(Failure::usage("--csv and --html name the same file"));
+    }
     // What could not be written is known before anything is measured.
-    let csv = args.csv.as_deref().map(|path| output(&input, path, args.force)).transpose()?;
-    let html = args.html.as_deref().map(|path| output(&input, path, args.force)).transpose()?;
+    let besides = match checkpoint::is_checkpoint(format) {
+        true => checkpoint::sources(Some(&args.input), None),
+        false => Vec::new(),
+    };
+    let open = |path: &PathBuf| page(&input, &besides, path, args.force);
+    let csv = args.csv.as_ref().map(open).transpose()?;
+    let html = args.html.as_ref().map(open).transpose()?;
     let progress = Progress::new("bench", None, args.common.quiet || args.common.json);
     let data = match format {
         Format::Wcodec => {
@@ -52,8 +69,7 @@ pub fn run(args: &args::Bench) -> Result<()> {
     let report = bench::run(input.name(), &data, &names);
     progress.finish();
     let report = report?;
-    let to_stdout = [&args.csv, &args.html].into_iter().flatten().any(|path| is_stdout(path));
-    match (args.common.json, args.common.quiet || to_stdout) {
+    match (args.common.json, args.common.quiet || csv_there || html_there) {
         (true, _) => print_json(&report)?,
         (false, false) => print_out(&render::bench::text(&report, style::wanted(&stdout())))?,
         (false, true) => {}
@@ -68,8 +84,8 @@ pub fn run(args: &args::Bench) -> Result<()> {
         write(out, &bytes)?;
     }
     if let Some(out) = html {
-        let page = render::html::page(&input.name(), &render::bench::html(&report));
-        write(out, page.as_bytes())?;
+        let text = render::html::page(&input.name(), &render::bench::html(&report));
+        write(out, text.as_bytes())?;
     }
     Ok(())
 }
@@ -93,22 +109,6 @@ fn table(
             .hint("latens decompress makes a .npy of it")),
         _ => open(&reading),
     }
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-fn output(input: &Input, path: &Path, force: bool) -> Result<OutputFile> {
-    let output = if is_stdout(path) { Output::Stdout } else { Output::File(path.to_path_buf()) };
-    OutputFile::open(&Request {
-        input,
-        output: &output,
-        force,
-        text: true,
-        need: Need::Stream,
-        max_output: None,
-    })
 }
 
 fn write(mut out: OutputFile, bytes: &[u8]) -> Result<()> {

@@ -20,7 +20,7 @@ use crate::table;
 /// # Errors
 /// Bad input, I/O, wrong usage, an output that does not read back.
 pub fn run(args: args::Compress) -> Result<()> {
-    let input = settle::input(&args.files.input);
+    let input = Input::of(&args.files.input);
     let from = settle::input_format(&input, args.files.from)?;
     if checkpoint::is_checkpoint(from) {
         return checkpoint::compress::run(&args, &input, from);
@@ -28,6 +28,7 @@ pub fn run(args: args::Compress) -> Result<()> {
     let job = job(&args, input, from)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
+        besides: &[],
         output: &job.output,
         force: job.force,
         text: job.to.is_text(),
@@ -75,11 +76,8 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
         ));
     }
     fitting::compress(args, from, to)?;
-    if args.common.json && output == Output::Stdout {
-        return Err(
-            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
-        );
-    }
+    let to_stdout = output == Output::Stdout;
+    settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let mut config = Config::default()
         .level(args.level)
         .mode(args.mode)

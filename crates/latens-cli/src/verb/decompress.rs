@@ -22,7 +22,7 @@ use crate::table::source::Table;
 /// # Errors
 /// Bad input, I/O, wrong usage, a limit passed.
 pub fn run(args: args::Decompress) -> Result<()> {
-    let input = settle::input(&args.files.input);
+    let input = Input::of(&args.files.input);
     let from = settle::input_format(&input, args.files.from)?;
     if from == Format::Wcodec {
         return checkpoint::decompress::run(&args, &input);
@@ -46,6 +46,7 @@ pub fn run(args: args::Decompress) -> Result<()> {
     let job = job(&args, &input, from, table.as_deref(), &progress)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
+        besides: &[],
         output: &job.output,
         force: job.force,
         text: job.to.is_text(),
@@ -116,11 +117,8 @@ fn job(
         return Err(Failure::usage(format!("decompress does not write {to}"))
             .hint("`latens compress` does, from what is compressed too, and compares"));
     }
-    if args.common.json && output == Output::Stdout {
-        return Err(
-            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
-        );
-    }
+    let on_stdout = output == Output::Stdout;
+    settle::one_on_stdout(&[("--json", args.common.json), ("-o -", on_stdout)])?;
     Ok(DecompressJob {
         progress: progress.clone(),
         input: input.clone(),

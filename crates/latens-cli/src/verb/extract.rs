@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{print_json, say, thread_count};
+use super::{print_json, say, settle, thread_count};
 use crate::args;
 use crate::checkpoint::{self, base, extract, target};
 use crate::format::Format;
@@ -49,17 +49,14 @@ pub fn run(args: &args::Extract) -> Result<()> {
     let slice = extract::slice(&reader, number, &entry, args.rows.as_deref(), args.cols.as_deref());
     let slice = slice.map_err(named)?;
     let output = match &args.output {
-        Some(path) if path.as_os_str() == "-" => Output::Stdout,
-        Some(path) => Output::File(path.clone()),
+        Some(path) => Output::of(path),
         None => Output::File(PathBuf::from(format!("{}.npy", target::plain(&args.tensor)?))),
     };
-    if args.common.json && output == Output::Stdout {
-        return Err(
-            Failure::usage("--json and -o - both want standard output").hint("name a file with -o")
-        );
-    }
+    let to_stdout = output == Output::Stdout;
+    settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let mut out = OutputFile::open(&Request {
         input: &input,
+        besides: &checkpoint::sources(None, args.base.as_deref()),
         output: &output,
         force: args.force,
         text: false,

@@ -1,12 +1,13 @@
 //! `latens inspect`
 
+use serde::Serialize;
 use std::io::{Write, stdout};
-use std::path::Path;
+use std::path::PathBuf;
 
 use latens::Limits;
 use latens::wcodec::{BaseFile, Config};
 
-use super::{fitting, print_json, print_out, settle, thread_count, with_threads};
+use super::{fitting, page, print_json, print_out, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -15,7 +16,7 @@ use crate::io::parquet;
 use crate::io::pco_zip::{Inspection, PcoZipTable, inspect};
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
-use crate::output::{Need, OutputFile, Request};
+use crate::output::folder;
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::dbp::{has_header, read_all};
@@ -26,31 +27,32 @@ use crate::table::reading::shared;
 /// # Errors
 /// Bad input, I/O, a page that exists already.
 pub fn run(args: &args::Inspect) -> Result<()> {
-    let input = settle::input(&args.file);
+    let input = Input::of(&args.file);
     let format = settle::input_format(&input, args.from)?;
     fitting::inspect(args, format)?;
     let name = input.name();
     let colour = style::wanted(&stdout());
+    let page_there = args.html.as_deref().is_some_and(|path| Output::of(path) == Output::Stdout);
+    settle::one_on_stdout(&[("--json", args.common.json), ("--html -", page_there)])?;
+    let quiet = args.common.quiet || args.common.json;
+    let words = !quiet && !page_there;
     // A page that may not be written is no reason to wait for the report first.
-    let out = args.html.as_ref().map(|path| open_page(&input, path, args.force)).transpose()?;
-    let page = match format {
+    let besides = match checkpoint::is_checkpoint(format) {
+        true => checkpoint::sources(Some(&args.file), args.base.as_deref()),
+        false => Vec::new(),
+    };
+    let open = |path: &PathBuf| page(&input, &besides, path, args.force);
+    let out = args.html.as_ref().map(open).transpose()?;
+    let body = match format {
         Format::Pco => {
             let file = array::source::open(&input).and_then(array::inspect::read);
             let file = file.map_err(|e| settle::in_input(e, &input))?;
-            match args.common.json {
-                true => print_json(&file)?,
-                false if args.common.quiet => {}
-                false => print_out(&render::inspect::pco(&name, &file, colour))?,
-            }
+            show(args, words, &file, || render::inspect::pco(&name, &file, colour))?;
             render::html::pco(&file)
         }
         Format::PcoZip => {
             let file = archive(&input).map_err(|e| settle::in_input(e, &input))?;
-            match args.common.json {
-                true => print_json(&file)?,
-                false if args.common.quiet => {}
-                false => print_out(&render::archive::text(&name, &file, colour))?,
-            }
+            show(args, words, &file, || render::archive::text(&name, &file, colour))?;
             render::archive::html(&file)
         }
         Format::Dbp => {
@@ -61,22 +63,14 @@ pub fn run(args: &args::Inspect) -> Result<()> {
                     array::inspect_dbp::read(&bytes, args.number_type)
                 })
                 .map_err(|e| settle::in_input(e, &input))?;
-            match args.common.json {
-                true => print_json(&file)?,
-                false if args.common.quiet => {}
-                false => print_out(&render::dbp::text(&name, &file, colour))?,
-            }
+            show(args, words, &file, || render::dbp::text(&name, &file, colour))?;
             render::dbp::html(&file)
         }
         Format::Parquet => {
             let file = shared(&input)
                 .and_then(parquet::inspect)
                 .map_err(|e| settle::in_input(e, &input))?;
-            match args.common.json {
-                true => print_json(&file)?,
-                false if args.common.quiet => {}
-                false => print_out(&render::parquet::text(&name, &file, colour))?,
-            }
+            show(args, words, &file, || render::parquet::text(&name, &file, colour))?;
             render::parquet::html(&file)
         }
         Format::Wcodec | Format::Safetensors | Format::Gguf if args.ablate => {
@@ -87,28 +81,18 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let reader = checkpoint::reader(&input, limits, 0)?;
             let reader = checkpoint::base::with(reader, args.base.as_deref(), limits)?;
             let bytes = input.size().unwrap_or(0);
-            let quiet = args.common.quiet || args.common.json;
             let file = with_threads(args.common.threads, || {
                 checkpoint::inspect::read(&reader, bytes, quiet)
             });
             let file = file.map_err(|e| settle::in_input(e, &input))?;
-            match args.common.json {
-                true => print_json(&file)?,
-                false if args.common.quiet => {}
-                false => print_out(&render::tensors::text(&name, &file, colour))?,
-            }
+            show(args, words, &file, || render::tensors::text(&name, &file, colour))?;
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {
             let file = checkpoint::open(&input)?;
-            let quiet = args.common.quiet || args.common.json;
             let file = with_threads(args.common.threads, || checkpoint::flat::read(&file, quiet));
             let file = file.map_err(|e| settle::in_input(e, &input))?;
-            match args.common.json {
-                true => print_json(&file)?,
-                false if args.common.quiet => {}
-                false => print_out(&render::flat::text(&name, &file, colour))?,
-            }
+            show(args, words, &file, || render::flat::text(&name, &file, colour))?;
             render::flat::html(&file)
         }
         other => {
@@ -120,11 +104,25 @@ pub fn run(args: &args::Inspect) -> Result<()> {
     };
     match out {
         Some(mut out) => {
-            let page = render::html::page(&name, &page);
+            let page = render::html::page(&name, &body);
             out.write_all(page.as_bytes()).map_err(|e| out.explain(e.into()))?;
             out.commit().map(|_| ())
         }
         None => Ok(()),
+    }
+}
+
+/// A report as JSON, in words, or not at all.
+fn show<T: Serialize>(
+    args: &args::Inspect,
+    words: bool,
+    file: &T,
+    text: impl FnOnce() -> String,
+) -> Result<()> {
+    match args.common.json {
+        true => print_json(file),
+        false if words => print_out(&text()),
+        false => Ok(()),
     }
 }
 
@@ -136,12 +134,14 @@ fn ablate(
     name: &str,
     colour: bool,
 ) -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = folder()?;
     let path = match format {
         Format::Wcodec => checkpoint::unpack(input, args.base.as_deref(), folder.path())?,
         _ => checkpoint::path(input)?.to_path_buf(),
     };
     let there = checkpoint::open(&Input::File(path))?;
+    // It is open: a signal from here on leaves nothing behind.
+    drop(folder);
     let base = match &args.base {
         Some(path) => {
             let opened = checkpoint::base::open(path, Limits::default())?;
@@ -156,11 +156,7 @@ fn ablate(
     let found = checkpoint::ablate::ablate(&there, against, &config, &|tool| progress.say(tool));
     progress.finish();
     let found = found?;
-    match args.common.json {
-        true => print_json(&found),
-        false if args.common.quiet => Ok(()),
-        false => print_out(&render::tensors::ablation(name, &found, colour)),
-    }
+    show(args, !quiet, &found, || render::tensors::ablation(name, &found, colour))
 }
 
 /// The columns of an archive, and what is inside of each `.pco`.
@@ -176,15 +172,4 @@ fn archive(input: &Input) -> Result<Inspection> {
         }
     }
     Ok(found)
-}
-
-fn open_page(input: &Input, path: &Path, force: bool) -> Result<OutputFile> {
-    OutputFile::open(&Request {
-        input,
-        output: &Output::File(path.to_path_buf()),
-        force,
-        text: true,
-        need: Need::Stream,
-        max_output: None,
-    })
 }

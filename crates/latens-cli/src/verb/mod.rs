@@ -13,8 +13,14 @@ pub mod settle;
 pub mod verify;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
+use crate::output::{Need, OutputFile, Request};
+
+/// What messages call `-`, where something is written to it.
+pub const STDOUT: &str = "standard output";
 
 /// Run `work` in a pool of so many threads, 0 for all cores; of fewer where the system refuses some.
 ///
@@ -49,8 +55,25 @@ pub fn thread_count(asked: usize) -> usize {
 /// I/O; a reader that has gone.
 pub fn print_out(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|e| Failure::from(e).in_file(STDOUT))
+}
+
+/// A report beside the one that is printed, `-` for stdout: opened before the work, so that what
+/// could not be written is known by then.
+///
+/// # Errors
+/// A file that is there already, without `force`; I/O.
+pub fn page(input: &Input, besides: &[PathBuf], path: &Path, force: bool) -> Result<OutputFile> {
+    OutputFile::open(&Request {
+        input,
+        besides,
+        output: &Output::of(path),
+        force,
+        text: true,
+        need: Need::Stream,
+        max_output: None,
+    })
 }
 
 /// Print one JSON object and a line feed.

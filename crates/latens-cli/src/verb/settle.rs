@@ -8,14 +8,6 @@ use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 
-/// `-` or a path.
-pub fn input(path: &Path) -> Input {
-    match path.as_os_str() == "-" {
-        true => Input::Stdin,
-        false => Input::File(path.to_path_buf()),
-    }
-}
-
 /// The format of an input: named, or by extension.
 ///
 /// # Errors
@@ -42,8 +34,23 @@ pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
 /// Whether output goes to standard output.
 pub fn is_stdout(input: &Input, given: Option<&Path>) -> bool {
     match given {
-        Some(path) => path.as_os_str() == "-",
+        Some(path) => Output::of(path) == Output::Stdout,
         None => *input == Input::Stdin,
+    }
+}
+
+/// Wrong usage where more than one thing goes to standard output: what, and whether it does.
+///
+/// # Errors
+/// Two of them.
+pub fn one_on_stdout(wanted: &[(&str, bool)]) -> Result<()> {
+    let wanting: Vec<&str> = wanted.iter().filter(|(_, it)| *it).map(|(name, _)| *name).collect();
+    match wanting[..] {
+        [one, other, ..] => {
+            Err(Failure::usage(format!("{one} and {other} both want standard output"))
+                .hint("name a file for one of them"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -59,7 +66,7 @@ pub fn output(
     default_on_stdout: Format,
 ) -> Result<(Output, Format)> {
     match (given, input) {
-        (Some(path), _) if path.as_os_str() == "-" => {
+        (Some(path), _) if Output::of(&path) == Output::Stdout => {
             Ok((Output::Stdout, named.unwrap_or(default_on_stdout)))
         }
         (Some(path), _) => {
@@ -78,9 +85,7 @@ pub fn output(
         (None, Input::Stdin) => Ok((Output::Stdout, named.unwrap_or(default_on_stdout))),
         (None, Input::File(path)) => {
             let format = named.unwrap_or(default);
-            let mut name = Format::stem_as_is(path).to_os_string();
-            name.push(format!(".{format}"));
-            Ok((Output::File(path.with_file_name(name)), format))
+            Ok((Output::File(Format::beside(path, format.name())), format))
         }
     }
 }

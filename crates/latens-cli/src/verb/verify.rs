@@ -41,7 +41,7 @@ struct Report {
 /// line of the report.
 pub fn run(args: &args::Verify) -> Result<ExitCode> {
     let needs_none = |path: &PathBuf| {
-        settle::input_format(&settle::input(path), args.from).is_ok_and(|f| f != Format::Wcodec)
+        settle::input_format(&Input::of(path), args.from).is_ok_and(|f| f != Format::Wcodec)
     };
     if args.base.is_some() && args.files.iter().all(needs_none) {
         return Err(Failure::usage("--base is for .wcodec files, and there is none"));
@@ -49,7 +49,7 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
     let mut report = Report { ok: true, files: Vec::new() };
     let mut only_usage = true;
     for path in &args.files {
-        let input = settle::input(path);
+        let input = Input::of(path);
         let outcome = one(&input, args);
         report.ok &= outcome.is_ok();
         only_usage &= outcome.as_ref().err().is_none_or(|e| e.exit() == Exit::Usage);

@@ -62,6 +62,16 @@ fn reports_go_to_standard_output_or_are_refused_beforehand() {
     let done = f.run(&["bench", "a.npy", "--codecs", "lz4", "--csv", "-"]).ok();
     assert!(done.text().starts_with("codec,bytes,ratio"), "{}", done.text());
     assert_eq!(done.text().lines().count(), 2);
+    let measure = ["bench", "a.npy", "--codecs", "lz4", "--csv"];
+    for (options, said) in [
+        (&["-", "--json"][..], "standard output"),
+        (&["-", "--html", "-"], "standard output"),
+        (&["s", "--html", "s"], "same file"),
+    ] {
+        let done = f.run(&[&measure, options].concat()).ends_with(2, &["--csv", said]);
+        assert!(done.out.is_empty());
+    }
+    assert_eq!(f.names(), ["a.npy"]);
     f.write("s.csv", b"kept");
     let done = f.run(&["bench", "a.npy", "--codecs", "lz4", "--csv", "s.csv"]).fails(&["s.csv"]);
     assert!(done.out.is_empty());

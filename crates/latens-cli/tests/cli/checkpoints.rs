@@ -222,39 +222,6 @@ fn every_tool_is_weighed() {
 }
 
 #[test]
-fn a_base_is_asked_for_again() {
-    let f = Folder::new();
-    let tuned = |seed: u64| {
-        let mut bytes = weights(65_536, 11);
-        bytes.iter_mut().zip(weights(65_536, seed)).for_each(|(a, b)| *a = a.wrapping_add(b & 1));
-        safetensors(&[("w", "I8", &[256, 256], bytes)])
-    };
-    f.write("base.safetensors", &tuned(12));
-    f.write("m.safetensors", &tuned(13));
-    f.run(&["compress", "base.safetensors"]).ok();
-    f.run(&["compress", "m.safetensors", "-o", "alone.wcodec"]).ok();
-    f.run(&["compress", "m.safetensors", "--base", "base.safetensors"]).ok();
-    assert!(f.read("m.wcodec").len() < f.read("alone.wcodec").len() / 2);
-    f.run(&["decompress", "m.wcodec", "-o", "x.safetensors"]).fails(&["base.safetensors"]);
-    for base in ["base.safetensors", "base.wcodec"] {
-        f.run(&["decompress", "m.wcodec", "-f", "-o", "x.safetensors", "--base", base]).ok();
-        assert_eq!(f.read("x.safetensors"), tuned(13));
-    }
-    let wrong = ["decompress", "m.wcodec", "-f", "-o", "x.safetensors", "--base", "m.safetensors"];
-    f.run(&wrong).fails(&["not the base"]);
-    // To be verified, too.
-    let done = f.run(&["verify", "m.wcodec"]);
-    assert!(done.code == Some(1) && done.text().contains("base.safetensors"), "{}", done.text());
-    for base in ["base.safetensors", "base.wcodec"] {
-        let done = f.run(&["verify", "alone.wcodec", "m.wcodec", "--base", base]).ok();
-        assert!(done.text().contains("m.wcodec: ok, 1 tensor, checksums hold"), "{}", done.text());
-    }
-    let done = f.run(&["verify", "m.wcodec", "--base", "m.safetensors"]);
-    assert!(done.code == Some(1) && done.text().contains("not the base"), "{}", done.text());
-    f.run(&["verify", "m.safetensors", "--base", "base.wcodec"]).ends_with(2, &["--base"]);
-}
-
-#[test]
 fn checkpoints_and_columns_do_not_mix() {
     let f = Folder::new();
     f.write("m.safetensors", &model(7));

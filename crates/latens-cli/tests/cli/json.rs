@@ -119,6 +119,10 @@ fn inspect_as_text_and_as_a_page() {
     assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
     let done = f.run(&["inspect", "a.pco", "--html", "a.html"]).fails(&["exists already", "-f"]);
     assert!(done.out.is_empty(), "a report before the refusal: {}", done.text());
+    let done = f.run(&["inspect", "a.pco", "--html", "-"]).ok();
+    assert_eq!(done.text(), page, "the page alone");
+    f.run(&["inspect", "a.pco", "--html", "-", "--json"]).ends_with(2, &["--json", "--html -"]);
+    assert_eq!(f.names(), ["a.html", "a.npy", "a.pco"]);
     f.write("b.npy", &crate::tool::npy("<f8", false, "(2, 3)", &[1; 48]));
     f.run(&["compress", "b.npy"]).ok();
     let report = object(&f.run(&["inspect", "b.pco.zip", "--json"]).ok());

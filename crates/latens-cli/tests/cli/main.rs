@@ -9,10 +9,12 @@
 )]
 
 mod arrays;
+mod bases;
 mod bench;
 mod bombs;
 mod checkpoints;
 mod damage;
+mod documents;
 mod faults;
 mod json;
 mod kills;

@@ -102,6 +102,16 @@ fn names_that_are_no_text() {
     let said = String::from_utf8(done.stderr).unwrap();
     assert!(done.status.success() && name(b"bad\xff.pco").is_file(), "{said}");
     assert!(said.contains("bad\\xff.npy → bad\\xff.pco") && !said.contains("next:"), "{said}");
+    // What goes beside a checkpoint keeps the name's bytes too.
+    let flat = crate::checkpoints::safetensors(&[("w", "I8", &[64], vec![7; 64])]);
+    fs::write(name(b"m.safetensors"), &flat).unwrap();
+    f.run(&["compress", "m.safetensors"]).ok();
+    fs::rename(name(b"m.wcodec"), name(b"m\xff.wcodec")).unwrap();
+    let mut command = f.latens(&["decompress", "--json"]);
+    let done = command.arg(std::ffi::OsStr::from_bytes(b"m\xff.wcodec")).output().unwrap();
+    assert!(done.status.success() && fs::read(name(b"m\xff.safetensors")).unwrap() == flat);
+    let report: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(report["output"], "m\\xff.safetensors");
 }
 
 /// The commands behind `next:`, one a line of it.
@@ -149,6 +159,7 @@ fn of_csv_no_more_is_said_than_holds() {
     assert!(done.err.contains("verified: the same values"), "{}", done.err);
     assert!(!done.err.contains("bit-identical") && !done.err.contains("next:"), "{}", done.err);
     assert!(done.err.contains("empty text") && done.err.contains("NaN"), "{}", done.err);
+    assert!(!done.err.contains(" 0 B") && !done.err.contains("0.00"), "{}", done.err);
     let done = f.run(&["compress", "a.npy", "-o", "/dev/null"]).ok();
     assert!(hints(&done.err).is_empty(), "{}", done.err);
 }
@@ -225,6 +236,22 @@ fn outputs_that_cannot_be() {
     f.run(&["compress", "none.npy"]).fails(&["No such file", "in none.npy"]);
     f.run(&["compress", "folder.pco"]).fails(&["folder"]);
     f.run(&["compress", "a.npy", "-o", "/dev/full"]).fails(&["No space left", "in /dev/full"]);
+    for args in [&["--help"][..], &["man"], &["compress", "a.npy", "-o", "-"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let done = f.latens(args).stdout(full).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(1), "{args:?}");
+        assert!(
+            said.starts_with("latens: No space left on device\n  in standard output\n"),
+            "{said}"
+        );
+    }
+    // What has to be read back on its way to standard output waits in a folder that TMPDIR names.
+    let mut command = f.latens(&["compress", "a.npy", "-o", "-"]);
+    let done = command.env("TMPDIR", f.path("none")).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(done.status.code() == Some(1) && done.stdout.is_empty(), "{said}");
+    assert!(said.contains("/none\n  TMPDIR names another folder"), "{said}");
     assert_eq!(f.names(), ["a.npy", "folder.pco"]);
 }
 

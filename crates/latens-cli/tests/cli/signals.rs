@@ -4,7 +4,7 @@ use crate::checkpoints::{safetensors, weights};
 use crate::tool::{Folder, column, system};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn told_to_end(name: &str, number: i32) {
@@ -32,6 +32,25 @@ fn term_removes_the_temporary_file() {
 #[test]
 fn int_removes_the_temporary_file() {
     told_to_end("-INT", 2);
+}
+
+#[test]
+fn quit_and_no_more_time_remove_the_temporary_file() {
+    told_to_end("-QUIT", 3);
+    told_to_end("-XCPU", 24);
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error() {
+    let f = Folder::new();
+    f.write("a.npy", &column(20_000));
+    let tool = env!("CARGO_BIN_EXE_latens");
+    let line = format!("ulimit -f 8; exec '{tool}' compress -l0 a.npy");
+    let done = Command::new("sh").args(["-c", &line]).current_dir(f.path("")).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("latens: File too large\n  in a.pco\n"), "{said}");
+    assert_eq!(f.names(), ["a.npy"]);
 }
 
 #[test]

@@ -133,13 +133,12 @@ impl Checkpoint {
         let name = named(path).ok_or_else(|| Error::invalid("this is not the name of a file"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let open = |path: &Path| -> Result<Box<dyn ReadAt>> {
-            let placed = |e: Error| e.within(path.display().to_string());
             // Opening a pipe would wait for whoever writes into it.
             if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
                 let what = "this is no regular file: a checkpoint is read by position";
-                return Err(placed(Error::invalid(what)));
+                return Err(Error::invalid(what));
             }
-            Ok(Box::new(File::open(path).map_err(|e| placed(e.into()))?))
+            Ok(Box::new(File::open(path)?))
         };
         let hints = |name: &str| {
             let source = open(&folder.join(name)).ok()?;
@@ -147,7 +146,8 @@ impl Checkpoint {
         };
         let quantization =
             Quantization::from_files(hints("config.json"), hints("quantize_config.json"));
-        Self::read(name, open(path)?, quantization, &|name| open(&folder.join(name)))
+        let source = open(path).map_err(|e| e.within(path.display().to_string()))?;
+        Self::read(name, source, quantization, &|name| open(&folder.join(name)))
     }
 
     /// A checkpoint from a source of bytes; `shard` opens the files that an index names.

@@ -2,6 +2,7 @@
 
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
+use crate::output::nameless;
 use crate::table::piece::ByteValues;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -29,7 +30,7 @@ pub(super) struct Fields {
 
 impl Spool {
     pub(super) fn new() -> Result<Self> {
-        let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile()?);
+        let file = BufWriter::with_capacity(1 << 18, nameless()?);
         Ok(Spool { file, written: 0, blocks: Vec::new() })
     }
 
