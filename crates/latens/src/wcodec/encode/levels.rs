@@ -5,6 +5,7 @@ use crate::wcodec::encode::matrix::Window;
 use crate::wcodec::encode::sources::Near;
 use crate::wcodec::layout::class_rule::MAX_SOURCES;
 use latens_kernels::dispatch::{Present, Work};
+use latens_kernels::sizes;
 use std::iter::repeat_n;
 
 /// What levels say of symbols.
@@ -102,68 +103,42 @@ impl Work for AddSizes<'_> {
     }
 }
 
-/// Symbols of a run whose sum of bytes is kept in 16 bits a lane.
-const SHORT: usize = 256 * WIDE;
-/// Bytes side by side in such a sum.
-const WIDE: usize = 64;
-
 /// The sum of the sizes (or places) of symbols in runs that have the same centre, each run in whole numbers:
 /// several times as fast as [`Sizes`], which says it of each symbol.
-struct SumOfRuns<'a> {
-    measure: Measure,
-    symbols: &'a [u8],
-    runs: &'a [Run],
-    bits: u32,
-}
-
-/// The sum of what `of` makes of symbols: at most 8 where they are `narrow`.
-#[inline(always)]
-fn sum_of(symbols: &[u8], narrow: bool, of: impl Fn(u8) -> u8) -> u32 {
-    let mut all = 0;
-    for run in symbols.chunks(if narrow { SHORT / 16 } else { SHORT }) {
-        let (run, rest) = run.as_chunks::<WIDE>();
-        if narrow {
-            let mut sums = [0u8; WIDE];
-            for symbols in run {
-                sums.iter_mut().zip(symbols).for_each(|(sum, &s)| *sum += of(s));
-            }
-            all += sums.iter().map(|&sum| u32::from(sum)).sum::<u32>();
-        } else {
-            let mut sums = [0u16; WIDE];
-            for symbols in run {
-                sums.iter_mut().zip(symbols).for_each(|(sum, &s)| *sum += u16::from(of(s)));
-            }
-            all += sums.iter().map(|&sum| u32::from(sum)).sum::<u32>();
-        }
-        all += rest.iter().map(|&s| u32::from(of(s))).sum::<u32>();
+#[expect(clippy::cast_precision_loss, reason = "a mean, roughly")]
+fn sum_of_runs(measure: Measure, symbols: &[u8], runs: &[Run], bits: u32) -> f32 {
+    let (present, mask) = (Present::in_use(), u8::MAX >> (8 - bits));
+    let (mut all, mut from) = (0.0, 0);
+    for &Run { end, centre, factor } in runs {
+        let symbols = symbols.get(from..end.min(symbols.len())).unwrap_or_default();
+        from = end;
+        let sum = match measure {
+            Measure::Size => sizes::sum(present, symbols, centre, mask) as f32,
+            Measure::Place => present.run(SumOfPlaces { symbols, centre, mask }) as f32,
+        };
+        all += factor * sum;
     }
     all
 }
 
-impl Work for SumOfRuns<'_> {
-    type Output = f32;
+/// The sum of the distances of symbols from a centre, those below it negative.
+struct SumOfPlaces<'a> {
+    symbols: &'a [u8],
+    centre: u8,
+    mask: u8,
+}
+
+impl Work for SumOfPlaces<'_> {
+    type Output = i64;
 
     #[inline(always)]
-    #[expect(clippy::cast_precision_loss, reason = "a mean, roughly")]
-    fn run(self) -> f32 {
-        let (narrow, mask) = (self.bits <= 4, u8::MAX >> (8 - self.bits));
-        let (mut all, mut from) = (0.0, 0);
-        for &Run { end, centre, factor } in self.runs {
-            let symbols = self.symbols.get(from..end.min(self.symbols.len())).unwrap_or_default();
-            from = end;
-            let sum = match self.measure {
-                Measure::Size => sum_of(symbols, narrow, |s| size(s, centre, mask)) as f32,
-                Measure::Place => {
-                    // The sign bit turned over is the distance plus half of the circle.
-                    let half = mask / 2 + 1;
-                    let sum = sum_of(symbols, false, |s| (s.wrapping_sub(centre) & mask) ^ half);
-                    let len = i64::try_from(symbols.len()).unwrap_or(0);
-                    (i64::from(sum) - i64::from(half) * len) as f32
-                }
-            };
-            all += factor * sum;
-        }
-        all
+    fn run(self) -> i64 {
+        let Self { symbols, centre, mask } = self;
+        // The sign bit turned over is the distance plus half of the circle.
+        let half = mask / 2 + 1;
+        let place = |&s: &u8| u32::from((s.wrapping_sub(centre) & mask) ^ half);
+        let sum: u32 = symbols.iter().map(place).sum();
+        i64::from(sum) - i64::from(half) * i64::try_from(symbols.len()).unwrap_or(0)
     }
 }
 
@@ -194,7 +169,7 @@ impl Work for AddRuns<'_> {
             match self.measure {
                 Measure::Size => {
                     let by = by * factor;
-                    cols.for_each(|(c, &s)| *c += f32::from(size(s, centre, mask)) * by);
+                    cols.for_each(|(c, &s)| *c += f32::from(sizes::size(s, centre, mask)) * by);
                 }
                 Measure::Place => {
                     let half = mask / 2 + 1;
@@ -205,13 +180,6 @@ impl Work for AddRuns<'_> {
             }
         }
     }
-}
-
-/// How far a symbol is from the centre, around the circle.
-#[inline(always)]
-fn size(symbol: u8, centre: u8, mask: u8) -> u8 {
-    let d = symbol.wrapping_sub(centre);
-    (d & mask).min(d.wrapping_neg() & mask)
 }
 
 /// Columns of a row up to which blocks say the same.
@@ -404,13 +372,12 @@ impl<'g> Fit<'g> {
     #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
     fn row_of_runs(&mut self, symbols: &[u8], for_columns: bool) {
         let &Gauge { measure, bits, cols, .. } = self.gauge;
-        let (present, runs) = (Present::in_use(), &self.runs[..]);
-        let sum = present.run(SumOfRuns { measure, symbols, runs, bits });
-        let mean = sum / cols.max(1) as f32;
+        let runs = &self.runs[..];
+        let mean = sum_of_runs(measure, symbols, runs, bits) / cols.max(1) as f32;
         self.seen.row_means.push(mean);
         if for_columns {
             let cols = &mut self.seen.cols[..];
-            present.run(AddRuns { measure, symbols, runs, bits, mean, cols });
+            Present::in_use().run(AddRuns { measure, symbols, runs, bits, mean, cols });
         }
     }
 
