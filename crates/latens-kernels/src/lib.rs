@@ -15,6 +15,7 @@ pub mod prefetch;
 pub mod products;
 pub mod ranges;
 pub mod rans;
+pub mod sizes;
 pub mod sums;
 pub mod tans;
 pub mod taps;
@@ -67,6 +68,8 @@ mod x86_64 {
     pub(crate) mod avx2_rans_encode;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans_wide;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_sizes;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_sums;
     #[cfg(target_arch = "x86_64")]

@@ -49,16 +49,16 @@ impl Kernel {
         buffer: &'a mut Vec<u8>,
     ) -> Stream<'a> {
         #[cfg(target_arch = "x86_64")]
-        if self.0 == Simd::Avx512 && gathers_are_slow() {
-            // Its steps come by single loads.
-            return Self(Simd::Avx2).encode_with(tables, symbols, classes, buffer);
-        }
-        self.encode_with(tables, symbols, classes, buffer)
+        let loads = gathers_are_slow();
+        #[cfg(not(target_arch = "x86_64"))]
+        let loads = false;
+        self.encode_with(loads, tables, symbols, classes, buffer)
     }
 
-    /// As [`Kernel::encode`], by the kernel of just this set.
+    /// As [`Kernel::encode`], with AVX-512 by single loads or by gathers.
     fn encode_with<'a>(
         self,
+        loads: bool,
         tables: &EncodeTables,
         symbols: &'a [u8],
         classes: Classes<'a>,
@@ -75,19 +75,24 @@ impl Kernel {
         let left = symbols.len();
         let mut writer = Writer { symbols, classes, states: [LOWER; LANES], buffer, at, left };
         scalar::rans_encode::ragged(tables, &mut writer);
-        match (self.0, classes) {
+        match (self.0, classes, loads) {
             // Only a decoder finds classes by levels; here they are for tests.
-            (_, Classes::Levels(_)) => scalar::rans_encode::rows(tables, &mut writer),
+            (_, Classes::Levels(_), _) => scalar::rans_encode::rows(tables, &mut writer),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernel` is made for what the processor has alone; classes are checked,
             // there is room for a word a symbol and 16 bytes more, and whole rows are left.
-            (Simd::Avx2, _) => unsafe {
+            (Simd::Avx2, ..) => unsafe {
                 avx2_rans_encode::rows(tables, &mut writer);
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: likewise.
-            (Simd::Avx512, _) => unsafe {
-                avx512_rans_encode::rows(tables, &mut writer);
+            (Simd::Avx512, _, true) => unsafe {
+                avx512_rans_encode::rows::<avx512_rans_encode::Loads>(tables, &mut writer);
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: likewise.
+            (Simd::Avx512, _, false) => unsafe {
+                avx512_rans_encode::rows::<avx512_rans_encode::Gathers>(tables, &mut writer);
             },
             _ => scalar::rans_encode::rows(tables, &mut writer),
         }

@@ -35,6 +35,14 @@ const WIDE: usize = 64;
 /// Steps by which levels of rows are moved at most, as they take fewer bits then.
 const MOST_STEPS: usize = 3;
 
+/// Symbols from which on levels may be decided on without counting: where they differ by so many bits, of a squared
+/// nat a symbol, for each bit that they take. A third of that is what they gain, more or less.
+const DECIDED: usize = 1 << 17;
+const SURELY_PAY: f64 = 4.0;
+const SURELY_NOT: f64 = 1.0;
+/// Bytes that it takes to name a source.
+const OF_SOURCE: usize = 8;
+
 /// A rule without maps, and the bits of its side information.
 pub(crate) type Described = (ClassRule, f64);
 
@@ -62,25 +70,45 @@ pub(crate) fn candidates(
         &[false, true]
     };
     let fraction = fraction(matrix, sources);
-    let fitted = fitted(matrix, sources, whole, with_blocks, fraction, every)?;
+    let alike = with_blocks == [false, true] && are_alike(matrix, sources);
+    let fitted = fitted(matrix, sources, whole, with_blocks, alike, fraction, every)?;
     // Symbols whose size is misjudged by a small share take half of its square more, in nats.
-    let step = LN_2 / f64::from(1u32 << fraction);
     let exact = hints.measure == Measure::Size && every == 1;
-    let loss = |n: usize| if exact { 0.5 * LOG2_E * step * step * n as f64 } else { 0.0 };
-    for (&with_blocks, fitted) in with_blocks.iter().zip(fitted) {
-        let (levels_of_rows, levels_of_cols) =
-            (Levels::new(&fitted.rows, loss(matrix.cols)), Levels::new(&fitted.cols, loss(rows)));
+    let loss_of_one = 0.5 * loss_of_levels(matrix, sources);
+    let loss = |n: usize| if exact { loss_of_one * n as f64 } else { 0.0 };
+    let decided = exact && matrix.len() >= DECIDED;
+    let levels = |levels: &[f32], n: usize| Levels::new(levels, loss(n), decided);
+    let mut sides: Vec<[Levels; 2]> = Vec::new();
+    for fitted in &fitted {
+        let cols = match sides.first() {
+            Some([_, cols]) if alike => cols.clone(),
+            _ => levels(&fitted.cols, rows),
+        };
+        sides.push([levels(&fitted.rows, matrix.cols), cols]);
+    }
+    // With levels of rows it is all the same whether the block of a row is known as well: only the side
+    // information differs.
+    let dearer = match &sides[..] {
+        [[without, _], [with, _]] if alike => {
+            Some(with.side + OF_SOURCE * hints.sizes() >= without.side)
+        }
+        _ => None,
+    };
+    for (&with_blocks, [of_rows, of_cols]) in with_blocks.iter().zip(&sides) {
         for (with_rows, with_cols) in [(true, true), (false, true), (true, false), (false, false)] {
-            let lacks = (with_rows && (fitted.rows.is_empty() || !many(rows)))
-                || (with_cols && (fitted.cols.is_empty() || !many(matrix.cols)))
+            let lacks = (with_rows && (of_rows.bytes.is_empty() || !many(rows)))
+                || (with_cols && (of_cols.bytes.is_empty() || !many(matrix.cols)))
                 || !(with_rows || with_cols || with_blocks);
-            if lacks {
+            let surely_worse = of_rows.is_decided_against(with_rows && many(rows))
+                || of_cols.is_decided_against(with_cols && many(matrix.cols))
+                || with_rows && dearer == Some(with_blocks);
+            if lacks || surely_worse {
                 continue;
             }
             let named = hints.levels.iter().take(if with_blocks { hints.sizes() } else { 0 });
             let mut rule = ClassRule {
-                rows: if with_rows { levels_of_rows.bytes.clone() } else { Vec::new() },
-                cols: if with_cols { levels_of_cols.bytes.clone() } else { Vec::new() },
+                rows: if with_rows { of_rows.bytes.clone() } else { Vec::new() },
+                cols: if with_cols { of_cols.bytes.clone() } else { Vec::new() },
                 bias: 0,
                 levels: named.map(|c| c.source.clone()).collect(),
                 zero: hints.zero.as_ref().filter(|_| with_blocks).map(|c| c.source.clone()),
@@ -88,7 +116,7 @@ pub(crate) fn candidates(
             };
             let of_blocks: i32 = sources.typical.iter().take(rule.levels.len()).sum();
             rule.bias = 128 - (mean(&rule.rows) + mean(&rule.cols) - of_blocks);
-            let side = [(with_rows, &levels_of_rows), (with_cols, &levels_of_cols)];
+            let side = [(with_rows, of_rows), (with_cols, of_cols)];
             let side = side.iter().map(|(with, levels)| if *with { levels.side } else { 0 }).sum();
             let bits = side_bits_of(&rule, side);
             out.push((rule, bits));
@@ -115,21 +143,44 @@ fn by_place(sources: &Sources<'_>) -> Option<Described> {
 }
 
 /// Levels of rows or columns as they are written, and the bytes that this takes.
+#[derive(Clone)]
 struct Levels {
     bytes: Vec<u8>,
     side: usize,
+    /// Whether they surely pay, or do not, where that is clear without counting symbols.
+    pays: Option<bool>,
 }
 
 impl Levels {
-    /// Of levels with what it costs to be off one of them by a step.
-    fn new(levels: &[f32], loss: f64) -> Self {
+    /// Of levels with what it costs to be off one of them by a step; whether they pay is said if it is to be
+    /// `decided`.
+    fn new(levels: &[f32], loss: f64, decided: bool) -> Self {
         let mut bytes = to_bytes(levels).0;
         if loss > 0.0 {
             round_by_cost(&mut bytes, levels, loss);
         }
         let side = if bytes.is_empty() { 0 } else { short_stream::cost(&bytes) };
-        Self { bytes, side }
+        let share = 2.0 * loss * squares(levels) / (8 * side.max(1)) as f64;
+        let pays = match share {
+            _ if !decided || side == 0 => None,
+            SURELY_PAY.. => Some(true),
+            ..SURELY_NOT => Some(false),
+            _ => None,
+        };
+        Self { bytes, side, pays }
     }
+
+    /// Whether it is clear that rules had better not be as they are, with these levels or without.
+    fn is_decided_against(&self, with: bool) -> bool {
+        self.pays.is_some_and(|pays| pays != with)
+    }
+}
+
+/// The sum of the squares by which levels differ from their mean.
+fn squares(levels: &[f32]) -> f64 {
+    let sum: f64 = levels.iter().map(|&level| f64::from(level)).sum();
+    let mean = sum / levels.len().max(1) as f64;
+    levels.iter().map(|&level| (f64::from(level) - mean).powi(2)).sum()
 }
 
 /// Bits of the side information of a rule, its maps aside.
@@ -141,7 +192,13 @@ pub(crate) fn side_bits(rule: &ClassRule) -> f64 {
 /// As [`side_bits`], of which `levels` bytes are those of rows and columns.
 fn side_bits_of(rule: &ClassRule, levels: usize) -> f64 {
     let sources = rule.levels.len() + usize::from(rule.zero.is_some());
-    8.0 * (levels + 8 * sources + 16) as f64
+    8.0 * (levels + OF_SOURCE * sources + 16) as f64
+}
+
+/// The square of a step of levels, in bits where a nat is one.
+pub(crate) fn loss_of_levels(matrix: Matrix<'_>, sources: &Sources<'_>) -> f64 {
+    let step = LN_2 / f64::from(1u32 << fraction(matrix, sources));
+    LOG2_E * step * step
 }
 
 /// log2 of the levels in an octave.
@@ -159,6 +216,10 @@ fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
     let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
     let (base, mut memory) = (short_stream::base(bytes), Memory::new());
     for (byte, &level) in bytes.iter_mut().zip(levels) {
+        if *byte == base {
+            memory.cost_signed(0);
+            continue;
+        }
         let exact = f64::from(level - least);
         let bits = |value: u8| {
             let off = f64::from(value) - exact;
@@ -172,6 +233,11 @@ fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
                 Ordering::Greater => next - 1,
                 Ordering::Equal => break,
             };
+            let off = f64::from(next) - exact;
+            if 1.0 + loss * off * off >= best.0 {
+                // There is no shorter code, and it is but farther off from here on.
+                break;
+            }
             let cost = bits(next);
             if cost < best.0 {
                 best = (cost, next);
@@ -189,6 +255,7 @@ fn fitted(
     sources: &Sources<'_>,
     whole: &Histogram,
     with_blocks: &[bool],
+    alike: bool,
     fraction: u32,
     every: usize,
 ) -> Result<Vec<Fitted>> {
@@ -198,9 +265,6 @@ fn fitted(
     }
     let of_cols = if every > 1 { every } else { levels_step(matrix) };
     // Rows of one block each are explained without it, and then with it.
-    let alike = with_blocks == [false, true]
-        && hints.zero.is_none()
-        && hints.levels.iter().all(|c| c.source.block_cols >= cols && c.row_map.is_none());
     let with_blocks = if alike { &[false][..] } else { with_blocks };
     let mut gauges = Vec::new();
     for &with_blocks in with_blocks {
@@ -235,6 +299,14 @@ fn fitted(
         all.push(with);
     }
     Ok(all)
+}
+
+/// Whether each row has one block, all of it, whose level is one of the row as well.
+fn are_alike(matrix: Matrix<'_>, sources: &Sources<'_>) -> bool {
+    let hints = &sources.hints;
+    let whole = |block_cols: usize| block_cols >= matrix.cols;
+    hints.zero.is_none()
+        && hints.levels.iter().all(|c| whole(c.source.block_cols) && c.row_map.is_none())
 }
 
 /// The mean level.

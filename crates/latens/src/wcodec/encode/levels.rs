@@ -3,7 +3,9 @@
 use crate::wcodec::class::Blocks;
 use crate::wcodec::encode::matrix::Window;
 use crate::wcodec::encode::sources::Near;
+use crate::wcodec::layout::class_rule::MAX_SOURCES;
 use latens_kernels::dispatch::{Present, Work};
+use latens_kernels::sizes;
 use std::iter::repeat_n;
 
 /// What levels say of symbols.
@@ -101,74 +103,82 @@ impl Work for AddSizes<'_> {
     }
 }
 
-/// Symbols of a run whose sum of bytes is kept in 16 bits a lane.
-const SHORT: usize = 256 * WIDE;
-/// Bytes side by side in such a sum.
-const WIDE: usize = 64;
-
 /// The sum of the sizes (or places) of symbols in runs that have the same centre, each run in whole numbers:
 /// several times as fast as [`Sizes`], which says it of each symbol.
-struct SumOfRuns<'a> {
-    measure: Measure,
-    symbols: &'a [u8],
-    runs: &'a [Run],
-    bits: u32,
-}
-
-/// The sum of what `of` makes of symbols: at most 8 where they are `narrow`.
-#[inline(always)]
-fn sum_of(symbols: &[u8], narrow: bool, of: impl Fn(u8) -> u8) -> u32 {
-    let mut all = 0;
-    for run in symbols.chunks(if narrow { SHORT / 16 } else { SHORT }) {
-        let (run, rest) = run.as_chunks::<WIDE>();
-        if narrow {
-            let mut sums = [0u8; WIDE];
-            for symbols in run {
-                sums.iter_mut().zip(symbols).for_each(|(sum, &s)| *sum += of(s));
-            }
-            all += sums.iter().map(|&sum| u32::from(sum)).sum::<u32>();
-        } else {
-            let mut sums = [0u16; WIDE];
-            for symbols in run {
-                sums.iter_mut().zip(symbols).for_each(|(sum, &s)| *sum += u16::from(of(s)));
-            }
-            all += sums.iter().map(|&sum| u32::from(sum)).sum::<u32>();
-        }
-        all += rest.iter().map(|&s| u32::from(of(s))).sum::<u32>();
+#[expect(clippy::cast_precision_loss, reason = "a mean, roughly")]
+fn sum_of_runs(measure: Measure, symbols: &[u8], runs: &[Run], bits: u32) -> f32 {
+    let (present, mask) = (Present::in_use(), u8::MAX >> (8 - bits));
+    let (mut all, mut from) = (0.0, 0);
+    for &Run { end, centre, factor } in runs {
+        let symbols = symbols.get(from..end.min(symbols.len())).unwrap_or_default();
+        from = end;
+        let sum = match measure {
+            Measure::Size => sizes::sum(present, symbols, centre, mask) as f32,
+            Measure::Place => present.run(SumOfPlaces { symbols, centre, mask }) as f32,
+        };
+        all += factor * sum;
     }
     all
 }
 
-impl Work for SumOfRuns<'_> {
-    type Output = f32;
+/// The sum of the distances of symbols from a centre, those below it negative.
+struct SumOfPlaces<'a> {
+    symbols: &'a [u8],
+    centre: u8,
+    mask: u8,
+}
+
+impl Work for SumOfPlaces<'_> {
+    type Output = i64;
 
     #[inline(always)]
-    #[expect(clippy::cast_precision_loss, reason = "a mean, roughly")]
-    fn run(self) -> f32 {
-        let (narrow, mask) = (self.bits <= 4, u8::MAX >> (8 - self.bits));
-        let (mut all, mut from) = (0.0, 0);
+    fn run(self) -> i64 {
+        let Self { symbols, centre, mask } = self;
+        // The sign bit turned over is the distance plus half of the circle.
+        let half = mask / 2 + 1;
+        let place = |&s: &u8| u32::from((s.wrapping_sub(centre) & mask) ^ half);
+        let sum: u32 = symbols.iter().map(place).sum();
+        i64::from(sum) - i64::from(half) * i64::try_from(symbols.len()).unwrap_or(0)
+    }
+}
+
+/// Adds the sizes (or places) of the symbols of a row, by their mean, to the sums of columns, a run at a time:
+/// nothing is written down for each symbol, as [`Sizes`] does.
+struct AddRuns<'a> {
+    measure: Measure,
+    symbols: &'a [u8],
+    runs: &'a [Run],
+    bits: u32,
+    mean: f32,
+    cols: &'a mut [f32],
+}
+
+impl Work for AddRuns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mask = u8::MAX >> (8 - self.bits);
+        let by = 1.0 / self.mean.max(1e-9);
+        let mut from = 0;
         for &Run { end, centre, factor } in self.runs {
-            let symbols = self.symbols.get(from..end.min(self.symbols.len())).unwrap_or_default();
+            let run = from..end.min(self.symbols.len());
+            let symbols = self.symbols.get(run.clone()).unwrap_or_default();
+            let cols = self.cols.get_mut(run).unwrap_or_default().iter_mut().zip(symbols);
             from = end;
-            let sum = match self.measure {
+            match self.measure {
                 Measure::Size => {
-                    let size = |s: u8| {
-                        let d = s.wrapping_sub(centre);
-                        (d & mask).min(d.wrapping_neg() & mask)
-                    };
-                    sum_of(symbols, narrow, size) as f32
+                    let by = by * factor;
+                    cols.for_each(|(c, &s)| *c += f32::from(sizes::size(s, centre, mask)) * by);
                 }
                 Measure::Place => {
-                    // The sign bit turned over is the distance plus half of the circle.
                     let half = mask / 2 + 1;
-                    let sum = sum_of(symbols, false, |s| (s.wrapping_sub(centre) & mask) ^ half);
-                    let len = i64::try_from(symbols.len()).unwrap_or(0);
-                    (i64::from(sum) - i64::from(half) * len) as f32
+                    let middle = self.mean + f32::from(half);
+                    let place = |s: u8| f32::from((s.wrapping_sub(centre) & mask) ^ half);
+                    cols.for_each(|(c, &s)| *c += place(s) - middle);
                 }
-            };
-            all += factor * sum;
+            }
         }
-        all
     }
 }
 
@@ -179,8 +189,19 @@ struct Run {
     factor: f32,
 }
 
+/// Two to the power of `n`, within what is a sound factor.
+fn octaves(n: i32) -> f32 {
+    const BIAS: i32 = 127;
+    const MANTISSA: u32 = 23;
+    let exponent = (n + BIAS).clamp(1, 2 * BIAS);
+    f32::from_bits(u32::try_from(exponent).unwrap_or(0) << MANTISSA)
+}
+
 /// Blocks of fewer columns than this are taken symbol by symbol.
 const NARROW: usize = 16;
+
+/// Sources of levels, and of a zero point.
+const MOST_OF_BLOCKS: usize = MAX_SOURCES + 1;
 
 /// What symbols are measured by.
 pub(crate) struct Gauge {
@@ -204,11 +225,11 @@ pub(crate) struct Gauge {
 /// Finds levels of rows and of columns that together explain the symbols best, roughly.
 pub(crate) struct Fit<'g> {
     gauge: &'g Gauge,
-    /// By level of a block: what a distance is multiplied by.
-    scale: Vec<f32>,
+    /// By level of a block, from the typical one on: what a distance is multiplied by, within an octave.
+    octave: Vec<f32>,
     /// What blocks say of the row at hand, where they are not narrow.
     runs: Vec<Run>,
-    /// By column, of the row at hand if it is one that counts for columns, or blocks are narrow.
+    /// By column of the row at hand, where blocks are narrow.
     centres: Vec<u8>,
     factors: Vec<f32>,
     more: Vec<f32>,
@@ -228,15 +249,12 @@ pub(crate) struct Seen {
 impl<'g> Fit<'g> {
     pub(crate) fn new(gauge: &'g Gauge) -> Self {
         let steps = f32::from(1u8 << gauge.fraction);
-        #[expect(clippy::cast_precision_loss, reason = "levels are small")]
-        let factor = |level: i32, middle: i32| ((level - middle) as f32 / steps).exp2();
-        let middle = gauge.blocks;
-        let scale = middle.map(|middle| (0..1 << 13).map(|l| factor(l, middle)).collect());
+        let octave = (0..1u8 << gauge.fraction).map(|l| (f32::from(l) / steps).exp2()).collect();
         let cols = gauge.cols;
         let centre = gauge.centres.first().copied().unwrap_or(0);
         Self {
             runs: vec![Run { end: cols, centre, factor: 1.0 }],
-            scale: scale.unwrap_or_default(),
+            octave,
             centres: vec![centre; cols],
             factors: vec![1.0; cols],
             more: vec![1.0; cols],
@@ -253,25 +271,26 @@ impl<'g> Fit<'g> {
         let levels = near.levels.get(..sizes).unwrap_or_default();
         let zero = near.zero.as_ref().filter(|_| self.gauge.blocks.is_some());
         let narrow = levels.iter().chain(zero).any(|blocks| blocks.block_cols < NARROW);
-        // Where the values are that runs, centres and factors are made of, and those by column.
-        let (mut made, mut by_column): (Vec<usize>, Vec<usize>) = Default::default();
+        // Where the values are that runs, or centres and factors by column, are made of.
+        let mut made = [usize::MAX; MOST_OF_BLOCKS];
         for (r, symbols) in window.each() {
             let for_columns = self.gauge.every > 0 && r.is_multiple_of(self.gauge.every);
             if !levels.is_empty() || zero.is_some() {
-                let from: Vec<usize> = levels.iter().chain(zero).map(|b| b.row(r)).collect();
-                if !narrow && made != from {
-                    self.find_runs(&from, levels, zero);
-                    made.clone_from(&from);
-                }
-                if (narrow || for_columns) && by_column != from {
-                    self.spread(r, levels, zero);
-                    by_column = from;
+                let mut from = [0; MOST_OF_BLOCKS];
+                from.iter_mut().zip(levels.iter().chain(zero)).for_each(|(f, b)| *f = b.row(r));
+                // Written out: it is few bytes for a call of a function that compares them.
+                if made.iter().zip(&from).any(|(made, from)| made != from) {
+                    match narrow {
+                        true => self.spread(r, levels, zero),
+                        false => self.find_runs(&from, levels, zero),
+                    }
+                    made = from;
                 }
             }
-            if narrow || for_columns {
+            if narrow {
                 self.row(symbols, for_columns);
             } else {
-                self.row_of_runs(symbols);
+                self.row_of_runs(symbols, for_columns);
             }
         }
         std::mem::take(&mut self.seen)
@@ -286,14 +305,32 @@ impl<'g> Fit<'g> {
 
     /// What distances are multiplied by in blocks of a level.
     fn factor(&self, level: i32) -> f32 {
-        usize::try_from(level).ok().and_then(|l| self.scale.get(l)).copied().unwrap_or(1.0)
+        let above = level - self.gauge.blocks.unwrap_or(0);
+        let within = above & ((1 << self.gauge.fraction) - 1);
+        let within = usize::try_from(within).ok().and_then(|l| self.octave.get(l)).copied();
+        within.unwrap_or(1.0) * octaves(above >> self.gauge.fraction)
     }
 
     /// The runs of a row whose blocks have their values `from` there on.
-    fn find_runs(&mut self, from: &[usize], levels: &[Blocks], zero: Option<&Blocks>) {
+    fn find_runs(
+        &mut self,
+        from: &[usize; MOST_OF_BLOCKS],
+        levels: &[Blocks],
+        zero: Option<&Blocks>,
+    ) {
         let mut runs = std::mem::take(&mut self.runs);
         runs.clear();
         let (mut col, cols) = (0, self.gauge.cols);
+        if let ([blocks], None) = (levels, zero) {
+            // Most weights have scales and nothing else.
+            let values = blocks.values.get(from[0]..).unwrap_or_default();
+            let (centre, mut end) = (self.centre(0), 0usize);
+            for &value in values.iter().take(blocks.stride) {
+                end = end.saturating_add(blocks.block_cols);
+                runs.push(Run { end: end.min(cols), centre, factor: self.factor(value) });
+            }
+            col = end.min(cols);
+        }
         while col < cols {
             let mut run = Run { end: cols, centre: self.centre(0), factor: 1.0 };
             for (i, (blocks, from)) in levels.iter().chain(zero).zip(from).enumerate() {
@@ -331,13 +368,17 @@ impl<'g> Fit<'g> {
         (self.centres, self.factors, self.more) = (centres, factors, more);
     }
 
-    /// A row by its runs, which counts for no column.
+    /// A row by its runs.
     #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
-    fn row_of_runs(&mut self, symbols: &[u8]) {
+    fn row_of_runs(&mut self, symbols: &[u8], for_columns: bool) {
         let &Gauge { measure, bits, cols, .. } = self.gauge;
         let runs = &self.runs[..];
-        let sum = Present::in_use().run(SumOfRuns { measure, symbols, runs, bits });
-        self.seen.row_means.push(sum / cols.max(1) as f32);
+        let mean = sum_of_runs(measure, symbols, runs, bits) / cols.max(1) as f32;
+        self.seen.row_means.push(mean);
+        if for_columns {
+            let cols = &mut self.seen.cols[..];
+            Present::in_use().run(AddRuns { measure, symbols, runs, bits, mean, cols });
+        }
     }
 
     /// A row symbol by symbol.

@@ -8,14 +8,15 @@ use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{circular_mean, sample_step};
 use crate::wcodec::encode::columns::{Centred, Means, column_means, means, subtract};
-use crate::wcodec::encode::cost;
+use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way};
-use crate::wcodec::encode::plan::{Explained, Plan, explain, glance};
+use crate::wcodec::encode::plan::{Explained, Pairs, Plan, explain, glance};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::encode::symbols::{DirectConfig, GROUP, Job, STATES_BYTES, group_rows};
+use crate::wcodec::encode::tally::Tallies;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::{COLUMN, LINEAR, Prediction, REFERENCE, Symbols};
@@ -50,8 +51,19 @@ pub(crate) struct Modelled<'a> {
 
 /// Symbols, or what a prediction leaves of them, and pairs of these where they may be coded so.
 struct Modelling {
+    /// Where these are surely coded in pairs, what explains them so.
     single: Explained,
-    pairs: Option<Explained>,
+    pairs: Paired,
+}
+
+/// What explains pairs of symbols.
+enum Paired {
+    None,
+    /// What explains single ones.
+    Alike,
+    /// That, and they are not coded otherwise.
+    Surely,
+    Apart(Box<Explained>),
 }
 
 /// What a prediction leaves of symbols.
@@ -71,27 +83,30 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
     let own = Matrix { symbols: plane.data, cols, bits: plane.bits, crew: Crew::ALONE };
     let matrix = Matrix { crew, ..own };
     let sources = Sources::new(hints, cols)?;
+    let sampled = matrix.count(sample_step(matrix))?;
     let columns = match sources.hints.side {
-        true => column_means(matrix, &matrix.count(sample_step(matrix))?)?,
+        true => column_means(matrix, &sampled)?,
         false => None,
     };
-    let (mut plain, mut predicted, slack) = (None, Vec::new(), config.pairs_slack);
+    let (mut plain, mut predicted) = (None, Vec::new());
     let quick = config.quick && job.reference.is_none();
+    let pairing = Pairing { slack: config.pairs_slack, alone: quick };
     let surely = match &columns {
-        Some(means) if quick => pays_at_a_glance(matrix, &means.symbols, &sources)?,
+        Some(means) if quick => pays_at_a_glance(matrix, &means.symbols, &sources, &sampled)?,
         _ => false,
     };
     if let Some(means) = columns.filter(|_| surely || !quick) {
         let Means { symbols: means, leanings } = means;
         let leanings = if own.bits <= FEW_BITS { leanings } else { Vec::new() };
         let modelling = centred(matrix, &means, |data| {
-            Modelling::new(Matrix { symbols: data, ..matrix }, &sources, &leanings, slack)
+            let left = Matrix { symbols: data, ..matrix };
+            Modelling::new(left, &sources, left.count(sample_step(left))?, &leanings, pairing)
         })?;
         let prediction = Prediction { means: Some(means), ..uniform(COLUMN) };
         predicted.push(Predicted { prediction, modelling, residuals: None });
     }
     if !surely {
-        let modelling = Modelling::new(matrix, &sources, &[], slack)?;
+        let modelling = Modelling::new(matrix, &sources, sampled, &[], pairing)?;
         predicted.extend(by_reference(job, matrix, &sources, recut)?);
         predicted.extend(by_columns(job, matrix, &sources, &modelling.single)?);
         plain = Some(modelling);
@@ -105,15 +120,56 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
     Ok(Modelled { role, shape, matrix: own, sources, recut, plain, predicted })
 }
 
+/// What pairs may take.
+#[derive(Clone, Copy)]
+struct Pairing {
+    /// More than single symbols by so much, as a share.
+    slack: f64,
+    /// Whether nothing else is held against what is modelled.
+    alone: bool,
+}
+
 impl Modelling {
-    /// Pairs may take `slack` more, as a share.
-    fn new(matrix: Matrix<'_>, sources: &Sources<'_>, leanings: &[u8], slack: f64) -> Result<Self> {
-        let single = explain(matrix, sources, None, leanings)?;
+    /// Of symbols, of which `sampled` are those of every so manieth row.
+    fn new(
+        matrix: Matrix<'_>,
+        sources: &Sources<'_>,
+        sampled: Histogram,
+        leanings: &[u8],
+        pairing: Pairing,
+    ) -> Result<Self> {
+        let mut single = explain(matrix, sources, sampled, None, leanings)?;
         let pairs = match may_pair(matrix) {
-            true => single.of_pairs(matrix, sources, slack)?,
-            false => None,
+            true => single.of_pairs(matrix, sources, pairing.slack)?,
+            false => Pairs::None,
         };
+        let pairs = match pairs {
+            Pairs::Apart { explained, surely } if surely && pairing.alone => {
+                return Ok(Self { single: *explained, pairs: Paired::Surely });
+            }
+            Pairs::Apart { explained, .. } => Paired::Apart(explained),
+            Pairs::Alike => Paired::Alike,
+            Pairs::None => Paired::None,
+        };
+        single.complete(matrix, sources)?;
         Ok(Self { single, pairs })
+    }
+
+    /// What explains pairs of symbols, if they may be coded so.
+    fn pairs(&self) -> Option<&Explained> {
+        match &self.pairs {
+            Paired::None => None,
+            Paired::Alike | Paired::Surely => Some(&self.single),
+            Paired::Apart(explained) => Some(explained),
+        }
+    }
+
+    /// Tables for single symbols; none where they are not coded so.
+    fn tables(&self, n: usize, config: &mut DirectConfig, bank: &mut Bank) -> Plan {
+        match self.pairs {
+            Paired::Surely => Plan { bits: f64::INFINITY, ..Plan::default() },
+            _ => finer(&self.single, n, config, bank),
+        }
     }
 }
 
@@ -166,7 +222,9 @@ impl Predicted {
         sources: &Sources<'_>,
     ) -> Result<Self> {
         let left = Matrix { symbols: Data::Held(&data), ..matrix };
-        let modelling = Modelling { single: explain(left, sources, None, &[])?, pairs: None };
+        let mut single = explain(left, sources, left.count(sample_step(left))?, None, &[])?;
+        single.complete(left, sources)?;
+        let modelling = Modelling { single, pairs: Paired::None };
         Ok(Self { prediction, modelling, residuals: Some(data) })
     }
 
@@ -188,11 +246,11 @@ impl<'a> Modelled<'a> {
         let before = bank.len();
         let mut predicted = predicted.into_iter();
         let mut chosen = match &plain {
-            Some(plain) => (finer(&plain.single, matrix.len(), &mut config, bank), None),
+            Some(plain) => (plain.tables(matrix.len(), &mut config, bank), None),
             None => {
                 let first = predicted.next();
-                let explained = first.as_ref().map(|first| &first.modelling.single);
-                let plan = explained.map(|e| finer(e, matrix.len(), &mut config, bank));
+                let modelling = first.as_ref().map(|first| &first.modelling);
+                let plan = modelling.map(|m| m.tables(matrix.len(), &mut config, bank));
                 (plan.unwrap_or_default(), first)
             }
         };
@@ -208,11 +266,9 @@ impl<'a> Modelled<'a> {
         }
         let (mut plan, chosen) = chosen;
         let mut paired = false;
-        let pairs = match &chosen {
-            None => plain.as_ref().and_then(|plain| plain.pairs.as_ref()),
-            Some(chosen) => chosen.modelling.pairs.as_ref(),
-        };
-        if let Some(pairs) = pairs {
+        let modelling = chosen.as_ref().map(|chosen| &chosen.modelling).or(plain.as_ref());
+        if let Some((modelling, pairs)) = modelling.and_then(|m| m.pairs().map(|pairs| (m, pairs)))
+        {
             let kept = bank.take_from(before);
             match in_pairs(pairs, config, bank) {
                 Some((pairs, bits)) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
@@ -221,6 +277,9 @@ impl<'a> Modelled<'a> {
                 _ => {
                     bank.take_from(before);
                     bank.give_back(kept);
+                    if matches!(modelling.pairs, Paired::Surely) {
+                        plan = finer(&modelling.single, matrix.len(), &mut config, bank);
+                    }
                 }
             }
         }
@@ -265,10 +324,18 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
 }
 
 /// Whether means of columns pay, by what some rows say: all symbols are explained one way only then.
-fn pays_at_a_glance(matrix: Matrix<'_>, means: &[u8], sources: &Sources<'_>) -> Result<bool> {
-    let stream = stream_bits(short_stream::cost(means));
-    let of = |data: Data<'_>| glance(Matrix { symbols: data, ..matrix }, sources);
-    Ok(centred(matrix, means, of)? + stream <= of(matrix.symbols)?)
+fn pays_at_a_glance(
+    matrix: Matrix<'_>,
+    means: &[u8],
+    sources: &Sources<'_>,
+    sampled: &Histogram,
+) -> Result<bool> {
+    let (stream, tallies) = (stream_bits(short_stream::cost(means)), Tallies::default());
+    let left = centred(matrix, means, |data| {
+        let left = Matrix { symbols: data, ..matrix };
+        glance(left, sources, &left.count(sample_step(left))?, &tallies)
+    })?;
+    Ok(left + stream <= glance(matrix, sources, sampled, &tallies)?)
 }
 
 /// Bits of a prediction whose streams take so many bytes.

@@ -1,16 +1,18 @@
-//! Which classes the symbols of a part get: every combination of terms is measured on a sample of
-//! rows, side information included.
+//! Which classes the symbols of a part get: every combination of terms that may be best is measured on a sample
+//! of rows, side information included.
 
 use crate::error::Result;
 use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
+use crate::wcodec::encode::candidates::{
+    Described, ROWS, candidates, loss_of_levels, sample_step, side_bits,
+};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::merge;
 use crate::wcodec::encode::sources::{Hints, Sources};
-use crate::wcodec::encode::tally::{Sums, Tallies, by_sum, scaled};
+use crate::wcodec::encode::tally::{FEW_BITS, Sums, Tallies, by_sum, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 use std::iter::repeat;
@@ -21,6 +23,12 @@ const SETTLED: usize = 1 << 19;
 /// Bits that bands of columns by the leanings of their means must save, as a share of all: symbols are then
 /// not coded in pairs, which decode in half the time.
 const LEAST_OF_LEANINGS: f64 = 0.01;
+/// Share of what pairs may take more below which they are not held against single symbols again; and of what
+/// their levels are off, by squares, above which nothing is counted.
+const SURELY_PAIRS: f64 = 0.5;
+const SURELY_NO_PAIRS: f64 = 2.5;
+/// Bits that a table takes where all symbols have one, more or less.
+const OF_CLASSES: f64 = 110.0;
 /// How far these bands are apart: three fill the 256 sums.
 const APART: u8 = 80;
 
@@ -80,10 +88,22 @@ pub(crate) struct Explained {
     classes: Option<ByClass>,
     /// Bits of a symbol.
     bits: u32,
-    /// What a sample says that all symbols take.
-    estimate: f64,
+    /// What every so manieth row says that all symbols take.
+    estimate: (f64, usize),
+    /// The histograms are of every so manieth row: all of them are to be [completed](Explained::complete).
+    every: usize,
     /// Tables of each histogram's own, where they were made before.
     own: Vec<Option<Own>>,
+}
+
+/// How symbols may be coded in pairs, of which both have the same class.
+pub(crate) enum Pairs {
+    /// Blocks tell neighbours apart, or it surely takes too much more.
+    None,
+    /// With the classes of single symbols.
+    Alike,
+    /// With these classes; whether they surely take no more than they may.
+    Apart { explained: Box<Explained>, surely: bool },
 }
 
 /// Chooses classes and tables of `2^table_bits` slots. With `most` there are at most so many
@@ -95,8 +115,11 @@ pub(crate) fn plan(
     most: Option<usize>,
     bank: &mut Bank,
 ) -> Result<Plan> {
-    let explained = explain(matrix, &Sources::new(hints.clone(), matrix.cols)?, most, &[])?;
+    let sources = Sources::new(hints.clone(), matrix.cols)?;
+    let whole = matrix.count(sample_step(matrix))?;
+    let mut explained = explain(matrix, &sources, whole, most, &[])?;
     if most.is_none() {
+        explained.complete(matrix, &sources)?;
         return Ok(explained.tables(table_bits, bank));
     }
     // Kinds are too few for zero points.
@@ -104,57 +127,71 @@ pub(crate) fn plan(
     Ok(Plan { classes: rule, ..Plan::default() })
 }
 
-/// About how many bits symbols take, by what some rows say.
-pub(crate) fn glance(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<f64> {
+/// About how many bits symbols take, by what some rows say; `whole` are the symbols of these.
+pub(crate) fn glance(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: &Histogram,
+    tallies: &Tallies,
+) -> Result<f64> {
     let step = sample_step(matrix);
-    let whole = matrix.count(step)?;
-    let mut rules = candidates(matrix, sources, &whole, step)?;
+    let mut rules = candidates(matrix, sources, whole, step)?;
     let all = |(rule, _): &Described| !rule.rows.is_empty() && !rule.cols.is_empty();
     if rules.iter().any(all) {
         rules.retain(all);
     }
-    Ok(best_of(rules, matrix, sources, &whole, &[], &Tallies::default())?.0)
+    let counting = Counting { matrix, sources, step, tallies };
+    Ok(best_of(rules, &counting, whole, &[])?.0)
 }
 
 /// Chooses classes; `most` as in [`plan`], `leanings` those of the means of columns that were taken from
-/// the symbols, if they may tell columns apart.
+/// the symbols, if they may tell columns apart; `whole` are the symbols of every [`sample_step`]th row.
 pub(crate) fn explain(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
+    whole: Histogram,
     most: Option<usize>,
     leanings: &[u8],
 ) -> Result<Explained> {
-    let bits = matrix.bits;
-    let (step, tallies) = (sample_step(matrix), Tallies::default());
-    let mut whole = matrix.count(step)?;
-    let best = best_rule(matrix, sources, &whole, 1, leanings, &tallies)?;
-    let Some(Best { described, mut sums, leaning }) = best.1 else {
-        if step > 1 {
-            whole = matrix.count(1)?;
-        }
-        return Ok(Explained { whole, classes: None, bits, estimate: best.0, own: Vec::new() });
-    };
+    let (bits, tallies) = (matrix.bits, Tallies::default());
+    let rules = candidates(matrix, sources, &whole, 1)?;
     // Classes of zero points may not occur in a sample.
-    let rule = &described.0;
-    let all = rule.zero.is_some() || most.is_some();
-    let every = if all { 1 } else { settle_step(matrix).min(step) };
+    let settled = |rule: &ClassRule| match rule.zero.is_some() || most.is_some() {
+        true => 1,
+        false => settle_step(matrix).min(sample_step(matrix)),
+    };
+    // One rule is weighed by the rows that it is settled on then: they are counted once.
+    let step = match &rules[..] {
+        [(only, _)] if leanings.is_empty() => settled(only),
+        _ => sample_step(matrix),
+    };
+    let counting = Counting { matrix, sources, step, tallies: &tallies };
+    let (estimate, best) = best_of(rules, &counting, &whole, leanings)?;
+    let explained = Explained {
+        whole,
+        classes: None,
+        bits,
+        estimate: (estimate, step),
+        every: sample_step(matrix),
+        own: Vec::new(),
+    };
+    let Some(Best { described, mut sums, leaning }) = best else { return Ok(explained) };
+    let every = settled(&described.0);
     if every < step {
-        sums = by_sum(matrix, sources, rule, every, &tallies)?;
+        sums = by_sum(matrix, sources, &described.0, every, &tallies)?;
     }
     let mut classes = settle(described, sources.bands, &sums, matrix.bits, most, every > 1);
     classes.leaning = leaning;
-    if every > 1 {
-        for histograms in &mut classes.of_maps {
-            let sample = std::mem::take(histograms);
-            (*histograms, classes.estimated) =
-                scaled(matrix, sources, &classes.rule, sample, every)?;
-        }
-    }
-    if step > 1 {
-        whole = [0; 256];
-        classes.of_maps.iter().flatten().for_each(|histogram| cost::add(&mut whole, histogram));
-    }
-    Ok(Explained { whole, classes: Some(classes), bits, estimate: best.0, own: Vec::new() })
+    Ok(Explained { classes: Some(classes), every, ..explained })
+}
+
+/// How symbols are counted by rules.
+struct Counting<'c> {
+    matrix: Matrix<'c>,
+    sources: &'c Sources<'c>,
+    /// Every so manieth row is.
+    step: usize,
+    tallies: &'c Tallies,
 }
 
 /// What is best for a sample.
@@ -165,31 +202,15 @@ struct Best {
     leaning: bool,
 }
 
-/// The rule that is best for a sample, if any is, with its histograms there, and bits of all symbols. Levels
-/// are those of every so manieth row.
-fn best_rule(
-    matrix: Matrix<'_>,
-    sources: &Sources<'_>,
-    whole: &Histogram,
-    every: usize,
-    leanings: &[u8],
-    tallies: &Tallies,
-) -> Result<(f64, Option<Best>)> {
-    best_of(candidates(matrix, sources, whole, every)?, matrix, sources, whole, leanings, tallies)
-}
-
-/// As [`best_rule`], of some rules.
+/// The rule that is best for a sample, if any is, with its histograms there, and bits of all symbols.
 fn best_of(
     rules: Vec<Described>,
-    matrix: Matrix<'_>,
-    sources: &Sources<'_>,
+    counting: &Counting<'_>,
     whole: &Histogram,
     leanings: &[u8],
-    tallies: &Tallies,
 ) -> Result<(f64, Option<Best>)> {
-    let step = sample_step(matrix);
-    let price = |rule: &ClassRule, side: f64| price_by(rule, side, matrix, sources, tallies);
-    let mut best = (price_of(whole, matrix, step > 1) + 110.0, None);
+    let (matrix, sampled) = (counting.matrix, sample_step(counting.matrix));
+    let mut best = (price_of(whole, matrix, sampled > 1) + OF_CLASSES, None);
     for (rule, side) in rules {
         // Where levels of both rows and columns are better than those of either, neither is worse.
         let surely_worse = |Best { described: (best, _), .. }: &Best| {
@@ -203,7 +224,11 @@ fn best_of(
         if best.1.as_ref().is_some_and(surely_worse) {
             continue;
         }
-        let (bits, sums) = price(&rule, side)?;
+        let (bits, sums) = counting.price(&rule, side)?;
+        if counting.step != sampled {
+            // Both are to be of the same rows.
+            best.0 = price_of(&sums.whole(), matrix, counting.step > 1) + OF_CLASSES;
+        }
         if bits < best.0 {
             best = (bits, Some(Best { described: (rule, side), sums, leaning: false }));
         }
@@ -211,7 +236,7 @@ fn best_of(
     let now = best.1.as_ref().map(|best| &best.described.0);
     if let Some(rule) = now.and_then(|rule| leaning(rule, leanings)) {
         let side = side_bits(&rule);
-        let (bits, sums) = price(&rule, side)?;
+        let (bits, sums) = counting.price(&rule, side)?;
         if bits < best.0 * (1.0 - LEAST_OF_LEANINGS) {
             best = (bits, Some(Best { described: (rule, side), sums, leaning: true }));
         }
@@ -219,24 +244,20 @@ fn best_of(
     Ok(best)
 }
 
-/// Bits of all symbols by a rule for a sample, `side` those of its side information, and the histograms.
-fn price_by(
-    rule: &ClassRule,
-    side: f64,
-    matrix: Matrix<'_>,
-    sources: &Sources<'_>,
-    tallies: &Tallies,
-) -> Result<(f64, Sums)> {
-    let step = sample_step(matrix);
-    let sums = by_sum(matrix, sources, rule, step, tallies)?;
-    let mut bits = 0.0;
-    let most = MAX_CLASSES / sums.maps.len().max(1);
-    for map in &sums.maps {
-        bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
+impl Counting<'_> {
+    /// Bits of all symbols by a rule for a sample, `side` those of its side information, and the histograms.
+    fn price(&self, rule: &ClassRule, side: f64) -> Result<(f64, Sums)> {
+        let Self { matrix, sources, step, tallies } = *self;
+        let sums = by_sum(matrix, sources, rule, step, tallies)?;
+        let mut bits = 0.0;
+        let most = MAX_CLASSES / sums.maps.len().max(1);
+        for map in &sums.maps {
+            bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
+        }
+        let classes_bits = OF_CLASSES * sums.maps.len() as f64;
+        let written = sources.bands.written_bits(sums.maps.len());
+        Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))
     }
-    let classes_bits = 110.0 * sums.maps.len() as f64;
-    let written = sources.bands.written_bits(sums.maps.len());
-    Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))
 }
 
 /// A rule whose columns have bands of sums by the leanings of their means; `None` where there are none, or
@@ -282,53 +303,89 @@ fn settle(
 }
 
 impl Explained {
-    /// What explains the same symbols where two neighbours in a row have the same class; `None`
-    /// where blocks tell them apart, or where that surely takes more than `slack` more, as a share.
+    /// Counts all symbols, as far as that was not done.
+    pub(crate) fn complete(&mut self, matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<()> {
+        let every = std::mem::replace(&mut self.every, 1);
+        let Some(classes) = &mut self.classes else {
+            if every > 1 {
+                self.whole = matrix.count(1)?;
+            }
+            return Ok(());
+        };
+        if every > 1 {
+            for histograms in &mut classes.of_maps {
+                let sample = std::mem::take(histograms);
+                (*histograms, classes.estimated) =
+                    scaled(matrix, sources, &classes.rule, sample, every)?;
+            }
+        }
+        self.whole = [0; 256];
+        classes
+            .of_maps
+            .iter()
+            .flatten()
+            .for_each(|histogram| cost::add(&mut self.whole, histogram));
+        Ok(())
+    }
+
+    /// What explains the same symbols where two neighbours in a row have the same class, for `slack` more of
+    /// all bits at most, as a share.
     pub(crate) fn of_pairs(
         &self,
         matrix: Matrix<'_>,
         sources: &Sources<'_>,
         slack: f64,
-    ) -> Result<Option<Self>> {
-        let Some(ByClass { rule, leaning, .. }) = &self.classes else {
-            return Ok(Some(self.clone()));
-        };
+    ) -> Result<Pairs> {
+        let Some(ByClass { rule, leaning, .. }) = &self.classes else { return Ok(Pairs::Alike) };
         if *leaning {
-            return Ok(None);
+            return Ok(Pairs::None);
         }
         let mut blocks = rule.levels.iter().chain(&rule.zero);
         if blocks.any(|source| !source.block_cols.is_multiple_of(2)) {
-            return Ok(None);
+            return Ok(Pairs::None);
         }
         if rule.cols.is_empty() {
-            return Ok(Some(self.clone()));
+            return Ok(Pairs::Alike);
         }
-        let mut rule = rule.clone();
-        for pair in rule.cols.as_chunks_mut::<2>().0 {
-            *pair = [pair[0].midpoint(pair[1]); 2];
+        let (mut rule, mut squares) = (rule.clone(), 0.0);
+        for [a, b] in rule.cols.as_chunks_mut::<2>().0 {
+            squares += 0.5 * f64::from(a.abs_diff(*b)).powi(2);
+            *a = a.midpoint(*b);
+            *b = *a;
         }
         let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
         let (side, tallies) = (side_bits(&rule), Tallies::default());
-        let step = sample_step(matrix);
-        let (bits, mut sums) = price_by(&rule, side, matrix, sources, &tallies)?;
-        if bits > self.estimate * (1.0 + slack) {
-            return Ok(None);
+        let (estimate, step) = self.estimate;
+        // By a squared nat for each symbol, of which these lose a half, more or less.
+        let lost = loss_of_levels(matrix, sources) * squares * matrix.rows() as f64;
+        if lost > SURELY_NO_PAIRS * slack * estimate {
+            return Ok(Pairs::None);
+        }
+        let (bits, mut sums) =
+            Counting { matrix, sources, step, tallies: &tallies }.price(&rule, side)?;
+        if bits > estimate * (1.0 + slack) {
+            return Ok(Pairs::None);
         }
         if every != step {
             sums = by_sum(matrix, sources, &rule, every, &tallies)?;
         }
         let mut classes = settle((rule, side), sources.bands, &sums, self.bits, None, every > 1);
+        let mut whole = sums.whole();
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
+            let occurring = occurring(matrix)?;
             let times = u32::try_from(every).unwrap_or(u32::MAX);
-            for histogram in classes.of_maps.iter_mut().flatten() {
-                for (n, &all) in histogram.iter_mut().zip(&self.whole) {
-                    *n = n.saturating_mul(times).max(all.min(1));
+            let all = classes.of_maps.iter_mut().flatten().chain([&mut whole]);
+            for histogram in all {
+                for (symbol, n) in histogram.iter_mut().enumerate().take(1 << FEW_BITS) {
+                    *n = n.saturating_mul(times).max(u32::from(occurring >> symbol & 1));
                 }
             }
         }
-        let classes = Some(classes);
-        Ok(Some(Self { classes, own: Vec::new(), ..*self }))
+        classes.estimated = every > 1;
+        let surely = slack > 0.0 && bits <= estimate * (1.0 + SURELY_PAIRS * slack);
+        let explained = Self { classes: Some(classes), whole, every: 1, own: Vec::new(), ..*self };
+        Ok(Pairs::Apart { explained: Box::new(explained), surely })
     }
 
     /// Makes the tables that classes may get, for [`Explained::tables`] of as many slots: tensors get theirs

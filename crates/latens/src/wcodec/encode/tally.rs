@@ -17,6 +17,15 @@ pub(crate) struct Sums {
     pub(crate) scale: f64,
 }
 
+impl Sums {
+    /// All of them in one.
+    pub(crate) fn whole(&self) -> Histogram {
+        let mut whole = [0; 256];
+        self.maps.iter().flatten().for_each(|(_, histogram)| cost::add(&mut whole, histogram));
+        whole
+    }
+}
+
 /// Counts symbols by band of zero points and sum, of every so manieth row.
 pub(crate) fn by_sum(
     matrix: Matrix<'_>,
@@ -43,14 +52,14 @@ pub(crate) fn by_sum(
             *seen += row.len();
             if let Some(zero) = terms.zero.as_deref().filter(|zero| zero.block_cols < FEW) {
                 zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
-                *used = Tally::deal(tallies, bands, sums, row).max(*used);
+                *used = Tally::deal(tallies, matrix.bits, bands, sums, row).max(*used);
                 continue;
             }
             terms.zeros(r, 1, row.len(), |run, z| {
                 let band = sources.bands.of(z);
                 *used = (band + 1).max(*used);
                 while tallies.len() < *used {
-                    tallies.push(Tally::new());
+                    tallies.push(Tally::new(matrix.bits));
                 }
                 tallies[band].add(&sums[run.clone()], &row[run]);
             });
@@ -123,7 +132,7 @@ fn counted(
     rule: &ClassRule,
     classes: usize,
 ) -> Result<Vec<Histogram>> {
-    let make = || (Tally::new(), vec![0u8; matrix.cols], Near::default());
+    let make = || (Tally::new(matrix.bits), vec![0u8; matrix.cols], Near::default());
     let mut all = matrix.windows(1, make, |(tally, found, own), window| {
         let terms = sources.near(window.rows.clone(), own)?.terms(rule);
         let mut scratch = RowSums::default();
@@ -165,8 +174,8 @@ fn seen(matrix: Matrix<'_>, sources: &Sources<'_>, rule: &ClassRule) -> Result<V
             }
             let found = &mut found[..row.len()];
             terms.classes(r, 1, &mut scratch, found);
-            for &place in places(found, row, places_of_row) {
-                seen[usize::from(place)] = true;
+            for &place in places(found, row, BITS, places_of_row) {
+                seen[usize::from(u16::from_le_bytes(place))] = true;
             }
         }
         Ok(())
@@ -189,12 +198,25 @@ struct Looking {
     /// By class, where these come by runs: a bit for each symbol.
     occurring: [u16; 256],
     found: Vec<u8>,
-    places: Vec<u16>,
+    places: Vec<[u8; 2]>,
     near: Near,
 }
 
+/// Which symbols of [`FEW_BITS`] occur at all, a bit for each.
+pub(crate) fn occurring(matrix: Matrix<'_>) -> Result<u16> {
+    let all = matrix.windows(
+        1,
+        || 0,
+        |all, window| {
+            window.each().for_each(|(_, row)| *all |= Present::in_use().run(Occurring(row)));
+            Ok(())
+        },
+    )?;
+    Ok(all.into_iter().fold(0, |all, some| all | some))
+}
+
 /// Bits of symbols that a word has a bit for each of.
-const FEW_BITS: u32 = 4;
+pub(crate) const FEW_BITS: u32 = 4;
 
 /// Which symbols of [`FEW_BITS`] occur, a bit for each.
 struct Occurring<'a>(&'a [u8]);
@@ -213,7 +235,9 @@ impl Work for Occurring<'_> {
 struct Zip<'a> {
     sums: &'a [u8],
     symbols: &'a [u8],
-    out: &'a mut [u16],
+    /// Bits of a symbol in a place.
+    bits: u32,
+    out: &'a mut [[u8; 2]],
 }
 
 impl Work for Zip<'_> {
@@ -221,72 +245,81 @@ impl Work for Zip<'_> {
 
     #[inline(always)]
     fn run(self) {
+        let bits = self.bits;
         for ((out, &sum), &symbol) in self.out.iter_mut().zip(self.sums).zip(self.symbols) {
-            *out = u16::from_le_bytes([symbol, sum]);
+            *out = (u16::from(sum) << bits | u16::from(symbol)).to_le_bytes();
         }
     }
 }
 
-/// The places of `symbols`, in `out`.
-fn places<'o>(sums: &[u8], symbols: &[u8], out: &'o mut Vec<u16>) -> &'o [u16] {
-    out.resize(symbols.len(), 0);
-    Present::in_use().run(Zip { sums, symbols, out });
+/// The places of `symbols`, in `out`, two bytes each.
+fn places<'o>(sums: &[u8], symbols: &[u8], bits: u32, out: &'o mut Vec<[u8; 2]>) -> &'o [[u8; 2]] {
+    out.resize(symbols.len(), [0; 2]);
+    Present::in_use().run(Zip { sums, symbols, bits, out });
     out
 }
 
 /// Blocks of fewer columns than this are counted symbol by symbol.
 const FEW: usize = 16;
-/// Places of all sums and symbols.
-const PLACES: usize = 1 << 16;
+/// Places of all sums and symbols, and bits of these; of few bits as well, whose counts fit the nearest cache.
+const PLACES: usize = 256 << BITS;
+const BITS: u32 = 8;
+const FEW_PLACES: usize = 256 << FEW_BITS;
 
 /// Counts of pairs of a sum and a symbol.
 pub(crate) struct Tally {
     /// The counts of neighbours are apart: few symbols would else wait for themselves.
     counts: [Vec<u32>; 2],
+    /// Bits that a symbol has in a place.
+    bits: u32,
     /// The least and the largest sum that occur.
     sums: (u8, u8),
     /// Memory that is used again.
-    places: Vec<u16>,
+    places: Vec<[u8; 2]>,
 }
 
 impl Tally {
-    fn new() -> Self {
-        Self { counts: [vec![0; PLACES], vec![0; PLACES]], sums: (u8::MAX, 0), places: Vec::new() }
+    /// For symbols of `bits`.
+    fn new(bits: u32) -> Self {
+        let bits = if bits <= FEW_BITS { FEW_BITS } else { BITS };
+        let counts = [vec![0; 256 << bits], vec![0; 256 << bits]];
+        Self { counts, bits, sums: (u8::MAX, 0), places: Vec::new() }
     }
 
     fn add(&mut self, sums: &[u8], symbols: &[u8]) {
         let least = sums.iter().fold(self.sums.0, |least, &sum| least.min(sum));
         self.sums = (least, sums.iter().fold(self.sums.1, |most, &sum| most.max(sum)));
-        let [even, odd] = &mut self.counts;
-        // Of a length that the compiler knows: an index of 16 bits needs no check then.
-        let Some(even) = even.first_chunk_mut::<PLACES>() else { return };
-        let Some(odd) = odd.first_chunk_mut::<PLACES>() else { return };
-        let (two, last) = places(sums, symbols, &mut self.places).as_chunks::<2>();
-        for [a, b] in two {
-            even[usize::from(*a)] += 1;
-            odd[usize::from(*b)] += 1;
+        let places = places(sums, symbols, self.bits, &mut self.places);
+        match self.bits {
+            FEW_BITS => add_to::<FEW_PLACES>(&mut self.counts, places),
+            _ => add_to::<PLACES>(&mut self.counts, places),
         }
-        last.iter().for_each(|place| even[usize::from(*place)] += 1);
     }
 
     /// Counts each symbol in the tally of its band: blocks may be as narrow as a column, and then what
     /// is done once for a run is most of the work. How many bands there are at least.
-    fn deal(tallies: &mut Vec<Self>, bands: &[u8], sums: &[u8], symbols: &[u8]) -> usize {
+    fn deal(
+        tallies: &mut Vec<Self>,
+        bits: u32,
+        bands: &[u8],
+        sums: &[u8],
+        symbols: &[u8],
+    ) -> usize {
         let bands = &bands[..symbols.len()];
         let used = bands.iter().fold(0, |most, &band| most.max(band));
         let used = usize::from(used) + 1;
         while tallies.len() < used {
-            tallies.push(Self::new());
+            tallies.push(Self::new(bits));
         }
         let range = sums.iter().fold((u8::MAX, 0), |r, &sum| (sum.min(r.0), sum.max(r.1)));
         for tally in tallies.iter_mut().take(used) {
             tally.sums = (tally.sums.0.min(range.0), tally.sums.1.max(range.1));
         }
         for ((&band, &sum), &symbol) in bands.iter().zip(sums).zip(symbols) {
-            let tally = tallies.get_mut(usize::from(band));
-            let counts = tally.and_then(|tally| tally.counts[0].first_chunk_mut::<PLACES>());
-            if let Some(counts) = counts {
-                counts[usize::from(u16::from_le_bytes([symbol, sum]))] += 1;
+            let Some(tally) = tallies.get_mut(usize::from(band)) else { continue };
+            let place = usize::from(u16::from(sum) << tally.bits | u16::from(symbol));
+            if let Some(count) = tally.counts[0].get_mut(place) {
+                *count += 1;
             }
         }
         used
@@ -301,10 +334,12 @@ impl Tally {
         let mut out = Vec::new();
         for sum in least..=most {
             let mut histogram = [0; 256];
-            for counts in tallies.iter_mut().flat_map(|tally| &mut tally.counts) {
-                if let Some(counts) = counts.as_chunks_mut::<256>().0.get_mut(usize::from(sum)) {
-                    cost::add(&mut histogram, counts);
-                    *counts = [0; 256];
+            for tally in &mut tallies {
+                let (each, sum) = (1usize << tally.bits, usize::from(sum));
+                for counts in &mut tally.counts {
+                    let counts = counts.get_mut(sum * each..(sum + 1) * each).unwrap_or_default();
+                    histogram.iter_mut().zip(&*counts).for_each(|(all, n)| *all += n);
+                    counts.fill(0);
                 }
             }
             if histogram != [0; 256] {
@@ -312,5 +347,26 @@ impl Tally {
             }
         }
         out
+    }
+}
+
+/// Counts symbols by their places, of which there are `MANY`: an index below that needs no check then. Four
+/// places are loaded at once, as loads and stores of counts are all that a core can do.
+fn add_to<const MANY: usize>(counts: &mut [Vec<u32>; 2], places: &[[u8; 2]]) {
+    let [even, odd] = counts;
+    let Some(even) = even.first_chunk_mut::<MANY>() else { return };
+    let Some(odd) = odd.first_chunk_mut::<MANY>() else { return };
+    let (fours, rest) = places.as_flattened().as_chunks::<8>();
+    let place =
+        |places: u64, shift: u32| usize::try_from(places >> shift & 0xffff).unwrap_or(0) % MANY;
+    for &four in fours {
+        let four = u64::from_le_bytes(four);
+        even[place(four, 0)] += 1;
+        odd[place(four, 16)] += 1;
+        even[place(four, 32)] += 1;
+        odd[place(four, 48)] += 1;
+    }
+    for &place in rest.as_chunks::<2>().0 {
+        even[usize::from(u16::from_le_bytes(place)) % MANY] += 1;
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::number::{Number, f16};
-use crate::pco::{self, DeltaSpec};
+use crate::pco::{self, DeltaSpec, ModeSpec};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use std::borrow::Cow;
 
@@ -20,11 +20,15 @@ pub(crate) fn per_group(width: usize) -> usize {
     GROUP_WORDS.min(GROUP_BYTES / width.max(1))
 }
 
-/// Bytes of words of 16 bits up to which the search for differences would take most of the time of a
-/// group: biases and norms, of which models have hundreds.
-const SMALL: usize = 1 << 12;
+/// Bytes of words of 16 bits up to which the search for differences and modes would take most of the time of a
+/// group: biases, norms and scales, of which models have hundreds.
+const SMALL: usize = 1 << 14;
 /// How near neighbours are, as a share of how near words are that lie far apart, where order says nothing.
 const UNORDERED: (f64, f64) = (0.7, 1.4);
+/// Of so many words one is unlike all others, at least, or of 64 neighbouring values so many occur, where nothing
+/// is gained by a dictionary: more than of multiples of three.
+const OF_MANY: usize = 4;
+const DENSE: u64 = 24;
 /// Levels from which on all is tried.
 const SLOW: u32 = 9;
 
@@ -37,7 +41,8 @@ pub(crate) fn group(
 ) -> Result<Vec<u8>> {
     let mut config = Cow::Borrowed(config);
     if width == 2 && group.len() <= SMALL && config.level < SLOW && is_unordered(group) {
-        config = Cow::Owned(config.into_owned().delta(DeltaSpec::None));
+        let mode = if !float && is_plain(group) { ModeSpec::Classic } else { ModeSpec::Auto };
+        config = Cow::Owned(config.into_owned().delta(DeltaSpec::None).mode(mode));
     }
     let config = &*config;
     match (width, float) {
@@ -64,6 +69,35 @@ fn is_unordered(group: &[u8]) -> bool {
     };
     let (near, far) = (apart(1), apart(words.len() / 2));
     near >= UNORDERED.0 * far && near <= UNORDERED.1 * far && near > 0.0
+}
+
+/// Whether neither a dictionary nor a divisor gains anything for words of 16 bits: most of them are unlike all others, or
+/// lie where most values occur; and they are not all, or nearly all, multiples of something, a number aside.
+fn is_plain(group: &[u8]) -> bool {
+    let words = group.as_chunks::<2>().0;
+    let first = words.first().map_or(0, |&word| u16::from_le_bytes(word));
+    let (mut seen, mut different, mut divisor, mut odd) = ([0u64; 1 << 10], 0, 0, 0);
+    for &word in words {
+        let word = u16::from_le_bytes(word);
+        let (seen, bit) = (&mut seen[usize::from(word >> 6)], 1 << (word & 63));
+        different += usize::from(*seen & bit == 0);
+        *seen |= bit;
+        divisor = common_divisor(word.abs_diff(first), divisor);
+        odd += usize::from((word ^ first) & 1);
+    }
+    let around = |&word: &[u8; 2]| seen[usize::from(u16::from_le_bytes(word) >> 6)].count_ones();
+    let all_around: u64 = words.iter().map(|word| u64::from(around(word))).sum();
+    let n = words.len();
+    let is_dense = all_around >= DENSE * n as u64 && (n / 4..=n - n / 4).contains(&odd);
+    divisor == 1 && (different * OF_MANY >= n || is_dense)
+}
+
+/// The greatest common divisor.
+fn common_divisor(mut a: u16, mut b: u16) -> u16 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 fn compress<T: Number, const WIDTH: usize>(
@@ -96,6 +130,22 @@ mod tests {
         let waves: Vec<u16> = (0..999).map(|i| (i % 64) * (64 - i % 64)).collect();
         for words in [&[][..], &[7], &[7; 500], &rising, &waves, &noise[..400].repeat(2)] {
             assert!(!is_unordered(&bytes(words)), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn words_of_a_kind_are_seen() {
+        let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+        let mixed: Vec<u16> = (0..999u16).map(|i| i.wrapping_mul(i).wrapping_mul(77)).collect();
+        assert!(is_plain(&bytes(&mixed)));
+        let fives: Vec<u16> = mixed.iter().map(|word| word / 5 * 5 + 3).collect();
+        let few: Vec<u16> = mixed.iter().map(|word| word % 100).collect();
+        assert!(is_plain(&bytes(&few)));
+        let mostly_even: Vec<u16> =
+            few.iter().zip(0..).map(|(word, i)| word & !1 | u16::from(i % 8 == 0)).collect();
+        let apart: Vec<u16> = few.iter().map(|word| word * word * 6).collect();
+        for words in [&[][..], &[7], &[7; 500], &fives, &mostly_even, &apart] {
+            assert!(!is_plain(&bytes(words)), "{words:?}");
         }
     }
 

@@ -1,0 +1,30 @@
+//! AVX2 kernel of [`crate::sizes`].
+
+use std::arch::x86_64::*;
+
+/// Symbols of a vector.
+pub(crate) const WIDTH: usize = 32;
+
+/// The sum of the distances of symbols from `centre`, as [`crate::sizes::sum`] says.
+///
+/// # Safety
+/// Needs AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn sum(vectors: &[[u8; WIDTH]], centre: u8, mask: u8) -> u64 {
+    let zero = _mm256_setzero_si256();
+    let (centre, mask) =
+        (_mm256_set1_epi8(centre.cast_signed()), _mm256_set1_epi8(mask.cast_signed()));
+    let mut sums = zero;
+    for vector in vectors {
+        // SAFETY: 32 bytes are loaded from as many.
+        let symbols = unsafe { _mm256_loadu_si256(vector.as_ptr().cast()) };
+        let d = _mm256_sub_epi8(symbols, centre);
+        let above = _mm256_and_si256(d, mask);
+        let below = _mm256_and_si256(_mm256_sub_epi8(zero, d), mask);
+        let size = _mm256_min_epu8(above, below);
+        sums = _mm256_add_epi64(sums, _mm256_sad_epu8(size, zero));
+    }
+    let two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+    let one = _mm_add_epi64(two, _mm_unpackhi_epi64(two, two));
+    _mm_cvtsi128_si64(one).cast_unsigned()
+}
