@@ -14,6 +14,9 @@ use latens_kernels::prefetch;
 use latens_kernels::tans::{self, Finish, Map};
 use std::mem;
 
+/// Numbers of pages whose place is in the caches, as a rule: to fetch what is there costs more than it saves.
+const SHORT: usize = 4 * BATCH_N;
+
 impl<L: Latent> PageState<L> {
     /// Decodes whole batches straight to `dst`, and the last one of the page, for as long as there are bytes enough
     /// at hand and numbers come from before bit `end`; how many numbers, and what is wrong behind them. `map` makes
@@ -30,6 +33,7 @@ impl<L: Latent> PageState<L> {
         if !self.ready.is_empty() {
             return (0, Ok(()));
         }
+        let prefetch = dst.len() > SHORT;
         let mut filled = 0;
         if let Some(alone) = tables.alone() {
             let result;
@@ -42,8 +46,10 @@ impl<L: Latent> PageState<L> {
             && src.len().saturating_sub(*bit / 8) >= LOOKAHEAD
             && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
         {
-            let n = behind.len().min(BATCH_N).min(self.left - BATCH_N);
-            prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            if prefetch {
+                let n = behind.len().min(BATCH_N).min(self.left - BATCH_N);
+                prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            }
             let target = Target { place: Place { map, bits: now }, end };
             match self.batch(tables, Wanted::ALL, src, bit, Some(target)) {
                 Ok(_) if *bit <= end => filled += BATCH_N,
@@ -80,6 +86,7 @@ impl<L: Latent> PageState<L> {
             let (ways, slots) = (table.ways(), decoder.slots());
             self.ahead = batch::walk_whole(kernel, ways, slots, src, *bit, codes);
         }
+        let prefetch = dst.len() > SHORT;
         let mut filled = 0;
         while let Some(ahead) = self.ahead
             && decoder.stored(BATCH_N, self.left) == BATCH_N
@@ -87,7 +94,9 @@ impl<L: Latent> PageState<L> {
         {
             let rest = self.left - BATCH_N;
             let n = decoder.stored(rest.min(BATCH_N), rest);
-            prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            if prefetch {
+                prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            }
             let (slots, moments, true) = decoder.slots_and_moments() else { break };
             let mut finish = Finish { moments, multiples: None, map };
             // Passes over latents want these aligned.
