@@ -4,7 +4,7 @@
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5] [--decode] [--own]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --conv1 [--rounds 5]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --pages CORPUS/public [--rounds 5]
-//! cargo run --profile compare -p latens-benches --bin pco_speed -- --threads CORPUS/public [--rounds 5]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- --threads CORPUS/public [--rounds 5] [--long N] [--csv OUT.csv]
 //! ```
 //!
 //! Decoding: both decode the file that the reference writes, with `--own` each the file that it
@@ -12,7 +12,8 @@
 //! both from memory to memory, unless `--decode` leaves it out. The reference is built with the
 //! flags of this program, i.e. none. `--conv1` decodes a made-up signal that the reference has
 //! encoded with Conv1 of orders 1 to 32; `--pages` decodes pages of 1,024 numbers out of wrapped
-//! chunks of 2^18, all of them and single ones; `--threads` holds two threads against one.
+//! chunks of 2^18, all of them and single ones; `--threads` holds two threads against one, with `--long` on
+//! columns made so many numbers long.
 
 use latens::pco::{self as ours, Config};
 use latens::{Number, with_number_type};
@@ -26,6 +27,7 @@ fn main() -> Result<(), Failure> {
     let mut folder = None;
     let (mut level, mut only, mut rounds, mut decode_only) = (8, None, 5, false);
     let (mut conv1, mut by_pages, mut threads, mut own) = (false, false, false, false);
+    let (mut long, mut csv) = (None, None);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
@@ -38,6 +40,8 @@ fn main() -> Result<(), Failure> {
             "--conv1" => conv1 = true,
             "--pages" => by_pages = true,
             "--threads" => threads = true,
+            "--long" => long = Some(value()?.parse()?),
+            "--csv" => csv = Some(PathBuf::from(value()?)),
             _ => folder = Some(PathBuf::from(arg)),
         }
     }
@@ -50,7 +54,7 @@ fn main() -> Result<(), Failure> {
         return pco_more::pages(&folder, only.as_deref(), rounds);
     }
     if threads {
-        return pco_more::threads(&folder, only.as_deref(), rounds);
+        return pco_more::threads(&folder, only.as_deref(), rounds, long, csv.as_deref());
     }
     let (mut decode, mut encode) = (Vec::new(), Vec::new());
     for column in corpus::read(&folder, only.as_deref())? {

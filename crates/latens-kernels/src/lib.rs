@@ -9,6 +9,7 @@ pub mod delta;
 pub mod dispatch;
 pub mod lane;
 mod latent;
+pub mod lookback;
 pub mod lookup;
 pub mod pack;
 pub mod prefetch;

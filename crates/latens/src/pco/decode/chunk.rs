@@ -8,7 +8,6 @@ use crate::pco::decode::table::Table;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
-use crate::pco::layout::mode::ModePayload;
 
 /// A chunk's metadata with its tables: what all its pages share.
 #[derive(Clone, Debug)]
@@ -20,12 +19,37 @@ pub(crate) struct ChunkTables<L> {
     pub(super) kept: Kept<L>,
 }
 
+/// What primary latents become without any of another variable.
+pub(super) enum Alone<L> {
+    /// They are the ordered latents of numbers.
+    Latents,
+    /// Joined, all of them with this one.
+    JoinedWith(L),
+}
+
 impl<L: Latent> ChunkTables<L> {
-    /// Whether latents, with sums at most, are the numbers: nothing is joined or looked back to.
+    /// What numbers take that are made of primary latents one by one, with sums at most: nothing is looked back
+    /// to, and the other variable, if there is one, is constant.
     #[inline]
-    pub(crate) fn goes_straight(&self) -> bool {
-        matches!(self.meta.mode, ModePayload::Classic)
-            && matches!(self.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. })
+    pub(super) fn alone(&self) -> Option<Alone<L>> {
+        let has_sums_at_most =
+            matches!(self.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. });
+        if !has_sums_at_most || !matches!(self.primary, Primary::Latents(_)) {
+            return None;
+        }
+        match &self.secondary {
+            None => Some(Alone::Latents),
+            Some(_) => self.constant().map(Alone::JoinedWith),
+        }
+    }
+
+    /// What all secondary latents are, where there is but one that can be. They take no bits.
+    #[inline]
+    pub(super) fn constant(&self) -> Option<L> {
+        match &self.secondary {
+            Some(table) if !self.meta.delta.covers_secondary() => table.constant(),
+            _ => None,
+        }
     }
 
     /// Builds the tables for pages of at most `n` numbers, within the limits.

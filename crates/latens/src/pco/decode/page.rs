@@ -1,6 +1,6 @@
 //! A page: its variables' latents joined to numbers, batch after batch.
 //!
-//! `variables` decodes any batch by what `walked` has read, `straight` whole ones whose latents are the numbers.
+//! `variables` decodes any batch by what `walked` has read, `straight` many of them in a row.
 
 mod straight;
 mod variables;
@@ -192,12 +192,6 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
     ) -> Result<()> {
         self.batch(tables, Wanted::for_checks(&tables.meta.mode), src, bit, None).map(drop)
-    }
-
-    /// Whether the codes of the next batch have been read beside the last one.
-    #[inline]
-    pub(crate) fn is_walked_ahead(&self) -> bool {
-        self.ahead.is_some()
     }
 
     /// Moves past the next batch and decodes nothing: where a page ends is known only so.

@@ -5,11 +5,9 @@
 
 use crate::number::Latent;
 use latens_kernels::dispatch::Present;
+use latens_kernels::lookback::{self as kernel, Lookbacks};
 use latens_kernels::sums;
-use std::hint::select_unpredictable;
 
-/// So much earlier than the latest latent, a latent has reached memory.
-const SETTLED: usize = 24;
 /// So many latents are worth a vector or two.
 const AT_ONCE: usize = 16;
 
@@ -53,27 +51,18 @@ impl<L: Latent> Decoder<L> {
     /// The first lookback that is 0 or reaches beyond the window.
     pub(crate) fn decode(&mut self, lookbacks: &[u32], latents: &mut [L]) -> Result<(), u32> {
         let begin = self.history.len();
-        let (least, most) = self.check(lookbacks)?;
+        let known = self.check(lookbacks)?;
+        let (least, most) = (known.least(), known.most());
         self.history.resize(begin + lookbacks.len(), L::ZERO);
         let history = &mut self.history[..];
-        let pairs = (begin..).zip(latents.iter().zip(lookbacks));
         if least == 1 && most == 1 && begin > 0 {
             run_of_latest(&latents[..lookbacks.len()], &mut history[begin - 1..]);
         } else if least == most && (AT_ONCE..=begin).contains(&(most as usize)) {
             run_of_one(most as usize, &latents[..lookbacks.len()], history);
-        } else if most as usize + SETTLED <= begin {
-            // Most often a latent leans on the one before it, which is on its way to memory still:
-            // that one comes from a register, and what is loaded beside it does not wait.
-            let mut latest = history[begin - 1];
-            for (i, (&residual, &lookback)) in pairs {
-                let is_latest = lookback == 1;
-                let aside = usize::from(is_latest) * SETTLED;
-                let loaded = history[i - aside - lookback as usize];
-                latest = residual.add(select_unpredictable(is_latest, latest, loaded));
-                history[i] = latest;
-            }
+        } else if most as usize <= begin {
+            kernel::undo(Present::in_use(), &known, &latents[..lookbacks.len()], history);
         } else {
-            for (i, (&residual, &lookback)) in pairs {
+            for (i, (&residual, &lookback)) in (begin..).zip(latents.iter().zip(lookbacks)) {
                 let earlier = i.checked_sub(lookback as usize).map_or(L::ZERO, |i| history[i]);
                 history[i] = residual.add(earlier);
             }
@@ -85,17 +74,17 @@ impl<L: Latent> Decoder<L> {
         Ok(())
     }
 
-    /// The least and the greatest of a batch's lookbacks.
+    /// Looks at a batch's lookbacks.
     ///
     /// # Errors
     /// As [`Decoder::decode`].
-    pub(crate) fn check(&self, lookbacks: &[u32]) -> Result<(u32, u32), u32> {
-        let (least, most) = extremes(lookbacks);
-        if least == 0 || most as usize > self.window {
+    pub(crate) fn check<'a>(&self, lookbacks: &'a [u32]) -> Result<Lookbacks<'a>, u32> {
+        let known = Lookbacks::new(Present::in_use(), lookbacks);
+        if known.least() == 0 || known.most() as usize > self.window {
             let wrong = |&&x: &&u32| x == 0 || x as usize > self.window;
             return Err(lookbacks.iter().find(wrong).copied().unwrap_or(0));
         }
-        Ok((least, most))
+        Ok(known)
     }
 
     /// Drops what lies before the window and has been given out, once that is worth the copy.
@@ -139,20 +128,6 @@ fn run_of_one<L: Latent>(lookback: usize, residuals: &[L], history: &mut [L]) {
             }
         },
     );
-}
-
-/// The least and the largest lookback of a batch; of none, bounds that all keep.
-fn extremes(lookbacks: &[u32]) -> (u32, u32) {
-    Present::in_use().call(
-        #[inline(always)]
-        || {
-            let (mut least, mut most) = (u32::MAX, 0);
-            for &x in lookbacks {
-                (least, most) = (least.min(x), most.max(x));
-            }
-            (least, most)
-        },
-    )
 }
 
 #[cfg(test)]

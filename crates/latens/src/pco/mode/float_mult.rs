@@ -5,7 +5,7 @@
 //! count floats on, through infinity and the NaNs (`M` is the mantissa's digits).
 
 use crate::number::Latent;
-use crate::pco::mode::variables::Variables;
+use crate::pco::mode::variables::{Secondary, Variables};
 use crate::spare;
 use latens_kernels::dispatch::Present;
 
@@ -15,7 +15,8 @@ fn multiple_bits<L: Latent>(latent: L) -> L {
     let greatest = L::ONE << L::MANTISSA_DIGITS;
     let negative = latent < L::MID;
     let a = if negative { L::MID.sub(L::ONE).sub(latent) } else { latent.sub(L::MID) };
-    let bits = a.min(greatest).whole_to_bits().add(a.max(greatest).sub(greatest));
+    let whole = a.min(greatest);
+    let bits = whole.whole_to_bits().add(a.sub(whole));
     if negative { bits ^ L::MID } else { bits }
 }
 
@@ -123,16 +124,13 @@ fn far_multiple<L: Latent>(x: L, inverse: f64, base_bits: L) -> (L, L) {
 pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
     let base_bits = base.unorder();
     if are_small(variables.primary) {
-        variables.join(
+        add_distances(
+            variables,
             #[inline(always)]
-            |x, ulps| {
+            |x| {
                 let s = signed(x);
-                let product = magnitude(s).mul_small(s & L::MID, base_bits);
-                // Its ordered latent, with MID added.
-                (product ^ (product.sign_mask() & !L::MID)).add(ulps)
+                magnitude(s).mul_small(s & L::MID, base_bits)
             },
-            #[inline(always)]
-            |x| x.unorder(),
         );
         return true;
     }
@@ -144,14 +142,37 @@ pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
         is_sound &= (least <= x) & (x <= most);
     }
     if is_sound {
-        variables.join(
+        add_distances(
+            variables,
             #[inline(always)]
-            |x, ulps| multiple_bits(x).mul_bits(base_bits).order().add(ulps).add(L::MID),
-            #[inline(always)]
-            |x| x.unorder(),
+            |x| multiple_bits(x).mul_bits(base_bits),
         );
     }
     is_sound
+}
+
+/// Joins multiples, of which `product` makes floats, with the distances.
+#[inline(always)]
+fn add_distances<L: Latent>(variables: Variables<'_, L>, product: impl Fn(L) -> L) {
+    match variables {
+        Variables { primary, secondary: Secondary::Constant(none), place: Some(place) }
+            if none == L::MID =>
+        {
+            for (bits, &mut x) in place.bits.iter_mut().zip(primary) {
+                *bits = product(x);
+            }
+        }
+        _ => variables.join(
+            #[inline(always)]
+            |x, ulps| {
+                let product = product(x);
+                // Its ordered latent, with MID added.
+                (product ^ (product.sign_mask() & !L::MID)).add(ulps)
+            },
+            #[inline(always)]
+            |x| x.unorder(),
+        ),
+    }
 }
 
 /// Whether all multiples are whole numbers below half of `2^M`: no infinities and NaNs to look for.
@@ -182,7 +203,7 @@ mod tests {
     use super::*;
     use crate::number::float_bits::FloatBits;
     use crate::number::{Number, f16};
-    use crate::pco::mode::variables::{Place, Secondary};
+    use crate::pco::mode::variables::Place;
 
     fn round_trip<T: Number>(numbers: &[T], base: T)
     where

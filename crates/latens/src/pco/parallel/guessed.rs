@@ -34,15 +34,17 @@ impl Guesses {
         head: ChunkHead,
         rest: usize,
     ) -> Option<usize> {
+        let behind = bytes.get(BYTES..).filter(|_| self.tries > 0 && rest > 0)?;
         // Where chunks are made as long as each other, the first ones may have one number more.
-        let lens = [head.n, head.n - 1, rest].map(|n| n.min(rest));
-        let behind = bytes.get(BYTES..).filter(|_| self.tries > 0)?;
+        let lens = [head.n, head.n - 1, rest].map(|n| n.min(rest).max(1));
+        let heads = lens.map(|n| ChunkHead { number_type: T::TYPE, n }.bytes());
         for at in memchr::memchr_iter(T::TYPE.pco_byte(), behind) {
-            let mut r = BitReader::new(&behind[at..], 0);
-            let Ok(Some(next)) = ChunkHead::read(&mut r, Some(T::TYPE)) else { break };
-            if !lens.contains(&next.n) {
+            // One byte in some hundreds is that of the type: most are told from a head by a comparison.
+            let Some((next, meta)) = behind[at..].split_first_chunk() else { break };
+            if !heads.contains(next) {
                 continue;
             }
+            let mut r = BitReader::new(meta, 0);
             if ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, self.limits).is_ok() {
                 return Some(BYTES + at);
             }

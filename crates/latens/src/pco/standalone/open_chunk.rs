@@ -11,7 +11,6 @@ use crate::pco::decode::chunk::ChunkTables;
 use crate::pco::decode::page::PageState;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::inspect::chunk::{self, LatentInspection};
-use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
@@ -60,13 +59,6 @@ impl<L: Latent> Chunk<L> {
         self.page.as_mut()
     }
 
-    /// Whether [`Self::batches_into`] may decode any of the next `n` numbers.
-    #[inline]
-    pub(super) fn goes_straight(&self, n: usize) -> bool {
-        let is_on_the_way = |page: &PageState<L>| page.is_walked_ahead();
-        n >= BATCH_N && self.page.as_ref().is_some_and(is_on_the_way) && self.tables.goes_straight()
-    }
-
     /// [`PageState::batches_into`].
     pub(super) fn batches_into(
         &mut self,
@@ -74,10 +66,10 @@ impl<L: Latent> Chunk<L> {
         dst: &mut [L],
         bytes: &[u8],
         bit: &mut usize,
-    ) -> usize {
+    ) -> (usize, Result<()>) {
         match &mut self.page {
             Some(page) => page.batches_into(&self.tables, map, dst, bytes, bit, usize::MAX),
-            None => 0,
+            None => (0, Ok(())),
         }
     }
 }

@@ -118,7 +118,11 @@ impl<T: Number> ChunkDecoder<T> {
         while filled < dst.len() {
             let room = T::bits_mut(&mut dst[filled..]);
             let end = 8 * src.len();
-            filled += state.batches_into(tables, T::MAP, room, &copy, &mut bit, end);
+            let (n, result) = state.batches_into(tables, T::MAP, room, &copy, &mut bit, end);
+            if result.is_err() || bit > end {
+                return Ok(None);
+            }
+            filled += n;
             if filled == dst.len() {
                 break;
             }
@@ -166,12 +170,14 @@ impl<T: Number> PageDecoder<'_, T> {
             }
             let Self { tables, state, src, bit } = self;
             let room = T::bits_mut(&mut dst[filled..]);
-            filled += state.batches_into(tables, T::MAP, room, src, bit, usize::MAX);
+            let (n, result) = state.batches_into(tables, T::MAP, room, src, bit, usize::MAX);
+            filled += n;
+            let after = |e: Error| e.after_values(filled as u64);
+            result.map_err(after)?;
             if filled == dst.len() {
                 return Ok(filled);
             }
             let room = T::bits_mut(&mut dst[filled..]);
-            let after = |e: Error| e.after_values(filled as u64);
             if room.len() >= state.left().min(BATCH_N) {
                 let n = state.batch_into(tables, T::MAP, room, src, bit, usize::MAX);
                 filled += n.map_err(after)?;

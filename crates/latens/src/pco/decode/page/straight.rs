@@ -1,20 +1,26 @@
-//! Whole batches whose latents are the numbers, one after the other to the caller's memory.
+//! Batches one after the other to the caller's memory, whole ones above all.
 
-use super::{PageState, fill};
+use super::{PageState, Target, fill};
+use crate::error::{Error, Result};
 use crate::number::Latent;
-use crate::pco::decode::batch::{self, Next};
-use crate::pco::decode::chunk::ChunkTables;
+use crate::pco::decode::batch::{self, LOOKAHEAD, Next};
+use crate::pco::decode::chunk::{Alone, ChunkTables};
+use crate::pco::decode::join::{Join, Wanted};
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
-use crate::pco::mode::variables::Place;
+use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
 use latens_kernels::tans::{self, Finish, Map};
 use std::mem;
 
+/// Numbers of pages whose place is in the caches, as a rule: to fetch what is there costs more than it saves.
+const SHORT: usize = 4 * BATCH_N;
+
 impl<L: Latent> PageState<L> {
-    /// Decodes whole batches straight to `dst` for as long as nothing can be wrong with them and their
-    /// offsets end before bit `end`; how many numbers. `map` makes numbers of ordered latents.
+    /// Decodes whole batches straight to `dst`, and the last one of the page, for as long as there are bytes enough
+    /// at hand and numbers come from before bit `end`; how many numbers, and what is wrong behind them. `map` makes
+    /// numbers of ordered latents.
     pub(crate) fn batches_into(
         &mut self,
         tables: &ChunkTables<L>,
@@ -23,16 +29,54 @@ impl<L: Latent> PageState<L> {
         src: &[u8],
         bit: &mut usize,
         end: usize,
-    ) -> usize {
+    ) -> (usize, Result<()>) {
+        if !self.ready.is_empty() {
+            return (0, Ok(()));
+        }
+        let prefetch = dst.len() > SHORT;
+        let mut filled = 0;
+        if let Some(alone) = tables.alone() {
+            let result;
+            (filled, result) = self.alone_into(tables, &alone, map, dst, src, bit, end);
+            if filled == dst.len() || self.left == 0 || result.is_err() {
+                return (filled, result);
+            }
+        }
+        while self.left >= BATCH_N
+            && src.len().saturating_sub(*bit / 8) >= LOOKAHEAD
+            && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
+        {
+            if prefetch {
+                let n = behind.len().min(BATCH_N).min(self.left - BATCH_N);
+                prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            }
+            let target = Target { place: Place { map, bits: now }, end };
+            match self.batch(tables, Wanted::ALL, src, bit, Some(target)) {
+                Ok(_) if *bit <= end => filled += BATCH_N,
+                result => return (filled, result.map(drop)),
+            }
+        }
+        (filled, Ok(()))
+    }
+
+    /// Those of numbers that primary latents make alone.
+    #[expect(clippy::too_many_arguments, reason = "what is made of what, from where, to where")]
+    fn alone_into(
+        &mut self,
+        tables: &ChunkTables<L>,
+        alone: &Alone<L>,
+        map: Map,
+        dst: &mut [L],
+        src: &[u8],
+        bit: &mut usize,
+        end: usize,
+    ) -> (usize, Result<()>) {
         let (Primary::Latents(decoder), Primary::Latents(table)) =
             (&mut self.primary, &tables.primary)
         else {
-            return 0;
+            return (0, Ok(()));
         };
-        let Some(kernel) = table.kernel() else { return 0 };
-        if !tables.goes_straight() || !self.ready.is_empty() {
-            return 0;
-        }
+        let Some(kernel) = table.kernel() else { return (0, Ok(())) };
         let tans::Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room.batch;
         let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
         if self.ahead.is_none()
@@ -42,6 +86,7 @@ impl<L: Latent> PageState<L> {
             let (ways, slots) = (table.ways(), decoder.slots());
             self.ahead = batch::walk_whole(kernel, ways, slots, src, *bit, codes);
         }
+        let prefetch = dst.len() > SHORT;
         let mut filled = 0;
         while let Some(ahead) = self.ahead
             && decoder.stored(BATCH_N, self.left) == BATCH_N
@@ -49,11 +94,14 @@ impl<L: Latent> PageState<L> {
         {
             let rest = self.left - BATCH_N;
             let n = decoder.stored(rest.min(BATCH_N), rest);
-            prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            if prefetch {
+                prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
+            }
             let (slots, moments, true) = decoder.slots_and_moments() else { break };
             let mut finish = Finish { moments, multiples: None, map };
             // Passes over latents want these aligned.
-            let straight = finish.is_done_beside(Present::in_use());
+            let straight =
+                matches!(alone, Alone::Latents) && finish.is_done_beside(Present::in_use());
             let place = if straight { &mut *now } else { &mut *primary };
             if !straight {
                 finish.map = Map::NONE;
@@ -73,8 +121,16 @@ impl<L: Latent> PageState<L> {
                 self.ahead = Some(ahead);
                 break;
             }
-            if !straight {
-                fill(Place { map, bits: now }, primary);
+            match alone {
+                Alone::Latents if straight => {}
+                Alone::Latents => fill_whole(map, now, primary),
+                Alone::JoinedWith(latent) => {
+                    let place = Place { map, bits: now };
+                    if let Err(e) = join(tables, *latent, primary, place, at) {
+                        self.ahead = None;
+                        return (filled, Err(e));
+                    }
+                }
             }
             self.spent.primary += (at - *bit) as u64;
             *bit = at;
@@ -83,42 +139,77 @@ impl<L: Latent> PageState<L> {
             self.left = rest;
             filled += BATCH_N;
         }
-        filled + self.last_batch_into(tables, map, &mut dst[filled..], src, bit, end)
+        let (n, result) =
+            self.last_alone_into(tables, alone, map, &mut dst[filled..], src, bit, end);
+        (filled + n, result)
     }
 
-    /// The page's last batch where its codes have been read, the same way; how many numbers.
+    /// The page's last batch where its codes have been read, the same way.
     #[inline]
-    fn last_batch_into(
+    #[expect(clippy::too_many_arguments, reason = "what is made of what, from where, to where")]
+    fn last_alone_into(
         &mut self,
         tables: &ChunkTables<L>,
+        alone: &Alone<L>,
         map: Map,
         dst: &mut [L],
         src: &[u8],
         bit: &mut usize,
         end: usize,
-    ) -> usize {
+    ) -> (usize, Result<()>) {
         let n = self.left;
         let (Some(ahead), Some(dst), true) = (self.ahead, dst.get_mut(..n), n <= BATCH_N) else {
-            return 0;
+            return (0, Ok(()));
         };
         let (Primary::Latents(decoder), Primary::Latents(table)) =
             (&mut self.primary, &tables.primary)
         else {
-            return 0;
+            return (0, Ok(()));
         };
         let tans::Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room.batch;
         let codes = if self.swapped { odd } else { even };
         let (stored, mut at) = (decoder.stored(n, n), *bit + ahead);
         let latents = &mut primary[..n];
-        // Errors are told by the way for any batch, from the same state.
+        // Its errors are told by the way for any batch, from the same state.
         let read = batch::unpack(table, src, &mut at, codes, &mut latents[..stored], None);
         if read.is_err() || at > end || decoder.undo(&[], at, stored, latents).is_err() {
-            return 0;
+            return (0, Ok(()));
         }
-        fill(Place { map, bits: dst }, latents);
+        self.ahead = None;
+        let place = Place { map, bits: dst };
+        match alone {
+            Alone::Latents => fill(place, latents),
+            Alone::JoinedWith(latent) => {
+                if let Err(e) = join(tables, *latent, latents, place, at) {
+                    return (0, Err(e));
+                }
+            }
+        }
         self.spent.primary += (at - *bit) as u64;
         *bit = at;
-        (self.ahead, self.left) = (None, 0);
-        n
+        self.left = 0;
+        (n, Ok(()))
     }
+}
+
+/// [`fill`] for a whole batch, which is compiled for its length.
+fn fill_whole<L: Latent>(map: Map, bits: &mut [L; BATCH_N], latents: &[L; BATCH_N]) {
+    Present::in_use().call(
+        #[inline(always)]
+        || Place { map, bits }.fill(latents),
+    );
+}
+
+/// Joins primary latents, which end at bit `at`, all of them with the same one.
+fn join<L: Latent>(
+    tables: &ChunkTables<L>,
+    latent: L,
+    primary: &mut [L],
+    place: Place<'_, L>,
+    at: usize,
+) -> Result<()> {
+    let secondary = Secondary::Constant(latent);
+    let variables = Variables { primary, secondary, place: Some(place) };
+    let join = Join { mode: &tables.meta.mode, indices: &[], variables, values: true };
+    Present::in_use().run(join).map_err(|what| Error::corrupt(at as u64 / 8, what))
 }

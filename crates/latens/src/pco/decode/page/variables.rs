@@ -79,11 +79,7 @@ impl<L: Latent> PageState<L> {
             step.lookbacks = lookbacks;
         }
         let after_delta = *walked.bit;
-        // A constant variable takes no bits.
-        let constant = match &tables.secondary {
-            Some(table) if !tables.meta.delta.covers_secondary() => table.constant(),
-            _ => None,
-        };
+        let constant = tables.constant();
         let after_primary;
         let mut is_joined = false;
         match (&mut self.primary, &tables.primary) {

@@ -97,15 +97,18 @@ impl<S: Supply> Engine<S> {
             }
             let n = together.min(dst.len() - *filled);
             let mut straight = 0;
-            if typed.goes_straight(n)
+            if n >= BATCH_N
                 && self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok()
             {
                 let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
-                straight = advance(&mut self.source, &mut current.bit, |bytes, bit| {
+                let from = self.source.position();
+                let result;
+                (straight, result) = advance(&mut self.source, &mut current.bit, |bytes, bit| {
                     Ok(typed.batches_into(T::MAP, dst, bytes, bit))
                 })?;
                 *filled += straight;
                 self.emitted_bytes += straight as u64 * width;
+                result.map_err(|e| e.offset_by(from))?;
             }
             if *filled == dst.len() || chunk.left() == 0 {
                 return Ok(());
