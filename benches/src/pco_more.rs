@@ -259,7 +259,7 @@ fn compressing<T: Number>(
 fn calculating(seconds: f64, pieces: usize, rounds: usize) -> Result<Gain, Failure> {
     const STEPS: u32 = 1 << 16;
     let piece = |steps: u64| {
-        black_box((1..=steps).fold(u64::MAX, |x, i| black_box(x) / i | 1 << 63));
+        black_box((1..=steps).fold(u64::MAX, |x, i| (black_box(x) / i) | (1 << 63)));
     };
     let mut least = f64::INFINITY;
     for _ in 0..=rounds {
