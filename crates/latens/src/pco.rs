@@ -82,6 +82,8 @@ pub(crate) mod encode;
 mod inspect;
 pub(crate) mod layout;
 pub(crate) mod mode;
+#[cfg(test)]
+mod noise;
 mod parallel;
 mod simple;
 pub mod standalone;

@@ -238,11 +238,7 @@ fn best_table(counts: &[u32], effort: Effort) -> (u32, Vec<u32>, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn mix(x: u64) -> u64 {
-        let x = (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (x ^ x >> 32).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-    }
+    use crate::pco::noise::mix;
 
     /// Every latent is in the bin that it is said to be in, and the weights are those of a table.
     fn check<L: Latent>(latents: &[L], level: u32) -> Trained<L> {

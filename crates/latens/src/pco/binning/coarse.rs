@@ -130,6 +130,7 @@ impl<'a, L: Latent> Fine<'a, L> {
 mod tests {
     use super::*;
     use crate::pco::binning::histogram::of_sample;
+    use crate::pco::noise::mix;
 
     /// Bits of a partition, as it is chosen by.
     fn cost(buckets: &[Bucket<u64>], bins: &[Bucket<u64>]) -> f64 {
@@ -150,11 +151,6 @@ mod tests {
             let found = cost(&buckets, &bins);
             assert!(found <= least * within, "{parts} of {most}: {found} {least}");
         }
-    }
-
-    fn mix(x: u64) -> u64 {
-        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(mix(mix(x + 1)))
     }
 
     #[test]

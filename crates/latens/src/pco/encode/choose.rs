@@ -28,11 +28,7 @@ mod tests {
     use super::*;
     use crate::pco::config::Favor;
     use crate::pco::layout::delta::DeltaPayload;
-
-    fn mix(x: u64) -> u64 {
-        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(mix(mix(x + 1)))
-    }
+    use crate::pco::noise::mix;
 
     /// Repeats in the middle of a chunk that is smooth elsewhere.
     #[test]
@@ -92,9 +88,7 @@ mod tests {
     /// Noise that a sample might take for a signal.
     #[test]
     fn noise_is_not_predicted() {
-        let mix = |x: u32| (x ^ x >> 15).wrapping_mul(0x85eb_ca6b);
-        let noise = |i: u32| mix(mix(mix(i + 1))) >> 20;
-        let latents: Vec<u32> = (0..30_000).map(noise).collect();
+        let latents: Vec<u32> = (0..30_000).map(|i| (mix(i) >> 52) as u32).collect();
         let config = Config::default().level(12).favor(Favor::Size);
         let plan = plan(latents, NumberType::U32, &config).unwrap();
         assert_eq!(plan.delta, DeltaPayload::None);

@@ -232,11 +232,7 @@ mod tests {
     use super::*;
     use crate::pco::binning::sort::sort;
     use crate::pco::encode::sample::stripes;
-
-    fn mix(x: u64) -> u64 {
-        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(mix(mix(x + 1)))
-    }
+    use crate::pco::noise::mix;
 
     fn recurrence(latent: impl Fn(u64) -> u64) -> Recurrence {
         let latents: Vec<u64> = (0..100_000).map(latent).collect();

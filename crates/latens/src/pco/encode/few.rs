@@ -1,12 +1,12 @@
-//! Few numbers: whether their values say that a search for lookbacks is worth its time, which is as long as
-//! all else that they take.
+//! Few numbers: whether their values say that a search for lookbacks is worth its time, which is half as
+//! long as all else that they take.
 
 use crate::number::Latent;
 use crate::pco::binning::optimize::log2;
 use crate::pco::mode::dict;
 
-/// Chunks of so many numbers are few. Of fewer than that, all are glanced at.
-const MOST: usize = 1 << 12;
+/// Chunks of at most so many numbers are few. Of fewer than that, all are glanced at.
+pub(crate) const MOST: usize = 1 << 12;
 const LEAST: usize = 1 << 9;
 /// Numbers that are glanced at where values do not come again often enough: some periods, if there are any.
 pub(crate) const GLANCE: usize = 192;
@@ -50,11 +50,7 @@ fn last_places<L: Latent>(latents: &[L], bits: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn mix(x: u64) -> u64 {
-        let mix = |x: u64| (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(mix(mix(x + 1)))
-    }
+    use crate::pco::noise::mix;
 
     #[test]
     fn lookbacks_are_told_from_values_that_come_anywhere() {

@@ -3,18 +3,20 @@
 //! Only candidates, as those of [`detect`](super::detect).
 
 use crate::number::Latent;
+use crate::pco::binning::optimize::log2;
 use crate::pco::mode::detect::MOST;
 use latens_kernels::dispatch::Present;
 
-/// Part of a sample that bases are tried on, at least and at most, and how many of these first.
-const PART: usize = 16;
-const LEAST: usize = 1 << 8;
-const FLOATS: usize = 1 << 10;
+/// Of how many floats bases are tried on all that are left: first, then, in the end.
 const LOOK: usize = 40;
+const FEW: usize = 1 << 8;
+const FLOATS: usize = 1 << 10;
 /// What part of the bits that the best base saves others must save.
 const CLOSE_MULT: f64 = 0.85;
 /// Pairs of them whose common divisor is looked for, at most.
 const PAIRS: usize = 200;
+/// A base that fits no more than this part of floats more than a greater one fits as many.
+const SAME_HITS: usize = 100;
 /// A divisor that the values have in common is known no better than this.
 const SAME: f64 = 1e-9;
 /// Bits a float that zeros in its mantissa must save, what part of the most that any save, and of how many.
@@ -69,20 +71,12 @@ fn entropy(probability: f64) -> f64 {
 /// Bases that many floats of the sample are near to multiples of, as ordered latents, and about how many bits
 /// a float the best of them saves.
 pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
-    // Spread over the sample, since what is near to each other is often alike.
-    let values: Vec<f64> = sample
-        .iter()
-        .step_by((sample.len() / (sample.len() / PART).clamp(LEAST, FLOATS)).max(1) | 1)
-        .map(|x| x.ordered_to_f64().abs())
-        .filter(|v| v.is_normal() && *v < 1e300)
-        .collect();
+    let values = spread(sample, FEW);
     if values.len() < 4 {
         return (Vec::new(), 0.0);
     }
     let digits = f64::from(L::MANTISSA_DIGITS);
-    let few = &values[..values.len().min(LOOK)];
-    let logs: Vec<f64> = values.iter().map(|v| v.log2()).collect();
-    let mut tried: Vec<Tried<L>> = Vec::new();
+    let look = &values[..values.len().min(LOOK)];
     let mut bases = decimal_bases();
     for divisor in common_divisors(&values, digits) {
         // What is as good as decimal is decimal.
@@ -90,47 +84,70 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
             bases.push(divisor);
         }
     }
+    let mut tried: Vec<Tried> = Vec::new();
     for base in bases {
-        let bits = L::bits_from_f64(base);
-        let base = bits.bits_to_f64();
-        if !base.is_finite() || base == 0.0 {
-            continue;
-        }
+        let base = L::bits_from_f64(base).bits_to_f64();
         // Most bases fail at once.
-        if multiples(few, &logs, base, digits).0 * 5 <= few.len() {
-            continue;
+        let is_base = base.is_finite() && base != 0.0;
+        if is_base && multiples(look, base, digits) * 5 > look.len() {
+            tried.push(Tried { base, hits: multiples(&values, base, digits) });
         }
-        let (hits, log) = multiples(&values, &logs, base, digits);
-        #[expect(clippy::cast_precision_loss, reason = "a sample")]
-        let saves = hits as f64 * (digits - 1.0 + base.log2()) - log;
-        if hits * 5 > values.len() * 2 {
-            tried.push(Tried { base: bits.order(), hits, saves });
-        }
+    }
+    tried.retain(|tried| tried.hits * 5 > values.len() * 2);
+    if tried.is_empty() {
+        return (Vec::new(), 0.0);
     }
     // A base says nothing where a greater one fits about as many floats. Of the others the greatest is best
     // where all digits behind the point are as many; where digits are as many in all, one between may be.
-    tried.sort_unstable_by_key(|base| std::cmp::Reverse(base.base));
-    let mut fitting = 0;
-    tried.retain(|base| {
-        let is_more = base.hits * 100 > fitting * 101;
-        fitting = fitting.max(base.hits);
-        is_more && is_normal(base.base)
-    });
-    tried.sort_by(|a, b| b.saves.total_cmp(&a.saves));
-    let saves = tried.first().map_or(0.0, |best| best.saves);
-    tried.retain(|base| base.saves >= saves * CLOSE_MULT);
+    tried.sort_unstable_by(|a, b| b.base.total_cmp(&a.base));
+    retain_fitting(&mut tried, 0);
+    let values = spread(sample, FLOATS);
+    for tried in &mut tried {
+        tried.hits = multiples(&values, tried.base, digits);
+    }
+    retain_fitting(&mut tried, SAME_HITS);
+    let logs = logs(&values);
+    let saves_of = |Tried { base, hits }: Tried| {
+        #[expect(clippy::cast_precision_loss, reason = "a sample")]
+        let saves = hits as f64 * (digits - 1.0 + base.log2())
+            - logs_of_multiples(&values, &logs, base, digits);
+        (saves, L::bits_from_f64(base).order())
+    };
+    let mut found: Vec<(f64, L)> = tried.into_iter().map(saves_of).collect();
+    found.retain(|&(_, base)| is_normal(base));
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let most = found.first().map_or(0.0, |best| best.0);
+    found.retain(|&(saves, _)| saves >= most * CLOSE_MULT);
     #[expect(clippy::cast_precision_loss, reason = "a sample")]
-    let of_each = saves / values.len() as f64;
-    (tried.into_iter().take(MOST).map(|base| base.base).collect(), of_each)
+    let of_each = most / values.len() as f64;
+    (found.into_iter().take(MOST).map(|(_, base)| base).collect(), of_each)
 }
 
-/// A base that many floats are multiples of.
-struct Tried<L> {
-    base: L,
-    /// Floats that are.
+/// Leaves out bases that fit at most one in so many more than a greater one does; these come first.
+fn retain_fitting(tried: &mut Vec<Tried>, part: usize) {
+    let mut fitting = 0;
+    tried.retain(|base| {
+        let more = if part == 0 { 0 } else { fitting / part };
+        let is_more = base.hits > fitting + more;
+        fitting = fitting.max(base.hits);
+        is_more
+    });
+}
+
+/// Absolute values of about so many floats, spread over the sample, since what is near to each other is often alike.
+fn spread<L: Latent>(sample: &[L], n: usize) -> Vec<f64> {
+    sample
+        .iter()
+        .step_by((sample.len() / n).max(1) | 1)
+        .map(|x| x.ordered_to_f64().abs())
+        .filter(|v| v.is_normal() && *v < 1e300)
+        .collect()
+}
+
+/// A base that many floats are multiples of, and how many.
+struct Tried {
+    base: f64,
     hits: usize,
-    /// Bits that these have below the base.
-    saves: f64,
 }
 
 /// Old readers refuse bases that are not normal floats.
@@ -141,20 +158,40 @@ fn is_normal<L: Latent>(base: L) -> bool {
     exponent != L::ZERO && exponent.to_u64() != (1u64 << exponent_bits) - 1
 }
 
-/// How many values are multiples of a base, and the sum of their logarithms.
-fn multiples(values: &[f64], logs: &[f64], base: f64, digits: f64) -> (usize, f64) {
+/// How many values are multiples of a base.
+fn multiples(values: &[f64], base: f64, digits: f64) -> usize {
     Present::in_use().call(
         #[inline(always)]
         || {
-            let (mut hits, mut sum) = (0, 0.0);
             let inverse = 1.0 / base;
-            for (&v, &log) in values.iter().zip(logs) {
-                let is_hit = is_whole(v * inverse, digits);
-                hits += usize::from(is_hit);
-                sum += if is_hit { log } else { 0.0 };
-            }
-            (hits, sum)
+            values.iter().map(|&v| u64::from(is_whole(v * inverse, digits))).sum::<u64>() as usize
         },
+    )
+}
+
+/// The sum of the logarithms of multiples of a base.
+fn logs_of_multiples(values: &[f64], logs: &[f64], base: f64, digits: f64) -> f64 {
+    /// Sums side by side: none waits for the one before, and all are the same everywhere.
+    const SUMS: usize = 8;
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            let inverse = 1.0 / base;
+            let mut sums = [0.0; SUMS];
+            for (values, logs) in values.chunks(SUMS).zip(logs.chunks(SUMS)) {
+                for ((&v, &log), sum) in values.iter().zip(logs).zip(&mut sums) {
+                    *sum += if is_whole(v * inverse, digits) { log } else { 0.0 };
+                }
+            }
+            sums.iter().sum()
+        },
+    )
+}
+
+fn logs(values: &[f64]) -> Vec<f64> {
+    Present::in_use().call(
+        #[inline(always)]
+        || values.iter().map(|&v| log2(v)).collect(),
     )
 }
 

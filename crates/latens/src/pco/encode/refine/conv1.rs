@@ -5,6 +5,7 @@ use crate::number::Latent;
 use crate::pco::config::Favor;
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Search};
+use crate::pco::encode::few;
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
@@ -18,7 +19,6 @@ const ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
 /// The order that a glance tries, and of fewer numbers.
 const GLANCE: usize = 16;
 const GLANCE_OF_FEW: usize = 8;
-const FEW: usize = 1 << 12;
 /// Numbers that linear predictions are glanced at and decided by, at most.
 const GLANCED: usize = 1 << 13;
 const DECIDED: usize = 1 << 14;
@@ -38,7 +38,7 @@ impl Search<'_> {
         }
         let every = if sample.latents.len() > GLANCED { 2 } else { 1 };
         let few: Vec<Range<usize>> = sample.stripes.iter().step_by(every).cloned().collect();
-        let order = if all.len() < FEW { GLANCE_OF_FEW } else { GLANCE };
+        let order = if all.len() < few::MOST { GLANCE_OF_FEW } else { GLANCE };
         let glance = fits(&best.sample, &few, &[order]).pop();
         let Some(glance) = glance.map(|delta| self.bits(best, sample, &delta)) else { return };
         if glance > best.bits * lengths.conv1_promising {
