@@ -81,6 +81,7 @@ mod describe;
 pub(crate) mod encode;
 mod inspect;
 pub(crate) mod layout;
+pub(crate) mod logarithm;
 pub(crate) mod mode;
 #[cfg(test)]
 mod noise;

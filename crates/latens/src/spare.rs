@@ -53,6 +53,13 @@ fn as_it_was<T: Send + 'static>(n: usize) -> Vec<T> {
     found.unwrap_or_else(|| Vec::with_capacity(n))
 }
 
+/// These values, in a vector that [`take`] has room in.
+pub(crate) fn copy<T: Copy + Send + 'static>(values: &[T]) -> Vec<T> {
+    let mut vec = take(values.len());
+    vec.extend_from_slice(values);
+    vec
+}
+
 /// `n` times `value`, as [`take`] has room for.
 pub(crate) fn filled<T: Copy + Send + 'static>(value: T, n: usize) -> Vec<T> {
     let mut vec = take(n);

@@ -113,6 +113,29 @@ fn every_shape_and_size() {
     println!("{count} files of latens");
 }
 
+/// Numbers without order that come again take what they take once, and not much more.
+#[test]
+fn repeats_are_stored_once() {
+    fn check<T: Both>() {
+        for (period, n) in [(24, 1000), (100, 1000), (365, 4000), (1000, 20_000), (1000, 200_000)] {
+            let once = make::<T>(Shape::Random, period, 3);
+            let numbers: Vec<T> = once.iter().copied().cycle().take(n).collect();
+            let plain = period * (T::TYPE.bits() / 8) as usize;
+            for level in [4, 8, 12] {
+                let what = format!("{} {period} of {n} at level {level}", T::TYPE);
+                let config = Config::default().level(level);
+                ours_to_both(&numbers, &config, &what);
+                let file = latens::pco::compress(&numbers, &config).unwrap();
+                assert!(file.len() < plain + plain / 5 + 180, "{what}: {} bytes", file.len());
+            }
+        }
+    }
+    check::<i32>();
+    check::<u64>();
+    check::<f32>();
+    check::<f64>();
+}
+
 /// Around the size of a chunk, and several chunks.
 #[test]
 fn large_and_many_chunks() {

@@ -20,9 +20,9 @@ use crate::ans::frequencies;
 use crate::number::Latent;
 use crate::pco::binning::buckets::{Bucket, Grain};
 use crate::pco::binning::histogram::Histogram;
-use crate::pco::binning::optimize::log2;
 use crate::pco::dense;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
+use crate::pco::logarithm::log2;
 
 /// Latents of a chunk that is binned more finely than others, and how much more finely.
 const SHORT: usize = 1 << 15;

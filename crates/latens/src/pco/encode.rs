@@ -3,7 +3,8 @@
 //! `plan` says how a chunk is encoded, and the caller and `auto` `choose` it. `auto` goes by sizes
 //! on a `sample`: it weighs each `candidate`, by `rough` sizes first, and has the best ones
 //! `refine`d, as far as the values that come again (`distinct`, `few`) make that worth it; `whole` weighs
-//! all of a chunk. `split` applies mode and delta encoding, `chunk` trains the bins and makes the
+//! all of a chunk. `split` applies mode and delta encoding, `states` makes states of what lookbacks
+//! do not reach, `chunk` trains the bins and makes the
 //! metadata, `page` codes the latents, `body` holds their bits. Where size is favoured, `exact`
 //! measures the best candidates on the whole chunk, and `cut` makes several chunks of one where its
 //! numbers change, at places that `segments` finds.
@@ -25,4 +26,5 @@ pub(crate) mod rough;
 pub(crate) mod sample;
 pub(crate) mod segments;
 pub(crate) mod split;
+pub(crate) mod states;
 pub(crate) mod whole;

@@ -245,7 +245,8 @@ mod tests {
                 true => decompress_into_with(&file, &mut room, limits, 2, &once).unwrap_err(),
                 false => decompress_with::<u16>(&file, limits, 2, &once).unwrap_err(),
             };
-            assert!(error.is_stopped() && told.load(Ordering::Relaxed) == 1, "{error}");
+            // The other thread may be about to tell it of a chunk, too.
+            assert!(error.is_stopped() && told.load(Ordering::Relaxed) <= 2, "{error}");
         }
     }
 

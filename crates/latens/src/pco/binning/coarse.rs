@@ -4,7 +4,8 @@
 
 use crate::number::Latent;
 use crate::pco::binning::buckets::Bucket;
-use crate::pco::binning::optimize::{self, log2};
+use crate::pco::binning::optimize;
+use crate::pco::logarithm::log2;
 use latens_kernels::dispatch::Present;
 use std::ops::Range;
 

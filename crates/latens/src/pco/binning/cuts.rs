@@ -22,6 +22,9 @@ const STRETCH: usize = 8;
 /// A bucket may reach so many mean distances of its latents beyond what was seen of it, and that part of its width.
 const BEYOND: u64 = 8;
 
+/// A value comes often that one latent of so many has.
+const OFTEN: usize = 16;
+
 /// One latent of so many suffices for about so many buckets.
 pub(crate) fn stride(latents: usize, buckets: usize) -> usize {
     (latents / (SEEN * buckets)).clamp(1, MOST_STRIDE)
@@ -62,8 +65,14 @@ impl<L: Latent> Cuts<L> {
         sort(&mut sample);
         let (mut lowers, mut alone) = (Vec::with_capacity(2 * grain.most), 0);
         for cut in of_runs(&sample, grain) {
+            let is_alone = cut.lower == cut.upper;
+            // Latents of the first range are sorted: not those of a value that comes often.
+            let is_often = cut.count as usize * OFTEN > n;
+            if lowers.is_empty() && is_alone && is_often && cut.lower != L::ZERO {
+                lowers.push(L::ZERO);
+            }
             lowers.push(cut.lower);
-            if cut.lower == cut.upper {
+            if is_alone {
                 alone += cut.count as usize;
                 // A value of its own is kept apart from what follows it.
                 if cut.upper != L::MAX {

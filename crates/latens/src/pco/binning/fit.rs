@@ -2,7 +2,7 @@
 
 use crate::number::Latent;
 use crate::pco::binning::buckets::Bucket;
-use crate::pco::binning::optimize::log2;
+use crate::pco::logarithm::log2;
 use crate::spare;
 use latens_kernels::dispatch::Present;
 use latens_kernels::ranges::Ranges;

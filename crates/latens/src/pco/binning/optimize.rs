@@ -7,6 +7,7 @@
 use crate::number::Latent;
 use crate::pco::binning::buckets::Bucket;
 use crate::pco::binning::{every, starts};
+use crate::pco::logarithm::{exponent, log2};
 
 /// Starts of a last bin that are tried at each distance: one of those of [`starts::partition`].
 const NEAR: usize = 16;
@@ -102,32 +103,9 @@ impl End {
     }
 }
 
-/// log2 of a positive number to about 1e-3, much faster than the exact one.
-#[inline(always)]
-pub(crate) fn log2(x: f64) -> f64 {
-    let m = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1023 << 52) - 1.0;
-    // Least squares fit of log2(1 + m) with exact ends.
-    exponent(x) + m * (1.437_96 + m * (-0.673_84 + m * (0.317_49 - m * 0.081_61)))
-}
-
-/// log2 of a positive number, rounded down.
-#[inline(always)]
-pub(crate) fn exponent(x: f64) -> f64 {
-    // As the low bits of a float: there is no instruction that would convert four.
-    f64::from_bits(x.to_bits() >> 52 | 1075 << 52) - (4_503_599_627_370_496.0 + 1023.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_fast_logarithm_is_close() {
-        for i in 1..100_000u32 {
-            let x = f64::from(i) * 1.7;
-            assert!((log2(x) - x.log2()).abs() < 2e-3, "{x}");
-        }
-    }
 
     #[test]
     fn clusters_become_bins() {

@@ -26,6 +26,12 @@ pub(crate) fn encode<L: Latent>(state_n: usize, lookbacks: &[u32], latents: &mut
     state
 }
 
+/// The latent behind those of a page so far, by its stored residual.
+pub(crate) fn latent_behind<L: Latent>(before: &[L], residual: L, lookback: u32) -> L {
+    let earlier = before.len().checked_sub(lookback as usize).map_or(L::ZERO, |i| before[i]);
+    residual.sub(L::MID).add(earlier)
+}
+
 /// The window of one variable of a page. It grows with what is decoded, up to twice the window.
 #[derive(Clone, Debug)]
 pub(crate) struct Decoder<L> {

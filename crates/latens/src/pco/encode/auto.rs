@@ -32,6 +32,10 @@ const QUANT_OF_MULT: f64 = 0.8;
 /// A linear prediction is fitted to all of a chunk if that takes no more than this times the bits on the
 /// sample that it was chosen by.
 const REFIT: f64 = 1.02;
+/// Bits a number of linear predictions that are right nearly always.
+const FORETOLD: f64 = 0.25;
+/// Longer chunks would take more memory than they may.
+const FORETOLD_MOST: usize = 1 << 18;
 
 /// Plans a chunk of ordered latents.
 pub(crate) fn plan<L: Latent>(
@@ -91,7 +95,7 @@ pub(crate) fn plan<L: Latent>(
         let hides = match best.mode {
             ModeChoice::Classic => false,
             ModeChoice::Dict { .. } => !is_lookback,
-            _ => recurrence.is_hidden(bits),
+            _ => is_lookback || recurrence.is_hidden(bits),
         };
         if hides && mode.is_none() {
             let mut modes = vec![ModeChoice::Classic];
@@ -103,7 +107,9 @@ pub(crate) fn plan<L: Latent>(
         }
         let is_free = is_dict && mode.is_none();
         if is_free && is_lookback
-            || !is_lookback && search.tries_lookbacks() && period::exists(&latents, bits)
+            || !is_lookback
+                && search.tries_lookbacks()
+                && (is_foretold(&best, latents.len(), bits) || period::exists(&latents, bits))
         {
             let plain = is_free.then_some(ModeChoice::Classic);
             let plain = plain
@@ -134,6 +140,11 @@ pub(crate) fn plan<L: Latent>(
         }
     }
     Ok(Plan { latents, delta: best.delta, lookbacks: best.lookbacks })
+}
+
+/// Whether a linear prediction is right so often that numbers may well be the same again and again.
+fn is_foretold<L>(candidate: &Candidate<L>, n: usize, bits: f64) -> bool {
+    matches!(candidate.delta, DeltaPayload::Conv1(_)) && bits < FORETOLD && n <= FORETOLD_MOST
 }
 
 /// How many of `n` numbers are looked at, and how many where modes are close to each other then.
@@ -249,7 +260,7 @@ impl Search<'_> {
         let of = |candidate: &Candidate<L>| {
             let split = match &candidate.whole {
                 Some(whole) => whole.without_dict(),
-                None => ModeLatents::split(all.to_vec(), candidate.mode)?,
+                None => ModeLatents::split(spare::copy(all), candidate.mode)?,
             };
             let whole = Whole::new(split, &delta, None, self.effort);
             Some((candidate.mode_bits + whole.bits, whole.lookbacks))

@@ -4,10 +4,11 @@ use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
 use crate::number::{Latent, NumberType};
 use crate::pco::binning::{self, Effort};
-use crate::pco::config::Config;
+use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::encode::choose;
 use crate::pco::encode::page::{self, VariableCoder};
 use crate::pco::encode::split::{self, PageLatents, Stored};
+use crate::pco::encode::{states, whole};
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::ModePayload;
@@ -40,22 +41,29 @@ impl<L: Latent> Chunk<L> {
         let mode = plan.latents.mode.clone();
         let has_indices = plan.latents.primary.latents().is_none();
         let has_secondary = plan.latents.secondary.is_some();
+        let effort = Effort::of_level(config.level);
+        let mut delta = plan.delta;
         let pages = if page_lens.len() == 1 {
-            vec![match plan.lookbacks {
-                Some(lookbacks) => split::with_lookbacks(plan.latents, &plan.delta, lookbacks),
-                None => split::whole(plan.latents, &plan.delta),
-            }]
+            let mut page = match plan.lookbacks {
+                Some(lookbacks) => split::with_lookbacks(plan.latents, &delta, lookbacks),
+                None => split::whole(plan.latents, &delta),
+            };
+            if config.delta == DeltaSpec::Auto
+                && let Some(state_log) = whole::state_log(&page, &delta, effort)
+            {
+                states::lengthen(&mut page, &mut delta, state_log);
+            }
+            vec![page]
         } else {
             let mut start = 0;
             let to_page = |&n: &usize| {
                 start += n;
-                split::page(&plan.latents, &plan.delta, start - n..start)
+                split::page(&plan.latents, &delta, start - n..start)
             };
             page_lens.iter().map(to_page).collect()
         };
-        let effort = Effort::of_level(config.level);
         // A chunk without pages has the variable too.
-        let delta = matches!(plan.delta, DeltaPayload::Lookback { .. })
+        let lookbacks = matches!(delta, DeltaPayload::Lookback { .. })
             .then(|| train(&pages, effort, |p| p.delta.as_ref()));
         let primary = if has_indices {
             Primary::Indices(train(&pages, effort, |p| p.primary.indices()))
@@ -65,15 +73,15 @@ impl<L: Latent> Chunk<L> {
         let secondary = has_secondary.then(|| train(&pages, effort, |p| p.secondary.as_ref()));
         let meta = ChunkMeta {
             mode,
-            delta: plan.delta,
-            delta_variable: delta.as_ref().map(|coder| coder.variable.clone()),
+            delta,
+            delta_variable: lookbacks.as_ref().map(|coder| coder.variable.clone()),
             primary: match &primary {
                 Primary::Latents(coder) => Primary::Latents(coder.variable.clone()),
                 Primary::Indices(coder) => Primary::Indices(coder.variable.clone()),
             },
             secondary: secondary.as_ref().map(|coder| coder.variable.clone()),
         };
-        Ok(Self { meta, pages, delta, primary, secondary })
+        Ok(Self { meta, pages, delta: lookbacks, primary, secondary })
     }
 
     /// A chunk of one page in Classic mode with one bin and no deltas: its size is known beforehand.

@@ -1,11 +1,11 @@
 //! What the distinct values of a sample say: whether dictionaries may win, and how likely lookbacks are.
 
 use crate::number::Latent;
-use crate::pco::binning::optimize::log2;
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
 use crate::pco::layout::mode::MAX_DICT;
+use crate::pco::logarithm::log2;
 use crate::pco::mode::dict;
 use std::f64::consts::LN_2;
 use std::ops::Range;

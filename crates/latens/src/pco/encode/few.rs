@@ -2,7 +2,7 @@
 //! long as all else that they take.
 
 use crate::number::Latent;
-use crate::pco::binning::optimize::log2;
+use crate::pco::logarithm::log2;
 use crate::pco::mode::dict;
 
 /// Chunks of at most so many numbers are few. Of fewer than that, all are glanced at.

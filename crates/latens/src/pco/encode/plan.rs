@@ -91,8 +91,11 @@ impl<L: Latent> ModeLatents<L> {
         Self {
             mode: self.mode.without_dict(),
             counts: Vec::new(),
-            primary: self.primary.clone(),
-            secondary: self.secondary.clone(),
+            primary: match &self.primary {
+                Primary::Latents(primary) => Primary::Latents(spare::copy(primary)),
+                Primary::Indices(indices) => Primary::Indices(spare::copy(indices)),
+            },
+            secondary: self.secondary.as_deref().map(spare::copy),
         }
     }
 

@@ -2,8 +2,8 @@
 //! are worth a closer look.
 
 use crate::number::Latent;
-use crate::pco::binning::optimize::log2;
 use crate::pco::delta::consecutive::differences;
+use crate::pco::logarithm::log2;
 use latens_kernels::dispatch::Present;
 use std::ops::Range;
 

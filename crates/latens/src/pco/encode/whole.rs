@@ -5,10 +5,14 @@ use crate::pco::binning::buckets::Grain;
 use crate::pco::binning::histogram::Histogram;
 use crate::pco::binning::{Effort, estimate_buckets};
 use crate::pco::encode::plan::ModeLatents;
-use crate::pco::encode::split::{self, Stored};
+use crate::pco::encode::split::{self, PageLatents, Stored};
+use crate::pco::encode::states;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use std::mem::take;
+
+/// What more states than one must save: bins of fewer latents are others, for better or worse.
+const STATES_MUST_SAVE: f64 = 0.005;
 
 /// A chunk with a mode and a delta encoding.
 pub(crate) struct Whole {
@@ -31,22 +35,69 @@ impl Whole {
             Some(lookbacks) => split::with_lookbacks(latents, delta, lookbacks),
             None => split::whole(latents, delta),
         };
-        let primary = match &page.primary {
-            Primary::Latents(stored) => variable_bits(stored, effort),
-            Primary::Indices(stored) => variable_bits(stored, effort),
-        };
-        let bits = delta.written_bits() as f64
-            + primary
-            + page.delta.as_ref().map_or(0.0, |stored| variable_bits(stored, effort))
-            + page.secondary.as_ref().map_or(0.0, |stored| variable_bits(stored, effort));
+        let bits = delta.written_bits() as f64 + bits(&page, delta, effort).0;
         Self { bits, lookbacks: page.delta.map(|mut stored| take(&mut stored.latents)) }
     }
 }
 
+/// Bits of all variables of a page that is a whole chunk, with as many states as are best, and log2 of these
+/// where they are more than the one that a page with lookbacks has.
+fn bits<L: Latent>(
+    page: &PageLatents<L>,
+    delta: &DeltaPayload,
+    effort: Effort,
+) -> (f64, Option<u32>) {
+    let one = bits_but(0, page, delta, effort);
+    let (mut least, mut best) = (one * (1.0 - STATES_MUST_SAVE), None);
+    let mut tried = states::promising(page, delta);
+    while let Some(log) = tried
+        && let Some(states) = states::besides(page, delta, log)
+    {
+        let bits = bits_but(states, page, delta, effort);
+        let is_better = bits < least || best.is_none() && bits < one;
+        if bits < least {
+            (least, best) = (bits, Some(log));
+        }
+        tried = is_better.then_some(log + 1);
+    }
+    (if best.is_some() { least } else { one }, best)
+}
+
+/// log2 of the states that are better than the one of a page with lookbacks that is a whole chunk.
+pub(crate) fn state_log<L: Latent>(
+    page: &PageLatents<L>,
+    delta: &DeltaPayload,
+    effort: Effort,
+) -> Option<u32> {
+    states::promising(page, delta).and_then(|_| bits(page, delta, effort).1)
+}
+
+/// Bits of all variables where so many latents are states besides those that are.
+fn bits_but<L: Latent>(
+    states: usize,
+    page: &PageLatents<L>,
+    delta: &DeltaPayload,
+    effort: Effort,
+) -> f64 {
+    let primary = match &page.primary {
+        Primary::Latents(stored) => variable_bits(stored, states, effort),
+        Primary::Indices(stored) => variable_bits(stored, states, effort),
+    };
+    let lookbacks =
+        page.delta.as_ref().map_or(0.0, |stored| latents_bits(&stored.latents[states..], effort));
+    let secondary = if delta.covers_secondary() { states } else { 0 };
+    let secondary =
+        page.secondary.as_ref().map_or(0.0, |stored| variable_bits(stored, secondary, effort));
+    primary + lookbacks + secondary
+}
+
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn variable_bits<V: Latent>(stored: &Stored<V>, effort: Effort) -> f64 {
-    let n = stored.latents.len();
-    let histogram = Histogram::new(&stored.latents, Grain::even(effort.buckets));
-    let state = (stored.state.len() * V::BITS as usize) as f64;
-    state + estimate_buckets(&histogram.buckets, n, n)
+fn variable_bits<V: Latent>(stored: &Stored<V>, states: usize, effort: Effort) -> f64 {
+    let state = ((stored.state.len() + states) * V::BITS as usize) as f64;
+    state + latents_bits(&stored.latents[states..], effort)
+}
+
+fn latents_bits<V: Latent>(latents: &[V], effort: Effort) -> f64 {
+    let histogram = Histogram::new(latents, Grain::even(effort.buckets));
+    estimate_buckets(&histogram.buckets, latents.len(), latents.len())
 }

@@ -3,7 +3,7 @@
 //! Only candidates, as those of [`detect`](super::detect).
 
 use crate::number::Latent;
-use crate::pco::binning::optimize::log2;
+use crate::pco::logarithm::log2;
 use crate::pco::mode::detect::MOST;
 use latens_kernels::dispatch::Present;
 
@@ -125,9 +125,9 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
 
 /// Leaves out bases that fit at most one in so many more than a greater one does; these come first.
 fn retain_fitting(tried: &mut Vec<Tried>, part: usize) {
-    let mut fitting = 0;
+    let mut fitting = 0usize;
     tried.retain(|base| {
-        let more = if part == 0 { 0 } else { fitting / part };
+        let more = fitting.checked_div(part).unwrap_or(0);
         let is_more = base.hits > fitting + more;
         fitting = fitting.max(base.hits);
         is_more
@@ -164,7 +164,7 @@ fn multiples(values: &[f64], base: f64, digits: f64) -> usize {
         #[inline(always)]
         || {
             let inverse = 1.0 / base;
-            values.iter().map(|&v| u64::from(is_whole(v * inverse, digits))).sum::<u64>() as usize
+            values.iter().map(|&v| usize::from(is_whole(v * inverse, digits))).sum()
         },
     )
 }

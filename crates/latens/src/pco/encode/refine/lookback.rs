@@ -2,7 +2,6 @@
 
 use super::{Bits, Lengths, Stretch};
 use crate::number::Latent;
-use crate::pco::binning::optimize::log2;
 use crate::pco::config::Favor;
 use crate::pco::delta::lookback_search;
 use crate::pco::encode::candidate::{Candidate, Search};
@@ -10,6 +9,7 @@ use crate::pco::encode::distinct::Recurrence;
 use crate::pco::encode::few;
 use crate::pco::encode::plan::ModeChoice;
 use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::logarithm::log2;
 
 /// What lookbacks must save: they are slower than consecutive deltas, though not by that much.
 const MUST_SAVE: f64 = 0.025;
