@@ -1,9 +1,13 @@
 //! The command line, as clap reads it.
 
+mod columns;
+
 use clap::{Args, Parser, Subcommand, ValueHint};
 use latens::NumberType;
 use latens::pco::{DeltaSpec, Favor, ModeSpec};
 use std::path::PathBuf;
+
+pub use columns::{Columns, column_names, quoted_name};
 
 use crate::format::Format;
 use crate::io::parquet::{Compression, Encoding};
@@ -83,9 +87,9 @@ pub struct Files {
     /// Replace an existing output
     #[arg(short, long)]
     pub force: bool,
-    /// Only these columns of a table; `a.b` is field b of structure a
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
-    pub columns: Option<Vec<String>>,
+    /// Only these columns of a table; `a.b` is field b of structure a; names as in CSV: `a,"b,c"`
+    #[arg(long, value_name = "A,B,…")]
+    pub columns: Vec<Columns>,
 }
 
 /// `latens compress`
@@ -185,7 +189,8 @@ pub struct Decompress {
 
 /// `latens verify`
 #[derive(Debug, Args)]
-#[command(after_help = "Prints a line a file. Exit 1 if any of them fails.")]
+#[command(after_help = "\
+Prints a line a file, which says so where the file holds no checksum. Exit 1 if any of them fails.")]
 pub struct Verify {
     /// Files to check; `-` for stdin
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
@@ -242,8 +247,8 @@ With --cols what lies behind the first dimension is one.
 Example:
   latens extract model.wcodec layers.0.q_proj.weight --rows 0:64 -o rows.npy")]
 pub struct Extract {
-    /// A .wcodec file
-    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath, value_parser = no_stream)]
+    /// A .wcodec file; `-` for stdin
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
     /// The tensor's name
     #[arg(value_name = "TENSOR")]
@@ -284,9 +289,9 @@ pub struct Advise {
     /// Type of bare numbers, or of those of a .dbp
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,
-    /// Only these columns
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
-    pub columns: Option<Vec<String>>,
+    /// Only these columns; names as in CSV: `a,"b,c"`
+    #[arg(long, value_name = "A,B,…")]
+    pub columns: Vec<Columns>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -327,13 +332,6 @@ pub struct Bench {
 
 fn parse<T: std::str::FromStr<Err = latens::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|e: latens::Error| e.what().to_string())
-}
-
-fn no_stream(name: &str) -> Result<PathBuf, String> {
-    match name {
-        "-" => Err("a checkpoint is read by position, not from a stream: name a file".into()),
-        name => Ok(name.into()),
-    }
 }
 
 fn number_type(name: &str) -> Result<NumberType, String> {

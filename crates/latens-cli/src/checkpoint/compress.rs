@@ -24,9 +24,9 @@ use crate::verb::{print_json, say, settle, thread_count, with_threads};
 /// Bad input, I/O, wrong usage, an output that does not read back.
 pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     if from == Format::Wcodec {
-        return Err(Failure::usage("a .wcodec is compressed already")
-            .in_file(super::path(input)?)
-            .hint("latens decompress brings the checkpoint back"));
+        let failure = Failure::usage("a .wcodec is compressed already")
+            .hint("latens decompress brings the checkpoint back");
+        return Err(settle::in_input(failure, input));
     }
     super::options::of_compress(args)?;
     let files = &args.files;
@@ -40,11 +40,11 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let quiet = args.common.quiet || args.common.json;
     let started = Instant::now();
-    let checkpoint = super::open(input)?;
+    let checkpoint = super::open(input, from)?;
     let total: u64 = checkpoint.files.iter().map(|file| file.len).sum();
     let mut out = OutputFile::open(&Request {
         input,
-        besides: &super::sources(Some(super::path(input)?), args.base.as_deref()),
+        besides: &super::sources(Some(input), args.base.as_deref()),
         output: &output,
         force: files.force,
         text: false,

@@ -45,7 +45,10 @@ pub fn outputs(
         ([(name, _)], None) => {
             let extension = Path::new(plain(name)?).extension();
             let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
-            Ok(vec![Output::File(Format::beside(super::path(input)?, &extension))])
+            Ok(vec![match input {
+                Input::File(path) => Output::File(Format::beside(path, &extension)),
+                Input::Stdin => Output::Stdout,
+            }])
         }
         _ => Err(Failure::usage(format!("the checkpoint has {} files", files.len()))
             .hint("name a folder for them: -o FOLDER/")),

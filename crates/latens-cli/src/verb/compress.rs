@@ -99,7 +99,7 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
             compression: args.compression.unwrap_or_default(),
             encoding: args.encoding.unwrap_or_default(),
         },
-        columns: files.columns.clone(),
+        columns: args::column_names(&files.columns),
         number_type: args.number_type,
         skip_unsupported: args.skip_unsupported,
         force: files.force,

@@ -29,11 +29,11 @@ struct Report {
 /// # Errors
 /// Bad input, I/O, wrong usage.
 pub fn run(args: &args::Extract) -> Result<()> {
-    let input = Input::File(args.model.clone());
+    let input = Input::of(&args.model);
     let limits = Limits::default();
     let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads))?;
     let reader = base::with(reader, args.base.as_deref(), limits)?;
-    let named = |e: Failure| e.in_file(&args.model);
+    let named = |e: Failure| settle::in_input(e, &input);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
     let Some((number, entry)) = found else {
         let close = reader.tensors().map(|(_, entry)| entry.name);

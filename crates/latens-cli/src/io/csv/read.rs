@@ -164,7 +164,6 @@ fn parse(field: &Field, fields: &ByteValues) -> Result<Piece> {
     let numbers = || -> Result<AnyNumbers> {
         match field.storage {
             Storage::Number(NumberType::I64) => numbers::<i64>(fields),
-            Storage::Number(NumberType::U64) => numbers::<u64>(fields),
             _ => numbers::<f64>(fields),
         }
     };
