@@ -123,6 +123,7 @@ impl lt_wcodec_reader {
         if let Some(path) = base {
             reader = reader.with_base(self::base(path, settings.limits)?)?;
         }
+        let reader = reader.watched(&settings.watch);
         let count = reader.tensors().count();
         let mut numbers = Vec::with_capacity(count);
         numbers.extend(reader.tensors().filter_map(|(number, _)| u32::try_from(number).ok()));
