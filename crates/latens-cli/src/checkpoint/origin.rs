@@ -23,14 +23,16 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// That of an input in this format; standard input is read to its end.
+    /// That of an input in this format; standard input and pipes are read to their ends.
     ///
     /// # Errors
     /// I/O.
     pub fn of(input: &Input, format: Format) -> Result<Self> {
+        // What is missing, or a folder, is said to be that when it is opened.
+        let is_stream = |path: &Path| path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir());
         Ok(match input {
-            Input::File(path) => Origin::Path(path.clone()),
-            Input::Stdin => Origin::Spooled(vec![(name_of_stdin(format), shared(input)?)]),
+            Input::File(path) if !is_stream(path) => Origin::Path(path.clone()),
+            _ => Origin::Spooled(vec![(name_of_stream(format), shared(input)?)]),
         })
     }
 
@@ -64,7 +66,6 @@ impl Origin {
     pub fn open(&self) -> Result<Checkpoint> {
         match self {
             Origin::Path(path) => {
-                // What is no file (a folder, a FIFO) is said so before anything reads it.
                 let there = std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
                 if !there.is_file() {
                     return Err(Failure::new("a checkpoint is a regular file").in_file(path));
@@ -103,7 +104,7 @@ impl Origin {
     }
 }
 
-/// What a checkpoint from standard input is called within a `.wcodec`.
-pub fn name_of_stdin(format: Format) -> String {
+/// What a checkpoint from a stream is called within a `.wcodec`.
+pub fn name_of_stream(format: Format) -> String {
     format!("model.{format}")
 }

@@ -253,7 +253,7 @@ fn plan(
         Some(folder) => {
             let beside = match input {
                 Input::File(path) => Format::beside(path, safetensors.name()),
-                Input::Stdin => super::origin::name_of_stdin(safetensors).into(),
+                Input::Stdin => super::origin::name_of_stream(safetensors).into(),
             };
             (Output::File(folder.join(beside.file_name().unwrap_or_default())), safetensors)
         }

@@ -33,6 +33,16 @@ fn a_checkpoint_comes_and_goes_by_pipes() {
 }
 
 #[test]
+fn a_pipe_with_a_name_is_read_as_well() {
+    let f = Folder::new();
+    let bytes = model(13);
+    let args = ["compress", "/dev/stdin", "--from", "safetensors", "-o", "m.wcodec"];
+    f.run_with(&args, &bytes).ok();
+    f.run(&["decompress", "-q", "m.wcodec"]).ok();
+    assert_eq!(f.read("m.safetensors"), bytes);
+}
+
+#[test]
 fn what_comes_by_a_pipe_is_no_better() {
     let f = Folder::new();
     let bytes = model(12);
