@@ -16,6 +16,7 @@ use crate::output::patched::Patched;
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
+use crate::table::reading::named;
 use crate::verb::{print_json, say, settle, thread_count, with_threads};
 
 /// Compress one checkpoint.
@@ -26,7 +27,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     if from == Format::Wcodec {
         let failure = Failure::usage("a .wcodec is compressed already")
             .hint("latens decompress brings the checkpoint back");
-        return Err(settle::in_input(failure, input));
+        return Err(named(failure, input));
     }
     super::options::of_compress(args)?;
     let files = &args.files;
@@ -63,7 +64,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     let written = compress_checkpoint_to_file(&checkpoint, against, &config, to);
     let written = written.map(|_| ());
     progress.finish();
-    written.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
+    written.map_err(|e| out.explain(named(e.into(), input)))?;
     let mut reader = Reader::open(out.read_back()?, Limits::default())?.threads(threads);
     if let Some((base, _)) = base {
         reader = reader.with_base(base)?;

@@ -19,7 +19,7 @@ use crate::message::{Failure, Result};
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::dbp::{has_header, read_all};
-use crate::table::reading::shared;
+use crate::table::reading::{named, shared};
 
 /// Show what is inside.
 ///
@@ -45,12 +45,12 @@ pub fn run(args: &args::Inspect) -> Result<()> {
     let body = match format {
         Format::Pco => {
             let file = array::source::open(&input).and_then(array::inspect::read);
-            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::inspect::pco(&name, &file, colour))?;
             render::html::pco(&file)
         }
         Format::PcoZip => {
-            let file = archive(&input).map_err(|e| settle::in_input(e, &input))?;
+            let file = archive(&input).map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::archive::text(&name, &file, colour))?;
             render::archive::html(&file)
         }
@@ -61,14 +61,12 @@ pub fn run(args: &args::Inspect) -> Result<()> {
                     has_header(&bytes)?;
                     array::inspect_dbp::read(&bytes, args.number_type)
                 })
-                .map_err(|e| settle::in_input(e, &input))?;
+                .map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::dbp::text(&name, &file, colour))?;
             render::dbp::html(&file)
         }
         Format::Parquet => {
-            let file = shared(&input)
-                .and_then(parquet::inspect)
-                .map_err(|e| settle::in_input(e, &input))?;
+            let file = shared(&input).and_then(parquet::inspect).map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::parquet::text(&name, &file, colour))?;
             render::parquet::html(&file)
         }
@@ -83,14 +81,14 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let file = with_threads(args.common.threads, || {
                 checkpoint::inspect::read(&reader, bytes, quiet)
             });
-            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::tensors::text(&name, &file, colour))?;
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {
             let file = checkpoint::open(&input, format)?;
             let file = with_threads(args.common.threads, || checkpoint::flat::read(&file, quiet));
-            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::flat::text(&name, &file, colour))?;
             render::flat::html(&file)
         }
@@ -98,7 +96,7 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let what = format!(
                 "inspect looks into pco, pco.zip, dbp, parquet, safetensors, gguf and wcodec, not {other}"
             );
-            return Err(settle::in_input(Failure::usage(what), &input));
+            return Err(named(Failure::usage(what), &input));
         }
     };
     match out {
@@ -137,7 +135,7 @@ fn ablate(
         Format::Wcodec => Origin::unpacked(input, args.base.as_deref())?,
         _ => Origin::of(input, format)?,
     };
-    let there = origin.open().map_err(|e| settle::in_input(e, input))?;
+    let there = origin.open().map_err(|e| named(e, input))?;
     let base = match &args.base {
         Some(path) => {
             let opened = checkpoint::base::open(path, Limits::default())?;

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::render::screen::skipped;
 use crate::report::{Checksums, Verified};
 use crate::table;
-use crate::table::reading::shared;
+use crate::table::reading::{named, shared};
 
 /// One file of the report.
 #[derive(Debug, Serialize)]
@@ -105,7 +105,7 @@ fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
             checkpoint::verify(input, format, args).map(all_or_none)
         }
         Format::Raw => shared(input).and_then(|_| {
-            Err(settle::in_input(Failure::usage("any bytes are bare numbers"), input)
+            Err(named(Failure::usage("any bytes are bare numbers"), input)
                 .hint("there is nothing to verify; name the format where it is another: --from"))
         }),
     });
