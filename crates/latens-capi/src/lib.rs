@@ -22,6 +22,8 @@ pub mod options;
 pub mod pco;
 pub mod pco_inspect;
 mod raw;
+mod source;
+mod tensor;
 pub mod watch;
 pub mod wcodec;
 pub mod wcodec_decode;
