@@ -21,7 +21,7 @@
 
 // The version of this interface: 65536 times a number that changes when programs must be built
 // anew, plus one that grows with what is added.
-#define LT_ABI_VERSION 1
+#define LT_ABI_VERSION 2
 
 // In `lt_error`: there is no such number.
 #define LT_NONE 18446744073709551615ull
@@ -54,6 +54,8 @@ typedef enum lt_status {
     // A bug of latens: please report it. The call had no effect that can be relied on; handles it
     // was given may only be closed.
     LT_STATUS_INTERNAL = 7,
+    // The caller's lt_watch ended the call.
+    LT_STATUS_STOPPED = 8,
 } lt_status;
 
 // A type of numbers, by the byte that stands for it in Pco files.
@@ -140,6 +142,15 @@ typedef struct lt_dbp_header {
     uint64_t reserved[3];
 } lt_dbp_header;
 
+// Is told that `done` more numbers (of a checkpoint: bytes of tensors) of a call are done, 0 where it
+// is only asked, and says whether to go on: 0, or anything else to end the call, which fails with
+// LT_STATUS_STOPPED. `data` is the caller's, as it stands beside the function in the options.
+//
+// It is called by whichever threads are at work, the caller's among them, several at once where the
+// options say more than one; after it has ended a call others may still come until that returns. It
+// must return as a C function does: no exceptions, no longjmp.
+typedef int32_t (*lt_watch)(void *data, uint64_t done);
+
 // What a decoder may emit and allocate, and how it works. NULL in place of one stands for the
 // defaults, which bound neither output nor memory: set limits where input comes from strangers.
 typedef struct lt_decode_options {
@@ -160,6 +171,11 @@ typedef struct lt_decode_options {
     uint64_t max_spare_slots;
     // 0.
     uint64_t reserved;
+    // Told of what is done, and asked whether to go on; NULL. Of a .wcodec file it holds, as all
+    // options do, until that is closed.
+    lt_watch watch;
+    // What it is called with; NULL.
+    void *watch_data;
 } lt_decode_options;
 
 // Settings of a Pco encoder. NULL in place of one stands for the defaults.
@@ -183,6 +199,10 @@ typedef struct lt_pco_options {
     uint32_t checksum;
     // 0.
     uint32_t reserved;
+    // Told of what is done, and asked whether to go on; NULL.
+    lt_watch watch;
+    // What it is called with; NULL.
+    void *watch_data;
 } lt_pco_options;
 
 // Facts about a standalone file.

@@ -179,7 +179,8 @@ pub unsafe extern "C" fn lt_dbp_decode(
         let settings = decode(options)?;
         let stream = raw::input::<u8>(stream.cast(), stream_size, "stream")?;
         let (held, n, size) = with_element!(known(r#type)?, T => {
-            let (held, size) = dbp::decode::<T>(stream, settings.limits, self::options(&settings))?;
+            let (limits, options) = (settings.limits, self::options(&settings));
+            let (held, size) = dbp::decode_with::<T>(stream, limits, options, &settings.watch)?;
             let n = held.len();
             (lt_buffer::from_vec(held), n, size)
         });
@@ -223,7 +224,7 @@ pub unsafe extern "C" fn lt_dbp_decode_into(
             if announced > out.len() as u64 {
                 return Err(Failure::too_small("the stream", announced, out.len()));
             }
-            dbp::decode_into(stream, out, self::options(&settings))?
+            dbp::decode_into_with(stream, out, self::options(&settings), &settings.watch)?
         });
         raw::store(count, done.count);
         raw::store(consumed, done.consumed);

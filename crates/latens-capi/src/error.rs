@@ -91,6 +91,7 @@ pub extern "C" fn lt_status_name(status: u32) -> *const c_char {
         5 => c"limit",
         6 => c"buffer too small",
         7 => c"internal",
+        8 => c"stopped",
         _ => c"unknown",
     };
     name.as_ptr()

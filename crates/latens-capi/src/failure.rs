@@ -24,6 +24,8 @@ pub enum lt_status {
     /// A bug of latens: please report it. The call had no effect that can be relied on; handles it
     /// was given may only be closed.
     Internal = 7,
+    /// The caller's lt_watch ended the call.
+    Stopped = 8,
 }
 
 /// Why a call fails.
@@ -66,6 +68,7 @@ impl From<Error> for Failure {
             ErrorKind::Corrupt => lt_status::Corrupt,
             ErrorKind::Truncated => lt_status::Truncated,
             ErrorKind::InvalidArgument if error.is_limit() => lt_status::Limit,
+            ErrorKind::InvalidArgument if error.is_stopped() => lt_status::Stopped,
             ErrorKind::Io => lt_status::Io,
             _ => lt_status::InvalidArgument,
         };

@@ -22,6 +22,9 @@ pub mod options;
 pub mod pco;
 pub mod pco_inspect;
 mod raw;
+mod source;
+mod tensor;
+pub mod watch;
 pub mod wcodec;
 pub mod wcodec_decode;
 pub mod wcodec_salvage;
@@ -41,7 +44,7 @@ const _: () = {
 
 /// The version of this interface: 65536 times a number that changes when programs must be built
 /// anew, plus one that grows with what is added.
-pub const LT_ABI_VERSION: u32 = 0x0000_0001;
+pub const LT_ABI_VERSION: u32 = 0x0000_0002;
 
 /// LT_ABI_VERSION of the library in use. Its upper half must be that of the header.
 #[unsafe(no_mangle)]

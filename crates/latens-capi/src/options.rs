@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::raw::{self, Checked, Options};
+use crate::watch::{lt_watch, watch};
 use latens::pco::Config;
-use latens::{Limits, NumberType};
-use std::ffi::c_char;
+use latens::{Limits, NumberType, Watch};
+use std::ffi::{c_char, c_void};
 
 /// In lt_decode_options: no limit.
 pub const LT_UNLIMITED: u64 = 0xffff_ffff_ffff_ffff;
@@ -83,6 +84,10 @@ pub struct lt_pco_options {
     pub checksum: u32,
     /// 0.
     pub reserved: u32,
+    /// Told of what is done, and asked whether to go on; NULL.
+    pub watch: lt_watch,
+    /// What it is called with; NULL.
+    pub watch_data: *mut c_void,
 }
 
 // SAFETY: integers and pointers, beginning with a size.
@@ -102,6 +107,8 @@ impl lt_pco_options {
             chunk_n: 0,
             checksum: 1,
             reserved: 0,
+            watch: None,
+            watch_data: std::ptr::null_mut(),
         }
     }
 }
@@ -113,11 +120,18 @@ pub unsafe extern "C" fn lt_pco_options_init(options: *mut lt_pco_options, size:
     unsafe { raw::init(options, size, lt_pco_options::new(size)) };
 }
 
-/// The library's settings and the threads.
+/// Settings of an encoder, understood.
+pub(crate) struct Encode {
+    pub(crate) config: Config,
+    pub(crate) threads: usize,
+    pub(crate) watch: Watch,
+}
+
+/// The library's settings.
 ///
 /// # Safety
 /// As [`raw::options`]; the strings end with a NUL.
-pub(crate) unsafe fn config(options: *const lt_pco_options) -> Checked<(Config, usize)> {
+pub(crate) unsafe fn encode(options: *const lt_pco_options) -> Checked<Encode> {
     let default = lt_pco_options::new(size_of::<lt_pco_options>());
     // SAFETY: promised.
     let options = unsafe { raw::options(options, default, "pco_options")? };
@@ -145,7 +159,8 @@ pub(crate) unsafe fn config(options: *const lt_pco_options) -> Checked<(Config, 
     if options.chunk_n > 0 {
         config = config.chunk_n(options.chunk_n);
     }
-    Ok((config, threads(options.threads)))
+    let watch = watch(options.watch, options.watch_data);
+    Ok(Encode { config, threads: threads(options.threads), watch })
 }
 
 /// What a decoder may emit and allocate, and how it works. NULL in place of one stands for the
@@ -170,9 +185,14 @@ pub struct lt_decode_options {
     pub max_spare_slots: u64,
     /// 0.
     pub reserved: u64,
+    /// Told of what is done, and asked whether to go on; NULL. Of a .wcodec file it holds, as all
+    /// options do, until that is closed.
+    pub watch: lt_watch,
+    /// What it is called with; NULL.
+    pub watch_data: *mut c_void,
 }
 
-// SAFETY: integers, beginning with a size.
+// SAFETY: integers and pointers, beginning with a size.
 unsafe impl Options for lt_decode_options {}
 
 impl lt_decode_options {
@@ -188,6 +208,8 @@ impl lt_decode_options {
             expect_count,
             max_spare_slots,
             reserved: 0,
+            watch: None,
+            watch_data: std::ptr::null_mut(),
         }
     }
 }
@@ -205,6 +227,7 @@ pub(crate) struct Decode {
     pub(crate) threads: usize,
     pub(crate) strict: bool,
     pub(crate) expect_count: Option<u64>,
+    pub(crate) watch: Watch,
 }
 
 /// The library's settings.
@@ -226,6 +249,7 @@ pub(crate) unsafe fn decode(options: *const lt_decode_options) -> Checked<Decode
         threads: threads(options.threads),
         strict: options.strict == 1,
         expect_count: Some(options.expect_count).filter(|n| *n != LT_UNLIMITED),
+        watch: watch(options.watch, options.watch_data),
     })
 }
 
@@ -249,10 +273,12 @@ mod tests {
     #[test]
     fn the_defaults_are_the_library_s() {
         // SAFETY: NULL.
-        let (found, threads) = unsafe { config(std::ptr::null()) }.unwrap();
-        assert_eq!((found, threads), (Config::default(), 1));
+        let found = unsafe { encode(std::ptr::null()) }.unwrap();
+        assert_eq!((found.config, found.threads), (Config::default(), 1));
+        assert_eq!(found.watch, Watch::NONE);
         // SAFETY: NULL.
         let found = unsafe { decode(std::ptr::null()) }.unwrap();
         assert_eq!((found.limits, found.expect_count), (Limits::default(), None));
+        assert_eq!(found.watch, Watch::NONE);
     }
 }

@@ -3,10 +3,12 @@
 use crate::buffer::{self, lt_buffer};
 use crate::error::{guard, lt_error, lt_status};
 use crate::failure::Failure;
-use crate::options::{config, decode, known, lt_decode_options, lt_pco_options, number_of, wanted};
+use crate::options::{
+    Encode, decode, encode, known, lt_decode_options, lt_pco_options, number_of, wanted,
+};
 use crate::raw::{self, Checked};
 use latens::pco;
-use latens::{Watch, with_number_type};
+use latens::with_number_type;
 use std::ffi::c_void;
 use std::io::{self, Write};
 
@@ -25,10 +27,10 @@ pub unsafe extern "C" fn lt_pco_compress(
     guard(error, || unsafe {
         buffer::clear(file);
         raw::required(file, "file")?;
-        let (config, threads) = config(options)?;
+        let settings = encode(options)?;
         let bytes = with_number_type!(known(r#type)?, T => {
             let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
-            pco::compress_with(numbers, &config, threads, &Watch::NONE)?
+            pco::compress_with(numbers, &settings.config, settings.threads, &settings.watch)?
         });
         raw::store(file, lt_buffer::from_vec(bytes));
         Ok(())
@@ -51,7 +53,7 @@ pub unsafe extern "C" fn lt_pco_compress_bound(
     guard(error, || unsafe {
         raw::required(bound, "bound")?;
         raw::store(bound, 0);
-        let (config, _) = config(options)?;
+        let config = encode(options)?.config;
         let ty = known(r#type)?;
         config.validate(ty)?;
         let most = pco::compress_bound(n as u64, ty, &config);
@@ -124,13 +126,13 @@ pub unsafe extern "C" fn lt_pco_compress_into(
     guard(error, || unsafe {
         raw::required(written, "written")?;
         raw::store(written, 0);
-        let (config, threads) = config(options)?;
+        let Encode { config, threads, watch } = encode(options)?;
         let count = with_number_type!(known(r#type)?, T => {
             raw::apart(numbers.cast::<T>(), n, file.cast::<u8>(), capacity)?;
             let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
             let room = raw::output::<u8>(file.cast(), capacity, "file")?;
             within(room, |out| {
-                pco::compress_to(numbers, &config, out, threads, &Watch::NONE).map(|_| ())
+                pco::compress_to(numbers, &config, out, threads, &watch).map(|_| ())
             })?
         });
         raw::store(written, count);
@@ -194,7 +196,7 @@ pub unsafe extern "C" fn lt_pco_decompress(
         };
         let (held, n) = with_number_type!(ty, T => {
             let (limits, threads) = (settings.limits, settings.threads);
-            let held = pco::decompress_with::<T>(file, limits, threads, &Watch::NONE)?;
+            let held = pco::decompress_with::<T>(file, limits, threads, &settings.watch)?;
             let n = held.len();
             (lt_buffer::from_vec(held), n)
         });
@@ -232,7 +234,7 @@ pub unsafe extern "C" fn lt_pco_decompress_into(
             let file = raw::input::<u8>(file.cast(), file_size, "file")?;
             let out = raw::output::<T>(numbers.cast(), capacity, "numbers")?;
             let (limits, threads) = (settings.limits, settings.threads);
-            pco::decompress_into_with(file, out, limits, threads, &Watch::NONE)?
+            pco::decompress_into_with(file, out, limits, threads, &settings.watch)?
         });
         raw::store(count, done.count);
         raw::store(finished, done.finished);

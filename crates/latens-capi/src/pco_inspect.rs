@@ -77,7 +77,7 @@ pub unsafe extern "C" fn lt_pco_inspect(
         raw::required(inspection, "inspection")?;
         let settings = decode(options)?;
         let file = raw::input::<u8>(file.cast(), file_size, "file")?;
-        let found = pco::inspect(file, settings.limits)?;
+        let found = pco::inspect_with(file, settings.limits, &settings.watch)?;
         let coding = |chunk: &pco::ChunkInspection| {
             (c_string(&chunk.info.mode), c_string(&chunk.info.delta))
         };

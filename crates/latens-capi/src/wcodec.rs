@@ -4,79 +4,15 @@ use crate::error::{guard, lt_error, lt_status, quiet};
 use crate::failure::Failure;
 use crate::options::{Decode, decode, lt_decode_options};
 use crate::raw::{self, Checked};
-use latens::wcodec::Reader;
-use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
-use latens::wcodec::{Base, BaseCheckpoint, TensorEntry};
-use std::ffi::{CStr, c_char, c_void};
+use crate::source::{Source, path};
+use crate::tensor::{Tensor, with_nul};
+use latens::wcodec::checkpoint::Checkpoint;
+use latens::wcodec::{Base, BaseCheckpoint, Reader};
+use std::ffi::{c_char, c_void};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
-
-/// Where the bytes of a file come from.
-pub(crate) enum Source {
-    /// A file on disk.
-    File(File),
-    /// Memory of the caller, which outlives the reader: the caller promises that.
-    Memory(&'static [u8]),
-}
-
-impl Source {
-    /// The file at `path`.
-    ///
-    /// # Safety
-    /// As [`path`].
-    pub(crate) unsafe fn at(path: *const c_char) -> Checked<Self> {
-        // SAFETY: promised.
-        let path = unsafe { self::path(path, "path")? };
-        let path = path.ok_or_else(|| Failure::invalid("path is NULL"))?;
-        let named =
-            |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
-        Ok(Self::File(File::open(path).map_err(named)?))
-    }
-
-    /// The file that lies in memory.
-    ///
-    /// # Safety
-    /// As [`raw::input`], until it is closed.
-    pub(crate) unsafe fn held(file: *const c_void, size: usize) -> Checked<Self> {
-        // SAFETY: promised.
-        Ok(Self::Memory(unsafe { raw::input::<u8>(file.cast(), size, "file")? }))
-    }
-}
-
-impl ReadAt for Source {
-    fn size(&self) -> io::Result<u64> {
-        match self {
-            Source::File(file) => file.size(),
-            Source::Memory(bytes) => Ok(bytes.len() as u64),
-        }
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        match self {
-            Source::File(file) => file.read_exact_at(buf, offset),
-            Source::Memory(bytes) => {
-                let from = usize::try_from(offset).ok();
-                let held = from.and_then(|from| bytes.get(from..from.checked_add(buf.len())?));
-                buf.copy_from_slice(held.ok_or(io::ErrorKind::UnexpectedEof)?);
-                Ok(())
-            }
-        }
-    }
-}
-
-/// A tensor, with its strings as C has them.
-pub(crate) struct Tensor {
-    /// Its entry in the file.
-    pub(crate) number: usize,
-    /// With a NUL at the end.
-    name: Vec<u8>,
-    dtype: Vec<u8>,
-    pub(crate) shape: Vec<u64>,
-    pub(crate) bytes: usize,
-    stored: usize,
-}
 
 /// An open .wcodec file. Several threads may read from it.
 pub struct lt_wcodec_reader {
@@ -123,6 +59,7 @@ impl lt_wcodec_reader {
         if let Some(path) = base {
             reader = reader.with_base(self::base(path, settings.limits)?)?;
         }
+        let reader = reader.watched(&settings.watch);
         let count = reader.tensors().count();
         let mut numbers = Vec::with_capacity(count);
         numbers.extend(reader.tensors().filter_map(|(number, _)| u32::try_from(number).ok()));
@@ -158,24 +95,6 @@ impl lt_wcodec_reader {
     }
 }
 
-/// Text as C has it.
-fn with_nul(text: &str) -> Vec<u8> {
-    text.bytes().chain([0]).collect()
-}
-
-impl Tensor {
-    fn new(number: usize, entry: TensorEntry<'_>) -> Self {
-        Self {
-            number,
-            name: with_nul(&entry.name),
-            dtype: with_nul(entry.dtype),
-            shape: entry.shape,
-            bytes: entry.length,
-            stored: entry.stored,
-        }
-    }
-}
-
 /// What a file says of a tensor. The pointers live until the file is closed.
 #[repr(C)]
 pub struct lt_wcodec_tensor {
@@ -195,28 +114,6 @@ pub struct lt_wcodec_tensor {
     pub stored_bytes: u64,
     /// 0.
     pub reserved: [u64; 4],
-}
-
-/// The file of that name: on Unix any bytes, elsewhere UTF-8.
-///
-/// # Safety
-/// As [`raw::text`].
-unsafe fn path<'a>(path: *const c_char, name: &str) -> Checked<Option<&'a Path>> {
-    if path.is_null() {
-        return Ok(None);
-    }
-    #[cfg(unix)]
-    {
-        let _ = name;
-        // SAFETY: not NULL; the rest is promised.
-        let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
-        Ok(Some(Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))))
-    }
-    #[cfg(not(unix))]
-    {
-        // SAFETY: promised.
-        Ok(unsafe { raw::text(path, name)? }.map(Path::new))
-    }
 }
 
 /// The checkpoint at `path` as a base: a `.wcodec`, or what one is made from.
@@ -245,7 +142,7 @@ pub(crate) unsafe fn open_to(
         raw::store(reader, std::ptr::null_mut());
         raw::required(reader, "reader")?;
         let settings = decode(options)?;
-        let made = open(source()?, &settings, self::path(base, "base")?)?;
+        let made = open(source()?, &settings, path(base, "base")?)?;
         raw::store(reader, Box::into_raw(Box::new(made)));
         Ok(())
     })

@@ -4,7 +4,8 @@ use crate::error::{guard, lt_error, lt_status, quiet};
 use crate::failure::Failure;
 use crate::options::lt_decode_options;
 use crate::raw;
-use crate::wcodec::{Source, lt_wcodec_reader, open_to};
+use crate::source::Source;
+use crate::wcodec::{lt_wcodec_reader, open_to};
 use std::ffi::{c_char, c_void};
 
 /// Something that is wrong with a file beside its tensors. The pointer lives until the file is closed.

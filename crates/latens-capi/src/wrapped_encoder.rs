@@ -2,7 +2,7 @@
 
 use crate::buffer::{self, lt_buffer};
 use crate::error::{guard, lt_error, lt_status, quiet};
-use crate::options::{config, known, lt_pco_options};
+use crate::options::{encode, known, lt_pco_options};
 use crate::pco_inspect::c_string;
 use crate::raw;
 use latens::pco::wrapped::{ChunkEncoder, FileEncoder};
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn lt_pco_file_encoder_new(
     guard(error, || unsafe {
         raw::store(encoder, std::ptr::null_mut());
         raw::required(encoder, "encoder")?;
-        let (config, _) = config(options)?;
+        let config = encode(options)?.config;
         let made = Box::new(lt_pco_file_encoder { encoder: FileEncoder::new(config) });
         raw::store(encoder, Box::into_raw(made));
         Ok(())

@@ -66,5 +66,6 @@ void test_dbp(void);
 void test_wcodec(const char *path);
 void test_requests(void);
 void test_threads(const char *path);
+void test_watch(const char *path);
 
 #endif

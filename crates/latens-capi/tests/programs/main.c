@@ -37,6 +37,7 @@ int main(int argc, char **argv) {
     test_wcodec(argv[1]);
     test_requests();
     test_threads(argv[1]);
+    test_watch(argv[1]);
     puts("all of C went well");
     return 0;
 }

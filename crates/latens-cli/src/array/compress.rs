@@ -15,6 +15,7 @@ use crate::message::{Failure, Result};
 use crate::output::OutputFile;
 use crate::parallel;
 use crate::report::{ColumnReport, CompressReport};
+use crate::table::reading::named;
 use crate::zstd_peer::ZstdSize;
 
 /// Compress one column to `out`. Memory: a few chunks for each thread.
@@ -27,7 +28,7 @@ pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressRepor
         Input::Stdin => "-".to_string(),
         Input::File(path) => Format::stem(path),
     };
-    compress_from(job, source.map_err(|e| named(job, e))?, name, out)
+    compress_from(job, source.map_err(|e| named(e, &job.input))?, name, out)
 }
 
 /// The same for a column that is open already, of this name.
@@ -108,13 +109,6 @@ impl Done {
     }
 }
 
-fn named(job: &CompressJob, e: Failure) -> Failure {
-    match &job.input {
-        Input::Stdin => e.in_file("standard input"),
-        Input::File(path) => e.in_file(path),
-    }
-}
-
 /// A chunk of numbers that come as bytes.
 fn encode<T: Number>(bytes: &[u8], config: &Config) -> latens::Result<EncodedChunk> {
     encode_chunk(&from_le::<T>(bytes), config)
@@ -135,7 +129,8 @@ fn write_all(
     loop {
         let mut batch = Vec::with_capacity(job.threads);
         while batch.len() < job.threads {
-            let bytes = source.next(lens.next().unwrap_or(most)).map_err(|e| named(job, e))?;
+            let bytes =
+                source.next(lens.next().unwrap_or(most)).map_err(|e| named(e, &job.input))?;
             if bytes.is_empty() {
                 break;
             }

@@ -2,7 +2,6 @@
 
 use latens::delta_binary_packed as dbp;
 use latens::pco;
-use latens::wcodec::checkpoint::Checkpoint;
 use latens::wcodec::{self, Reader};
 use latens::{AnyNumbers, Limits, NumberType, with_number_type};
 use std::io::Write;
@@ -105,7 +104,7 @@ impl Codec for WCodec<'_> {
 
     fn compress(&self, _: usize) -> Result<Vec<u8>> {
         let Kind::Checkpoint(model) = &self.data.kind else { return Ok(Vec::new()) };
-        let checkpoint = Checkpoint::open(&model.path)?;
+        let checkpoint = model.origin.open()?;
         Ok(wcodec::compress_checkpoint(&checkpoint, None, &self.config, Vec::new())?)
     }
 

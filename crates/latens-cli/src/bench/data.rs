@@ -3,10 +3,15 @@
 use latens::AnyNumbers;
 
 use super::held::Held;
-use crate::message::{Failure, Result, shown};
+use crate::checkpoint::origin::Origin;
+use crate::format::Format;
+use crate::job::Input;
+use crate::message::{Failure, Result};
+use crate::table::dbp::read_all;
 use crate::table::model::Field;
 use crate::table::own_type;
 use crate::table::piece::Values;
+use crate::table::reading::named;
 use crate::table::source::{PIECE_ROWS, Table};
 
 /// Values of a column beyond this many bytes are left out.
@@ -52,7 +57,8 @@ impl Column {
 
 /// A checkpoint, one file.
 pub(super) struct Model {
-    pub(super) path: std::path::PathBuf,
+    name: String,
+    pub(super) origin: Origin,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -103,7 +109,7 @@ impl Data {
             Kind::Columns(columns) => columns
                 .get(index)
                 .map_or_else(String::new, |c| format!("column {}", c.table.name())),
-            Kind::Checkpoint(model) => shown(&model.path),
+            Kind::Checkpoint(model) => model.name.clone(),
         }
     }
 
@@ -186,15 +192,17 @@ fn column(
 ///
 /// # Errors
 /// I/O; several files, or one too large for memory.
-pub fn checkpoint(path: &std::path::Path) -> Result<Data> {
-    let named = |e: std::io::Error| Failure::from(e).in_file(path);
-    let len = std::fs::metadata(path).map_err(named)?.len();
-    if len > MOST * 16 {
-        return Err(Failure::new("a checkpoint of more than 4 GiB is not held in memory")
-            .in_file(path)
-            .hint("measure one of its shards"));
+pub fn checkpoint(input: &Input, format: Format) -> Result<Data> {
+    let origin = Origin::of(input, format)?;
+    let refused = |what: &str| named(Failure::new(what), input).hint("measure one of its shards");
+    if origin.open().map_err(|e| named(e, input))?.files.len() > 1 {
+        return Err(refused("a checkpoint of several files is not measured"));
     }
-    let bytes = std::fs::read(path).map_err(named)?;
-    let model = Model { path: path.to_path_buf(), bytes };
+    let file = origin.file()?;
+    if file.len() > MOST * 16 {
+        return Err(refused("a checkpoint of more than 4 GiB is not held in memory"));
+    }
+    let bytes = read_all(&file).map_err(|e| named(e, input))?;
+    let model = Model { name: input.name(), origin, bytes };
     Ok(Data { kind: Kind::Checkpoint(Box::new(model)), left_out: Vec::new(), only_a_part: false })
 }

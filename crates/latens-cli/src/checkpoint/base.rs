@@ -18,8 +18,8 @@ pub fn open(path: &Path, limits: Limits) -> Result<Box<dyn Base>> {
     let input = Input::File(path.to_path_buf());
     match Format::of_path(path) {
         Some(Format::Wcodec) => Ok(Box::new(super::reader(&input, limits, 0)?)),
-        Some(Format::Safetensors | Format::Gguf) => {
-            let base = BaseCheckpoint::new(super::open(&input)?);
+        Some(format @ (Format::Safetensors | Format::Gguf)) => {
+            let base = BaseCheckpoint::new(super::open(&input, format)?);
             Ok(Box::new(base.map_err(|e| Failure::from(e).in_file(path))?))
         }
         _ => Err(Failure::usage("the base is no checkpoint")
@@ -63,7 +63,7 @@ mod tests {
         let file = [&(header.len() as u64).to_le_bytes()[..], header, &[1, 2]].concat();
         let (from, to) = (folder.path().join("b.safetensors"), folder.path().join("b.wcodec"));
         std::fs::write(&from, file).unwrap();
-        let checkpoint = super::super::open(&Input::File(from)).unwrap();
+        let checkpoint = super::super::open(&Input::File(from), Format::Safetensors).unwrap();
         let made = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap();
         std::fs::write(&to, made).unwrap();
         assert!(open(&to, Limits::default().max_output(2)).unwrap().tensor("a").is_ok());

@@ -16,6 +16,7 @@ use crate::output::patched::Patched;
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
+use crate::table::reading::named;
 use crate::verb::{print_json, say, settle, thread_count, with_threads};
 
 /// Compress one checkpoint.
@@ -24,9 +25,9 @@ use crate::verb::{print_json, say, settle, thread_count, with_threads};
 /// Bad input, I/O, wrong usage, an output that does not read back.
 pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     if from == Format::Wcodec {
-        return Err(Failure::usage("a .wcodec is compressed already")
-            .in_file(super::path(input)?)
-            .hint("latens decompress brings the checkpoint back"));
+        let failure = Failure::usage("a .wcodec is compressed already")
+            .hint("latens decompress brings the checkpoint back");
+        return Err(named(failure, input));
     }
     super::options::of_compress(args)?;
     let files = &args.files;
@@ -40,11 +41,11 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let quiet = args.common.quiet || args.common.json;
     let started = Instant::now();
-    let checkpoint = super::open(input)?;
+    let checkpoint = super::open(input, from)?;
     let total: u64 = checkpoint.files.iter().map(|file| file.len).sum();
     let mut out = OutputFile::open(&Request {
         input,
-        besides: &super::sources(Some(super::path(input)?), args.base.as_deref()),
+        besides: &super::sources(Some(input), args.base.as_deref()),
         output: &output,
         force: files.force,
         text: false,
@@ -63,7 +64,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     let written = compress_checkpoint_to_file(&checkpoint, against, &config, to);
     let written = written.map(|_| ());
     progress.finish();
-    written.map_err(|e| out.explain(settle::in_input(e.into(), input)))?;
+    written.map_err(|e| out.explain(named(e.into(), input)))?;
     let mut reader = Reader::open(out.read_back()?, Limits::default())?.threads(threads);
     if let Some((base, _)) = base {
         reader = reader.with_base(base)?;

@@ -12,6 +12,7 @@ use crate::job::{Input, Output};
 use crate::message::{Failure, Result, shown};
 use crate::render::{self, units::noun};
 use crate::report::DecompressReport;
+use crate::table::reading::{named, shared};
 use crate::verb::{print_json, say, settle, thread_count};
 
 /// The failure, which says for a damaged file what can be had of it.
@@ -37,18 +38,16 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     if args.salvage {
         return super::salvage::run(args, input, limits);
     }
-    let path = super::path(input)?;
-    let opened = Reader::open(crate::table::reading::shared(input)?, limits);
-    let opened = opened.map_err(|e| damaged(e).in_file(path))?;
+    let opened = Reader::open(shared(input)?, limits);
+    let opened = opened.map_err(|e| named(damaged(e), input))?;
     let reader = opened.threads(thread_count(args.common.threads));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
     if args.max_output.is_some_and(|max| total > max) {
         let max = args.max_output.unwrap_or_default();
-        return Err(
-            Failure::new(format!("the output is larger than --max-output {max}")).in_file(path)
-        );
+        let failure = Failure::new(format!("the output is larger than --max-output {max}"));
+        return Err(named(failure, input));
     }
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;

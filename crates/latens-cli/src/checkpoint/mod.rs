@@ -9,6 +9,7 @@ pub mod extract;
 pub mod flat;
 pub mod inspect;
 mod options;
+pub mod origin;
 mod report;
 mod rescued;
 mod salvage;
@@ -18,7 +19,6 @@ mod watch;
 use latens::Limits;
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,13 @@ use crate::args;
 use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
-use crate::message::{Failure, Result};
+use crate::message::Result;
 use crate::render::units::noun;
 use crate::report::Verified;
+use crate::table::reading::{named, shared};
 use crate::verb::thread_count;
 
+use origin::Origin;
 use watch::Watched;
 
 pub use report::{CheckpointReport, TensorReport};
@@ -40,40 +42,26 @@ pub fn is_checkpoint(format: Format) -> bool {
     matches!(format, Format::Safetensors | Format::Gguf | Format::Wcodec)
 }
 
-/// The file of an input: checkpoints are read by position.
-///
-/// # Errors
-/// Wrong usage where it is standard input.
-pub fn path(input: &Input) -> Result<&Path> {
-    match input {
-        Input::File(path) => Ok(path),
-        Input::Stdin => Err(Failure::usage("a checkpoint is read by position, not from a stream")
-            .hint("save it to a file and name that")),
-    }
-}
-
 /// Open a checkpoint as people ship it.
 ///
 /// # Errors
 /// Bad input, I/O.
-pub fn open(input: &Input) -> Result<Checkpoint> {
-    let path = path(input)?;
-    // What is no file (a folder, a FIFO) is said so before anything reads it.
-    let there = std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
-    if !there.is_file() {
-        return Err(Failure::new("a checkpoint is a regular file").in_file(path));
-    }
-    Checkpoint::open(path).map_err(|e| Failure::from(e).in_file(path))
+pub fn open(input: &Input, format: Format) -> Result<Checkpoint> {
+    Origin::of(input, format)?.open().map_err(|e| named(e, input))
 }
 
 /// The files that are read for a checkpoint and for the base of one: of shards their index and each of
 /// them. What cannot be opened is said by whoever reads it.
-pub fn sources(checkpoint: Option<&Path>, base: Option<&Path>) -> Vec<PathBuf> {
+pub fn sources(checkpoint: Option<&Input>, base: Option<&Path>) -> Vec<PathBuf> {
     let mut all = Vec::new();
+    let checkpoint = checkpoint.and_then(|input| match input {
+        Input::File(path) => Some(path.as_path()),
+        Input::Stdin => None,
+    });
     for path in [checkpoint, base].into_iter().flatten() {
         all.push(path.to_path_buf());
         let is_index = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
-        let shards = is_index.then(|| open(&Input::File(path.to_path_buf())).ok()).flatten();
+        let shards = is_index.then(|| Origin::Path(path.to_path_buf()).open().ok()).flatten();
         let shards = shards.iter().flat_map(|index| &index.files);
         all.extend(shards.map(|file| path.with_file_name(&file.name)));
     }
@@ -85,27 +73,8 @@ pub fn sources(checkpoint: Option<&Path>, base: Option<&Path>) -> Vec<PathBuf> {
 /// # Errors
 /// Bad input, I/O.
 pub fn reader(input: &Input, limits: Limits, threads: usize) -> Result<Reader<SharedFile>> {
-    let path = path(input)?;
-    let file = crate::table::reading::shared(input)?;
-    let reader = Reader::open(file, limits).map_err(|e| Failure::from(e).in_file(path))?;
+    let reader = Reader::open(shared(input)?, limits).map_err(|e| named(e.into(), input))?;
     Ok(reader.threads(threads))
-}
-
-/// The checkpoint of a `.wcodec`, as files in a folder; returns the one to open.
-///
-/// # Errors
-/// Bad input, I/O.
-pub fn unpack(input: &Input, base: Option<&Path>, folder: &Path) -> Result<PathBuf> {
-    let limits = Limits::default();
-    let reader = base::with(reader(input, limits, 0)?, base, limits)?;
-    let files: Vec<String> = reader.files().map(|(name, _)| name.to_string()).collect();
-    for (number, name) in files.iter().enumerate() {
-        let mut file = File::create_new(folder.join(target::plain(name)?))?;
-        reader.write_file(number, &mut file).map_err(|e| Failure::from(e).in_file(input.name()))?;
-    }
-    let index = files.iter().find(|name| name.ends_with(".index.json")).or(files.first());
-    let index = index.ok_or_else(|| Failure::new("the file holds no checkpoint"))?;
-    Ok(folder.join(index))
 }
 
 /// Decode everything and check every checksum.
@@ -122,10 +91,10 @@ pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Veri
             let reader = base::with(reader, base, limits)?;
             let quiet = args.common.quiet || args.common.json;
             let watched = Watched::files("verify", &reader, quiet);
-            watched.reader.verify().map_err(|e| Failure::from(e).in_file(input.name()))?;
+            watched.reader.verify().map_err(|e| named(e.into(), input))?;
             (reader.tensors().count(), true)
         }
-        _ => (open(input)?.tensors.len(), false),
+        _ => (open(input, format)?.tensors.len(), false),
     };
     Ok(Verified {
         what: format!("{tensors} {}", noun(tensors as u64, "tensor")),

@@ -10,7 +10,7 @@ use crate::verb::fitting;
 /// Wrong usage, where one was given.
 pub fn of_compress(args: &args::Compress) -> Result<()> {
     none(&[
-        ("--columns", args.files.columns.is_some()),
+        ("--columns", !args.files.columns.is_empty()),
         ("--mode", args.mode != Default::default()),
         ("--delta", args.delta != Default::default()),
         ("--favor", args.favor != Default::default()),
@@ -28,7 +28,7 @@ pub fn of_compress(args: &args::Compress) -> Result<()> {
 /// # Errors
 /// As [`of_compress`].
 pub fn of_decompress(args: &args::Decompress) -> Result<()> {
-    if args.limit.is_some() || args.files.columns.is_some() {
+    if args.limit.is_some() || !args.files.columns.is_empty() {
         return Err(Failure::usage("--limit and --columns are for columns and tables")
             .hint("`latens extract` gives a part of a tensor"));
     }

@@ -18,6 +18,7 @@ use crate::io::section::SharedFile;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line, shown};
 use crate::render::units::noun;
+use crate::table::reading::{named, shared};
 use crate::verb::{print_json, say, settle, thread_count};
 
 /// `latens decompress --salvage`, done.
@@ -64,9 +65,8 @@ enum Content {
 /// Nothing can be read, I/O, wrong usage; tensors that are lost.
 pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()> {
     let started = Instant::now();
-    let path = super::path(input)?;
-    let named = |e: latens::Error| Failure::from(e).in_file(path);
-    let opened = Reader::salvage(crate::table::reading::shared(input)?, limits).map_err(named)?;
+    let named = |e: latens::Error| named(e.into(), input);
+    let opened = Reader::salvage(shared(input)?, limits).map_err(named)?;
     let Salvage { reader, damage, lost, whole_index, .. } = opened;
     let reader = reader.threads(thread_count(args.common.threads));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
@@ -251,7 +251,10 @@ fn plan(
     let safetensors = Format::Safetensors;
     let (output, to) = match folder {
         Some(folder) => {
-            let beside = Format::beside(super::path(input)?, safetensors.name());
+            let beside = match input {
+                Input::File(path) => Format::beside(path, safetensors.name()),
+                Input::Stdin => super::origin::name_of_stream(safetensors).into(),
+            };
             (Output::File(folder.join(beside.file_name().unwrap_or_default())), safetensors)
         }
         None => {

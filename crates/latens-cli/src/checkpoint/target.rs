@@ -8,7 +8,7 @@ use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 use crate::output::cleanup::NewFolders;
 use crate::output::{Need, OutputFile, Request};
-use crate::verb::settle;
+use crate::table::reading::named;
 
 /// A name that a file was stored under, if it can be one in a folder: names in a container come
 /// from strangers and are never paths.
@@ -45,7 +45,10 @@ pub fn outputs(
         ([(name, _)], None) => {
             let extension = Path::new(plain(name)?).extension();
             let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
-            Ok(vec![Output::File(Format::beside(super::path(input)?, &extension))])
+            Ok(vec![match input {
+                Input::File(path) => Output::File(Format::beside(path, &extension)),
+                Input::Stdin => Output::Stdout,
+            }])
         }
         _ => Err(Failure::usage(format!("the checkpoint has {} files", files.len()))
             .hint("name a folder for them: -o FOLDER/")),
@@ -81,7 +84,7 @@ pub fn write(
             max_output: args.max_output,
         })?;
         let done = each(number, &mut out);
-        done.map_err(|e| out.explain(settle::in_input(e, input)))?;
+        done.map_err(|e| out.explain(named(e, input)))?;
         written.push(out);
     }
     let mut bytes = 0;

@@ -231,14 +231,6 @@ pub fn nameless() -> Result<File> {
     tempfile::tempfile().map_err(on_the_way)
 }
 
-/// A folder of the same kind, gone when it is dropped.
-///
-/// # Errors
-/// Those of the file system.
-pub fn folder() -> Result<tempfile::TempDir> {
-    tempfile::tempdir().map_err(on_the_way)
-}
-
 fn on_the_way(e: io::Error) -> Failure {
     let hint = "TMPDIR names another folder for temporary files";
     Failure::from(e).in_file(std::env::temp_dir()).hint(hint)

@@ -76,11 +76,11 @@ fn dim_right(text: &str) -> Cell {
 fn summary(file: &DbpInspection) -> String {
     let bits = crate::report::bits_per_value(file.bytes as u64, file.n);
     format!(
-        "DELTA_BINARY_PACKED: {} numbers, {}, {bits:.2} bits a number; blocks of {} in {} miniblocks",
-        units::count(file.n),
+        "DELTA_BINARY_PACKED: {}, {}, {bits:.2} bits a number; blocks of {} in {}",
+        units::counted(file.n, "number"),
         units::bytes(file.bytes as u64),
         file.block_size,
-        file.miniblocks,
+        units::counted(file.miniblocks as u64, "miniblock"),
     )
 }
 

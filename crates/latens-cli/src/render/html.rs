@@ -114,9 +114,9 @@ fn all_chunks(file: &PcoInspection) -> String {
     }
     let _ = writeln!(
         svg,
-        "<text x=\"0\" y=\"{:.0}\">{} chunks in file order, the highest column {}</text></svg>",
+        "<text x=\"0\" y=\"{:.0}\">{} in file order, the highest column {}</text></svg>",
         HEIGHT + 15.0,
-        file.chunks.len(),
+        units::counted(file.chunks.len() as u64, "chunk"),
         units::bytes(bytes(groups.iter().max_by_key(|g| bytes(g)).copied().unwrap_or(&[])))
     );
     svg
@@ -125,8 +125,8 @@ fn all_chunks(file: &PcoInspection) -> String {
 fn hint(chunks: &[Chunk], first: usize) -> String {
     match chunks {
         [chunk] => format!(
-            "chunk {first}: {} numbers, {}, {}, {}",
-            units::count(chunk.n),
+            "chunk {first}: {}, {}, {}, {}",
+            units::counted(chunk.n, "number"),
             units::bytes(chunk.bytes),
             chunk.mode,
             chunk.delta
@@ -193,9 +193,9 @@ fn bins(latent: &Latent) -> String {
         HEIGHT + 15.0
     );
     format!(
-        "<h2>{}: {} bins, {:.2} bits a value</h2>\n{svg}",
+        "<h2>{}: {}, {:.2} bits a value</h2>\n{svg}",
         escape(&latent.name),
-        latent.bins.len(),
+        units::counted(latent.bins.len() as u64, "bin"),
         latent.bits_per_value
     )
 }

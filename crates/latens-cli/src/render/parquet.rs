@@ -96,10 +96,10 @@ pub fn html(file: &ParquetInspection) -> String {
 fn summary(file: &ParquetInspection) -> String {
     let by = file.created_by.as_deref().map_or(String::new(), |by| format!(", by {by}"));
     one_line(&format!(
-        "Parquet: {} rows × {} columns, {} row groups, {}{by}",
-        units::count(file.rows),
-        file.columns.len(),
-        file.row_groups,
+        "Parquet: {} × {}, {}, {}{by}",
+        units::counted(file.rows, "row"),
+        units::counted(file.columns.len() as u64, "column"),
+        units::counted(file.row_groups as u64, "row group"),
         units::bytes(file.bytes)
     ))
 }

@@ -16,6 +16,7 @@ use crate::table::open::open_columns;
 use crate::table::peers;
 use crate::table::reading::{Reading, named};
 use crate::table::source::{PIECE_ROWS, Table};
+use crate::verb::say_note;
 
 /// The columns of the input that are asked for.
 ///
@@ -30,7 +31,11 @@ pub fn opened(job: &CompressJob) -> Result<Box<dyn Table>> {
         progress: &job.progress,
     };
     let nested = "--skip-unsupported leaves them out, --columns names those to take";
-    open_columns(&reading, job.columns.as_deref(), nested)
+    let table = open_columns(&reading, job.columns.as_deref(), nested)?;
+    if let Some(note) = table.note().filter(|_| job.peers) {
+        say_note(&job.input.name(), note);
+    }
+    Ok(table)
 }
 
 /// Compress a table, or an array of any shape, to `.pco.zip`, Parquet or CSV.

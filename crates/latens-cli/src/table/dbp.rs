@@ -6,6 +6,7 @@ use std::io::Read;
 
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
+use crate::table::dbp_width;
 use crate::table::model::{Field, Schema};
 use crate::table::piece::{Piece, Values, any_numbers};
 use crate::table::source::{Column, Table, no_column};
@@ -40,13 +41,15 @@ pub struct DbpTable {
     ty: NumberType,
     rows: u64,
     schema: Schema,
+    note: Option<String>,
 }
 
 impl DbpTable {
     /// Walk through the whole stream, of numbers of type `ty`.
     ///
     /// # Errors
-    /// A stream that is cut short or damaged; bytes behind it; a type that it cannot hold.
+    /// A stream that is cut short or damaged; bytes behind it; a type that it cannot hold, or that its
+    /// numbers do not fit.
     pub fn open(file: &SharedFile, ty: NumberType, name: String) -> Result<Self> {
         let bytes = read_all(file)?;
         has_header(&bytes)?;
@@ -60,9 +63,13 @@ impl DbpTable {
                     .hint("--type is one of i32 i64 u32 u64"));
             }
         };
+        let note = match ty {
+            NumberType::I32 | NumberType::U32 => dbp_width::check(&bytes, ty)?,
+            _ => None,
+        };
         let schema =
             Schema { fields: vec![Field::numbers(name, ty)], metadata: Vec::new(), array: None };
-        Ok(DbpTable { bytes, ty, rows, schema })
+        Ok(DbpTable { bytes, ty, rows, schema, note })
     }
 }
 
@@ -88,6 +95,10 @@ impl Table for DbpTable {
 
     fn rows(&self) -> u64 {
         self.rows
+    }
+
+    fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     fn column(&self, index: usize) -> Result<Box<dyn Column + '_>> {

@@ -9,6 +9,7 @@ pub mod array;
 pub mod compare;
 pub mod compress;
 pub mod dbp;
+mod dbp_width;
 pub mod dbp_write;
 pub mod decompress;
 pub mod flat;

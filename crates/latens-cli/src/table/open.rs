@@ -104,6 +104,9 @@ impl Table for Named {
     fn rows(&self) -> u64 {
         self.table.rows()
     }
+    fn note(&self) -> Option<&str> {
+        self.table.note()
+    }
     fn left_out(&self) -> &[String] {
         self.table.left_out()
     }

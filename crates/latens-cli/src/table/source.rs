@@ -1,5 +1,6 @@
 //! A table that is read column by column, each column in pieces, by any number of threads.
 
+use crate::args::quoted_name;
 use crate::message::{Failure, Result};
 use crate::report::Checksums;
 use crate::table::model::{Field, Schema};
@@ -24,6 +25,10 @@ pub trait Table: Sync {
     /// anything around them is. They are numbered behind the schema's.
     fn inner(&self) -> &[Field] {
         &[]
+    }
+    /// What whoever reads the table should know.
+    fn note(&self) -> Option<&str> {
+        None
     }
     /// A reader of one column, from its first row.
     ///
@@ -83,6 +88,11 @@ pub struct Projection {
     indices: Vec<usize>,
 }
 
+/// Names as `--columns` takes them.
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| quoted_name(name)).collect::<Vec<_>>().join(", ")
+}
+
 /// Why a nested column cannot be chosen, and what can be of it.
 fn nested(name: &str, known: &[&str]) -> Failure {
     let failure = Failure::new(format!("column `{name}` is nested: not supported"));
@@ -92,7 +102,7 @@ fn nested(name: &str, known: &[&str]) -> Failure {
     let within: Vec<&str> = within.copied().collect();
     match within.is_empty() {
         true => failure,
-        false => failure.hint(format!("its fields can be chosen: {}", within.join(", "))),
+        false => failure.hint(format!("its fields can be chosen: {}", listed(&within))),
     }
 }
 
@@ -112,7 +122,7 @@ impl Projection {
                         return nested(name, &known);
                     }
                     Failure::usage(format!("there is no column `{name}`"))
-                        .hint(format!("its columns are: {}", known.join(", ")))
+                        .hint(format!("its columns are: {}", listed(&known)))
                 })
             })
             .collect::<Result<Vec<usize>>>()?;

@@ -30,7 +30,8 @@ pub fn run(args: &args::Advise) -> Result<()> {
         progress: &progress,
     };
     let advice = with_threads(args.common.threads, || {
-        let all = open_columns(&reading, args.columns.as_deref(), "")?;
+        let columns = args::column_names(&args.columns);
+        let all = open_columns(&reading, columns.as_deref(), "")?;
         let flat = Flat::new(&*all).map_err(|e| named(e, &input))?;
         let mut advice = advise(&flat)?;
         advice.left_out = all.left_out().to_vec();

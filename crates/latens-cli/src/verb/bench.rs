@@ -39,7 +39,7 @@ pub fn run(args: &args::Bench) -> Result<()> {
     }
     // What could not be written is known before anything is measured.
     let besides = match checkpoint::is_checkpoint(format) {
-        true => checkpoint::sources(Some(&args.input), None),
+        true => checkpoint::sources(Some(&input), None),
         false => Vec::new(),
     };
     let open = |path: &PathBuf| page(&input, &besides, path, args.force);
@@ -51,7 +51,7 @@ pub fn run(args: &args::Bench) -> Result<()> {
             return Err(Failure::usage("bench measures what is not compressed yet")
                 .hint("latens decompress brings the checkpoint back"));
         }
-        _ if checkpoint::is_checkpoint(format) => bench::checkpoint(checkpoint::path(&input)?)?,
+        _ if checkpoint::is_checkpoint(format) => bench::checkpoint(&input, format)?,
         _ => bench::columns(&*table(args, &input, format, &progress)?)?,
     };
     let mut names: Vec<String> = match &args.codecs {

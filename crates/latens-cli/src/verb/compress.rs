@@ -14,6 +14,7 @@ use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
 use crate::table;
+use crate::table::reading::named;
 
 /// Compress one input.
 ///
@@ -62,7 +63,7 @@ pub fn run(args: args::Compress) -> Result<()> {
 /// Everything settled before anything is opened for writing.
 fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob> {
     let files = &args.files;
-    let default = default_format(&input, from).map_err(|e| settle::in_input(e, &input))?;
+    let default = default_format(&input, from).map_err(|e| named(e, &input))?;
     let (output, to) = settle::output(&input, files.output.clone(), files.to, default, default)?;
     if checkpoint::is_checkpoint(to) {
         return Err(Failure::usage(format!(
@@ -99,7 +100,7 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
             compression: args.compression.unwrap_or_default(),
             encoding: args.encoding.unwrap_or_default(),
         },
-        columns: files.columns.clone(),
+        columns: args::column_names(&files.columns),
         number_type: args.number_type,
         skip_unsupported: args.skip_unsupported,
         force: files.force,

@@ -1,12 +1,12 @@
 //! `latens decompress`
 
-use super::{fitting, print_json, say, settle, thread_count, with_threads};
+use super::{fitting, print_json, say, say_note, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
 use crate::format::Format;
 use crate::job::{DecompressJob, Input, Output};
-use crate::message::{Failure, Result, one_line};
+use crate::message::{Failure, Result};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
@@ -41,8 +41,15 @@ pub fn run(args: args::Decompress) -> Result<()> {
     // What a table becomes depends on what it holds; a .pco is read as it comes, where that will do.
     let table = match from {
         Format::Pco => None,
-        _ => Some(open_columns(&reading, args.files.columns.as_deref(), nested)?),
+        _ => {
+            let columns = args::column_names(&args.files.columns);
+            Some(open_columns(&reading, columns.as_deref(), nested)?)
+        }
     };
+    let quiet = args.common.quiet || args.common.json;
+    if let Some(note) = table.as_ref().and_then(|table| table.note()).filter(|_| !quiet) {
+        say_note(&input.name(), note);
+    }
     let job = job(&args, &input, from, table.as_deref(), &progress)?;
     let mut out = OutputFile::open(&Request {
         input: &job.input,
@@ -76,7 +83,7 @@ pub fn run(args: args::Decompress) -> Result<()> {
         && let Some(skipped) = render::screen::skipped(report.trailing_bytes)
     {
         // Beside numbers on standard output nothing is said, but this: bytes were left out.
-        say(&format!("latens: {}: {skipped}\n", one_line(&report.input)));
+        say_note(&report.input, &skipped);
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
+use crate::table::reading::named;
 
 /// What was extracted.
 #[derive(Debug, Serialize)]
@@ -29,11 +30,11 @@ struct Report {
 /// # Errors
 /// Bad input, I/O, wrong usage.
 pub fn run(args: &args::Extract) -> Result<()> {
-    let input = Input::File(args.model.clone());
+    let input = Input::of(&args.model);
     let limits = Limits::default();
     let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads))?;
     let reader = base::with(reader, args.base.as_deref(), limits)?;
-    let named = |e: Failure| e.in_file(&args.model);
+    let here = |e: Failure| named(e, &input);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
     let Some((number, entry)) = found else {
         let close = reader.tensors().map(|(_, entry)| entry.name);
@@ -43,11 +44,11 @@ pub fn run(args: &args::Extract) -> Result<()> {
             true => "latens inspect names all of them".to_string(),
             false => format!("did you mean {}?", close.join(", ")),
         };
-        return Err(named(Failure::usage(format!("no tensor {:?}", args.tensor)).hint(hint)));
+        return Err(here(Failure::usage(format!("no tensor {:?}", args.tensor)).hint(hint)));
     };
     let raw = bare(args.output.as_deref())?;
     let slice = extract::slice(&reader, number, &entry, args.rows.as_deref(), args.cols.as_deref());
-    let slice = slice.map_err(named)?;
+    let slice = slice.map_err(here)?;
     let output = match &args.output {
         Some(path) => Output::of(path),
         None => Output::File(PathBuf::from(format!("{}.npy", target::plain(&args.tensor)?))),

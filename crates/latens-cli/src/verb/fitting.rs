@@ -33,7 +33,7 @@ pub fn compress(args: &args::Compress, from: Format, to: Format) -> Result<()> {
     let is_pco = matches!(to, Format::Pco | Format::PcoZip);
     let is_parquet = to == Format::Parquet;
     let options = [
-        ("--columns", args.files.columns.is_some() && !has_columns(from)),
+        ("--columns", !args.files.columns.is_empty() && !has_columns(from)),
         ("--type", args.number_type.is_some() && !needs_type(from)),
         ("--skip-unsupported", args.skip_unsupported && from != Format::Parquet),
         ("--base", args.base.is_some()),
@@ -55,7 +55,7 @@ pub fn compress(args: &args::Compress, from: Format, to: Format) -> Result<()> {
 /// Options that do nothing.
 pub fn decompress(args: &args::Decompress, from: Format) -> Result<()> {
     let options = [
-        ("--columns", args.files.columns.is_some() && !has_columns(from)),
+        ("--columns", !args.files.columns.is_empty() && !has_columns(from)),
         ("--type", args.number_type.is_some() && from != Format::Dbp),
         ("--allow-trailing", args.allow_trailing && from != Format::Pco),
         ("--base", args.base.is_some()),
@@ -84,7 +84,7 @@ pub fn inspect(args: &args::Inspect, format: Format) -> Result<()> {
 /// Options that do nothing.
 pub fn advise(args: &args::Advise, format: Format) -> Result<()> {
     let options = [
-        ("--columns", args.columns.is_some() && !has_columns(format)),
+        ("--columns", !args.columns.is_empty() && !has_columns(format)),
         ("--type", args.number_type.is_some() && !needs_type(format)),
     ];
     refuse(&options, &format!("a .{format}"))

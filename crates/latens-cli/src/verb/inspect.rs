@@ -10,17 +10,16 @@ use latens::wcodec::{BaseFile, Config};
 use super::{fitting, page, print_json, print_out, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
-use crate::checkpoint;
+use crate::checkpoint::{self, origin::Origin};
 use crate::format::Format;
 use crate::io::parquet;
 use crate::io::pco_zip::{Inspection, PcoZipTable, inspect};
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
-use crate::output::folder;
 use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::dbp::{has_header, read_all};
-use crate::table::reading::shared;
+use crate::table::reading::{named, shared};
 
 /// Show what is inside.
 ///
@@ -38,7 +37,7 @@ pub fn run(args: &args::Inspect) -> Result<()> {
     let words = !quiet && !page_there;
     // A page that may not be written is no reason to wait for the report first.
     let besides = match checkpoint::is_checkpoint(format) {
-        true => checkpoint::sources(Some(&args.file), args.base.as_deref()),
+        true => checkpoint::sources(Some(&input), args.base.as_deref()),
         false => Vec::new(),
     };
     let open = |path: &PathBuf| page(&input, &besides, path, args.force);
@@ -46,12 +45,12 @@ pub fn run(args: &args::Inspect) -> Result<()> {
     let body = match format {
         Format::Pco => {
             let file = array::source::open(&input).and_then(array::inspect::read);
-            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::inspect::pco(&name, &file, colour))?;
             render::html::pco(&file)
         }
         Format::PcoZip => {
-            let file = archive(&input).map_err(|e| settle::in_input(e, &input))?;
+            let file = archive(&input).map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::archive::text(&name, &file, colour))?;
             render::archive::html(&file)
         }
@@ -62,14 +61,12 @@ pub fn run(args: &args::Inspect) -> Result<()> {
                     has_header(&bytes)?;
                     array::inspect_dbp::read(&bytes, args.number_type)
                 })
-                .map_err(|e| settle::in_input(e, &input))?;
+                .map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::dbp::text(&name, &file, colour))?;
             render::dbp::html(&file)
         }
         Format::Parquet => {
-            let file = shared(&input)
-                .and_then(parquet::inspect)
-                .map_err(|e| settle::in_input(e, &input))?;
+            let file = shared(&input).and_then(parquet::inspect).map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::parquet::text(&name, &file, colour))?;
             render::parquet::html(&file)
         }
@@ -84,14 +81,14 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let file = with_threads(args.common.threads, || {
                 checkpoint::inspect::read(&reader, bytes, quiet)
             });
-            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::tensors::text(&name, &file, colour))?;
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {
-            let file = checkpoint::open(&input)?;
+            let file = checkpoint::open(&input, format)?;
             let file = with_threads(args.common.threads, || checkpoint::flat::read(&file, quiet));
-            let file = file.map_err(|e| settle::in_input(e, &input))?;
+            let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::flat::text(&name, &file, colour))?;
             render::flat::html(&file)
         }
@@ -99,7 +96,7 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let what = format!(
                 "inspect looks into pco, pco.zip, dbp, parquet, safetensors, gguf and wcodec, not {other}"
             );
-            return Err(settle::in_input(Failure::usage(what), &input));
+            return Err(named(Failure::usage(what), &input));
         }
     };
     match out {
@@ -134,14 +131,11 @@ fn ablate(
     name: &str,
     colour: bool,
 ) -> Result<()> {
-    let folder = folder()?;
-    let path = match format {
-        Format::Wcodec => checkpoint::unpack(input, args.base.as_deref(), folder.path())?,
-        _ => checkpoint::path(input)?.to_path_buf(),
+    let origin = match format {
+        Format::Wcodec => Origin::unpacked(input, args.base.as_deref())?,
+        _ => Origin::of(input, format)?,
     };
-    let there = checkpoint::open(&Input::File(path))?;
-    // It is open: a signal from here on leaves nothing behind.
-    drop(folder);
+    let there = origin.open().map_err(|e| named(e, input))?;
     let base = match &args.base {
         Some(path) => {
             let opened = checkpoint::base::open(path, Limits::default())?;

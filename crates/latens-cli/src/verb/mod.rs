@@ -93,6 +93,11 @@ pub fn say_left_out(columns: &[String]) {
     }
 }
 
+/// Say what is no fault, but should be known of a file.
+pub fn say_note(file: &str, note: &str) {
+    say(&format!("latens: {}: {note}\n", one_line(file)));
+}
+
 /// Print words to stderr; a closed stderr is ignored.
 pub fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());

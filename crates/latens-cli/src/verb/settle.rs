@@ -103,14 +103,6 @@ pub fn only(named: Option<Format>, formats: &[Format]) -> Result<()> {
     }
 }
 
-/// The failure, with the input's name unless it has one.
-pub fn in_input(failure: Failure, input: &Input) -> Failure {
-    match input {
-        Input::Stdin => failure.in_file("standard input"),
-        Input::File(path) => failure.in_file(path),
-    }
-}
-
 fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| {
         let kind = there.file_type();

@@ -15,6 +15,7 @@ use crate::progress::Progress;
 use crate::render::screen::skipped;
 use crate::report::{Checksums, Verified};
 use crate::table;
+use crate::table::reading::{named, shared};
 
 /// One file of the report.
 #[derive(Debug, Serialize)]
@@ -34,11 +35,11 @@ struct Report {
     files: Vec<FileReport>,
 }
 
-/// Check each file; the exit code is 1 if any fails, 2 where none does and the tool was used wrongly.
+/// Check each file; the exit code is 1 if any fails.
 ///
 /// # Errors
-/// Where printing fails, and wrong usage of a single file or of `--base`: else a file that fails is a
-/// line of the report.
+/// Where printing fails, and wrong usage of a single file or of `--base`: else a file that fails,
+/// for whatever reason, is a line of the report.
 pub fn run(args: &args::Verify) -> Result<ExitCode> {
     let needs_none = |path: &PathBuf| {
         settle::input_format(&Input::of(path), args.from).is_ok_and(|f| f != Format::Wcodec)
@@ -47,17 +48,15 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
         return Err(Failure::usage("--base is for .wcodec files, and there is none"));
     }
     let mut report = Report { ok: true, files: Vec::new() };
-    let mut only_usage = true;
     for path in &args.files {
         let input = Input::of(path);
         let outcome = one(&input, args);
         report.ok &= outcome.is_ok();
-        only_usage &= outcome.as_ref().err().is_none_or(|e| e.exit() == Exit::Usage);
         let name = input.name();
         match &outcome {
             Err(e) if e.exit() == Exit::BrokenPipe => return outcome.map(|_| ExitCode::FAILURE),
             // Of a single file there is nothing else to report.
-            Err(e) if e.exit() == Exit::Usage && args.files.len() == 1 && !args.common.json => {
+            Err(e) if e.exit() == Exit::Usage && args.files.len() == 1 => {
                 return outcome.map(|_| ExitCode::FAILURE);
             }
             _ if args.common.json => {}
@@ -80,11 +79,7 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
     if args.common.json {
         print_json(&report)?;
     }
-    Ok(match (report.ok, only_usage) {
-        (true, _) => ExitCode::SUCCESS,
-        (false, true) => ExitCode::from(2),
-        (false, false) => ExitCode::FAILURE,
-    })
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
@@ -103,13 +98,16 @@ fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
         Format::Pco => {
             array::verify::verify(input, args.allow_trailing, &progress).map(all_or_none)
         }
-        Format::PcoZip | Format::Parquet | Format::Dbp => {
+        Format::PcoZip | Format::Parquet | Format::Dbp | Format::Npy | Format::Csv => {
             table::verify::verify(input, format, &progress)
         }
         Format::Safetensors | Format::Gguf | Format::Wcodec => {
             checkpoint::verify(input, format, args).map(all_or_none)
         }
-        other => Err(Failure::usage(format!("{other} holds nothing that could be verified"))),
+        Format::Raw => shared(input).and_then(|_| {
+            Err(named(Failure::usage("any bytes are bare numbers"), input)
+                .hint("there is nothing to verify; name the format where it is another: --from"))
+        }),
     });
     progress.finish();
     done

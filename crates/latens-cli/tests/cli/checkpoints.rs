@@ -227,7 +227,6 @@ fn checkpoints_and_columns_do_not_mix() {
     f.write("m.safetensors", &model(7));
     f.run(&["compress", "m.safetensors", "-o", "m.pco"]).ends_with(2, &["not compressed to pco"]);
     f.run(&["decompress", "m.safetensors"]).ends_with(2, &["not compressed"]);
-    f.run(&["compress", "-", "--from", "safetensors"]).ends_with(2, &["by position"]);
     f.run(&["compress", "m.safetensors"]).ok();
     f.run(&["decompress", "m.wcodec", "--to", "npy"]).ends_with(2, &["not npy"]);
     f.run(&["decompress", "m.wcodec", "--to", "gguf", "-o", "x"]).ends_with(2, &["not gguf"]);

@@ -24,7 +24,10 @@ mod salvage;
 mod signals;
 #[path = "../../../latens/tests/common/skipped.rs"]
 mod skipped;
+mod stdin;
+mod streams;
 mod tensors;
 mod threads;
 mod tool;
 mod usage;
+mod verify;

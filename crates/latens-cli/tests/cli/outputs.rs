@@ -279,3 +279,15 @@ fn silence_where_it_is_asked_for() {
     let done = f.run(&["verify", "-q", "a.pco"]).ok();
     assert_eq!((done.err.as_str(), done.out.len()), ("", 0));
 }
+
+#[test]
+fn one_of_a_thing_is_one() {
+    let f = Folder::new();
+    f.write("t.csv", b"a\n1\n");
+    f.run(&["compress", "t.csv", "-o", "t.parquet"]).ok();
+    let done = f.run(&["inspect", "t.parquet"]).ok();
+    assert!(done.text().contains("Parquet: 1 row × 1 column, 1 row group, "), "{}", done.text());
+    f.run(&["compress", "t.csv", "-o", "t.dbp"]).ok();
+    let done = f.run(&["inspect", "t.dbp"]).ok();
+    assert!(done.text().contains("DELTA_BINARY_PACKED: 1 number, "), "{}", done.text());
+}

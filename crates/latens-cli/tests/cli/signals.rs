@@ -79,6 +79,21 @@ fn term_removes_folders_made_for_outputs() {
 }
 
 #[test]
+fn no_signal_leaves_a_checkpoint_that_was_unpacked() {
+    let f = Folder::new();
+    let bytes = weights(1 << 20, 8);
+    f.write("m.safetensors", &safetensors(&[("w", "I8", &[1 << 10, 1 << 10], bytes)]));
+    f.run(&["compress", "-q", "--level", "1", "m.safetensors"]).ok();
+    for wait in [0, 5, 20, 80] {
+        let mut child = f.latens(&["inspect", "--ablate", "-q", "m.wcodec"]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        system("kill", &["-INT", &child.id().to_string()], &f.path(""));
+        child.wait().unwrap();
+        assert_eq!(f.names(), ["m.safetensors", "m.wcodec"]);
+    }
+}
+
+#[test]
 fn a_broken_pipe_is_quiet() {
     let f = Folder::new();
     f.write("a.npy", &column(200_000));

@@ -39,6 +39,7 @@ fn wrong_usage_takes_one_to_three_lines() {
     f.write("a.npy", &column(4));
     f.write("a.pco", b"x");
     f.write("a.csv", b"a\n1\n");
+    f.write("a.raw", b"1");
     for (args, said) in [
         (&["decompress", "a.pco", "--limit", "-1"][..], "'-1' for '--limit <N>'"),
         (&["decompress", "a.pco", "--max-output", "-1"], "'-1' for '--max-output <BYTES>'"),
@@ -50,20 +51,14 @@ fn wrong_usage_takes_one_to_three_lines() {
         (&["foo"], "foo"),
         (&["compress", "a.npy", "--levle", "3"], "--level"),
         (&["verify", "-"], "--from"),
-        (&["verify", "a.csv"], "csv"),
+        (&["verify", "a.raw"], "nothing to verify"),
+        (&["verify", "a.raw", "--json"], "nothing to verify"),
+        (&["compress", "a.csv", "--columns", "\"a"], "a quote is not closed"),
         (&["inspect", "a.npy"], "not npy"),
-        (&["extract", "-", "w"], "name a file"),
-        (&["decompress", "-", "--from", "wcodec"], "save it to a file"),
     ] {
         let done = f.run(args).ends_with(2, &[said]);
         assert!(done.err.starts_with("latens: ") && !done.err.contains("-- -1"), "{}", done.err);
     }
-    // Beside files that can be checked it is a line of the report.
-    f.run(&["compress", "a.npy", "-f"]).ok();
-    let done = f.run(&["verify", "a.pco", "a.csv"]);
-    assert_eq!((done.code, done.text().lines().count()), (Some(2), 2));
-    let done = f.run(&["verify", "none.pco", "a.csv"]);
-    assert_eq!((done.code, done.text().lines().count()), (Some(1), 2));
 }
 
 #[test]
@@ -101,6 +96,29 @@ fn options_that_do_nothing_are_refused() {
         assert!(done.err.starts_with(&said) && done.err.lines().count() == 1, "{}", done.err);
     }
     f.run(&["compress", "t.csv", "-o", "x.pco.zip", "--no-checksum"]).ok();
+}
+
+#[test]
+fn columns_are_named_as_in_csv() {
+    let f = Folder::new();
+    f.write("t.csv", b"\"a,b\",\"x \"\"y\"\"\",c\n1,2,3\n");
+    f.run(&["compress", "t.csv"]).ok();
+    let csv = |columns: &[&str]| {
+        let options = columns.iter().flat_map(|names| ["--columns", names]);
+        let args: Vec<&str> = ["decompress", "t.pco.zip", "-o", "-", "--to", "csv"]
+            .into_iter()
+            .chain(options)
+            .collect();
+        f.run(&args)
+    };
+    assert_eq!(csv(&["c,\"a,b\""]).ok().text(), "c,\"a,b\"\n3,1\n");
+    assert_eq!(csv(&["\"x \"\"y\"\"\""]).ok().text(), "\"x \"\"y\"\"\"\n2\n");
+    assert_eq!(csv(&["c", "\"a,b\""]).ok().text(), "c,\"a,b\"\n3,1\n");
+    // What an error lists can be given as it stands there.
+    csv(&["a,b"]).ends_with(2, &["`a`", "its columns are: \"a,b\", \"x \"\"y\"\"\", c"]);
+    let options = f.run(&["compress", "--help"]).ok();
+    assert!(options.text().contains("\"b,c\""), "{}", options.text());
+    assert!(f.run(&["man"]).ok().text().contains("\"b,c\""));
 }
 
 #[test]

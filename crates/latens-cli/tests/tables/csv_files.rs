@@ -67,7 +67,7 @@ fn spelling_may_change_and_values_do_not() {
 #[test]
 fn types_reach_parquet() {
     let bench = Bench::new();
-    bench.write("t.csv", "i,u,f,t,n\n-1,18446744073709551615,0.5,x,\n2,3,,y,\n");
+    bench.write("t.csv", "i,u,f,t,n\n-1,9223372036854775807,0.5,x,\n2,3,,y,\n");
     bench.ok(&["compress", "t.csv", "-o", "t.parquet"]);
     let file = open(&bench.path("t.parquet"));
     let descr = file.metadata().file_metadata().schema_descr_ptr();
@@ -91,6 +91,20 @@ fn types_reach_parquet() {
     );
     assert_eq!(columns[2].1, [Some(0.5f64.to_le_bytes().to_vec()), None]);
     assert_eq!(columns[4].1, [None, None]);
+}
+
+#[test]
+fn integers_beyond_i64_are_floats_or_text() {
+    let bench = Bench::new();
+    bench.write("t.csv", "float,text\n9223372036854775808,18446744073709551615\n1,1\n");
+    bench.ok(&["compress", "t.csv", "-o", "t.parquet"]);
+    let file = open(&bench.path("t.parquet"));
+    let descr = file.metadata().file_metadata().schema_descr_ptr();
+    let types: Vec<Type> = descr.columns().iter().map(|c| c.physical_type()).collect();
+    assert_eq!(types, [Type::DOUBLE, Type::BYTE_ARRAY]);
+    bench.ok(&["decompress", "t.parquet", "-o", "u.csv"]);
+    let back = "float,text\n9.223372036854776e18,18446744073709551615\n1.0,1\n";
+    assert_eq!(String::from_utf8_lossy(&bench.read("u.csv")), back);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::pco::layout::MAX_CHUNK_N;
 use crate::pco::layout::delta::{
     MAX_CONSECUTIVE_ORDER, MAX_CONV1_ORDER, MAX_STATE_LOG, MAX_WINDOW_LOG,
 };
+use crate::watch::Watch;
 
 /// The highest level.
 pub const MAX_LEVEL: u32 = 12;
@@ -93,6 +94,8 @@ pub struct Config {
     /// `None` where the caller leaves it open.
     pub(crate) chunk_n: Option<usize>,
     pub(crate) checksum: bool,
+    /// Asked between the steps of a chunk.
+    pub(crate) watch: Watch,
 }
 
 impl Default for Config {
@@ -104,6 +107,7 @@ impl Default for Config {
             favor: Favor::Balanced,
             chunk_n: None,
             checksum: true,
+            watch: Watch::NONE,
         }
     }
 }

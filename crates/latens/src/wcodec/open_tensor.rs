@@ -1,23 +1,19 @@
 //! A tensor of an open file: its descriptor read, its groups found, its sources decoded on demand.
 
+mod symbols;
+
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::class::windows::Windows;
-use crate::wcodec::class::{Blocks, Terms};
-use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::part::{Fetch, PartDecoder, Places, TRUSTED, Telling};
-use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::ends::{read, read_into};
-use crate::wcodec::kept::{Kept, Numbers};
+use crate::wcodec::kept::Kept;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
-use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
-use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
-use crate::wcodec::layout::symbols::Symbols;
+use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::plane::Part;
 use crate::wcodec::reader::Reader;
@@ -43,9 +39,6 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     threads: usize,
     telling: Telling,
 }
-
-/// Bytes that a source in another entry may have beyond four for each symbol.
-const MOST_SPARE: usize = 4096;
 
 impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// Reads the descriptor of entry `number`.
@@ -246,120 +239,6 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         decode(&decoder, &fetch)
     }
 
-    /// All numbers that the classes of a part need: levels, zero point, row maps, in this order.
-    pub(crate) fn sources(&self, number: usize, record: &PartRecord) -> Result<Vec<Numbers>> {
-        let rule = match &record.codec {
-            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.classes.as_ref(),
-            _ => None,
-        };
-        let Some(rule) = rule else { return Ok(Vec::new()) };
-        let mut held = Vec::new();
-        for source in rule.levels.iter().chain(&rule.zero) {
-            held.push(self.numbers(&source.of, number)?);
-            if let Some(map) = &source.row_map {
-                held.push(self.numbers(map, number)?);
-            }
-        }
-        Ok(held)
-    }
-
-    fn numbers(&self, of: &PartOf, before: usize) -> Result<Numbers> {
-        match of {
-            PartOf::Own(part) if *part < before => {
-                let record = self.descriptor.parts.get(*part);
-                // Else a few bytes could ask for any amount of work.
-                if record.is_some_and(|p| p.sources() > 0) {
-                    return Err(self.wrong(format!("part {part} is a source and has sources")));
-                }
-                let count = record.map_or(0, |p| p.shape.count());
-                Ok(Numbers::of(self.part(*part, 0..count)?))
-            }
-            PartOf::Own(part) => Err(self.wrong(format!("part {part} is not an earlier one"))),
-            _ if !self.outermost => Err(self.wrong("a source has a source elsewhere")),
-            PartOf::Other { entry: EntryRef::Entry(n), view, part } => {
-                // At most a number of 32 bits for each symbol: else a few bytes could ask for the
-                // decoding of a large entry over and over.
-                let count = self.descriptor.parts.get(before).map_or(0, |p| p.shape.count());
-                let Ok(length) = self.reader.byte_length(*n) else {
-                    return Err(self.wrong(format!("there is no entry {n}, a source")));
-                };
-                if length > count.saturating_mul(4).saturating_add(MOST_SPARE) {
-                    let what = format!("{} is too large a source", self.reader.place(*n));
-                    return Err(self.wrong(what));
-                }
-                let open = Self::open_at(self.reader, *n, false)?;
-                let mut bytes = Vec::new();
-                open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
-                split(&open.entry, *view, bytes, *part).map_err(self.claim())
-            }
-            PartOf::Other { entry: EntryRef::Base(name), view, part } => {
-                let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
-                let layout = view.layout(dtype, &shape, bytes.len() as u64);
-                take(layout, &bytes, *part).map_err(self.claim())
-            }
-        }
-    }
-
-    pub(crate) fn symbols<'b>(
-        &'b self,
-        number: usize,
-        symbols: &'b Symbols,
-        bits: u32,
-        bitplane: bool,
-        held: &[Numbers],
-    ) -> Result<SymbolDecoder<'b>> {
-        let none = || self.wrong(format!("there is no part {number}"));
-        let kept = &self.descriptor.part(number).ok_or_else(none)?.slots;
-        let slots = match kept.get() {
-            Some(slots) => slots,
-            None if bitplane => kept.get_or_init(|| Slots::Narrow(Vec::new())),
-            None => {
-                let made = Slots::new(symbols, bits, self.reader.bank()?).map_err(self.claim())?;
-                kept.get_or_init(|| made)
-            }
-        };
-        let reference = match symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) {
-            None => Vec::new(),
-            Some(of) => {
-                let numbers = self.numbers(of, number)?;
-                let fits = numbers.width == 1
-                    && numbers.bits == bits
-                    && numbers.bytes.len() == symbols.count;
-                if !fits {
-                    return Err(self.wrong("the reference is of another size"));
-                }
-                numbers.bytes
-            }
-        };
-        let terms = match &symbols.classes {
-            None => None,
-            Some(rule) => {
-                let mut held = held.iter();
-                let mut blocks = |source: &Source, zero: bool| -> Result<Blocks> {
-                    let none = || self.wrong("a source of classes is missing");
-                    let numbers = held.next().ok_or_else(none)?.source(source.width());
-                    let map = match &source.row_map {
-                        None => None,
-                        Some(_) => Some(held.next().ok_or_else(none)?.source(4)),
-                    };
-                    let made = if zero {
-                        Blocks::zeros(source, numbers, map, symbols.cols)
-                    } else {
-                        Blocks::levels(source, numbers, map, symbols.cols)
-                    };
-                    made.map_err(self.claim())
-                };
-                let levels =
-                    rule.levels.iter().map(|s| blocks(s, false)).collect::<Result<Vec<_>>>()?;
-                let zero = rule.zero.as_ref().map(|s| blocks(s, true)).transpose()?;
-                Some(Terms { rule, levels: levels.into(), zero: zero.map(Cow::Owned) })
-            }
-        };
-        let step = if symbols.pairs { 2 } else { 1 };
-        let windows = terms.as_ref().and_then(|t| Windows::new(t, step, symbols.coded_cols()));
-        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, windows, reference })
-    }
-
     /// All bytes of the tensor, in place of what `out` holds.
     pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
         let length = self.entry.length;
@@ -467,14 +346,4 @@ fn layout(entry: &EntryRecord<'_>, view: View) -> Result<Layout> {
     let shape = if entry.dtype().is_none() { vec![length] } else { entry.shape() };
     let layout = view.layout(dtype, &shape, length);
     layout.ok_or_else(|| Error::corrupt(0, format!("view {} does not fit {name}", view.name())))
-}
-
-fn split(entry: &EntryRecord<'_>, view: View, bytes: Vec<u8>, part: usize) -> Result<Numbers> {
-    take(layout(entry, view).ok(), &bytes, part)
-}
-
-fn take(layout: Option<Layout>, bytes: &[u8], part: usize) -> Result<Numbers> {
-    let parts = layout.and_then(|l| l.split(bytes));
-    let part = parts.and_then(|p| p.into_iter().nth(part));
-    part.map(Numbers::of).ok_or_else(|| Error::corrupt(0, "a source does not have such parts"))
 }

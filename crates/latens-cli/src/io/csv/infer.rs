@@ -11,8 +11,7 @@ const MOST_DIGITS: usize = 767;
 /// What the fields seen so far allow.
 #[derive(Clone, Debug)]
 pub(super) struct Inference {
-    signed: bool,
-    unsigned: bool,
+    integer: bool,
     float: bool,
     utf8: bool,
     /// Whether a number has been seen; words such as `NaN` alone make no column of numbers.
@@ -23,14 +22,7 @@ pub(super) struct Inference {
 
 impl Inference {
     pub(super) fn new() -> Self {
-        Inference {
-            signed: true,
-            unsigned: true,
-            float: true,
-            utf8: true,
-            number: false,
-            nulls: false,
-        }
+        Inference { integer: true, float: true, utf8: true, number: false, nulls: false }
     }
 
     /// Take one more field into account.
@@ -39,13 +31,12 @@ impl Inference {
             self.nulls = true;
             return;
         }
-        if self.signed || self.unsigned || self.float {
+        if self.integer || self.float {
             let text = std::str::from_utf8(field).unwrap_or_default();
             let shape = Shape::of(text);
             self.number |= matches!(shape, Some(Shape::Integer | Shape::Decimal));
             let integer = shape == Some(Shape::Integer);
-            self.signed = self.signed && integer && text.parse::<i64>().is_ok();
-            self.unsigned = self.unsigned && integer && text.parse::<u64>().is_ok();
+            self.integer = self.integer && integer && text.parse::<i64>().is_ok();
             self.float = self.float && shape.is_some_and(|shape| shape.fits_f64(text));
         }
         self.utf8 = self.utf8 && std::str::from_utf8(field).is_ok();
@@ -53,11 +44,8 @@ impl Inference {
 
     /// The type of the column.
     pub(super) fn settle(&self) -> (Storage, LogicalType) {
-        if self.number && self.signed {
+        if self.number && self.integer {
             (Storage::Number(NumberType::I64), LogicalType::None)
-        } else if self.number && self.unsigned {
-            let logical = LogicalType::Integer { bits: 64, signed: false };
-            (Storage::Number(NumberType::U64), logical)
         } else if self.number && self.float {
             (Storage::Number(NumberType::F64), LogicalType::None)
         } else if self.utf8 {
@@ -146,12 +134,13 @@ mod tests {
 
     #[test]
     fn types_are_found() {
-        let cases: [(&[&str], &str); 26] = [
+        let cases: [(&[&str], &str); 27] = [
             (&[], "text"),
             (&["", ""], "text"),
             (&["1", "", "-2"], "i64"),
             (&["-9223372036854775808", "9223372036854775807"], "i64"),
-            (&["0", "18446744073709551615"], "u64"),
+            (&["0", "18446744073709551615"], "text"),
+            (&["9223372036854775808", "1"], "f64"),
             (&["-1", "18446744073709551615"], "text"),
             (&["18446744073709551616"], "f64"),
             (&["123456789012345678901234"], "text"),

@@ -3,6 +3,7 @@
 
 use crate::message::{Failure, Result};
 use crate::parallel;
+use crate::render::units::counted;
 use crate::table::model::{Field, LogicalType, Schema, Storage};
 use crate::table::piece::{ByteValues, Piece, Values, any_numbers};
 use crate::table::source::{Column, PIECE_BYTES, PIECE_ROWS, Table, no_column};
@@ -104,7 +105,8 @@ fn of_kind(error: &csv::Error, byte: Option<u64>) -> Failure {
         csv::ErrorKind::Io(e) => Failure::from(std::io::Error::new(e.kind(), e.to_string())),
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let failure = Failure::new(format!(
-                "corrupt: a record of {len} fields; the header line has {expected_len}"
+                "corrupt: a record of {}; the header line has {expected_len}",
+                counted(*len, "field")
             ));
             match (pos, byte) {
                 (Some(pos), Some(byte)) => {
@@ -164,7 +166,6 @@ fn parse(field: &Field, fields: &ByteValues) -> Result<Piece> {
     let numbers = || -> Result<AnyNumbers> {
         match field.storage {
             Storage::Number(NumberType::I64) => numbers::<i64>(fields),
-            Storage::Number(NumberType::U64) => numbers::<u64>(fields),
             _ => numbers::<f64>(fields),
         }
     };

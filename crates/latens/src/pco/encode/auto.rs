@@ -61,6 +61,7 @@ pub(crate) fn plan<L: Latent>(
     let Weighed { sample, sorted, mut candidates, bound } = weighed;
     let mut rivals = Vec::new();
     let mut best = search.best(&sample, &mut candidates, &mut rivals);
+    config.watch.ask()?;
     // The best mode that is no dictionary.
     let plain = best.as_ref().map_or(ModeChoice::Classic, |best| best.mode);
     if mode.is_none() {
@@ -85,9 +86,11 @@ pub(crate) fn plan<L: Latent>(
         }
     }
     let mut best = best.ok_or_else(too_many)?;
+    config.watch.ask()?;
     if config.delta == DeltaSpec::Auto {
         let recurrence = Recurrence::of(&sample, &sorted);
         search.refine(&latents, &sample, recurrence, &mut best);
+        config.watch.ask()?;
         let is_dict = matches!(best.mode, ModeChoice::Dict { .. });
         let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
         let bits = search.bits_each(&best);
@@ -120,6 +123,7 @@ pub(crate) fn plan<L: Latent>(
             return exact::decide(latents, best, rivals, config.level).ok_or_else(too_many);
         }
     }
+    config.watch.ask()?;
     let latents = match best.whole.take() {
         Some(whole) => {
             spare::give(latents);

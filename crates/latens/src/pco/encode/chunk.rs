@@ -38,6 +38,7 @@ impl<L: Latent> Chunk<L> {
             return Err(Error::invalid("the pages' lengths do not sum to the chunk's"));
         }
         let plan = choose::plan(latents, ty, config)?;
+        config.watch.ask()?;
         let mode = plan.latents.mode.clone();
         let has_indices = plan.latents.primary.latents().is_none();
         let has_secondary = plan.latents.secondary.is_some();
@@ -62,6 +63,7 @@ impl<L: Latent> Chunk<L> {
             };
             page_lens.iter().map(to_page).collect()
         };
+        config.watch.ask()?;
         // A chunk without pages has the variable too.
         let lookbacks = matches!(delta, DeltaPayload::Lookback { .. })
             .then(|| train(&pages, effort, |p| p.delta.as_ref()));
@@ -70,6 +72,7 @@ impl<L: Latent> Chunk<L> {
         } else {
             Primary::Latents(train(&pages, effort, |p| p.primary.latents()))
         };
+        config.watch.ask()?;
         let secondary = has_secondary.then(|| train(&pages, effort, |p| p.secondary.as_ref()));
         let meta = ChunkMeta {
             mode,

@@ -34,7 +34,9 @@ pub(crate) struct Piece<L> {
 impl<L: Latent> Piece<L> {
     fn new(latents: Vec<L>, ty: NumberType, config: &Config) -> Result<Self> {
         let n = latents.len();
-        Ok(Self::of(n, ty, Chunk::new(latents, ty, &[n], config)?))
+        let chunk = Chunk::new(latents, ty, &[n], config)?;
+        config.watch.ask()?;
+        Ok(Self::of(n, ty, chunk))
     }
 
     /// See [`Chunk::plain`].

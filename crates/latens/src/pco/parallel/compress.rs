@@ -44,6 +44,14 @@ pub fn compress_to<T: Number, W: Write>(
     threads: usize,
     watch: &Watch,
 ) -> Result<W> {
+    let asking;
+    let config = match *watch == Watch::NONE {
+        true => config,
+        false => {
+            asking = Config { watch: watch.clone(), ..config.clone() };
+            &asking
+        }
+    };
     let mut encoder = Encoder::new(writer, T::TYPE, numbers.len() as u64, config)?;
     let mut jobs = Vec::new();
     let mut rest = numbers;
@@ -101,5 +109,37 @@ pub fn compress_to<T: Number, W: Write>(
     match written == count {
         true => encoder.finish(),
         false => Err(Error::invalid("chunks were left out")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn a_single_chunk_asks_on_its_way() {
+        let numbers: Vec<u64> = (0..50_000).map(|i| i * i % 7919).collect();
+        let config = Config::default();
+        let calls_until = |last: u64| {
+            let calls = Arc::new(AtomicU64::new(0));
+            let own = Arc::clone(&calls);
+            let watch =
+                Watch::new(move |_| match own.fetch_add(1, Ordering::Relaxed) + 1 == last {
+                    true => Err(Error::stopped()),
+                    false => Ok(()),
+                });
+            let made = compress_with(&numbers, &config, 1, &watch);
+            (calls.load(Ordering::Relaxed), made)
+        };
+        let (all, made) = calls_until(u64::MAX);
+        assert_eq!(made.unwrap(), crate::pco::compress(&numbers, &config).unwrap());
+        assert!(all >= 5, "{all}");
+        for last in 1..=all {
+            let (calls, made) = calls_until(last);
+            assert!(made.unwrap_err().is_stopped());
+            assert_eq!(calls, last);
+        }
     }
 }

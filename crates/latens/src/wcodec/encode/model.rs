@@ -1,28 +1,31 @@
 //! Classes of symbols by the direct coder, and the predictor that leaves the least of them. What takes the
 //! time of it knows nothing of other tensors; tables, which they share, come last.
 
+mod pairs;
+mod predicted;
+
 use crate::ans::rans::MAX_TABLE_BITS;
 use crate::error::Result;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::candidates::{circular_mean, sample_step};
-use crate::wcodec::encode::columns::{Centred, Means, column_means, means, subtract};
+use crate::wcodec::encode::candidates::sample_step;
+use crate::wcodec::encode::columns::{Centred, Means, column_means};
 use crate::wcodec::encode::cost::{self, Histogram};
-use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way};
 use crate::wcodec::encode::plan::{Explained, Pairs, Plan, explain, glance};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::streams::Direct;
-use crate::wcodec::encode::symbols::{DirectConfig, GROUP, Job, STATES_BYTES, group_rows};
+use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, group_rows};
 use crate::wcodec::encode::tally::Tallies;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::short_stream;
-use crate::wcodec::layout::symbols::{COLUMN, LINEAR, Prediction, REFERENCE, Symbols};
+use crate::wcodec::layout::symbols::{COLUMN, Prediction, Symbols};
 use crate::wcodec::plane::Role;
-use crate::wcodec::predictor::linear::{MAX_REACH, Weights};
-use crate::wcodec::tiled::Tiles;
+
+use pairs::{in_pairs, may_pair};
+use predicted::{Predicted, by_columns, by_reference, stream_bits, uniform};
 
 /// Symbols of a row where they are recut, and what rows are longer than then.
 const RECUT_COLS: usize = 1 << 16;
@@ -64,14 +67,6 @@ enum Paired {
     /// That, and they are not coded otherwise.
     Surely,
     Apart(Box<Explained>),
-}
-
-/// What a prediction leaves of symbols.
-struct Predicted {
-    prediction: Prediction,
-    modelling: Modelling,
-    /// All of it, where it had to be made.
-    residuals: Option<Vec<u8>>,
 }
 
 /// Chooses classes for a part of symbols.
@@ -170,69 +165,6 @@ impl Modelling {
             Paired::Surely => Plan { bits: f64::INFINITY, ..Plan::default() },
             _ => finer(&self.single, n, config, bank),
         }
-    }
-}
-
-/// What another plane leaves of symbols.
-fn by_reference(
-    job: &Job<'_, '_>,
-    matrix: Matrix<'_>,
-    sources: &Sources<'_>,
-    recut: bool,
-) -> Result<Option<Predicted>> {
-    let reference = job.reference.filter(|r| r.symbols.len() == matrix.len() && !recut);
-    let (Some(reference), Some(symbols)) = (reference, matrix.symbols.held()) else {
-        return Ok(None);
-    };
-    let mut data = symbols.to_vec();
-    subtract(&mut data, reference.symbols, matrix.bits);
-    let of = Some(reference.of.clone());
-    let prediction = Prediction { reference: of, ..uniform(REFERENCE) };
-    Predicted::new(prediction, data, matrix, sources).map(Some)
-}
-
-/// What other columns leave of those of `explained` symbols.
-fn by_columns(
-    job: &Job<'_, '_>,
-    matrix: Matrix<'_>,
-    sources: &Sources<'_>,
-    explained: &Explained,
-) -> Result<Option<Predicted>> {
-    let wanted = job.config.linear && sources.hints.side && job.role == Role::Weights;
-    let Some(symbols) = matrix.symbols.held().filter(|_| wanted && is_tall(matrix)) else {
-        return Ok(None);
-    };
-    let centre = u8::try_from(circular_mean(&explained.whole, 1 << matrix.bits)).unwrap_or(0);
-    let means = means(matrix)?;
-    let ask = || job.watch.ask();
-    let weights = linear::fit(symbols, matrix.cols, matrix.bits, &means, centre, &ask)?;
-    if weights.is_none() {
-        return Ok(None);
-    }
-    let prediction = Prediction { centre, means: Some(means), weights, ..uniform(LINEAR) };
-    let data = residuals_of(&prediction, symbols, matrix, &ask)?;
-    Predicted::new(prediction, data, matrix, sources).map(Some)
-}
-
-impl Predicted {
-    fn new(
-        prediction: Prediction,
-        data: Vec<u8>,
-        matrix: Matrix<'_>,
-        sources: &Sources<'_>,
-    ) -> Result<Self> {
-        let left = Matrix { symbols: Data::Held(&data), ..matrix };
-        let mut single = explain(left, sources, left.count(sample_step(left))?, None, &[])?;
-        single.complete(left, sources)?;
-        let modelling = Modelling { single, pairs: Paired::None };
-        Ok(Self { prediction, modelling, residuals: Some(data) })
-    }
-
-    /// Bits of what the prediction itself takes.
-    fn stream_bits(&self) -> f64 {
-        let weights = self.prediction.weights.as_ref().map(Weights::bytes);
-        let streams = self.prediction.means.iter().chain(&weights);
-        stream_bits(streams.map(|values| short_stream::cost(values)).sum())
     }
 }
 
@@ -338,11 +270,6 @@ fn pays_at_a_glance(
     Ok(left + stream <= glance(matrix, sources, sampled, &tallies)?)
 }
 
-/// Bits of a prediction whose streams take so many bytes.
-fn stream_bits(bytes: usize) -> f64 {
-    8.0 * (bytes + 24) as f64
-}
-
 /// What `f` makes of what the means of columns leave of symbols: in memory where it is little.
 fn centred<T>(
     matrix: Matrix<'_>,
@@ -352,92 +279,4 @@ fn centred<T>(
     let centred = Centred { symbols: matrix.symbols, means, bits: matrix.bits };
     let whole = Data::Read(&centred).whole_if(matrix.len() <= MOST_KEPT)?;
     f(whole.as_deref().map_or(Data::Read(&centred), Data::Held))
-}
-
-/// One predictor for all tiles.
-fn uniform(predictor: u8) -> Prediction {
-    Prediction {
-        tile_rows: 16,
-        tile_cols: 16,
-        predictor,
-        centre: 0,
-        transform: false,
-        means: None,
-        weights: None,
-        reference: None,
-    }
-}
-
-/// Whether there are rows enough for weights between columns to be worth their bytes.
-fn is_tall(matrix: Matrix<'_>) -> bool {
-    let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
-    matrix.cols >= 8 && rows >= 16 * matrix.cols.min(MAX_REACH)
-}
-
-/// What one predictor for all tiles leaves of the symbols.
-fn residuals_of(
-    prediction: &Prediction,
-    symbols: &[u8],
-    matrix: Matrix<'_>,
-    ask: &dyn Fn() -> Result<()>,
-) -> Result<Vec<u8>> {
-    let mut data = vec![0; symbols.len()];
-    let tiles = Tiles::of_all(prediction);
-    let cols = matrix.cols.max(1);
-    // A row is predicted by itself, so a few can be as well as all.
-    let step = (GROUP / cols).max(1) * cols;
-    for (out, symbols) in data.chunks_mut(step).zip(symbols.chunks(step)) {
-        ask()?;
-        let band = tiles.band(prediction, matrix.bits, symbols.len() / cols, cols, &[])?;
-        band.residual_symbols(symbols, out)?;
-    }
-    Ok(data)
-}
-
-/// Sizes of the tables of pairs: the smaller ones where these cost so much more of all bits at most. Those
-/// of 2^14 slots save 0.01 % more than those of 2^13, and take twice the memory of a decoder.
-const PAIR_BITS: u32 = 12;
-const FINE_PAIR_BITS: u32 = 13;
-const LOSS_OF_PAIRS: f64 = 0.0006;
-/// Symbols from which on pairs may pay.
-const PAIRED: usize = 1 << 14;
-
-/// Whether two symbols of four bits may be coded as one, which halves the steps of a decoder.
-fn may_pair(matrix: Matrix<'_>) -> bool {
-    let n = matrix.len();
-    let even = matrix.cols.is_multiple_of(2) && n.is_multiple_of(2);
-    matrix.bits == 4 && even && n >= PAIRED
-}
-
-/// Pairs of symbols, and the size of their tables, which are products of those of single ones. `None`
-/// where that cannot be.
-fn in_pairs(explained: &Explained, config: DirectConfig, bank: &mut Bank) -> Option<(Plan, u32)> {
-    let mut single = explained.tables(config.table_bits, bank);
-    if let Some(rule) = &mut single.classes {
-        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
-    }
-    let before = bank.len();
-    let fine = products(single.clone(), FINE_PAIR_BITS, bank)?;
-    let kept = bank.take_from(before);
-    match products(single, PAIR_BITS, bank) {
-        Some(plan) if plan.bits <= fine.bits * (1.0 + LOSS_OF_PAIRS) => Some((plan, PAIR_BITS)),
-        _ => {
-            bank.take_from(before);
-            bank.give_back(kept);
-            Some((fine, FINE_PAIR_BITS))
-        }
-    }
-}
-
-/// Products in place of the tables of single symbols.
-fn products(mut plan: Plan, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
-    for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
-        let before = bank.len();
-        let product = bank.product(*table, *table, table_bits)?;
-        let single = bank.bits_under(*table, histogram);
-        plan.bits += bank.bits_of_pairs(product, histogram) - single;
-        plan.bits += 8.0 * bank.bytes_from(before) as f64;
-        *table = product;
-    }
-    Some(plan)
 }

@@ -3,7 +3,7 @@
 //! Columns of an embedding are no neighbours, so that tiles say nothing about them; but they are
 //! correlated, each with many others a little. Weights follow from all rows (`encode/linear.rs`).
 
-use super::{Band, low};
+use super::band::{Band, low};
 use latens_kernels::dispatch::Present;
 use latens_kernels::taps::{Column, LANES, sums};
 use std::ops::Range;

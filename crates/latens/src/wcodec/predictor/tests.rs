@@ -1,5 +1,7 @@
-use super::linear::MAX_REACH;
+use super::band::low;
+use super::linear::{MAX_REACH, Weights};
 use super::*;
+use crate::wcodec::tile::TileSize;
 
 pub(crate) fn noise(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -1,0 +1,42 @@
+//! What `latens extract` takes.
+
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+use super::shared::Common;
+
+/// `latens extract`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Only what holds the slice is decoded. INT4 comes out one value per i8, as the packing means it;
+BF16, which NumPy does not have, as f32 of the same value; complex numbers as pairs of f32.
+Rows are those of the first dimension (of a vector its numbers), and keep the dimensions behind it.
+With --cols what lies behind the first dimension is one.
+
+Example:
+  latens extract model.wcodec layers.0.q_proj.weight --rows 0:64 -o rows.npy")]
+pub struct Extract {
+    /// A .wcodec file; `-` for stdin
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The tensor's name
+    #[arg(value_name = "TENSOR")]
+    pub tensor: String,
+    /// Rows A to B, B not among them
+    #[arg(long, value_name = "A:B")]
+    pub rows: Option<String>,
+    /// Columns C to D, D not among them
+    #[arg(long, value_name = "C:D")]
+    pub cols: Option<String>,
+    /// What to write, .npy or .raw; `-` for stdout. TENSOR.npy where it is not given
+    #[arg(short, long, value_name = "OUT.npy", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The checkpoint that the file was made against
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub base: Option<PathBuf>,
+    /// Replace an existing output
+    #[arg(short, long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub common: Common,
+}

@@ -1,0 +1,110 @@
+//! Where a checkpoint is read from: files as people ship it, standard input, or a `.wcodec` that was
+//! unpacked. What has no name goes through files without one: they are gone with the process.
+
+use latens::Limits;
+use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::base;
+use crate::format::Format;
+use crate::io::section::SharedFile;
+use crate::job::Input;
+use crate::message::{Failure, Result};
+use crate::output::nameless;
+use crate::table::reading::shared;
+
+/// Files of a checkpoint, which can be opened again and again.
+pub enum Origin {
+    /// A file, or the index of several beside it.
+    Path(PathBuf),
+    /// Names and bytes, the one to open first.
+    Spooled(Vec<(String, SharedFile)>),
+}
+
+impl Origin {
+    /// That of an input in this format; standard input and pipes are read to their ends.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn of(input: &Input, format: Format) -> Result<Self> {
+        // What is missing, or a folder, is said to be that when it is opened.
+        let is_stream = |path: &Path| path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir());
+        Ok(match input {
+            Input::File(path) if !is_stream(path) => Origin::Path(path.clone()),
+            _ => Origin::Spooled(vec![(name_of_stream(format), shared(input)?)]),
+        })
+    }
+
+    /// The files that a `.wcodec` was made from.
+    ///
+    /// # Errors
+    /// Bad input, I/O.
+    pub fn unpacked(input: &Input, base: Option<&Path>) -> Result<Self> {
+        let limits = Limits::default();
+        let reader = base::with(super::reader(input, limits, 0)?, base, limits)?;
+        let names: Vec<String> = reader.files().map(|(name, _)| name.to_string()).collect();
+        let mut files = Vec::new();
+        for (number, name) in names.into_iter().enumerate() {
+            let mut file = nameless()?;
+            let written = reader.write_file(number, &mut file);
+            written.map_err(|e| Failure::from(e).in_file(input.name()))?;
+            files.push((name, SharedFile::new(file)?));
+        }
+        let index = files.iter().position(|(name, _)| name.ends_with(".index.json"));
+        match files.is_empty() {
+            true => return Err(Failure::new("the file holds no checkpoint")),
+            false => files.swap(0, index.unwrap_or(0)),
+        }
+        Ok(Origin::Spooled(files))
+    }
+
+    /// The checkpoint.
+    ///
+    /// # Errors
+    /// Bad input, I/O.
+    pub fn open(&self) -> Result<Checkpoint> {
+        match self {
+            Origin::Path(path) => {
+                let there = std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
+                if !there.is_file() {
+                    return Err(Failure::new("a checkpoint is a regular file").in_file(path));
+                }
+                Checkpoint::open(path).map_err(|e| Failure::from(e).in_file(path))
+            }
+            Origin::Spooled(files) => {
+                let (name, file) = files.first().ok_or_else(|| Failure::new("no checkpoint"))?;
+                let shard = |name: &str| match files.iter().find(|(known, _)| known == name) {
+                    Some((_, file)) => Ok(Box::new(file.clone()) as _),
+                    None => Err(latens::Error::invalid("there is no such file")),
+                };
+                let quantization = Quantization::default();
+                let read =
+                    Checkpoint::read(name.clone(), Box::new(file.clone()), quantization, &shard);
+                Ok(read?)
+            }
+        }
+    }
+
+    /// The file to open first.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn file(&self) -> Result<SharedFile> {
+        match self {
+            Origin::Path(path) => {
+                let opened = File::open(path).and_then(SharedFile::new);
+                opened.map_err(|e| Failure::from(e).in_file(path))
+            }
+            Origin::Spooled(files) => {
+                let (_, file) = files.first().ok_or_else(|| Failure::new("no checkpoint"))?;
+                Ok(file.clone())
+            }
+        }
+    }
+}
+
+/// What a checkpoint from a stream is called within a `.wcodec`.
+pub fn name_of_stream(format: Format) -> String {
+    format!("model.{format}")
+}
