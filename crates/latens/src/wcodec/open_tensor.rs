@@ -21,7 +21,7 @@ use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::plane::Part;
 use crate::wcodec::reader::Reader;
-use crate::wcodec::view::{Layout, Values, View};
+use crate::wcodec::view::{Form, Layout, PartLayout, Values, View, WordOrder};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,6 +42,14 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     outermost: bool,
     threads: usize,
     telling: Telling,
+}
+
+/// Words of a part, and how they become those of the tensor.
+struct Words {
+    width: u8,
+    order: WordOrder,
+    /// Stored bytes.
+    stored: usize,
 }
 
 /// Bytes that a source in another entry may have beyond four for each symbol.
@@ -290,7 +298,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 let open = Self::open_at(self.reader, *n, false)?;
                 let mut bytes = Vec::new();
                 open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
-                split(&open.entry, *view, bytes, *part).map_err(self.claim())
+                let numbers = split(&open.entry, *view, &bytes, *part).map_err(self.claim())?;
+                self.reader.last.keep_source(open.descriptor.holder, bytes);
+                Ok(numbers)
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
                 let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
@@ -314,7 +324,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             Some(slots) => slots,
             None if bitplane => kept.get_or_init(|| Slots::Narrow(Vec::new())),
             None => {
-                let made = Slots::new(symbols, bits, self.reader.bank()?).map_err(self.claim())?;
+                let spare = self.reader.last.spare();
+                let made = Slots::new(symbols, bits, self.reader.bank()?, spare);
+                let made = made.map_err(self.claim())?;
                 kept.get_or_init(|| made)
             }
         };
@@ -363,7 +375,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// All bytes of the tensor, in place of what `out` holds.
     pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
         let length = self.entry.length;
-        if self.alone().is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
+        let stored = self.alone().or_else(|| self.words().map(|words| words.stored));
+        if stored.is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
             self.reader.open.limits.check_output(length as u64)?;
             out.resize(length, 0);
             return self.bytes_into(out).map_err(Error::after_none);
@@ -408,8 +421,22 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             }
             _ => false,
         };
-        let stored = part.groups.iter().fold(0usize, |sum, g| sum.saturating_add(g.length));
-        (same && part.role == of_layout.role).then_some(stored)
+        (same && part.role == of_layout.role).then_some(part.stored())
+    }
+
+    /// The words of the only part, where they become the bytes of the tensor one by one.
+    fn words(&self) -> Option<Words> {
+        let [part] = &self.descriptor.parts[..] else { return None };
+        let View::Words { width, order } = self.descriptor.view else { return None };
+        let of_layout = self.layout().ok()?.parts();
+        let [PartLayout { role, form: Form::Words { float, .. } }] = of_layout[..] else {
+            return None;
+        };
+        let count = self.entry.length / usize::from(width.max(1));
+        let fits = part.role == role
+            && part.shape == PartShape::Words { width, float, count }
+            && count * usize::from(width) == self.entry.length;
+        fits.then(|| Words { width, order, stored: part.stored() })
     }
 
     /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
@@ -422,6 +449,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 self.entry.length
             )));
         }
+        if self.outermost && self.reader.last.take_source(self.descriptor.holder, out) {
+            return self.end();
+        }
         if self.alone().is_some() {
             let cols = usize::try_from(self.layout()?.cols).unwrap_or(usize::MAX);
             let view = self.descriptor.view;
@@ -432,6 +462,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             if done {
                 return self.end();
             }
+        }
+        if let Some(Words { width, order, .. }) = self.words() {
+            self.with_part(0, |decoder, fetch| decoder.decode_into(fetch, out))?;
+            order.map(out, width, false);
+            return self.end();
         }
         out.copy_from_slice(&self.joined()?);
         self.end()
@@ -469,8 +504,8 @@ fn layout(entry: &EntryRecord<'_>, view: View) -> Result<Layout> {
     layout.ok_or_else(|| Error::corrupt(0, format!("view {} does not fit {name}", view.name())))
 }
 
-fn split(entry: &EntryRecord<'_>, view: View, bytes: Vec<u8>, part: usize) -> Result<Numbers> {
-    take(layout(entry, view).ok(), &bytes, part)
+fn split(entry: &EntryRecord<'_>, view: View, bytes: &[u8], part: usize) -> Result<Numbers> {
+    take(layout(entry, view).ok(), bytes, part)
 }
 
 fn take(layout: Option<Layout>, bytes: &[u8], part: usize) -> Result<Numbers> {
