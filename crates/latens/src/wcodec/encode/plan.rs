@@ -10,7 +10,7 @@ use crate::wcodec::encode::candidates::{
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::merge;
+use crate::wcodec::encode::merge::{LOSS_OF_PAIRS, loss, merge};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{FEW_BITS, Sums, Tallies, by_sum, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -180,7 +180,7 @@ pub(crate) fn explain(
     if every < step {
         sums = by_sum(matrix, sources, &described.0, every, &tallies)?;
     }
-    let mut classes = settle(described, sources.bands, &sums, matrix.bits, most, every > 1);
+    let mut classes = settle(described, sources.bands, &sums, loss(matrix.bits), most, every > 1);
     classes.leaning = leaning;
     Ok(Explained { classes: Some(classes), every, ..explained })
 }
@@ -252,7 +252,7 @@ impl Counting<'_> {
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
-            bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
+            bits += merge(map, loss(matrix.bits), most.max(4), (step > 1).then_some(1.0)).2;
         }
         let classes_bits = OF_CLASSES * sums.maps.len() as f64;
         let written = sources.bands.written_bits(sums.maps.len());
@@ -286,7 +286,7 @@ fn settle(
     (mut rule, side): Described,
     bands: Bands,
     sums: &Sums,
-    bits: u32,
+    share: f64,
     most: Option<usize>,
     sample: bool,
 ) -> ByClass {
@@ -295,7 +295,7 @@ fn settle(
     let mut of_maps = Vec::new();
     rule.maps.clear();
     for map_sums in &sums.maps {
-        let (map, histograms, _) = merge(map_sums, bits, most, sample.then_some(sums.scale));
+        let (map, histograms, _) = merge(map_sums, share, most, sample.then_some(sums.scale));
         rule.maps.push(map);
         of_maps.push(histograms);
     }
@@ -369,7 +369,8 @@ impl Explained {
         if every != step {
             sums = by_sum(matrix, sources, &rule, every, &tallies)?;
         }
-        let mut classes = settle((rule, side), sources.bands, &sums, self.bits, None, every > 1);
+        let mut classes =
+            settle((rule, side), sources.bands, &sums, LOSS_OF_PAIRS, None, every > 1);
         let mut whole = sums.whole();
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
