@@ -99,6 +99,19 @@ pub(crate) fn gathers_are_slow() -> bool {
     })
 }
 
+/// KiB of the cache for data that is nearest to a core, as AMD's processors say; 0 where others are silent.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn nearest_cache() -> u32 {
+    static KIB: OnceLock<u32> = OnceLock::new();
+    *KIB.get_or_init(|| {
+        #[allow(unused_unsafe, reason = "safe in newer versions of Rust than the oldest supported")]
+        // SAFETY: every processor with x86-64 has the instruction, and says here how far the leaves go.
+        let leaf = |leaf: u32| unsafe { std::arch::x86_64::__cpuid(leaf) };
+        let known = gathers_are_slow() && leaf(0x8000_0000).eax >= 0x8000_0005;
+        if known { leaf(0x8000_0005).ecx >> 24 } else { 0 }
+    })
+}
+
 /// An instruction set that this processor has: the proof that its kernels may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Present(Simd);

@@ -16,7 +16,7 @@ pub(crate) struct Case {
     classes: Vec<u8>,
     /// Where the classes of rows begin, levels of columns, and the map, where classes have these.
     levels: Option<(Vec<u16>, Vec<u8>, Vec<u8>)>,
-    count: usize,
+    pub(crate) count: usize,
     /// What was encoded, where anything was.
     pub(crate) symbols: Option<Vec<u8>>,
 }
@@ -36,7 +36,7 @@ pub(crate) fn with_group(
 }
 
 impl Case {
-    fn group<'a>(&'a self, out: &'a mut [u8]) -> Group<'a> {
+    pub(crate) fn group<'a>(&'a self, out: &'a mut [u8]) -> Group<'a> {
         Group { words: &self.words, states: self.states, classes: self.classes(), out }
     }
 

@@ -3,7 +3,9 @@
 //!
 //! Slots come by gather, or by single loads where gathers are slow; the states below 2^16 make a mask, and one
 //! expansion under it brings the next words of the stream to the lanes that take them. A row of one group waits
-//! about sixty cycles for itself, so that one group or two leave most of the processor idle.
+//! about sixty cycles for itself, so that one group or two leave most of the processor idle. What it holds in flight
+//! is little more than a row: what can be known early is found a row ahead, and of four groups one looks up while
+//! another one takes its words.
 //!
 //! All of it is generic over [`Lanes`] and tested through the portable model of its operations.
 
@@ -164,25 +166,79 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
             });
             let starts = places.map(|place| place.words);
             let (mut x, mut at) = (states, places);
-            for row in 0..rows {
+            let levels = |row: usize| {
                 let levels = |v: usize| {
                     let from = cols.as_ptr().add(col + row * LANES + v * WIDTH);
                     V::widen_bytes(&*from.cast()).byte_up()
                 };
-                let levels =
-                    if KIND == LEVELS { [levels(0), levels(1)] } else { [V::splat(0); VECTORS] };
-                // Written out, so that what changes stays in registers.
-                macro_rules! step {
-                    ($($g:literal)*) => {
-                        $(if $g < G {
-                            let (slots, bases) =
-                                bases::<V, KIND>(&constants, fixed[$g % G], levels, &mut at[$g % G]);
-                            V::bring_near(at[$g % G].words.wrapping_add(ahead));
-                            step::<V, SINGLE>(&constants, slots, bases, &mut x[$g % G], &mut at[$g % G]);
-                        })*
-                    };
+                if KIND == LEVELS { [levels(0), levels(1)] } else { [V::splat(0); VECTORS] }
+            };
+            // Where the next rows' tables begin is found a row before: what is in flight is little more than a row, so
+            // that it would be waited for else.
+            let mut tables = [(constants.slots, [V::splat(0); VECTORS]); G];
+            let first = levels(0);
+            for ((tables, fixed), at) in tables.iter_mut().zip(&fixed).zip(&at) {
+                *tables = bases::<V, KIND>(&constants, *fixed, first, at, 0);
+            }
+            let mut entries = [[V::splat(0); VECTORS]; G];
+            // Written out, so that what changes stays in registers.
+            macro_rules! find {
+                ($g:literal $(, $next:expr)?) => {
+                    if $g < G {
+                        let (slots, of) = tables[$g % G];
+                        V::bring_near(at[$g % G].words.wrapping_add(ahead));
+                        $(
+                            let (next, levels) = $next;
+                            let (fixed, at) = (fixed[$g % G], &at[$g % G]);
+                            tables[$g % G] = bases::<V, KIND>(&constants, fixed, levels, at, next);
+                        )?
+                        entries[$g % G] = find::<V, SINGLE>(&constants, slots, of, &x[$g % G]);
+                    }
+                };
+            }
+            macro_rules! take {
+                ($g:literal) => {
+                    if $g < G {
+                        take(&constants, entries[$g % G], &mut x[$g % G], &mut at[$g % G]);
+                    }
+                };
+            }
+            // The row behind a row and its levels of columns; there is none behind the last one.
+            let next = |row: usize| {
+                let next = (row + 1).min(rows - 1);
+                (next, levels(next))
+            };
+            if G == 4 {
+                // Each takes its words while the one behind it looks up: what waits for slots is not in the way then.
+                let mut behind = next(0);
+                find!(0, behind);
+                for row in 1..rows {
+                    find!(1, behind);
+                    take!(0);
+                    find!(2, behind);
+                    take!(1);
+                    find!(3, behind);
+                    take!(2);
+                    behind = next(row);
+                    find!(0, behind);
+                    take!(3);
                 }
-                step!(0 1 2 3);
+                find!(1);
+                take!(0);
+                find!(2);
+                take!(1);
+                find!(3);
+                take!(2);
+                take!(3);
+            } else {
+                const { assert!(G == 4 || G <= 2) };
+                for row in 0..rows {
+                    let behind = next(row);
+                    find!(0, behind);
+                    take!(0);
+                    find!(1, behind);
+                    take!(1);
+                }
             }
             (states, places) = (x, at);
             for ((cursor, place), start) in cursors.iter_mut().zip(&places).zip(starts) {
@@ -217,36 +273,34 @@ unsafe fn table<V>(constants: &Constants<V>, class: u8) -> *const u32 {
     unsafe { constants.slots.add(usize::from(class) << constants.table_bits) }
 }
 
-/// Where the tables of a row's symbols begin: in slots, from some of them on.
+/// Where the tables of the symbols of row `row` from `place` on begin: in slots, from some of them on.
 ///
 /// # Safety
-/// As [`Lanes`] says; there is a row of classes at `place`.
+/// As [`Lanes`] says; there are classes of that row.
 #[inline(always)]
 unsafe fn bases<V: Lanes, const KIND: u8>(
     constants: &Constants<V>,
     fixed: *const u32,
     levels: [V; VECTORS],
-    place: &mut Place,
+    place: &Place,
+    row: usize,
 ) -> (*const u32, [V; VECTORS]) {
     // SAFETY: as the caller vouches; starts leave a window of the map, whose classes all have a table.
     unsafe {
         match KIND {
             PER_SYMBOL => {
-                let classes = place.classes;
-                place.classes = classes.add(LANES);
+                let classes = place.classes.add(row * LANES);
                 let each = [0, WIDTH]
                     .map(|v| V::widen_bytes(&*classes.add(v).cast()).shift_left(constants.bits));
                 (constants.slots, each)
             }
             LEVELS => {
-                let window = &*constants.map.add(usize::from(*place.start)).cast();
-                place.start = place.start.add(1);
+                let window = &*constants.map.add(usize::from(*place.start.add(row))).cast();
                 (constants.slots, levels.map(|levels| levels.look_up(window, constants.second)))
             }
             PER_ROW => {
                 // A number and not a vector: nothing of it is done lane by lane.
-                let class = *constants.map.add(usize::from(*place.start));
-                place.start = place.start.add(1);
+                let class = *constants.map.add(usize::from(*place.start.add(row)));
                 (table(constants, class), [V::splat(0); VECTORS])
             }
             _ => (fixed, [V::splat(0); VECTORS]),
@@ -254,24 +308,39 @@ unsafe fn bases<V: Lanes, const KIND: u8>(
     }
 }
 
-/// The next row of a group.
+/// What the slots of a row say.
 ///
 /// # Safety
-/// As [`Lanes`] says; 64 bytes to read from `place.words` on, 32 to write from `place.out` on, and
-/// from `slots` on those that `bases` or'ed with the mask come to.
+/// As [`Lanes`] says; from `slots` on there are those that `bases` or'ed with the mask come to.
 #[inline(always)]
-unsafe fn step<V: Lanes, const SINGLE: bool>(
+unsafe fn find<V: Lanes, const SINGLE: bool>(
     constants: &Constants<V>,
     slots: *const u32,
     bases: [V; VECTORS],
+    states: &[V; VECTORS],
+) -> [V; VECTORS] {
+    let mut entries = bases;
+    for (x, entry) in states.iter().zip(&mut entries) {
+        // SAFETY: as the caller vouches.
+        *entry = unsafe { x.within_or(constants.mask, *entry).gather::<SINGLE>(slots) };
+    }
+    entries
+}
+
+/// Puts out the symbols of a row whose slots say `entries`, and goes on to the states of the next one.
+///
+/// # Safety
+/// As [`Lanes`] says; 64 bytes to read from `place.words` on, 32 to write from `place.out` on.
+#[inline(always)]
+unsafe fn take<V: Lanes>(
+    constants: &Constants<V>,
+    entries: [V; VECTORS],
     states: &mut [V; VECTORS],
     place: &mut Place,
 ) {
     // SAFETY: as the caller vouches; each vector takes 32 bytes of words at most.
     unsafe {
-        let mut entries = bases;
-        for (x, entry) in states.iter_mut().zip(&mut entries) {
-            *entry = x.within_or(constants.mask, *entry).gather::<SINGLE>(slots);
+        for (x, entry) in states.iter_mut().zip(&entries) {
             let product = entry.down::<20>().mul(x.shift_right(constants.bits));
             *x = product.add(entry.and(constants.nth));
         }
@@ -294,10 +363,11 @@ mod real {
     use std::arch::x86_64::__m512i;
 
     use super::{Cursor, Tables, rows};
-    use crate::dispatch::gathers_are_slow;
+    use crate::dispatch::{gathers_are_slow, nearest_cache};
 
-    /// Bytes of tables up to which four groups take less time than two and two where slots come by single loads: of
-    /// more tables the nearest cache holds the less the more groups there are.
+    /// Bytes of tables up to which four groups take less time than two and two where slots come by single loads and the
+    /// nearest cache has 32 KiB, as Zen 4's: of more tables it holds the less the more groups there are. With the 48 KiB
+    /// of a Zen 5 four take less time always.
     const FEW: usize = 6 << 14;
 
     /// Whole rows as long as words and symbols do not run out: of four groups at a time, of two, and of what is left
@@ -325,7 +395,7 @@ mod real {
     ) {
         // SAFETY: as the caller vouches.
         unsafe {
-            if !SINGLE || size_of_val(tables.slots()) <= FEW {
+            if !SINGLE || size_of_val(tables.slots()) <= FEW || nearest_cache() > 32 {
                 let fours = cursors.as_chunks_mut().0;
                 fours.iter_mut().for_each(|four| rows_of::<4, SINGLE>(tables, four));
             }
@@ -380,7 +450,17 @@ mod tests {
                 unsafe { rows::<Model, 2, false>(tables, &mut cursors) };
                 cursors.map(|cursor| finish(tables, cursor))
             });
-            assert_eq!(two, [scalar.clone(), scalar], "{case:?}");
+            assert_eq!(two, [scalar.clone(), scalar.clone()], "{case:?}");
+            let mut outs = [(); 4].map(|()| vec![0xee; case.count]);
+            let mut groups = outs.each_mut().map(|out| case.group(out));
+            let mut cursors = groups.each_mut().map(Cursor::new);
+            // SAFETY: as above.
+            unsafe { rows::<Model, 4, false>(tables, &mut cursors) };
+            let read = cursors.map(|cursor| finish(tables, cursor));
+            let states = groups.map(|group| group.states);
+            for (i, out) in outs.into_iter().enumerate() {
+                assert_eq!((read[i], out, states[i]), scalar, "{case:?}");
+            }
         }
         assert!(scaled > 100_000, "levels of few enough classes");
     }

@@ -58,7 +58,6 @@ mod real {
     use std::arch::x86_64::*;
 
     use super::{Lanes, WIDTH, WINDOW};
-    use crate::x86_64::avx2_rans::four;
 
     /// An expression of intrinsics that touch no memory but whole arrays.
     macro_rules! intrinsics {
@@ -100,16 +99,7 @@ mod real {
                 if !SINGLE {
                     return _mm512_i32gather_epi32::<4>(self, slots.cast());
                 }
-                let four = |numbers: __m128i| {
-                    let first = _mm_cvtsi128_si64(numbers).cast_unsigned();
-                    four(slots, first, _mm_extract_epi64::<1>(numbers).cast_unsigned())
-                };
-                let eight = |numbers: __m256i| {
-                    let high = _mm256_extracti128_si256::<1>(numbers);
-                    _mm256_set_m128i(four(high), four(_mm256_castsi256_si128(numbers)))
-                };
-                let low = _mm512_castsi256_si512(eight(_mm512_castsi512_si256(self)));
-                _mm512_inserti64x4::<1>(low, eight(_mm512_extracti64x4_epi64::<1>(self)))
+                sixteen(slots, self)
             }
         }
         #[inline(always)]
@@ -173,6 +163,74 @@ mod real {
         unsafe fn bring_near(place: *const u8) {
             // That is a hint, which no address can make wrong.
             intrinsics!(_mm_prefetch::<_MM_HINT_T1>(place.cast()));
+        }
+    }
+
+    /// Sixteen slots by single loads, four after four. In assembly, as the compiler mixes the fours, so that the first
+    /// ones wait for the last.
+    ///
+    /// # Safety
+    /// Needs AVX-512 as the trait has it, and such slots.
+    #[inline(always)]
+    unsafe fn sixteen(slots: *const u32, numbers: __m512i) -> __m512i {
+        let (mut a, mut b, mut c, mut d): (__m128i, __m128i, __m128i, __m128i);
+        // SAFETY: the caller vouches for the instructions and the slots, which are all that is read.
+        unsafe {
+            let low = _mm512_castsi512_si256(numbers);
+            let high = _mm512_extracti64x4_epi64::<1>(numbers);
+            (a, b) = (_mm256_castsi256_si128(low), _mm256_extracti128_si256::<1>(low));
+            (c, d) = (_mm256_castsi256_si128(high), _mm256_extracti128_si256::<1>(high));
+            macro_rules! four {
+                ($four:ident) => {
+                    concat!(
+                        "vmovq {p}, {",
+                        stringify!($four),
+                        "}\n",
+                        "vpextrq {q}, {",
+                        stringify!($four),
+                        "}, 1\n",
+                        "mov {i:e}, {p:e}\n",
+                        "shr {p}, 32\n",
+                        "vmovd {",
+                        stringify!($four),
+                        "}, dword ptr [{slots} + 4 * {i}]\n",
+                        "mov {i:e}, {q:e}\n",
+                        "vpinsrd {",
+                        stringify!($four),
+                        "}, {",
+                        stringify!($four),
+                        "}, dword ptr [{slots} + 4 * {p}], 1\n",
+                        "shr {q}, 32\n",
+                        "vpinsrd {",
+                        stringify!($four),
+                        "}, {",
+                        stringify!($four),
+                        "}, dword ptr [{slots} + 4 * {i}], 2\n",
+                        "vpinsrd {",
+                        stringify!($four),
+                        "}, {",
+                        stringify!($four),
+                        "}, dword ptr [{slots} + 4 * {q}], 3",
+                    )
+                };
+            }
+            std::arch::asm!(
+                four!(a),
+                four!(b),
+                four!(c),
+                four!(d),
+                slots = in(reg) slots,
+                p = out(reg) _,
+                q = out(reg) _,
+                i = out(reg) _,
+                a = inout(xmm_reg) a,
+                b = inout(xmm_reg) b,
+                c = inout(xmm_reg) c,
+                d = inout(xmm_reg) d,
+                options(pure, readonly, nostack),
+            );
+            let low = _mm512_castsi256_si512(_mm256_set_m128i(b, a));
+            _mm512_inserti64x4::<1>(low, _mm256_set_m128i(d, c))
         }
     }
 

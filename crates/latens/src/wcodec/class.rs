@@ -37,7 +37,7 @@ impl SourceBytes<'_> {
 /// Numbers by block of symbols.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
-    pub(crate) values: Vec<i32>,
+    pub(crate) values: Vec<i16>,
     /// The block row at which they begin.
     pub(crate) first: usize,
     pub(crate) block_rows: usize,
@@ -55,7 +55,11 @@ impl Blocks {
         row_map: Option<SourceBytes<'_>>,
         cols: usize,
     ) -> Result<Self> {
-        Self::new(source, numbers, row_map, cols, |n| source.level(n, numbers.bits))
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "eight bits of an exponent and four more"
+        )]
+        Self::new(source, numbers, row_map, cols, |n| source.level(n, numbers.bits) as i16)
     }
 
     /// `numbers` themselves, at most 255.
@@ -65,7 +69,7 @@ impl Blocks {
         row_map: Option<SourceBytes<'_>>,
         cols: usize,
     ) -> Result<Self> {
-        Self::new(source, numbers, row_map, cols, |n| i32::from(u8::try_from(n).unwrap_or(255)))
+        Self::new(source, numbers, row_map, cols, |n| i16::from(u8::try_from(n).unwrap_or(255)))
     }
 
     fn new(
@@ -73,7 +77,7 @@ impl Blocks {
         numbers: SourceBytes<'_>,
         row_map: Option<SourceBytes<'_>>,
         cols: usize,
-        value: impl Fn(u32) -> i32,
+        value: impl Fn(u32) -> i16,
     ) -> Result<Self> {
         let fits = match source.form {
             Form::Unsigned | Form::Signed => matches!(numbers.width, 1 | 2 | 4),
@@ -102,11 +106,16 @@ impl Blocks {
         block_row.saturating_sub(self.first).saturating_mul(self.stride)
     }
 
+    /// Whether the values of a row are those behind the values of the row before.
+    pub(crate) fn rows_follow(&self) -> bool {
+        self.block_rows == 1 && self.row_map.is_none()
+    }
+
     /// What `of` makes of the value of each column of a row.
     pub(crate) fn spread<T: Copy>(&self, row: usize, of: impl Fn(i32) -> T, out: &mut [T]) {
         let start = self.row(row);
         for (i, run) in out.chunks_mut(self.block_cols.max(1)).enumerate() {
-            run.fill(of(self.values.get(start.saturating_add(i)).copied().unwrap_or(0)));
+            run.fill(of(self.at(start.saturating_add(i))));
         }
     }
 
@@ -123,7 +132,12 @@ impl Blocks {
 
     /// The value of column `col` in the row that begins at `row`, 0 where there is none.
     fn value(&self, row: usize, col: usize) -> i32 {
-        self.values.get(row.saturating_add(col / self.block_cols)).copied().unwrap_or(0)
+        self.at(row.saturating_add(col / self.block_cols))
+    }
+
+    /// The value at `place`, 0 where there is none.
+    pub(crate) fn at(&self, place: usize) -> i32 {
+        self.values.get(place).copied().map_or(0, i32::from)
     }
 }
 
@@ -183,7 +197,7 @@ impl Terms<'_> {
                     *until = until.saturating_add(blocks.block_cols);
                     *at = at.saturating_add(1);
                 }
-                offset -= blocks.values.get(*at - 1).copied().unwrap_or(0);
+                offset -= blocks.at(*at - 1);
                 end = end.min(coded(*until, step));
             }
             f(col..end, offset);
@@ -227,7 +241,7 @@ impl Terms<'_> {
             until = until.saturating_add(zero.block_cols);
             let end = coded(until, step).min(cols);
             if col < end {
-                let value = zero.values.get(at).copied().unwrap_or(0);
+                let value = zero.at(at);
                 f(col..end, usize::try_from(value).unwrap_or(0));
             }
             (at, col) = (at.saturating_add(1), end);
@@ -317,7 +331,7 @@ mod tests {
 
     fn blocks(block_cols: usize, cols: usize) -> Blocks {
         let stride = cols.div_ceil(block_cols);
-        let values = (0..2 * stride).map(|i| i32::try_from(i * 7 % 90).unwrap_or(0)).collect();
+        let values = (0..2 * stride).map(|i| i16::try_from(i * 7 % 90).unwrap_or(0)).collect();
         Blocks { values, first: 0, block_rows: 1, block_cols, stride, row_map: None }
     }
 

@@ -84,7 +84,8 @@ impl Config {
     }
 
     /// Least number of symbols in a group, the unit of access; 0 for the default: 2^18, and 2^17 in
-    /// tensors of 2^24 symbols of more than four bits, which is 32 rows of a matrix of 4096 columns.
+    /// tensors of 2^24 symbols of more than four bits, which is 32 rows of a matrix of 4096 columns. Those of 2^17
+    /// symbols are cut in two at least, as two groups decode side by side.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;

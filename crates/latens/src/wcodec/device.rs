@@ -350,7 +350,7 @@ fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> Result<Symbo
 
 fn block_plan(blocks: &Blocks) -> BlockPlan {
     BlockPlan {
-        values: blocks.values.iter().map(|&v| i16::try_from(v).unwrap_or(0)).collect(),
+        values: blocks.values.clone(),
         block_rows: blocks.block_rows,
         block_cols: blocks.block_cols,
         stride: blocks.stride,

@@ -15,7 +15,7 @@ const MOST: usize = 1 << 22;
 #[derive(Debug)]
 pub(crate) struct Kept {
     /// The entry that it is of.
-    holder: usize,
+    pub(crate) holder: usize,
     descriptor: Descriptor,
     parts: Vec<KeptPart>,
 }
@@ -72,19 +72,64 @@ impl KeptPart {
 
 /// The place for what is kept.
 #[derive(Debug, Default)]
-pub(crate) struct Last(Mutex<Option<Arc<Kept>>>);
+pub(crate) struct Last {
+    kept: Mutex<Option<Arc<Kept>>>,
+    /// Entries that were sources of the classes of others, with their bytes, until somebody wants these: most often
+    /// scales are read when their weights have been.
+    sources: Mutex<Vec<(usize, Vec<u8>)>>,
+    /// Memory of tables that are no longer kept.
+    spare: Mutex<Vec<u32>>,
+}
+
+/// Entries whose bytes are kept at most.
+const SOURCES: usize = 4;
 
 impl Last {
     /// What is kept of entry `holder`.
     pub(crate) fn get(&self, holder: usize) -> Option<Arc<Kept>> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().filter(|kept| kept.holder == holder).cloned()
     }
 
     /// Keeps this in place of what there was, if its descriptor of `stored` bytes is not too large.
     pub(crate) fn put(&self, kept: &Arc<Kept>, stored: usize) {
         let kept = (stored <= MOST).then(|| Arc::clone(kept));
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        let mut last = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(before) = std::mem::replace(&mut *last, kept).and_then(Arc::into_inner) else {
+            return;
+        };
+        for part in before.parts {
+            if let Some(Slots::Narrow(slots)) = part.slots.into_inner()
+                && slots.capacity() > 0
+            {
+                *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = slots;
+            }
+        }
+    }
+
+    /// Memory for tables.
+    pub(crate) fn spare(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Keeps the bytes of entry `holder`, in place of those of others where these are too many.
+    pub(crate) fn keep_source(&self, holder: usize, bytes: Vec<u8>) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.retain(|(of, _)| *of != holder);
+        sources.push((holder, bytes));
+        let all = |sources: &[(usize, Vec<u8>)]| sources.iter().map(|s| s.1.len()).sum::<usize>();
+        while sources.len() > SOURCES || all(&sources) > MOST {
+            sources.remove(0);
+        }
+    }
+
+    /// Whether the bytes of entry `holder` were kept, as many as `out` holds; there they are then, and kept no more.
+    pub(crate) fn take_source(&self, holder: usize, out: &mut [u8]) -> bool {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = sources.iter().position(|(of, bytes)| *of == holder && bytes.len() == out.len());
+        let Some(at) = at else { return false };
+        out.copy_from_slice(&sources.remove(at).1);
+        true
     }
 }
 

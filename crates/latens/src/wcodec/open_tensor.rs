@@ -17,7 +17,7 @@ use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::plane::Part;
 use crate::wcodec::reader::Reader;
-use crate::wcodec::view::{Layout, Values, View};
+use crate::wcodec::view::{Form, Layout, PartLayout, Values, View, WordOrder};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,6 +38,14 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     outermost: bool,
     threads: usize,
     telling: Telling,
+}
+
+/// Words of a part, and how they become those of the tensor.
+struct Words {
+    width: u8,
+    order: WordOrder,
+    /// Stored bytes.
+    stored: usize,
 }
 
 impl<'a, S: ReadAt> OpenTensor<'a, S> {
@@ -242,7 +250,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// All bytes of the tensor, in place of what `out` holds.
     pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
         let length = self.entry.length;
-        if self.alone().is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
+        let stored = self.alone().or_else(|| self.words().map(|words| words.stored));
+        if stored.is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
             self.reader.open.limits.check_output(length as u64)?;
             out.resize(length, 0);
             return self.bytes_into(out).map_err(Error::after_none);
@@ -287,8 +296,22 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             }
             _ => false,
         };
-        let stored = part.groups.iter().fold(0usize, |sum, g| sum.saturating_add(g.length));
-        (same && part.role == of_layout.role).then_some(stored)
+        (same && part.role == of_layout.role).then_some(part.stored())
+    }
+
+    /// The words of the only part, where they become the bytes of the tensor one by one.
+    fn words(&self) -> Option<Words> {
+        let [part] = &self.descriptor.parts[..] else { return None };
+        let View::Words { width, order } = self.descriptor.view else { return None };
+        let of_layout = self.layout().ok()?.parts();
+        let [PartLayout { role, form: Form::Words { float, .. } }] = of_layout[..] else {
+            return None;
+        };
+        let count = self.entry.length / usize::from(width.max(1));
+        let fits = part.role == role
+            && part.shape == PartShape::Words { width, float, count }
+            && count * usize::from(width) == self.entry.length;
+        fits.then(|| Words { width, order, stored: part.stored() })
     }
 
     /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
@@ -301,6 +324,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 self.entry.length
             )));
         }
+        if self.outermost && self.reader.last.take_source(self.descriptor.holder, out) {
+            return self.end();
+        }
         if self.alone().is_some() {
             let cols = usize::try_from(self.layout()?.cols).unwrap_or(usize::MAX);
             let view = self.descriptor.view;
@@ -311,6 +337,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             if done {
                 return self.end();
             }
+        }
+        if let Some(Words { width, order, .. }) = self.words() {
+            self.with_part(0, |decoder, fetch| decoder.decode_into(fetch, out))?;
+            order.map(out, width, false);
+            return self.end();
         }
         out.copy_from_slice(&self.joined()?);
         self.end()

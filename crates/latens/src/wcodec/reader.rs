@@ -16,8 +16,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// An open `.wcodec` file. In memory are the bytes of its index and at most as much again to find
-/// entries by number and name, what it takes to decode a group or two, and the descriptor, tables and
-/// scales of the tensor opened last; every function may be called from several threads.
+/// entries by number and name, what it takes to decode a group or two, the descriptor, tables and
+/// scales of the tensor opened last, and up to 4 MiB of scales that nobody has asked for yet; every function may be called from several threads.
 pub struct Reader<S: ReadAt> {
     pub(crate) open: Arc<Open<S>>,
     pub(crate) last: Arc<Last>,

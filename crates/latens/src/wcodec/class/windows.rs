@@ -4,7 +4,6 @@
 use super::{Blocks, Terms, coded};
 use crate::ans::rans::LANES;
 use latens_kernels::rans::WINDOW;
-use std::iter::repeat;
 
 /// Sums of a map: all that differ, and a window on both sides.
 const SUMS: usize = 256 + 2 * WINDOW;
@@ -52,31 +51,52 @@ impl Windows {
         Some(Self { map, cols: levels, least: least.into() })
     }
 
+    /// Where the windows of the rows from `first` on begin, row after row.
+    pub(crate) fn starts_of_rows(
+        &self,
+        terms: &Terms<'_>,
+        first: usize,
+        step: usize,
+        out: &mut [u16],
+    ) {
+        let a_row = (self.cols.len() / LANES).max(1);
+        let rows = (first..).zip(out.chunks_mut(a_row));
+        let ([blocks], None) = (&*terms.levels, &terms.zero) else {
+            return rows.for_each(|(row, out)| self.starts(terms, row, step, out));
+        };
+        // By far the most common: what is the same in all rows is done once.
+        let mut next = blocks.row(first);
+        let mut from = |row: usize| {
+            let from = if blocks.rows_follow() { next } else { blocks.row(row) };
+            next = next.saturating_add(blocks.stride);
+            from.min(blocks.values.len())
+        };
+        macro_rules! by {
+            ($($lanes:literal)*) => {
+                match coded(blocks.block_cols, step) / LANES {
+                    $($lanes => rows.for_each(|(row, out)| {
+                        self.spread::<$lanes>(terms.base(row), &blocks.values[from(row)..], out);
+                    }),)*
+                    lanes => rows.for_each(|(row, out)| {
+                        let base = terms.base(row);
+                        for (at, out) in (from(row)..).zip(out.chunks_mut(lanes.max(1))) {
+                            out.fill(self.start(base - blocks.at(at)));
+                        }
+                    }),
+                }
+            };
+        }
+        by!(1 2 4);
+    }
+
     /// Where the windows of row `row` begin, by 32 coded symbols.
-    pub(crate) fn starts(&self, terms: &Terms<'_>, row: usize, step: usize, out: &mut [u16]) {
+    fn starts(&self, terms: &Terms<'_>, row: usize, step: usize, out: &mut [u16]) {
         let cols = self.cols.len();
         let last = terms.rule.maps.len().saturating_sub(1);
         let base = terms.base(row);
-        if let [blocks] = &*terms.levels {
-            // By far the most common, and there are many: without the search for the next end.
-            let first = blocks.row(row).min(blocks.values.len());
-            let values = &blocks.values[first..];
-            match coded(blocks.block_cols, step) / LANES {
-                1 => self.spread::<1>(base, values, out),
-                2 => self.spread::<2>(base, values, out),
-                4 => self.spread::<4>(base, values, out),
-                lanes => {
-                    let values = values.iter().copied().chain(repeat(0));
-                    for (out, value) in out.chunks_mut(lanes.max(1)).zip(values) {
-                        out.fill(self.start(base - value));
-                    }
-                }
-            }
-        } else {
-            terms.runs(row, base, step, cols, |run, offset| {
-                lanes(out, &run).fill(self.start(offset));
-            });
-        }
+        terms.runs(row, base, step, cols, |run, offset| {
+            lanes(out, &run).fill(self.start(offset));
+        });
         terms.zeros(row, step, cols, |run, zero| {
             let map = u16::try_from(zero.min(last) * SUMS).unwrap_or(0);
             lanes(out, &run).iter_mut().for_each(|start| *start += map);
@@ -84,14 +104,15 @@ impl Windows {
     }
 
     /// The starts of blocks of `N` rows of lanes, `base` less their `values`; 0 where these end.
-    fn spread<const N: usize>(&self, base: i32, values: &[i32], out: &mut [u16]) {
+    #[inline(always)]
+    fn spread<const N: usize>(&self, base: i32, values: &[i16], out: &mut [u16]) {
         let (blocks, rest) = out.as_chunks_mut::<N>();
         let (known, unknown) = blocks.split_at_mut(values.len().min(blocks.len()));
         for (out, value) in known.iter_mut().zip(values) {
-            *out = [self.start(base - value); N];
+            *out = [self.start(base - i32::from(*value)); N];
         }
         unknown.fill([self.start(base); N]);
-        rest.fill(self.start(base - values.get(blocks.len()).copied().unwrap_or(0)));
+        rest.fill(self.start(base - values.get(blocks.len()).copied().map_or(0, i32::from)));
     }
 
     /// Where the window of an offset begins.
@@ -100,7 +121,7 @@ impl Windows {
         // Beyond a window on either side of the 256 sums a map does not change.
         const BELOW: i32 = 64;
         const { assert!(BELOW.unsigned_abs() as usize == WINDOW) };
-        let start = offset.saturating_add(self.least).clamp(-BELOW, 256) + BELOW;
+        let start = (offset + self.least).clamp(-BELOW, 256) + BELOW;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 320")]
         let start = start as u16;
         start
@@ -121,9 +142,9 @@ mod tests {
     use latens_kernels::rans::Levels;
     use std::borrow::Cow;
 
-    fn blocks(block_cols: usize, cols: usize, scale: i32) -> Blocks {
+    fn blocks(block_cols: usize, cols: usize, scale: i16) -> Blocks {
         let stride = cols.div_ceil(block_cols);
-        let values = (0..3 * stride).map(|i| i32::try_from(i * 37 % 90).unwrap_or(0) * scale);
+        let values = (0..3 * stride).map(|i| i16::try_from(i * 37 % 90).unwrap_or(0) * scale);
         Blocks {
             values: values.collect(),
             first: 0,
@@ -171,7 +192,7 @@ mod tests {
                             let mut wanted = vec![0; cols / step];
                             terms.classes(row, step, &mut RowSums::default(), &mut wanted);
                             let mut starts = vec![0; cols / step / LANES];
-                            windows.starts(&terms, row, step, &mut starts);
+                            windows.starts_of_rows(&terms, row, step, &mut starts);
                             assert!(Levels::new(&windows.map, &starts, &windows.cols).is_some());
                             let class = |c: usize| {
                                 let start = usize::from(starts[c / LANES]);

@@ -279,9 +279,7 @@ impl SymbolDecoder<'_> {
             (None, _) => Classes::One(0),
             (Some(terms), Some(windows)) => {
                 starts.resize((to - from).div_ceil(LANES), 0);
-                for (r, row) in starts.chunks_mut((cols / LANES).max(1)).enumerate() {
-                    windows.starts(terms, first + r, step, row);
-                }
+                windows.starts_of_rows(terms, first, step, starts);
                 // As windows are made, that is what it is.
                 match Levels::new(&windows.map, starts, &windows.cols) {
                     Some(levels) => Classes::Levels(levels),

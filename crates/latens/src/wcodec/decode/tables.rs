@@ -23,8 +23,14 @@ pub(crate) enum Ready<'a> {
 }
 
 impl Slots {
-    /// The tables that `symbols` names, which must have its size and alphabets of `bits`.
-    pub(crate) fn new(symbols: &Symbols, bits: u32, bank: &[Table]) -> Result<Self> {
+    /// The tables that `symbols` names, which must have its size and alphabets of `bits`; in the memory of `spare`,
+    /// where they fit in there.
+    pub(crate) fn new(
+        symbols: &Symbols,
+        bits: u32,
+        bank: &[Table],
+        spare: Vec<u32>,
+    ) -> Result<Self> {
         let bits = if symbols.pairs || symbols.has_transform() { 8 } else { bits };
         let size = symbols.table_bits;
         let find = |&number: &usize| {
@@ -40,7 +46,7 @@ impl Slots {
         let most = tables.iter().flat_map(|t| &t.frequencies).fold(0, |most, &f| most.max(f));
         let narrow = size <= Kernel::new(simd()).most_bits();
         Ok(if narrow && u32::from(most) <= rans::MAX_FREQUENCY || tables.is_empty() {
-            Slots::Narrow(fill(&tables, size))
+            Slots::Narrow(fill(&tables, size, spare))
         } else {
             let frequencies = tables.iter().map(|t| t.frequencies.as_slice());
             let wide = WideTables::new(size, frequencies);
@@ -57,8 +63,9 @@ impl Slots {
     }
 }
 
-fn fill(tables: &[&Table], size: u32) -> Vec<u32> {
-    let mut slots = Vec::with_capacity(tables.len() << size);
+fn fill(tables: &[&Table], size: u32, mut slots: Vec<u32>) -> Vec<u32> {
+    slots.clear();
+    slots.reserve(tables.len() << size);
     for table in tables {
         for (symbol, &f) in (0u8..=255).zip(&table.frequencies) {
             let f = u32::from(f);

@@ -176,7 +176,7 @@ impl<'g> Fit<'g> {
             let (centre, mut end) = (self.centre(0), 0usize);
             for &value in values.iter().take(blocks.stride) {
                 end = end.saturating_add(blocks.block_cols);
-                runs.push(Run { end: end.min(cols), centre, factor: self.factor(value) });
+                runs.push(Run { end: end.min(cols), centre, factor: self.factor(value.into()) });
             }
             col = end.min(cols);
         }
@@ -184,7 +184,7 @@ impl<'g> Fit<'g> {
             let mut run = Run { end: cols, centre: self.centre(0), factor: 1.0 };
             for (i, (blocks, from)) in levels.iter().chain(zero).zip(from).enumerate() {
                 let block = col / blocks.block_cols;
-                let value = blocks.values.get(from.saturating_add(block)).copied().unwrap_or(0);
+                let value = blocks.at(from.saturating_add(block));
                 run.end = run.end.min((block + 1).saturating_mul(blocks.block_cols));
                 if i < levels.len() {
                     run.factor *= self.factor(value);

@@ -8,8 +8,15 @@ const CLASS_BITS: f64 = 160.0;
 /// What fewer classes than pay may lose, as a share of all bits: decoders are held up by the memory
 /// that tables take. Those of symbols of few bits are small.
 const LOSS: f64 = 0.0005;
-const LOSS_OF_FEW: f64 = 0.0003;
+const LOSS_OF_FEW: f64 = 0.0001;
 const FEW_BITS: u32 = 4;
+/// Pairs of symbols of few bits have large tables again.
+pub(crate) const LOSS_OF_PAIRS: f64 = 0.0003;
+
+/// The share that symbols of `bits` may lose.
+pub(crate) fn loss(bits: u32) -> f64 {
+    if bits <= FEW_BITS { LOSS_OF_FEW } else { LOSS }
+}
 
 /// Histograms of symbols by sum, of sums that occur.
 pub(crate) type BySum = Vec<(usize, Histogram)>;
@@ -23,12 +30,12 @@ struct Run {
 }
 
 /// Merges neighbours while that costs fewer bits than a class does, and until there are at most
-/// `most`; in the end as far as [`LOSS`] allows, which symbols of `bits` have. The map, the classes' histograms, and the bits of
+/// `most`; in the end for `share` of all bits more. The map, the classes' histograms, and the bits of
 /// all. Of a sample, `scale` is how much larger the whole is: bits are as if its symbols had been
 /// drawn from what the classes are there.
 pub(crate) fn merge(
     sums: &BySum,
-    bits: u32,
+    share: f64,
     most: usize,
     scale: Option<f64>,
 ) -> (Map, Vec<Histogram>, f64) {
@@ -62,7 +69,6 @@ pub(crate) fn merge(
         (price(&histogram) - a.bits - b.bits, histogram)
     };
     let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1]).0).collect();
-    let share = if bits <= FEW_BITS { LOSS_OF_FEW } else { LOSS };
     let mut spare = share * runs.iter().map(|run| run.bits).sum::<f64>();
     while let Some((i, &least)) =
         loss.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(&b.0)))
@@ -111,9 +117,9 @@ mod tests {
             }
         }
         let sums: BySum = sums.into_iter().enumerate().skip(100).take(40).collect();
-        let (map, classes, _) = merge(&sums, 8, 64, None);
+        let (map, classes, _) = merge(&sums, LOSS, 64, None);
         assert_eq!(classes.len(), 2);
         assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));
-        assert_eq!(merge(&sums, 8, 1, Some(1.0)).1.len(), 1);
+        assert_eq!(merge(&sums, LOSS, 1, Some(1.0)).1.len(), 1);
     }
 }

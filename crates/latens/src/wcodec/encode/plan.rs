@@ -9,7 +9,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::merge;
+use crate::wcodec::encode::merge::{loss, merge};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{Sums, Tallies, by_sum};
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -136,7 +136,7 @@ pub(crate) fn explain(
     if every < step {
         sums = by_sum(matrix, sources, &described.0, every, &tallies)?;
     }
-    let mut classes = settle(described, sources.bands, &sums, matrix.bits, most, every > 1);
+    let mut classes = settle(described, sources.bands, &sums, loss(matrix.bits), most, every > 1);
     classes.leaning = leaning;
     Ok(Explained { classes: Some(classes), every, ..explained })
 }
@@ -208,7 +208,7 @@ impl Counting<'_> {
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
-            bits += merge(map, matrix.bits, most.max(4), (step > 1).then_some(1.0)).2;
+            bits += merge(map, loss(matrix.bits), most.max(4), (step > 1).then_some(1.0)).2;
         }
         let classes_bits = OF_CLASSES * sums.maps.len() as f64;
         let written = sources.bands.written_bits(sums.maps.len());
@@ -242,7 +242,7 @@ fn settle(
     (mut rule, side): Described,
     bands: Bands,
     sums: &Sums,
-    bits: u32,
+    share: f64,
     most: Option<usize>,
     sample: bool,
 ) -> ByClass {
@@ -251,7 +251,7 @@ fn settle(
     let mut of_maps = Vec::new();
     rule.maps.clear();
     for map_sums in &sums.maps {
-        let (map, histograms, _) = merge(map_sums, bits, most, sample.then_some(sums.scale));
+        let (map, histograms, _) = merge(map_sums, share, most, sample.then_some(sums.scale));
         rule.maps.push(map);
         of_maps.push(histograms);
     }

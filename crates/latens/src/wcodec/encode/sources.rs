@@ -184,7 +184,8 @@ impl<'a> Sources<'a> {
             let near = self.near(first..first + rows.len(), &mut own)?;
             for blocks in near.levels.iter().take(self.hints.sizes()) {
                 for (r, row) in (first..).zip(rows.iter_mut()) {
-                    let level = blocks.values.get(blocks.row(r)).map_or(0, |level| level - middle);
+                    let at = blocks.row(r);
+                    let level = if at < blocks.values.len() { blocks.at(at) - middle } else { 0 };
                     #[expect(clippy::cast_precision_loss, reason = "a logarithm")]
                     {
                         *row += level as f32;

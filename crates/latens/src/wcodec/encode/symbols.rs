@@ -33,18 +33,28 @@ pub(crate) const STATES_BYTES: usize = 4 * rans::LANES;
 /// but where lane states would weigh too much.
 pub(crate) const GROUP: usize = 1 << 18;
 const LARGE: usize = 1 << 24;
+/// From so many symbols on groups come in fours, and are a little larger for that.
+const MANY: usize = 1 << 22;
+
+/// Fewest symbols that are cut in two: a row of a group waits for the one before, so that two side by side take
+/// little more time than one.
+const TWO: usize = 1 << 17;
 
 /// Rows of a group: about as many symbols as `config` says, and no more than readers believe of
 /// `fewest` stored bytes, fewer than which no group takes.
 pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize) -> usize {
     let (symbols, cols) = (matrix.len(), matrix.cols.max(1));
-    let least = match config.group_symbols {
-        0 if symbols >= LARGE && matrix.bits > 4 => GROUP / 2,
-        0 => GROUP,
-        given => given,
-    };
     let rows = symbols.div_ceil(cols);
-    let groups = (symbols / least.max(1)).clamp(1, rows.max(1));
+    let groups = match config.group_symbols {
+        0 if symbols >= LARGE && matrix.bits > 4 => symbols / (GROUP / 2),
+        0 if symbols >= LARGE => symbols / GROUP,
+        // None is left over where two or four are decoded at a time.
+        0 if symbols >= MANY => (symbols / (GROUP + GROUP / 4)) & !3,
+        0 if symbols >= TWO => ((symbols / GROUP) & !1).max(2),
+        0 => 1,
+        given => symbols / given,
+    };
+    let groups = groups.clamp(1, rows.max(1));
     let most = fewest * MOST_EXPANSION / cols;
     rows.div_ceil(groups).clamp(1, most.max(1))
 }

@@ -105,6 +105,11 @@ impl Codec {
 }
 
 impl PartRecord {
+    /// Stored bytes.
+    pub(crate) fn stored(&self) -> usize {
+        self.groups.iter().fold(0, |sum, group| sum.saturating_add(group.length))
+    }
+
     /// How many sources its symbols are coded with.
     pub(crate) fn sources(&self) -> usize {
         let (Codec::Direct(symbols) | Codec::Bitplane(symbols)) = &self.codec else { return 0 };

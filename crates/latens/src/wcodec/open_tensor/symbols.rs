@@ -64,7 +64,9 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 let open = Self::open_at(self.reader, *n, false)?;
                 let mut bytes = Vec::new();
                 open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
-                split(&open.entry, *view, bytes, *part).map_err(self.claim())
+                let numbers = split(&open.entry, *view, &bytes, *part).map_err(self.claim())?;
+                self.reader.last.keep_source(open.descriptor.holder, bytes);
+                Ok(numbers)
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
                 let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
@@ -88,7 +90,9 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             Some(slots) => slots,
             None if bitplane => kept.get_or_init(|| Slots::Narrow(Vec::new())),
             None => {
-                let made = Slots::new(symbols, bits, self.reader.bank()?).map_err(self.claim())?;
+                let spare = self.reader.last.spare();
+                let made = Slots::new(symbols, bits, self.reader.bank()?, spare);
+                let made = made.map_err(self.claim())?;
                 kept.get_or_init(|| made)
             }
         };
@@ -135,8 +139,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 }
 
-fn split(entry: &EntryRecord<'_>, view: View, bytes: Vec<u8>, part: usize) -> Result<Numbers> {
-    take(layout(entry, view).ok(), &bytes, part)
+fn split(entry: &EntryRecord<'_>, view: View, bytes: &[u8], part: usize) -> Result<Numbers> {
+    take(layout(entry, view).ok(), bytes, part)
 }
 
 fn take(layout: Option<Layout>, bytes: &[u8], part: usize) -> Result<Numbers> {

@@ -62,7 +62,8 @@ impl WordOrder {
         data
     }
 
-    pub(super) fn map(self, data: &mut [u8], width: u8, forward: bool) {
+    /// The words in `data` forward to that order, or back.
+    pub(crate) fn map(self, data: &mut [u8], width: u8, forward: bool) {
         macro_rules! words {
             ($word:ty) => {{
                 const HIGH: $word = 1 << (<$word>::BITS - 1);

@@ -8,6 +8,7 @@ use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::merge::LOSS_OF_PAIRS;
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::tally::{FEW_BITS, Tallies, by_sum, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -16,6 +17,7 @@ use crate::wcodec::layout::class_rule::ClassRule;
 /// their levels are off, by squares, above which nothing is counted.
 const SURELY_PAIRS: f64 = 0.5;
 const SURELY_NO_PAIRS: f64 = 2.5;
+
 /// Symbols by class.
 #[derive(Clone, Debug)]
 pub(super) struct ByClass {
@@ -125,7 +127,8 @@ impl Explained {
         if every != step {
             sums = by_sum(matrix, sources, &rule, every, &tallies)?;
         }
-        let mut classes = settle((rule, side), sources.bands, &sums, self.bits, None, every > 1);
+        let mut classes =
+            settle((rule, side), sources.bands, &sums, LOSS_OF_PAIRS, None, every > 1);
         let mut whole = sums.whole();
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
