@@ -11,7 +11,7 @@ use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
 use latens_kernels::prefetch;
-use latens_kernels::tans::{self, Finish, Map};
+use latens_kernels::tans::{self, Finish, Map, Row};
 use std::mem;
 
 /// Numbers of pages whose place is in the caches, as a rule: to fetch what is there costs more than it saves.
@@ -88,6 +88,34 @@ impl<L: Latent> PageState<L> {
         }
         let prefetch = dst.len() > SHORT;
         let mut filled = 0;
+        if let (Some(ahead), Alone::Latents) = (self.ahead, alone) {
+            let all = decoder.stored(usize::MAX, self.left);
+            let n = batch::followed(all).min(dst.len() / BATCH_N) * BATCH_N;
+            let (slots, moments, _) = decoder.slots_and_moments();
+            let row = Row {
+                table: kernel,
+                states: slots,
+                codes: [&mut *codes, &mut *next_codes],
+                bytes: src,
+                bit: *bit + ahead,
+                end,
+                dst: &mut dst[..n],
+                finish: Finish { moments, multiples: None, map },
+                fetches: prefetch,
+            };
+            if let Some(done) = row.run(Present::in_use()) {
+                filled = done.batches * BATCH_N;
+                if done.batches % 2 == 1 {
+                    mem::swap(&mut codes, &mut next_codes);
+                    self.swapped ^= true;
+                }
+                self.left -= filled;
+                let at = done.bit - codes.cut_to(decoder.stored(BATCH_N, self.left));
+                self.spent.primary += (at - *bit) as u64;
+                // Behind the codes that have been read ahead.
+                (*bit, self.ahead) = (at, Some(0));
+            }
+        }
         while let Some(ahead) = self.ahead
             && decoder.stored(BATCH_N, self.left) == BATCH_N
             && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
