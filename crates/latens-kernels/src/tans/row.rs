@@ -4,12 +4,11 @@ use super::codes::Codes;
 use super::stream::{BATCH, LANES};
 use super::table::Table;
 use super::{Finish, Latent};
-use crate::dispatch::Present;
+use crate::dispatch::{Present, Simd};
 #[cfg(target_arch = "x86_64")]
 use {
     super::stream::{Stream, WIDE_SLACK},
     super::{Unpack, Walk, shadow},
-    crate::dispatch::Simd,
     crate::x86_64::avx512_tans,
     crate::x86_64::avx512_walk,
 };
@@ -47,6 +46,14 @@ pub struct Done {
     pub bit: usize,
 }
 
+impl<L: Latent> Table<L> {
+    /// Whether [`Row::run`] may do anything.
+    #[inline]
+    pub fn is_fast_in_row(&self, present: Present) -> bool {
+        present.simd() == Simd::Avx512 && self.is_fast_at_once(present)
+    }
+}
+
 impl<L: Latent> Row<'_, L> {
     /// [`super::walk_and_unpack`] over and over, as far as there are bytes enough, where that is faster in a row;
     /// `None` where it is not, or there are too few bytes for one batch: then nothing has changed.
@@ -56,8 +63,7 @@ impl<L: Latent> Row<'_, L> {
     #[inline]
     pub fn run(self, present: Present) -> Option<Done> {
         #[cfg(target_arch = "x86_64")]
-        if present.simd() == Simd::Avx512
-            && self.table.is_fast_at_once(present)
+        if self.table.is_fast_in_row(present)
             && self.finish.multiples.is_none()
             && self.finish.is_done_beside(present)
             && self.dst.len() >= BATCH

@@ -193,7 +193,6 @@ unsafe fn run<L: Latent>(
                 "lea {n0}, [{bit} + {bytes} * 8]
                 vpbroadcastq zmm27, {n0}",
                 in("k1") UP_TO,
-                in("k2") 0xfe_u64,
                 out("k3") _,
                 inout("zmm27") _mm512_set1_epi64((bytes * 8 + shadow.stream.bit) as i64) => _,
                 in("zmm28") _mm512_set1_epi64(SEVENS),
@@ -213,7 +212,6 @@ unsafe fn run<L: Latent>(
                 "mov [{n1} + 24], {bytes}
                 vpbroadcastd zmm27, {bit:e}",
                 in("k1") order.up_to,
-                in("k2") 0xfffe_u64,
                 in("k4") order.before,
                 in("k5") 0xaaaa_u64,
                 in("k6") 0x5555_u64,
