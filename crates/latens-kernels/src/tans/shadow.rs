@@ -12,7 +12,9 @@ use crate::tans::Multiples;
 use crate::tans::codes::Beside;
 use crate::tans::codes::Codes;
 use crate::tans::slot::Lowers;
-use crate::tans::stream::{BATCH, Stream};
+#[cfg(target_arch = "x86_64")]
+use crate::tans::stream::BATCH;
+use crate::tans::stream::Stream;
 #[cfg(target_arch = "x86_64")]
 use std::mem;
 
