@@ -9,6 +9,7 @@ mod encode;
 mod multiples;
 pub(crate) mod offsets;
 mod room;
+mod row;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod shadow;
 pub(crate) mod slot;
@@ -33,6 +34,7 @@ pub use codes::Codes;
 pub use encode::Encoder;
 pub use multiples::Multiples;
 pub use room::Room;
+pub use row::{Done, Row};
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
 pub use stream::{BATCH, LANES, Stream, WINDOW};
 pub use table::{Memory, Table, Ways};
@@ -244,6 +246,7 @@ pub fn walk_and_unpack<L: Latent>(
         let (later, moments) = finish.moments.split_at_mut(later);
         let shadow = shadow::Shadow {
             lowers: &table.lowers,
+            #[cfg(target_arch = "aarch64")]
             visited: codes,
             stream,
             dst,
@@ -255,6 +258,8 @@ pub fn walk_and_unpack<L: Latent>(
         };
         // By reference: for a copy larger pieces are read than were just stored, and these waited for.
         #[cfg(target_arch = "x86_64")]
+        let visited = codes;
+        #[cfg(target_arch = "x86_64")]
         let Walk { ways, states, ref stream, n, codes } = next;
         #[cfg(target_arch = "aarch64")]
         let Walk { ways, states, stream, n, codes } = next;
@@ -265,10 +270,15 @@ pub fn walk_and_unpack<L: Latent>(
             match present.simd() {
                 #[cfg(target_arch = "x86_64")]
                 Simd::Avx512 => {
-                    avx512_walk::walk(nodes, ways.max_bits, states, stream, codes, shadow)
+                    let (most, all) = (ways.max_bits, ways.max_offset_bits);
+                    let bits =
+                        avx512_walk::walk(nodes, most, states, stream, codes, visited, shadow);
+                    // It sums up no more than that.
+                    codes.summed = codes.summed.filter(|_| all <= avx512::MOST);
+                    bits
                 }
                 #[cfg(target_arch = "x86_64")]
-                _ => avx2_walk::walk(nodes, ways.max_bits, states, stream, codes, shadow),
+                _ => avx2_walk::walk(nodes, ways.max_bits, states, stream, codes, visited, shadow),
                 #[cfg(target_arch = "aarch64")]
                 _ => {
                     let most = ways.max_offset_bits;

@@ -12,6 +12,9 @@ use crate::x86_64::avx512_tans as avx512;
 /// Nodes between a walk and the sum of their offset bits: they have reached the cache.
 pub(crate) const BEFORE: usize = 64;
 
+/// See [`crate::tans::shadow`].
+pub(crate) type Beside = [usize; 9];
+
 /// The slots that a walk has visited: a batch's codes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -20,7 +23,7 @@ pub struct Codes {
     pub(crate) before: [Node; BEFORE],
     pub(crate) nodes: [Node; BATCH],
     /// Behind the nodes: what a kernel has no registers for.
-    pub(crate) beside: [usize; 5],
+    pub(crate) beside: Beside,
     /// Bits that the offsets take, where a kernel has summed them up.
     pub(crate) summed: Option<u32>,
     pub(super) n: usize,
@@ -33,11 +36,19 @@ impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
         let before = [Node::default(); BEFORE];
-        Self { before, nodes, beside: [0; 5], summed: None, n: 0, end: 0, max_offset_bits: 0 }
+        Self { before, nodes, beside: [0; 9], summed: None, n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 
 impl Codes {
+    /// Behind the nodes, with all that lies around.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn end(&mut self) -> *mut Beside {
+        let all: *mut Self = self;
+        // SAFETY: the field that follows the nodes.
+        unsafe { &raw mut (*all).beside }
+    }
+
     /// Says whose nodes there will be.
     #[inline(always)]
     pub(super) fn are_of(&mut self, ways: Ways<'_>, n: usize) {

@@ -15,7 +15,7 @@ use std::ptr;
 pub struct Room<L> {
     /// Of the batch that is unpacked, and of the next one.
     pub codes: [Codes; 2],
-    apart: [u64; 80],
+    apart: [u64; 64],
     /// Latents of the first variable.
     pub primary: [L; BATCH],
     /// Of the second.

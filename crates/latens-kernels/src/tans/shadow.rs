@@ -8,18 +8,24 @@ use crate::latent::Latent;
 use crate::tans::Map;
 #[cfg(target_arch = "x86_64")]
 use crate::tans::Multiples;
+#[cfg(target_arch = "x86_64")]
+use crate::tans::codes::Beside;
 use crate::tans::codes::Codes;
 use crate::tans::slot::Lowers;
-use crate::tans::stream::{BATCH, Stream};
 #[cfg(target_arch = "x86_64")]
-use std::{mem, ptr};
+use crate::tans::stream::BATCH;
+use crate::tans::stream::Stream;
+#[cfg(target_arch = "x86_64")]
+use std::mem;
 
 pub(crate) struct Shadow<'a, L> {
     pub(crate) lowers: &'a Lowers<L>,
     /// A whole batch.
+    #[cfg(target_arch = "aarch64")]
     pub(crate) visited: &'a Codes,
     pub(crate) stream: Stream<'a>,
-    pub(crate) dst: &'a mut [L; BATCH],
+    /// Room for a batch, in a row for as many as there are.
+    pub(crate) dst: &'a mut [L],
     /// No offset has more bits. Where there are none they may be looked for, and must be where numbers
     /// are floats.
     pub(crate) max_offset_bits: u8,
@@ -29,6 +35,24 @@ pub(crate) struct Shadow<'a, L> {
     #[cfg(target_arch = "x86_64")]
     pub(crate) multiples: Option<Multiples<'a, L>>,
     pub(crate) map: Map,
+}
+
+/// Batches one after the other, each of which is unpacked beside the walk over the next one's codes, which begin where
+/// its offsets end.
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct Row {
+    /// How many, one at least; their latents lie one behind the other.
+    pub(crate) count: usize,
+    /// The last byte that codes may begin in.
+    pub(crate) last: usize,
+    /// Whether memory for latents is fetched a batch ahead.
+    pub(crate) fetches: bool,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Row {
+    /// No row.
+    pub(crate) const SINGLE: Self = Self { count: 1, last: 0, fetches: false };
 }
 
 /// Running sums of latents that are made beside a walk.
@@ -41,24 +65,24 @@ impl<L: Latent> Shadow<'_, L> {
         self.max_offset_bits > 0 || (self.map == Map::Float && self.multiples.is_none())
     }
 
-    /// Has the codes say where all is that a loop has no registers for, and returns where they say so:
-    /// the ends of the nodes and of the latents, lower bounds, the stream, and the end of the multiples.
+    /// What a kernel has no registers for, behind the nodes of the codes that are walked: where the ends of `visited`
+    /// and of the latents are, lower bounds, the stream, and the end of the multiples; then what a row of batches needs, see
+    /// [`Row`].
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn note(&mut self, codes: &mut Codes) -> *mut [usize; 5] {
-        codes.beside = [
-            // By way of all of them, as a kernel may look at what lies behind its nodes.
-            ptr::from_ref(self.visited).expose_provenance() + mem::offset_of!(Codes, beside),
-            self.dst.as_mut_ptr_range().end.expose_provenance(),
-            match self.lowers {
-                Lowers::Near(_) => 0,
-                Lowers::Far(lowers) => lowers.as_ptr().expose_provenance(),
-            },
-            self.stream.bytes.as_ptr().expose_provenance(),
-            self.multiples.map_or(0, |of| of.whole.as_ptr_range().end.expose_provenance()),
-        ];
-        let all: *mut Codes = codes;
-        // SAFETY: the field that follows the nodes.
-        unsafe { &raw mut (*all).beside }
+    pub(crate) fn beside(&mut self, visited: *const Codes, row: &Row) -> Beside {
+        // By way of all of them, as a kernel may look at what lies behind its nodes.
+        let visited = visited.expose_provenance() + mem::offset_of!(Codes, beside);
+        let dst = self.dst.as_mut_ptr().wrapping_add(BATCH).expose_provenance();
+        let lowers = match self.lowers {
+            Lowers::Near(_) => 0,
+            Lowers::Far(lowers) => lowers.as_ptr().expose_provenance(),
+        };
+        let stream = self.stream.bytes.as_ptr().expose_provenance();
+        let multiples =
+            self.multiples.map_or(0, |of| of.whole.as_ptr_range().end.expose_provenance());
+        let bytes = BATCH * size_of::<L>();
+        let fetched = if row.fetches { bytes } else { 0 };
+        [visited, dst, lowers, stream, multiples, row.count, row.last, bytes, fetched]
     }
 
     /// What lower bounds that are near each other are added to.

@@ -5,6 +5,8 @@ use super::table::Emitted;
 use super::*;
 use crate::dispatch::Simd;
 
+mod row;
+
 fn mix(x: u64) -> u64 {
     let x = (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (x ^ x >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 8

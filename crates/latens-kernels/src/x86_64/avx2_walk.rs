@@ -17,7 +17,7 @@ use crate::latent::Latent;
 use crate::tans::Map;
 use crate::tans::codes::{BEFORE, Codes};
 use crate::tans::offsets::NARROW;
-use crate::tans::shadow::{Shadow, finished};
+use crate::tans::shadow::{Row, Shadow, finished};
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::{BATCH, LANES, Stream};
 use crate::x86_64::bmi2_tans::{scalar, wide_word};
@@ -76,10 +76,12 @@ pub(crate) unsafe fn walk<L: Latent>(
     states: &mut [u32; LANES],
     stream: &Stream<'_>,
     codes: &mut Codes,
+    visited: &Codes,
     mut shadow: Shadow<'_, L>,
 ) -> usize {
     let mut walker = Walker::new(nodes, states, stream);
-    let end = shadow.note(codes);
+    codes.beside = shadow.beside(visited, &Row::SINGLE);
+    let end = codes.end();
     let splat = |x: L| match L::WIDTH {
         64 => _mm256_set1_epi64x(x.widen().cast_signed()),
         #[expect(clippy::cast_possible_truncation, reason = "as many bits as latents have")]

@@ -14,7 +14,6 @@
 )]
 
 use crate::latent::Latent;
-use crate::tans::codes::BEFORE;
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::Stream;
 use crate::x86_64::bmi2_tans::scalar;
@@ -238,18 +237,6 @@ pub(crate) fn offset_bits(visited: &[Node]) -> usize {
         sums = _mm512_add_epi64(sums, offset_bits_of(eight));
     }
     _mm512_reduce_add_epi64(sums) as usize + late_offset_bits(latest) as usize
-}
-
-/// The same for the end of a batch, and what lanes of 64 bits have summed up before.
-#[target_feature(enable = "avx512f")]
-#[inline]
-pub(super) fn offset_bits_behind(visited: &[Node; BEFORE], before: __m512i) -> u32 {
-    let (nodes, latest) = visited.split_at(BEFORE - LATEST);
-    let mut sums = before;
-    for eight in nodes.as_chunks().0 {
-        sums = _mm512_add_epi64(sums, offset_bits_of(eight));
-    }
-    _mm512_reduce_add_epi64(sums) as u32 + late_offset_bits(latest)
 }
 
 #[target_feature(enable = "avx512f")]

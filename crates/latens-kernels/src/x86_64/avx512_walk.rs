@@ -9,20 +9,20 @@ mod offsets;
 mod latents;
 #[macro_use]
 mod sums;
+#[macro_use]
+mod row;
 mod sixteen;
 
 use crate::dispatch::gathers_are_slow;
 use crate::latent::Latent;
 use crate::tans::Map;
-use crate::tans::codes::Codes;
-use crate::tans::shadow::{Shadow, finished};
+use crate::tans::codes::{Beside, Codes};
+use crate::tans::shadow::{Row, Shadow, finished};
 use crate::tans::slot::{Lowers, Node};
 use crate::tans::stream::{BATCH, LANES, Stream};
-use crate::x86_64::avx512_tans::{
-    SEVENS, UP_TO, WIDTHS, halves, lanes, offset_bits_behind as offset_bits,
-};
+use crate::x86_64::avx512_tans::{SEVENS, UP_TO, WIDTHS, halves, lanes};
 use crate::x86_64::bmi2_tans::wide_word;
-use crate::x86_64::bmi2_walk::{FEW, SOME, Walker, four_codes, walk_eights};
+use crate::x86_64::bmi2_walk::{FEW, SOME, Walker, four_codes};
 use sixteen::{Order, SHORT};
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -30,12 +30,12 @@ use std::arch::x86_64::*;
 /// So many lower bounds that are far from each other are in registers, or half as many in half of those.
 const FEW_BOUNDS: usize = 64;
 
-/// The offset bits of eight nodes that were stored a while ago, to those of zmm10: right behind their
-/// stores, these would be waited for.
+/// The offset bits of four nodes to those of zmm10: see [`four_codes`].
 #[rustfmt::skip]
 macro_rules! summed {
     () => {
-        "vpdpbusd zmm10, zmm23, [{end} + {left} - 512]
+        "vmovd xmm5, {bit:e}
+        vpdpbusd xmm10, xmm5, xmm23
         "
     };
 }
@@ -45,7 +45,7 @@ macro_rules! summed {
 ///
 /// # Safety
 /// As those two.
-#[inline(never)]
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 #[target_feature(enable = "avx512vnni,avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn walk<L: Latent>(
@@ -54,10 +54,76 @@ pub(crate) unsafe fn walk<L: Latent>(
     states: &mut [u32; LANES],
     stream: &Stream<'_>,
     codes: &mut Codes,
+    visited: &Codes,
     mut shadow: Shadow<'_, L>,
 ) -> usize {
+    codes.beside = shadow.beside(visited, &Row::SINGLE);
+    // SAFETY: the caller's promise.
+    let done = unsafe { run(nodes, max_bits, states, stream, codes.end(), shadow) };
+    codes.summed = Some(done.offset_bits);
+    done.bits
+}
+
+/// [`walk`] of one batch after the other, from the codes `visited` on, all by the same table; how many, and which bits lie
+/// between the first walk's beginning and the end of the last one. The codes that are walked last are
+/// `codes` where that is an odd number of batches, `visited` where it is even.
+///
+/// # Safety
+/// As [`walk`], for all of the row: from byte `row.last` on there are bytes enough for a batch of codes, and
+/// 65 more.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx512vnni,avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn walk_row<L: Latent>(
+    ways: (&[Node], u8),
+    states: &mut [u32; LANES],
+    stream: &Stream<'_>,
+    codes: &mut Codes,
+    visited: &mut Codes,
+    mut shadow: Shadow<'_, L>,
+    row: &Row,
+) -> (usize, usize) {
+    let (nodes, max_bits) = ways;
+    codes.beside = shadow.beside(visited, row);
+    visited.beside = shadow.beside(codes, row);
+    let end = codes.end();
+    // What is behind the first batch is reached by way of what lies there.
+    visited.end().expose_provenance();
+    // SAFETY: the caller's promise.
+    let done = unsafe { run(nodes, max_bits, states, stream, end, shadow) };
+    let last = if done.end == end { codes } else { visited };
+    last.summed = Some(done.offset_bits);
+    let left = last.beside[COUNT] - 1;
+    (row.count - left, done.bits)
+}
+
+/// Where [`Shadow::beside`] has the batches that are left.
+const COUNT: usize = 5;
+
+/// What [`run`] has done.
+struct Done {
+    /// Between the walk's beginning and its end.
+    bits: usize,
+    /// Of the codes that were walked last.
+    offset_bits: u32,
+    /// Behind their nodes.
+    end: *mut Beside,
+}
+
+/// # Safety
+/// As [`walk`] or [`walk_row`]; `end` is behind the nodes of the codes that are walked first.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx512vnni,avx2,bmi1,bmi2,popcnt")]
+unsafe fn run<L: Latent>(
+    nodes: &[Node],
+    max_bits: u8,
+    states: &mut [u32; LANES],
+    stream: &Stream<'_>,
+    mut end: *mut Beside,
+    mut shadow: Shadow<'_, L>,
+) -> Done {
     let mut walker = Walker::new(nodes, states, stream);
-    let end = shadow.note(codes);
     let (even, odd) = halves();
     let has_offsets = shadow.has_offsets();
     let order = Order::of(L::WIDTH == 64 && shadow.moments.is_empty());
@@ -80,26 +146,28 @@ pub(crate) unsafe fn walk<L: Latent>(
     }
     let mut summed = _mm512_setzero_si512();
     macro_rules! run {
-        (each $before:expr, $text:tt, $after:expr, $($operand:tt)*) => {
+        (each $before:expr, $text:tt, $after:expr, $place:expr, $($operand:tt)*) => {
             match max_bits {
-                n if n <= FEW => run!(few, $before, $text, $after, $($operand)*),
-                n if n <= SOME => run!(some, $before, $text, $after, $($operand)*),
-                _ => run!(many, $before, $text, $after, $($operand)*),
+                n if n <= FEW => run!(few, $before, $text, $after, $place, $($operand)*),
+                n if n <= SOME => run!(some, $before, $text, $after, $place, $($operand)*),
+                _ => run!(many, $before, $text, $after, $place, $($operand)*),
             }
         };
-        ($count:ident, $before:expr, [$all:expr], $after:expr, $($operand:tt)*) => {
-            run!(@ $before, [$all, four_codes!($count, "0", to n), four_codes!($count, "32", to s),], $after, $($operand)*)
-        };
-        ($count:ident, $before:expr, [$first:expr, $second:expr], $after:expr, $($operand:tt)*) => {
+        ($count:ident, $before:expr, [$all:expr], $after:expr, $place:expr, $($operand:tt)*) => {
             run!(@ $before, [
-                $first, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
-                "add {left}, 64",
-                $second, four_codes!($count, "0", to n), four_codes!($count, "32", to s),
-            ], $after, $($operand)*)
+                $all, four_codes!($count, "0", to n, summed!()), four_codes!($count, "32", to s, summed!()),
+            ], $after, $place, $($operand)*)
         };
-        (@ $before:expr, $text:tt, $after:expr, $($operand:tt)*) => {
-            walk_eights!(
-                walker, end, BATCH, $before, $text, $after,
+        ($count:ident, $before:expr, [$first:expr, $second:expr], $after:expr, $place:expr, $($operand:tt)*) => {
+            run!(@ $before, [
+                $first, four_codes!($count, "0", to n, summed!()), four_codes!($count, "32", to s, summed!()),
+                "add {left}, 64",
+                $second, four_codes!($count, "0", to n, summed!()), four_codes!($count, "32", to s, summed!()),
+            ], $after, $place, $($operand)*)
+        };
+        (@ $before:expr, $text:tt, $after:expr, $place:expr, $($operand:tt)*) => {
+            walk_row!(
+                walker, end, $before, $text, $after, $place,
                 inout("zmm8") last,
                 inout("zmm9") first,
                 inout("zmm10") summed,
@@ -122,8 +190,9 @@ pub(crate) unsafe fn walk<L: Latent>(
         ($before:expr, $text:tt, $after:expr) => {
             run!(
                 each $before, $text, $after,
+                "lea {n0}, [{bit} + {bytes} * 8]
+                vpbroadcastq zmm27, {n0}",
                 in("k1") UP_TO,
-                in("k2") 0xfe_u64,
                 out("k3") _,
                 inout("zmm27") _mm512_set1_epi64((bytes * 8 + shadow.stream.bit) as i64) => _,
                 in("zmm28") _mm512_set1_epi64(SEVENS),
@@ -140,8 +209,9 @@ pub(crate) unsafe fn walk<L: Latent>(
         ($before:expr, $text:tt, $after:expr) => {
             run!(
                 each $before, $text, $after,
+                "mov [{n1} + 24], {bytes}
+                vpbroadcastd zmm27, {bit:e}",
                 in("k1") order.up_to,
-                in("k2") 0xfffe_u64,
                 in("k4") order.before,
                 in("k5") 0xaaaa_u64,
                 in("k6") 0x5555_u64,
@@ -161,7 +231,6 @@ pub(crate) unsafe fn walk<L: Latent>(
             by_eight!(
                 "",
                 [concat!(
-                    summed!(),
                     eight_latents!($kind),
                     joined!($map, "zmm6", ""),
                     mapped!("q", $map, "zmm6"),
@@ -174,7 +243,6 @@ pub(crate) unsafe fn walk<L: Latent>(
             by_eight!(
                 sums_begun!(64, $order),
                 [concat!(
-                    summed!(),
                     summed_up!(64, $order, $map),
                     eight_latents!($kind),
                     "vmovdqa64 zmm17, zmm6\n",
@@ -188,9 +256,8 @@ pub(crate) unsafe fn walk<L: Latent>(
             $run!(
                 "",
                 [
-                    concat!(summed!(), sixteen_begun!($kind, $width)),
+                    sixteen_begun!($kind, $width),
                     concat!(
-                        summed!(),
                         sixteen_latents!($kind),
                         mapped!("d", $map, "zmm6"),
                         stored!($width)
@@ -203,9 +270,8 @@ pub(crate) unsafe fn walk<L: Latent>(
             $run!(
                 sums_begun!($width, $order),
                 [
-                    concat!(summed!(), sixteen_begun!($kind, $width)),
+                    sixteen_begun!($kind, $width),
                     concat!(
-                        summed!(),
                         summed_up!($width, $order, $map),
                         sixteen_latents!($kind),
                         "vmovdqa64 zmm17, zmm6\n",
@@ -218,9 +284,8 @@ pub(crate) unsafe fn walk<L: Latent>(
             by_sixteen!(
                 "",
                 [
-                    concat!(summed!(), sixteen_begun!(short, 64)),
+                    sixteen_begun!(short, 64),
                     concat!(
-                        summed!(),
                         wide_latents!(short),
                         joined!($map, "zmm6", " - 64"),
                         joined!($map, "zmm7", ""),
@@ -236,9 +301,8 @@ pub(crate) unsafe fn walk<L: Latent>(
             by_sixteen!(
                 sums_begun!(paired, $order),
                 [
-                    concat!(summed!(), sixteen_begun!(short, 32)),
+                    sixteen_begun!(short, 32),
                     concat!(
-                        summed!(),
                         summed_up!(paired, $order, $map),
                         wide_latents!(paired),
                         "vmovdqa64 zmm17, zmm6
@@ -294,13 +358,11 @@ pub(crate) unsafe fn walk<L: Latent>(
         }
     }
     shadow.take_sums(|| [highest(last), highest(first)]);
-    if let Some(latest) = codes.nodes.last_chunk() {
-        codes.summed = Some(offset_bits(latest, summed));
-    }
+    let offset_bits = _mm_cvtsi128_si32(_mm512_castsi512_si128(summed)).cast_unsigned();
     // The compiler does not see that the upper halves are in use, which would slow down all code for
     // SSE from here on.
     _mm256_zeroupper();
-    walker.finish(states, stream)
+    Done { bits: walker.finish(states, stream), offset_bits, end }
 }
 
 /// Lower bounds that are far from each other, where they are so few.

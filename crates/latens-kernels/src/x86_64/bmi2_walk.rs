@@ -32,18 +32,19 @@ pub(super) const SOME: u8 = 12;
 /// Four codes, whose nodes go to `[end + left + $at]`: from the states in the registers `$s` to those in
 /// `$n`, which are free before; the others are then.
 ///
-/// `word` has the bits of these codes, and `bit` the place of the first of them in the byte of `bytes`.
+/// `word` has the bits of these codes, and `bit` the place of the first of them in the byte of `bytes`. With `$summed`
+/// `bit` has four nodes and that place: the second byte says how many bits their offsets have, below 256.
 #[rustfmt::skip]
 macro_rules! four_codes {
-    ($few:ident, $at:literal, to n) => {
+    ($few:ident, $at:literal, to n $(, $summed:expr)?) => {
         four_codes!(
-            @ $few, $at, "s0", "s1", "s2", "s3", "n0", "n1", "n2", "n3")
+            @ [$($summed)?] $few, $at, "s0", "s1", "s2", "s3", "n0", "n1", "n2", "n3")
     };
-    ($few:ident, $at:literal, to s) => {
+    ($few:ident, $at:literal, to s $(, $summed:expr)?) => {
         four_codes!(
-            @ $few, $at, "n0", "n1", "n2", "n3", "s0", "s1", "s2", "s3")
+            @ [$($summed)?] $few, $at, "n0", "n1", "n2", "n3", "s0", "s1", "s2", "s3")
     };
-    (@ $few:ident, $at:literal, $s0:literal, $s1:literal, $s2:literal, $s3:literal,
+    (@ [$($summed:expr)?] $few:ident, $at:literal, $s0:literal, $s1:literal, $s2:literal, $s3:literal,
      $n0:literal, $n1:literal, $n2:literal, $n3:literal) => {
         concat!(
             "mov {", $n0, "}, [{nodes} + {", $s0, "} * 8]
@@ -72,6 +73,7 @@ macro_rules! four_codes {
             add {", $n3, ":x}, [{nodes} + {", $s3, "} * 8 + 2]
             shrx {word}, [{bytes}], {bit}
             ",
+            $($summed,)?
             four_codes!(@ $few, $s0, $s1),
             "# At most 7 + 56 bits from the byte that the four codes begin in.
             movzx {bit:e}, {bit:l}

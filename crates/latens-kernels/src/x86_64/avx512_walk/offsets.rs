@@ -24,9 +24,11 @@ macro_rules! eight_offsets {
             shr {n1}, 3
             vpaddq zmm27, zmm27, zmm2
             vpsrlq zmm2, zmm3, 6
-            vmovdqu64 zmm4{{k2}}{{z}}, [{n1} - 8]
-            vpermq zmm5, zmm2, [{n1}]
-            vpermq zmm4, zmm2, zmm4
+            # The words before: where there is none, an offset is in the first one alone.
+            vpaddq zmm4, zmm2, zmm28
+            vmovdqu64 zmm5, [{n1}]
+            vpermq zmm4, zmm4, zmm5
+            vpermq zmm5, zmm2, zmm5
             vpshrdvq zmm4, zmm5, zmm3
             vpsrlq zmm3, zmm",
             $nodes,
@@ -64,9 +66,11 @@ macro_rules! sixteen_offsets {
         mov [{end} + 24], {n1}
         vpermd zmm27, zmm14, zmm3
         vpsrld zmm5, zmm3, 5
-        vmovdqu32 zmm4{{k2}}{{z}}, [{n1} - 4]
-        vpermd zmm6, zmm5, [{n1}]
-        vpermd zmm4, zmm5, zmm4
+        # The words before, as above.
+        vpsubd zmm4, zmm5, zmm13
+        vmovdqu64 zmm6, [{n1}]
+        vpermd zmm4, zmm4, zmm6
+        vpermd zmm6, zmm5, zmm6
         vpshrdvd zmm4, zmm6, zmm3
         vpsrld zmm5, zmm2, 8
         vpxor xmm6, xmm6, xmm6

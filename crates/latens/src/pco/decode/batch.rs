@@ -68,6 +68,11 @@ pub(crate) struct Next<'a, L> {
 /// the end of a page.
 const TOO_FAR: usize = 8;
 
+/// How many batches of `stored` latents have a whole batch of codes behind them that can be read beside.
+pub(crate) fn followed(stored: usize) -> usize {
+    if stored < BATCH_N { 0 } else { (stored + TOO_FAR - 1) / BATCH_N - 1 }
+}
+
 /// Reads the offsets of as many codes as `dst` has room for, which [`walk`] has read. Deltas are not
 /// undone. Where it costs less than later, finishes the latents and reads the next codes too, and
 /// returns how many bits these take; `bit` is before them.

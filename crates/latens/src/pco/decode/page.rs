@@ -1,7 +1,9 @@
 //! A page: its variables' latents joined to numbers, batch after batch.
 //!
-//! `variables` decodes any batch by what `walked` has read, `straight` many of them in a row.
+//! `variables` decodes any batch by what `walked` has read, `straight` many of them one after the other, `rows` by one
+//! call of the kernels.
 
+mod rows;
 mod straight;
 mod variables;
 mod walked;

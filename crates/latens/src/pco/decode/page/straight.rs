@@ -15,7 +15,7 @@ use latens_kernels::tans::{self, Finish, Map};
 use std::mem;
 
 /// Numbers of pages whose place is in the caches, as a rule: to fetch what is there costs more than it saves.
-const SHORT: usize = 4 * BATCH_N;
+pub(super) const SHORT: usize = 4 * BATCH_N;
 
 impl<L: Latent> PageState<L> {
     /// Decodes whole batches straight to `dst`, and the last one of the page, for as long as there are bytes enough
@@ -71,6 +71,7 @@ impl<L: Latent> PageState<L> {
         bit: &mut usize,
         end: usize,
     ) -> (usize, Result<()>) {
+        let mut filled = self.rows_into(tables, alone, map, dst, src, bit, end);
         let (Primary::Latents(decoder), Primary::Latents(table)) =
             (&mut self.primary, &tables.primary)
         else {
@@ -79,15 +80,7 @@ impl<L: Latent> PageState<L> {
         let Some(kernel) = table.kernel() else { return (0, Ok(())) };
         let tans::Room { codes: [even, odd], primary, .. } = &mut *self.scratch.room.batch;
         let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
-        if self.ahead.is_none()
-            && decoder.stored(BATCH_N, self.left) == BATCH_N
-            && dst.len() >= BATCH_N
-        {
-            let (ways, slots) = (table.ways(), decoder.slots());
-            self.ahead = batch::walk_whole(kernel, ways, slots, src, *bit, codes);
-        }
         let prefetch = dst.len() > SHORT;
-        let mut filled = 0;
         while let Some(ahead) = self.ahead
             && decoder.stored(BATCH_N, self.left) == BATCH_N
             && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
