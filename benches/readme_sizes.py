@@ -5,7 +5,7 @@
 
 pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
 zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by checkpoint_sizes.py, checkpoint_peers.csv
-has the sizes of the smallest other codec of each checkpoint. pco_speed.csv and pco_speed_zen4.csv are made by pco_builds. Each table goes between two marks in
+has the sizes of the smallest other codec of each checkpoint. pco_speed.csv and pco_speed_zen5.csv are made by pco_builds. Each table goes between two marks in
 README.md.
 """
 import csv
@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- sizes -->"
 CHECKPOINT_MARK = "<!-- checkpoints -->"
-SPEED_MARKS = {"pco_speed.csv": "<!-- speeds -->", "pco_speed_zen4.csv": "<!-- speeds on Zen 4 -->"}
+SPEED_MARKS = {"pco_speed.csv": "<!-- speeds -->", "pco_speed_zen5.csv": "<!-- speeds on Zen 5 -->"}
 # Where each mode and delta shows, where nothing does, and where others are far ahead.
 SHOWN = [
     "photo_rgb_u8", "ephemeris_cheb_f64", "flight_distance_i32", "seismo_counts_i32", "coast_lat_f32",
