@@ -4,7 +4,7 @@
     python3 benches/readme_sizes.py
 
 pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
-zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by checkpoint_sizes.py, checkpoint_peers.csv
+zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by checkpoint_sizes.py, wcodec_speed_zen5.csv by wcodec_speed, checkpoint_peers.csv
 has the sizes of the smallest other codec of each checkpoint. pco_speed.csv and pco_speed_zen5.csv are made by pco_builds. Each table goes between two marks in
 README.md.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- sizes -->"
 CHECKPOINT_MARK = "<!-- checkpoints -->"
+WEIGHTS_MARK = "<!-- speeds of checkpoints -->"
 SPEED_MARKS = {"pco_speed.csv": "<!-- speeds -->", "pco_speed_zen5.csv": "<!-- speeds on Zen 5 -->"}
 # Where each mode and delta shows, where nothing does, and where others are far ahead.
 SHOWN = [
@@ -76,6 +77,7 @@ def main():
     ]
     put(MARK, lines)
     put(CHECKPOINT_MARK, checkpoints())
+    put(WEIGHTS_MARK, weights())
     for name, mark in SPEED_MARKS.items():
         put(mark, speeds(name, mark))
 
@@ -101,6 +103,18 @@ def checkpoints():
     lines += ["", f"On {known - behind} of the {known} that others were measured on latens is smaller than all of "
               "them: zstd, xz, brotli, OpenZL, ZipNN, z4ai, bigsmall.", CHECKPOINT_MARK]
     return lines
+
+
+def weights():
+    """Lines of the table of speeds of checkpoints."""
+    with open(ROOT / "benches/results/wcodec_speed_zen5.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+    lines = [WEIGHTS_MARK, "| bytes as stored | decoding | over zstd -3 | encoding | two threads, decoding |", "|---|---:|---:|---:|---:|"]
+    for row in rows:
+        times = f"{row['ratio']} ×" if float(row["ratio"]) >= 1 else f"**{row['ratio']} ×**"
+        name = f"`{row['file']}`" if "." in row["file"] else row["file"]
+        lines.append(f"| {name} | {row['decode_mbs']} MB/s | {times} | {row['encode_mbs']} MB/s | {row['two_threads']} × |")
+    return [*lines, WEIGHTS_MARK]
 
 
 def speeds(name, mark):
