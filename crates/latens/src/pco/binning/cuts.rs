@@ -22,7 +22,7 @@ const STRETCH: usize = 8;
 /// A bucket may reach so many mean distances of its latents beyond what was seen of it, and that part of its width.
 const BEYOND: u64 = 8;
 
-/// A value comes often that one latent of so many has.
+/// A value comes often that one latent of so many of a sample has, if these are not a handful.
 const OFTEN: usize = 16;
 
 /// One latent of so many suffices for about so many buckets.
@@ -67,7 +67,7 @@ impl<L: Latent> Cuts<L> {
         for cut in of_runs(&sample, grain) {
             let is_alone = cut.lower == cut.upper;
             // Latents of the first range are sorted: not those of a value that comes often.
-            let is_often = cut.count as usize * OFTEN > n;
+            let is_often = cut.count as usize > (n / OFTEN).max(SAMPLE);
             if lowers.is_empty() && is_alone && is_often && cut.lower != L::ZERO {
                 lowers.push(L::ZERO);
             }
