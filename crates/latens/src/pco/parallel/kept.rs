@@ -7,7 +7,6 @@
 
 use crate::number::Number;
 use crate::pco::standalone::{Engine, Slice};
-use crate::spare;
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,13 +16,13 @@ use std::sync::{Mutex, PoisonError};
 const PIECE: usize = 1 << 16;
 
 /// The old content of chunks.
-pub(super) struct Kept<T: Number> {
+pub(super) struct Kept<T> {
     /// All chunks before this one are decoded.
     next: AtomicUsize,
     state: Mutex<State<T>>,
 }
 
-struct State<T: Number> {
+struct State<T> {
     /// By chunk, of those that nobody is at.
     held: BTreeMap<usize, Old<T>>,
     spare: Vec<Vec<T>>,
@@ -46,14 +45,15 @@ impl<T: Number> Kept<T> {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// For the decoding of chunk `index`, which stands at `start` and has `n` numbers.
-    pub(super) fn chunk(&self, index: usize, start: usize, n: usize) -> Keeping<'_, T> {
-        Keeping { kept: self, index, n, old: Old { start, numbers: Vec::new(), decoded: false } }
+    /// For the decoding of chunk `index`, which stands at `start`.
+    pub(super) fn chunk(&self, index: usize, start: usize) -> Keeping<'_, T> {
+        Keeping { kept: self, index, old: Old { start, numbers: Vec::new(), decoded: false } }
     }
 
     /// Puts back everything from the first chunk on that was not decoded.
     pub(super) fn restore(self, buffer: &mut [T]) {
-        for old in self.with(|state| mem::take(&mut state.held)).into_values() {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for old in state.held.into_values() {
             let place = old.start..old.start + old.numbers.len();
             if let Some(place) = buffer.get_mut(place) {
                 place.copy_from_slice(&old.numbers);
@@ -62,18 +62,10 @@ impl<T: Number> Kept<T> {
     }
 }
 
-/// Long memory is for the next call, too: to ask the system for it takes as long as to copy to it.
-impl<T: Number> Drop for State<T> {
-    fn drop(&mut self) {
-        self.spare.drain(..).for_each(spare::give);
-    }
-}
-
 /// What the decoding of one chunk overwrites.
 pub(super) struct Keeping<'k, T: Number> {
     kept: &'k Kept<T>,
     index: usize,
-    n: usize,
     old: Old<T>,
 }
 
@@ -85,8 +77,7 @@ impl<T: Number> Keeping<'_, T> {
         }
         let numbers = &mut self.old.numbers;
         if numbers.capacity() == 0 {
-            let spare = self.kept.with(|state| state.spare.pop());
-            *numbers = spare.unwrap_or_else(|| spare::take(self.n));
+            *numbers = self.kept.with(|state| state.spare.pop()).unwrap_or_default();
             numbers.clear();
         }
         numbers.extend_from_slice(old);
@@ -139,7 +130,7 @@ mod tests {
         let mut buffer: Vec<u32> = (0..40).collect();
         let kept = Kept::new();
         {
-            let mut at = [0, 1, 2, 3].map(|index| kept.chunk(index, 10 * index, 10));
+            let mut at = [0, 1, 2, 3].map(|index| kept.chunk(index, 10 * index));
             for (keeping, piece) in at.iter_mut().zip(buffer.chunks_mut(10)) {
                 keeping.keep(&piece[..5]);
                 piece.fill(99);

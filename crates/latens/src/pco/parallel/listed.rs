@@ -87,7 +87,7 @@ pub(super) fn decode<T: Number>(
         loop {
             let Ok(job) = jobs.lock().map(|mut jobs| jobs.next()) else { return false };
             let Some((index, ((bytes, entry, start), dst))) = job else { return true };
-            let mut keeping = kept.map(|kept| kept.chunk(index, start, dst.len()));
+            let mut keeping = kept.map(|kept| kept.chunk(index, start));
             let sound = chunk(bytes, entry, dst, table, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);

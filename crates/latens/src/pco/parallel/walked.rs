@@ -129,7 +129,7 @@ pub(super) fn decode<T: Number>(
     let work = || {
         while let Some(job) = queue.next() {
             let (index, n) = (job.index, job.dst.len());
-            let mut keeping = kept.map(|kept| kept.chunk(index, job.start, job.dst.len()));
+            let mut keeping = kept.map(|kept| kept.chunk(index, job.start));
             let sound = chunk(job, opening, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);
