@@ -53,7 +53,7 @@ fn wrong_usage_takes_one_to_three_lines() {
         (&["verify", "-"], "--from"),
         (&["verify", "a.raw"], "nothing to verify"),
         (&["verify", "a.raw", "--json"], "nothing to verify"),
-        (&["compress", "a.csv", "--columns", "\"a"], "a quote is not closed"),
+        (&["compress", "a.csv", "--columns", "a\nb"], "a name with a line break stands in quotes"),
         (&["inspect", "a.npy"], "not npy"),
     ] {
         let done = f.run(args).ends_with(2, &[said]);
