@@ -13,6 +13,8 @@ use std::mem::take;
 
 /// What more states than one must save: bins of fewer latents are others, for better or worse.
 const STATES_MUST_SAVE: f64 = 0.005;
+/// Times the bits of a latent that each of them saves at most. What estimates say beyond that is chance.
+const STATE_SAVES: u32 = 2;
 
 /// A chunk with a mode and a delta encoding.
 pub(crate) struct Whole {
@@ -53,7 +55,9 @@ fn bits<L: Latent>(
     while let Some(log) = tried
         && let Some(states) = states::besides(page, delta, log)
     {
-        let bits = bits_but(states, page, delta, effort);
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let most = states as f64 * f64::from(STATE_SAVES * L::BITS.max(u32::BITS));
+        let bits = bits_but(states, page, delta, effort).max(one - most);
         let is_better = bits < least || best.is_none() && bits < one;
         if bits < least {
             (least, best) = (bits, Some(log));
