@@ -1,98 +1,42 @@
 //! Bins for a latent variable: a histogram, the cheapest partition of it, weights, and the way
 //! from a latent back to its bin.
 //!
-//! [`histogram`] reduces latents to at most some thousand [`buckets`], of many latents by [`cuts`] that a
-//! sample tells; [`coarse`] and [`optimize`] join buckets to bins by dynamic programming over what they
-//! cost, [`fit`] finds the bin of each latent, [`train`] turns bins into a [`Variable`] with the table size
-//! that costs least.
+//! [`effort`] says how finely. [`histogram`] reduces latents to at most some thousand [`buckets`], of many
+//! latents by [`cuts`] that a sample tells; [`coarse`] and [`optimize`] join buckets to bins by dynamic
+//! programming over what they cost, [`ends`] looks for better ends of them among all latents, [`fit`] finds
+//! the bin of each latent, [`train`] turns bins into a [`Variable`] with the [`table`] that costs least.
 
 pub(crate) mod buckets;
 pub(crate) mod coarse;
 pub(crate) mod cuts;
+pub(crate) mod effort;
+pub(crate) mod ends;
 pub(crate) mod every;
 pub(crate) mod fit;
 pub(crate) mod histogram;
 pub(crate) mod optimize;
 pub(crate) mod sort;
 pub(crate) mod starts;
+pub(crate) mod table;
 
-use crate::ans::frequencies;
+pub(crate) use effort::Effort;
+
 use crate::number::Latent;
 use crate::pco::binning::buckets::{Bucket, Grain};
+use crate::pco::binning::effort::Partition;
 use crate::pco::binning::histogram::Histogram;
+use crate::pco::binning::table::Table;
 use crate::pco::dense;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
 use crate::pco::logarithm::log2;
 
-/// Latents of a chunk that is binned more finely than others, and how much more finely.
-const SHORT: usize = 1 << 15;
-const FINER: usize = 4;
 /// Parts that buckets are joined to before they are partitioned: so many of many buckets, and so many of
 /// fewer, and for estimates.
 const MOST_PARTS: usize = 256;
 const PARTS: usize = 128;
 const ESTIMATED_PARTS: usize = 32;
-/// Tables up to this log2 are walked as fast as small ones. Larger ones must save more than the rest.
-const LARGE_LOG: u32 = 10;
-const MUST_SAVE: f64 = 0.00005;
-const LARGE_MUST_SAVE: f64 = 0.0005;
-
-/// How finely a variable is binned.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
-    /// Most buckets of the histogram.
-    pub(crate) buckets: usize,
-    /// log2 of the largest table.
-    pub(crate) max_log: u32,
-    partition: Partition,
-}
-
-/// How buckets are joined to bins, the fastest way first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Partition {
-    Coarse,
-    Near,
-    Close,
-}
-
-impl Effort {
-    /// As a level asks for.
-    pub(crate) fn of_level(level: u32) -> Self {
-        let finer = u32::from(level >= 6);
-        Self {
-            buckets: 1 << (level + finer).min(12),
-            max_log: (level + 4).min(12).max(level + 2),
-            partition: match level {
-                ..8 => Partition::Coarse,
-                8..11 => Partition::Near,
-                11.. => Partition::Close,
-            },
-        }
-    }
-
-    /// As it is for so many latents: a short chunk's bins are found quickly, and are the smaller part of
-    /// what it takes.
-    fn of_length(self, n: usize) -> Self {
-        if self.partition != Partition::Near || n > SHORT {
-            return self;
-        }
-        let buckets = (self.buckets * FINER).min(1 << 12);
-        Self { buckets, partition: Partition::Coarse, ..self }
-    }
-
-    fn must_save(self, log: u32) -> f64 {
-        if log > LARGE_LOG && self.partition != Partition::Close {
-            LARGE_MUST_SAVE
-        } else {
-            MUST_SAVE
-        }
-    }
-
-    /// As a level asks for where a plan is chosen.
-    pub(crate) fn of_estimates(level: u32) -> Self {
-        Self::of_level(level.min(6))
-    }
-}
+/// About the bits of a weight in the metadata.
+const WEIGHT_BITS: f64 = 10.0;
 
 /// The bins of a variable, and which of them each latent lies in.
 #[derive(Debug)]
@@ -106,6 +50,9 @@ pub(crate) struct Trained<L> {
 pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     let effort = effort.of_length(latents.len());
     let mut grain = Grain::even(effort.buckets);
+    if effort.partition == Partition::Exact {
+        return train_exactly(latents, effort, grain);
+    }
     if effort.partition == Partition::Near {
         // Fewer buckets, but as many values of their own.
         grain.alone = 4;
@@ -127,6 +74,19 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
     with_bins(&bins, effort, || histogram.symbols(latents, &bins))
 }
 
+/// The same by ends among all latents and tables that are measured.
+fn train_exactly<L: Latent>(latents: &[L], effort: Effort, grain: Grain) -> Trained<L> {
+    let per_bin = bits_per_bin::<L>();
+    let planned = partition(&Histogram::new(latents, grain).buckets, effort);
+    let bins = ends::settle(latents, &planned, per_bin + WEIGHT_BITS);
+    if bins.len() < 2 {
+        return with_bins(&bins, effort, Vec::new);
+    }
+    let symbols = fit::symbols(latents, &bins);
+    let table = table::best_measured(&counts(&bins), effort, &symbols);
+    with_table(&bins, table, || symbols)
+}
+
 fn partition<L: Latent>(buckets: &[Bucket<L>], effort: Effort) -> Vec<Bucket<L>> {
     match effort.partition {
         Partition::Coarse => {
@@ -134,12 +94,18 @@ fn partition<L: Latent>(buckets: &[Bucket<L>], effort: Effort) -> Vec<Bucket<L>>
             coarse::partition(buckets, bits_per_bin::<L>(), parts)
         }
         Partition::Near => optimize::partition(buckets, bits_per_bin::<L>()),
-        Partition::Close => optimize::partition_closely(buckets, bits_per_bin::<L>()),
+        Partition::Close | Partition::Exact => {
+            optimize::partition_closely(buckets, bits_per_bin::<L>())
+        }
     }
 }
 
 fn bits_per_bin<L: Latent>() -> f64 {
     f64::from(L::BITS + offset_field_bits(L::BITS))
+}
+
+fn counts<L: Latent>(ranges: &[Bucket<L>]) -> Vec<u32> {
+    ranges.iter().map(|range| range.count).collect()
 }
 
 /// Weights for bins, and symbols where there are several bins.
@@ -148,9 +114,15 @@ fn with_bins<L: Latent>(
     effort: Effort,
     symbols: impl FnOnce() -> Vec<u16>,
 ) -> Trained<L> {
-    let counts: Vec<u32> = ranges.iter().map(|range| range.count).collect();
-    let (log, weights, code_bits) = best_table(&counts, effort);
-    if let Some(bin) = one_bin(ranges, bits_per_bin::<L>(), code_bits) {
+    with_table(ranges, table::best(&counts(ranges), effort), symbols)
+}
+
+fn with_table<L: Latent>(
+    ranges: &[Bucket<L>],
+    table: Table,
+    symbols: impl FnOnce() -> Vec<u16>,
+) -> Trained<L> {
+    if let Some(bin) = one_bin(ranges, bits_per_bin::<L>(), table.bits) {
         return Trained { variable: Variable { log: 0, bins: vec![bin] }, symbols: Vec::new() };
     }
     let symbols = if ranges.len() > 1 { symbols() } else { Vec::new() };
@@ -159,8 +131,8 @@ fn with_bins<L: Latent>(
         lower: range.lower,
         offset_bits: range.offset_bits(),
     };
-    let bins = ranges.iter().zip(&weights).map(to_bin).collect();
-    Trained { variable: Variable { log, bins }, symbols }
+    let bins = ranges.iter().zip(&table.weights).map(to_bin).collect();
+    Trained { variable: Variable { log: table.log, bins }, symbols }
 }
 
 /// One bin over all latents, which then take as many bits as their range has.
@@ -214,35 +186,15 @@ pub(crate) fn estimate_buckets<L: Latent>(buckets: &[Bucket<L>], sample_n: usize
     19.0 + coarse::partition(buckets, per_bin, ESTIMATED_PARTS).iter().map(bits_of).sum::<f64>()
 }
 
-/// The table size whose codes and metadata take the fewest bits, its weights, and those bits.
-fn best_table(counts: &[u32], effort: Effort) -> (u32, Vec<u32>, f64) {
-    if counts.len() <= 1 {
-        return (0, vec![1; counts.len()], 0.0);
-    }
-    let least = (counts.len() - 1).ilog2() + 1;
-    let mut best: Option<(f64, u32, Vec<u32>)> = None;
-    for log in least..=effort.max_log.max(least) {
-        let weights = frequencies::normalize(log, counts);
-        #[expect(clippy::cast_precision_loss, reason = "at most 2^14 bins")]
-        let cost =
-            frequencies::cost_bits(log, counts, &weights) + f64::from(log) * counts.len() as f64;
-        // A larger table is slower to build and to walk: it must pay.
-        match &best {
-            Some((least_cost, ..)) if cost >= least_cost * (1.0 - effort.must_save(log)) => {}
-            _ => best = Some((cost, log, weights)),
-        }
-    }
-    best.map_or((0, Vec::new(), 0.0), |(cost, log, weights)| (log, weights, cost))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pco::config::{Config, Favor};
     use crate::pco::noise::mix;
 
     /// Every latent is in the bin that it is said to be in, and the weights are those of a table.
-    fn check<L: Latent>(latents: &[L], level: u32) -> Trained<L> {
-        let trained = train(latents, Effort::of_level(level));
+    fn check<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
+        let trained = train(latents, effort);
         let Variable { log, bins } = &trained.variable;
         assert_eq!(bins.iter().map(|bin| bin.weight).sum::<u32>(), 1 << log);
         assert!(bins.len() == 1 || trained.symbols.len() == latents.len());
@@ -263,16 +215,18 @@ mod tests {
             |i| if mix(i).is_multiple_of(3) { 1 << 40 } else { mix(i + 5) >> 20 },
             |i| mix(i) % 70_000 * 64 + u64::from(i % 977 == 0),
         ];
+        let size = Config::default().level(12).favor(Favor::Size);
+        let efforts = [4, 7, 8, 11].map(Effort::of_level).into_iter().chain([Effort::of(&size)]);
         for kind in kinds {
-            for level in [4, 7, 8, 11] {
+            for effort in efforts.clone() {
                 let mut latents: Vec<u64> = (0..70_000).map(kind).collect();
                 for i in 0..20 {
                     let at = usize::try_from(mix(i) % 70_000).unwrap();
                     latents[at] = mix(i + 3) >> (i * 3);
                 }
-                check(&latents, level);
+                check(&latents, effort);
                 #[expect(clippy::cast_possible_truncation, reason = "other latents do as well")]
-                check(&latents.iter().map(|&x| x as u32).collect::<Vec<u32>>(), level);
+                check(&latents.iter().map(|&x| x as u32).collect::<Vec<u32>>(), effort);
             }
         }
     }
@@ -283,7 +237,7 @@ mod tests {
         let latents: Vec<u64> = (0..1u64 << 18)
             .map(|i| if i / 8 % 64 == 5 { mix(i) >> 8 } else { (1 << 60) + mix(i) % (1 << 30) })
             .collect();
-        let trained = check(&latents, 8);
+        let trained = check(&latents, Effort::of_level(8));
         let Variable { log, bins } = &trained.variable;
         let bits = |bin: &Bin<u64>| f64::from(bin.offset_bits + log) - log2(bin.weight.into());
         let all: f64 = trained.symbols.iter().map(|&symbol| bits(&bins[usize::from(symbol)])).sum();

@@ -42,7 +42,7 @@ impl<L: Latent> Chunk<L> {
         let mode = plan.latents.mode.clone();
         let has_indices = plan.latents.primary.latents().is_none();
         let has_secondary = plan.latents.secondary.is_some();
-        let effort = Effort::of_level(config.level);
+        let effort = Effort::of(config);
         let mut delta = plan.delta;
         let pages = if page_lens.len() == 1 {
             let mut page = match plan.lookbacks {
