@@ -2,6 +2,7 @@
 
 use crate::bits::low_mask;
 use crate::number::Latent;
+use latens_kernels::dispatch::Present;
 
 /// A range of latents and how many fall in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +51,32 @@ pub(crate) fn of_sorted<L: Latent>(latents: &[L], most: usize) -> Vec<Bucket<L>>
 
 pub(crate) fn of_runs<L: Latent>(latents: &[L], grain: Grain) -> Vec<Bucket<L>> {
     let mut buckets = Collector::new(latents.len(), grain);
-    for run in latents.chunk_by(|a, b| a == b) {
-        #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
-        buckets.run(run[0], run.len() as u32);
-    }
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            if buckets.alone <= 1 {
+                buckets.done.extend(latents.chunk_by(|a, b| a == b).map(bucket));
+                return;
+            }
+            let mut start = 0;
+            while start < latents.len() {
+                start = buckets.next_of(latents, start);
+            }
+        },
+    );
     buckets.finish()
+}
+
+/// One over some latents in ascending order.
+#[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+fn bucket<L: Latent>(latents: &[L]) -> Bucket<L> {
+    Bucket { lower: latents[0], upper: latents[latents.len() - 1], count: latents.len() as u32 }
+}
+
+/// How many of the first latents are this one.
+#[inline(always)]
+fn run_n<L: Latent>(latents: &[L], value: L) -> usize {
+    latents.iter().take_while(|&&x| x == value).count()
 }
 
 /// Takes runs of equal values in ascending order.
@@ -108,6 +130,11 @@ impl<L: Latent> Collector<L> {
     pub(crate) fn run(&mut self, value: L, count: u32) {
         let end = self.taken + u64::from(count);
         self.taken = end;
+        if self.alone <= 1 {
+            // Each value stands alone, wherever parts end.
+            self.done.push(Bucket { lower: value, upper: value, count });
+            return;
+        }
         if u64::from(count) >= self.alone {
             self.done.extend(self.open.take());
             self.done.push(Bucket { lower: value, upper: value, count });
@@ -128,9 +155,68 @@ impl<L: Latent> Collector<L> {
         }
     }
 
+    /// Takes what comes from a place on in latents in ascending order, where a run begins: all up to the end
+    /// of a bucket. Where the next ones begin.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "of what is in memory")]
+    fn next_of(&mut self, latents: &[L], mut start: usize) -> usize {
+        let (alone, cut) = (self.alone as usize, self.cut.min(self.total) as usize);
+        let end = cut + run_n(&latents[cut..], latents[cut - 1]);
+        let part = &latents[start..end];
+        // No two latents so far from each other are alike, so that none stands alone.
+        let pairs = part.iter().zip(part.get(alone - 1..).unwrap_or_default());
+        if !pairs.fold(false, |any, (a, b)| any | (a == b)) {
+            self.part(bucket(part));
+            return end;
+        }
+        while start < end {
+            let n = run_n(&latents[start..end], latents[start]);
+            self.run(latents[start], n as u32);
+            start += n;
+        }
+        end
+    }
+
+    /// Takes what fills a bucket, without a run that stands alone.
+    #[inline]
+    fn part(&mut self, part: Bucket<L>) {
+        self.taken += u64::from(part.count);
+        self.done.push(match self.open.take() {
+            Some(Bucket { lower, count, .. }) => {
+                Bucket { lower, count: count + part.count, ..part }
+            }
+            None => part,
+        });
+        self.cut = self.cut_behind(self.taken);
+    }
+
     /// The buckets of all that was taken.
     pub(crate) fn finish(mut self) -> Vec<Bucket<L>> {
         self.done.extend(self.open.take());
         self.done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Parts taken at once are those that runs one after the other fill.
+        #[test]
+        fn parts_are_those_of_runs(
+            mut latents in prop::collection::vec(prop_oneof![any::<u64>(), 0..50u64], 0..2000),
+            log in 0u32..12,
+            alone in 1..5u64,
+        ) {
+            latents.sort_unstable();
+            let grain = Grain { most: 1 << log, alone };
+            let mut by_runs = Collector::new(latents.len(), grain);
+            for run in latents.chunk_by(|a, b| a == b) {
+                by_runs.run(run[0], u32::try_from(run.len()).unwrap());
+            }
+            prop_assert_eq!(of_runs(&latents, grain), by_runs.finish());
+        }
     }
 }

@@ -44,34 +44,33 @@ pub(crate) fn sort<L: Latent>(latents: &mut [L]) {
 
 #[inline(always)]
 fn by_digits<L: Latent, const DIGIT: usize>(latents: &mut [L], min: L, low: u32, digits: u32) {
+    #[expect(clippy::cast_possible_truncation, reason = "masked")]
+    let digit =
+        |x: L, i: u32| (x.sub(min).to_u64() >> (low + i * DIGIT.ilog2())) as usize & (DIGIT - 1);
+    // All digits are counted at once: sums of one wait for each other where latents are alike.
+    let mut places = [[0u32; DIGIT]; MOST_DIGITS as usize];
+    let places = &mut places[..digits as usize];
+    for &x in &*latents {
+        for (i, counts) in (0..).zip(&mut *places) {
+            counts[digit(x, i)] += 1;
+        }
+    }
     let mut other = latents.to_vec();
     let (mut from, mut to) = (&mut latents[..], &mut other[..]);
-    for digit in 0..digits {
-        pass::<L, DIGIT>(from, to, min, low + digit * DIGIT.ilog2());
+    for (i, places) in (0..).zip(places) {
+        let mut sum = 0;
+        for place in &mut *places {
+            sum += std::mem::replace(place, sum);
+        }
+        for &x in &*from {
+            let place = &mut places[digit(x, i)];
+            to[*place as usize] = x;
+            *place += 1;
+        }
         (from, to) = (to, from);
     }
     if digits % 2 == 1 {
         to.copy_from_slice(from);
-    }
-}
-
-/// Orders latents less `min` by the digit at `shift`, those of the same digit as they were.
-#[inline(always)]
-fn pass<L: Latent, const DIGIT: usize>(from: &[L], to: &mut [L], min: L, shift: u32) {
-    #[expect(clippy::cast_possible_truncation, reason = "masked")]
-    let digit = |x: L| (x.sub(min) >> shift).to_u64() as usize & (DIGIT - 1);
-    let mut places = [0u32; DIGIT];
-    for &x in from {
-        places[digit(x)] += 1;
-    }
-    let mut sum = 0;
-    for place in &mut places {
-        sum += std::mem::replace(place, sum);
-    }
-    for &x in from {
-        let place = &mut places[digit(x)];
-        to[*place as usize] = x;
-        *place += 1;
     }
 }
 

@@ -12,6 +12,10 @@ const FINE: u32 = 2;
 /// Cells on one side of the middle, of the widest latents.
 const SIDE: usize = 64 << FINE;
 
+/// Bits per latent that an order takes more than the best, behind which none is better again: differences of noise
+/// are more noise.
+const WORSE: f64 = 0.2;
+
 /// Counts of latents by their distance from a middle, in cells that are the finer the nearer.
 pub(crate) struct Cells {
     counts: Vec<u32>,
@@ -56,7 +60,7 @@ impl Cells {
 
 /// Bits per latent of the differences of each order from 1, within stripes, by their distances from 0
 /// or from a typical one of them, as even steps lie far from 0 and close together. Stops two orders
-/// behind the best.
+/// behind the best, or one that is clearly worse.
 pub(crate) fn bits_by_order<L: Latent>(
     latents: &[L],
     stripes: &[Range<usize>],
@@ -88,7 +92,7 @@ pub(crate) fn bits_by_order<L: Latent>(
         found.push(bits);
         since = if bits < least { 0 } else { since + 1 };
         least = least.min(bits);
-        if since == 2 {
+        if since == 2 || bits > least + WORSE {
             break;
         }
     }
