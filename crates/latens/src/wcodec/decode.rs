@@ -2,4 +2,8 @@
 
 pub(crate) mod group;
 pub(crate) mod part;
+pub(crate) mod places;
+pub(crate) mod pool;
 pub(crate) mod tables;
+pub(crate) mod telling;
+mod words;

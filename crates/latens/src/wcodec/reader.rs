@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::watch::{Watch, threads};
 use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::{Quantization, ReadAt};
-use crate::wcodec::decode::part::Pool;
+use crate::wcodec::decode::pool::Pool;
 use crate::wcodec::ends::{Ends, read, read_bank, read_ends};
 use crate::wcodec::kept::Last;
 use crate::wcodec::layout::header::{BaseQuantisation, Header};

@@ -1,11 +1,12 @@
 //! A part, or a run of its elements.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Number, f16};
-use crate::pco;
-use crate::watch::Watch;
 use crate::wcodec::decode::group::{Buffers, SymbolDecoder, TOGETHER, Target};
+use crate::wcodec::decode::places::Places;
+use crate::wcodec::decode::pool::{Lent, Pool, Scratch};
+use crate::wcodec::decode::telling::Telling;
+use crate::wcodec::decode::words;
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
@@ -14,7 +15,7 @@ use crate::wcodec::view::Packing;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Finds the stored bytes of a group, which are checked against their CRC there: in memory already,
@@ -31,99 +32,6 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) places: Places<'a>,
     pub(crate) telling: &'a Telling,
-}
-
-/// Tells of the bytes of an entry that are decoded, of none twice.
-#[derive(Debug)]
-pub(crate) struct Telling {
-    watch: Watch,
-    left: AtomicU64,
-}
-
-impl Telling {
-    pub(crate) fn new(watch: &Watch, bytes: usize) -> Self {
-        Self { watch: watch.clone(), left: AtomicU64::new(bytes as u64) }
-    }
-
-    /// So many more are decoded, or have been before.
-    fn done(&self, bytes: usize) -> Result<()> {
-        let (mut left, bytes) = (self.left.load(Ordering::Relaxed), bytes as u64);
-        loop {
-            let now = left.min(bytes);
-            let (from, to) = (left, left - now);
-            match self.left.compare_exchange_weak(from, to, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return self.watch.done(now),
-                Err(there) => left = there,
-            }
-        }
-    }
-
-    /// All are there.
-    pub(crate) fn end(&self) -> Result<()> {
-        self.done(usize::MAX)
-    }
-}
-
-/// Where groups are in the file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Places<'a> {
-    /// Where each begins.
-    File(&'a [u64]),
-    /// All in the record of the index that begins there.
-    Inline(u64),
-}
-
-impl Places<'_> {
-    /// An error whose place counts from the start of a group's stored bytes, or that knows of none: what
-    /// asks for the impossible is the file then, not the caller.
-    fn locate(&self, group: usize, error: Error) -> Error {
-        let is_of_file = error.kind() == ErrorKind::InvalidArgument && !error.is_limit();
-        let error = if is_of_file { Error::corrupt(0, error.what().to_owned()) } else { error };
-        let error = match self {
-            Self::File(places) => error.offset_by(places.get(group).copied().unwrap_or(0)),
-            Self::Inline(at) => error.moved_to(*at),
-        };
-        error.within(format!("group {group}"))
-    }
-}
-
-/// What groups decoded one after the other may use again.
-#[derive(Debug, Default)]
-struct Scratch {
-    stored: [Vec<u8>; TOGETHER],
-    symbols: Vec<u8>,
-    buffers: Buffers,
-}
-
-/// Scratch of work that is done, for work to come: fresh memory is dear.
-#[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Scratch>>);
-
-/// Scratch that goes back to its pool.
-struct Lent<'p> {
-    pool: &'p Pool,
-    scratch: Scratch,
-}
-
-/// Bytes of scratch that are kept; what unusual groups took is not.
-const KEPT: usize = 1 << 22;
-
-impl Pool {
-    fn lend(&self) -> Lent<'_> {
-        let scratch = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Lent { pool: self, scratch: scratch.unwrap_or_default() }
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.buffers.forget();
-        let stored = scratch.stored.iter().chain([&scratch.symbols]).map(Vec::capacity);
-        if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
-            self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        }
-    }
 }
 
 /// What a part is decoded to.
@@ -449,7 +357,10 @@ impl PartDecoder<'_> {
                 self.check_symbols(out)
             }
             // Numbers of a group are none of the tensor's bytes.
-            (Codec::Pco { .. }, _) => self.pco(stored, out).map_err(Error::after_none),
+            (Codec::Pco { .. }, _) => {
+                let done = words::decompress(self.record.shape, stored, self.limits, out);
+                done.map_err(Error::after_none)
+            }
             (Codec::Direct(_) | Codec::Bitplane(_), Some(symbols)) => {
                 symbols.decode(group, stored, into, buffers, out)
             }
@@ -473,22 +384,6 @@ impl PartDecoder<'_> {
         Ok(())
     }
 
-    fn pco(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
-        let PartShape::Words { width, float, .. } = self.record.shape else {
-            return Err(Error::corrupt(0, "Pco of what are no words"));
-        };
-        let limits = self.limits;
-        match (width, float) {
-            (1, _) => decompress(stored, out, limits, u8::to_le_bytes),
-            (2, false) => decompress(stored, out, limits, u16::to_le_bytes),
-            (4, false) => decompress(stored, out, limits, u32::to_le_bytes),
-            (8, false) => decompress(stored, out, limits, u64::to_le_bytes),
-            (2, true) => decompress(stored, out, limits, f16::to_le_bytes),
-            (4, true) => decompress(stored, out, limits, f32::to_le_bytes),
-            _ => decompress(stored, out, limits, f64::to_le_bytes),
-        }
-    }
-
     /// The content of a decoded part; `rows` is how many rows of a matrix were decoded.
     pub(crate) fn content(&self, data: Vec<u8>) -> Part {
         let content = match self.record.shape {
@@ -501,37 +396,4 @@ impl PartDecoder<'_> {
         };
         Part { role: self.record.role, content }
     }
-}
-
-/// A Pco file of exactly as many numbers as `out` holds.
-fn decompress<T: Number, const WIDTH: usize>(
-    stored: &[u8],
-    out: &mut [u8],
-    limits: Limits,
-    to: impl Fn(T) -> [u8; WIDTH],
-) -> Result<()> {
-    let words = out.as_chunks_mut::<WIDTH>().0;
-    let mut decoder = pco::standalone::Decoder::new(stored, limits)?;
-    let mut buffer = vec![T::default(); words.len().min(1 << 12)];
-    let mut at = 0;
-    while at < words.len() {
-        let most = buffer.len().min(words.len() - at);
-        let read = decoder.read(&mut buffer[..most])?;
-        if read == 0 {
-            return Err(Error::corrupt(0, format!("{at} numbers where {} belong", words.len())));
-        }
-        for (word, &x) in words[at..].iter_mut().zip(&buffer[..read]) {
-            *word = to(x);
-        }
-        at += read;
-    }
-    let mut one = [T::default()];
-    if decoder.read(&mut one)? != 0 {
-        return Err(Error::corrupt(0, format!("more than {} numbers", words.len())));
-    }
-    let ending = decoder.finish()?;
-    if ending.trailing {
-        return Err(Error::corrupt(ending.consumed, "bytes behind a group of Pco"));
-    }
-    Ok(())
 }

@@ -1,0 +1,44 @@
+//! Memory that is used again.
+
+use crate::wcodec::decode::group::{Buffers, TOGETHER};
+use std::sync::{Mutex, PoisonError};
+
+/// What groups decoded one after the other may use again.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) stored: [Vec<u8>; TOGETHER],
+    pub(crate) symbols: Vec<u8>,
+    pub(crate) buffers: Buffers,
+}
+
+/// Scratch of work that is done, for work to come: fresh memory is dear.
+#[derive(Debug, Default)]
+pub(crate) struct Pool(Mutex<Vec<Scratch>>);
+
+/// Scratch that goes back to its pool.
+#[derive(Debug)]
+pub(crate) struct Lent<'p> {
+    pool: &'p Pool,
+    pub(crate) scratch: Scratch,
+}
+
+/// Bytes of scratch that are kept; what unusual groups took is not.
+const KEPT: usize = 1 << 22;
+
+impl Pool {
+    pub(crate) fn lend(&self) -> Lent<'_> {
+        let scratch = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Lent { pool: self, scratch: scratch.unwrap_or_default() }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.buffers.forget();
+        let stored = scratch.stored.iter().chain([&scratch.symbols]).map(Vec::capacity);
+        if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
+            self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        }
+    }
+}
