@@ -11,7 +11,7 @@ use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::ends::{read, read_into};
-use crate::wcodec::kept::Kept;
+use crate::wcodec::kept::{Kept, Rules};
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
@@ -40,6 +40,12 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     outermost: bool,
     threads: usize,
     telling: Telling,
+}
+
+impl<S: ReadAt> Drop for OpenTensor<'_, S> {
+    fn drop(&mut self) {
+        self.reader.last.done(&mut self.descriptor);
+    }
 }
 
 /// Words of a part, and how they become those of the tensor.
@@ -145,8 +151,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// Decodes on so many threads.
-    pub(crate) fn threads(self, threads: usize) -> Self {
-        Self { threads, ..self }
+    pub(crate) fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
     }
 
     /// What is wrong with what the descriptor says.
@@ -222,18 +229,18 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let none = || self.wrong(format!("there is no part {number}"));
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
         let part = self.descriptor.part(number).ok_or_else(none)?;
-        let mut own = Vec::new();
-        if part.sources().is_none() {
-            own = part.keep(self.sources(number, record)?).unwrap_or_default();
+        let mut own = Rules::default();
+        if part.rules().is_none() {
+            own = part.keep(self.rules(number, record)?).unwrap_or_default();
         }
-        let held = part.sources().unwrap_or(&own);
+        let rules = part.rules().unwrap_or(&own);
         let bits = match record.shape {
             PartShape::Symbols { bits, .. } => bits,
             _ => 8,
         };
         let symbols = match &record.codec {
-            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, held)?),
-            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, held)?),
+            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, rules)?),
+            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, rules)?),
             _ => None,
         };
         let decoder = PartDecoder {

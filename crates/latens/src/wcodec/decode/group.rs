@@ -28,7 +28,7 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) slots: &'a Slots,
     pub(crate) terms: Option<Terms<'a>>,
     /// The terms for kernels, where they have that form.
-    pub(crate) windows: Option<Windows>,
+    pub(crate) windows: Option<&'a Windows>,
     /// Symbols of the reference, as many as the part has; or none.
     pub(crate) reference: Vec<u8>,
 }
@@ -275,7 +275,7 @@ impl SymbolDecoder<'_> {
         let first = *group * self.symbols.group_rows + row;
         let step = if self.symbols.pairs { 2 } else { 1 };
         let OfSymbols { each, sums, starts } = &mut **classes;
-        let classes = match (&self.terms, &self.windows) {
+        let classes = match (&self.terms, self.windows) {
             (None, _) => Classes::One(0),
             (Some(terms), Some(windows)) => {
                 starts.resize((to - from).div_ceil(LANES), 0);
