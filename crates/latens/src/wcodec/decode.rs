@@ -2,6 +2,7 @@
 
 pub(crate) mod group;
 pub(crate) mod part;
+mod pieces;
 pub(crate) mod places;
 pub(crate) mod pool;
 pub(crate) mod tables;

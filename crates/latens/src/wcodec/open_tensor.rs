@@ -269,6 +269,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         self.end()
     }
 
+    /// Whether it may go on.
+    pub(crate) fn ask(&self) -> Result<()> {
+        self.telling.ask()
+    }
+
     /// Tells that all bytes of the tensor are decoded.
     pub(crate) fn end(&self) -> Result<()> {
         self.telling.end()

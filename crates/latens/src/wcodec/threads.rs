@@ -8,7 +8,7 @@ use std::thread::Builder;
 
 mod line;
 
-pub(crate) use line::in_order;
+pub(crate) use line::{Pieces, in_order, pieces_in_order};
 
 /// `f(0), …, f(count - 1)`; what comes out does not depend on `threads`.
 pub(crate) fn map<T: Send>(count: usize, threads: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
@@ -113,6 +113,19 @@ impl Spare {
 
     pub(crate) fn give(&self, buffer: Vec<u8>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    }
+
+    /// Keeps so many bytes at most.
+    pub(crate) fn keep(&self, most: usize) {
+        let mut left = most;
+        let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        buffers.retain(|buffer| match left.checked_sub(buffer.capacity()) {
+            Some(less) => {
+                left = less;
+                true
+            }
+            None => false,
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::wcodec::decode::group::{Buffers, SymbolDecoder, TOGETHER, Target};
+use crate::wcodec::decode::pieces;
 use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::pool::{Lent, Pool, Scratch};
 use crate::wcodec::decode::telling::Telling;
@@ -10,7 +11,7 @@ use crate::wcodec::decode::words;
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
-use crate::wcodec::threads::{self, Failed, Spare};
+use crate::wcodec::threads::{self, Failed};
 use crate::wcodec::view::Packing;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
@@ -36,17 +37,23 @@ pub(crate) struct PartDecoder<'a> {
 
 /// What a part is decoded to.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+pub(crate) enum Form {
     /// Its elements.
     Plain,
     /// Symbols packed in words, in rows of so many.
     Packed(Packing, usize),
 }
 
+impl Form {
+    pub(crate) fn of(packing: Option<(Packing, usize)>) -> Self {
+        packing.map_or(Self::Plain, |(packing, cols)| Self::Packed(packing, cols))
+    }
+}
+
 /// An error, and how many bytes of what was to be decoded had changed by then.
 #[derive(Debug)]
-struct Stopped {
-    error: Error,
+pub(crate) struct Stopped {
+    pub(crate) error: Error,
     changed: usize,
 }
 
@@ -56,7 +63,7 @@ pub(crate) const TRUSTED: usize = 64;
 
 impl PartDecoder<'_> {
     /// The elements that group `group` holds.
-    fn group_range(&self, group: usize) -> Range<usize> {
+    pub(crate) fn group_range(&self, group: usize) -> Range<usize> {
         match &self.record.codec {
             Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.group_range(group),
             Codec::Raw { per_group } | Codec::Pco { per_group } => {
@@ -126,49 +133,6 @@ impl PartDecoder<'_> {
         Ok(fits)
     }
 
-    /// Decodes all elements, or symbols into the words that a packing makes of rows of so many, and
-    /// hands them to `put` in order, while the next ones are decoded; `false` where groups do not hold
-    /// whole words. Groups that are decoded together come together.
-    pub(crate) fn each(
-        &self,
-        packing: Option<(Packing, usize)>,
-        fetch: &Fetch<'_>,
-        mut put: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<bool> {
-        let form = packing.map_or(Form::Plain, |(packing, cols)| Form::Packed(packing, cols));
-        let (groups, count) = (self.record.groups.len(), self.record.shape.count());
-        let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols)).max(1);
-        if !self.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
-            return Ok(false);
-        }
-        // A few at a time where little stands for much.
-        let stored = (0..groups).fold(0usize, |sum, group| sum.saturating_add(self.stored(group)));
-        let is_trusted = self.bytes_of(form, count) <= stored.saturating_mul(TRUSTED);
-        let each = if is_trusted { self.together(groups) } else { 1 };
-        let spare = Spare::default();
-        let decode = |lent: &mut Lent<'_>, i: usize| {
-            let now = i * each..groups.min((i + 1) * each);
-            self.check_claims(now.clone())?;
-            let elements = self.group_range(now.end - 1).end - self.group_range(now.start).start;
-            let mut piece = spare.take();
-            piece.resize(self.bytes_of(form, elements), 0);
-            let done = self.piece(now.start, form, fetch, &mut piece, &mut lent.scratch);
-            done.map_err(|s| s.error)?;
-            self.tell(form, piece.len())?;
-            Ok(piece)
-        };
-        let take = |piece: Vec<u8>| {
-            put(&piece)?;
-            // On this thread, whatever the others do.
-            self.telling.done(0)?;
-            spare.give(piece);
-            Ok(())
-        };
-        let lend = || self.pool.lend();
-        threads::in_order(groups.div_ceil(each), self.threads, lend, decode, take)?;
-        Ok(true)
-    }
-
     fn fill(&self, form: Form, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
         let groups = self.record.groups.len();
         if out.is_empty() {
@@ -182,12 +146,12 @@ impl PartDecoder<'_> {
         })
     }
 
-    fn stored(&self, group: usize) -> usize {
+    pub(crate) fn stored(&self, group: usize) -> usize {
         self.record.groups.get(group).map_or(0, |g| g.length)
     }
 
     /// No group may claim to hold too much.
-    fn check_claims(&self, groups: Range<usize>) -> Result<()> {
+    pub(crate) fn check_claims(&self, groups: Range<usize>) -> Result<()> {
         let width = self.record.shape.width();
         for group in groups {
             let stored = self.stored(group);
@@ -209,35 +173,42 @@ impl PartDecoder<'_> {
         out: &mut [u8],
     ) -> std::result::Result<(), Stopped> {
         let one = self.bytes_of(form, self.group_range(0).len());
-        let (each, all) = (self.together(groups.len()), out.len());
-        let bytes = (each * one).max(1);
-        let pieces: Vec<Mutex<&mut [u8]>> = out.chunks_mut(bytes).map(Mutex::new).collect();
+        let all = out.len();
+        let cut = pieces::cut(groups.clone(), self.together(groups.len()), self.threads);
+        // Where piece `i` begins.
+        let start = |i: usize| cut.get(i).map_or(all, |p| (p.start - groups.start) * one);
+        let mut rest = &mut *out;
+        let pieces = (0..cut.len()).map(|i| {
+            let bytes = start(i + 1).min(all) - start(i).min(all);
+            Mutex::new(rest.split_off_mut(..bytes.min(rest.len())).unwrap_or_default())
+        });
+        let pieces: Vec<Mutex<&mut [u8]>> = pieces.collect();
         let stopped_at = AtomicUsize::new(0);
         let decode = |lent: &mut Lent<'_>, i: usize| -> Result<()> {
             let Some(piece) = pieces.get(i) else { return Ok(()) };
             let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
-            let first = groups.start + each * i;
+            let first = cut.get(i).map_or(0, |groups| groups.start);
             let done = self.piece(first, form, fetch, &mut piece, &mut lent.scratch);
             let told = done.and_then(|()| {
                 let told = self.tell(form, piece.len());
                 told.map_err(|error| Stopped { error, changed: piece.len() })
             });
             told.map_err(|Stopped { error, changed }| {
-                stopped_at.fetch_max(i * bytes + changed, Ordering::Relaxed);
+                stopped_at.fetch_max(start(i) + changed, Ordering::Relaxed);
                 error
             })
         };
         let done = threads::until_error(pieces.len(), self.threads, || self.pool.lend(), decode);
         done.map_err(|Failed { at, begun, error }| {
             // Pieces that other threads had begun behind the wrong one have changed as a whole.
-            let behind = if begun > at + 1 { begun * bytes } else { 0 };
+            let behind = if begun > at + 1 { start(begun) } else { 0 };
             let changed = behind.min(all).max(stopped_at.into_inner());
             Stopped { error, changed }
         })
     }
 
     /// Tells of so many decoded bytes.
-    fn tell(&self, form: Form, bytes: usize) -> Result<()> {
+    pub(crate) fn tell(&self, form: Form, bytes: usize) -> Result<()> {
         self.telling.done(match (form, self.record.shape) {
             (Form::Plain, PartShape::Symbols { bits: bits @ ..8, .. }) => {
                 bytes * usize::try_from(bits).unwrap_or(8) / 8
@@ -248,13 +219,13 @@ impl PartDecoder<'_> {
 
     /// How many of so many groups are decoded together: some take less time so than one by one, but
     /// not while threads idle.
-    fn together(&self, groups: usize) -> usize {
+    pub(crate) fn together(&self, groups: usize) -> usize {
         let most = Kernel::new(simd()).groups().min(TOGETHER);
         (groups / self.threads.max(1)).clamp(1, most)
     }
 
     /// What so many elements are decoded to.
-    fn bytes_of(&self, form: Form, elements: usize) -> usize {
+    pub(crate) fn bytes_of(&self, form: Form, elements: usize) -> usize {
         match form {
             Form::Plain => elements.saturating_mul(self.record.shape.width()),
             Form::Packed(packing, _) => elements.saturating_mul(usize::from(packing.bits)) / 8,
@@ -262,7 +233,7 @@ impl PartDecoder<'_> {
     }
 
     /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
-    fn piece(
+    pub(crate) fn piece(
         &self,
         group: usize,
         form: Form,

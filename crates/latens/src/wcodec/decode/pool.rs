@@ -1,6 +1,7 @@
 //! Memory that is used again.
 
 use crate::wcodec::decode::group::{Buffers, TOGETHER};
+use crate::wcodec::threads::Spare;
 use std::sync::{Mutex, PoisonError};
 
 /// What groups decoded one after the other may use again.
@@ -13,7 +14,11 @@ pub(crate) struct Scratch {
 
 /// Scratch of work that is done, for work to come: fresh memory is dear.
 #[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Scratch>>);
+pub(crate) struct Pool {
+    scratch: Mutex<Vec<Scratch>>,
+    /// Buffers of what is decoded.
+    pub(crate) spare: Spare,
+}
 
 /// Scratch that goes back to its pool.
 #[derive(Debug)]
@@ -23,11 +28,11 @@ pub(crate) struct Lent<'p> {
 }
 
 /// Bytes of scratch that are kept; what unusual groups took is not.
-const KEPT: usize = 1 << 22;
+pub(crate) const KEPT: usize = 1 << 22;
 
 impl Pool {
     pub(crate) fn lend(&self) -> Lent<'_> {
-        let scratch = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Lent { pool: self, scratch: scratch.unwrap_or_default() }
     }
 }
@@ -38,7 +43,7 @@ impl Drop for Lent<'_> {
         scratch.buffers.forget();
         let stored = scratch.stored.iter().chain([&scratch.symbols]).map(Vec::capacity);
         if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
-            self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+            self.pool.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         }
     }
 }
