@@ -8,6 +8,7 @@ use crate::watch::Watch;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::part::{Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::places::Places;
+use crate::wcodec::decode::pool::Filled;
 use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::ends::{read, read_into};
@@ -48,6 +49,17 @@ impl<S: ReadAt> Drop for OpenTensor<'_, S> {
     }
 }
 
+/// Who wants an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// Somebody who may want more of it soon.
+    Often,
+    /// Somebody who wants all of it now.
+    Once,
+    /// Another entry, whose classes it explains.
+    AsSource,
+}
+
 /// Words of a part, and how they become those of the tensor.
 struct Words {
     width: u8,
@@ -57,9 +69,18 @@ struct Words {
 }
 
 impl<'a, S: ReadAt> OpenTensor<'a, S> {
-    /// Reads the descriptor of entry `number`.
+    /// Reads the descriptor of entry `number`, which is kept for the next call.
     pub(crate) fn open(reader: &'a Reader<S>, number: usize) -> Result<Self> {
-        let open = Self::open_at(reader, number, true).and_then(|open| {
+        Self::open_by(reader, number, Asked::Often)
+    }
+
+    /// The same, for all of an entry at once.
+    pub(crate) fn open_once(reader: &'a Reader<S>, number: usize) -> Result<Self> {
+        Self::open_by(reader, number, Asked::Once)
+    }
+
+    fn open_by(reader: &'a Reader<S>, number: usize, asked: Asked) -> Result<Self> {
+        let open = Self::open_at(reader, number, asked).and_then(|open| {
             if reader.watch != Watch::NONE
                 && let Some(OpenEntry { name, record, .. }) = reader.open.index.entry(number)
                 && record.dtype().is_some()
@@ -71,7 +92,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         open.map_err(|e| e.within(reader.place(number)))
     }
 
-    fn open_at(reader: &'a Reader<S>, number: usize, outermost: bool) -> Result<Self> {
+    fn open_at(reader: &'a Reader<S>, number: usize, asked: Asked) -> Result<Self> {
         let none = || Error::invalid(format!("there is no entry {number}"));
         let OpenEntry { record: entry, start, at: record_at, .. } =
             reader.open.index.entry(number).ok_or_else(none)?;
@@ -94,7 +115,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 "it stands in the index, which is damaged, and has no checksum of its own",
             ));
         }
-        let kept = if outermost { reader.last.get(holder) } else { None };
+        let kept = if asked == Asked::Often { reader.last.get(holder) } else { None };
         let keep = |descriptor| Arc::new(Kept::new(holder, descriptor));
         let (descriptor, start, at) = match (storage, kept) {
             (Storage::Stored { groups, .. }, Some(kept)) => (kept, start, start + groups as u64),
@@ -107,7 +128,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 }
                 let read = Descriptor::read(&bytes, false).map_err(|e| e.offset_by(at))?;
                 let read = keep(read);
-                if outermost {
+                if asked == Asked::Often {
                     reader.last.put(&read, descriptor);
                 }
                 (read, start, at)
@@ -135,6 +156,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 "the groups do not take the bytes that the index states",
             ));
         }
+        let outermost = asked != Asked::AsSource;
         let (threads, of) = (reader.threads, if outermost { entry.length } else { 0 });
         let telling = Telling::new(&reader.watch, of);
         Ok(Self {
@@ -259,8 +281,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// All bytes of the tensor, in place of what `out` holds.
     pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
         let length = self.entry.length;
-        let stored = self.alone().or_else(|| self.words().map(|words| words.stored));
-        if stored.is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
+        if self.is_trusted() {
             self.reader.open.limits.check_output(length as u64)?;
             out.resize(length, 0);
             return self.bytes_into(out).map_err(Error::after_none);
@@ -269,9 +290,22 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         self.end()
     }
 
-    /// Whether it may go on.
-    pub(crate) fn ask(&self) -> Result<()> {
-        self.telling.ask()
+    /// All bytes of the tensor, to the end of `out`.
+    pub(crate) fn append(&self, out: &mut Filled) -> Result<()> {
+        let length = self.entry.length;
+        if self.is_trusted() {
+            self.reader.open.limits.check_output(length as u64)?;
+            return self.bytes_into(out.more(length)).map_err(Error::after_none);
+        }
+        let joined = self.joined()?;
+        out.more(length).copy_from_slice(&joined);
+        self.end()
+    }
+
+    /// Whether its stored bytes are enough to earn memory for all of it before it is decoded.
+    fn is_trusted(&self) -> bool {
+        let stored = self.alone().or_else(|| self.words().map(|words| words.stored));
+        stored.is_some_and(|stored| self.entry.length <= stored.saturating_mul(TRUSTED))
     }
 
     /// Tells that all bytes of the tensor are decoded.

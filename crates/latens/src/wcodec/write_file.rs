@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::decode::pool::{KEPT, Lent};
+use crate::wcodec::decode::pool::{Filled, KEPT, Lent};
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
@@ -107,21 +107,14 @@ impl<S: ReadAt> Jobs<'_, S> {
             all => all.min(self.jobs.len()),
         };
         let (reader, this) = (self.reader, &*self);
-        threads::pieces_in_order(&this, this.jobs.len(), threads, |job, pieces| {
+        threads::pieces_in_order(&this, this.jobs.len(), threads, |job, piece| {
             let spare = &reader.open.pool.spare;
-            match (job, pieces) {
-                (Begun::InPieces(open, ..), Some(pieces)) => {
-                    pieces.iter().try_for_each(|bytes| out.write_all(bytes))?;
+            match (job, piece) {
+                (_, Some(piece)) => {
                     // On this thread, whatever the others do.
-                    open.ask()?;
-                    pieces.into_iter().for_each(|bytes| spare.give(bytes));
-                }
-                (_, Some(pieces)) => {
                     reader.watch.ask()?;
-                    for bytes in pieces {
-                        out.write_all(&bytes)?;
-                        spare.give(bytes);
-                    }
+                    out.write_all(piece.bytes())?;
+                    spare.give(piece.into_buffer());
                 }
                 (Begun::InPieces(open, ..), None) => open.end()?,
                 (Begun::Whole(open, entry), None) => {
@@ -138,18 +131,17 @@ impl<S: ReadAt> Jobs<'_, S> {
         Ok(())
     }
 
-    fn one(&self, entry: usize) -> Result<Vec<u8>> {
-        let mut bytes = self.reader.open.pool.spare.take();
-        let open = OpenTensor::open(self.reader, entry)?.threads(1);
-        open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(entry)))?;
-        Ok(bytes)
+    /// Decodes an entry to the end of `out`.
+    fn one(&self, entry: usize, out: &mut Filled) -> Result<()> {
+        let open = OpenTensor::open_once(self.reader, entry)?.threads(1);
+        open.append(out).map_err(|e| e.within(self.reader.place(entry)))
     }
 }
 
 impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
     type Own = Lent<'a>;
     type Open = Begun<'a, S>;
-    type Piece = Vec<Vec<u8>>;
+    type Piece = Filled;
 
     fn own(&self) -> Lent<'a> {
         self.reader.open.pool.lend()
@@ -158,7 +150,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
     fn open(&self, _own: &mut Lent<'a>, i: usize) -> Result<(Begun<'a, S>, usize)> {
         Ok(match self.jobs.get(i) {
             Some(&Job::One(entry)) => {
-                let open = OpenTensor::open(self.reader, entry)?;
+                let open = OpenTensor::open_once(self.reader, entry)?;
                 let pieces = || {
                     self.reader.open.limits.check_output(open.entry.length as u64)?;
                     open.pieces()
@@ -177,17 +169,19 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
         })
     }
 
-    fn piece(&self, own: &mut Lent<'a>, job: &Begun<'a, S>, j: usize) -> Result<Vec<Vec<u8>>> {
+    fn piece(&self, own: &mut Lent<'a>, job: &Begun<'a, S>, j: usize) -> Result<Filled> {
+        let mut out = Filled::new(self.reader.open.pool.spare.take());
         match job {
             Begun::InPieces(open, pieces, entry) => {
-                let mut bytes = self.reader.open.pool.spare.take();
-                let done = open.piece(pieces, j, &mut own.scratch, &mut bytes);
+                let done = open.piece(pieces, j, &mut own.scratch, &mut out);
                 done.map_err(|e| e.within(self.reader.place(*entry)))?;
-                Ok(vec![bytes])
             }
-            Begun::Few(entries) => entries.iter().map(|&entry| self.one(entry)).collect(),
-            Begun::Whole(..) | Begun::Zeros(_) => Ok(Vec::new()),
+            Begun::Few(entries) => {
+                entries.iter().try_for_each(|&entry| self.one(entry, &mut out))?;
+            }
+            Begun::Whole(..) | Begun::Zeros(_) => {}
         }
+        Ok(out)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::decode::pool::Scratch;
+use crate::wcodec::decode::pool::{Filled, Scratch};
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
@@ -56,13 +56,13 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         })
     }
 
-    /// Decodes a piece into `out`, whatever that holds.
+    /// Decodes a piece to the end of `out`.
     pub(crate) fn piece(
         &self,
         Pieces { packing, groups }: &Pieces,
         i: usize,
         scratch: &mut Scratch,
-        out: &mut Vec<u8>,
+        out: &mut Filled,
     ) -> Result<()> {
         let groups = groups.get(i).cloned().unwrap_or_default();
         // What rows have in common is another tensor's.

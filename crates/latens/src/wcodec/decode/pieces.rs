@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::wcodec::decode::part::{Fetch, Form, PartDecoder, TRUSTED};
-use crate::wcodec::decode::pool::{Lent, Scratch};
+use crate::wcodec::decode::pool::{Filled, Lent, Scratch};
 use crate::wcodec::threads;
 use crate::wcodec::view::Packing;
 use std::ops::Range;
@@ -24,19 +24,19 @@ impl PartDecoder<'_> {
         Some(cut(0..groups, each, self.threads))
     }
 
-    /// Decodes a piece into `out`, whatever that holds.
+    /// Decodes a piece to the end of `out`.
     pub(crate) fn decode_piece(
         &self,
         groups: Range<usize>,
         packing: Option<(Packing, usize)>,
         fetch: &Fetch<'_>,
         scratch: &mut Scratch,
-        out: &mut Vec<u8>,
+        out: &mut Filled,
     ) -> Result<()> {
         let form = Form::of(packing);
         self.check_claims(groups.clone())?;
         let elements = self.group_range(groups.end - 1).end - self.group_range(groups.start).start;
-        out.resize(self.bytes_of(form, elements), 0);
+        let out = out.more(self.bytes_of(form, elements));
         self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
         self.tell(form, out.len())
     }
@@ -50,16 +50,16 @@ impl PartDecoder<'_> {
     ) -> Result<()> {
         let pieces = self.cut(None).unwrap_or_default();
         let decode = |lent: &mut Lent<'_>, i: usize| {
-            let mut piece = self.pool.spare.take();
+            let mut piece = Filled::new(self.pool.spare.take());
             let groups = pieces.get(i).cloned().unwrap_or_default();
             self.decode_piece(groups, None, fetch, &mut lent.scratch, &mut piece)?;
             Ok(piece)
         };
-        let take = |piece: Vec<u8>| {
-            put(&piece)?;
+        let take = |piece: Filled| {
+            put(piece.bytes())?;
             // On this thread, whatever the others do.
             self.telling.ask()?;
-            self.pool.spare.give(piece);
+            self.pool.spare.give(piece.into_buffer());
             Ok(())
         };
         threads::in_order(pieces.len(), self.threads, || self.pool.lend(), decode, take)

@@ -20,6 +20,40 @@ pub(crate) struct Pool {
     pub(crate) spare: Spare,
 }
 
+/// Decoded bytes in a buffer that may be longer: it is not cleared again for what is written over anyway.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    buffer: Vec<u8>,
+    length: usize,
+}
+
+impl Filled {
+    /// None yet, in the memory of `buffer`.
+    pub(crate) fn new(buffer: Vec<u8>) -> Self {
+        Self { buffer, length: 0 }
+    }
+
+    /// So many more, whatever they are.
+    pub(crate) fn more(&mut self, count: usize) -> &mut [u8] {
+        let start = self.length;
+        self.length += count;
+        if let Some(more) = self.length.checked_sub(self.buffer.len()) {
+            self.buffer.reserve_exact(more);
+            self.buffer.resize(self.length, 0);
+        }
+        &mut self.buffer[start..self.length]
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.length]
+    }
+
+    /// The buffer, as long as it was.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+}
+
 /// Scratch that goes back to its pool.
 #[derive(Debug)]
 pub(crate) struct Lent<'p> {

@@ -1,7 +1,7 @@
 //! What decodes the symbols of a part, and the numbers that it needs from elsewhere: sources of classes, a
 //! reference.
 
-use super::{OpenTensor, layout};
+use super::{Asked, OpenTensor, layout};
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::class::windows::Windows;
@@ -88,7 +88,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                     let what = format!("{} is too large a source", self.reader.place(*n));
                     return Err(self.wrong(what));
                 }
-                let open = Self::open_at(self.reader, *n, false)?;
+                let open = Self::open_at(self.reader, *n, Asked::AsSource)?.threads(self.threads);
                 let mut bytes = Vec::new();
                 open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
                 let numbers = split(&open.entry, *view, &bytes, *part).map_err(self.claim())?;
