@@ -2,6 +2,7 @@
 
 pub(crate) mod group;
 pub(crate) mod part;
+mod piece;
 mod pieces;
 pub(crate) mod places;
 pub(crate) mod pool;
