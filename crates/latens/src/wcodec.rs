@@ -67,6 +67,7 @@ pub mod predictor;
 mod reader;
 mod salvage;
 pub mod scan;
+mod side_by_side;
 pub(crate) mod threads;
 pub mod tile;
 pub(crate) mod tiled;

@@ -129,6 +129,54 @@ fn a_panic_in_one_worker_ends_reading() {
     assert!(panics > 0);
 }
 
+/// Large tensors in pieces, one in words between small ones: the same bytes and errors on any number of threads.
+#[test]
+fn files_are_written_alike_on_many_threads() {
+    let mut random = Random(6);
+    let mut int8 = |n| (0..n).map(|_| random.int8(9.0)).collect::<Vec<u8>>();
+    let small = int8(64 * 48);
+    let tensors: Vec<(&str, &str, &[u64], Vec<u8>)> = vec![
+        ("a.small", "I8", &[64, 48], small.clone()),
+        ("b.large", "I8", &[1500, 1536], int8(1500 * 1536)),
+        ("c.small", "I8", &[48, 64], small),
+        ("d.words", "I16", &[1050, 1024], int8(1050 * 1024 * 2)),
+        ("e.weight_packed", "I32", &[2100, 256], int8(2100 * 256 * 4)),
+        ("e.weight_scale", "BF16", &[2100, 16], int8(2100 * 16 * 2)),
+    ];
+    let bytes = safetensors(&tensors);
+    let none = |_: &str| Err(latens::Error::invalid("no shards"));
+    let name = "model.safetensors".to_owned();
+    let checkpoint =
+        Checkpoint::read(name, Box::new(bytes.clone()), Quantization::default(), &none).unwrap();
+    let config = Config::default().threads(2).level(4).group_symbols(1 << 15);
+    let mut file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let write = |file: &[u8], threads| {
+        let reader = Reader::open(file.to_vec(), Limits::default()).unwrap().threads(threads);
+        let mut back = Vec::new();
+        let done = reader.write_file(0, &mut back).map_err(|e| e.to_string());
+        // What is kept for the next file does no harm to it.
+        let mut again = Vec::new();
+        assert_eq!(reader.write_file(0, &mut again).map_err(|e| e.to_string()), done);
+        assert!(back == again || done.is_err());
+        (done, back)
+    };
+    for threads in [1, 2, 3, 8] {
+        let (done, back) = write(&file, threads);
+        assert!(done.is_ok() && back == bytes, "{threads} threads: {done:?}");
+    }
+    for part in 1..12 {
+        let at = file.len() * part / 13;
+        file[at] ^= 0x10;
+        let (one, _) = write(&file, 1);
+        for threads in [2, 3, 8] {
+            let (many, back) = write(&file, threads);
+            assert_eq!(many, one, "byte {at} on {threads} threads");
+            assert!(bytes.starts_with(&back));
+        }
+        file[at] ^= 0x10;
+    }
+}
+
 /// Limits and errors are those of one thread.
 #[test]
 fn pco_on_many_threads_says_the_same() {

@@ -2,4 +2,10 @@
 
 pub(crate) mod group;
 pub(crate) mod part;
+mod piece;
+mod pieces;
+pub(crate) mod places;
+pub(crate) mod pool;
 pub(crate) mod tables;
+pub(crate) mod telling;
+mod words;

@@ -231,8 +231,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             PartShape::Symbols { bits, .. } => bits,
             _ => 8,
         };
-        let held = self.sources(number, record)?;
-        let decoder = self.symbols(number, symbols, bits, bitplane, &held)?;
+        let rules = self.rules(number, record)?;
+        let decoder = self.symbols(number, symbols, bits, bitplane, &rules)?;
         let per_group = symbols.group_range(0).len().max(1);
         let first = range.start / per_group;
         let numbers = first..range.end.div_ceil(per_group);

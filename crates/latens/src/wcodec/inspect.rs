@@ -191,7 +191,7 @@ fn tiles<S: ReadAt>(
 fn entropy<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize) -> Result<f64> {
     let mut counts = [0u64; 256];
     open.with_part(number, |decoder, fetch| {
-        decoder.each(None, fetch, |symbols| {
+        decoder.each(fetch, |symbols| {
             let some = cost::count(symbols);
             counts.iter_mut().zip(some).for_each(|(all, n)| *all += u64::from(n));
             Ok(())

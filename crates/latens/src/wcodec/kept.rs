@@ -1,14 +1,15 @@
 //! What a reader keeps of the tensor that it opened last: slices of a tensor are read one after the
 //! other, and need the same descriptor, tables and scales.
 
-use crate::wcodec::class::SourceBytes;
+use crate::wcodec::class::windows::Windows;
+use crate::wcodec::class::{Blocks, SourceBytes};
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::plane::{Content, Part};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Stored bytes of a descriptor, and bytes of a part's sources, that are kept.
+/// Stored bytes of a descriptor, and bytes of what explains a part, that are kept.
 const MOST: usize = 1 << 22;
 
 /// A descriptor, with what its parts have needed so far.
@@ -24,7 +25,26 @@ pub(crate) struct Kept {
 #[derive(Debug, Default)]
 pub(crate) struct KeptPart {
     pub(crate) slots: OnceLock<Slots>,
-    sources: OnceLock<Vec<Numbers>>,
+    rules: OnceLock<Rules>,
+}
+
+/// What explains the classes of a part.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    pub(crate) levels: Vec<Blocks>,
+    pub(crate) zero: Option<Blocks>,
+    /// For kernels, where classes have that form.
+    pub(crate) windows: Option<Windows>,
+}
+
+impl Rules {
+    fn bytes(&self) -> usize {
+        let blocks = self.levels.iter().chain(&self.zero);
+        let of =
+            |b: &Blocks| 2 * b.values.len() + b.row_map.as_ref().map_or(0, |map| 4 * map.len());
+        blocks.map(of).sum::<usize>()
+            + self.windows.as_ref().map_or(0, |w| w.map.len() + w.cols.len())
+    }
 }
 
 /// Numbers of a source, with how wide they are.
@@ -57,16 +77,19 @@ impl Kept {
 }
 
 impl KeptPart {
-    pub(crate) fn sources(&self) -> Option<&[Numbers]> {
-        self.sources.get().map(Vec::as_slice)
+    pub(crate) fn rules(&self) -> Option<&Rules> {
+        self.rules.get()
     }
 
-    /// Keeps `sources`, or gives them back where they are too many.
-    pub(crate) fn keep(&self, sources: Vec<Numbers>) -> Option<Vec<Numbers>> {
-        if sources.iter().map(|numbers| numbers.bytes.len()).sum::<usize>() > MOST {
-            return Some(sources);
-        }
-        self.sources.set(sources).err()
+    /// Keeps `rules`, or gives them back where they are too large.
+    pub(crate) fn keep(&self, rules: Rules) -> Option<Rules> {
+        if rules.bytes() > MOST { Some(rules) } else { self.rules.set(rules).err() }
+    }
+
+    /// The memory of its tables.
+    fn tables(&mut self) -> Option<Vec<u32>> {
+        let Some(Slots::Narrow(slots)) = self.slots.take() else { return None };
+        Some(slots).filter(|slots| slots.capacity() > 0)
     }
 }
 
@@ -78,8 +101,11 @@ pub(crate) struct Last {
     /// scales are read when their weights have been.
     sources: Mutex<Vec<(usize, Vec<u8>)>>,
     /// Memory of tables that are no longer kept.
-    spare: Mutex<Vec<u32>>,
+    spare: Mutex<Vec<Vec<u32>>>,
 }
+
+/// Tables whose memory is kept: those of a tensor, and those of one that is opened before the other is done.
+const TABLES: usize = 2;
 
 /// Entries whose bytes are kept at most.
 const SOURCES: usize = 4;
@@ -95,21 +121,26 @@ impl Last {
     pub(crate) fn put(&self, kept: &Arc<Kept>, stored: usize) {
         let kept = (stored <= MOST).then(|| Arc::clone(kept));
         let mut last = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(before) = std::mem::replace(&mut *last, kept).and_then(Arc::into_inner) else {
-            return;
-        };
-        for part in before.parts {
-            if let Some(Slots::Narrow(slots)) = part.slots.into_inner()
-                && slots.capacity() > 0
-            {
-                *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = slots;
+        if let Some(mut before) = std::mem::replace(&mut *last, kept) {
+            self.done(&mut before);
+        }
+    }
+
+    /// Uses the memory of what nobody else needs again.
+    pub(crate) fn done(&self, kept: &mut Arc<Kept>) {
+        for part in Arc::get_mut(kept).map(|kept| &mut kept.parts[..]).unwrap_or_default() {
+            if let Some(tables) = part.tables() {
+                let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+                if spare.len() < TABLES {
+                    spare.push(tables);
+                }
             }
         }
     }
 
     /// Memory for tables.
     pub(crate) fn spare(&self) -> Vec<u32> {
-        std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner))
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     /// Keeps the bytes of entry `holder`, in place of those of others where these are too many.

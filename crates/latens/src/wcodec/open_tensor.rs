@@ -1,15 +1,18 @@
 //! A tensor of an open file: its descriptor read, its groups found, its sources decoded on demand.
 
+mod bytes;
 mod symbols;
 
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::decode::part::{Fetch, PartDecoder, Places, TRUSTED, Telling};
+use crate::wcodec::decode::part::{Fetch, PartDecoder};
+use crate::wcodec::decode::places::Places;
+use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::ends::{read, read_into};
-use crate::wcodec::kept::Kept;
+use crate::wcodec::kept::{Kept, Rules};
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
@@ -17,7 +20,7 @@ use crate::wcodec::layout::part::{Codec, PartShape};
 use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::plane::Part;
 use crate::wcodec::reader::Reader;
-use crate::wcodec::view::{Form, Layout, PartLayout, Values, View, WordOrder};
+use crate::wcodec::view::{Layout, View};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,18 +43,36 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     telling: Telling,
 }
 
-/// Words of a part, and how they become those of the tensor.
-struct Words {
-    width: u8,
-    order: WordOrder,
-    /// Stored bytes.
-    stored: usize,
+impl<S: ReadAt> Drop for OpenTensor<'_, S> {
+    fn drop(&mut self) {
+        self.reader.last.done(&mut self.descriptor);
+    }
+}
+
+/// Who wants an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// Somebody who may want more of it soon.
+    Often,
+    /// Somebody who wants all of it now.
+    Once,
+    /// Another entry, whose classes it explains.
+    AsSource,
 }
 
 impl<'a, S: ReadAt> OpenTensor<'a, S> {
-    /// Reads the descriptor of entry `number`.
+    /// Reads the descriptor of entry `number`, which is kept for the next call.
     pub(crate) fn open(reader: &'a Reader<S>, number: usize) -> Result<Self> {
-        let open = Self::open_at(reader, number, true).and_then(|open| {
+        Self::open_by(reader, number, Asked::Often)
+    }
+
+    /// The same, for all of an entry at once.
+    pub(crate) fn open_once(reader: &'a Reader<S>, number: usize) -> Result<Self> {
+        Self::open_by(reader, number, Asked::Once)
+    }
+
+    fn open_by(reader: &'a Reader<S>, number: usize, asked: Asked) -> Result<Self> {
+        let open = Self::open_at(reader, number, asked).and_then(|open| {
             if reader.watch != Watch::NONE
                 && let Some(OpenEntry { name, record, .. }) = reader.open.index.entry(number)
                 && record.dtype().is_some()
@@ -63,7 +84,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         open.map_err(|e| e.within(reader.place(number)))
     }
 
-    fn open_at(reader: &'a Reader<S>, number: usize, outermost: bool) -> Result<Self> {
+    fn open_at(reader: &'a Reader<S>, number: usize, asked: Asked) -> Result<Self> {
         let none = || Error::invalid(format!("there is no entry {number}"));
         let OpenEntry { record: entry, start, at: record_at, .. } =
             reader.open.index.entry(number).ok_or_else(none)?;
@@ -86,7 +107,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 "it stands in the index, which is damaged, and has no checksum of its own",
             ));
         }
-        let kept = if outermost { reader.last.get(holder) } else { None };
+        let kept = if asked == Asked::Often { reader.last.get(holder) } else { None };
         let keep = |descriptor| Arc::new(Kept::new(holder, descriptor));
         let (descriptor, start, at) = match (storage, kept) {
             (Storage::Stored { groups, .. }, Some(kept)) => (kept, start, start + groups as u64),
@@ -99,7 +120,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 }
                 let read = Descriptor::read(&bytes, false).map_err(|e| e.offset_by(at))?;
                 let read = keep(read);
-                if outermost {
+                if asked == Asked::Often {
                     reader.last.put(&read, descriptor);
                 }
                 (read, start, at)
@@ -127,6 +148,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 "the groups do not take the bytes that the index states",
             ));
         }
+        let outermost = asked != Asked::AsSource;
         let (threads, of) = (reader.threads, if outermost { entry.length } else { 0 });
         let telling = Telling::new(&reader.watch, of);
         Ok(Self {
@@ -143,8 +165,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// Decodes on so many threads.
-    pub(crate) fn threads(self, threads: usize) -> Self {
-        Self { threads, ..self }
+    pub(crate) fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
     }
 
     /// What is wrong with what the descriptor says.
@@ -220,18 +243,18 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let none = || self.wrong(format!("there is no part {number}"));
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
         let part = self.descriptor.part(number).ok_or_else(none)?;
-        let mut own = Vec::new();
-        if part.sources().is_none() {
-            own = part.keep(self.sources(number, record)?).unwrap_or_default();
+        let mut own = Rules::default();
+        if part.rules().is_none() {
+            own = part.keep(self.rules(number, record)?).unwrap_or_default();
         }
-        let held = part.sources().unwrap_or(&own);
+        let rules = part.rules().unwrap_or(&own);
         let bits = match record.shape {
             PartShape::Symbols { bits, .. } => bits,
             _ => 8,
         };
         let symbols = match &record.codec {
-            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, held)?),
-            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, held)?),
+            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, rules)?),
+            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, rules)?),
             _ => None,
         };
         let decoder = PartDecoder {
@@ -245,128 +268,6 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         };
         let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);
         decode(&decoder, &fetch)
-    }
-
-    /// All bytes of the tensor, in place of what `out` holds.
-    pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
-        let length = self.entry.length;
-        let stored = self.alone().or_else(|| self.words().map(|words| words.stored));
-        if stored.is_some_and(|stored| length <= stored.saturating_mul(TRUSTED)) {
-            self.reader.open.limits.check_output(length as u64)?;
-            out.resize(length, 0);
-            return self.bytes_into(out).map_err(Error::after_none);
-        }
-        *out = self.joined()?;
-        self.end()
-    }
-
-    /// Tells that all bytes of the tensor are decoded.
-    pub(crate) fn end(&self) -> Result<()> {
-        self.telling.end()
-    }
-
-    /// All bytes of the tensor, joined from its parts.
-    fn joined(&self) -> Result<Vec<u8>> {
-        let parts = self.descriptor.parts.iter().enumerate();
-        let parts = parts.map(|(i, p)| self.part(i, 0..p.shape.count()));
-        let parts = parts.collect::<Result<Vec<_>>>()?;
-        let bytes = self.layout()?.join(parts).map_err(|e| self.wrong(e.what().to_owned()))?;
-        if bytes.len() != self.entry.length {
-            let (is, stated) = (bytes.len(), self.entry.length);
-            return Err(self.wrong(format!("{is} bytes where the index states {stated}")));
-        }
-        Ok(bytes)
-    }
-
-    /// The stored bytes of the only part, where its groups decode to bytes of the tensor.
-    pub(crate) fn alone(&self) -> Option<usize> {
-        let [part] = &self.descriptor.parts[..] else { return None };
-        let layout = self.layout().ok()?;
-        let [of_layout] = &layout.parts()[..] else { return None };
-        let length = self.entry.length;
-        let same = match (self.descriptor.view, part.shape) {
-            (View::Raw, PartShape::Bytes { count }) => count == length,
-            (View::Bytes(_), PartShape::Symbols { bits: 8, rows, cols }) => {
-                rows.checked_mul(cols) == Some(length) && u64::try_from(cols) == Ok(layout.cols)
-            }
-            (View::Packed(packing), PartShape::Symbols { bits, rows, cols }) => {
-                u32::from(packing.bits) == bits
-                    && u64::try_from(cols) == Ok(layout.cols)
-                    && u64::try_from(rows) == Ok(layout.rows)
-            }
-            _ => false,
-        };
-        (same && part.role == of_layout.role).then_some(part.stored())
-    }
-
-    /// The words of the only part, where they become the bytes of the tensor one by one.
-    fn words(&self) -> Option<Words> {
-        let [part] = &self.descriptor.parts[..] else { return None };
-        let View::Words { width, order } = self.descriptor.view else { return None };
-        let of_layout = self.layout().ok()?.parts();
-        let [PartLayout { role, form: Form::Words { float, .. } }] = of_layout[..] else {
-            return None;
-        };
-        let count = self.entry.length / usize::from(width.max(1));
-        let fits = part.role == role
-            && part.shape == PartShape::Words { width, float, count }
-            && count * usize::from(width) == self.entry.length;
-        fits.then(|| Words { width, order, stored: part.stored() })
-    }
-
-    /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
-    /// of it have changed as that says.
-    pub(crate) fn bytes_into(&self, out: &mut [u8]) -> Result<()> {
-        if out.len() != self.entry.length {
-            return Err(Error::invalid(format!(
-                "a buffer of {} bytes for a tensor of {}",
-                out.len(),
-                self.entry.length
-            )));
-        }
-        if self.outermost && self.reader.last.take_source(self.descriptor.holder, out) {
-            return self.end();
-        }
-        if self.alone().is_some() {
-            let cols = usize::try_from(self.layout()?.cols).unwrap_or(usize::MAX);
-            let view = self.descriptor.view;
-            let done = self.with_part(0, |decoder, fetch| match view {
-                View::Packed(packing) => decoder.pack_into(packing, cols, fetch, out),
-                _ => decoder.decode_into(fetch, out).map(|()| true),
-            })?;
-            if done {
-                return self.end();
-            }
-        }
-        if let Some(Words { width, order, .. }) = self.words() {
-            self.with_part(0, |decoder, fetch| decoder.decode_into(fetch, out))?;
-            order.map(out, width, false);
-            return self.end();
-        }
-        out.copy_from_slice(&self.joined()?);
-        self.end()
-    }
-
-    /// The numbers of rows of the logical weights.
-    pub(crate) fn values(&self, rows: Range<u64>) -> Result<Values> {
-        let layout = self.layout()?;
-        if rows.start > rows.end || rows.end > layout.rows {
-            let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
-            return Err(Error::invalid(what));
-        }
-        let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let all = of(layout.rows).max(1);
-        let mut parts = Vec::new();
-        for (i, part) in self.descriptor.parts.iter().enumerate() {
-            let count = part.shape.count();
-            if !count.is_multiple_of(all) {
-                let what = format!("{count} elements of part {i} are not those of {all} rows");
-                return Err(self.wrong(what));
-            }
-            let a_row = count / all;
-            parts.push(self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)?);
-        }
-        layout.logical(parts).map_err(self.claim())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::watch::{Watch, threads};
 use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::{Quantization, ReadAt};
-use crate::wcodec::decode::part::Pool;
+use crate::wcodec::decode::pool::Pool;
 use crate::wcodec::ends::{Ends, read, read_bank, read_ends};
 use crate::wcodec::kept::Last;
 use crate::wcodec::layout::header::{BaseQuantisation, Header};
@@ -17,7 +17,8 @@ use std::sync::{Arc, OnceLock};
 
 /// An open `.wcodec` file. In memory are the bytes of its index and at most as much again to find
 /// entries by number and name, what it takes to decode a group or two, the descriptor, tables and
-/// scales of the tensor opened last, and up to 4 MiB of scales that nobody has asked for yet; every function may be called from several threads.
+/// scales of the tensor opened last, up to 4 MiB of scales that nobody has asked for yet, and up to 4 MiB of
+/// buffers that were written to a file; every function may be called from several threads.
 pub struct Reader<S: ReadAt> {
     pub(crate) open: Arc<Open<S>>,
     pub(crate) last: Arc<Last>,

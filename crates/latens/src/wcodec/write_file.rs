@@ -1,21 +1,43 @@
-//! Source files written again, and many tensors in one go.
+//! Source files written again.
 
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::decode::pool::{Filled, KEPT, Lent};
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
-use crate::wcodec::threads::{self, Spare};
+use crate::wcodec::side_by_side::{AT_ONCE, SMALL};
+use crate::wcodec::threads::{self, Pieces};
+use crate::wcodec::write_tensor;
 use std::io::{Read, Write};
-use std::ops::Range;
 
-/// Entries of up to so many bytes are decoded side by side: they have too few groups to keep all threads
-/// at work.
-const SMALL: usize = 2 << 20;
-/// Most of them in one go.
+/// Most jobs in one go.
 const MANY: usize = 4096;
-/// A thread takes so many bytes of them at once.
-const AT_ONCE: usize = 1 << 18;
+
+/// What a file is made of, from its start on.
+#[derive(Debug)]
+enum Job {
+    /// An entry, of which threads decode a piece each.
+    One(usize),
+    /// Small ones, all of which a thread decodes.
+    Few(Vec<usize>),
+    Zeros(u64),
+}
+
+/// Jobs of a reader.
+struct Jobs<'a, S: ReadAt> {
+    reader: &'a Reader<S>,
+    jobs: Vec<Job>,
+}
+
+/// A job that has been begun.
+enum Begun<'a, S: ReadAt> {
+    InPieces(OpenTensor<'a, S>, write_tensor::Pieces, usize),
+    /// To be written when its turn comes, by all threads.
+    Whole(OpenTensor<'a, S>, usize),
+    Few(&'a [usize]),
+    Zeros(u64),
+}
 
 impl<S: ReadAt> Reader<S> {
     /// Source files, by number: names and lengths.
@@ -34,7 +56,7 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// Writes source file `number` as it was. In memory are some 8 MiB of a tensor, with its parts and
-    /// what explains them, or of small ones.
+    /// what explains them, or of small ones; 4 MiB of that are kept for the next file.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`]; I/O of `out`.
@@ -42,106 +64,129 @@ impl<S: ReadAt> Reader<S> {
         let file = self.open.index.file(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.open.limits.check_output(file.length)?;
-        let mut few = Vec::new();
+        let (mut jobs, mut few) = (Jobs { reader: self, jobs: Vec::new() }, 0);
         for segment in file.segments() {
-            let small = match segment {
-                SegmentRecord::Entry(entry) if self.threads > 1 => {
-                    self.byte_length(entry)? <= SMALL
-                }
-                _ => false,
-            };
-            if !small || few.len() == MANY {
-                self.write_side_by_side(&mut few, out)?;
-            }
-            match segment {
-                SegmentRecord::Entry(entry) if small => few.push(entry),
-                SegmentRecord::Entry(entry) => self.write_entry(entry, out)?,
-                SegmentRecord::Zeros(count) => {
-                    std::io::copy(&mut std::io::repeat(0).take(count), out)?;
-                }
-            }
-        }
-        self.write_side_by_side(&mut few, out)
-    }
-
-    /// Writes the bytes of entries, decoded on a thread each, and empties the list of them.
-    fn write_side_by_side(&self, entries: &mut Vec<usize>, out: &mut dyn Write) -> Result<()> {
-        self.side_by_side(entries, |_, bytes| {
-            out.write_all(&bytes)?;
-            Ok(Some(bytes))
-        })?;
-        entries.clear();
-        Ok(())
-    }
-
-    /// Hands the bytes of tensors `numbers` to `take`, in this order: small ones are decoded side by side,
-    /// a thread each, large ones by all threads. A buffer that `take` hands back is used again.
-    ///
-    /// # Errors
-    /// Those of [`Reader::tensor`], and of `take`.
-    pub fn for_each(
-        &self,
-        numbers: &[usize],
-        mut take: impl FnMut(usize, Vec<u8>) -> Result<Option<Vec<u8>>>,
-    ) -> Result<()> {
-        let mut rest = numbers;
-        while let Some(&number) = rest.first() {
-            let is_small = |&number: &usize| self.byte_length(number).is_ok_and(|n| n <= SMALL);
-            let few = rest.iter().take_while(|number| is_small(number)).count();
-            if few == 0 {
-                take(number, self.tensor(number)?)?;
-            }
-            self.side_by_side(&rest[..few], &mut take)?;
-            rest = &rest[few.max(1)..];
-        }
-        Ok(())
-    }
-
-    /// Hands the bytes of entries to `take` in order, while the next ones are decoded, on a thread each.
-    fn side_by_side(
-        &self,
-        entries: &[usize],
-        mut take: impl FnMut(usize, Vec<u8>) -> Result<Option<Vec<u8>>>,
-    ) -> Result<()> {
-        let alone = entries.len() < 2;
-        let spare = Spare::default();
-        let mut jobs: Vec<(Range<usize>, usize)> = Vec::new();
-        for (i, &entry) in entries.iter().enumerate() {
-            let length = self.byte_length(entry)?;
-            match jobs.last_mut() {
-                Some((job, bytes)) if *bytes < AT_ONCE => {
-                    job.end += 1;
-                    *bytes += length;
-                }
-                _ => jobs.push((i..i + 1, length)),
-            }
-        }
-        let one = |entry: usize| {
-            let mut bytes = spare.take();
-            let open = OpenTensor::open(self, entry)?;
-            let open = if alone { open } else { open.threads(1) };
-            open.bytes(&mut bytes).map_err(|e| e.within(self.place(entry)))?;
-            Ok((entry, bytes))
-        };
-        let decode = |(): &mut (), i: usize| {
-            let job = jobs.get(i).map_or(0..0, |(job, _)| job.clone());
-            entries[job].iter().map(|&entry| one(entry)).collect::<Result<Vec<_>>>()
-        };
-        threads::in_order(
-            jobs.len(),
-            self.threads,
-            || (),
-            decode,
-            |done| {
-                // On this thread, whatever the others do.
-                self.watch.ask()?;
-                for (entry, bytes) in done {
-                    if let Some(bytes) = take(entry, bytes)? {
-                        spare.give(bytes);
+            let job = match segment {
+                SegmentRecord::Zeros(count) => Job::Zeros(count),
+                SegmentRecord::Entry(entry) => {
+                    let length = self.byte_length(entry)?;
+                    match jobs.jobs.last_mut() {
+                        _ if self.threads == 1 || length > SMALL => Job::One(entry),
+                        Some(Job::Few(entries)) if few < AT_ONCE && entries.len() < MANY => {
+                            entries.push(entry);
+                            few += length;
+                            continue;
+                        }
+                        _ => {
+                            few = length;
+                            Job::Few(vec![entry])
+                        }
                     }
                 }
-                Ok(())
-            },
-        )
+            };
+            jobs.jobs.push(job);
+            if jobs.jobs.len() == MANY {
+                jobs.write(out)?;
+            }
+        }
+        jobs.write(out)
+    }
+}
+
+impl<S: ReadAt> Jobs<'_, S> {
+    /// Writes what all jobs come to, and forgets them.
+    fn write(&mut self, out: &mut dyn Write) -> Result<()> {
+        if let [Job::Few(entries)] = &mut self.jobs[..]
+            && let [entry] = entries[..]
+        {
+            self.jobs = vec![Job::One(entry)];
+        }
+        let is_one = |job: &Job| matches!(job, Job::One(_));
+        let threads = match self.reader.threads {
+            all if self.jobs.iter().any(is_one) => all,
+            all => all.min(self.jobs.len()),
+        };
+        let (reader, this) = (self.reader, &*self);
+        threads::pieces_in_order(&this, this.jobs.len(), threads, |job, piece| {
+            let spare = &reader.open.pool.spare;
+            match (job, piece) {
+                (_, Some(piece)) => {
+                    // On this thread, whatever the others do.
+                    reader.watch.ask()?;
+                    out.write_all(piece.bytes())?;
+                    spare.give(piece.into_buffer());
+                }
+                (Begun::InPieces(open, ..), None) => open.end()?,
+                (Begun::Whole(open, entry), None) => {
+                    open.write(out).map_err(|e| e.within(reader.place(*entry)))?;
+                }
+                (Begun::Few(_), None) => {}
+                (Begun::Zeros(count), None) => {
+                    std::io::copy(&mut std::io::repeat(0).take(*count), out)?;
+                }
+            }
+            Ok(())
+        })?;
+        self.jobs.clear();
+        Ok(())
+    }
+
+    /// Decodes an entry to the end of `out`.
+    fn one(&self, entry: usize, out: &mut Filled) -> Result<()> {
+        let open = OpenTensor::open_once(self.reader, entry)?.threads(1);
+        open.append(out).map_err(|e| e.within(self.reader.place(entry)))
+    }
+}
+
+impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
+    type Own = Lent<'a>;
+    type Open = Begun<'a, S>;
+    type Piece = Filled;
+
+    fn own(&self) -> Lent<'a> {
+        self.reader.open.pool.lend()
+    }
+
+    fn open(&self, _own: &mut Lent<'a>, i: usize) -> Result<(Begun<'a, S>, usize)> {
+        Ok(match self.jobs.get(i) {
+            Some(&Job::One(entry)) => {
+                let open = OpenTensor::open_once(self.reader, entry)?;
+                let pieces = || {
+                    self.reader.open.limits.check_output(open.entry.length as u64)?;
+                    open.pieces()
+                };
+                match pieces().map_err(|e| e.within(self.reader.place(entry)))? {
+                    Some(pieces) => {
+                        let count = pieces.groups.len();
+                        (Begun::InPieces(open, pieces, entry), count)
+                    }
+                    None => (Begun::Whole(open, entry), 0),
+                }
+            }
+            Some(Job::Few(entries)) => (Begun::Few(entries), 1),
+            Some(&Job::Zeros(count)) => (Begun::Zeros(count), 0),
+            None => (Begun::Zeros(0), 0),
+        })
+    }
+
+    fn piece(&self, own: &mut Lent<'a>, job: &Begun<'a, S>, j: usize) -> Result<Filled> {
+        let mut out = Filled::new(self.reader.open.pool.spare.take());
+        match job {
+            Begun::InPieces(open, pieces, entry) => {
+                let done = open.piece(pieces, j, &mut own.scratch, &mut out);
+                done.map_err(|e| e.within(self.reader.place(*entry)))?;
+            }
+            Begun::Few(entries) => {
+                entries.iter().try_for_each(|&entry| self.one(entry, &mut out))?;
+            }
+            Begun::Whole(..) | Begun::Zeros(_) => {}
+        }
+        Ok(out)
+    }
+}
+
+impl<S: ReadAt> Drop for Jobs<'_, S> {
+    fn drop(&mut self) {
+        self.reader.open.pool.spare.keep(KEPT);
     }
 }

@@ -2,40 +2,48 @@
 
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::decode::pool::{Filled, Scratch};
 use crate::wcodec::layout::part::{Codec, PartRecord};
+use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::Part;
-use crate::wcodec::reader::Reader;
-use crate::wcodec::view::{Layout, View};
+use crate::wcodec::view::{Layout, Packing, View};
 use std::io::Write;
 use std::ops::Range;
 
 /// Bytes of a tensor that are decoded at a time, about.
 const STRETCH: usize = if cfg!(test) { 500 } else { 1 << 23 };
 
-impl<S: ReadAt> Reader<S> {
-    /// Writes all bytes of an entry, those of large ones a stretch at a time.
-    pub(crate) fn write_entry(&self, number: usize, out: &mut dyn Write) -> Result<()> {
-        let length = self.byte_length(number)?;
-        let open = OpenTensor::open(self, number)?;
-        let mut write = || -> Result<()> {
-            self.open.limits.check_output(length as u64)?;
-            if open.write_groups(out)? || length > STRETCH && open.write_rows(out)? {
-                return open.end();
-            }
-            let mut bytes = Vec::new();
-            open.bytes(&mut bytes)?;
-            Ok(out.write_all(&bytes)?)
-        };
-        write().map_err(|e| e.within(self.place(number)))
-    }
+/// How a tensor is decoded in pieces.
+pub(crate) struct Pieces {
+    packing: Option<(Packing, usize)>,
+    pub(crate) groups: Vec<Range<usize>>,
 }
 
 impl<S: ReadAt> OpenTensor<'_, S> {
-    /// Writes all bytes, if they are what the groups of the only part decode to.
-    fn write_groups(&self, out: &mut dyn Write) -> Result<bool> {
-        if self.alone().is_none() {
-            return Ok(false);
+    /// Writes all bytes, those of large ones a stretch at a time.
+    pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
+        if self.entry.length > STRETCH && self.write_rows(out)? {
+            return self.end();
+        }
+        let mut bytes = self.reader.open.pool.spare.take();
+        self.bytes(&mut bytes)?;
+        out.write_all(&bytes)?;
+        self.reader.open.pool.spare.give(bytes);
+        Ok(())
+    }
+
+    /// How symbols are packed and the groups of each piece, if all bytes are what the groups of the only part decode to.
+    pub(crate) fn pieces(&self) -> Result<Option<Pieces>> {
+        // A reference would be decoded for each piece.
+        let refers =
+            |symbols: &Symbols| symbols.prediction.as_ref().is_some_and(|p| p.reference.is_some());
+        let refers = self.descriptor.parts.iter().any(|part| match &part.codec {
+            Codec::Direct(symbols) | Codec::Bitplane(symbols) => refers(symbols),
+            _ => false,
+        });
+        if refers || self.alone().is_none() {
+            return Ok(None);
         }
         let Layout { view, cols, .. } = self.layout()?;
         let cols = usize::try_from(cols).unwrap_or(usize::MAX);
@@ -43,18 +51,25 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             View::Packed(packing) => Some((packing, cols)),
             _ => None,
         };
-        let mut written = 0;
-        let done = self.with_part(0, |decoder, fetch| {
-            decoder.each(packing, fetch, |bytes| {
-                written += bytes.len();
-                Ok(out.write_all(bytes)?)
-            })
-        })?;
-        if done && written != self.entry.length {
-            let what = format!("{written} bytes where the index states {}", self.entry.length);
-            return Err(self.wrong(what));
-        }
-        Ok(done)
+        self.with_part(0, |decoder, _| {
+            Ok(decoder.cut(packing).map(|groups| Pieces { packing, groups }))
+        })
+    }
+
+    /// Decodes a piece to the end of `out`.
+    pub(crate) fn piece(
+        &self,
+        Pieces { packing, groups }: &Pieces,
+        i: usize,
+        scratch: &mut Scratch,
+        out: &mut Filled,
+    ) -> Result<()> {
+        let groups = groups.get(i).cloned().unwrap_or_default();
+        // What rows have in common is another tensor's.
+        scratch.buffers.forget();
+        self.with_part(0, |decoder, fetch| {
+            decoder.decode_piece(groups, *packing, fetch, scratch, out)
+        })
     }
 
     /// Writes all bytes, rows by rows.

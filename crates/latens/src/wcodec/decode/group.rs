@@ -1,20 +1,20 @@
 //! One group: its stored bytes to symbols.
 
-use crate::ans::rans::{LANES, START};
+mod opened;
+mod whole;
+
+use crate::ans::rans::LANES;
 use crate::error::{Error, Result};
-use crate::wcodec::bitplane::{self, Order, Values, order_of};
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::decode::tables::{Ready, Slots};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
-use crate::wcodec::tiled::{Tiles, tile_size};
-use crate::wcodec::transform;
+use crate::wcodec::tiled::Tiles;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::{Classes, Group, Kernel, Levels};
+use opened::Opened;
 
-/// The symbol of a number of 255 or more; the excess follows the words.
-const ESCAPE: u8 = 255;
 /// Coded symbols, at least, whose classes are found at once: few enough to be in the nearest cache
 /// still when they are used, beside the tables.
 const BAND: usize = 1 << 12;
@@ -28,20 +28,9 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) slots: &'a Slots,
     pub(crate) terms: Option<Terms<'a>>,
     /// The terms for kernels, where they have that form.
-    pub(crate) windows: Option<Windows>,
+    pub(crate) windows: Option<&'a Windows>,
     /// Symbols of the reference, as many as the part has; or none.
     pub(crate) reference: Vec<u8>,
-}
-
-/// A group whose head has been read.
-struct Opened<'s> {
-    tiles: Tiles,
-    states: [u32; LANES],
-    words: &'s [u8],
-    /// Where the words begin in the stored bytes.
-    at: usize,
-    /// Bytes of words that have been read.
-    read: usize,
 }
 
 /// A group on its way through the kernels.
@@ -99,39 +88,6 @@ pub(crate) enum Target {
     Symbols,
     /// A pair of symbols a byte, as it is coded; for PAIRS alone.
     Pairs,
-}
-
-impl Opened<'_> {
-    /// Takes in what a kernel has done. Words must not have run out.
-    fn go_on(&mut self, states: [u32; LANES], read: Option<usize>) -> Result<()> {
-        self.states = states;
-        self.read += read.ok_or_else(|| Error::corrupt(self.end(), "a group's words run out"))?;
-        Ok(())
-    }
-
-    /// Where the stored bytes end.
-    fn end(&self) -> u64 {
-        (self.at + self.words.len()) as u64
-    }
-
-    /// All lanes must be back at their start.
-    fn check_states(&self) -> Result<()> {
-        let Some(lane) = self.states.iter().position(|&x| x != START) else { return Ok(()) };
-        let x = self.states[lane];
-        let what = format!("lane {lane} ends at {x:#x}, not {START:#x}");
-        Err(Error::corrupt(self.end(), what))
-    }
-
-    /// No words may be left.
-    fn check_no_more(&self) -> Result<()> {
-        match self.words.len() - self.read {
-            0 => Ok(()),
-            left => {
-                let at = (self.at + self.read) as u64;
-                Err(Error::corrupt(at, format!("{left} bytes too many in a group")))
-            }
-        }
-    }
 }
 
 impl SymbolDecoder<'_> {
@@ -225,38 +181,6 @@ impl SymbolDecoder<'_> {
         pairs
     }
 
-    /// Reads tiles and states of a group of `count` symbols.
-    fn open<'s>(&self, stored: &'s [u8], count: usize) -> Result<Opened<'s>> {
-        let (tiles, at) = self.tiles(stored, count)?;
-        let rest = &stored[at..];
-        let Some((head, words)) = rest.split_at_checked(LANES * 4) else {
-            return Err(Error::corrupt(0, "a group is shorter than its 32 states"));
-        };
-        let mut states = [0u32; LANES];
-        for (lane, (x, bytes)) in states.iter_mut().zip(head.as_chunks::<4>().0).enumerate() {
-            *x = u32::from_le_bytes(*bytes);
-            if *x < START {
-                let at = (at + 4 * lane) as u64;
-                return Err(Error::corrupt(at, format!("lane {lane} begins at {x}")));
-            }
-        }
-        if words.len() % 2 != 0 {
-            return Err(Error::corrupt(stored.len() as u64, "a group of half a word"));
-        }
-        Ok(Opened { tiles, states, words, at: at + LANES * 4, read: 0 })
-    }
-
-    fn tiles(&self, stored: &[u8], count: usize) -> Result<(Tiles, usize)> {
-        let symbols = self.symbols;
-        match &symbols.prediction {
-            None => Ok((Tiles::default(), 0)),
-            Some(prediction) => {
-                let rows = count.checked_div(symbols.cols).unwrap_or(0);
-                Tiles::read(prediction, rows, symbols.cols, stored)
-            }
-        }
-    }
-
     /// The classes of coded symbols from row `first` on.
     fn classes(&self, terms: &Terms<'_>, first: usize, sums: &mut RowSums, classes: &mut [u8]) {
         let step = if self.symbols.pairs { 2 } else { 1 };
@@ -275,7 +199,7 @@ impl SymbolDecoder<'_> {
         let first = *group * self.symbols.group_rows + row;
         let step = if self.symbols.pairs { 2 } else { 1 };
         let OfSymbols { each, sums, starts } = &mut **classes;
-        let classes = match (&self.terms, &self.windows) {
+        let classes = match (&self.terms, self.windows) {
             (None, _) => Classes::One(0),
             (Some(terms), Some(windows)) => {
                 starts.resize((to - from).div_ceil(LANES), 0);
@@ -367,73 +291,6 @@ impl SymbolDecoder<'_> {
     fn reference(&self, group: usize) -> &[u8] {
         self.reference.get(self.symbols.group_range(group)).unwrap_or_default()
     }
-
-    /// Symbols that stand for signed numbers by zigzag, larger ones with an escape.
-    fn coefficients(&self, group: usize, mut opened: Opened<'_>, out: &mut [u8]) -> Result<()> {
-        let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
-        let shape = (self.rows(out.len()), self.symbols.cols);
-        let kinds = order_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?.1;
-        let (words, states) = (opened.words, opened.states);
-        let mut group_of = Group { words, states, classes: Classes::PerSymbol(&kinds), out };
-        let [read] = self.decode_groups([&mut group_of])?;
-        let Group { states, out, .. } = group_of;
-        opened.go_on(states, read)?;
-        opened.check_states()?;
-        let read = opened.read;
-        let mut escapes = opened.words[read..].as_chunks::<2>().0.iter();
-        let mut data = vec![0i16; out.len()];
-        for (value, &symbol) in data.iter_mut().zip(&*out) {
-            let mut u = u16::from(symbol);
-            if symbol == ESCAPE {
-                let end = (opened.at + opened.words.len()) as u64;
-                let none = || Error::corrupt(end, "an escape without its number");
-                let large = || Error::corrupt(end, "an escape to a number beyond 65535");
-                let more = u16::from_le_bytes(*escapes.next().ok_or_else(none)?);
-                u = u.checked_add(more).ok_or_else(large)?;
-            }
-            *value = (u >> 1).cast_signed() ^ -(u & 1).cast_signed();
-        }
-        if escapes.len() > 0 {
-            return Err(Error::corrupt(
-                (opened.at + read) as u64,
-                format!("{} numbers too many in a group", escapes.len()),
-            ));
-        }
-        self.whole(group, &opened.tiles, data, out)
-    }
-
-    /// Undoes transforms and predictions of signed numbers.
-    fn whole(&self, group: usize, tiles: &Tiles, mut data: Vec<i16>, out: &mut [u8]) -> Result<()> {
-        let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
-        let cols = self.symbols.cols;
-        if prediction.transform {
-            transform::inverse(&tiles.codes, tile_size(prediction)?, cols, &mut data)?;
-        }
-        let (rows, reference) = (self.rows(out.len()), self.reference(group));
-        let band = tiles.band(prediction, self.bits, rows, cols, reference)?;
-        band.restore_whole(&data, out)
-    }
-
-    fn bitplanes(&self, group: usize, stored: &[u8], out: &mut [u8]) -> Result<()> {
-        let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
-        let (tiles, at) = self.tiles(stored, out.len())?;
-        let (rows, cols) = (self.rows(out.len()), self.symbols.cols);
-        let mut kinds = vec![0];
-        if let Some(terms) = &self.terms {
-            kinds.resize(out.len(), 0);
-            let first = group * self.symbols.group_rows;
-            self.classes(terms, first, &mut RowSums::default(), &mut kinds);
-        }
-        let mut order = Order::Raster;
-        if prediction.transform {
-            (order, kinds) = order_of(&tiles.codes, tile_size(prediction)?, (rows, cols), &kinds)?;
-        }
-        let values = Values { rows, cols, kinds: &kinds, order: &order };
-        let mut data = vec![0i16; out.len()];
-        bitplane::decode(&values, &stored[at..], usize::MAX, &mut data)
-            .map_err(|e| e.offset_by(at as u64))?;
-        self.whole(group, &tiles, data, out)
-    }
 }
 
 /// Rows whose classes are found at once: whole rows of lanes, so that states can go on from there.
@@ -441,8 +298,4 @@ fn band_rows(cols: usize) -> usize {
     // The least count of rows that are whole rows of lanes; both are powers of two.
     let least = LANES >> cols.trailing_zeros().min(LANES.trailing_zeros());
     (BAND / cols).next_multiple_of(least).max(least)
-}
-
-fn misplaced() -> Error {
-    Error::corrupt(0, "coefficients without a prediction")
 }

@@ -1,20 +1,21 @@
 //! A part, or a run of its elements.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Number, f16};
-use crate::pco;
-use crate::watch::Watch;
-use crate::wcodec::decode::group::{Buffers, SymbolDecoder, TOGETHER, Target};
+use crate::wcodec::decode::group::{SymbolDecoder, TOGETHER};
+use crate::wcodec::decode::pieces;
+use crate::wcodec::decode::places::Places;
+use crate::wcodec::decode::pool::{Lent, Pool};
+use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
-use crate::wcodec::threads::{self, Failed, Spare};
+use crate::wcodec::threads::{self, Failed};
 use crate::wcodec::view::Packing;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Finds the stored bytes of a group, which are checked against their CRC there: in memory already,
@@ -33,113 +34,26 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) telling: &'a Telling,
 }
 
-/// Tells of the bytes of an entry that are decoded, of none twice.
-#[derive(Debug)]
-pub(crate) struct Telling {
-    watch: Watch,
-    left: AtomicU64,
-}
-
-impl Telling {
-    pub(crate) fn new(watch: &Watch, bytes: usize) -> Self {
-        Self { watch: watch.clone(), left: AtomicU64::new(bytes as u64) }
-    }
-
-    /// So many more are decoded, or have been before.
-    fn done(&self, bytes: usize) -> Result<()> {
-        let (mut left, bytes) = (self.left.load(Ordering::Relaxed), bytes as u64);
-        loop {
-            let now = left.min(bytes);
-            let (from, to) = (left, left - now);
-            match self.left.compare_exchange_weak(from, to, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return self.watch.done(now),
-                Err(there) => left = there,
-            }
-        }
-    }
-
-    /// All are there.
-    pub(crate) fn end(&self) -> Result<()> {
-        self.done(usize::MAX)
-    }
-}
-
-/// Where groups are in the file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Places<'a> {
-    /// Where each begins.
-    File(&'a [u64]),
-    /// All in the record of the index that begins there.
-    Inline(u64),
-}
-
-impl Places<'_> {
-    /// An error whose place counts from the start of a group's stored bytes, or that knows of none: what
-    /// asks for the impossible is the file then, not the caller.
-    fn locate(&self, group: usize, error: Error) -> Error {
-        let is_of_file = error.kind() == ErrorKind::InvalidArgument && !error.is_limit();
-        let error = if is_of_file { Error::corrupt(0, error.what().to_owned()) } else { error };
-        let error = match self {
-            Self::File(places) => error.offset_by(places.get(group).copied().unwrap_or(0)),
-            Self::Inline(at) => error.moved_to(*at),
-        };
-        error.within(format!("group {group}"))
-    }
-}
-
-/// What groups decoded one after the other may use again.
-#[derive(Debug, Default)]
-struct Scratch {
-    stored: [Vec<u8>; TOGETHER],
-    symbols: Vec<u8>,
-    buffers: Buffers,
-}
-
-/// Scratch of work that is done, for work to come: fresh memory is dear.
-#[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Scratch>>);
-
-/// Scratch that goes back to its pool.
-struct Lent<'p> {
-    pool: &'p Pool,
-    scratch: Scratch,
-}
-
-/// Bytes of scratch that are kept; what unusual groups took is not.
-const KEPT: usize = 1 << 22;
-
-impl Pool {
-    fn lend(&self) -> Lent<'_> {
-        let scratch = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Lent { pool: self, scratch: scratch.unwrap_or_default() }
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.buffers.forget();
-        let stored = scratch.stored.iter().chain([&scratch.symbols]).map(Vec::capacity);
-        if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
-            self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        }
-    }
-}
-
 /// What a part is decoded to.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+pub(crate) enum Form {
     /// Its elements.
     Plain,
     /// Symbols packed in words, in rows of so many.
     Packed(Packing, usize),
 }
 
+impl Form {
+    pub(crate) fn of(packing: Option<(Packing, usize)>) -> Self {
+        packing.map_or(Self::Plain, |(packing, cols)| Self::Packed(packing, cols))
+    }
+}
+
 /// An error, and how many bytes of what was to be decoded had changed by then.
 #[derive(Debug)]
-struct Stopped {
-    error: Error,
-    changed: usize,
+pub(crate) struct Stopped {
+    pub(crate) error: Error,
+    pub(crate) changed: usize,
 }
 
 /// A tensor that claims to be more than so many times its stored bytes earns its memory by what
@@ -148,7 +62,7 @@ pub(crate) const TRUSTED: usize = 64;
 
 impl PartDecoder<'_> {
     /// The elements that group `group` holds.
-    fn group_range(&self, group: usize) -> Range<usize> {
+    pub(crate) fn group_range(&self, group: usize) -> Range<usize> {
         match &self.record.codec {
             Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.group_range(group),
             Codec::Raw { per_group } | Codec::Pco { per_group } => {
@@ -218,49 +132,6 @@ impl PartDecoder<'_> {
         Ok(fits)
     }
 
-    /// Decodes all elements, or symbols into the words that a packing makes of rows of so many, and
-    /// hands them to `put` in order, while the next ones are decoded; `false` where groups do not hold
-    /// whole words. Groups that are decoded together come together.
-    pub(crate) fn each(
-        &self,
-        packing: Option<(Packing, usize)>,
-        fetch: &Fetch<'_>,
-        mut put: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<bool> {
-        let form = packing.map_or(Form::Plain, |(packing, cols)| Form::Packed(packing, cols));
-        let (groups, count) = (self.record.groups.len(), self.record.shape.count());
-        let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols)).max(1);
-        if !self.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
-            return Ok(false);
-        }
-        // A few at a time where little stands for much.
-        let stored = (0..groups).fold(0usize, |sum, group| sum.saturating_add(self.stored(group)));
-        let is_trusted = self.bytes_of(form, count) <= stored.saturating_mul(TRUSTED);
-        let each = if is_trusted { self.together(groups) } else { 1 };
-        let spare = Spare::default();
-        let decode = |lent: &mut Lent<'_>, i: usize| {
-            let now = i * each..groups.min((i + 1) * each);
-            self.check_claims(now.clone())?;
-            let elements = self.group_range(now.end - 1).end - self.group_range(now.start).start;
-            let mut piece = spare.take();
-            piece.resize(self.bytes_of(form, elements), 0);
-            let done = self.piece(now.start, form, fetch, &mut piece, &mut lent.scratch);
-            done.map_err(|s| s.error)?;
-            self.tell(form, piece.len())?;
-            Ok(piece)
-        };
-        let take = |piece: Vec<u8>| {
-            put(&piece)?;
-            // On this thread, whatever the others do.
-            self.telling.done(0)?;
-            spare.give(piece);
-            Ok(())
-        };
-        let lend = || self.pool.lend();
-        threads::in_order(groups.div_ceil(each), self.threads, lend, decode, take)?;
-        Ok(true)
-    }
-
     fn fill(&self, form: Form, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
         let groups = self.record.groups.len();
         if out.is_empty() {
@@ -274,12 +145,12 @@ impl PartDecoder<'_> {
         })
     }
 
-    fn stored(&self, group: usize) -> usize {
+    pub(crate) fn stored(&self, group: usize) -> usize {
         self.record.groups.get(group).map_or(0, |g| g.length)
     }
 
     /// No group may claim to hold too much.
-    fn check_claims(&self, groups: Range<usize>) -> Result<()> {
+    pub(crate) fn check_claims(&self, groups: Range<usize>) -> Result<()> {
         let width = self.record.shape.width();
         for group in groups {
             let stored = self.stored(group);
@@ -301,35 +172,42 @@ impl PartDecoder<'_> {
         out: &mut [u8],
     ) -> std::result::Result<(), Stopped> {
         let one = self.bytes_of(form, self.group_range(0).len());
-        let (each, all) = (self.together(groups.len()), out.len());
-        let bytes = (each * one).max(1);
-        let pieces: Vec<Mutex<&mut [u8]>> = out.chunks_mut(bytes).map(Mutex::new).collect();
+        let all = out.len();
+        let cut = pieces::cut(groups.clone(), self.together(groups.len()), self.threads);
+        // Where piece `i` begins.
+        let start = |i: usize| cut.get(i).map_or(all, |p| (p.start - groups.start) * one);
+        let mut rest = &mut *out;
+        let pieces = (0..cut.len()).map(|i| {
+            let bytes = start(i + 1).min(all) - start(i).min(all);
+            Mutex::new(rest.split_off_mut(..bytes.min(rest.len())).unwrap_or_default())
+        });
+        let pieces: Vec<Mutex<&mut [u8]>> = pieces.collect();
         let stopped_at = AtomicUsize::new(0);
         let decode = |lent: &mut Lent<'_>, i: usize| -> Result<()> {
             let Some(piece) = pieces.get(i) else { return Ok(()) };
             let mut piece = piece.lock().unwrap_or_else(PoisonError::into_inner);
-            let first = groups.start + each * i;
+            let first = cut.get(i).map_or(0, |groups| groups.start);
             let done = self.piece(first, form, fetch, &mut piece, &mut lent.scratch);
             let told = done.and_then(|()| {
                 let told = self.tell(form, piece.len());
                 told.map_err(|error| Stopped { error, changed: piece.len() })
             });
             told.map_err(|Stopped { error, changed }| {
-                stopped_at.fetch_max(i * bytes + changed, Ordering::Relaxed);
+                stopped_at.fetch_max(start(i) + changed, Ordering::Relaxed);
                 error
             })
         };
         let done = threads::until_error(pieces.len(), self.threads, || self.pool.lend(), decode);
         done.map_err(|Failed { at, begun, error }| {
             // Pieces that other threads had begun behind the wrong one have changed as a whole.
-            let behind = if begun > at + 1 { begun * bytes } else { 0 };
+            let behind = if begun > at + 1 { start(begun) } else { 0 };
             let changed = behind.min(all).max(stopped_at.into_inner());
             Stopped { error, changed }
         })
     }
 
     /// Tells of so many decoded bytes.
-    fn tell(&self, form: Form, bytes: usize) -> Result<()> {
+    pub(crate) fn tell(&self, form: Form, bytes: usize) -> Result<()> {
         self.telling.done(match (form, self.record.shape) {
             (Form::Plain, PartShape::Symbols { bits: bits @ ..8, .. }) => {
                 bytes * usize::try_from(bits).unwrap_or(8) / 8
@@ -340,152 +218,16 @@ impl PartDecoder<'_> {
 
     /// How many of so many groups are decoded together: some take less time so than one by one, but
     /// not while threads idle.
-    fn together(&self, groups: usize) -> usize {
+    pub(crate) fn together(&self, groups: usize) -> usize {
         let most = Kernel::new(simd()).groups().min(TOGETHER);
         (groups / self.threads.max(1)).clamp(1, most)
     }
 
     /// What so many elements are decoded to.
-    fn bytes_of(&self, form: Form, elements: usize) -> usize {
+    pub(crate) fn bytes_of(&self, form: Form, elements: usize) -> usize {
         match form {
             Form::Plain => elements.saturating_mul(self.record.shape.width()),
             Form::Packed(packing, _) => elements.saturating_mul(usize::from(packing.bits)) / 8,
-        }
-    }
-
-    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
-    fn piece(
-        &self,
-        group: usize,
-        form: Form,
-        fetch: &Fetch<'_>,
-        out: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> std::result::Result<(), Stopped> {
-        let elements = self.group_range(0).len();
-        let one = self.bytes_of(form, elements);
-        let Form::Packed(packing, cols) = form else {
-            return self.some(group, out, one, Target::Symbols, fetch, scratch);
-        };
-        if packing.is_pairs() && self.pairs() {
-            return self.some(group, out, one, Target::Pairs, fetch, scratch);
-        }
-        let mut symbols = std::mem::take(&mut scratch.symbols);
-        symbols.resize(out.len() * 8 / usize::from(packing.bits), 0);
-        let done = self.some(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
-        if done.is_ok() {
-            packing.pack_into(&symbols, cols, out);
-        }
-        scratch.symbols = symbols;
-        done.map_err(|stopped| Stopped { changed: 0, ..stopped })
-    }
-
-    fn pairs(&self) -> bool {
-        matches!(&self.record.codec, Codec::Direct(symbols) if symbols.pairs)
-    }
-
-    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
-    fn some(
-        &self,
-        group: usize,
-        out: &mut [u8],
-        one: usize,
-        into: Target,
-        fetch: &Fetch<'_>,
-        scratch: &mut Scratch,
-    ) -> std::result::Result<(), Stopped> {
-        let Scratch { stored: kept, buffers, .. } = scratch;
-        let all = out.len();
-        // Bytes that have changed.
-        let mut changed = 0;
-        let mut out: Vec<&mut [u8]> = out.chunks_mut(one.max(1)).collect();
-        if let (Codec::Direct(_), Some(symbols), 2..) =
-            (&self.record.codec, &self.symbols, out.len())
-        {
-            let bytes = kept.iter_mut().zip(group..).take(out.len());
-            let stored: Result<Vec<&[u8]>> =
-                bytes.map(|(bytes, group)| Ok(fetch(group, bytes)?.unwrap_or(bytes))).collect();
-            if let Ok(stored) = stored {
-                if symbols.decode_some(group, &stored, into, buffers, &mut out).is_ok() {
-                    return Ok(());
-                }
-                changed = all;
-            }
-        }
-        // One by one, also to tell which of them is wrong.
-        let mut end = 0;
-        for (out, group) in out.into_iter().zip(group..) {
-            let bytes = &mut kept[0];
-            let stored = match fetch(group, bytes) {
-                Ok(stored) => stored.unwrap_or(bytes),
-                Err(error) => return Err(Stopped { error, changed }),
-            };
-            end += out.len();
-            changed = changed.max(end);
-            let done = self.group(group, stored, into, buffers, out);
-            done.map_err(|e| Stopped { error: self.places.locate(group, e), changed })?;
-        }
-        Ok(())
-    }
-
-    /// Decodes one group into `out`.
-    fn group(
-        &self,
-        group: usize,
-        stored: &[u8],
-        into: Target,
-        buffers: &mut Buffers,
-        out: &mut [u8],
-    ) -> Result<()> {
-        match (&self.record.codec, &self.symbols) {
-            (Codec::Raw { .. }, _) => {
-                if stored.len() != out.len() {
-                    return Err(Error::corrupt(
-                        0,
-                        format!("{} raw bytes where {} belong", stored.len(), out.len()),
-                    ));
-                }
-                out.copy_from_slice(stored);
-                self.check_symbols(out)
-            }
-            // Numbers of a group are none of the tensor's bytes.
-            (Codec::Pco { .. }, _) => self.pco(stored, out).map_err(Error::after_none),
-            (Codec::Direct(_) | Codec::Bitplane(_), Some(symbols)) => {
-                symbols.decode(group, stored, into, buffers, out)
-            }
-            _ => Err(Error::corrupt(
-                0,
-                format!("codec {} is not known to this reader", self.record.codec.name()),
-            )),
-        }
-    }
-
-    /// Raw symbols must be within their alphabet.
-    fn check_symbols(&self, out: &[u8]) -> Result<()> {
-        if let PartShape::Symbols { bits, .. } = self.record.shape
-            && let Some(at) = out.iter().position(|s| u32::from(*s) >> bits != 0)
-        {
-            return Err(Error::corrupt(
-                at as u64,
-                format!("{} is no symbol of {bits} bits", out[at]),
-            ));
-        }
-        Ok(())
-    }
-
-    fn pco(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
-        let PartShape::Words { width, float, .. } = self.record.shape else {
-            return Err(Error::corrupt(0, "Pco of what are no words"));
-        };
-        let limits = self.limits;
-        match (width, float) {
-            (1, _) => decompress(stored, out, limits, u8::to_le_bytes),
-            (2, false) => decompress(stored, out, limits, u16::to_le_bytes),
-            (4, false) => decompress(stored, out, limits, u32::to_le_bytes),
-            (8, false) => decompress(stored, out, limits, u64::to_le_bytes),
-            (2, true) => decompress(stored, out, limits, f16::to_le_bytes),
-            (4, true) => decompress(stored, out, limits, f32::to_le_bytes),
-            _ => decompress(stored, out, limits, f64::to_le_bytes),
         }
     }
 
@@ -501,37 +243,4 @@ impl PartDecoder<'_> {
         };
         Part { role: self.record.role, content }
     }
-}
-
-/// A Pco file of exactly as many numbers as `out` holds.
-fn decompress<T: Number, const WIDTH: usize>(
-    stored: &[u8],
-    out: &mut [u8],
-    limits: Limits,
-    to: impl Fn(T) -> [u8; WIDTH],
-) -> Result<()> {
-    let words = out.as_chunks_mut::<WIDTH>().0;
-    let mut decoder = pco::standalone::Decoder::new(stored, limits)?;
-    let mut buffer = vec![T::default(); words.len().min(1 << 12)];
-    let mut at = 0;
-    while at < words.len() {
-        let most = buffer.len().min(words.len() - at);
-        let read = decoder.read(&mut buffer[..most])?;
-        if read == 0 {
-            return Err(Error::corrupt(0, format!("{at} numbers where {} belong", words.len())));
-        }
-        for (word, &x) in words[at..].iter_mut().zip(&buffer[..read]) {
-            *word = to(x);
-        }
-        at += read;
-    }
-    let mut one = [T::default()];
-    if decoder.read(&mut one)? != 0 {
-        return Err(Error::corrupt(0, format!("more than {} numbers", words.len())));
-    }
-    let ending = decoder.finish()?;
-    if ending.trailing {
-        return Err(Error::corrupt(ending.consumed, "bytes behind a group of Pco"));
-    }
-    Ok(())
 }

@@ -1,14 +1,15 @@
 //! What decodes the symbols of a part, and the numbers that it needs from elsewhere: sources of classes, a
 //! reference.
 
-use super::{OpenTensor, layout};
+use super::{Asked, OpenTensor, layout};
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::tables::Slots;
-use crate::wcodec::kept::Numbers;
+use crate::wcodec::kept::{Numbers, Rules};
+use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
@@ -20,13 +21,39 @@ use std::borrow::Cow;
 const MOST_SPARE: usize = 4096;
 
 impl<S: ReadAt> OpenTensor<'_, S> {
-    /// All numbers that the classes of a part need: levels, zero point, row maps, in this order.
-    pub(crate) fn sources(&self, number: usize, record: &PartRecord) -> Result<Vec<Numbers>> {
-        let rule = match &record.codec {
-            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.classes.as_ref(),
-            _ => None,
+    /// What explains the classes of a part.
+    pub(crate) fn rules(&self, number: usize, record: &PartRecord) -> Result<Rules> {
+        let (Codec::Direct(symbols) | Codec::Bitplane(symbols)) = &record.codec else {
+            return Ok(Rules::default());
         };
-        let Some(rule) = rule else { return Ok(Vec::new()) };
+        let Some(rule) = &symbols.classes else { return Ok(Rules::default()) };
+        let held = self.sources(number, rule)?;
+        let mut held = held.iter();
+        let mut blocks = |source: &Source, zero: bool| -> Result<Blocks> {
+            let none = || self.wrong("a source of classes is missing");
+            let numbers = held.next().ok_or_else(none)?.source(source.width());
+            let map = match &source.row_map {
+                None => None,
+                Some(_) => Some(held.next().ok_or_else(none)?.source(4)),
+            };
+            let made = if zero {
+                Blocks::zeros(source, numbers, map, symbols.cols)
+            } else {
+                Blocks::levels(source, numbers, map, symbols.cols)
+            };
+            made.map_err(self.claim())
+        };
+        let levels = rule.levels.iter().map(|s| blocks(s, false)).collect::<Result<Vec<_>>>()?;
+        let zero = rule.zero.as_ref().map(|s| blocks(s, true)).transpose()?;
+        let (of_levels, of_zero) = (Cow::Borrowed(&levels[..]), zero.as_ref().map(Cow::Borrowed));
+        let terms = Terms { rule, levels: of_levels, zero: of_zero };
+        let step = if symbols.pairs { 2 } else { 1 };
+        let windows = Windows::new(&terms, step, symbols.coded_cols());
+        Ok(Rules { levels, zero, windows })
+    }
+
+    /// All numbers that a rule needs: levels, zero point, row maps, in this order.
+    fn sources(&self, number: usize, rule: &ClassRule) -> Result<Vec<Numbers>> {
         let mut held = Vec::new();
         for source in rule.levels.iter().chain(&rule.zero) {
             held.push(self.numbers(&source.of, number)?);
@@ -61,7 +88,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                     let what = format!("{} is too large a source", self.reader.place(*n));
                     return Err(self.wrong(what));
                 }
-                let open = Self::open_at(self.reader, *n, false)?;
+                let open = Self::open_at(self.reader, *n, Asked::AsSource)?.threads(self.threads);
                 let mut bytes = Vec::new();
                 open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
                 let numbers = split(&open.entry, *view, &bytes, *part).map_err(self.claim())?;
@@ -82,7 +109,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         symbols: &'b Symbols,
         bits: u32,
         bitplane: bool,
-        held: &[Numbers],
+        rules: &'b Rules,
     ) -> Result<SymbolDecoder<'b>> {
         let none = || self.wrong(format!("there is no part {number}"));
         let kept = &self.descriptor.part(number).ok_or_else(none)?.slots;
@@ -109,32 +136,12 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 numbers.bytes
             }
         };
-        let terms = match &symbols.classes {
-            None => None,
-            Some(rule) => {
-                let mut held = held.iter();
-                let mut blocks = |source: &Source, zero: bool| -> Result<Blocks> {
-                    let none = || self.wrong("a source of classes is missing");
-                    let numbers = held.next().ok_or_else(none)?.source(source.width());
-                    let map = match &source.row_map {
-                        None => None,
-                        Some(_) => Some(held.next().ok_or_else(none)?.source(4)),
-                    };
-                    let made = if zero {
-                        Blocks::zeros(source, numbers, map, symbols.cols)
-                    } else {
-                        Blocks::levels(source, numbers, map, symbols.cols)
-                    };
-                    made.map_err(self.claim())
-                };
-                let levels =
-                    rule.levels.iter().map(|s| blocks(s, false)).collect::<Result<Vec<_>>>()?;
-                let zero = rule.zero.as_ref().map(|s| blocks(s, true)).transpose()?;
-                Some(Terms { rule, levels: levels.into(), zero: zero.map(Cow::Owned) })
-            }
-        };
-        let step = if symbols.pairs { 2 } else { 1 };
-        let windows = terms.as_ref().and_then(|t| Windows::new(t, step, symbols.coded_cols()));
+        let terms = symbols.classes.as_ref().map(|rule| Terms {
+            rule,
+            levels: Cow::Borrowed(&rules.levels),
+            zero: rules.zero.as_ref().map(Cow::Borrowed),
+        });
+        let windows = rules.windows.as_ref();
         Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, windows, reference })
     }
 }

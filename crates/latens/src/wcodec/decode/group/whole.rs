@@ -1,0 +1,96 @@
+//! Groups that are restored as a whole: coefficients and bitplanes.
+
+use super::SymbolDecoder;
+use super::opened::Opened;
+use crate::error::{Error, Result};
+use crate::wcodec::bitplane::{self, Order, Values, order_of};
+use crate::wcodec::class::RowSums;
+use crate::wcodec::tiled::{Tiles, tile_size};
+use crate::wcodec::transform;
+use latens_kernels::rans::{Classes, Group};
+
+/// The symbol of a number of 255 or more; the excess follows the words.
+const ESCAPE: u8 = 255;
+impl SymbolDecoder<'_> {
+    /// Symbols that stand for signed numbers by zigzag, larger ones with an escape.
+    pub(super) fn coefficients(
+        &self,
+        group: usize,
+        mut opened: Opened<'_>,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
+        let shape = (self.rows(out.len()), self.symbols.cols);
+        let kinds = order_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?.1;
+        let (words, states) = (opened.words, opened.states);
+        let mut group_of = Group { words, states, classes: Classes::PerSymbol(&kinds), out };
+        let [read] = self.decode_groups([&mut group_of])?;
+        let Group { states, out, .. } = group_of;
+        opened.go_on(states, read)?;
+        opened.check_states()?;
+        let read = opened.read;
+        let mut escapes = opened.words[read..].as_chunks::<2>().0.iter();
+        let mut data = vec![0i16; out.len()];
+        for (value, &symbol) in data.iter_mut().zip(&*out) {
+            let mut u = u16::from(symbol);
+            if symbol == ESCAPE {
+                let end = (opened.at + opened.words.len()) as u64;
+                let none = || Error::corrupt(end, "an escape without its number");
+                let large = || Error::corrupt(end, "an escape to a number beyond 65535");
+                let more = u16::from_le_bytes(*escapes.next().ok_or_else(none)?);
+                u = u.checked_add(more).ok_or_else(large)?;
+            }
+            *value = (u >> 1).cast_signed() ^ -(u & 1).cast_signed();
+        }
+        if escapes.len() > 0 {
+            return Err(Error::corrupt(
+                (opened.at + read) as u64,
+                format!("{} numbers too many in a group", escapes.len()),
+            ));
+        }
+        self.whole(group, &opened.tiles, data, out)
+    }
+
+    /// Undoes transforms and predictions of signed numbers.
+    pub(super) fn whole(
+        &self,
+        group: usize,
+        tiles: &Tiles,
+        mut data: Vec<i16>,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
+        let cols = self.symbols.cols;
+        if prediction.transform {
+            transform::inverse(&tiles.codes, tile_size(prediction)?, cols, &mut data)?;
+        }
+        let (rows, reference) = (self.rows(out.len()), self.reference(group));
+        let band = tiles.band(prediction, self.bits, rows, cols, reference)?;
+        band.restore_whole(&data, out)
+    }
+
+    pub(super) fn bitplanes(&self, group: usize, stored: &[u8], out: &mut [u8]) -> Result<()> {
+        let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
+        let (tiles, at) = self.tiles(stored, out.len())?;
+        let (rows, cols) = (self.rows(out.len()), self.symbols.cols);
+        let mut kinds = vec![0];
+        if let Some(terms) = &self.terms {
+            kinds.resize(out.len(), 0);
+            let first = group * self.symbols.group_rows;
+            self.classes(terms, first, &mut RowSums::default(), &mut kinds);
+        }
+        let mut order = Order::Raster;
+        if prediction.transform {
+            (order, kinds) = order_of(&tiles.codes, tile_size(prediction)?, (rows, cols), &kinds)?;
+        }
+        let values = Values { rows, cols, kinds: &kinds, order: &order };
+        let mut data = vec![0i16; out.len()];
+        bitplane::decode(&values, &stored[at..], usize::MAX, &mut data)
+            .map_err(|e| e.offset_by(at as u64))?;
+        self.whole(group, &tiles, data, out)
+    }
+}
+
+fn misplaced() -> Error {
+    Error::corrupt(0, "coefficients without a prediction")
+}

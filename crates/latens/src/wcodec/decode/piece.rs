@@ -1,0 +1,133 @@
+//! Groups that are decoded together.
+
+use crate::error::{Error, Result};
+use crate::wcodec::decode::group::{Buffers, Target};
+use crate::wcodec::decode::part::{Fetch, Form, PartDecoder, Stopped};
+use crate::wcodec::decode::pool::Scratch;
+use crate::wcodec::decode::words;
+use crate::wcodec::layout::part::{Codec, PartShape};
+
+impl PartDecoder<'_> {
+    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
+    pub(crate) fn piece(
+        &self,
+        group: usize,
+        form: Form,
+        fetch: &Fetch<'_>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Stopped> {
+        let elements = self.group_range(0).len();
+        let one = self.bytes_of(form, elements);
+        let Form::Packed(packing, cols) = form else {
+            return self.some(group, out, one, Target::Symbols, fetch, scratch);
+        };
+        if packing.is_pairs() && self.pairs() {
+            return self.some(group, out, one, Target::Pairs, fetch, scratch);
+        }
+        let mut symbols = std::mem::take(&mut scratch.symbols);
+        symbols.resize(out.len() * 8 / usize::from(packing.bits), 0);
+        let done = self.some(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
+        if done.is_ok() {
+            packing.pack_into(&symbols, cols, out);
+        }
+        scratch.symbols = symbols;
+        done.map_err(|stopped| Stopped { changed: 0, ..stopped })
+    }
+
+    fn pairs(&self) -> bool {
+        matches!(&self.record.codec, Codec::Direct(symbols) if symbols.pairs)
+    }
+
+    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
+    fn some(
+        &self,
+        group: usize,
+        out: &mut [u8],
+        one: usize,
+        into: Target,
+        fetch: &Fetch<'_>,
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Stopped> {
+        let Scratch { stored: kept, buffers, .. } = scratch;
+        let all = out.len();
+        // Bytes that have changed.
+        let mut changed = 0;
+        let mut out: Vec<&mut [u8]> = out.chunks_mut(one.max(1)).collect();
+        if let (Codec::Direct(_), Some(symbols), 2..) =
+            (&self.record.codec, &self.symbols, out.len())
+        {
+            let bytes = kept.iter_mut().zip(group..).take(out.len());
+            let stored: Result<Vec<&[u8]>> =
+                bytes.map(|(bytes, group)| Ok(fetch(group, bytes)?.unwrap_or(bytes))).collect();
+            if let Ok(stored) = stored {
+                if symbols.decode_some(group, &stored, into, buffers, &mut out).is_ok() {
+                    return Ok(());
+                }
+                changed = all;
+            }
+        }
+        // One by one, also to tell which of them is wrong.
+        let mut end = 0;
+        for (out, group) in out.into_iter().zip(group..) {
+            let bytes = &mut kept[0];
+            let stored = match fetch(group, bytes) {
+                Ok(stored) => stored.unwrap_or(bytes),
+                Err(error) => return Err(Stopped { error, changed }),
+            };
+            end += out.len();
+            changed = changed.max(end);
+            let done = self.group(group, stored, into, buffers, out);
+            done.map_err(|e| Stopped { error: self.places.locate(group, e), changed })?;
+        }
+        Ok(())
+    }
+
+    /// Decodes one group into `out`.
+    fn group(
+        &self,
+        group: usize,
+        stored: &[u8],
+        into: Target,
+        buffers: &mut Buffers,
+        out: &mut [u8],
+    ) -> Result<()> {
+        match (&self.record.codec, &self.symbols) {
+            (Codec::Raw { .. }, _) => {
+                if stored.len() != out.len() {
+                    return Err(Error::corrupt(
+                        0,
+                        format!("{} raw bytes where {} belong", stored.len(), out.len()),
+                    ));
+                }
+                out.copy_from_slice(stored);
+                self.check_symbols(out)
+            }
+            // Numbers of a group are none of the tensor's bytes.
+            (Codec::Pco { .. }, _) => {
+                let done = words::decompress(self.record.shape, stored, self.limits, out);
+                done.map_err(Error::after_none)
+            }
+            (Codec::Direct(_) | Codec::Bitplane(_), Some(symbols)) => {
+                symbols.decode(group, stored, into, buffers, out)
+            }
+            _ => Err(Error::corrupt(
+                0,
+                format!("codec {} is not known to this reader", self.record.codec.name()),
+            )),
+        }
+    }
+
+    /// Raw symbols must be within their alphabet.
+    fn check_symbols(&self, out: &[u8]) -> Result<()> {
+        if let PartShape::Symbols { bits, .. } = self.record.shape
+            && let Some(at) = out.iter().position(|s| u32::from(*s) >> bits != 0)
+        {
+            return Err(Error::corrupt(
+                at as u64,
+                format!("{} is no symbol of {bits} bits", out[at]),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! A part in pieces: groups that are decoded together.
+
+use crate::error::Result;
+use crate::wcodec::decode::part::{Fetch, Form, PartDecoder, TRUSTED};
+use crate::wcodec::decode::pool::{Filled, Lent, Scratch};
+use crate::wcodec::threads;
+use crate::wcodec::view::Packing;
+use std::ops::Range;
+
+impl PartDecoder<'_> {
+    /// The groups of each piece of all elements, or of the words that a packing makes of rows of so many symbols;
+    /// `None` where groups do not hold whole words.
+    pub(crate) fn cut(&self, packing: Option<(Packing, usize)>) -> Option<Vec<Range<usize>>> {
+        let form = Form::of(packing);
+        let (groups, count) = (self.record.groups.len(), self.record.shape.count());
+        let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols)).max(1);
+        if !self.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
+            return None;
+        }
+        // A few at a time where little stands for much.
+        let stored = (0..groups).fold(0usize, |sum, group| sum.saturating_add(self.stored(group)));
+        let is_trusted = self.bytes_of(form, count) <= stored.saturating_mul(TRUSTED);
+        let each = if is_trusted { self.together(groups) } else { 1 };
+        Some(cut(0..groups, each, self.threads))
+    }
+
+    /// Decodes a piece to the end of `out`.
+    pub(crate) fn decode_piece(
+        &self,
+        groups: Range<usize>,
+        packing: Option<(Packing, usize)>,
+        fetch: &Fetch<'_>,
+        scratch: &mut Scratch,
+        out: &mut Filled,
+    ) -> Result<()> {
+        let form = Form::of(packing);
+        self.check_claims(groups.clone())?;
+        let elements = self.group_range(groups.end - 1).end - self.group_range(groups.start).start;
+        let out = out.more(self.bytes_of(form, elements));
+        self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
+        self.tell(form, out.len())
+    }
+
+    /// Decodes all elements and hands them to `put` in order, while the next ones are decoded. Groups that are decoded
+    /// together come together.
+    pub(crate) fn each(
+        &self,
+        fetch: &Fetch<'_>,
+        mut put: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let pieces = self.cut(None).unwrap_or_default();
+        let decode = |lent: &mut Lent<'_>, i: usize| {
+            let mut piece = Filled::new(self.pool.spare.take());
+            let groups = pieces.get(i).cloned().unwrap_or_default();
+            self.decode_piece(groups, None, fetch, &mut lent.scratch, &mut piece)?;
+            Ok(piece)
+        };
+        let take = |piece: Filled| {
+            put(piece.bytes())?;
+            // On this thread, whatever the others do.
+            self.telling.ask()?;
+            self.pool.spare.give(piece.into_buffer());
+            Ok(())
+        };
+        threads::in_order(pieces.len(), self.threads, || self.pool.lend(), decode, take)
+    }
+}
+
+/// Groups in pieces of `each`, the last ones smaller where threads would wait for each other there: but not single ones,
+/// which take almost as long as two.
+pub(crate) fn cut(groups: Range<usize>, each: usize, threads: usize) -> Vec<Range<usize>> {
+    let mut pieces = Vec::with_capacity(groups.len().div_ceil(each.max(1)) + 2);
+    let mut next = groups.start;
+    while next < groups.end {
+        let left = groups.end - next;
+        let now = match (left / threads.max(1)).max(2) {
+            few @ ..4 if threads > 1 && few < each => few & !1,
+            _ => each.max(1),
+        };
+        let end = groups.end.min(next + now);
+        pieces.push(next..end);
+        next = end;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn pieces_are_all_groups_once() {
+        for groups in 0..70 {
+            for threads in 1..9 {
+                for each in 1..=4 {
+                    let pieces = cut(3..3 + groups, each, threads);
+                    assert!(pieces.iter().all(|p| (1..=each).contains(&p.len())));
+                    let all: Vec<usize> = pieces.into_iter().flatten().collect();
+                    assert_eq!(all, (3..3 + groups).collect::<Vec<_>>());
+                }
+            }
+        }
+        assert_eq!(cut(0..16, 4, 2), [0..4, 4..8, 8..12, 12..14, 14..16]);
+        assert_eq!(cut(0..6, 4, 1), [0..4, 4..6]);
+    }
+}

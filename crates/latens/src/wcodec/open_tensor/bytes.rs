@@ -1,0 +1,159 @@
+//! All bytes of a tensor, or the numbers of some of its rows.
+
+use super::OpenTensor;
+use crate::error::{Error, Result};
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::decode::part::TRUSTED;
+use crate::wcodec::decode::pool::Filled;
+use crate::wcodec::layout::part::PartShape;
+use crate::wcodec::view::{Form, PartLayout, Values, View, WordOrder};
+use std::ops::Range;
+
+/// Words of a part, and how they become those of the tensor.
+struct Words {
+    width: u8,
+    order: WordOrder,
+    /// Stored bytes.
+    stored: usize,
+}
+
+impl<S: ReadAt> OpenTensor<'_, S> {
+    /// All bytes of the tensor, in place of what `out` holds.
+    pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
+        let length = self.entry.length;
+        if self.is_trusted() {
+            self.reader.open.limits.check_output(length as u64)?;
+            out.resize(length, 0);
+            return self.bytes_into(out).map_err(Error::after_none);
+        }
+        *out = self.joined()?;
+        self.end()
+    }
+
+    /// All bytes of the tensor, to the end of `out`.
+    pub(crate) fn append(&self, out: &mut Filled) -> Result<()> {
+        let length = self.entry.length;
+        if self.is_trusted() {
+            self.reader.open.limits.check_output(length as u64)?;
+            return self.bytes_into(out.more(length)).map_err(Error::after_none);
+        }
+        let joined = self.joined()?;
+        out.more(length).copy_from_slice(&joined);
+        self.end()
+    }
+
+    /// Whether its stored bytes are enough to earn memory for all of it before it is decoded.
+    fn is_trusted(&self) -> bool {
+        let stored = self.alone().or_else(|| self.words().map(|words| words.stored));
+        stored.is_some_and(|stored| self.entry.length <= stored.saturating_mul(TRUSTED))
+    }
+
+    /// Tells that all bytes of the tensor are decoded.
+    pub(crate) fn end(&self) -> Result<()> {
+        self.telling.end()
+    }
+
+    /// All bytes of the tensor, joined from its parts.
+    fn joined(&self) -> Result<Vec<u8>> {
+        let parts = self.descriptor.parts.iter().enumerate();
+        let parts = parts.map(|(i, p)| self.part(i, 0..p.shape.count()));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let bytes = self.layout()?.join(parts).map_err(|e| self.wrong(e.what().to_owned()))?;
+        if bytes.len() != self.entry.length {
+            let (is, stated) = (bytes.len(), self.entry.length);
+            return Err(self.wrong(format!("{is} bytes where the index states {stated}")));
+        }
+        Ok(bytes)
+    }
+
+    /// The stored bytes of the only part, where its groups decode to bytes of the tensor.
+    pub(crate) fn alone(&self) -> Option<usize> {
+        let [part] = &self.descriptor.parts[..] else { return None };
+        let layout = self.layout().ok()?;
+        let [of_layout] = &layout.parts()[..] else { return None };
+        let length = self.entry.length;
+        let same = match (self.descriptor.view, part.shape) {
+            (View::Raw, PartShape::Bytes { count }) => count == length,
+            (View::Bytes(_), PartShape::Symbols { bits: 8, rows, cols }) => {
+                rows.checked_mul(cols) == Some(length) && u64::try_from(cols) == Ok(layout.cols)
+            }
+            (View::Packed(packing), PartShape::Symbols { bits, rows, cols }) => {
+                u32::from(packing.bits) == bits
+                    && u64::try_from(cols) == Ok(layout.cols)
+                    && u64::try_from(rows) == Ok(layout.rows)
+            }
+            _ => false,
+        };
+        (same && part.role == of_layout.role).then_some(part.stored())
+    }
+
+    /// The words of the only part, where they become the bytes of the tensor one by one.
+    fn words(&self) -> Option<Words> {
+        let [part] = &self.descriptor.parts[..] else { return None };
+        let View::Words { width, order } = self.descriptor.view else { return None };
+        let of_layout = self.layout().ok()?.parts();
+        let [PartLayout { role, form: Form::Words { float, .. } }] = of_layout[..] else {
+            return None;
+        };
+        let count = self.entry.length / usize::from(width.max(1));
+        let fits = part.role == role
+            && part.shape == PartShape::Words { width, float, count }
+            && count * usize::from(width) == self.entry.length;
+        fits.then(|| Words { width, order, stored: part.stored() })
+    }
+
+    /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
+    /// of it have changed as that says.
+    pub(crate) fn bytes_into(&self, out: &mut [u8]) -> Result<()> {
+        if out.len() != self.entry.length {
+            return Err(Error::invalid(format!(
+                "a buffer of {} bytes for a tensor of {}",
+                out.len(),
+                self.entry.length
+            )));
+        }
+        if self.outermost && self.reader.last.take_source(self.descriptor.holder, out) {
+            return self.end();
+        }
+        if self.alone().is_some() {
+            let cols = usize::try_from(self.layout()?.cols).unwrap_or(usize::MAX);
+            let view = self.descriptor.view;
+            let done = self.with_part(0, |decoder, fetch| match view {
+                View::Packed(packing) => decoder.pack_into(packing, cols, fetch, out),
+                _ => decoder.decode_into(fetch, out).map(|()| true),
+            })?;
+            if done {
+                return self.end();
+            }
+        }
+        if let Some(Words { width, order, .. }) = self.words() {
+            self.with_part(0, |decoder, fetch| decoder.decode_into(fetch, out))?;
+            order.map(out, width, false);
+            return self.end();
+        }
+        out.copy_from_slice(&self.joined()?);
+        self.end()
+    }
+
+    /// The numbers of rows of the logical weights.
+    pub(crate) fn values(&self, rows: Range<u64>) -> Result<Values> {
+        let layout = self.layout()?;
+        if rows.start > rows.end || rows.end > layout.rows {
+            let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
+            return Err(Error::invalid(what));
+        }
+        let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let all = of(layout.rows).max(1);
+        let mut parts = Vec::new();
+        for (i, part) in self.descriptor.parts.iter().enumerate() {
+            let count = part.shape.count();
+            if !count.is_multiple_of(all) {
+                let what = format!("{count} elements of part {i} are not those of {all} rows");
+                return Err(self.wrong(what));
+            }
+            let a_row = count / all;
+            parts.push(self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)?);
+        }
+        layout.logical(parts).map_err(self.claim())
+    }
+}
