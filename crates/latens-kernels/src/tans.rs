@@ -8,6 +8,7 @@ pub(crate) mod codes;
 mod encode;
 mod multiples;
 pub(crate) mod offsets;
+mod pairs;
 mod room;
 mod row;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -33,6 +34,7 @@ pub use crate::latent::Latent;
 pub use codes::Codes;
 pub use encode::Encoder;
 pub use multiples::Multiples;
+pub use pairs::{Pairs, PairsDone, Side};
 pub use room::Room;
 pub use row::{Done, Row};
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};

@@ -5,6 +5,7 @@ use super::table::Emitted;
 use super::*;
 use crate::dispatch::Simd;
 
+mod pairs;
 mod row;
 
 fn mix(x: u64) -> u64 {

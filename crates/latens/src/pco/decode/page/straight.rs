@@ -17,6 +17,15 @@ use std::mem;
 /// Numbers of pages whose place is in the caches, as a rule: to fetch what is there costs more than it saves.
 pub(super) const SHORT: usize = 4 * BATCH_N;
 
+/// Where numbers come from.
+pub(super) struct From<'a> {
+    pub(super) src: &'a [u8],
+    /// Where it stands.
+    pub(super) bit: &'a mut usize,
+    /// Up to which bit.
+    pub(super) end: usize,
+}
+
 impl<L: Latent> PageState<L> {
     /// Decodes whole batches straight to `dst`, and the last one of the page, for as long as there are bytes enough
     /// at hand and numbers come from before bit `end`; how many numbers, and what is wrong behind them. `map` makes
@@ -42,6 +51,8 @@ impl<L: Latent> PageState<L> {
                 return (filled, result);
             }
         }
+        let place = Place { map, bits: &mut dst[filled..] };
+        filled += self.pairs_into(tables, place, &mut From { src, bit: &mut *bit, end });
         while self.left >= BATCH_N
             && src.len().saturating_sub(*bit / 8) >= LOOKAHEAD
             && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
