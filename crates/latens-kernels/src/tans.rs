@@ -9,6 +9,7 @@ mod encode;
 mod multiples;
 pub(crate) mod offsets;
 mod pairs;
+mod quiet;
 mod room;
 mod row;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -89,19 +89,11 @@ impl<L: Latent> Pairs<'_, L> {
         let tables = [whole.table, distances.table];
         let ways = tables.map(Table::ways);
         let max_offset_bits = tables.map(|table| table.max_offset_bits);
-        let far = match &tables[0].lowers {
-            Lowers::Near(_) => None,
-            Lowers::Far(lowers) => {
-                let mut few = [0; avx512::FEW_BOUNDS];
-                let places = few.get_mut(..lowers.len())?;
-                places.iter_mut().zip(lowers).for_each(|(x, lower)| *x = lower.widen());
-                Some(few)
-            }
-        };
-        let is_far = matches!(tables[1].lowers, Lowers::Far(_));
+        let far = few_lowers(tables[0])?;
+        let second_far = few_lowers(tables[1])?;
         let are_long = max_offset_bits.iter().any(|&bits| bits > avx512_tans::MOST)
             || tables.iter().any(|table| table.max_bits > avx512::MOST_BITS);
-        if is_far || are_long {
+        if are_long {
             return None;
         }
         let windows = |i: usize| tables[i].offsets_window(BATCH) + ways[i].codes_window(BATCH);
@@ -143,6 +135,7 @@ impl<L: Latent> Pairs<'_, L> {
             at,
             codes_at,
             far,
+            second_far,
             least,
             max_offset_bits,
             sums,
@@ -167,4 +160,15 @@ impl<L: Latent> Pairs<'_, L> {
         let bit = (done.at - bytes.as_ptr().addr()) * 8 + done.bit;
         Some(PairsDone { batches: done.batches, bit, of_distances: done.of_second })
     }
+}
+
+/// Lower bounds of a table that are far from each other, if its are; `None` where they are too many.
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::option_option, reason = "as told")]
+fn few_lowers<L: Latent, const N: usize>(table: &Table<L>) -> Option<Option<[u64; N]>> {
+    let Lowers::Far(lowers) = &table.lowers else { return Some(None) };
+    let mut few = [0; N];
+    let places = few.get_mut(..lowers.len())?;
+    places.iter_mut().zip(lowers).for_each(|(x, lower)| *x = lower.widen());
+    Some(Some(few))
 }

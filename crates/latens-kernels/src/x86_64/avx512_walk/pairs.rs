@@ -12,8 +12,9 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::offset_of;
 
-/// Most lower bounds of multiples that are far from each other.
+/// Most lower bounds of multiples, and of distances, that are far from each other.
 pub(crate) const FEW_BOUNDS: usize = 32;
+pub(crate) const FEWER_BOUNDS: usize = 8;
 /// Most bits of a code.
 pub(crate) const MOST_BITS: u8 = SOME;
 
@@ -27,6 +28,8 @@ pub(crate) struct Turns {
     /// What `eight_offsets` takes for distances, and what the multiples' offsets take in its place.
     sevens: [__m512i; 2],
     widths: [__m512i; 2],
+    /// Lower bounds of distances that are far from each other.
+    few: [u64; FEWER_BOUNDS],
     /// The states behind the batches that are done, multiples' first, and those of distances behind the next one's codes.
     states: [u64; LANES],
     second_states: [u64; LANES],
@@ -57,6 +60,8 @@ pub(crate) struct Pairs<'a> {
     pub(crate) codes_at: Stream<'a>,
     /// Lower bounds of multiples that are far from each other.
     pub(crate) far: Option<[u64; FEW_BOUNDS]>,
+    /// And of distances.
+    pub(crate) second_far: Option<[u64; FEWER_BOUNDS]>,
     /// The smallest lower bounds of others.
     pub(crate) least: [u64; 2],
     pub(crate) max_offset_bits: [u8; 2],
@@ -121,6 +126,7 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
         first,
         sevens: [eight.0, sevens],
         widths: [eight.1, widths],
+        few: pairs.second_far.unwrap_or_default(),
         states,
         second_states,
         new_states: second_states,
@@ -156,7 +162,7 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
         ($before:expr, $text:tt, $after:expr, $place:expr, $second:tt, $($operand:tt)*) => {
             by_turns!(
                 pairs, $before, $text, $after,
-                concat!("/* {sevens} {widths} {up_to} */\n", back!($second), $place),
+                concat!("/* {sevens} {widths} {up_to} {few} */\n", back!($second), $place),
                 concat!(distances!($second), joined!(@ "qword ptr [{end} + 24]{{1to8}}", "zmm6", ""), mapped!("q", joined, "zmm6"), stored!(64)),
                 place!($second),
                 inout("zmm8") last => _,
@@ -178,6 +184,7 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
                 sevens = const offset_of!(Turns, sevens),
                 widths = const offset_of!(Turns, widths),
                 up_to = const offset_of!(Turns, up_to),
+                few = const offset_of!(Turns, few),
                 $($operand)*
             )
         };
@@ -271,13 +278,16 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
     }
     macro_rules! ordered {
         ($body:ident $(, $what:tt)?) => {
-            match (pairs.order, pairs.max_offset_bits[1]) {
-                (0, 0) => $body!($($what,)? 0, bounds),
-                (0, _) => $body!($($what,)? 0, near),
-                (1, 0) => $body!($($what,)? 1, bounds),
-                (1, _) => $body!($($what,)? 1, near),
-                (_, 0) => $body!($($what,)? 2, bounds),
-                (_, _) => $body!($($what,)? 2, near),
+            match (pairs.order, pairs.max_offset_bits[1], pairs.second_far) {
+                (0, _, Some(_)) => $body!($($what,)? 0, far),
+                (0, 0, None) => $body!($($what,)? 0, bounds),
+                (0, _, None) => $body!($($what,)? 0, near),
+                (1, _, Some(_)) => $body!($($what,)? 1, far),
+                (1, 0, None) => $body!($($what,)? 1, bounds),
+                (1, _, None) => $body!($($what,)? 1, near),
+                (_, _, Some(_)) => $body!($($what,)? 2, far),
+                (_, 0, None) => $body!($($what,)? 2, bounds),
+                (_, _, None) => $body!($($what,)? 2, near),
             }
         };
     }

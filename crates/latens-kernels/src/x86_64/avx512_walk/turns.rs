@@ -173,6 +173,17 @@ macro_rules! distances {
         vpaddq zmm6, zmm6, qword ptr [{end} + 16]{{1to8}}
         "
     };
+    // Far from each other, up to eight.
+    (far) => {
+        concat!(
+            eight_offsets!(0, 6),
+            "vpsrlq zmm0, zmm0, 32
+            mov {n1}, [{end} + 72]
+            vpermq zmm0, zmm0, [{n1} + {few}]
+            vpaddq zmm6, zmm6, zmm0
+            "
+        )
+    };
     (near) => {
         concat!(
             eight_offsets!(0, 6),
@@ -190,7 +201,7 @@ macro_rules! place {
     (bounds) => {
         ""
     };
-    (near) => {
+    ($kind:tt) => {
         "lea {s0}, [{bit} + {bytes} * 8]
         vpbroadcastq zmm27, {s0}
         vmovdqa64 zmm28, [{n0} + {sevens}]
@@ -206,7 +217,7 @@ macro_rules! back {
     (bounds) => {
         ""
     };
-    (near) => {
+    ($kind:tt) => {
         "vmovdqa64 zmm28, [{n0} + {sevens} + 64]
         vmovdqa64 zmm30, [{n0} + {widths} + 64]
         kmovq k1, [{n0} + {up_to} + 8]

@@ -15,6 +15,7 @@ use latens_kernels::tans::{self, Map, Multiples, Pairs, Side};
 impl<L: Latent> PageState<L> {
     /// Reads the page's first codes if that is to be done, and decodes what it can of whole batches of small multiples and
     /// distances that have codes behind them; how many numbers.
+    #[inline(never)]
     pub(super) fn pairs_into(
         &mut self,
         tables: &ChunkTables<L>,

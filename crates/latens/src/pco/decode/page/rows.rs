@@ -8,7 +8,8 @@ use crate::pco::decode::chunk::{Alone, ChunkTables};
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{self, Finish, Map, Row};
+use latens_kernels::tans::{self, Finish, Map, Row, WINDOW};
+use std::borrow::Cow;
 use std::mem;
 
 impl<L: Latent> PageState<L> {
@@ -34,18 +35,21 @@ impl<L: Latent> PageState<L> {
         let Some(kernel) = table.kernel() else { return 0 };
         let tans::Room { codes: [even, odd], .. } = &mut *self.scratch.room.batch;
         let (mut codes, mut next_codes) = if self.swapped { (odd, even) } else { (even, odd) };
+        let near = Near::of(kernel, src, *bit, end);
         if self.ahead.is_none()
             && decoder.stored(BATCH_N, self.left) == BATCH_N
             && dst.len() >= BATCH_N
         {
             let (ways, slots) = (table.ways(), decoder.slots());
-            self.ahead = batch::walk_whole(kernel, ways, slots, src, *bit, codes);
+            self.ahead =
+                batch::walk_whole(kernel, ways, slots, &near.bytes, *bit - near.from, codes);
         }
         let mut filled = 0;
         if !matches!(alone, Alone::Latents) || !kernel.is_fast_in_row(present) {
             return filled;
         }
         let fetches = dst.len() > SHORT;
+        let (bytes, end) = (&*near.bytes, near.end);
         while let Some(ahead) = self.ahead {
             let batches = batch::followed(decoder.stored(usize::MAX, self.left));
             let n = batches.min((dst.len() - filled) / BATCH_N) * BATCH_N;
@@ -57,8 +61,8 @@ impl<L: Latent> PageState<L> {
                 table: kernel,
                 states: slots,
                 codes: [&mut *codes, &mut *next_codes],
-                bytes: src,
-                bit: *bit + ahead,
+                bytes,
+                bit: *bit + ahead - near.from,
                 end,
                 dst: &mut dst[filled..filled + n],
                 finish: Finish { moments, multiples: None, map },
@@ -72,11 +76,34 @@ impl<L: Latent> PageState<L> {
                 self.swapped ^= true;
             }
             self.left -= n;
-            let at = done.bit - codes.cut_to(decoder.stored(BATCH_N, self.left));
+            let at = near.from + done.bit - codes.cut_to(decoder.stored(BATCH_N, self.left));
             self.spent.primary += (at - *bit) as u64;
             // Behind the codes that have been read ahead.
             (*bit, self.ahead) = (at, Some(0));
         }
         filled
+    }
+}
+
+/// The bytes that rows look at.
+struct Near<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// From which bit on.
+    from: usize,
+    /// Up to which of these bits batches may go.
+    end: usize,
+}
+
+impl<'a> Near<'a> {
+    /// Where a thousand numbers may be a few bytes, what little is left of `src` is copied, with room behind it.
+    fn of<L: Latent>(table: &tans::Table<L>, src: &'a [u8], bit: usize, end: usize) -> Self {
+        match src.get(bit / 8..) {
+            Some(rest) if table.is_quiet() && rest.len() < 2 * WINDOW => {
+                let from = bit / 8 * 8;
+                let bytes = [rest, &[0; WINDOW]].concat().into();
+                Self { bytes, from, end: end.min(src.len() * 8) - from }
+            }
+            _ => Self { bytes: src.into(), from: 0, end },
+        }
     }
 }
