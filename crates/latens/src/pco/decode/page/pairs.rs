@@ -25,6 +25,12 @@ impl<L: Latent> PageState<L> {
         let present = Present::in_use();
         let Place { map: Map::Float, bits: dst } = place else { return 0 };
         let ModePayload::FloatMult { base } = &tables.meta.mode else { return 0 };
+        if !Multiples::<L>::are_fast(present)
+            || self.delta.is_some()
+            || !self.first_codes(tables, dst.len(), from.src, *from.bit)
+        {
+            return 0;
+        }
         let (Primary::Latents(first), Primary::Latents(first_table)) =
             (&mut self.primary, &tables.primary)
         else {
@@ -39,15 +45,11 @@ impl<L: Latent> PageState<L> {
         };
         let batches = batch::followed(first.stored(usize::MAX, self.left));
         let n = batches.min(dst.len() / BATCH_N) * BATCH_N;
-        if n == 0 || !Multiples::<L>::are_fast(present) || self.delta.is_some() {
+        if n == 0 {
             return 0;
         }
         let tans::Room { codes: [even, odd], primary: room, .. } = &mut *self.scratch.room.batch;
         let (codes, others) = if self.swapped { (odd, even) } else { (even, odd) };
-        if self.ahead.is_none() {
-            let (ways, slots) = (Some(first_table.ways()), first.slots());
-            self.ahead = batch::walk_whole(first_table, ways, slots, from.src, *from.bit, codes);
-        }
         let Some(ahead) = self.ahead else { return 0 };
         let (states, moments, true) = first.slots_and_moments() else { return 0 };
         let (second_states, [], true) = second.slots_and_moments() else { return 0 };

@@ -44,15 +44,17 @@ impl<L: Latent> PageState<L> {
         }
         let prefetch = dst.len() > SHORT;
         let mut filled = 0;
+        let mut from = From { src, bit, end };
         if let Some(alone) = tables.alone() {
             let result;
-            (filled, result) = self.alone_into(tables, &alone, map, dst, src, bit, end);
+            (filled, result) = self.alone_into(tables, &alone, Place { map, bits: dst }, &mut from);
             if filled == dst.len() || self.left == 0 || result.is_err() {
                 return (filled, result);
             }
         }
         let place = Place { map, bits: &mut dst[filled..] };
-        filled += self.pairs_into(tables, place, &mut From { src, bit: &mut *bit, end });
+        filled += self.pairs_into(tables, place, &mut from);
+        let From { bit, .. } = from;
         while self.left >= BATCH_N
             && src.len().saturating_sub(*bit / 8) >= LOOKAHEAD
             && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
@@ -71,18 +73,21 @@ impl<L: Latent> PageState<L> {
     }
 
     /// Those of numbers that primary latents make alone.
-    #[expect(clippy::too_many_arguments, reason = "what is made of what, from where, to where")]
     fn alone_into(
         &mut self,
         tables: &ChunkTables<L>,
         alone: &Alone<L>,
-        map: Map,
-        dst: &mut [L],
-        src: &[u8],
-        bit: &mut usize,
-        end: usize,
+        Place { map, bits: dst }: Place<'_, L>,
+        from: &mut From<'_>,
     ) -> (usize, Result<()>) {
-        let mut filled = self.rows_into(tables, alone, map, dst, src, bit, end);
+        let mut filled = match alone {
+            Alone::Latents => self.rows_into(tables, Place { map, bits: &mut *dst }, from),
+            Alone::JoinedWith(_) => {
+                self.first_codes(tables, dst.len(), from.src, *from.bit);
+                0
+            }
+        };
+        let (src, end, bit) = (from.src, from.end, &mut *from.bit);
         let (Primary::Latents(decoder), Primary::Latents(table)) =
             (&mut self.primary, &tables.primary)
         else {
@@ -143,24 +148,21 @@ impl<L: Latent> PageState<L> {
             self.left = rest;
             filled += BATCH_N;
         }
-        let (n, result) =
-            self.last_alone_into(tables, alone, map, &mut dst[filled..], src, bit, end);
+        let place = Place { map, bits: &mut dst[filled..] };
+        let (n, result) = self.last_alone_into(tables, alone, place, from);
         (filled + n, result)
     }
 
     /// The page's last batch where its codes have been read, the same way.
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "what is made of what, from where, to where")]
     fn last_alone_into(
         &mut self,
         tables: &ChunkTables<L>,
         alone: &Alone<L>,
-        map: Map,
-        dst: &mut [L],
-        src: &[u8],
-        bit: &mut usize,
-        end: usize,
+        Place { map, bits: dst }: Place<'_, L>,
+        from: &mut From<'_>,
     ) -> (usize, Result<()>) {
+        let (src, end, bit) = (from.src, from.end, &mut *from.bit);
         let n = self.left;
         let (Some(ahead), Some(dst), true) = (self.ahead, dst.get_mut(..n), n <= BATCH_N) else {
             return (0, Ok(()));
