@@ -4,6 +4,7 @@
 //! The two steps are separate, as the codes of a batch all come before its offsets: [`walk`] notes
 //! which slots are visited, [`unpack`] turns them into latents.
 
+mod both;
 pub(crate) mod codes;
 mod encode;
 mod multiples;
@@ -32,6 +33,7 @@ use slot::Lowers;
 use stream::SLACK;
 
 pub use crate::latent::Latent;
+pub use both::Both;
 pub use codes::Codes;
 pub use encode::Encoder;
 pub use multiples::Multiples;

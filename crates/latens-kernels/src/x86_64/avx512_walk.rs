@@ -13,6 +13,7 @@ mod sums;
 mod row;
 #[macro_use]
 mod turns;
+pub(crate) mod both;
 pub(crate) mod pairs;
 mod sixteen;
 

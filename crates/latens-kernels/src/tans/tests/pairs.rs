@@ -184,3 +184,104 @@ fn pairs_are_batches_one_by_one() {
     }
     assert!(rows > 0 || !Multiples::<u64>::are_fast(Present::in_use()));
 }
+
+/// Both variables of 32 bits of a row, as they are.
+#[test]
+fn both_are_batches_one_by_one() {
+    for (log, most, second_log, second_most, seed, moments) in (0..12u64).flat_map(|seed| {
+        [(1, 0, 1, 0), (8, 20, 7, 9), (10, 31, 3, 31), (12, 9, 8, 0)]
+            .map(|(log, most, other, second)| (log, most, other, second, seed, seed as usize % 3))
+    }) {
+        let narrow = |log, most, seed| {
+            let size = 1u32 << log;
+            let symbol = |i: u32| Symbol {
+                weight: if i == 0 { size - 1 } else { 1 },
+                offset_bits: if i == 0 { most } else { most / 2 },
+                lower: (mix(u64::from(i) + seed) >> 20) as u32,
+            };
+            Table::spread(log, &[symbol(0), symbol(1)], Memory::default()).unwrap()
+        };
+        let (first, second): (Table<u32>, Table<u32>) =
+            (narrow(log, most, seed), narrow(second_log, second_most, seed + 5));
+        let bytes = bits(seed);
+        for (len, end) in [(bytes.len(), usize::MAX), (bytes.len(), 8 * 3000), (6000, usize::MAX)] {
+            let bytes = &bytes[..len];
+            for simd in Simd::available() {
+                let present = Present::new(simd);
+                let mut codes = [Codes::default(), Codes::default()];
+                let mut states = [[0; LANES], [1, 0, 1, 0]];
+                let stream = Stream { bytes, bit: 1 };
+                let (ways, n) = (first.ways(), BATCH);
+                let next = Walk { ways, states: &mut states[0], stream, n, codes: &mut codes[0] };
+                let begin = 1 + walk(present, next);
+                let (mut bit, mut other_states, mut other_codes) = (begin, states, codes.clone());
+                let mut sums: Vec<u32> = (0..moments as u32).map(|i| 7 + i).collect();
+                let mut other_sums = sums.clone();
+                let mut dst = [vec![0u32; MOST * BATCH], vec![0u32; MOST * BATCH]];
+                let mut ends = [0; MOST];
+                let [one, other] = &mut codes;
+                let [one_states, second_states] = &mut states;
+                let [one_dst, second_dst] = &mut dst;
+                let both = Both {
+                    first: Side { table: &first, states: one_states, codes: one },
+                    moments: &mut sums,
+                    second: Side { table: &second, states: second_states, codes: other },
+                    bytes,
+                    bit: begin,
+                    end,
+                    dst: (one_dst, second_dst),
+                    ends: &mut ends,
+                };
+                let Some(done) = both.run(present) else { continue };
+                assert!(end < usize::MAX || len == 6000 || done.batches == MOST);
+                let [one, other] = &mut other_codes;
+                for i in 0..done.batches {
+                    let stream = |bit: usize| Stream { bytes: &bytes[bit / 8..], bit: bit % 8 };
+                    let mut latents = [[0; BATCH]; 2];
+                    let [first_latents, second_latents] = &mut latents;
+                    let scalar = Present::new(Simd::Scalar);
+                    bit += unpack(
+                        scalar,
+                        Unpack {
+                            table: &first,
+                            codes: one,
+                            stream: stream(bit),
+                            dst: first_latents,
+                        },
+                    );
+                    crate::sums::undo(scalar, &mut other_sums, first_latents);
+                    let next = Walk {
+                        ways: second.ways(),
+                        states: &mut other_states[1],
+                        stream: stream(bit),
+                        n,
+                        codes: other,
+                    };
+                    bit += walk(scalar, next);
+                    bit += unpack(
+                        scalar,
+                        Unpack {
+                            table: &second,
+                            codes: other,
+                            stream: stream(bit),
+                            dst: second_latents,
+                        },
+                    );
+                    assert_eq!(bit, ends[i]);
+                    let next = Walk {
+                        ways: first.ways(),
+                        states: &mut other_states[0],
+                        stream: stream(bit),
+                        n,
+                        codes: one,
+                    };
+                    bit += walk(scalar, next);
+                    let at = i * BATCH..(i + 1) * BATCH;
+                    assert_eq!(&dst[0][at.clone()], first_latents, "{log} {most} {seed} {i}");
+                    assert_eq!(&dst[1][at], second_latents, "{log} {second_most} {seed} {i}");
+                }
+                assert_eq!((bit, states, sums), (done.bit, other_states, other_sums));
+            }
+        }
+    }
+}

@@ -23,30 +23,32 @@ pub(crate) const MOST_BITS: u8 = SOME;
 #[repr(C, align(64))]
 pub(crate) struct Turns {
     /// The multiples' sums behind the batches that are done.
-    last: __m512i,
-    first: __m512i,
+    pub(super) last: __m512i,
+    pub(super) first: __m512i,
     /// What `eight_offsets` takes for distances, and what the multiples' offsets take in its place.
-    sevens: [__m512i; 2],
-    widths: [__m512i; 2],
+    pub(super) sevens: [__m512i; 2],
+    pub(super) widths: [__m512i; 2],
     /// Lower bounds of distances that are far from each other.
-    few: [u64; FEWER_BOUNDS],
+    pub(super) few: [u64; FEWER_BOUNDS],
     /// The states behind the batches that are done, multiples' first, and those of distances behind the next one's codes.
-    states: [u64; LANES],
-    second_states: [u64; LANES],
-    new_states: [u64; LANES],
-    up_to: [u64; 2],
+    pub(super) states: [u64; LANES],
+    pub(super) second_states: [u64; LANES],
+    pub(super) new_states: [u64; LANES],
+    pub(super) up_to: [u64; 2],
     /// The nodes of either table.
-    tables: [usize; 2],
+    pub(super) tables: [usize; 2],
     /// Where the next multiples' offsets begin: a byte's address, and which bit of it.
-    at: [usize; 2],
+    pub(super) at: [usize; 2],
     /// Where the codes of distances have begun, in bits from the beginning of memory.
-    began: usize,
+    pub(super) began: usize,
     /// Bits that distances took in all.
-    of_second: usize,
+    pub(super) of_second: usize,
     /// From which byte on no batch may end.
-    limit: usize,
+    pub(super) limit: usize,
+    /// Where the next batch's end is noted, in bits from the beginning of memory, and how far the one behind it is from there.
+    pub(super) ends: [usize; 2],
     /// What a small multiple and this are below 2^53.
-    half: u64,
+    pub(super) half: u64,
 }
 
 /// Batches of two variables. Of each two, the multiples' come first, then those of distances.
@@ -121,6 +123,7 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
     let bytes = pairs.at.bytes.as_ptr().expose_provenance();
     let bits_at = |stream: &Stream<'_>| stream.bytes.as_ptr().addr() * 8 + stream.bit;
     let [states, second_states] = [0, 1].map(|i: usize| pairs.states[i].map(u64::from));
+    let mut noted = 0usize;
     let mut turns = Turns {
         last,
         first,
@@ -136,6 +139,7 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
         began: bits_at(&pairs.codes_at),
         of_second: 0,
         limit: pairs.limit,
+        ends: [(&raw mut noted).expose_provenance(), 0],
         half: (1 << 63) + (1 << 52),
     };
     let all = (&raw mut turns).expose_provenance();
@@ -163,7 +167,17 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
             by_turns!(
                 pairs, $before, $text, $after,
                 concat!("/* {sevens} {widths} {up_to} {few} */\n", back!($second), $place),
-                concat!(distances!($second), joined!(@ "qword ptr [{end} + 24]{{1to8}}", "zmm6", ""), mapped!("q", joined, "zmm6"), stored!(64)),
+                are_small!(),
+                [
+                    concat!(
+                        distances!($second),
+                        joined!(@ "qword ptr [{end} + 24]{{1to8}}", "zmm6", ""),
+                        mapped!("q", joined, "zmm6"),
+                        stored!(64),
+                    ),
+                    four_codes!(some, "0", to n, summed!()),
+                    four_codes!(some, "32", to s, summed!()),
+                ],
                 place!($second),
                 inout("zmm8") last => _,
                 inout("zmm9") first => _,
@@ -185,6 +199,7 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
                 widths = const offset_of!(Turns, widths),
                 up_to = const offset_of!(Turns, up_to),
                 few = const offset_of!(Turns, few),
+                half = const offset_of!(Turns, half),
                 $($operand)*
             )
         };
@@ -303,19 +318,24 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
     _mm256_zeroupper();
     // SAFETY: what the loops have written, which they know by its address.
     let turns = unsafe { (&raw const turns).read_volatile() };
-    #[expect(clippy::cast_possible_truncation, reason = "slots")]
-    for (states, now) in pairs.states.into_iter().zip([turns.states, turns.second_states]) {
-        *states = now.map(|state| state as u32);
-    }
-    let sum = |x: __m512i| _mm_cvtsi128_si64(_mm512_castsi512_si128(x)).cast_unsigned();
-    Done {
-        batches: pairs.count - pairs.codes[0].beside[COUNT],
-        at: turns.at[0],
-        bit: turns.at[1],
-        of_second: turns.of_second,
-        sums: [sum(turns.last), sum(turns.first)],
+    let left = pairs.codes[0].beside[COUNT];
+    turns.done(pairs.states, pairs.count - left)
+}
+
+impl Turns {
+    /// Gives the states back; what has been done in so many batches.
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn done(&self, all: [&mut [u32; LANES]; 2], batches: usize) -> Done {
+        #[expect(clippy::cast_possible_truncation, reason = "slots")]
+        for (states, now) in all.into_iter().zip([self.states, self.second_states]) {
+            *states = now.map(|state| state as u32);
+        }
+        let [at, bit] = self.at;
+        let sum = |x: __m512i| _mm_cvtsi128_si64(_mm512_castsi512_si128(x)).cast_unsigned();
+        let sums = [sum(self.last), sum(self.first)];
+        Done { batches, at, bit, of_second: self.of_second, sums }
     }
 }
 
 /// Where the batches that are left lie beside codes.
-const COUNT: usize = 5;
+pub(super) const COUNT: usize = 5;

@@ -4,11 +4,11 @@
 //! walk over the next batch's multiples. States, nodes and places go by memory: see [`super::pairs::Turns`].
 
 /// Whole batches by turns. `$before`, `$first` and `$after` are the first loop's, over and over between them; `$second` is the
-/// second one's. `$place` says where multiples' offsets begin, in bit `bit` of `bytes`: `n1` is where the codes of
+/// second one's, `$check` what comes before that, by way of `6f` where the batch is not to be done. `$place` says where multiples' offsets begin, in bit `bit` of `bytes`: `n1` is where the codes of
 /// distances end then, and `s0` is free; `$second_place` the same of distances, where `n0` has the turns. Flags are lost.
 #[rustfmt::skip]
 macro_rules! by_turns {
-    ($pairs:ident, $before:expr, [$($first:expr,)*], $after:expr, $place:expr, $second:expr, $second_place:expr, $($operand:tt)*) => {
+    ($pairs:ident, $before:expr, [$($first:expr,)*], $after:expr, $place:expr, $check:expr, [$($second:expr,)*], $second_place:expr, $($operand:tt)*) => {
         asm!(
             "2:",
             $before,
@@ -26,28 +26,9 @@ macro_rules! by_turns {
             shr {n2}, 3
             add {n2}, {bytes}
             cmp {n2}, [{n0} + {limit}]
-            jae 6f
-            # Whether all multiples are small.
-            mov {n1}, [{end} + 8]
-            vpbroadcastq zmm0, [{n0} + {half}]
-            vpxor xmm1, xmm1, xmm1
-            vpxor xmm6, xmm6, xmm6
-            mov {left}, -2048
-            4:
-            vpaddq zmm2, zmm0, [{n1} + {left}]
-            vpaddq zmm3, zmm0, [{n1} + {left} + 64]
-            vpaddq zmm4, zmm0, [{n1} + {left} + 128]
-            vpaddq zmm5, zmm0, [{n1} + {left} + 192]
-            vpternlogq zmm1, zmm2, zmm3, 0xfe
-            vpternlogq zmm6, zmm4, zmm5, 0xfe
-            add {left}, 256
-            jne 4b
-            vporq zmm1, zmm1, zmm6
-            vpsrlq zmm1, zmm1, 53
-            vptestmq k3, zmm1, zmm1
-            kortestb k3, k3
-            jne 6f
-            mov [{n0} + {new_states}], {s0}
+            jae 6f",
+            $check,
+            "mov [{n0} + {new_states}], {s0}
             mov [{n0} + {new_states} + 8], {s1}
             mov [{n0} + {new_states} + 16], {s2}
             mov [{n0} + {new_states} + 24], {s3}",
@@ -57,6 +38,11 @@ macro_rules! by_turns {
             mov {bit}, {n3}
             shrx {word}, [{bytes}], {bit}
             lea {n1}, [{bit} + {bytes} * 8]
+            # Where this batch ends.
+            mov {s0}, [{n0} + {ends}]
+            mov [{s0}], {n1}
+            add {s0}, [{n0} + {ends} + 8]
+            mov [{n0} + {ends}], {s0}
             sub {n1}, [{n0} + {began}]
             add [{n0} + {of_second}], {n1}
             mov {s0}, [{n0} + {states}]
@@ -69,9 +55,7 @@ macro_rules! by_turns {
             mov {left}, -2048
             .p2align 6
             5:",
-            $second,
-            four_codes!(some, "0", to n, summed!()),
-            four_codes!(some, "32", to s, summed!()),
+            $($second,)*
             "add {left}, 64
             jne 5b
             mov {n0}, [{end} + 72]
@@ -99,7 +83,9 @@ macro_rules! by_turns {
             mov {n2}, {n3}
             shr {n2}, 3
             add {n2}, {bytes}
-            mov {n1}, [{end}]",
+            mov {n1}, [{end}]
+            mov {s0}, [{n1} + 56]
+            add [{n1} + 8], {s0}",
             $place,
             "mov {bytes}, {n2}
             and {n3:e}, 7
@@ -156,7 +142,7 @@ macro_rules! by_turns {
             began = const offset_of!(Turns, began),
             of_second = const offset_of!(Turns, of_second),
             limit = const offset_of!(Turns, limit),
-            half = const offset_of!(Turns, half),
+            ends = const offset_of!(Turns, ends),
             $($operand)*
             options(nostack),
         )
@@ -222,5 +208,32 @@ macro_rules! back {
         vmovdqa64 zmm30, [{n0} + {widths} + 64]
         kmovq k1, [{n0} + {up_to} + 8]
         "
+    };
+}
+
+/// Whether all of a batch of multiples are small: out to `6` where one is not. `n0` has the turns.
+#[rustfmt::skip]
+macro_rules! are_small {
+    () => {
+        "# Whether all multiples are small.
+        mov {n1}, [{end} + 8]
+        vpbroadcastq zmm0, [{n0} + {half}]
+        vpxor xmm1, xmm1, xmm1
+        vpxor xmm6, xmm6, xmm6
+        mov {left}, -2048
+        4:
+        vpaddq zmm2, zmm0, [{n1} + {left}]
+        vpaddq zmm3, zmm0, [{n1} + {left} + 64]
+        vpaddq zmm4, zmm0, [{n1} + {left} + 128]
+        vpaddq zmm5, zmm0, [{n1} + {left} + 192]
+        vpternlogq zmm1, zmm2, zmm3, 0xfe
+        vpternlogq zmm6, zmm4, zmm5, 0xfe
+        add {left}, 256
+        jne 4b
+        vporq zmm1, zmm1, zmm6
+        vpsrlq zmm1, zmm1, 53
+        vptestmq k3, zmm1, zmm1
+        kortestb k3, k3
+        jne 6f"
     };
 }

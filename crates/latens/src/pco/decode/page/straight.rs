@@ -54,6 +54,12 @@ impl<L: Latent> PageState<L> {
         }
         let place = Place { map, bits: &mut dst[filled..] };
         filled += self.pairs_into(tables, place, &mut from);
+        let place = Place { map, bits: &mut dst[filled..] };
+        let (n, result) = self.both_into(tables, place, &mut from);
+        filled += n;
+        if result.is_err() {
+            return (filled, result);
+        }
         let From { bit, .. } = from;
         while self.left >= BATCH_N
             && src.len().saturating_sub(*bit / 8) >= LOOKAHEAD
