@@ -1,5 +1,7 @@
 //! Batches of two variables in a row against as many batches one by one.
 
+#![expect(clippy::cast_possible_truncation, reason = "small numbers, and low bits of random ones")]
+
 use super::*;
 
 /// Batches that there is room for.
@@ -235,7 +237,7 @@ fn both_are_batches_one_by_one() {
                 let Some(done) = both.run(present) else { continue };
                 assert!(end < usize::MAX || len == 6000 || done.batches == MOST);
                 let [one, other] = &mut other_codes;
-                for i in 0..done.batches {
+                for (i, &end) in ends[..done.batches].iter().enumerate() {
                     let stream = |bit: usize| Stream { bytes: &bytes[bit / 8..], bit: bit % 8 };
                     let mut latents = [[0; BATCH]; 2];
                     let [first_latents, second_latents] = &mut latents;
@@ -267,7 +269,7 @@ fn both_are_batches_one_by_one() {
                             dst: second_latents,
                         },
                     );
-                    assert_eq!(bit, ends[i]);
+                    assert_eq!(bit, end);
                     let next = Walk {
                         ways: first.ways(),
                         states: &mut other_states[0],

@@ -47,7 +47,7 @@ pub(crate) struct Both<'a> {
 #[target_feature(enable = "avx512vnni,avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn walk_both(both: Both<'_>) -> Done {
     let order = Order::of(false);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "32 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits")]
     let splat = |x: u64| _mm512_set1_epi32(x as i32);
     let [last, first] = both.sums.map(splat);
     let (even, odd) = halves();
@@ -76,7 +76,7 @@ pub(crate) unsafe fn walk_both(both: Both<'_>) -> Done {
     let [first_end, second_end] = [0, 1].map(|i: usize| both.codes[i].end().expose_provenance());
     let batch = BATCH * size_of::<u32>();
     let [first_dst, second_dst] = both.dst.map(|dst| dst + batch);
-    // As wide as addresses.
+    #[expect(clippy::cast_possible_truncation, reason = "as wide as addresses")]
     let second_least = both.least[1] as usize;
     // See `Shadow::beside`.
     both.codes[1].beside = [first_end, first_dst, 0, bytes, 0, 0, 0, batch, 0, all];

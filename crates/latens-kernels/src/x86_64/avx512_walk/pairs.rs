@@ -118,7 +118,7 @@ pub(crate) unsafe fn walk_pairs(mut pairs: Pairs<'_>) -> Done {
     }
     let (even, odd) = halves();
     let least = splat(pairs.least[0]);
-    // As wide as addresses.
+    #[expect(clippy::cast_possible_truncation, reason = "as wide as addresses")]
     let [second_least, base] = [pairs.least[1], pairs.base].map(|x| x as usize);
     let bytes = pairs.at.bytes.as_ptr().expose_provenance();
     let bits_at = |stream: &Stream<'_>| stream.bytes.as_ptr().addr() * 8 + stream.bit;

@@ -11,6 +11,7 @@ use crate::pco::decode::table::Table;
 use crate::pco::decode::variable::VariableDecoder;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
@@ -60,6 +61,8 @@ impl<L: Latent> PageState<L> {
             return none;
         };
         let state_n = tables.meta.delta.state_n();
+        let has_sums_at_most =
+            matches!(tables.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. });
         let [even, odd] = &mut self.scratch.room.batch.codes;
         let codes = if self.swapped { [odd, even] } else { [even, odd] };
         let Place { map, bits } = place;
@@ -80,6 +83,7 @@ impl<L: Latent> PageState<L> {
             }
             (None, None, Some(secondary), Some(secondary_table))
                 if matches!(tables.meta.mode, ModePayload::IntMult { .. })
+                    && has_sums_at_most
                     && !tables.meta.delta.covers_secondary() =>
             {
                 let mut primary = Latents::new(primary, table);
