@@ -4,10 +4,13 @@
 //! The two steps are separate, as the codes of a batch all come before its offsets: [`walk`] notes
 //! which slots are visited, [`unpack`] turns them into latents.
 
+mod both;
 pub(crate) mod codes;
 mod encode;
 mod multiples;
 pub(crate) mod offsets;
+mod pairs;
+mod quiet;
 mod room;
 mod row;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -30,9 +33,11 @@ use slot::Lowers;
 use stream::SLACK;
 
 pub use crate::latent::Latent;
+pub use both::Both;
 pub use codes::Codes;
 pub use encode::Encoder;
 pub use multiples::Multiples;
+pub use pairs::{Pairs, PairsDone, Side};
 pub use room::Room;
 pub use row::{Done, Row};
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};

@@ -13,7 +13,7 @@ use crate::x86_64::avx512_tans as avx512;
 pub(crate) const BEFORE: usize = 64;
 
 /// See [`crate::tans::shadow`].
-pub(crate) type Beside = [usize; 9];
+pub(crate) type Beside = [usize; 10];
 
 /// The slots that a walk has visited: a batch's codes.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Default for Codes {
     fn default() -> Self {
         let nodes = [Node::default(); BATCH];
         let before = [Node::default(); BEFORE];
-        Self { before, nodes, beside: [0; 9], summed: None, n: 0, end: 0, max_offset_bits: 0 }
+        Self { before, nodes, beside: [0; 10], summed: None, n: 0, end: 0, max_offset_bits: 0 }
     }
 }
 

@@ -50,7 +50,7 @@ impl<L: Latent> Table<L> {
     /// Whether [`Row::run`] may do anything.
     #[inline]
     pub fn is_fast_in_row(&self, present: Present) -> bool {
-        present.simd() == Simd::Avx512 && self.is_fast_at_once(present)
+        self.quiet.is_some() || (present.simd() == Simd::Avx512 && self.is_fast_at_once(present))
     }
 }
 
@@ -62,6 +62,12 @@ impl<L: Latent> Row<'_, L> {
     /// Where fields are not as they say.
     #[inline]
     pub fn run(self, present: Present) -> Option<Done> {
+        if let Some(quiet) = &self.table.quiet
+            && self.finish.multiples.is_none()
+            && self.dst.len() >= BATCH
+        {
+            return self.quiet(present, quiet);
+        }
         #[cfg(target_arch = "x86_64")]
         if self.table.is_fast_in_row(present)
             && self.finish.multiples.is_none()
@@ -70,7 +76,6 @@ impl<L: Latent> Row<'_, L> {
         {
             return self.with_avx512(present);
         }
-        let _ = (present, BATCH);
         None
     }
 

@@ -82,7 +82,7 @@ impl<L: Latent> Shadow<'_, L> {
             self.multiples.map_or(0, |of| of.whole.as_ptr_range().end.expose_provenance());
         let bytes = BATCH * size_of::<L>();
         let fetched = if row.fetches { bytes } else { 0 };
-        [visited, dst, lowers, stream, multiples, row.count, row.last, bytes, fetched]
+        [visited, dst, lowers, stream, multiples, row.count, row.last, bytes, fetched, 0]
     }
 
     /// What lower bounds that are near each other are added to.

@@ -1,6 +1,7 @@
 //! Tables of slots, made of the symbols that they emit.
 
 use super::offsets::{MEDIUM, NARROW, Offsets, SHORT};
+use super::quiet::Quiet;
 use super::slot::{Lowers, MAX_LOG, MAX_OFFSET_BITS, Node, Slot, Symbol};
 use super::spread;
 use super::stream::{SLACK, WIDE_SLACK};
@@ -15,6 +16,8 @@ pub struct Table<L> {
     pub(super) max_bits: u8,
     pub(super) max_offset_bits: u8,
     pub(super) offsets: Offsets,
+    /// The symbol that nearly all slots have, if there is one.
+    pub(super) quiet: Option<Quiet<L>>,
 }
 
 /// The ways between a table's slots, whatever latents these stand for.
@@ -112,8 +115,9 @@ impl<L: Latent> Table<L> {
             [s] if log == 0 => Some((s.lower, s.offset_bits)),
             _ => None,
         };
+        let quiet = Quiet::of(symbols, &emitted.heads, &nodes);
         let Emitted { lowers, max_offset_bits, offsets, .. } = emitted;
-        Some(Self { nodes, lowers, single, max_bits, max_offset_bits, offsets })
+        Some(Self { nodes, lowers, single, max_bits, max_offset_bits, offsets, quiet })
     }
 
     /// Takes the table's memory away, which then has no slots.

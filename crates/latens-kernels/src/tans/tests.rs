@@ -5,6 +5,7 @@ use super::table::Emitted;
 use super::*;
 use crate::dispatch::Simd;
 
+mod pairs;
 mod row;
 
 fn mix(x: u64) -> u64 {
@@ -27,7 +28,8 @@ impl<L: Latent> Table<L> {
             _ => None,
         };
         let max_bits = slots.iter().map(|s| s.bits).max()?;
-        Some(Self { nodes, lowers, single, max_bits, max_offset_bits, offsets })
+        let quiet = None;
+        Some(Self { nodes, lowers, single, max_bits, max_offset_bits, offsets, quiet })
     }
 }
 

@@ -11,6 +11,10 @@ mod latents;
 mod sums;
 #[macro_use]
 mod row;
+#[macro_use]
+mod turns;
+pub(crate) mod both;
+pub(crate) mod pairs;
 mod sixteen;
 
 use crate::dispatch::gathers_are_slow;
@@ -29,16 +33,6 @@ use std::arch::x86_64::*;
 
 /// So many lower bounds that are far from each other are in registers, or half as many in half of those.
 const FEW_BOUNDS: usize = 64;
-
-/// The offset bits of four nodes to those of zmm10: see [`four_codes`].
-#[rustfmt::skip]
-macro_rules! summed {
-    () => {
-        "vmovd xmm5, {bit:e}
-        vpdpbusd xmm10, xmm5, xmm23
-        "
-    };
-}
 
 /// [`super::bmi2_walk::walk`] of a whole batch, and [`super::avx512_tans::unpack`] of another one, with
 /// running sums and the map to numbers.

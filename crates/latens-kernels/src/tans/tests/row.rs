@@ -158,3 +158,25 @@ fn a_row_begins_with_a_whole_batch() {
         panic!("as many latents as codes, where rows are slow");
     }
 }
+
+/// Tables of which nearly all slots have one symbol, and no symbol has offsets.
+#[test]
+fn quiet_rows_are_batches_one_by_one() {
+    fn checked<L: Latent + std::fmt::Debug + PartialEq>(log: u32, others: u64, seed: u64) {
+        let weight = |i| if i == 1 { (1 << log) - u32::try_from(others).unwrap() } else { 1 };
+        let lower = |i: u64| L::from_low(i.wrapping_sub(1).wrapping_mul(1 + seed % 3));
+        let symbol = |i| Symbol { weight: weight(i), offset_bits: 0, lower: lower(i) };
+        let symbols: Vec<_> = (0..=others).map(symbol).collect();
+        let table = Table::spread(log, &symbols, Memory::default()).unwrap();
+        assert!(table.is_quiet());
+        check(&table, seed);
+    }
+    for (log, others) in [(8, 1), (10, 2), (10, 4), (12, 1), (14, 30)] {
+        for seed in 0..10 {
+            checked::<u8>(log, others, seed);
+            checked::<u16>(log, others, seed);
+            checked::<u32>(log, others, seed);
+            checked::<u64>(log, others, seed);
+        }
+    }
+}

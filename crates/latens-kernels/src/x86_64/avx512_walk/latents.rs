@@ -166,12 +166,15 @@ macro_rules! wide_latents {
     };
 }
 
-/// Products of whole numbers, those `$at` of the multiples, and the base, which all lanes of zmm9 have, to which
+/// Products of whole numbers, those `$at` of the multiples, and the base, which all lanes of a register have, to which
 /// latents are added: see [`crate::tans::Multiples`]. zmm31 has the topmost bit in each lane; zmm0, zmm1 and zmm3
 /// are lost.
 #[rustfmt::skip]
 macro_rules! joined {
     (joined, $x:literal, $at:literal) => {
+        joined!(@ "zmm9", $x, $at)
+    };
+    (@ $base:literal, $x:literal, $at:literal) => {
         concat!(
             "mov {n1}, [{end} + 32]
             vpxorq zmm0, zmm31, [{n1} + {left}", $at, "]
@@ -180,7 +183,7 @@ macro_rules! joined {
             vpxorq zmm3, zmm1, zmm0
             vcvtqq2pd zmm3, zmm3
             vpternlogq zmm3, zmm0, zmm31, 0xf8
-            vmulpd zmm3, zmm3, zmm9
+            vmulpd zmm3, zmm3, ", $base, "
             # Negative floats in the order of integers.
             vpsraq zmm1, zmm3, 63
             vpternlogq zmm3, zmm1, zmm31, 0xb4

@@ -78,3 +78,13 @@ macro_rules! sixteen_offsets {
         "
     };
 }
+
+/// The offset bits of four nodes to those of zmm10: see [`crate::x86_64::bmi2_walk::four_codes`].
+#[rustfmt::skip]
+macro_rules! summed {
+    () => {
+        "vmovd xmm5, {bit:e}
+        vpdpbusd xmm10, xmm5, xmm23
+        "
+    };
+}

@@ -4,7 +4,7 @@
 //! first eight and odd ones the others, so that a shift makes eight latents of each.
 
 /// Most bits of offsets of which sixteen lie in 64 bytes, from that of the first bit on.
-pub(super) const SHORT: u8 = 31;
+pub(crate) const SHORT: u8 = 31;
 
 /// Which latents the lanes of 32 bits have. Latents are summed up by fours.
 #[repr(C, align(64))]

@@ -110,7 +110,7 @@ pub(crate) fn unpack<L: Latent>(
     Ok(None)
 }
 
-/// Reads a whole batch of codes where [`unpack_beside`] may follow; how many bits these take. `None` where
+/// Reads a whole batch of codes where [`unpack_beside`] or a row may follow; how many bits these take. `None` where
 /// it does not, or the bytes might be too few: then nothing has changed.
 #[inline]
 pub(crate) fn walk_whole<L: Latent>(
@@ -122,7 +122,7 @@ pub(crate) fn walk_whole<L: Latent>(
     codes: &mut Codes,
 ) -> Option<usize> {
     let (present, ways) = (Present::in_use(), ways?);
-    if !table.is_fast_at_once(present) {
+    if !table.is_fast_at_once(present) && !table.is_fast_in_row(present) {
         return None;
     }
     let stream = whole_stream(src, bit, ways.codes_window(BATCH_N))?;

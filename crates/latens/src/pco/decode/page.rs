@@ -3,6 +3,8 @@
 //! `variables` decodes any batch by what `walked` has read, `straight` many of them one after the other, `rows` by one
 //! call of the kernels.
 
+mod both;
+mod pairs;
 mod rows;
 mod straight;
 mod variables;

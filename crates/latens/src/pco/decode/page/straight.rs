@@ -17,6 +17,15 @@ use std::mem;
 /// Numbers of pages whose place is in the caches, as a rule: to fetch what is there costs more than it saves.
 pub(super) const SHORT: usize = 4 * BATCH_N;
 
+/// Where numbers come from.
+pub(super) struct From<'a> {
+    pub(super) src: &'a [u8],
+    /// Where it stands.
+    pub(super) bit: &'a mut usize,
+    /// Up to which bit.
+    pub(super) end: usize,
+}
+
 impl<L: Latent> PageState<L> {
     /// Decodes whole batches straight to `dst`, and the last one of the page, for as long as there are bytes enough
     /// at hand and numbers come from before bit `end`; how many numbers, and what is wrong behind them. `map` makes
@@ -35,13 +44,23 @@ impl<L: Latent> PageState<L> {
         }
         let prefetch = dst.len() > SHORT;
         let mut filled = 0;
+        let mut from = From { src, bit, end };
         if let Some(alone) = tables.alone() {
             let result;
-            (filled, result) = self.alone_into(tables, &alone, map, dst, src, bit, end);
+            (filled, result) = self.alone_into(tables, &alone, Place { map, bits: dst }, &mut from);
             if filled == dst.len() || self.left == 0 || result.is_err() {
                 return (filled, result);
             }
         }
+        let place = Place { map, bits: &mut dst[filled..] };
+        filled += self.pairs_into(tables, place, &mut from);
+        let place = Place { map, bits: &mut dst[filled..] };
+        let (n, result) = self.both_into(tables, place, &mut from);
+        filled += n;
+        if result.is_err() {
+            return (filled, result);
+        }
+        let From { bit, .. } = from;
         while self.left >= BATCH_N
             && src.len().saturating_sub(*bit / 8) >= LOOKAHEAD
             && let Some((now, behind)) = dst[filled..].split_first_chunk_mut::<BATCH_N>()
@@ -60,18 +79,21 @@ impl<L: Latent> PageState<L> {
     }
 
     /// Those of numbers that primary latents make alone.
-    #[expect(clippy::too_many_arguments, reason = "what is made of what, from where, to where")]
     fn alone_into(
         &mut self,
         tables: &ChunkTables<L>,
         alone: &Alone<L>,
-        map: Map,
-        dst: &mut [L],
-        src: &[u8],
-        bit: &mut usize,
-        end: usize,
+        Place { map, bits: dst }: Place<'_, L>,
+        from: &mut From<'_>,
     ) -> (usize, Result<()>) {
-        let mut filled = self.rows_into(tables, alone, map, dst, src, bit, end);
+        let mut filled = match alone {
+            Alone::Latents => self.rows_into(tables, Place { map, bits: &mut *dst }, from),
+            Alone::JoinedWith(_) => {
+                self.first_codes(tables, dst.len(), from.src, *from.bit);
+                0
+            }
+        };
+        let (src, end, bit) = (from.src, from.end, &mut *from.bit);
         let (Primary::Latents(decoder), Primary::Latents(table)) =
             (&mut self.primary, &tables.primary)
         else {
@@ -132,24 +154,21 @@ impl<L: Latent> PageState<L> {
             self.left = rest;
             filled += BATCH_N;
         }
-        let (n, result) =
-            self.last_alone_into(tables, alone, map, &mut dst[filled..], src, bit, end);
+        let place = Place { map, bits: &mut dst[filled..] };
+        let (n, result) = self.last_alone_into(tables, alone, place, from);
         (filled + n, result)
     }
 
     /// The page's last batch where its codes have been read, the same way.
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "what is made of what, from where, to where")]
     fn last_alone_into(
         &mut self,
         tables: &ChunkTables<L>,
         alone: &Alone<L>,
-        map: Map,
-        dst: &mut [L],
-        src: &[u8],
-        bit: &mut usize,
-        end: usize,
+        Place { map, bits: dst }: Place<'_, L>,
+        from: &mut From<'_>,
     ) -> (usize, Result<()>) {
+        let (src, end, bit) = (from.src, from.end, &mut *from.bit);
         let n = self.left;
         let (Some(ahead), Some(dst), true) = (self.ahead, dst.get_mut(..n), n <= BATCH_N) else {
             return (0, Ok(()));
