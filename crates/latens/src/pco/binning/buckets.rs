@@ -79,6 +79,38 @@ fn run_n<L: Latent>(latents: &[L], value: L) -> usize {
     latents.iter().take_while(|&&x| x == value).count()
 }
 
+/// One of the parts of equal size that latents are cut to, which end at (number + 1) · total / most, rounded up:
+/// without a division for each.
+struct Part {
+    number: u64,
+    /// The end rounded down, and what is left of the division by `most`.
+    whole: u64,
+    rest: u64,
+}
+
+impl Part {
+    fn first(total: u64, most: u64) -> Self {
+        Self { number: 0, whole: total / most, rest: total % most }
+    }
+
+    #[inline(always)]
+    fn end(&self) -> u64 {
+        self.whole + u64::from(self.rest > 0)
+    }
+
+    /// To the next one, where [`Part::first`] has the size.
+    #[inline(always)]
+    fn advance(&mut self, size: &Part, most: u64) {
+        self.number += 1;
+        self.whole += size.whole;
+        self.rest += size.rest;
+        if self.rest >= most {
+            self.rest -= most;
+            self.whole += 1;
+        }
+    }
+}
+
 /// Takes runs of equal values in ascending order.
 pub(crate) struct Collector<L> {
     done: Vec<Bucket<L>>,
@@ -87,6 +119,9 @@ pub(crate) struct Collector<L> {
     taken: u64,
     total: u64,
     most: u64,
+    /// The first part, and the one that was reached.
+    size: Part,
+    part: Part,
     /// A run of as many latents stands alone.
     alone: u64,
     /// As soon as so many are taken, the open bucket is full.
@@ -95,33 +130,38 @@ pub(crate) struct Collector<L> {
 
 impl<L: Latent> Collector<L> {
     pub(crate) fn new(total: usize, Grain { most, alone }: Grain) -> Self {
+        let buckets = most + 1;
+        let (total, most) = (total.max(1) as u64, most.max(1) as u64);
         let mut new = Self {
-            done: Vec::with_capacity(most + 1),
+            done: Vec::with_capacity(buckets),
             open: None,
             taken: 0,
-            total: total.max(1) as u64,
-            most: most.max(1) as u64,
-            alone: 0,
+            total,
+            most,
+            size: Part::first(total, most),
+            part: Part::first(total, most),
+            alone: total.div_ceil(most * alone),
             cut: 0,
         };
-        new.alone = new.total.div_ceil(new.most * alone);
         new.cut = new.cut_behind(0);
         new
     }
 
-    /// Where the part ends that the `i`-th latent lies in: parts are of equal size, but for the
-    /// first and the last, which halve towards the ends, since there heavy tails take many bits in
-    /// few latents.
-    fn cut_behind(&self, i: u64) -> u64 {
-        let part = (i * self.most / self.total).min(self.most);
-        let end = ((part + 1) * self.total).div_ceil(self.most);
-        if part == 0 {
-            end.min((2 << (i + 1).ilog2()) - 1)
-        } else if part + 1 >= self.most {
+    /// Where the part ends that the `i`-th latent lies in, which lies behind those asked for before: parts are of
+    /// equal size, but for the first and the last, which halve towards the ends, since there heavy tails take
+    /// many bits in few latents.
+    fn cut_behind(&mut self, i: u64) -> u64 {
+        while self.part.end() <= i && self.part.number < self.most {
+            self.part.advance(&self.size, self.most);
+        }
+        let Part { number, .. } = self.part;
+        if number == 0 {
+            self.part.end().min((2 << (i + 1).ilog2()) - 1)
+        } else if number + 1 >= self.most {
             let half = 1 << (self.total - i.min(self.total) + 1).ilog2();
             if half > 1 { self.total + 2 - half } else { u64::MAX }
         } else {
-            end
+            self.part.end()
         }
     }
 
@@ -166,7 +206,7 @@ impl<L: Latent> Collector<L> {
         // No two latents so far from each other are alike, so that none stands alone.
         let pairs = part.iter().zip(part.get(alone - 1..).unwrap_or_default());
         if !pairs.fold(false, |any, (a, b)| any | (a == b)) {
-            self.part(bucket(part));
+            self.fill(bucket(part));
             return end;
         }
         while start < end {
@@ -179,7 +219,7 @@ impl<L: Latent> Collector<L> {
 
     /// Takes what fills a bucket, without a run that stands alone.
     #[inline]
-    fn part(&mut self, part: Bucket<L>) {
+    fn fill(&mut self, part: Bucket<L>) {
         self.taken += u64::from(part.count);
         self.done.push(match self.open.take() {
             Some(Bucket { lower, count, .. }) => {
@@ -203,6 +243,19 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// Ends of parts are those that a division says.
+        #[test]
+        fn parts_end_where_they_should(total in 1..100_000u64, most in 1..5000u64, step in 1..3000u64) {
+            let (size, mut part) = (Part::first(total, most), Part::first(total, most));
+            for i in (0..total).step_by(usize::try_from(step).unwrap()) {
+                while part.end() <= i {
+                    part.advance(&size, most);
+                }
+                prop_assert_eq!(part.number, i * most / total);
+                prop_assert_eq!(part.end(), ((part.number + 1) * total).div_ceil(most));
+            }
+        }
+
         /// Parts taken at once are those that runs one after the other fill.
         #[test]
         fn parts_are_those_of_runs(
