@@ -28,6 +28,8 @@ pub use verify::Verify;
 #[command(after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage.\n\
     `latens VERB --help` says more; `latens man` prints the manual.")]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = true)]
+// Scripts and aliases give options again: the last one counts, as with zstd and ripgrep.
+#[command(args_override_self = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -33,6 +33,9 @@ pub fn settle(request: &Request<'_>) -> Result<Target> {
     let Request { input, besides, force, .. } = *request;
     let named = match request.output {
         Output::Stdout => {
+            // Where standard output is closed, Rust's library has opened /dev/null for it before
+            // main: by /proc that is no other than what Python's `subprocess.DEVNULL` hands over.
+            // To tell them apart takes code that runs earlier, which cannot be had without unsafe.
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
             if same_file(&file.metadata()?, input) {
                 return Err(Failure::new("the input and standard output are the same file"));

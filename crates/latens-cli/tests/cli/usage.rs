@@ -99,6 +99,27 @@ fn options_that_do_nothing_are_refused() {
 }
 
 #[test]
+fn options_may_be_given_again_and_the_last_counts() {
+    let f = Folder::new();
+    f.write("a.npy", &column(4));
+    f.write("a.pco", b"old");
+    let run = |line: &str| f.run(&line.split_whitespace().collect::<Vec<_>>());
+    run("compress a.npy -f -f -l 12 -l 3 -o b.pco -o a.pco -T1 -T2 -q -q --json --json --to pco --to pco
+         --mode int-mult@7 --mode classic --delta lookback --delta none --favor size --favor speed
+         --chunk-n 4 --chunk-n 2 --no-checksum --no-checksum --no-verify --no-verify")
+    .ok();
+    let seen = run("inspect --json --json a.pco").ok();
+    assert_eq!(seen.text().matches("\"n\":2").count(), 2, "{}", seen.text());
+    run("decompress a.pco --limit 1 --limit 3 --allow-trailing --allow-trailing -o b.npy -f -f")
+        .ok();
+    assert_eq!(f.read("b.npy"), column(3));
+    run("verify -q -q --from pco --from pco a.pco a.pco").ok();
+    run("bench a.npy --codecs dbp --codecs lz4 --csv b.csv --csv c.csv").ok();
+    assert_eq!(String::from_utf8(f.read("c.csv")).unwrap().lines().count(), 3);
+    assert_eq!(f.names(), ["a.npy", "a.pco", "b.npy", "c.csv"]);
+}
+
+#[test]
 fn columns_are_named_as_in_csv() {
     let f = Folder::new();
     f.write("t.csv", b"\"a,b\",\"x \"\"y\"\"\",c\n1,2,3\n");
