@@ -4,6 +4,7 @@
 use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::base;
@@ -32,7 +33,17 @@ impl Origin {
         let is_stream = |path: &Path| path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir());
         Ok(match input {
             Input::File(path) if !is_stream(path) => Origin::Path(path.clone()),
-            _ => Origin::Spooled(vec![(name_of_stream(format), shared(input)?)]),
+            _ => {
+                let file = shared(input)?;
+                if format == Format::Safetensors && is_index(&file) {
+                    return Err(Failure::new(
+                        "an index of shards names the files beside it, and a stream has none",
+                    )
+                    .in_file(input.name())
+                    .hint("give the path of the .safetensors.index.json"));
+                }
+                Origin::Spooled(vec![(name_of_stream(format), file)])
+            }
         })
     }
 
@@ -102,6 +113,13 @@ impl Origin {
             }
         }
     }
+}
+
+/// Whether a file begins as JSON text. The length that a safetensors file begins with has zeros in its upper half.
+fn is_index(file: &SharedFile) -> bool {
+    let mut start = [0; 8];
+    let is_there = file.section(0, 8).read_exact(&mut start).is_ok();
+    is_there && start.trim_ascii_start().starts_with(b"{") && !start.contains(&0)
 }
 
 /// What a checkpoint from a stream is called within a `.wcodec`.

@@ -103,6 +103,8 @@ fn shards_and_their_index_come_back_in_a_folder() {
     assert_eq!(f.read("out/m-1.safetensors"), a);
     assert_eq!(f.read("out/m-2.safetensors"), b);
     assert_eq!(f.read("out/m.safetensors.index.json"), index);
+    let piped = ["compress", "-", "--from", "safetensors", "-o", "p.wcodec"];
+    f.run_with(&piped, &index).fails(&["a stream has none", "give the path of the"]);
     let mut bad = f.read("m.wcodec");
     bad[1000] ^= 1;
     f.write("bad.wcodec", &bad);
