@@ -141,7 +141,7 @@ impl<L: Latent> Pairs<'_, L> {
             sums,
             order,
             base: base.widen(),
-            whole: room.as_ptr_range().end.expose_provenance(),
+            whole: room.as_mut_ptr_range().end.expose_provenance(),
             dst: dst.as_mut_ptr().expose_provenance(),
             count,
             last,
