@@ -10,6 +10,7 @@ pub(crate) mod conv1_fit;
 pub(crate) mod conv1_products;
 mod conv1_quantize;
 pub(crate) mod lookback;
+mod lookback_calm;
 mod lookback_costs;
 pub(crate) mod lookback_parse;
 pub(crate) mod lookback_search;

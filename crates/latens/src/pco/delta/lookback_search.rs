@@ -8,6 +8,7 @@
 //! for the latents right before is then found ahead of the choices, which must follow each other.
 
 use crate::number::Latent;
+use crate::pco::delta::lookback_calm::Calm;
 use crate::pco::delta::lookback_costs::{BLOCK, Choice, Costs};
 use crate::spare;
 use latens_kernels::dispatch::Present;
@@ -115,38 +116,6 @@ impl<L: Latent> Block<L> {
     fn forget(&mut self) {
         self.pairs = [(1, false); BLOCK];
         self.best = [Choice::NONE; BLOCK];
-    }
-}
-
-/// How long no lookbacks were chosen but those used last, nor any seen that might pay. Then most blocks are not
-/// searched for others.
-#[derive(Default)]
-struct Calm {
-    /// Blocks in a row that were searched in vain.
-    searched: u32,
-    /// Blocks since the last one that was searched.
-    glossed_over: u32,
-}
-
-impl Calm {
-    /// Blocks searched in vain for each that is then passed over, and how many those are at most in a row.
-    const EACH: u32 = 8;
-    const MOST: u32 = 7;
-
-    /// Whether the next block is to be passed over.
-    fn is_glossed_over(&mut self) -> bool {
-        let is = self.glossed_over < (self.searched / Self::EACH).min(Self::MOST);
-        self.glossed_over = if is { self.glossed_over + 1 } else { 0 };
-        is
-    }
-
-    /// Notes whether a block had any other lookbacks.
-    fn note(&mut self, has_others: bool) {
-        if has_others {
-            self.searched = 0;
-        } else if self.glossed_over == 0 {
-            self.searched += 1;
-        }
     }
 }
 
@@ -307,25 +276,6 @@ mod tests {
         assert_eq!(in_front([1, 2, 3, 4], 4), [4, 1, 2, 3]);
         assert_eq!(in_front([1, 2, 3, 4], 9), [9, 1, 2, 3]);
         assert_eq!(in_front([1, 1, 1, 1], 7), [7, 1, 1, 1]);
-    }
-
-    #[test]
-    fn what_is_searched_in_vain_is_searched_less() {
-        let mut calm = Calm::default();
-        let mut searched = |blocks: u32, has_others: bool| {
-            let mut searched = 0;
-            for _ in 0..blocks {
-                let is_searched = !calm.is_glossed_over();
-                searched += u32::from(is_searched);
-                calm.note(has_others && is_searched);
-            }
-            searched
-        };
-        assert_eq!(searched(8, false), 8);
-        assert_eq!(searched(16, false), 8);
-        assert!((120..150).contains(&searched(1000, false)));
-        // One is left to be passed over, the next one is searched and finds something.
-        assert!(searched(20, true) >= 13);
     }
 
     /// A new period after a long time of another one.
