@@ -21,7 +21,7 @@
 
 // The version of this interface: 65536 times a number that changes when programs must be built
 // anew, plus one that grows with what is added.
-#define LT_ABI_VERSION 2
+#define LT_ABI_VERSION 3
 
 // In `lt_error`: there is no such number.
 #define LT_NONE 18446744073709551615ull
@@ -107,6 +107,29 @@ typedef struct lt_buffer {
     size_t alignment;
 } lt_buffer;
 
+// Is told that `done` more numbers (of a checkpoint: bytes of tensors) of a call are done, 0 where it
+// is only asked, and says whether to go on: 0, or anything else to end the call, which fails with
+// LT_STATUS_STOPPED. `data` is the caller's, as it stands beside the function in the options.
+//
+// It is called by whichever threads are at work, the caller's among them, several at once where the
+// options say more than one; after it has ended a call others may still come until that returns. It
+// must return as a C function does: no exceptions, no longjmp.
+typedef int32_t (*lt_watch)(void *data, uint64_t done);
+
+// Settings of an encoder of DELTA_BINARY_PACKED. NULL in place of one stands for the defaults.
+typedef struct lt_dbp_options {
+    // Bytes of this structure, as lt_dbp_options_init sets it.
+    size_t size;
+    // Values in a block; 0, which stands for what Parquet writers use.
+    size_t block_size;
+    // Miniblocks in a block; 0, likewise.
+    size_t miniblocks;
+    // Told of what is done, and asked whether to go on; NULL.
+    lt_watch watch;
+    // What it is called with; NULL.
+    void *watch_data;
+} lt_dbp_options;
+
 // What went wrong, and where. It lies in the caller's memory, and need not be initialised: each call
 // that is given one writes all of it, also when all went well. Nothing in it is to be freed.
 typedef struct lt_error {
@@ -141,15 +164,6 @@ typedef struct lt_dbp_header {
     // 0.
     uint64_t reserved[3];
 } lt_dbp_header;
-
-// Is told that `done` more numbers (of a checkpoint: bytes of tensors) of a call are done, 0 where it
-// is only asked, and says whether to go on: 0, or anything else to end the call, which fails with
-// LT_STATUS_STOPPED. `data` is the caller's, as it stands beside the function in the options.
-//
-// It is called by whichever threads are at work, the caller's among them, several at once where the
-// options say more than one; after it has ended a call others may still come until that returns. It
-// must return as a C function does: no exceptions, no longjmp.
-typedef int32_t (*lt_watch)(void *data, uint64_t done);
 
 // What a decoder may emit and allocate, and how it works. NULL in place of one stands for the
 // defaults, which bound neither output nor memory: set limits where input comes from strangers.
@@ -301,6 +315,9 @@ const char *lt_version(void);
 // again does nothing. NULL is no error.
 void lt_buffer_free(struct lt_buffer *buffer);
 
+// Fills `options`, which has `size` (sizeof *options) bytes, with the defaults.
+void lt_dbp_options_init(struct lt_dbp_options *options, size_t size);
+
 // Encodes `n` values of LT_TYPE_I32, I64, U32 or U64 to `stream`, which the caller frees. Blocks have
 // `block_size` values in `miniblocks` miniblocks; 0 and 0 stand for what Parquet writers use.
 enum lt_status lt_dbp_encode(uint32_t type,
@@ -310,6 +327,14 @@ enum lt_status lt_dbp_encode(uint32_t type,
                              size_t miniblocks,
                              struct lt_buffer *stream,
                              struct lt_error *error);
+
+// lt_dbp_encode with `options`, which may be NULL.
+enum lt_status lt_dbp_encode_with(uint32_t type,
+                                  const void *values,
+                                  size_t n,
+                                  const struct lt_dbp_options *options,
+                                  struct lt_buffer *stream,
+                                  struct lt_error *error);
 
 // The most bytes that the stream of `n` values takes: `*bound`.
 enum lt_status lt_dbp_encode_bound(uint32_t type,
@@ -331,6 +356,16 @@ enum lt_status lt_dbp_encode_into(uint32_t type,
                                   size_t capacity,
                                   size_t *written,
                                   struct lt_error *error);
+
+// lt_dbp_encode_into with `options`, which may be NULL.
+enum lt_status lt_dbp_encode_into_with(uint32_t type,
+                                       const void *values,
+                                       size_t n,
+                                       const struct lt_dbp_options *options,
+                                       void *stream,
+                                       size_t capacity,
+                                       size_t *written,
+                                       struct lt_error *error);
 
 // Reads the header at the start of a stream.
 enum lt_status lt_dbp_read_header(const void *stream,
@@ -583,7 +618,8 @@ enum lt_status lt_wcodec_damage_info(const struct lt_wcodec_reader *reader,
                                      struct lt_error *error);
 
 // Reads the header at the start of `src`: `*decoder`, to be freed by lt_pco_file_decoder_free, and in
-// `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks, may be NULL.
+// `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks and watch their
+// pages until the last of the chunks is freed, may be NULL.
 enum lt_status lt_pco_file_decoder_new(const void *src,
                                        size_t src_size,
                                        const struct lt_decode_options *options,
@@ -625,7 +661,7 @@ void lt_pco_chunk_decoder_free(struct lt_pco_chunk_decoder *chunk);
 void lt_pco_file_decoder_free(struct lt_pco_file_decoder *decoder);
 
 // Begins a wrapped file: `*encoder`, to be freed by lt_pco_file_encoder_free. `options` may be NULL;
-// of them level, mode, delta and favor count.
+// of them level, mode, delta, favor and watch count, the last for chunks until the encoder is freed.
 enum lt_status lt_pco_file_encoder_new(const struct lt_pco_options *options,
                                        struct lt_pco_file_encoder **encoder,
                                        struct lt_error *error);

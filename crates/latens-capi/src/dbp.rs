@@ -1,31 +1,16 @@
-//! Parquet's DELTA_BINARY_PACKED.
+//! Writing Parquet's DELTA_BINARY_PACKED.
 
 use crate::buffer::{self, lt_buffer};
 use crate::error::{guard, lt_error, lt_status};
 use crate::failure::Failure;
-use crate::options::{Decode, decode, known, lt_decode_options};
+use crate::options::known;
 use crate::pco::within;
 use crate::raw::{self, Checked};
+use crate::watch::{lt_watch, watch};
+use latens::Watch;
 use latens::delta_binary_packed as dbp;
-use latens::delta_binary_packed::{Element, Layout, Options};
+use latens::delta_binary_packed::{Element, Layout};
 use std::ffi::c_void;
-
-/// What a stream says before its first block.
-#[repr(C)]
-pub struct lt_dbp_header {
-    /// Values in the stream. Nothing vouches for it but the blocks.
-    pub total_count: u64,
-    /// The first value, as written: of numbers of 32 bits its low half counts.
-    pub first_value: i64,
-    /// Values in a block.
-    pub block_size: usize,
-    /// Miniblocks in a block.
-    pub miniblocks: usize,
-    /// Bytes of the header.
-    pub size: usize,
-    /// 0.
-    pub reserved: [u64; 3],
-}
 
 /// Evaluates with `$T` standing for one of the four types that the encoding has.
 macro_rules! with_element {
@@ -37,6 +22,7 @@ macro_rules! with_element {
         })
     };
 }
+pub(crate) use with_element;
 
 /// The shape of blocks; 0 stands for the usual one.
 fn layout<T: Element>(block_size: usize, miniblocks: usize) -> Checked<Layout> {
@@ -45,8 +31,56 @@ fn layout<T: Element>(block_size: usize, miniblocks: usize) -> Checked<Layout> {
     Ok(Layout::new(or(block_size, usual.block_size()), or(miniblocks, usual.miniblocks()))?)
 }
 
-fn options(settings: &Decode) -> Options {
-    Options { strict: settings.strict, expect_count: settings.expect_count }
+/// Settings of an encoder of DELTA_BINARY_PACKED. NULL in place of one stands for the defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct lt_dbp_options {
+    /// Bytes of this structure, as lt_dbp_options_init sets it.
+    pub size: usize,
+    /// Values in a block; 0, which stands for what Parquet writers use.
+    pub block_size: usize,
+    /// Miniblocks in a block; 0, likewise.
+    pub miniblocks: usize,
+    /// Told of what is done, and asked whether to go on; NULL.
+    pub watch: lt_watch,
+    /// What it is called with; NULL.
+    pub watch_data: *mut c_void,
+}
+
+// SAFETY: integers and pointers, beginning with a size.
+unsafe impl raw::Options for lt_dbp_options {}
+
+impl lt_dbp_options {
+    fn new(size: usize) -> Self {
+        let (watch, watch_data) = (None, std::ptr::null_mut());
+        Self { size, block_size: 0, miniblocks: 0, watch, watch_data }
+    }
+
+    /// The caller's.
+    ///
+    /// # Safety
+    /// As [`raw::options`].
+    unsafe fn read(options: *const Self) -> Checked<Self> {
+        // SAFETY: promised.
+        unsafe { raw::options(options, Self::new(size_of::<Self>()), "dbp_options") }
+    }
+
+    fn watched(&self) -> Watch {
+        watch(self.watch, self.watch_data)
+    }
+}
+
+/// Fills `options`, which has `size` (sizeof *options) bytes, with the defaults.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_dbp_options_init(options: *mut lt_dbp_options, size: usize) {
+    // SAFETY: the caller promises `size` bytes.
+    unsafe { raw::init(options, size, lt_dbp_options::new(size)) };
+}
+
+/// Settings as lt_dbp_encode takes them.
+fn unwatched(block_size: usize, miniblocks: usize) -> lt_dbp_options {
+    let size = size_of::<lt_dbp_options>();
+    lt_dbp_options { block_size, miniblocks, ..lt_dbp_options::new(size) }
 }
 
 /// Encodes `n` values of LT_TYPE_I32, I64, U32 or U64 to `stream`, which the caller frees. Blocks have
@@ -61,13 +95,31 @@ pub unsafe extern "C" fn lt_dbp_encode(
     stream: *mut lt_buffer,
     error: *mut lt_error,
 ) -> lt_status {
+    let options = unwatched(block_size, miniblocks);
+    // SAFETY: the caller promises what `raw` asks for; the options are as large as they say.
+    unsafe { lt_dbp_encode_with(r#type, values, n, &raw const options, stream, error) }
+}
+
+/// lt_dbp_encode with `options`, which may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_dbp_encode_with(
+    r#type: u32,
+    values: *const c_void,
+    n: usize,
+    options: *const lt_dbp_options,
+    stream: *mut lt_buffer,
+    error: *mut lt_error,
+) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         buffer::clear(stream);
         raw::required(stream, "stream")?;
-        let bytes = with_element!(known(r#type)?, T => {
-            let layout = layout::<T>(block_size, miniblocks)?;
-            dbp::encode(raw::input::<T>(values.cast(), n, "values")?, layout)
+        let settings = lt_dbp_options::read(options)?;
+        let mut bytes = Vec::new();
+        with_element!(known(r#type)?, T => {
+            let layout = layout::<T>(settings.block_size, settings.miniblocks)?;
+            let values = raw::input::<T>(values.cast(), n, "values")?;
+            dbp::encode_to(values, layout, &mut bytes, &settings.watched())?
         });
         raw::store(stream, lt_buffer::from_vec(bytes));
         Ok(())
@@ -115,119 +167,38 @@ pub unsafe extern "C" fn lt_dbp_encode_into(
     written: *mut usize,
     error: *mut lt_error,
 ) -> lt_status {
+    let options = unwatched(block_size, miniblocks);
+    let options = &raw const options;
+    // SAFETY: the caller promises what `raw` asks for; the options are as large as they say.
+    unsafe { lt_dbp_encode_into_with(r#type, values, n, options, stream, capacity, written, error) }
+}
+
+/// lt_dbp_encode_into with `options`, which may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_dbp_encode_into_with(
+    r#type: u32,
+    values: *const c_void,
+    n: usize,
+    options: *const lt_dbp_options,
+    stream: *mut c_void,
+    capacity: usize,
+    written: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         raw::required(written, "written")?;
         raw::store(written, 0);
+        let settings = lt_dbp_options::read(options)?;
         let count = with_element!(known(r#type)?, T => {
-            let layout = layout::<T>(block_size, miniblocks)?;
+            let layout = layout::<T>(settings.block_size, settings.miniblocks)?;
             raw::apart(values.cast::<T>(), n, stream.cast::<u8>(), capacity)?;
             let values = raw::input::<T>(values.cast(), n, "values")?;
             let room = raw::output::<u8>(stream.cast(), capacity, "stream")?;
-            within(room, |out| dbp::encode_to(values, layout, out, &latens::Watch::NONE).map(|_| ()))?
+            let watch = settings.watched();
+            within(room, |out| dbp::encode_to(values, layout, out, &watch).map(|_| ()))?
         });
         raw::store(written, count);
-        Ok(())
-    })
-}
-
-/// Reads the header at the start of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lt_dbp_read_header(
-    stream: *const c_void,
-    stream_size: usize,
-    header: *mut lt_dbp_header,
-    error: *mut lt_error,
-) -> lt_status {
-    // SAFETY: the caller promises what `raw` asks for.
-    guard(error, || unsafe {
-        raw::required(header, "header")?;
-        let found = dbp::header(raw::input::<u8>(stream.cast(), stream_size, "stream")?)?;
-        let told = lt_dbp_header {
-            total_count: found.total_count,
-            first_value: found.first_value,
-            block_size: found.layout.block_size(),
-            miniblocks: found.layout.miniblocks(),
-            size: found.size,
-            reserved: [0; 3],
-        };
-        raw::store(header, told);
-        Ok(())
-    })
-}
-
-/// Decodes the stream at the start of `stream` to `values`, which the caller frees. `count` is told how
-/// many there are, `consumed` how many bytes they take; both may be NULL, and
-/// are 0 after an error. `options` may be NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lt_dbp_decode(
-    stream: *const c_void,
-    stream_size: usize,
-    r#type: u32,
-    options: *const lt_decode_options,
-    values: *mut lt_buffer,
-    count: *mut usize,
-    consumed: *mut usize,
-    error: *mut lt_error,
-) -> lt_status {
-    // SAFETY: the caller promises what `raw` asks for.
-    guard(error, || unsafe {
-        buffer::clear(values);
-        raw::store(count, 0);
-        raw::store(consumed, 0);
-        raw::required(values, "values")?;
-        let settings = decode(options)?;
-        let stream = raw::input::<u8>(stream.cast(), stream_size, "stream")?;
-        let (held, n, size) = with_element!(known(r#type)?, T => {
-            let (limits, options) = (settings.limits, self::options(&settings));
-            let (held, size) = dbp::decode_with::<T>(stream, limits, options, &settings.watch)?;
-            let n = held.len();
-            (lt_buffer::from_vec(held), n, size)
-        });
-        raw::store(values, held);
-        raw::store(count, n);
-        raw::store(consumed, size);
-        Ok(())
-    })
-}
-
-/// Decodes the stream at the start of `stream` directly to `values`, which has room for `capacity`
-/// values. `*count` is how many there are. Where there is not room for all the call fails with
-/// LT_STATUS_BUFFER_TOO_SMALL; lt_dbp_read_header says how many there are. Nothing behind `*count`
-/// values is touched; after an error nothing behind its `values_before`. `consumed` and `options` may
-/// be NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lt_dbp_decode_into(
-    stream: *const c_void,
-    stream_size: usize,
-    r#type: u32,
-    options: *const lt_decode_options,
-    values: *mut c_void,
-    capacity: usize,
-    count: *mut usize,
-    consumed: *mut usize,
-    error: *mut lt_error,
-) -> lt_status {
-    // SAFETY: the caller promises what `raw` asks for.
-    guard(error, || unsafe {
-        raw::required(count, "count")?;
-        raw::store(count, 0);
-        raw::store(consumed, 0);
-        let settings = decode(options)?;
-        let done = with_element!(known(r#type)?, T => {
-            raw::apart(stream.cast::<u8>(), stream_size, values.cast::<T>(), capacity)?;
-            let stream = raw::input::<u8>(stream.cast(), stream_size, "stream")?;
-            let out = raw::output::<T>(values.cast(), capacity, "values")?;
-            let announced = dbp::header(stream)?.total_count;
-            let bytes = announced.saturating_mul(size_of::<T>() as u64);
-            settings.limits.check_output(bytes)?;
-            if announced > out.len() as u64 {
-                return Err(Failure::too_small("the stream", announced, out.len()));
-            }
-            dbp::decode_into_with(stream, out, self::options(&settings), &settings.watch)?
-        });
-        raw::store(count, done.count);
-        raw::store(consumed, done.consumed);
         Ok(())
     })
 }

@@ -57,7 +57,7 @@ impl lt_wcodec_reader {
         let (reader, damage) = open(source)?;
         let mut reader = reader.threads(settings.threads);
         if let Some(path) = base {
-            reader = reader.with_base(self::base(path, settings.limits)?)?;
+            reader = reader.with_base(self::base(path, settings)?)?;
         }
         let reader = reader.watched(&settings.watch);
         let count = reader.tensors().count();
@@ -117,13 +117,13 @@ pub struct lt_wcodec_tensor {
 }
 
 /// The checkpoint at `path` as a base: a `.wcodec`, or what one is made from.
-fn base(path: &Path, limits: latens::Limits) -> Checked<Box<dyn Base>> {
+fn base(path: &Path, settings: &Decode) -> Checked<Box<dyn Base>> {
     let named = |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
         let file = File::open(path).map_err(named)?;
-        return Ok(Box::new(Reader::open(file, limits)?));
+        return Ok(Box::new(Reader::open(file, settings.limits)?));
     }
-    Ok(Box::new(BaseCheckpoint::new(Checkpoint::open(path)?)?))
+    Ok(Box::new(BaseCheckpoint::new_with(Checkpoint::open(path)?, &settings.watch)?))
 }
 
 /// Opens `source` to `*reader`, in the way that is said.

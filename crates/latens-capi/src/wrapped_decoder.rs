@@ -39,7 +39,8 @@ impl<T: Number> AnyDecoder for ChunkDecoder<T> {
 }
 
 /// Reads the header at the start of `src`: `*decoder`, to be freed by lt_pco_file_decoder_free, and in
-/// `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks, may be NULL.
+/// `*consumed`, unless NULL, the bytes it takes. `options`, which bound the chunks and watch their
+/// pages until the last of the chunks is freed, may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_pco_file_decoder_new(
     src: *const c_void,
@@ -57,7 +58,8 @@ pub unsafe extern "C" fn lt_pco_file_decoder_new(
         let settings = decode(options)?;
         let src = raw::input::<u8>(src.cast(), src_size, "src")?;
         let (made, size) = FileDecoder::new(src, settings.limits)?;
-        raw::store(decoder, Box::into_raw(Box::new(lt_pco_file_decoder { decoder: made })));
+        let made = lt_pco_file_decoder { decoder: made.watched(&settings.watch) };
+        raw::store(decoder, Box::into_raw(Box::new(made)));
         raw::store(consumed, size);
         Ok(())
     })

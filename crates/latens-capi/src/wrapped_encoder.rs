@@ -41,7 +41,7 @@ impl<T: Number> AnyEncoder for ChunkEncoder<T> {
 }
 
 /// Begins a wrapped file: `*encoder`, to be freed by lt_pco_file_encoder_free. `options` may be NULL;
-/// of them level, mode, delta and favor count.
+/// of them level, mode, delta, favor and watch count, the last for chunks until the encoder is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_pco_file_encoder_new(
     options: *const lt_pco_options,
@@ -52,8 +52,9 @@ pub unsafe extern "C" fn lt_pco_file_encoder_new(
     guard(error, || unsafe {
         raw::store(encoder, std::ptr::null_mut());
         raw::required(encoder, "encoder")?;
-        let config = encode(options)?.config;
-        let made = Box::new(lt_pco_file_encoder { encoder: FileEncoder::new(config) });
+        let settings = encode(options)?;
+        let watched = FileEncoder::new(settings.config).watched(&settings.watch);
+        let made = Box::new(lt_pco_file_encoder { encoder: watched });
         raw::store(encoder, Box::into_raw(made));
         Ok(())
     })

@@ -29,6 +29,106 @@ static void again(struct seen *seen, uint64_t most) {
     seen->most = most;
 }
 
+static void watched_dbp(struct seen *seen, const int64_t *numbers, int64_t *back) {
+    lt_error error;
+    lt_buffer stream, values, plain;
+    lt_dbp_options options;
+    lt_dbp_options_init(&options, sizeof options);
+    CHECK(options.watch == NULL && options.watch_data == NULL && options.block_size == 0);
+    options.watch = told;
+    options.watch_data = seen;
+    again(seen, UINT64_MAX);
+    OK(lt_dbp_encode_with(LT_TYPE_I64, numbers, N, &options, &stream, &error));
+    CHECK(seen->done == N && seen->calls > 1);
+    OK(lt_dbp_encode(LT_TYPE_I64, numbers, N, 0, 0, &plain, &error));
+    CHECK(plain.size == stream.size && memcmp(plain.data, stream.data, plain.size) == 0);
+    again(seen, 1);
+    FAILS(LT_STATUS_STOPPED, lt_dbp_encode_with(LT_TYPE_I64, numbers, N, &options, &values, &error));
+    CHECK(values.data == NULL && seen->done < N);
+    size_t written = 1;
+    again(seen, 1);
+    FAILS(LT_STATUS_STOPPED, lt_dbp_encode_into_with(LT_TYPE_I64, numbers, N, &options, plain.data,
+                                                     plain.size, &written, &error));
+    CHECK(written == 0);
+    OK(lt_dbp_encode_into_with(LT_TYPE_I64, numbers, N, NULL, plain.data, plain.size, &written, &error));
+    CHECK(written == stream.size && memcmp(plain.data, stream.data, written) == 0);
+    options.block_size = 100;
+    FAILS(LT_STATUS_INVALID_ARGUMENT,
+          lt_dbp_encode_with(LT_TYPE_I64, numbers, N, &options, &values, &error));
+    lt_buffer_free(&plain);
+
+    lt_decode_options decode;
+    lt_decode_options_init(&decode, sizeof decode);
+    decode.watch = told;
+    decode.watch_data = seen;
+    again(seen, UINT64_MAX);
+    OK(lt_dbp_decode(stream.data, stream.size, LT_TYPE_I64, &decode, &values, NULL, NULL, &error));
+    CHECK(seen->done == N);
+    lt_buffer_free(&values);
+    again(seen, 0);
+    FAILS(LT_STATUS_STOPPED,
+          lt_dbp_decode(stream.data, stream.size, LT_TYPE_I64, &decode, &values, NULL, NULL, &error));
+    size_t count;
+    again(seen, 0);
+    FAILS(LT_STATUS_STOPPED, lt_dbp_decode_into(stream.data, stream.size, LT_TYPE_I64, &decode, back, N,
+                                                &count, NULL, &error));
+    lt_buffer_free(&stream);
+}
+
+/* Chunks and pages in a container of the caller's own. */
+static void watched_pages(struct seen *seen, const int64_t *numbers, int64_t *back) {
+    const size_t lens[1] = {N};
+    lt_error error;
+    lt_pco_options options;
+    lt_pco_options_init(&options, sizeof options);
+    options.level = 1;
+    options.watch = told;
+    options.watch_data = seen;
+    lt_pco_file_encoder *file;
+    lt_pco_chunk_encoder *chunk;
+    OK(lt_pco_file_encoder_new(&options, &file, &error));
+    again(seen, 0);
+    FAILS(LT_STATUS_STOPPED,
+          lt_pco_chunk_encoder_new(file, LT_TYPE_I64, numbers, N, lens, 1, &chunk, &error));
+    CHECK(chunk == NULL && seen->done == 0);
+    again(seen, UINT64_MAX);
+    OK(lt_pco_chunk_encoder_new(file, LT_TYPE_I64, numbers, N, lens, 1, &chunk, &error));
+    CHECK(seen->done == N && seen->calls > 1);
+    lt_buffer header, meta, page;
+    OK(lt_pco_file_encoder_header(file, &header, &error));
+    OK(lt_pco_chunk_encoder_meta(chunk, &meta, &error));
+    OK(lt_pco_chunk_encoder_page(chunk, 0, &page, &error));
+
+    lt_decode_options decode;
+    lt_decode_options_init(&decode, sizeof decode);
+    decode.watch = told;
+    decode.watch_data = seen;
+    lt_pco_file_decoder *reader;
+    lt_pco_chunk_decoder *decoder;
+    OK(lt_pco_file_decoder_new(header.data, header.size, &decode, &reader, NULL, &error));
+    OK(lt_pco_chunk_decoder_new(reader, LT_TYPE_I64, meta.data, meta.size, &decoder, NULL, &error));
+    size_t bytes = N * sizeof *back;
+    memset(back, 0x5a, bytes);
+    again(seen, UINT64_MAX);
+    OK(lt_pco_chunk_decoder_page(decoder, page.data, page.size, back, N, NULL, &error));
+    CHECK(seen->done == N && seen->calls > 1 && memcmp(back, numbers, bytes) == 0);
+    memset(back, 0x5a, bytes);
+    size_t consumed = 1;
+    again(seen, 1);
+    FAILS(LT_STATUS_STOPPED,
+          lt_pco_chunk_decoder_page(decoder, page.data, page.size, back, N, &consumed, &error));
+    CHECK(consumed == 0 && error.values_before == seen->done && seen->done < N);
+    CHECK(memcmp(back, numbers, seen->done * sizeof *back) == 0);
+    CHECK(((uint8_t *)back)[seen->done * sizeof *back] == 0x5a);
+    lt_pco_chunk_decoder_free(decoder);
+    lt_pco_file_decoder_free(reader);
+    lt_pco_chunk_encoder_free(chunk);
+    lt_pco_file_encoder_free(file);
+    lt_buffer_free(&page);
+    lt_buffer_free(&meta);
+    lt_buffer_free(&header);
+}
+
 static void watched_pco(struct seen *seen) {
     lt_error error;
     int64_t *numbers = exactly(N * sizeof *numbers), *back = exactly(N * sizeof *numbers);
@@ -85,24 +185,8 @@ static void watched_pco(struct seen *seen) {
         lt_buffer_free(&file);
     }
 
-    lt_buffer stream, values;
-    OK(lt_dbp_encode(LT_TYPE_I64, numbers, N, 0, 0, &stream, &error));
-    lt_decode_options decode;
-    lt_decode_options_init(&decode, sizeof decode);
-    decode.watch = told;
-    decode.watch_data = seen;
-    again(seen, UINT64_MAX);
-    OK(lt_dbp_decode(stream.data, stream.size, LT_TYPE_I64, &decode, &values, NULL, NULL, &error));
-    CHECK(seen->done == N);
-    lt_buffer_free(&values);
-    again(seen, 0);
-    FAILS(LT_STATUS_STOPPED,
-          lt_dbp_decode(stream.data, stream.size, LT_TYPE_I64, &decode, &values, NULL, NULL, &error));
-    size_t count;
-    again(seen, 0);
-    FAILS(LT_STATUS_STOPPED, lt_dbp_decode_into(stream.data, stream.size, LT_TYPE_I64, &decode, back, N,
-                                                &count, NULL, &error));
-    lt_buffer_free(&stream);
+    watched_dbp(seen, numbers, back);
+    watched_pages(seen, numbers, back);
     free(numbers);
     free(back);
 }

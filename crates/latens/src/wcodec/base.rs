@@ -1,6 +1,7 @@
 //! Another checkpoint, against which one is coded.
 
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 use crate::wcodec::checkpoint::{Checkpoint, ReadAt};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::hash::ModelHash;
@@ -35,8 +36,17 @@ impl BaseCheckpoint {
     /// # Errors
     /// I/O.
     pub fn new(checkpoint: Checkpoint) -> Result<Self> {
+        Self::new_with(checkpoint, &Watch::NONE)
+    }
+
+    /// The same, asking `watch` before each tensor.
+    ///
+    /// # Errors
+    /// I/O, and that of the watch.
+    pub fn new_with(checkpoint: Checkpoint, watch: &Watch) -> Result<Self> {
         let mut hash = ModelHash::new();
         for (i, t) in checkpoint.tensors.iter().enumerate() {
+            watch.ask()?;
             hash.tensor(&t.name, t.dtype.name(), &t.shape, &bytes(&checkpoint, i)?);
         }
         let names = checkpoint.tensors.iter().enumerate();

@@ -11,6 +11,7 @@ use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::{DeltaEncoding, Mode};
+use crate::watch::Watch;
 use std::sync::Arc;
 
 /// Knows the format version of a wrapped file.
@@ -18,6 +19,7 @@ use std::sync::Arc;
 pub struct FileDecoder {
     version: FormatVersion,
     limits: Limits,
+    watch: Watch,
 }
 
 impl FileDecoder {
@@ -28,7 +30,14 @@ impl FileDecoder {
     pub fn new(src: &[u8], limits: Limits) -> Result<(Self, usize)> {
         let mut r = BitReader::new(src, 0);
         let version = FormatVersion::read(&mut r)?;
-        Ok((Self { version, limits }, r.bit() / 8))
+        Ok((Self { version, limits, watch: Watch::NONE }, r.bit() / 8))
+    }
+
+    /// The same, whose chunks tell `watch` of numbers in [`ChunkDecoder::decode_page`], of 2^18 at most
+    /// at once.
+    #[must_use]
+    pub fn watched(&self, watch: &Watch) -> Self {
+        Self { watch: watch.clone(), ..self.clone() }
     }
 
     /// The version of the format.
@@ -44,7 +53,8 @@ impl FileDecoder {
         let mut r = BitReader::new(src, 0);
         let meta = ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, self.limits)?;
         let tables = ChunkTables::new(meta, usize::MAX / 2, self.limits, &Workshop::default())?;
-        Ok((ChunkDecoder { tables: Arc::new(tables), limits: self.limits }, r.bit() / 8))
+        let (limits, watch) = (self.limits, self.watch.clone());
+        Ok((ChunkDecoder { tables: Arc::new(tables), limits, watch }, r.bit() / 8))
     }
 }
 
@@ -53,6 +63,7 @@ impl FileDecoder {
 pub struct ChunkDecoder<T: Number> {
     tables: Arc<ChunkTables<T::L>>,
     limits: Limits,
+    watch: Watch,
 }
 
 impl<T: Number> ChunkDecoder<T> {
@@ -88,16 +99,20 @@ impl<T: Number> ChunkDecoder<T> {
     /// Decodes a whole page of `dst.len()` numbers; returns how many bytes it takes.
     ///
     /// # Errors
-    /// As [`ChunkDecoder::page_decoder`], and when the page is not sound; of `dst` then only the
-    /// first [`Error::values_before`] numbers have changed.
+    /// As [`ChunkDecoder::page_decoder`], and when the page is not sound; that of the watch. Of `dst`
+    /// then only the first [`Error::values_before`] numbers have changed.
     pub fn decode_page(&self, src: &[u8], dst: &mut [T]) -> Result<usize> {
         if src.len() <= SHORT
+            && self.watch == Watch::NONE
             && let Some(bytes) = self.decode_short(src, dst)?
         {
             return Ok(bytes);
         }
         let mut page = self.page_decoder(src, dst.len())?;
-        page.read(dst)?;
+        match self.watch == Watch::NONE {
+            true => page.read(dst).map(|_| ())?,
+            false => self.read_watched(&mut page, dst)?,
+        }
         let bytes = page.end().map_err(|e| e.after_values(dst.len() as u64))?;
         page.state.give_back(&self.tables);
         Ok(bytes)
@@ -106,8 +121,24 @@ impl<T: Number> ChunkDecoder<T> {
 
 /// Bytes up to which a page is copied: batches near its end would be, one by one.
 const SHORT: usize = 1 << 14;
+/// Numbers between two steps that a watch is told of.
+const STEP: usize = 1 << 18;
 
 impl<T: Number> ChunkDecoder<T> {
+    /// Reads all of a page, telling the watch of each stretch.
+    fn read_watched(&self, page: &mut PageDecoder<'_, T>, dst: &mut [T]) -> Result<()> {
+        let mut done = 0;
+        for piece in dst.chunks_mut(STEP) {
+            page.read(piece).map_err(|e| {
+                let before = e.values_before().unwrap_or(0);
+                e.after_values(done + before)
+            })?;
+            done += piece.len() as u64;
+            self.watch.done(piece.len() as u64).map_err(|e| e.after_values(done))?;
+        }
+        Ok(())
+    }
+
     /// [`ChunkDecoder::decode_page`] by a copy of `src` with room behind it; `None` where anything
     /// is wrong, and `dst` then holds no more than right numbers and what it held.
     fn decode_short(&self, src: &[u8], dst: &mut [T]) -> Result<Option<usize>> {
@@ -211,6 +242,7 @@ mod tests {
     use super::*;
     use crate::pco::wrapped::FileEncoder;
     use crate::pco::{Config, DeltaSpec, ModeSpec};
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     #[test]
     fn pages_are_limited() -> Result<()> {
@@ -270,6 +302,48 @@ mod tests {
                 check(&[&sound[..], &[0xff; 50]].concat());
             }
         }
+        Ok(())
+    }
+
+    #[test]
+    fn chunks_and_pages_are_watched() -> Result<()> {
+        let numbers: Vec<u32> = (0..600_000).map(|i| i / 3 % 1000).collect();
+        let told = Arc::new(AtomicU64::new(0));
+        let until = |most: u64| {
+            told.store(0, Relaxed);
+            let told = Arc::clone(&told);
+            Watch::new(move |step| match told.fetch_add(step.done, Relaxed) + step.done {
+                done if done >= most => Err(Error::stopped()),
+                _ => Ok(()),
+            })
+        };
+        let plain = FileEncoder::new(Config::default().level(1));
+        let chunk = plain.watched(&until(u64::MAX)).chunk_encoder(&numbers, &[600_000])?;
+        assert_eq!(told.load(Relaxed), 600_000);
+        let stopped = plain.watched(&until(0)).chunk_encoder(&numbers, &[600_000]);
+        assert!(stopped.unwrap_err().is_stopped());
+        assert_eq!(told.load(Relaxed), 0);
+
+        let (mut header, mut meta, mut page) = (Vec::new(), Vec::new(), Vec::new());
+        plain.write_header(&mut header)?;
+        chunk.write_meta(&mut meta)?;
+        chunk.write_page(0, &mut page)?;
+        let file = FileDecoder::new(&header, Limits::default())?.0;
+        let mut back = vec![7; 600_000];
+        let watched = file.watched(&until(u64::MAX)).chunk_decoder::<u32>(&meta)?.0;
+        assert_eq!(watched.decode_page(&page, &mut back)?, page.len());
+        assert!(told.load(Relaxed) == 600_000 && back == numbers);
+        back.fill(u32::MAX);
+        let stopped = file.watched(&until(300_000)).chunk_decoder::<u32>(&meta)?.0;
+        let error = stopped.decode_page(&page, &mut back).unwrap_err();
+        assert_eq!((error.is_stopped(), error.values_before()), (true, Some(1 << 19)));
+        assert_eq!(back[..1 << 19], numbers[..1 << 19]);
+        assert!(back[1 << 19..].iter().all(|n| *n == u32::MAX));
+        // What is damaged is said with all that was decoded before, in earlier stretches too.
+        let cut = &page[..page.len() * 9 / 10];
+        let errors = [&watched, &file.chunk_decoder::<u32>(&meta)?.0]
+            .map(|chunk| chunk.decode_page(cut, &mut back).unwrap_err());
+        assert_eq!(errors[0].values_before(), errors[1].values_before());
         Ok(())
     }
 

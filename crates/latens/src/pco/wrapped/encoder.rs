@@ -8,6 +8,7 @@ use crate::pco::encode::chunk::Chunk;
 use crate::pco::encode::split;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::{DeltaEncoding, Mode};
+use crate::watch::Watch;
 use std::io::Write;
 
 /// Writes the header of a wrapped file and makes its chunks.
@@ -20,6 +21,13 @@ impl FileEncoder {
     /// All chunks share a configuration.
     pub fn new(config: Config) -> Self {
         Self { config }
+    }
+
+    /// The same, which asks `watch` between the steps of a chunk's plan, and tells it of the chunk's
+    /// numbers behind them.
+    #[must_use]
+    pub fn watched(&self, watch: &Watch) -> Self {
+        Self { config: Config { watch: watch.clone(), ..self.config.clone() } }
     }
 
     /// Writes the wrapped header; returns its bytes.
@@ -36,7 +44,7 @@ impl FileEncoder {
     /// sum to the count of numbers.
     ///
     /// # Errors
-    /// Invalid argument when the lengths or the configuration do not fit.
+    /// Invalid argument when the lengths or the configuration do not fit; that of the watch.
     pub fn chunk_encoder<T: Number>(
         &self,
         numbers: &[T],
@@ -46,7 +54,9 @@ impl FileEncoder {
             return Err(Error::invalid("a page without numbers"));
         }
         let latents = split::ordered(numbers);
-        Ok(ChunkEncoder { chunk: Chunk::new(latents, T::TYPE, page_lens, &self.config)? })
+        let chunk = Chunk::new(latents, T::TYPE, page_lens, &self.config)?;
+        self.config.watch.done(numbers.len() as u64)?;
+        Ok(ChunkEncoder { chunk })
     }
 }
 
