@@ -9,6 +9,7 @@ use super::table::Table;
 use super::{Done, Finish, Row, Unpack, Walk, unpack, walk};
 use crate::dispatch::Present;
 use crate::latent::Latent;
+use std::sync::OnceLock;
 
 /// Steps of each lane that are taken at once.
 const STEPS: usize = 8;
@@ -23,31 +24,40 @@ const MOST_SUMS: usize = 8;
 /// The symbol that nearly all slots have.
 #[derive(Clone, Debug)]
 pub(crate) struct Quiet<L> {
-    /// By slot, where so many steps without bits lead.
-    jumps: Vec<u16>,
     latent: L,
+    /// Upper half of its nodes.
+    payload: u64,
+    /// By slot, where so many steps without bits lead; made once there is much to decode, as it takes longer than a table.
+    jumps: OnceLock<Vec<u16>>,
 }
 
 impl<L: Latent> Quiet<L> {
-    /// `heads` are the symbols', as nodes have them.
-    pub(super) fn of(symbols: &[Symbol<L>], heads: &[u64], nodes: &[Node]) -> Option<Self> {
+    /// `heads` are the symbols', as nodes have them, of so many slots.
+    pub(super) fn of(symbols: &[Symbol<L>], heads: &[u64], slots: usize) -> Option<Self> {
         let (heaviest, head) = symbols.iter().zip(heads).max_by_key(|(s, _)| s.weight)?;
-        let others = nodes.len() - heaviest.weight as usize;
-        if others == 0 || others * SHARE > nodes.len() || symbols.iter().any(|s| s.offset_bits > 0)
-        {
+        let others = slots - heaviest.weight as usize;
+        if others == 0 || others * SHARE > slots || symbols.iter().any(|s| s.offset_bits > 0) {
+            return None;
+        }
+        Some(Self { latent: heaviest.lower, payload: head >> 32, jumps: OnceLock::new() })
+    }
+
+    /// The jumps, if they are there or so many numbers are worth making them.
+    fn jumps(&self, nodes: &[Node], numbers: usize) -> Option<&[u16]> {
+        if self.jumps.get().is_none() && numbers < nodes.len() {
             return None;
         }
         let jump = |from: u16| {
             (0..STEPS).try_fold(from, |slot, _| {
                 let node = nodes[usize::from(slot)];
-                let is_quiet = node.bits() == 0 && u64::from(node.payload()) == head >> 32;
+                let is_quiet = node.bits() == 0 && u64::from(node.payload()) == self.payload;
                 #[expect(clippy::cast_possible_truncation, reason = "a slot")]
                 is_quiet.then_some(node.base() as u16)
             })
         };
         #[expect(clippy::cast_possible_truncation, reason = "2^14 slots at most")]
-        let jumps = (0..nodes.len() as u16).map(|slot| jump(slot).unwrap_or(LOUD)).collect();
-        Some(Self { jumps, latent: heaviest.lower })
+        let all = || (0..nodes.len() as u16).map(|slot| jump(slot).unwrap_or(LOUD)).collect();
+        Some(self.jumps.get_or_init(all))
     }
 }
 
@@ -79,6 +89,7 @@ impl<L: Latent> Row<'_, L> {
         if !has_bytes(bit) || bit > end || moments.len() > MOST_SUMS {
             return None;
         }
+        let jumps = quiet.jumps(&table.nodes, dst.len())?;
         let mut now = State { slots: *states, moments: [L::default(); MOST_SUMS], bit };
         now.moments[..moments.len()].copy_from_slice(moments);
         let (mut before, mut batches) = (now, 0);
@@ -89,7 +100,7 @@ impl<L: Latent> Row<'_, L> {
             } else {
                 present.call(
                     #[inline(always)]
-                    || latents(table, quiet, bytes, &mut next, dst),
+                    || latents(table, (quiet.latent, jumps), bytes, &mut next, dst),
                 )?;
             }
             if next.bit > end || !has_bytes(next.bit) {
@@ -124,13 +135,13 @@ impl<L: Latent> Row<'_, L> {
 #[inline(always)]
 fn latents<L: Latent>(
     table: &Table<L>,
-    quiet: &Quiet<L>,
+    (latent, jumps): (L, &[u16]),
     bytes: &[u8],
     state: &mut State<L>,
     dst: &mut [L; BATCH],
 ) -> Option<()> {
     let Lowers::Near(least) = table.lowers else { return None };
-    let (jumps, nodes) = (&*quiet.jumps, &*table.nodes);
+    let nodes = &*table.nodes;
     let [mut a, mut b, mut c, mut d] = state.slots;
     let (mut bit, mut done) = (state.bit, 0);
     while done < BATCH {
@@ -138,7 +149,7 @@ fn latents<L: Latent>(
         if (next[0] | next[1] | next[2] | next[3]) < LOUD {
             [a, b, c, d] = [next[0].into(), next[1].into(), next[2].into(), next[3].into()];
             for x in &mut dst[done..done + LANES * STEPS] {
-                *x = quiet.latent;
+                *x = latent;
             }
             done += LANES * STEPS;
             continue;

@@ -115,7 +115,7 @@ impl<L: Latent> Table<L> {
             [s] if log == 0 => Some((s.lower, s.offset_bits)),
             _ => None,
         };
-        let quiet = Quiet::of(symbols, &emitted.heads, &nodes);
+        let quiet = Quiet::of(symbols, &emitted.heads, nodes.len());
         let Emitted { lowers, max_offset_bits, offsets, .. } = emitted;
         Some(Self { nodes, lowers, single, max_bits, max_offset_bits, offsets, quiet })
     }
