@@ -20,7 +20,7 @@ use latens_kernels::tans::{Both, Codes, PairsDone, Side};
 /// Batches at a time: their latents stay in the nearest cache.
 const AT_ONCE: usize = 8;
 
-/// A variable and its latents.
+/// A variable and its latents, for which there is room once there are batches to decode.
 struct Latents<'a, L> {
     decoder: &'a mut VariableDecoder<L>,
     table: &'a Table<L>,
@@ -29,7 +29,7 @@ struct Latents<'a, L> {
 
 impl<'a, L: Latent> Latents<'a, L> {
     fn new(decoder: &'a mut VariableDecoder<L>, table: &'a Table<L>) -> Self {
-        Self { decoder, table, all: vec![L::ZERO; AT_ONCE * BATCH_N] }
+        Self { decoder, table, all: Vec::new() }
     }
 
     fn side<'b>(
@@ -38,6 +38,7 @@ impl<'a, L: Latent> Latents<'a, L> {
     ) -> Option<(Side<'b, L>, &'b mut [L], &'b mut [L])> {
         let table = self.table.walked()?;
         let (states, moments, _) = self.decoder.slots_and_moments();
+        self.all.resize(AT_ONCE * BATCH_N, L::ZERO);
         Some((Side { table, states, codes }, moments, &mut self.all))
     }
 }
@@ -134,16 +135,19 @@ impl<L: Latent> Rows<'_, '_, L> {
         let present = Present::in_use();
         let Self { ahead, left, state_n, codes: [codes, others], bits, from } = self;
         let mut filled = 0;
-        if let (None, Some(table)) = (*ahead, first.table.walked())
-            && *left >= state_n + BATCH_N
-            && bits.len() >= BATCH_N
-        {
+        let (Some(table), Some(_)) = (first.table.walked(), second.table.walked()) else {
+            return (0, Ok(()));
+        };
+        if ahead.is_none() && *left >= state_n + BATCH_N && bits.len() >= BATCH_N {
             let (ways, slots) = (Some(table.ways()), first.decoder.slots());
             *ahead = batch::walk_whole(table, ways, slots, from.src, *from.bit, codes);
         }
         while let Some(before) = *ahead {
             let batches = batch::followed(left.saturating_sub(state_n));
             let count = batches.min((bits.len() - filled) / BATCH_N).min(AT_ONCE);
+            if count == 0 {
+                break;
+            }
             let mut ends = [0; AT_ONCE];
             let (Some((one, moments, one_dst)), Some((other, _, other_dst))) =
                 (first.side(codes), second.side(others))
