@@ -28,7 +28,7 @@ impl Order {
         let config = Config::default().level(self.level).threads(self.threads).watch(watch.clone());
         config.validate()?;
         let held: Option<Box<dyn Base>> =
-            self.base.as_deref().map(|path| base(path, Limits::default())).transpose()?;
+            self.base.as_deref().map(|path| base(path, Limits::default(), &watch)).transpose()?;
         let name = self.base.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let against = held.as_ref().map(|base| BaseFile { base: &**base, name: &name });

@@ -6,8 +6,8 @@ use crate::wcodec::base;
 use dlpark::ffi::{DLDevice, DLManagedTensor, DLManagedTensorVersioned};
 use dlpark::python::{DlpackExporter, ExportRequest, export_dlpack};
 use dlpark::{DlpackFlags, Managed};
-use latens::Limits;
 use latens::wcodec::Reader;
+use latens::{Limits, Watch};
 use latens_cuda::{DeviceTensor, Error, Gpu, GpuReader};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -135,7 +135,7 @@ impl GpuFile {
             let file = File::open(path).map_err(latens::Error::from)?;
             let mut reader = Reader::open(file, Limits::default())?.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(self::base(&path, Limits::default())?)?;
+                reader = reader.with_base(self::base(&path, Limits::default(), &Watch::NONE)?)?;
             }
             Ok(GpuFile { reader: GpuReader::new(gpu, reader) })
         };

@@ -8,7 +8,7 @@ use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::view::Values;
 use latens::wcodec::{Base, BaseCheckpoint, Reader};
-use latens::{Error, Limits};
+use latens::{Error, Limits, Watch};
 use pyo3::prelude::*;
 use std::fs::File;
 use std::io::{self, Write};
@@ -39,12 +39,13 @@ impl ReadAt for Source {
     }
 }
 
-/// The checkpoint at `path` as a base: a `.wcodec`, within `limits`, or what one is made from.
-pub(crate) fn base(path: &Path, limits: Limits) -> latens::Result<Box<dyn Base>> {
+/// The checkpoint at `path` as a base: a `.wcodec`, within `limits`, or what one is made from, which is read for
+/// its checksums.
+pub(crate) fn base(path: &Path, limits: Limits, watch: &Watch) -> latens::Result<Box<dyn Base>> {
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
         return Ok(Box::new(Reader::open(File::open(path)?, limits)?));
     }
-    Ok(Box::new(BaseCheckpoint::new(Checkpoint::open(path)?)?))
+    Ok(Box::new(BaseCheckpoint::new_with(Checkpoint::open(path)?, watch)?))
 }
 
 /// Name, type, shape, bytes decoded, bytes stored, and the tensor that it shares its bytes with.
@@ -86,7 +87,7 @@ impl WcodecReader {
         salvage: bool,
     ) -> PyResult<Self> {
         let limits = limits(max_output, max_alloc);
-        run(py, None, 0, |_| {
+        run(py, None, 0, |job| {
             let source = match (path, data) {
                 (Some(path), _) => Source::File(File::open(path)?),
                 (None, data) => Source::Bytes(data.unwrap_or_default()),
@@ -99,7 +100,7 @@ impl WcodecReader {
             };
             let mut reader = reader.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(self::base(&path, limits)?)?;
+                reader = reader.with_base(self::base(&path, limits, &job.watch())?)?;
             }
             Ok(Self { reader, damage })
         })

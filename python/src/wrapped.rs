@@ -38,8 +38,9 @@ impl FileEncoder {
         let encoder = with_number_type!(number_type(array)?, T => {
             let held = readable::<T>(array)?;
             let numbers = held.as_slice()?;
-            run(py, None, 0, |_| {
-                let encoder = self.encoder.chunk_encoder(numbers, &page_lens)?;
+            run(py, None, 0, |job| {
+                let encoder = self.encoder.watched(&job.watch());
+                let encoder = encoder.chunk_encoder(numbers, &page_lens)?;
                 Ok(Box::new(encoder) as Box<dyn AnyEncoder>)
             })
         })?;

@@ -5,7 +5,7 @@ use super::{Latent, PairsDone, Side};
 use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use {
-    super::shadow::MOST_SUMS,
+    super::shadow,
     super::slot::Lowers,
     super::stream::{LANES, Stream},
     super::{Codes, Unpack, Walk},
@@ -54,7 +54,7 @@ impl<A: Latent, B: Latent> Both<'_, A, B> {
     #[inline]
     pub fn run(self, present: Present) -> Option<PairsDone> {
         #[cfg(target_arch = "x86_64")]
-        if Self::are_fast(present) && self.moments.len() <= MOST_SUMS {
+        if Self::are_fast(present) && self.moments.len() <= shadow::MOST_SUMS {
             return self.with_avx512(present);
         }
         let _ = (present, BATCH);
@@ -95,11 +95,7 @@ impl<A: Latent, B: Latent> Both<'_, A, B> {
         for (codes, ways) in codes.iter_mut().zip(ways) {
             codes.are_of(ways, BATCH);
         }
-        let (order, sums) = match &*moments {
-            [] => (0, [0; 2]),
-            [last] => (1, [last.widen(), 0]),
-            [first, last, ..] => (2, [last.widen(), first.widen()]),
-        };
+        let sums = shadow::first_sums(moments).map(A::widen);
         let both = avx512::Both {
             nodes: ways.map(|ways| ways.nodes),
             states,
@@ -108,7 +104,7 @@ impl<A: Latent, B: Latent> Both<'_, A, B> {
             codes_at,
             least: [least.widen(), second_least.widen()],
             sums,
-            order,
+            order: moments.len(),
             dst: [dst.0.as_mut_ptr().expose_provenance(), dst.1.as_mut_ptr().expose_provenance()],
             ends: ends.as_mut_ptr().expose_provenance(),
             count,
@@ -122,12 +118,7 @@ impl<A: Latent, B: Latent> Both<'_, A, B> {
         for end in &mut ends[..done.batches] {
             *end -= bytes.as_ptr().addr() * 8;
         }
-        let sums = done.sums.map(A::from_low);
-        match moments {
-            [] => {}
-            [last] => *last = sums[0],
-            [first, last, ..] => (*last, *first) = (sums[0], sums[1]),
-        }
+        shadow::take_sums(moments, || done.sums.map(A::from_low));
         let bit = (done.at - bytes.as_ptr().addr()) * 8 + done.bit;
         Some(PairsDone { batches: done.batches, bit, of_distances: done.of_second })
     }

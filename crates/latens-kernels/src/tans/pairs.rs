@@ -123,11 +123,7 @@ impl<L: Latent> Pairs<'_, L> {
             Lowers::Near(least) => least.widen(),
             Lowers::Far(_) => 0,
         });
-        let (order, sums) = match &*moments {
-            [] => (0, [0; 2]),
-            [last] => (1, [last.widen(), 0]),
-            [first, last, ..] => (2, [last.widen(), first.widen()]),
-        };
+        let sums = shadow::first_sums(moments).map(L::widen);
         let pairs = avx512::Pairs {
             nodes: tables.map(|table| &*table.nodes),
             states,
@@ -139,7 +135,7 @@ impl<L: Latent> Pairs<'_, L> {
             least,
             max_offset_bits,
             sums,
-            order,
+            order: moments.len(),
             base: base.widen(),
             whole: room.as_mut_ptr_range().end.expose_provenance(),
             dst: dst.as_mut_ptr().expose_provenance(),
@@ -151,12 +147,7 @@ impl<L: Latent> Pairs<'_, L> {
         // SAFETY: the set is present; all nodes, latents and lower bounds are there, as the checks have found, and
         // bytes for the first batch of both variables. Later ones begin no later than `last`, so that they end within the bytes.
         let done = unsafe { avx512::walk_pairs(pairs) };
-        let sums = done.sums.map(L::from_low);
-        match moments {
-            [] => {}
-            [last] => *last = sums[0],
-            [first, last, ..] => (*last, *first) = (sums[0], sums[1]),
-        }
+        shadow::take_sums(moments, || done.sums.map(L::from_low));
         let bit = (done.at - bytes.as_ptr().addr()) * 8 + done.bit;
         Some(PairsDone { batches: done.batches, bit, of_distances: done.of_second })
     }

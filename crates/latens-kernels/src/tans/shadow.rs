@@ -102,27 +102,40 @@ impl<L: Latent> Shadow<'_, L> {
         })
     }
 
-    /// What the sums of latents that come last and first begin with, as far as there are such.
+    /// What its sums begin with, see [`first_sums`].
     pub(crate) fn sums(&self) -> [L; MOST_SUMS] {
-        // A loop over so few becomes vectors under masks, which are waited for.
-        match *self.moments {
-            [] => [L::default(); MOST_SUMS],
-            [last] => [last, L::default()],
-            [.., first, last] => [last, first],
-        }
+        first_sums(self.moments)
     }
 }
 
 impl<L: Latent> Shadow<'_, L> {
-    /// Takes the sums back, in the order of [`Shadow::sums`].
+    /// Takes the sums back, see [`take_sums`].
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn take_sums(&mut self, sums: impl FnOnce() -> [L; MOST_SUMS]) {
-        match self.moments {
-            [] => {}
-            [moment] => [*moment, _] = sums(),
-            [.., first, last] => [*last, *first] = sums(),
-        }
+        take_sums(self.moments, sums);
+    }
+}
+
+/// What the sums of latents that come last and first begin with, as far as there are such.
+#[inline(always)]
+pub(crate) fn first_sums<L: Latent>(moments: &[L]) -> [L; MOST_SUMS] {
+    // A loop over so few becomes vectors under masks, which are waited for.
+    match *moments {
+        [] => [L::default(); MOST_SUMS],
+        [last] => [last, L::default()],
+        [.., first, last] => [last, first],
+    }
+}
+
+/// Takes sums back, in the order of [`first_sums`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn take_sums<L: Latent>(moments: &mut [L], sums: impl FnOnce() -> [L; MOST_SUMS]) {
+    match moments {
+        [] => {}
+        [moment] => [*moment, _] = sums(),
+        [.., first, last] => [*last, *first] = sums(),
     }
 }
 
