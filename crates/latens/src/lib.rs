@@ -108,6 +108,7 @@ pub mod limits;
 pub mod number;
 pub mod pco;
 mod spare;
+mod threads;
 mod watch;
 pub mod wcodec;
 

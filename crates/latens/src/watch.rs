@@ -1,9 +1,9 @@
-//! How a long call works: who is told of it and can end it, and on how many threads.
+//! Who is told of a long call and can end it.
 
 use crate::error::{Error, Result};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a [`Watch`] is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,15 +126,6 @@ impl PartialEq for Watch {
     }
 }
 
-/// Threads in force: 0 stands for as many as there are cores, which is found out once.
-pub(crate) fn threads(asked: usize) -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    match asked {
-        0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)),
-        n => n,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,11 +155,5 @@ mod tests {
         // Told once, and that once is enough.
         assert_eq!(seen.load(Ordering::Relaxed), 7);
         assert_eq!(second.done(1).unwrap_err().what(), "seven");
-    }
-
-    #[test]
-    fn no_threads_are_all_cores() {
-        assert!(threads(0) >= 1);
-        assert_eq!(threads(3), 3);
     }
 }

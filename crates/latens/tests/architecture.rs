@@ -3,7 +3,7 @@
 //! ```text
 //! wcodec → pco → ans → bits → latens-kernels
 //!     delta_binary_packed → bits
-//!             all of them → number → limits, watch → error
+//!             all of them → number → limits, watch, threads → error
 //!                     pco → spare
 //! ```
 //! A module may use what lies below it, not what lies beside or above it.
@@ -15,17 +15,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Top-level modules and what each of them may use. A new module must be added here, and drawn.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("error", &[]),
     ("spare", &[]),
+    ("threads", &[]),
     ("watch", &["error"]),
     ("limits", &["error"]),
     ("number", &["kernels", "limits", "error"]),
     ("bits", &["kernels", "number", "limits", "error"]),
     ("ans", &["bits", "kernels", "number", "limits", "error"]),
-    ("pco", &["ans", "bits", "kernels", "number", "limits", "watch", "spare", "error"]),
-    ("delta_binary_packed", &["bits", "kernels", "number", "limits", "watch", "error"]),
-    ("wcodec", &["pco", "ans", "bits", "kernels", "number", "limits", "watch", "error"]),
+    ("pco", &["ans", "bits", "kernels", "number", "limits", "watch", "threads", "spare", "error"]),
+    ("delta_binary_packed", &["bits", "kernels", "number", "limits", "watch", "threads", "error"]),
+    ("wcodec", &["pco", "ans", "bits", "kernels", "number", "limits", "watch", "threads", "error"]),
 ];
 
 /// Inside of a format: structures, modes and deltas do not know the directions built on them.

@@ -101,7 +101,7 @@ impl Chunks {
             return None;
         }
         let chunks = Self::found(file)?;
-        let threads = crate::watch::threads(threads);
+        let threads = crate::threads::count(threads);
         (threads > 1).then_some((chunks, threads))
     }
 

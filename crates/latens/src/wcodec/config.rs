@@ -121,7 +121,7 @@ impl Config {
 
     /// Threads in force.
     pub(crate) fn threads_in_force(&self) -> usize {
-        crate::watch::threads(self.threads)
+        crate::threads::count(self.threads)
     }
 
     /// Settings of the direct coder for symbols of `bits`.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::watch::{Watch, threads};
+use crate::watch::Watch;
 use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::{Quantization, ReadAt};
 use crate::wcodec::decode::pool::Pool;
@@ -105,7 +105,7 @@ impl<S: ReadAt> Reader<S> {
             open: Arc::new(open),
             last: Arc::default(),
             base: None,
-            threads: threads(0),
+            threads: crate::threads::count(0),
             watch: Watch::NONE,
         }
     }
@@ -119,7 +119,7 @@ impl<S: ReadAt> Reader<S> {
     /// Decodes on so many threads; 0, the default, for as many as there are cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = crate::watch::threads(threads);
+        self.threads = crate::threads::count(threads);
         self
     }
 

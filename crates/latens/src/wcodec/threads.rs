@@ -1,10 +1,10 @@
 //! The same function for many indices, on some threads; results in order.
 
 use crate::error::{Error, Result};
+use crate::threads::side_by_side;
 use crate::wcodec::crew::{AtWork, Crew, Idle};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::Builder;
 
 mod line;
 
@@ -39,19 +39,7 @@ pub(crate) fn map_with<T: Send, S>(
             done.push((i, f(&mut own, i)));
         }
     };
-    let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
-        // Fewer where the system has no more: `scope.spawn` would panic.
-        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
-        let helpers: Vec<_> = (1..threads).map_while(spawned).collect();
-        let mut all = work();
-        for helper in helpers {
-            match helper.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
+    let mut all: Vec<_> = side_by_side(threads, work).into_iter().flatten().collect();
     all.sort_unstable_by_key(|(i, _)| *i);
     all.into_iter().map(|(_, result)| result).collect()
 }

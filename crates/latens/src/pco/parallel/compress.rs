@@ -4,10 +4,10 @@ use crate::error::{Error, Result};
 use crate::number::Number;
 use crate::pco::config::Config;
 use crate::pco::standalone::{EncodedChunk, Encoder, encode_chunk};
+use crate::threads::side_by_side;
 use crate::watch::Watch;
 use std::io::Write;
 use std::sync::Mutex;
-use std::thread::Builder;
 
 /// Like [`compress`](crate::pco::compress), on `threads` threads (0 for as many as there are cores),
 /// this one included, and with a [`Watch`]. The bytes are the same.
@@ -65,7 +65,7 @@ pub fn compress_to<T: Number, W: Write>(
         watch.done(chunk.len() as u64)?;
         Ok(encoded)
     };
-    let threads = if jobs.len() < 2 { 1 } else { crate::watch::threads(threads).min(jobs.len()) };
+    let threads = if jobs.len() < 2 { 1 } else { crate::threads::count(threads).min(jobs.len()) };
     if threads < 2 {
         for chunk in jobs {
             encoder.write_encoded(encode(chunk)?)?;
@@ -87,19 +87,7 @@ pub fn compress_to<T: Number, W: Write>(
         }
         done
     };
-    let mut all = std::thread::scope(|scope| {
-        // Fewer where the system has no more: `scope.spawn` would panic.
-        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).map_while(spawned).collect();
-        let mut all = work();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
+    let mut all = side_by_side(threads, work).into_iter().flatten().collect::<Vec<_>>();
     all.sort_unstable_by_key(|(i, _)| *i);
     let mut written = 0;
     for (_, chunk) in all {

@@ -10,10 +10,10 @@ use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::parallel::kept::{self, Keeping, Kept};
 use crate::pco::standalone::{Engine, Slice};
+use crate::threads::side_by_side;
 use crate::watch::Watch;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::thread::Builder;
 
 /// Where the chunks of a file are.
 pub(super) struct Table {
@@ -101,14 +101,7 @@ pub(super) fn decode<T: Number>(
             }
         }
     };
-    let all = std::thread::scope(|scope| {
-        // Fewer where the system has no more: `scope.spawn` would panic.
-        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).map_while(spawned).collect();
-        let own = work();
-        others.into_iter().all(|other| other.join().unwrap_or(false)) & own
-    });
-    all.then_some(())
+    side_by_side(threads, work).into_iter().all(|sound| sound).then_some(())
 }
 
 /// Decodes a chunk of known place; whether it is in all points as the table says.

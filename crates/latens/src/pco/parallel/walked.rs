@@ -14,10 +14,10 @@ use crate::pco::layout::preamble::Preamble;
 use crate::pco::parallel::guessed::Guesses;
 use crate::pco::parallel::kept::{self, Keeping, Kept};
 use crate::pco::standalone::{Engine, Slice, chunk_len};
+use crate::threads::beside;
 use crate::watch::Watch;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
-use std::thread::Builder;
 
 /// A chunk of known place.
 struct Job<'a, T> {
@@ -141,19 +141,19 @@ pub(super) fn decode<T: Number>(
         }
         true
     };
-    let all = std::thread::scope(|scope| {
-        // Fewer where the system has no more: `scope.spawn` would panic.
-        let spawned = |_| Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).map_while(spawned).collect();
+    let (line, work) = (&queue, &work);
+    let own = move || {
         let found = {
-            let _closing = ClosedByPanic(&queue);
-            find(file, opening, limits, dst, &queue).is_some()
+            let _closing = ClosedByPanic(line);
+            // Handed on for as long as the queue is, not for the call.
+            let numbers = dst;
+            find(file, opening, limits, numbers, line).is_some()
         };
-        queue.close(!found);
-        let own = found && work();
-        others.into_iter().all(|other| other.join().unwrap_or(false)) & own
-    });
-    all.then_some(())
+        line.close(!found);
+        found && work()
+    };
+    let (own, others) = beside(threads, work, own);
+    (own && others.into_iter().all(|sound| sound)).then_some(())
 }
 
 /// Puts all chunks into the queue; `None` where anything is wrong.

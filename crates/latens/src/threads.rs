@@ -1,0 +1,63 @@
+//! How many threads a call works on, and the same work on all of them.
+
+use std::sync::OnceLock;
+use std::thread::Builder;
+
+/// Threads in force: 0 stands for as many as there are cores, which is found out once.
+pub(crate) fn count(asked: usize) -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    match asked {
+        0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        n => n,
+    }
+}
+
+/// `work` on so many threads, this one among them; what came of it, in no order.
+///
+/// They are fewer where the system has no more.
+pub(crate) fn side_by_side<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    let (own, mut all) = beside(threads, &work, &work);
+    all.push(own);
+    all
+}
+
+/// `own` on this thread, and `work` on as many others as make so many threads with it; what came of
+/// both.
+pub(crate) fn beside<T: Send, R>(
+    threads: usize,
+    work: impl Fn() -> T + Sync,
+    own: impl FnOnce() -> R,
+) -> (R, Vec<T>) {
+    std::thread::scope(|scope| {
+        // `scope.spawn` would panic where the system has no more.
+        let spawned = |_| Builder::new().spawn_scoped(scope, &work).ok();
+        let others: Vec<_> = (1..threads).map_while(spawned).collect();
+        let own = own();
+        let join = |other: std::thread::ScopedJoinHandle<'_, T>| match other.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        (own, others.into_iter().map(join).collect())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn no_threads_are_all_cores() {
+        assert!(count(0) >= 1);
+        assert_eq!(count(3), 3);
+    }
+
+    #[test]
+    fn each_thread_works_once() {
+        let next = AtomicU32::new(0);
+        let mut all = side_by_side(3, || next.fetch_add(1, Ordering::Relaxed));
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2]);
+        assert_eq!(beside(1, || 5, || 7), (7, vec![]));
+    }
+}
