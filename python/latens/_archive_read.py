@@ -21,6 +21,7 @@ import numpy as np
 from . import _runs, pco
 from ._archive_format import SCHEMA, SEAL, crc32
 from ._archive_schema import Column, Member, Schema, Shape, Store, parse
+from ._arguments import Phases, Progress
 from ._buffers import Array
 from ._limits import bounded, earned
 from .errors import (
@@ -170,17 +171,21 @@ class Reader:
             raise
         self._members.check(self.schema)
 
-    def column(self, name: str) -> Any:
+    def numbers(self, name: str) -> int:
+        """How many values a column has."""
+        return self.schema.rows - self.schema.columns[name].nulls
+
+    def column(self, name: str, phases: Phases) -> Any:
         """The array of a column: with its shape where there is one, masked where there are nulls."""
         column = self.schema.columns[name]
         try:
-            return self._column(column)
+            return self._column(column, phases.of(self.numbers(name)))
         except MemoryError:
             raise LimitError(
                 f"{name[:80]}: there is no memory for so many rows; bound them by max_output"
             ) from None
 
-    def _column(self, column: Column) -> Any:
+    def _column(self, column: Column, progress: Progress | None) -> Any:
         name, rows, nulls = column.name[:80], self.schema.rows, column.nulls
         if column.values is None:
             raise InvalidArgumentError(
@@ -189,10 +194,12 @@ class Reader:
             )
         if isinstance(column.values, Store):
             values = self._text(column, column.values)
+            if progress is not None:
+                progress(values.size, values.size)
         else:
             number = column.number or np.dtype("u1")
             bounded((rows - nulls) * number.itemsize, self.max_output)
-            values = self._numbers(column.values, column.number, rows - nulls)
+            values = self._numbers(column.values, column.number, rows - nulls, progress)
         if values.size != rows - nulls:
             raise _error(
                 CorruptError,
@@ -214,7 +221,13 @@ class Reader:
     def _earned(self, size: int) -> None:
         earned(size, self._members.length, self.max_output)
 
-    def _numbers(self, member: Member, dtype: np.dtype[Any] | None, most: int) -> Array:
+    def _numbers(
+        self,
+        member: Member,
+        dtype: np.dtype[Any] | None,
+        most: int,
+        progress: Progress | None = None,
+    ) -> Array:
         """At most so many numbers, of this type; booleans are of uint8 in the file."""
         data = self._members.read(member.file)
         kind = np.dtype("u1") if dtype is None or dtype.kind == "b" else dtype
@@ -224,6 +237,7 @@ class Reader:
                 max_output=min(most * kind.itemsize, (1 << 64) - 1),
                 max_alloc=self._max_alloc,
                 threads=self._threads,
+                progress=progress,
             )
         except LatensError as error:
             raise self._within(error, member, most) from None

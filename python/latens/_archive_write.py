@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _runs, pco
 from ._archive_format import METADATA, SCHEMA, SEAL, crc32
+from ._arguments import Phases
 from ._buffers import Array, check_type, in_order
 from ._output import Path, completely
 from .errors import InvalidArgumentError
@@ -102,23 +103,32 @@ class _Stems:
         return stem
 
 
-def write(file: Path | IO[bytes], columns: list[Column], level: int, threads: int) -> None:
+@dataclass
+class Compressing:
+    """How columns are compressed."""
+
+    level: int
+    threads: int
+    progress: Phases
+
+
+def write(file: Path | IO[bytes], columns: list[Column], compressing: Compressing) -> None:
     """Write an archive to a path, which gets its name when it is complete, or to a file object."""
 
     def to(temporary: str) -> None:
         with open(temporary, "w+b") as out:
-            _write(out, columns, level, threads)
+            _write(out, columns, compressing)
 
     if isinstance(file, (str, os.PathLike)):
         completely(file, to)
         return
     with tempfile.TemporaryFile() as out:
-        _write(out, columns, level, threads)
+        _write(out, columns, compressing)
         out.seek(0)
         shutil.copyfileobj(out, file, 1 << 20)
 
 
-def _write(file: IO[bytes], columns: list[Column], level: int, threads: int) -> None:
+def _write(file: IO[bytes], columns: list[Column], compressing: Compressing) -> None:
     rows = max(column.count for column in columns)
     stems, entries = _Stems(), []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -135,6 +145,12 @@ def _write(file: IO[bytes], columns: list[Column], level: int, threads: int) -> 
             nulls = rows - numbers.size
             bits = numbers.dtype.itemsize * 8
             boolean = column.dtype.kind == "b"
+            data = pco.compress(
+                numbers,
+                level=compressing.level,
+                threads=compressing.threads,
+                progress=compressing.progress.of(numbers.size),
+            )
             entry: dict[str, Any] = {
                 "field": {
                     "name": column.name,
@@ -143,12 +159,7 @@ def _write(file: IO[bytes], columns: list[Column], level: int, threads: int) -> 
                     "nullable": nulls > 0,
                 },
                 "nulls": nulls,
-                "layout": {
-                    "kind": "numbers",
-                    "values": member(
-                        f"{stem}.pco", pco.compress(numbers, level=level, threads=threads)
-                    ),
-                },
+                "layout": {"kind": "numbers", "values": member(f"{stem}.pco", data)},
             }
             if nulls:
                 entry["valid"] = member(f"{stem}.valid.pco", pco.compress(column.runs(rows)))

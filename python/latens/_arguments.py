@@ -6,11 +6,30 @@ import contextlib
 import functools
 import operator
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _latens
 from .errors import InputOutputError, InvalidArgumentError
+
+Progress = Callable[[int, int], object]
+"""Is called with what is done and what there is in all, numbers or bytes, now and then and at the end."""
+
+
+class Phases:
+    """A call whose progress is that of several calls, one after the other."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._total, self._done = progress, total, 0
+
+    def of(self, count: int) -> Progress | None:
+        """The progress of the next call, of `count` of the whole."""
+        before, told = self._done, self._progress
+        self._done += count
+        if told is None:
+            return None
+        return lambda done, _: told(min(before + done, self._total), self._total)
+
 
 _MOST = (1 << 64) - 1
 

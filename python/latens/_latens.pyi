@@ -103,12 +103,29 @@ class ChunkDecoder:
     def page(self, page: _Octets, n: int) -> tuple[_Array, int]: ...
     def page_into(self, page: _Octets, out: _Array) -> int: ...
 
-def dbp_encode(array: _Array, block_size: int | None, miniblocks: int | None) -> bytes: ...
+def dbp_encode(
+    array: _Array,
+    block_size: int | None,
+    miniblocks: int | None,
+    threads: int,
+    progress: _Progress | None,
+) -> bytes: ...
 def dbp_decode(
-    stream: _Octets, dtype: str, max_output: int | None, strict: bool, expect_count: int | None
+    stream: _Octets,
+    dtype: str,
+    max_output: int | None,
+    strict: bool,
+    expect_count: int | None,
+    threads: int,
+    progress: _Progress | None,
 ) -> tuple[_Array, int]: ...
 def dbp_decode_into(
-    stream: _Octets, out: _Array, strict: bool, expect_count: int | None
+    stream: _Octets,
+    out: _Array,
+    strict: bool,
+    expect_count: int | None,
+    threads: int,
+    progress: _Progress | None,
 ) -> tuple[int, int]: ...
 @final
 class WcodecReader:

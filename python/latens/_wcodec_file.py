@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arguments, _latens
+from ._arguments import Progress
 from ._buffers import Array
 from ._dtypes import numpy_dtype
 from .errors import InvalidArgumentError
-
-Progress = Callable[[int, int], object]
 
 
 class TensorInfo(NamedTuple):

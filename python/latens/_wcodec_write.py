@@ -6,19 +6,18 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arguments, _latens
+from ._arguments import Progress
 from ._buffers import as_array, unmasked
 from ._dtypes import dtype_name
 from ._output import Path, completely
 from .errors import InvalidArgumentError
-
-Progress = Callable[[int, int], object]
 
 
 def save_file(

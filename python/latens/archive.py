@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from . import _archive_read, _archive_write, _arguments
+from ._arguments import Phases, Progress
 from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -35,7 +36,12 @@ Path = str | os.PathLike[str]
 
 
 def save(
-    file: Path | IO[bytes], *arrays: Any, level: Any = 8, threads: Any = 1, **named: Any
+    file: Path | IO[bytes],
+    *arrays: Any,
+    level: Any = 8,
+    threads: Any = 1,
+    progress: Any = None,
+    **named: Any,
 ) -> None:
     """Write arrays to `file`, as `numpy.savez` does: those without a name are `arr_0`, `arr_1`, …
 
@@ -46,7 +52,8 @@ def save(
     names.
 
     `level` is 0 (fastest) to 12 (smallest), `threads` 0 stands for all cores; where they are no int, but
-    an array or a list, they are arrays of these names.
+    an array or a list, they are arrays of these names. So is `progress` where it is neither None nor can be
+    called, with numbers done and numbers of all arrays, now and then and at the end.
     """
     from ._buffers import as_array
 
@@ -56,6 +63,8 @@ def save(
             settings[name] = int(value)
         else:
             named = {**named, name: value}
+    if progress is not None and not callable(progress):
+        named, progress = {**named, "progress": progress}, None
     _arguments.level(settings["level"])
     _arguments.counts(threads=settings["threads"])
     for index, array in enumerate(arrays):
@@ -81,7 +90,9 @@ def save(
         columns.append(_archive_write.Column.of(name, array))
     if not isinstance(file, (str, os.PathLike)) and not hasattr(file, "write"):
         raise InvalidArgumentError(f"a {type(file).__name__} is neither a path nor a file object")
-    _archive_write.write(file, columns, settings["level"], settings["threads"])
+    total = sum(column.numbers.size for column in columns)
+    compressing = _archive_write.Compressing(**settings, progress=Phases(progress, total))
+    _archive_write.write(file, columns, compressing)
 
 
 def _seekable(file: Any) -> IO[bytes]:
@@ -110,6 +121,7 @@ class Archive(Mapping[str, Any]):
         check: bool = True,
         max_output: int | None = None,
         max_alloc: int | None = None,
+        progress: Progress | None = None,
     ) -> None:
         _arguments.counts(threads=threads, max_output=max_output, max_alloc=max_alloc)
         self._own = isinstance(file, (str, os.PathLike))
@@ -123,6 +135,7 @@ class Archive(Mapping[str, Any]):
             if check:
                 _archive_read.check_seal(self._file)
             self._reader = _archive_read.Reader(self._file, threads, max_output, max_alloc)
+            self._progress = progress
         except BaseException:
             self.close()
             raise
@@ -141,7 +154,7 @@ class Archive(Mapping[str, Any]):
             raise KeyError(f"{name} is none of {', '.join(self.files)}")
         if self._closed or self._file.closed:
             raise InvalidArgumentError(f"the file is closed; {name!r} can no longer be read from it")
-        return self._reader.column(name)
+        return self._reader.column(name, Phases(self._progress, self._reader.numbers(name)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._reader.schema.columns)
@@ -173,18 +186,22 @@ def open(
     threads: int = 1,
     max_output: int | None = None,
     max_alloc: int | None = None,
+    progress: Progress | None = None,
 ) -> Archive:
     """Open a `.pco.zip` and check its checksum; arrays are decoded when they are asked for. `file` is a
     path, or a file object that can seek and holds nothing else.
 
     `max_output` bounds the bytes of an array, `max_alloc` those of tables: set both where files come
     from strangers. Without `max_output` rows that are null, which take no bytes of the file, may take
-    256 MiB, or 1024 bytes for each of the file.
+    256 MiB, or 1024 bytes for each of the file. `progress` is called while an array is decoded, with
+    numbers done and numbers of that array.
 
     Raises `CorruptError` or `TruncatedError` (with `offset`, where the damage has a place) where the
     file is damaged, here or when an array is asked for; then also `LimitError`.
     """
-    return Archive(file, threads=threads, max_output=max_output, max_alloc=max_alloc)
+    return Archive(
+        file, threads=threads, max_output=max_output, max_alloc=max_alloc, progress=progress
+    )
 
 
 def load(
@@ -193,13 +210,17 @@ def load(
     threads: int = 1,
     max_output: int | None = None,
     max_alloc: int | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Array]:
-    """All arrays of a `.pco.zip`, by name. `max_output` bounds the bytes of all of them together; else,
-    and in what it raises, this is as `open`."""
+    """All arrays of a `.pco.zip`, by name. `max_output` bounds the bytes of all of them together, and
+    `progress` is called with numbers done and numbers of all; else, and in what it raises, this is as
+    `open`."""
     arrays: dict[str, Array] = {}
     with open(file, threads=threads, max_output=max_output, max_alloc=max_alloc) as archive:
+        reader = archive._reader
+        phases = Phases(progress, sum(map(reader.numbers, archive)))
         for name in archive:
-            arrays[name] = archive[name]
-            if archive._reader.max_output is not None:
-                archive._reader.max_output -= arrays[name].nbytes
+            arrays[name] = reader.column(name, phases)
+            if reader.max_output is not None:
+                reader.max_output -= arrays[name].nbytes
     return arrays

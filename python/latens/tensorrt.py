@@ -1,8 +1,16 @@
 """Weights for TensorRT from `.wcodec` files: into an engine by its refitter, or into a network.
 
-    with latens.wcodec.open("model.wcodec") as reader:
-        latens.tensorrt.set_weights(refitter, reader)
-        refitter.refit_cuda_engine()
+>>> import numpy as np
+>>> import latens.tensorrt, latens.wcodec
+>>> latens.wcodec.save_file({"kernel": np.eye(3, dtype=np.float32)}, "model.wcodec")
+>>> with latens.wcodec.open("model.wcodec") as reader:
+...     held = latens.tensorrt.set_weights(refitter, reader)
+...     refitter.refit_cuda_engine()
+True
+>>> with latens.wcodec.open("model.wcodec") as reader:
+...     constants = latens.tensorrt.Constants(network, reader)
+...     constants.add("kernel").name
+'kernel'
 
 Tested against doubles of TensorRT's documented interface (`IRefitter.get_all_weights`,
 `set_named_weights`; `INetworkDefinition.add_constant`; `Weights`), not against TensorRT itself.

@@ -11,6 +11,20 @@ its driver is of CUDA 12.9 or later; elsewhere the CPU does, and the tensor is c
 | `load_state_dict` | `model.load_state_dict(load_file(...))`, one tensor in memory at a time |
 | `recognised` | a context in which `torch.load` takes `.wcodec` files |
 | `StorageReader` | a storage reader of `torch.distributed.checkpoint` (module `latens.torch_dcp`) |
+
+>>> import torch, latens.torch
+>>> layer = torch.nn.Linear(4, 3)
+>>> latens.torch.save_file(layer.state_dict(), "layer.wcodec")
+>>> torch.equal(latens.torch.load_file("layer.wcodec")["weight"], layer.weight)
+True
+>>> with latens.torch.safe_open("layer.wcodec") as file:
+...     sorted(file.keys()), tuple(file.get_slice("weight")[1:].shape)
+(['bias', 'weight'], (2, 4))
+>>> latens.torch.load_state_dict(torch.nn.Linear(4, 3), "layer.wcodec")
+<All keys matched successfully>
+>>> with latens.torch.recognised():
+...     torch.load("layer.wcodec")["bias"].shape
+torch.Size([3])
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 """A storage reader of `torch.distributed.checkpoint` over a `.wcodec` file.
 
-    state = model.state_dict()
-    torch.distributed.checkpoint.load(state, storage_reader=latens.torch.StorageReader("m.wcodec"))
+>>> import torch, torch.distributed.checkpoint, latens.torch
+>>> model = torch.nn.Linear(2, 2)
+>>> latens.torch.save_file(model.state_dict(), "m.wcodec")
+>>> state = {name: torch.zeros_like(tensor) for name, tensor in model.state_dict().items()}
+>>> torch.distributed.checkpoint.load(state, storage_reader=latens.torch.StorageReader("m.wcodec"))
+>>> torch.equal(state["weight"], model.weight)
+True
 
 Each rank decodes the rows that its shards need, as far as packings allow that.
 """

@@ -1,10 +1,18 @@
 """Models of Hugging Face `transformers` from `.wcodec` files.
 
-    from transformers import AutoModel
-    model = latens.transformers.from_pretrained(AutoModel, "folder-with-config-and-wcodec")
-
 The folder holds `config.json`, and `model.wcodec` or another single `.wcodec`, such as `latens
 compress model.safetensors` leaves there.
+
+>>> from transformers import AutoModel, BertConfig, BertModel
+>>> import latens.transformers, latens.wcodec
+>>> small = BertConfig(
+...     hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, vocab_size=64
+... )
+>>> BertModel(small).save_pretrained("folder")
+>>> latens.wcodec.compress_file("folder/model.safetensors")
+>>> model = latens.transformers.from_pretrained(AutoModel, "folder")
+>>> type(model).__name__, model.config.hidden_size
+('BertModel', 16)
 """
 
 from __future__ import annotations

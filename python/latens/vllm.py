@@ -9,6 +9,15 @@ decoded when their numbers are needed: of what a model takes by `narrow` or a sl
 the rank of a tensor-parallel group, the rows that are cut off are not decoded, and columns that are cut
 off take no memory. `rows` gives the part of a rank by itself.
 
+>>> import torch
+>>> import latens.torch, latens.vllm
+>>> latens.torch.save_file({"proj.weight": torch.arange(12.0).reshape(4, 3)}, "model.wcodec")
+>>> latens.vllm.rows("model.wcodec", "proj.weight", rank=1, world=2)
+tensor([[ 6.,  7.,  8.],
+        [ 9., 10., 11.]])
+>>> [(name, tuple(tensor.shape)) for name, tensor in latens.vllm.weights("model.wcodec")]
+[('proj.weight', (4, 3))]
+
 `--model-loader-extra-config` takes a dictionary: `lazy` for whether tensors are so, `threads`, and
 `enable_weights_track`, which is vLLM's.
 """

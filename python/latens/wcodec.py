@@ -19,10 +19,11 @@ import os
 from typing import Any
 
 from . import _arguments, _latens
+from ._arguments import Progress
 from ._buffers import Array, octets
 from ._limits import bounded
 from ._output import Path, completely, settle
-from ._wcodec_file import Damage, File, Progress, Slice, TensorInfo
+from ._wcodec_file import Damage, File, Slice, TensorInfo
 from ._wcodec_write import compress_file, files_read, save_file
 from .errors import InvalidArgumentError
 

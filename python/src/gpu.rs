@@ -2,6 +2,7 @@
 //! opened here.
 
 use crate::errors::exception;
+use crate::job::run;
 use crate::wcodec::base;
 use dlpark::ffi::{DLDevice, DLManagedTensor, DLManagedTensorVersioned};
 use dlpark::python::{DlpackExporter, ExportRequest, export_dlpack};
@@ -130,16 +131,16 @@ impl GpuFile {
         threads: usize,
         ordinal: usize,
     ) -> PyResult<(Option<GpuFile>, String)> {
-        let open = || -> latens_cuda::Result<GpuFile> {
+        let open = |watch: &Watch| -> latens_cuda::Result<GpuFile> {
             let gpu = self::gpu(ordinal)?;
             let file = File::open(path).map_err(latens::Error::from)?;
             let mut reader = Reader::open(file, Limits::default())?.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(self::base(&path, Limits::default(), &Watch::NONE)?)?;
+                reader = reader.with_base(self::base(&path, Limits::default(), watch)?)?;
             }
             Ok(GpuFile { reader: GpuReader::new(gpu, reader) })
         };
-        match py.detach(open) {
+        match run(py, None, 0, |job| Ok(open(&job.watch())))? {
             Err(Error::GpuUnavailable(why)) => Ok((None, why)),
             other => Ok((Some(lift(py, other)?), String::new())),
         }

@@ -150,7 +150,7 @@ def test_ours_reads_the_tool(run, tmp_path):
 def test_what_savez_takes(tmp_path):
     path = tmp_path / "x.pco.zip"
     given = {"a": [1, 2, 3], "b": 3, "c": [[0.5], [1]], "d": True, "e": 2j, "level": np.arange(4)}
-    given["threads"] = [7, 8]
+    given |= {"threads": [7, 8], "progress": np.eye(2)}
     latens.save(path, (4, 5), **given)
     np.savez(tmp_path / "x.npz", (4, 5), **given)
     back, theirs = latens.load(path), np.load(tmp_path / "x.npz")
@@ -232,3 +232,40 @@ def test_what_load_gives_can_be_saved(run, tmp_path):
     run("verify", "u.pco.zip")
     run("decompress", "u.pco.zip", "-o", "u.csv")
     assert (tmp_path / "u.csv").read_text().split() == ["a,b", "1,2.5", ",3.5", "7,"]
+
+
+def test_progress(tmp_path):
+    path = tmp_path / "x.pco.zip"
+    arrays = {
+        "a": np.arange(600_000) ** 2 % 977,
+        "b": np.linspace(0, 1, 300_000),
+        "masked": np.ma.masked_less(np.arange(1000), 10),
+    }
+    n = 600_000 + 300_000 + 990
+    told = []
+
+    def progress(done, total):
+        told.append((done, total))
+
+    def reached(end):
+        assert told[-1] == (end, end) and told == sorted(told)
+        assert all(total == end for _, total in told)
+        told.clear()
+
+    latens.save(path, **arrays, progress=progress)
+    reached(n)
+    back = latens.load(path, progress=progress)
+    assert all(same(back[name], array) for name, array in arrays.items())
+    reached(n)
+    with latens.open(path, progress=progress) as file:
+        for name, array in arrays.items():
+            assert same(file[name], array)
+            reached(array.count() if name == "masked" else array.size)
+
+    def refuse(done, total):
+        raise RuntimeError("enough")
+
+    other = tmp_path / "y.pco.zip"
+    with pytest.raises(RuntimeError, match="enough"):
+        latens.save(other, **arrays, progress=refuse)
+    assert list(tmp_path.iterdir()) == [path]

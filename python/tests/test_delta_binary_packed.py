@@ -46,3 +46,34 @@ def test_errors():
         dbp.encode(np.zeros(3, "i2"))
     with pytest.raises(latens.InvalidArgumentError):
         dbp.encode(np.zeros(3, "i4"), block_size=100)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_threads_and_progress(dtype):
+    numbers = (np.arange(700_000) ** 2 // 7).astype(dtype)
+    stream = dbp.encode(numbers)
+    for threads in (0, 1, 2, 5):
+        told = []
+
+        def progress(done, total):
+            told.append((done, total))
+
+        given = {"threads": threads, "progress": progress}
+        assert dbp.encode(numbers, **given) == stream
+        assert told[-1] == (numbers.size, numbers.size)
+        values, consumed = dbp.decode(stream, dtype, **given)
+        assert np.array_equal(values, numbers) and consumed == len(stream)
+        out = np.zeros_like(numbers)
+        assert dbp.decode_into(stream, out, **given) == (numbers.size, len(stream))
+        assert np.array_equal(out, numbers)
+        assert told.count((numbers.size, numbers.size)) == 3
+
+    def refuse(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        dbp.decode(stream, dtype, progress=refuse)
+    with pytest.raises(latens.InvalidArgumentError, match="threads -1"):
+        dbp.encode(numbers, threads=-1)
+    with pytest.raises(latens.InvalidArgumentError, match="threads 'all'"):
+        dbp.decode(stream, dtype, threads="all")

@@ -4,8 +4,10 @@ import doctest
 import importlib
 import pathlib
 import re
+import sys
 
 import pytest
+from tensorrt_doubles import Network, Refitter, trt
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = {
@@ -18,6 +20,11 @@ MODULES = {
     "latens.numcodecs": ["numcodecs"],
     "latens.zarr": ["zarr"],
     "latens.arrow": ["pyarrow"],
+    "latens.torch": ["torch"],
+    "latens.torch_dcp": ["torch"],
+    "latens.transformers": ["torch", "transformers"],
+    "latens.vllm": ["torch"],
+    "latens.tensorrt": [],
 }
 PEERS = ("zarr", "pyarrow", "torch")
 
@@ -27,7 +34,11 @@ def test_examples_of_modules(name, tmp_path, monkeypatch):
     for peer in MODULES[name]:
         pytest.importorskip(peer, reason=f"{peer} is not installed")
     monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testmod(importlib.import_module(name))
+    doubles = {}
+    if name == "latens.tensorrt":
+        monkeypatch.setitem(sys.modules, "tensorrt", trt)
+        doubles = {"refitter": Refitter(["kernel"]), "network": Network()}
+    failed, tried = doctest.testmod(importlib.import_module(name), extraglobs=doubles)
     assert tried > 0 and failed == 0
 
 

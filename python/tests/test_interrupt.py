@@ -44,6 +44,12 @@ def test_a_tensor_at_the_highest_level(tmp_path, threads, delay):
     assert took < SOON and not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_numbers(threads):
+    numbers = np.random.default_rng(3).normal(size=40_000_000)
+    assert after_signal(lambda: pco.compress(numbers, threads=threads), 0.5) < SOON
+
+
 def test_inspecting_many_equal_numbers():
     data = pco.compress(np.zeros(1 << 24), chunk_n=1 << 24, checksum=False, level=0)
     (chunk,) = pco.inspect(data)["chunks"]

@@ -202,32 +202,6 @@ def test_threads_and_progress():
         pco.compress(numbers, progress=fail)
 
 
-def test_the_gil_is_released():
-    numbers = np.random.default_rng(2).normal(size=3_000_000)
-    ticks, running = [], threading.Event()
-
-    def count():
-        running.set()
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-            time.sleep(0.001)
-
-    done = threading.Event()
-    thread = threading.Thread(target=count)
-    thread.start()
-    running.wait()
-    before = len(ticks)
-    data = pco.compress(numbers, level=1)
-    during = len(ticks) - before
-    before = len(ticks)
-    for _ in range(20):
-        pco.decompress(data)
-    decoding = len(ticks) - before
-    done.set()
-    thread.join()
-    # With the GIL held there could be one or two.
-    assert during > 10 and decoding > 10
-
 
 def test_an_array_in_use_is_refused():
     numbers = np.arange(3_000_000.0)
@@ -248,28 +222,6 @@ def test_an_array_in_use_is_refused():
     assert same(out, numbers)
     assert all(isinstance(error, latens.LatensError) for error in errors)
     assert all("in use" in str(error) for error in errors)
-
-
-INTERRUPTED = """
-import numpy as np, os, signal, threading, time
-from latens import pco
-numbers = np.random.default_rng(3).normal(size=40_000_000)
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-try:
-    while True:
-        started = time.perf_counter()
-        pco.compress(numbers, level=8, threads={threads})
-except KeyboardInterrupt:
-    print(time.perf_counter() - started)
-"""
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_ends_a_long_call(threads):
-    program = INTERRUPTED.format(threads=threads)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 20
 
 
 @pytest.mark.parametrize("dtype", TYPES)

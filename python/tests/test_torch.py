@@ -315,6 +315,16 @@ def test_transformers_gives_the_same_logits(tmp_path):
     with torch.no_grad():
         a, b = expected(ids).last_hidden_state, found(ids).last_hidden_state
     assert a.abs().sum() > 0 and torch.equal(a, b)
+    # The model that is shipped has no head: one is put on it, and stored with it.
+    headed = transformers.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=3)
+    headed.save_pretrained(tmp_path / "headed")
+    wcodec.compress_file(tmp_path / "headed/model.safetensors", level=1)
+    cls = transformers.AutoModelForSequenceClassification
+    expected = cls.from_pretrained(tmp_path / "headed").eval()
+    found = ours.from_pretrained(cls, tmp_path / "headed").eval()
+    with torch.no_grad():
+        a, b = expected(ids).logits, found(ids).logits
+    assert a.shape == (1, 3) and a.abs().sum() > 0 and torch.equal(a, b)
     with pytest.raises(latens.InvalidArgumentError, match="compress_file"):
         ours.from_pretrained(transformers.AutoModel, folder)
 

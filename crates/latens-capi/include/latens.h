@@ -128,6 +128,10 @@ typedef struct lt_dbp_options {
     lt_watch watch;
     // What it is called with; NULL.
     void *watch_data;
+    // Threads at work; 0 for as many as there are cores; 1. The bytes do not depend on it.
+    uint32_t threads;
+    // 0.
+    uint32_t reserved;
 } lt_dbp_options;
 
 // What went wrong, and where. It lies in the caller's memory, and need not be initialised: each call
@@ -174,7 +178,7 @@ typedef struct lt_decode_options {
     uint64_t max_output;
     // Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED.
     uint64_t max_alloc;
-    // Threads at work; 0 for as many as there are cores; 1. DELTA_BINARY_PACKED uses one.
+    // Threads at work; 0 for as many as there are cores; 1.
     uint32_t threads;
     // DELTA_BINARY_PACKED: whether what writers must not do is refused, 1 or 0; 0.
     uint32_t strict;
@@ -357,7 +361,7 @@ enum lt_status lt_dbp_encode_into(uint32_t type,
                                   size_t *written,
                                   struct lt_error *error);
 
-// lt_dbp_encode_into with `options`, which may be NULL.
+// lt_dbp_encode_into with `options`, which may be NULL; it works on one thread.
 enum lt_status lt_dbp_encode_into_with(uint32_t type,
                                        const void *values,
                                        size_t n,

@@ -3,7 +3,7 @@
 use crate::buffer::{self, lt_buffer};
 use crate::error::{guard, lt_error, lt_status};
 use crate::failure::Failure;
-use crate::options::known;
+use crate::options::{known, threads};
 use crate::pco::within;
 use crate::raw::{self, Checked};
 use crate::watch::{lt_watch, watch};
@@ -45,6 +45,10 @@ pub struct lt_dbp_options {
     pub watch: lt_watch,
     /// What it is called with; NULL.
     pub watch_data: *mut c_void,
+    /// Threads at work; 0 for as many as there are cores; 1. The bytes do not depend on it.
+    pub threads: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: integers and pointers, beginning with a size.
@@ -53,7 +57,8 @@ unsafe impl raw::Options for lt_dbp_options {}
 impl lt_dbp_options {
     fn new(size: usize) -> Self {
         let (watch, watch_data) = (None, std::ptr::null_mut());
-        Self { size, block_size: 0, miniblocks: 0, watch, watch_data }
+        let (block_size, miniblocks) = (0, 0);
+        Self { size, block_size, miniblocks, watch, watch_data, threads: 1, reserved: 0 }
     }
 
     /// The caller's.
@@ -115,11 +120,10 @@ pub unsafe extern "C" fn lt_dbp_encode_with(
         buffer::clear(stream);
         raw::required(stream, "stream")?;
         let settings = lt_dbp_options::read(options)?;
-        let mut bytes = Vec::new();
-        with_element!(known(r#type)?, T => {
+        let bytes = with_element!(known(r#type)?, T => {
             let layout = layout::<T>(settings.block_size, settings.miniblocks)?;
             let values = raw::input::<T>(values.cast(), n, "values")?;
-            dbp::encode_to(values, layout, &mut bytes, &settings.watched())?
+            dbp::encode_with(values, layout, threads(settings.threads), &settings.watched())?
         });
         raw::store(stream, lt_buffer::from_vec(bytes));
         Ok(())
@@ -173,7 +177,7 @@ pub unsafe extern "C" fn lt_dbp_encode_into(
     unsafe { lt_dbp_encode_into_with(r#type, values, n, options, stream, capacity, written, error) }
 }
 
-/// lt_dbp_encode_into with `options`, which may be NULL.
+/// lt_dbp_encode_into with `options`, which may be NULL; it works on one thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_dbp_encode_into_with(
     r#type: u32,

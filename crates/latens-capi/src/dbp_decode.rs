@@ -80,7 +80,8 @@ pub unsafe extern "C" fn lt_dbp_decode(
         let stream = raw::input::<u8>(stream.cast(), stream_size, "stream")?;
         let (held, n, size) = with_element!(known(r#type)?, T => {
             let (limits, options) = (settings.limits, self::options(&settings));
-            let (held, size) = dbp::decode_with::<T>(stream, limits, options, &settings.watch)?;
+            let (threads, watch) = (settings.threads, &settings.watch);
+            let (held, size) = dbp::decode_with::<T>(stream, limits, options, threads, watch)?;
             let n = held.len();
             (lt_buffer::from_vec(held), n, size)
         });
@@ -124,7 +125,8 @@ pub unsafe extern "C" fn lt_dbp_decode_into(
             if announced > out.len() as u64 {
                 return Err(Failure::too_small("the stream", announced, out.len()));
             }
-            dbp::decode_into_with(stream, out, self::options(&settings), &settings.watch)?
+            let (options, threads) = (self::options(&settings), settings.threads);
+            dbp::decode_into_with(stream, out, options, threads, &settings.watch)?
         });
         raw::store(count, done.count);
         raw::store(consumed, done.consumed);

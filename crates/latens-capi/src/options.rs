@@ -57,7 +57,7 @@ pub(crate) fn number_of(ty: Option<NumberType>) -> u32 {
 }
 
 /// Threads, as the library counts them: there, too, 0 stands for as many as there are cores.
-fn threads(asked: u32) -> usize {
+pub(crate) fn threads(asked: u32) -> usize {
     usize::try_from(asked).unwrap_or(usize::MAX)
 }
 
@@ -174,7 +174,7 @@ pub struct lt_decode_options {
     pub max_output: u64,
     /// Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED.
     pub max_alloc: u64,
-    /// Threads at work; 0 for as many as there are cores; 1. DELTA_BINARY_PACKED uses one.
+    /// Threads at work; 0 for as many as there are cores; 1.
     pub threads: u32,
     /// DELTA_BINARY_PACKED: whether what writers must not do is refused, 1 or 0; 0.
     pub strict: u32,

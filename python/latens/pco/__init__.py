@@ -16,16 +16,13 @@ Decompressed(n=1000, finished=True)
 'int-mult@7'
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import _arguments, _latens
+from .._arguments import Progress
 from .._buffers import Array, apart, numbers, octets, target
 
 __all__ = ["Decompressed", "compress", "decompress", "decompress_into", "inspect"]
-
-Progress = Callable[[int, int], object]
-"""Is called with numbers done and numbers in all, now and then and at the end."""
 
 
 class Decompressed(NamedTuple):

@@ -56,15 +56,26 @@ static void watched_dbp(struct seen *seen, const int64_t *numbers, int64_t *back
     FAILS(LT_STATUS_INVALID_ARGUMENT,
           lt_dbp_encode_with(LT_TYPE_I64, numbers, N, &options, &values, &error));
     lt_buffer_free(&plain);
+    options.block_size = 0;
+    options.threads = 2;
+    again(seen, UINT64_MAX);
+    OK(lt_dbp_encode_with(LT_TYPE_I64, numbers, N, &options, &plain, &error));
+    CHECK(seen->done == N && plain.size == stream.size);
+    CHECK(memcmp(plain.data, stream.data, plain.size) == 0);
+    lt_buffer_free(&plain);
 
     lt_decode_options decode;
     lt_decode_options_init(&decode, sizeof decode);
+    decode.threads = 2;
     decode.watch = told;
     decode.watch_data = seen;
     again(seen, UINT64_MAX);
     OK(lt_dbp_decode(stream.data, stream.size, LT_TYPE_I64, &decode, &values, NULL, NULL, &error));
-    CHECK(seen->done == N);
+    CHECK(seen->done == N && memcmp(values.data, numbers, N * sizeof *numbers) == 0);
     lt_buffer_free(&values);
+    size_t all = 0;
+    OK(lt_dbp_decode_into(stream.data, stream.size, LT_TYPE_I64, &decode, back, N, &all, NULL, &error));
+    CHECK(all == N && memcmp(back, numbers, N * sizeof *numbers) == 0);
     again(seen, 0);
     FAILS(LT_STATUS_STOPPED,
           lt_dbp_decode(stream.data, stream.size, LT_TYPE_I64, &decode, &values, NULL, NULL, &error));
@@ -191,6 +202,32 @@ static void watched_pco(struct seen *seen) {
     free(back);
 }
 
+/* A base that is no .wcodec is read for its checksums, which may take long. */
+static void watched_base(struct seen *seen, const char *path, const lt_decode_options *options) {
+    static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}";
+    const size_t length = sizeof header - 1;
+    char base[4096];
+    CHECK((size_t)snprintf(base, sizeof base, "%s.base.safetensors", path) < sizeof base);
+    FILE *file = fopen(base, "wb");
+    CHECK(file != NULL);
+    for (int byte = 0; byte < 8; byte++) {
+        fputc((int)(length >> 8 * byte & 0xff), file);
+    }
+    fputs(header, file);
+    fputs("abcd", file);
+    CHECK(fclose(file) == 0);
+    lt_error error;
+    lt_wcodec_reader *reader;
+    again(seen, 0);
+    FAILS(LT_STATUS_STOPPED, lt_wcodec_open(path, base, options, &reader, &error));
+    CHECK(reader == NULL && seen->calls == 1);
+    again(seen, UINT64_MAX);
+    OK(lt_wcodec_open(path, base, options, &reader, &error));
+    CHECK(seen->calls > 0);
+    lt_wcodec_close(reader);
+    remove(base);
+}
+
 static void watched_wcodec(struct seen *seen, const char *path) {
     lt_error error;
     lt_decode_options options;
@@ -217,6 +254,7 @@ static void watched_wcodec(struct seen *seen, const char *path) {
     OK(lt_wcodec_verify(reader, &error));
     free(data);
     lt_wcodec_close(reader);
+    watched_base(seen, path, &options);
 }
 
 void test_watch(const char *path) {

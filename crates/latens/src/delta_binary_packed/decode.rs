@@ -1,5 +1,6 @@
 //! Reading a whole stream.
 
+use super::parallel::Pieces;
 use super::{Decoder, Element, Options};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -37,10 +38,11 @@ pub struct Decoded {
 /// # Ok::<(), latens::Error>(())
 /// ```
 pub fn decode_into<T: Element>(bytes: &[u8], out: &mut [T], options: Options) -> Result<Decoded> {
-    decode_into_with(bytes, out, options, &Watch::NONE)
+    decode_into_with(bytes, out, options, 1, &Watch::NONE)
 }
 
-/// Like [`decode_into`], telling `watch` every 2^20 values.
+/// Like [`decode_into`], on `threads` threads (0 for as many as there are cores), this one included,
+/// telling `watch` every 2^20 values at the latest. Answers and errors do not depend on the threads.
 ///
 /// # Errors
 /// Those of [`decode_into`] and of `watch`.
@@ -48,6 +50,7 @@ pub fn decode_into_with<T: Element>(
     bytes: &[u8],
     out: &mut [T],
     options: Options,
+    threads: usize,
     watch: &Watch,
 ) -> Result<Decoded> {
     let mut decoder = Decoder::<T>::new(bytes, options)?;
@@ -57,6 +60,9 @@ pub fn decode_into_with<T: Element>(
         return Err(Error::invalid(format!(
             "the stream has {count} values, the buffer has room for {room}"
         )));
+    }
+    if let Some(pieces) = Pieces::of(&decoder, threads) {
+        return pieces.decode_into(out, watch);
     }
     let mut done = 0;
     for piece in out.chunks_mut(STEP) {
@@ -92,10 +98,11 @@ pub fn decode<T: Element>(
     limits: Limits,
     options: Options,
 ) -> Result<(Vec<T>, usize)> {
-    decode_with(bytes, limits, options, &Watch::NONE)
+    decode_with(bytes, limits, options, 1, &Watch::NONE)
 }
 
-/// Like [`decode`], telling `watch` every 2^20 values, and when the widths of all are walked.
+/// Like [`decode`], on `threads` threads (0 for as many as there are cores), this one included, telling
+/// `watch` every 2^20 values at the latest, and when the widths of all are walked.
 ///
 /// # Errors
 /// Those of [`decode`] and of `watch`.
@@ -103,6 +110,7 @@ pub fn decode_with<T: Element>(
     bytes: &[u8],
     limits: Limits,
     options: Options,
+    threads: usize,
     watch: &Watch,
 ) -> Result<(Vec<T>, usize)> {
     const CHUNK: usize = 1 << 14;
@@ -119,6 +127,13 @@ pub fn decode_with<T: Element>(
     usize::try_from(total).ok().and_then(|n| values.try_reserve_exact(n).ok()).ok_or_else(
         || Error::invalid(format!("there is no memory for the {total} values of the stream")),
     )?;
+    if let Some(pieces) = Pieces::of(&decoder, threads) {
+        // Of zeros from the system, which each thread is the first to touch.
+        drop(values);
+        let mut values = vec![T::default(); usize::try_from(total).unwrap_or(0)];
+        let consumed = pieces.decode_into(&mut values, watch)?.consumed;
+        return Ok((values, consumed));
+    }
     let mut told = 0;
     while decoder.remaining() > 0 {
         let start = values.len();

@@ -208,11 +208,20 @@ impl<'a, T: Element> Decoder<'a, T> {
 
     /// Passes over all that remains by minima and widths alone.
     fn skip_rest(&mut self) -> Result<u64> {
+        self.skip_blocks(self.remaining)
+    }
+
+    /// Passes over the next `least` values, and over what their last block has beyond, by minima and
+    /// widths alone: values that are read behind it lack the sum of all before. Returns how many those
+    /// were; fewer than `least` as [`Decoder::read`] does.
+    pub(super) fn skip_blocks(&mut self, least: u64) -> Result<u64> {
         let all = self.remaining;
+        let end = all.saturating_sub(least);
         if self.at_first() && self.remaining > 0 {
             self.remaining -= 1;
         }
-        while self.remaining > 0 {
+        self.last = T::Lane::default();
+        while self.remaining > end {
             if let Err(error) = self.enter_block() {
                 let done = all - self.remaining;
                 return if done == 0 { Err(error) } else { Ok(done) };
@@ -220,7 +229,7 @@ impl<'a, T: Element> Decoder<'a, T> {
             self.remaining -= self.block.left as u64;
             self.block.left = 0;
         }
-        Ok(all)
+        Ok(all - self.remaining)
     }
 
     fn at_first(&self) -> bool {

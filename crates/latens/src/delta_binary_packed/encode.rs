@@ -102,15 +102,26 @@ fn encode_lanes<L: DeltaLane, E>(
     layout: Layout,
     kernel: Kernel,
     out: &mut Vec<u8>,
-    mut pass: impl FnMut(&mut Vec<u8>) -> std::result::Result<(), E>,
+    pass: impl FnMut(&mut Vec<u8>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let first = values.first().copied().unwrap_or_default();
     let total_count = values.len() as u64;
     Header { layout, total_count, first_value: first.to_signed(), size: 0 }.write(out);
     let rest = values.get(1..).unwrap_or_default();
-    let mut fields = vec![L::default(); rest.len().min(layout.block_size())];
-    let mut previous = first;
-    for block in rest.chunks(layout.block_size()) {
+    encode_blocks(first, rest, layout, kernel, out, pass)
+}
+
+/// Encodes the blocks of `values`, behind `previous`, to `out`, which `pass` may empty after each.
+pub(super) fn encode_blocks<L: DeltaLane, E>(
+    mut previous: L,
+    values: &[L],
+    layout: Layout,
+    kernel: Kernel,
+    out: &mut Vec<u8>,
+    mut pass: impl FnMut(&mut Vec<u8>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let mut fields = vec![L::default(); values.len().min(layout.block_size())];
+    for block in values.chunks(layout.block_size()) {
         let fields = &mut fields[..block.len()];
         let min_delta = deltas(kernel, previous, block, fields);
         previous = block.last().copied().unwrap_or_default();

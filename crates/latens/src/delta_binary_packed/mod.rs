@@ -54,6 +54,7 @@ mod inspect;
 mod layout;
 mod lengths;
 mod options;
+mod parallel;
 
 pub use byte_arrays::ByteArrays;
 pub use decode::{Decoded, decode, decode_into, decode_into_with, decode_with};
@@ -62,6 +63,7 @@ pub use encode::{encode, encode_into, encode_to, encoded_bound};
 pub use inspect::{BlockSummary, Report, inspect};
 pub use layout::{Header, Layout, header};
 pub use options::Options;
+pub use parallel::encode_with;
 
 /// Evaluates an expression with `$T` standing for the one of the four types of this encoding that a
 /// [`NumberType`](crate::NumberType) names, or another one where it names none of them.
