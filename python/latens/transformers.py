@@ -10,6 +10,7 @@ compress model.safetensors` leaves there.
 ... )
 >>> BertModel(small).save_pretrained("folder")
 >>> latens.wcodec.compress_file("folder/model.safetensors")
+'folder/model.wcodec'
 >>> model = latens.transformers.from_pretrained(AutoModel, "folder")
 >>> type(model).__name__, model.config.hidden_size
 ('BertModel', 16)
