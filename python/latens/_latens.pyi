@@ -66,7 +66,9 @@ def pco_inspect(
 class FileEncoder:
     def __new__(cls, config: PcoConfig) -> FileEncoder: ...
     def header(self) -> bytes: ...
-    def chunk(self, array: _Array, page_lens: list[int]) -> ChunkEncoder: ...
+    def chunk(
+        self, array: _Array, page_lens: list[int], progress: _Progress
+    ) -> ChunkEncoder: ...
 
 @final
 class ChunkEncoder:
@@ -100,15 +102,17 @@ class ChunkDecoder:
     def delta(self) -> str: ...
     @property
     def type(self) -> str: ...
-    def page(self, page: _Octets, n: int) -> tuple[_Array, int]: ...
-    def page_into(self, page: _Octets, out: _Array) -> int: ...
+    def page(
+        self, page: _Octets, n: int, progress: _Progress
+    ) -> tuple[_Array, int]: ...
+    def page_into(self, page: _Octets, out: _Array, progress: _Progress) -> int: ...
 
 def dbp_encode(
     array: _Array,
     block_size: int | None,
     miniblocks: int | None,
     threads: int,
-    progress: _Progress | None,
+    progress: _Progress,
 ) -> bytes: ...
 def dbp_decode(
     stream: _Octets,
@@ -117,7 +121,7 @@ def dbp_decode(
     strict: bool,
     expect_count: int | None,
     threads: int,
-    progress: _Progress | None,
+    progress: _Progress,
 ) -> tuple[_Array, int]: ...
 def dbp_decode_into(
     stream: _Octets,
@@ -125,7 +129,7 @@ def dbp_decode_into(
     strict: bool,
     expect_count: int | None,
     threads: int,
-    progress: _Progress | None,
+    progress: _Progress,
 ) -> tuple[int, int]: ...
 @final
 class WcodecReader:

@@ -34,11 +34,12 @@ impl FileEncoder {
         py: Python<'py>,
         array: &Bound<'py, PyUntypedArray>,
         page_lens: Vec<usize>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<ChunkEncoder> {
         let encoder = with_number_type!(number_type(array)?, T => {
             let held = readable::<T>(array)?;
             let numbers = held.as_slice()?;
-            run(py, None, 0, |job| {
+            run(py, progress, numbers.len() as u64, |job| {
                 let encoder = self.encoder.watched(&job.watch());
                 let encoder = encoder.chunk_encoder(numbers, &page_lens)?;
                 Ok(Box::new(encoder) as Box<dyn AnyEncoder>)
@@ -156,12 +157,18 @@ impl FileDecoder {
 /// A decoder of any number type.
 trait AnyDecoder: Send + Sync {
     fn coding(&self) -> (String, String);
-    fn page_into(&self, page: &[u8], out: &Bound<'_, PyUntypedArray>) -> PyResult<usize>;
+    fn page_into(
+        &self,
+        page: &[u8],
+        out: &Bound<'_, PyUntypedArray>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<usize>;
     fn page<'py>(
         &self,
         py: Python<'py>,
         page: &[u8],
         n: usize,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, usize)>;
 }
 
@@ -170,14 +177,20 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
         (self.mode().to_string(), self.delta_encoding().to_string())
     }
 
-    fn page_into(&self, page: &[u8], out: &Bound<'_, PyUntypedArray>) -> PyResult<usize> {
+    fn page_into(
+        &self,
+        page: &[u8],
+        out: &Bound<'_, PyUntypedArray>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<usize> {
         let mut held = writable::<T>(out)?;
         let numbers = held.as_slice_mut()?;
-        if size_of_val(numbers) <= BRIEF {
+        if progress.is_none() && size_of_val(numbers) <= BRIEF {
             return lift(out.py(), self.decode_page(page, numbers));
         }
-        run(out.py(), None, 0, |job| {
-            if numbers.len() <= AT_ONCE {
+        let is_told = progress.is_some();
+        run(out.py(), progress, numbers.len() as u64, |job| {
+            if !is_told && numbers.len() <= AT_ONCE {
                 return self.decode_page(page, numbers);
             }
             let mut decoder = self.page_decoder(page, numbers.len())?;
@@ -187,8 +200,9 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
                     let before = e.values_before().unwrap_or(0);
                     e.after_values(done + before)
                 };
-                done += decoder.read(piece).map_err(after)? as u64;
-                job.tick(0).map_err(|e| e.after_values(done))?;
+                let got = decoder.read(piece).map_err(after)? as u64;
+                done += got;
+                job.tick(got).map_err(|e| e.after_values(done))?;
             }
             decoder.finish().map_err(|e| e.after_values(done))
         })
@@ -199,8 +213,9 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
         py: Python<'py>,
         page: &[u8],
         n: usize,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, usize)> {
-        let (numbers, consumed) = run(py, None, 0, |job| {
+        let (numbers, consumed) = run(py, progress, n as u64, |job| {
             // Memory grows with what is decoded: `n` is the container's word.
             let mut decoder = self.page_decoder(page, n)?;
             let mut numbers: Vec<T> = Vec::new();
@@ -252,18 +267,20 @@ impl ChunkDecoder {
         py: Python<'py>,
         page: Octets<'py>,
         n: usize,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, usize)> {
-        self.decoder.page(py, page.as_slice()?, n)
+        self.decoder.page(py, page.as_slice()?, n, progress)
     }
 
     fn page_into<'py>(
         &self,
         page: Octets<'py>,
         out: &Bound<'py, PyUntypedArray>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<usize> {
         if out.is_empty() {
             return Ok(0);
         }
-        self.decoder.page_into(page.as_slice()?, out)
+        self.decoder.page_into(page.as_slice()?, out, progress)
     }
 }

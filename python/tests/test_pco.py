@@ -185,6 +185,29 @@ def test_wrapped_parts():
         encoder.chunk(numbers, [1, 2])
 
 
+def test_progress_of_wrapped_parts():
+    numbers, told = np.arange(1 << 20) % 977, []
+
+    def progress(done, total):
+        told.append((done, total))
+
+    def reached(end):
+        assert told[-1] == (end, end) and told == sorted(told)
+        told.clear()
+
+    encoder = wrapped.FileEncoder(level=1)
+    chunk = encoder.chunk(numbers, [1000, numbers.size - 1000], progress=progress)
+    reached(numbers.size)
+    decoder = wrapped.FileDecoder(encoder.header()).chunk(chunk.meta(), numbers.dtype)
+    for index, part in enumerate(np.split(numbers, [1000])):
+        page, out = chunk.page(index), np.zeros_like(part)
+        assert np.array_equal(decoder.page(page, part.size, progress=progress), part)
+        reached(part.size)
+        assert decoder.page_into(page, out, progress=progress) == len(page)
+        reached(part.size)
+        assert np.array_equal(out, part)
+
+
 def test_threads_and_progress():
     numbers = column("u4", 2_000_000)
     seen = []

@@ -1,7 +1,9 @@
 """The wrapped format: header, metadata of chunks and pages one by one, for containers of your own.
 
 The container keeps what is written, and what it says of it: the type of the numbers, and how many
-are in each page.
+are in each page. All objects may be used by several threads at once, chunks and pages side by side: the
+extension lets go of the GIL. `progress` is called with numbers done and in all, now and then and at the
+end.
 
 >>> import numpy as np
 >>> from latens.pco import wrapped
@@ -17,6 +19,7 @@ np.float64(10.0)
 from typing import Any, Generic, TypeVar
 
 from .. import _arguments, _latens
+from .._arguments import Progress
 from .._buffers import Array, apart, numbers, octets, target, type_name
 
 __all__ = ["ChunkDecoder", "ChunkEncoder", "FileDecoder", "FileEncoder"]
@@ -55,7 +58,7 @@ class ChunkEncoder(_Chunk[_latens.ChunkEncoder]):
         return self._inner.meta()
 
     def page(self, index: int) -> bytes:
-        """Page `index`."""
+        """Page `index`, which takes some tenths of a second at most."""
         _arguments.counts(index=index)
         return self._inner.page(index)
 
@@ -76,12 +79,15 @@ class FileEncoder:
         """The header of the file."""
         return self._inner.header()
 
-    def chunk(self, array: Any, pages: list[int] | None = None) -> ChunkEncoder:
+    def chunk(
+        self, array: Any, pages: list[int] | None = None, *, progress: Progress | None = None
+    ) -> ChunkEncoder:
         """A chunk of 1 to 2^24 numbers, in pages of these many numbers; one page without `pages`."""
         held = numbers(array)
         for n in () if pages is None else pages:
             _arguments.counts(pages=n)
-        return ChunkEncoder(self._inner.chunk(held, [held.size] if pages is None else pages))
+        lens = [held.size] if pages is None else pages
+        return ChunkEncoder(self._inner.chunk(held, lens, progress))
 
 
 class ChunkDecoder(_Chunk[_latens.ChunkDecoder]):
@@ -92,16 +98,16 @@ class ChunkDecoder(_Chunk[_latens.ChunkDecoder]):
         """Bytes that the metadata takes."""
         return self._inner.consumed
 
-    def page(self, data: Any, n: int) -> Array:
+    def page(self, data: Any, n: int, *, progress: Progress | None = None) -> Array:
         """The `n` numbers of the page at the start of `data`."""
         _arguments.counts(n=n)
-        return self._inner.page(octets(data), n)[0]
+        return self._inner.page(octets(data), n, progress)[0]
 
-    def page_into(self, data: Any, out: Any) -> int:
+    def page_into(self, data: Any, out: Any, *, progress: Progress | None = None) -> int:
         """Decode a page of as many numbers as `out` holds; returns the bytes that the page takes."""
         held, room = octets(data), target(out)
         apart(held, room)
-        return self._inner.page_into(held, room)
+        return self._inner.page_into(held, room, progress)
 
 
 class FileDecoder:
