@@ -7,7 +7,7 @@ use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::candidates::circular_mean;
+use crate::wcodec::encode::centre::centre;
 use crate::wcodec::encode::columns::means;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::fit::Own;
@@ -66,8 +66,7 @@ pub(crate) fn tiled<'a>(
     let has = |p: Predictor| among.contains(&p);
     let transforms: Vec<Transform> =
         tools.transforms.iter().copied().filter(|&t| t != Transform::None).collect();
-    let centre = circular_mean(&matrix.count(1)?, 1 << plane.bits);
-    let centre = u8::try_from(centre).unwrap_or(0);
+    let centre = centre(&matrix.count(1)?, plane.bits);
     let linear = has(Predictor::Linear);
     let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
     let weights = match means.as_deref().filter(|_| linear) {
