@@ -39,27 +39,66 @@ pub(crate) fn candidates(
     whole: &Histogram,
     every: usize,
 ) -> Result<Vec<Described>> {
-    let (rows, hints) = (matrix.rows(), &sources.hints);
     let mut out = Vec::new();
     if matrix.len() < 512 || matrix.cols == 0 {
         return Ok(out);
     }
-    let many = |n: usize| n >= 2;
-    // What is known of blocks is taken whole or not at all. It helps where a row has several, if they are so
-    // wide that the largest symbol of a block says little of the others.
-    let finer = hints.levels.iter().any(|c| (WIDE..matrix.cols).contains(&c.source.block_cols));
-    let with_blocks: &[bool] = if sources.is_empty() {
+    let with_blocks = with_blocks(matrix, sources);
+    let alike = with_blocks == [false, true] && are_alike(matrix, sources);
+    let sides = sides(matrix, sources, whole, with_blocks, alike, every)?;
+    // With levels of rows it is all the same whether the block of a row is known as well: only the side
+    // information differs.
+    let dearer = match &sides[..] {
+        [[without, _], [with, _]] if alike => {
+            Some(with.side + OF_SOURCE * sources.hints.sizes() >= without.side)
+        }
+        _ => None,
+    };
+    let (many_rows, many_cols) = (matrix.rows() >= 2, matrix.cols >= 2);
+    for (&with_blocks, [of_rows, of_cols]) in with_blocks.iter().zip(&sides) {
+        for (with_rows, with_cols) in [(true, true), (false, true), (true, false), (false, false)] {
+            let lacks = (with_rows && (of_rows.bytes.is_empty() || !many_rows))
+                || (with_cols && (of_cols.bytes.is_empty() || !many_cols))
+                || !(with_rows || with_cols || with_blocks);
+            let surely_worse = of_rows.is_decided_against(with_rows && many_rows)
+                || of_cols.is_decided_against(with_cols && many_cols)
+                || with_rows && dearer == Some(with_blocks);
+            if !lacks && !surely_worse {
+                let levels = [with_rows.then_some(of_rows), with_cols.then_some(of_cols)];
+                out.push(described(sources, levels, with_blocks));
+            }
+        }
+    }
+    out.extend(by_place(sources));
+    Ok(out)
+}
+
+/// Without what is known of blocks, with it, or both: it is taken whole or not at all. It helps where a row has
+/// several, if they are so wide that the largest symbol of a block says little of the others.
+fn with_blocks(matrix: Matrix<'_>, sources: &Sources<'_>) -> &'static [bool] {
+    let is_wide = |block_cols: usize| (WIDE..matrix.cols).contains(&block_cols);
+    if sources.is_empty() {
         &[false]
-    } else if finer {
+    } else if sources.hints.levels.iter().any(|c| is_wide(c.source.block_cols)) {
         &[true]
     } else {
         &[false, true]
-    };
+    }
+}
+
+/// Levels of rows and of columns, for each of `with_blocks`.
+fn sides(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: &Histogram,
+    with_blocks: &[bool],
+    alike: bool,
+    every: usize,
+) -> Result<Vec<[Levels; 2]>> {
     let fraction = fraction(matrix, sources);
-    let alike = with_blocks == [false, true] && are_alike(matrix, sources);
     let fitted = fitted(matrix, sources, whole, with_blocks, alike, fraction, every)?;
     // Symbols whose size is misjudged by a small share take half of its square more, in nats.
-    let exact = hints.measure == Measure::Size && every == 1;
+    let exact = sources.hints.measure == Measure::Size && every == 1;
     let loss_of_one = 0.5 * loss_of_levels(matrix, sources);
     let loss = |n: usize| if exact { loss_of_one * n as f64 } else { 0.0 };
     let decided = exact && matrix.len() >= DECIDED;
@@ -68,48 +107,30 @@ pub(crate) fn candidates(
     for fitted in &fitted {
         let cols = match sides.first() {
             Some([_, cols]) if alike => cols.clone(),
-            _ => levels(&fitted.cols, rows),
+            _ => levels(&fitted.cols, matrix.rows()),
         };
         sides.push([levels(&fitted.rows, matrix.cols), cols]);
     }
-    // With levels of rows it is all the same whether the block of a row is known as well: only the side
-    // information differs.
-    let dearer = match &sides[..] {
-        [[without, _], [with, _]] if alike => {
-            Some(with.side + OF_SOURCE * hints.sizes() >= without.side)
-        }
-        _ => None,
+    Ok(sides)
+}
+
+/// The rule of levels of rows and of columns, where it has them, and of blocks.
+fn described(sources: &Sources<'_>, levels: [Option<&Levels>; 2], with_blocks: bool) -> Described {
+    let hints = &sources.hints;
+    let [rows, cols] = levels.map(|l| l.map_or_else(Vec::new, |levels| levels.bytes.clone()));
+    let named = hints.levels.iter().take(if with_blocks { hints.sizes() } else { 0 });
+    let mut rule = ClassRule {
+        rows,
+        cols,
+        bias: 0,
+        levels: named.map(|c| c.source.clone()).collect(),
+        zero: hints.zero.as_ref().filter(|_| with_blocks).map(|c| c.source.clone()),
+        maps: vec![[0; 256]],
     };
-    for (&with_blocks, [of_rows, of_cols]) in with_blocks.iter().zip(&sides) {
-        for (with_rows, with_cols) in [(true, true), (false, true), (true, false), (false, false)] {
-            let lacks = (with_rows && (of_rows.bytes.is_empty() || !many(rows)))
-                || (with_cols && (of_cols.bytes.is_empty() || !many(matrix.cols)))
-                || !(with_rows || with_cols || with_blocks);
-            let surely_worse = of_rows.is_decided_against(with_rows && many(rows))
-                || of_cols.is_decided_against(with_cols && many(matrix.cols))
-                || with_rows && dearer == Some(with_blocks);
-            if lacks || surely_worse {
-                continue;
-            }
-            let named = hints.levels.iter().take(if with_blocks { hints.sizes() } else { 0 });
-            let mut rule = ClassRule {
-                rows: if with_rows { of_rows.bytes.clone() } else { Vec::new() },
-                cols: if with_cols { of_cols.bytes.clone() } else { Vec::new() },
-                bias: 0,
-                levels: named.map(|c| c.source.clone()).collect(),
-                zero: hints.zero.as_ref().filter(|_| with_blocks).map(|c| c.source.clone()),
-                maps: vec![[0; 256]],
-            };
-            let of_blocks: i32 = sources.typical.iter().take(rule.levels.len()).sum();
-            rule.bias = 128 - (mean(&rule.rows) + mean(&rule.cols) - of_blocks);
-            let side = [(with_rows, of_rows), (with_cols, of_cols)];
-            let side = side.iter().map(|(with, levels)| if *with { levels.side } else { 0 }).sum();
-            let bits = side_bits_of(&rule, side);
-            out.push((rule, bits));
-        }
-    }
-    out.extend(by_place(sources));
-    Ok(out)
+    let of_blocks: i32 = sources.typical.iter().take(rule.levels.len()).sum();
+    rule.bias = 128 - (mean(&rule.rows) + mean(&rule.cols) - of_blocks);
+    let bits = side_bits_of(&rule, levels.iter().flatten().map(|levels| levels.side).sum());
+    (rule, bits)
 }
 
 /// A rule of all levels of blocks, where these say where symbols are.
