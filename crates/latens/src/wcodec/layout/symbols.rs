@@ -5,7 +5,7 @@
 //! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES |
 //! | columns | RECUT: varint |
 //! | group rows | varint |
-//! | prediction | PREDICT or TRANSFORM |
+//! | prediction | PREDICT |
 //! | tables | bits u8, how many varint, the number of each in the bank |
 //! | classes | CLASSES |
 
@@ -86,12 +86,11 @@ impl Symbols {
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flag = |set: bool, flag: u64| if set { flag } else { 0 };
-        let transform = self.prediction.as_ref().is_some_and(|p| p.transform);
         varint::write(
             flag(self.recut.is_some(), RECUT)
                 | flag(self.pairs, PAIRS)
                 | flag(self.prediction.is_some(), PREDICT)
-                | flag(transform, TRANSFORM)
+                | flag(self.has_transform(), TRANSFORM)
                 | flag(self.classes.is_some(), CLASSES),
             out,
         );
@@ -121,18 +120,8 @@ impl Symbols {
     ) -> Result<Self> {
         let count = rows * cols;
         let at = fields.at();
-        let flags = fields.varint("the flags of symbols")?;
+        let flags = read_flags(fields, bits)?;
         let has = |flag: u64| flags & flag != 0;
-        let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES) != 0;
-        if unknown
-            || (has(TRANSFORM) && !has(PREDICT))
-            || (has(PAIRS) && (has(TRANSFORM) || bits > 4))
-        {
-            return Err(Error::corrupt(
-                at,
-                format!("{flags:#x} are not flags of {bits}-bit symbols"),
-            ));
-        }
         let recut = if has(RECUT) { Some(fields.size("the columns as coded")?) } else { None };
         let coded = recut.unwrap_or(cols);
         let whole_rows = coded != 0 && count.is_multiple_of(coded);
@@ -161,45 +150,53 @@ impl Symbols {
             return Err(Error::corrupt(at, "bitplanes need values, and a prediction gives them"));
         }
         if !bitplane && has(TRANSFORM) && has(CLASSES) {
-            return Err(Error::corrupt(
-                at,
-                "the direct coder has coefficients by kind, not by class",
-            ));
+            let what = "the direct coder has coefficients by kind, not by class";
+            return Err(Error::corrupt(at, what));
         }
-        symbols.table_bits = u32::from(fields.u8("the size of tables")?);
-        let tables = fields.varint("the number of tables")?;
-        if symbols.table_bits == 0
-            || symbols.table_bits > MAX_TABLE_BITS
-            || tables > MAX_CLASSES as u64
-        {
-            return Err(Error::corrupt(
-                at,
-                format!("{tables} tables of 2^{} slots", symbols.table_bits),
-            ));
-        }
-        for _ in 0..tables {
-            let table = fields.varint_up_to(MAX_TABLES as u64, "the number of a table")?;
-            symbols.tables.push(usize::try_from(table).unwrap_or(usize::MAX));
-        }
-        let classes = match (bitplane, has(TRANSFORM)) {
-            (true, true) => KINDS / 2,
-            (true, false) => KINDS,
-            (false, _) => symbols.tables.len(),
-        };
-        if (bitplane && !symbols.tables.is_empty())
-            || (!bitplane && has(TRANSFORM) && symbols.tables.len() != KINDS && count > 0)
-        {
-            return Err(Error::corrupt(
-                at,
-                format!("{} tables for this coder", symbols.tables.len()),
-            ));
-        }
+        let classes = symbols.read_tables(fields, bitplane)?;
         if has(CLASSES) {
             let (rows, cols) = (symbols.rows(), symbols.coded_cols());
             symbols.classes = Some(ClassRule::read(fields, rows, cols, classes)?);
         }
         Ok(symbols)
     }
+
+    /// Reads the tables; how many classes, or kinds, there may be.
+    fn read_tables(&mut self, fields: &mut Fields<'_>, bitplane: bool) -> Result<usize> {
+        let at = fields.at();
+        self.table_bits = u32::from(fields.u8("the size of tables")?);
+        let count = fields.varint("the number of tables")?;
+        if !(1..=MAX_TABLE_BITS).contains(&self.table_bits) || count > MAX_CLASSES as u64 {
+            let what = format!("{count} tables of 2^{} slots", self.table_bits);
+            return Err(Error::corrupt(at, what));
+        }
+        for _ in 0..count {
+            let table = fields.varint_up_to(MAX_TABLES as u64, "the number of a table")?;
+            self.tables.push(usize::try_from(table).unwrap_or(usize::MAX));
+        }
+        let (count, transform) = (self.tables.len(), self.has_transform());
+        if (bitplane && count > 0) || (!bitplane && transform && count != KINDS && self.count > 0) {
+            return Err(Error::corrupt(at, format!("{count} tables for this coder")));
+        }
+        Ok(match (bitplane, transform) {
+            (true, true) => KINDS / 2,
+            (true, false) => KINDS,
+            (false, _) => count,
+        })
+    }
+}
+
+/// Reads flags that go with each other, and with symbols of `bits`.
+fn read_flags(fields: &mut Fields<'_>, bits: u32) -> Result<u64> {
+    let at = fields.at();
+    let flags = fields.varint("the flags of symbols")?;
+    let has = |flag: u64| flags & flag != 0;
+    let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES) != 0;
+    if unknown || (has(TRANSFORM) && !has(PREDICT)) || (has(PAIRS) && (has(TRANSFORM) || bits > 4))
+    {
+        return Err(Error::corrupt(at, format!("{flags:#x} are not flags of {bits}-bit symbols")));
+    }
+    Ok(flags)
 }
 
 #[cfg(test)]
