@@ -72,13 +72,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         self.reader.open.limits.check_output((end - start) as u64)?;
         let groups = numbers.map(|n| self.group_plan(number, record, symbols, n));
         let groups = groups.collect::<Result<Vec<_>>>()?;
-        let mut plan = symbol_plan(&decoder, start..end)?;
-        if !bitplane {
-            let bank = self.reader.bank()?;
-            let table = |&n: &usize| bank.get(n).map(|t| t.frequencies.clone()).unwrap_or_default();
-            plan.tables = symbols.tables.iter().map(table).collect();
-        }
-        (plan.groups, plan.wanted) = (groups, wanted);
+        let tables = if bitplane { Vec::new() } else { self.frequencies(symbols)? };
+        let plan = symbol_plan(&decoder, start..end, tables, groups, wanted)?;
         Ok(PartPlan::Symbols(Box::new(plan)))
     }
 
@@ -87,6 +82,13 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             Content::Symbols(plane) => plane.data,
             Content::Words { data, .. } | Content::Raw(data) => data,
         }))
+    }
+
+    /// The frequencies of the tables of `symbols`.
+    fn frequencies(&self, symbols: &Symbols) -> Result<Vec<Vec<u16>>> {
+        let bank = self.reader.bank()?;
+        let table = |&n: &usize| bank.get(n).map(|t| t.frequencies.clone()).unwrap_or_default();
+        Ok(symbols.tables.iter().map(table).collect())
     }
 
     fn group_plan(

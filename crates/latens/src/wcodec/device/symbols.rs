@@ -1,6 +1,6 @@
 //! What a decoder of symbols holds, as a plan.
 
-use super::{BlockPlan, ClassPlan, PredictionPlan, SymbolPlan};
+use super::{BlockPlan, ClassPlan, GroupPlan, PredictionPlan, SymbolPlan};
 use crate::error::Result;
 use crate::wcodec::class::Blocks;
 use crate::wcodec::config::Coder;
@@ -10,8 +10,14 @@ use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tiled::tile_size;
 use std::ops::Range;
 
-/// What groups of `range` have in common, but for groups and tables.
-pub(super) fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> Result<SymbolPlan> {
+/// The plan of `groups`, which hold the symbols of `range`.
+pub(super) fn symbol_plan(
+    decoder: &SymbolDecoder<'_>,
+    range: Range<usize>,
+    tables: Vec<Vec<u16>>,
+    groups: Vec<GroupPlan>,
+    wanted: Range<usize>,
+) -> Result<SymbolPlan> {
     let symbols = decoder.symbols;
     let prediction = match &symbols.prediction {
         None => None,
@@ -42,10 +48,10 @@ pub(super) fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> R
         coder: if decoder.bitplane { Coder::Bitplane } else { Coder::Direct },
         prediction,
         table_bits: symbols.table_bits,
-        tables: Vec::new(),
+        tables,
         classes,
-        groups: Vec::new(),
-        wanted: 0..0,
+        groups,
+        wanted,
     })
 }
 
