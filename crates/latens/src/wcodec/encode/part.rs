@@ -3,7 +3,6 @@
 mod groups;
 mod size;
 
-use crate::bits::checksum::crc32;
 use crate::pco;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::streams::Direct;
@@ -59,7 +58,7 @@ impl<'a> PlannedPart<'a> {
     /// A part of a codec that has made all groups.
     pub(crate) fn done(role: Role, shape: PartShape, codec: Codec, groups: Vec<Vec<u8>>) -> Self {
         let mut part = Self::new(role, shape, Way::Done(Box::new(codec)), 1);
-        groups.into_iter().for_each(|group| part.push(group, true));
+        groups.into_iter().for_each(|group| part.push(group));
         part
     }
 
@@ -80,9 +79,10 @@ impl<'a> PlannedPart<'a> {
         self.shape.count().saturating_mul(self.shape.width()) <= MOST_KEPT
     }
 
-    fn push(&mut self, group: Vec<u8>, keep: bool) {
-        self.known.push(Group { length: group.len(), crc: crc32(&group) });
-        if keep && self.kept.len() + 1 == self.known.len() {
+    /// The next group, which is kept if all before it are.
+    fn push(&mut self, group: Vec<u8>) {
+        self.known.push(Group::of(&group));
+        if self.kept.len() + 1 == self.known.len() {
             self.kept_bytes += group.len();
             self.kept.push(group);
         }

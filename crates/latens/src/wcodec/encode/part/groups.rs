@@ -2,7 +2,6 @@
 
 use super::{MOST_KEPT, PlannedPart, Way};
 use crate::ans::rans::EncodeTables;
-use crate::bits::checksum::crc32;
 use crate::error::Result;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::{Scratch, encoder};
@@ -64,7 +63,7 @@ impl PlannedPart<'_> {
         let (mut kept, mut known) = (self.kept_bytes, Vec::new());
         self.encode(from..to, bank, |group| {
             kept += group.len();
-            known.push(Group { length: group.len(), crc: crc32(&group) });
+            known.push(Group::of(&group));
             if small || kept <= MOST_KEPT {
                 more.push(group);
             }
@@ -93,7 +92,7 @@ impl PlannedPart<'_> {
             all.push(group);
             Ok(())
         })?;
-        all.into_iter().for_each(|group| self.push(group, true));
+        all.into_iter().for_each(|group| self.push(group));
         Ok(())
     }
 
