@@ -64,14 +64,7 @@ impl<'w, P: Pieces> Shared<'w, P> {
         let mut own = self.work.own();
         let mut line = self.lock();
         while !line.over && !line.is_begun(self.count) {
-            line = match line.claim(self.count, self.most) {
-                None => self.wait(line),
-                Some(step) => {
-                    drop(line);
-                    self.step(&mut own, step);
-                    self.lock()
-                }
-            };
+            line = self.go_on(line, &mut own);
         }
         drop(line);
         std::mem::forget(leave);

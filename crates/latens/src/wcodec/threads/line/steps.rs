@@ -44,13 +44,17 @@ impl<P: Pieces> Line<P> {
         Self { next: 0, first: 0, items: VecDeque::new(), ahead: 0, over: false }
     }
 
-    /// A step that nobody works on, where there may be one: the first in order. The one that all others wait for may always be.
+    /// A step that nobody works on, where there may be one: the first in order. The one that all others wait
+    /// for may always be.
     pub(super) fn claim(&mut self, count: usize, most: usize) -> Option<Step<P>> {
-        let is_free = self.ahead < most && !self.over;
+        if self.over {
+            return None;
+        }
+        let is_free = self.ahead < most;
         for (k, item) in self.items.iter_mut().enumerate() {
             let Some(Ok(open)) = &item.open else { continue };
             if item.next < item.count {
-                let is_first = k == 0 && item.next == item.taken && !self.over;
+                let is_first = k == 0 && item.next == item.taken;
                 return (is_free || is_first).then(|| {
                     item.done.push_back(None);
                     item.next += 1;
@@ -59,7 +63,7 @@ impl<P: Pieces> Line<P> {
                 });
             }
         }
-        let is_first = self.items.is_empty() && !self.over;
+        let is_first = self.items.is_empty();
         (self.next < count && (is_free || is_first)).then(|| {
             let done = VecDeque::new();
             self.items.push_back(Item { open: None, count: 0, next: 0, taken: 0, done });
