@@ -13,11 +13,12 @@ use crate::number::{Latent, NumberType};
 use crate::pco::binning::Effort;
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
-use crate::pco::encode::candidate::{Candidate, Search};
+use crate::pco::encode::candidate::{Candidate, Rival, Search};
 use crate::pco::encode::distinct::{DICT, Distinct, Recurrence};
 use crate::pco::encode::exact;
 use crate::pco::encode::period;
 use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
+use crate::pco::encode::sample::Sample;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::mode::dict;
@@ -28,6 +29,7 @@ use modes::{Weighed, sample_lengths};
 /// A linear prediction is fitted to all of a chunk if that takes no more than this times the bits on the
 /// sample that it was chosen by.
 const REFIT: f64 = 1.02;
+
 /// Plans a chunk of ordered latents.
 pub(crate) fn plan<L: Latent>(
     latents: Vec<L>,
@@ -49,90 +51,127 @@ pub(crate) fn plan<L: Latent>(
     if lengths.1 > lengths.0 && weighed.is_close() {
         weighed = search.weigh_modes(&latents, ty, mode, lengths.1);
     }
-    let Weighed { sample, sorted, mut candidates, bound } = weighed;
     let mut rivals = Vec::new();
-    let mut best = search.best(&sample, &mut candidates, &mut rivals);
+    let candidates = std::mem::take(&mut weighed.candidates);
+    let best = search.best(&weighed.sample, candidates, &mut rivals);
     config.watch.ask()?;
     // The best mode that is no dictionary.
     let plain = best.as_ref().map_or(ModeChoice::Classic, |best| best.mode);
-    if mode.is_none() {
-        let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
-        let dicts = Distinct::of(&sorted).orders(&latents, &sample, bits, config);
-        // One dictionary in two orders: values are looked for once.
-        let has_two = dicts.len() > 1;
-        let mut in_order = None;
-        for order in dicts {
-            let mode = ModeChoice::Dict { most: DICT, order };
-            let whole = in_order.take().or_else(|| ModeLatents::dict(&latents, DICT, order));
-            let dict = whole
-                .and_then(|whole| search.candidate_of(Some(whole), &sample, &sorted, mode, bound));
-            let mut dict = search.best(&sample, &mut dict.into_iter().collect(), &mut rivals);
-            if has_two && order == dict::Order::Count {
-                in_order = dict.as_ref().and_then(|dict| dict.whole.as_ref()?.in_order());
-            }
-            if let (Some(dict), Some(plain)) = (&mut dict, &mut best) {
-                search.weigh_in_full(&latents, dict, plain);
-            }
-            best = Candidate::better(best, dict);
-        }
-    }
+    let best = match mode {
+        None => search.with_dicts(&latents, &weighed, best, &mut rivals),
+        Some(_) => best,
+    };
     let mut best = best.ok_or_else(too_many)?;
     config.watch.ask()?;
     if config.delta == DeltaSpec::Auto {
-        let recurrence = Recurrence::of(&sample, &sorted);
-        search.refine(&latents, &sample, recurrence, &mut best);
-        config.watch.ask()?;
-        let is_dict = matches!(best.mode, ModeChoice::Dict { .. });
-        let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
-        let bits = search.bits_each(&best);
-        // A mode that the caller asks for is kept.
-        let hides = match best.mode {
-            ModeChoice::Classic => false,
-            ModeChoice::Dict { .. } => !is_lookback,
-            _ => is_lookback || recurrence.is_hidden(bits),
-        };
-        if hides && mode.is_none() {
-            let mut modes = vec![ModeChoice::Classic];
-            modes.extend((is_dict && plain != ModeChoice::Classic).then_some(plain));
-            let others = modes.into_iter().filter_map(|mode| {
-                search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY)
-            });
-            search.try_lookback_of_modes(&latents, others, &mut best);
-        }
-        let is_free = is_dict && mode.is_none();
-        if is_free && is_lookback
-            || !is_lookback
-                && search.tries_lookbacks()
-                && (is_foretold(&best, latents.len(), bits) || period::exists(&latents, bits))
-        {
-            let plain = is_free.then_some(ModeChoice::Classic);
-            let plain = plain
-                .and_then(|mode| search.candidate(&latents, &sample, &sorted, mode, f64::INFINITY));
-            best = search.repeats_in_full(&latents, best, plain);
-        }
+        best = search.refined(&latents, &weighed, mode.is_none().then_some(plain), best)?;
         if config.cuts() {
             return exact::decide(latents, best, rivals, config.level).ok_or_else(too_many);
         }
     }
     config.watch.ask()?;
-    let latents = match best.whole.take() {
-        Some(whole) => {
-            spare::give(latents);
-            whole
+    search.settle(latents, &weighed.sample, best).ok_or_else(too_many)
+}
+
+impl Search<'_> {
+    /// The best so far, or a dictionary where that is better.
+    fn with_dicts<L: Latent>(
+        &self,
+        latents: &[L],
+        weighed: &Weighed<L>,
+        mut best: Option<Candidate<L>>,
+        rivals: &mut Vec<Rival<L>>,
+    ) -> Option<Candidate<L>> {
+        let Weighed { sample, sorted, bound, .. } = weighed;
+        let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
+        let dicts = Distinct::of(sorted).orders(latents, sample, bits, self.config);
+        // One dictionary in two orders: values are looked for once.
+        let has_two = dicts.len() > 1;
+        let mut in_order = None;
+        for order in dicts {
+            let mode = ModeChoice::Dict { most: DICT, order };
+            let whole = in_order.take().or_else(|| ModeLatents::dict(latents, DICT, order));
+            let dict = whole
+                .and_then(|whole| self.candidate_of(Some(whole), sample, sorted, mode, *bound));
+            let mut dict = self.best(sample, dict.into_iter().collect(), rivals);
+            if has_two && order == dict::Order::Count {
+                in_order = dict.as_ref().and_then(|dict| dict.whole.as_ref()?.in_order());
+            }
+            if let (Some(dict), Some(plain)) = (&mut dict, &mut best) {
+                self.weigh_in_full(latents, dict, plain);
+            }
+            best = Candidate::better(best, dict);
         }
-        None => ModeLatents::split(latents, best.mode).ok_or_else(too_many)?,
-    };
-    if let DeltaPayload::Conv1(conv) = &best.delta {
-        // Fitted to all, not to the sample only. What repeats has many fits, of which some are worse
-        // once they are whole numbers.
-        let fitted = DeltaPayload::Conv1(match &latents.primary {
-            Primary::Latents(primary) => conv1_fit::fit(primary, conv.weights.len()),
-            Primary::Indices(indices) => conv1_fit::fit(indices, conv.weights.len()),
-        });
-        let is_forced = config.delta != DeltaSpec::Auto;
-        if is_forced || search.bits(&best, &sample, &fitted) <= best.bits * REFIT {
-            best.delta = fitted;
-        }
+        best
     }
-    Ok(Plan { latents, delta: best.delta, lookbacks: best.lookbacks })
+
+    /// The best with other delta encodings than consecutive ones, or lookbacks by another mode, where
+    /// they are better. `plain` is the best mode that is no dictionary; none where the caller asks for a
+    /// mode, which is kept.
+    fn refined<L: Latent>(
+        &self,
+        latents: &[L],
+        weighed: &Weighed<L>,
+        plain: Option<ModeChoice<L>>,
+        mut best: Candidate<L>,
+    ) -> Result<Candidate<L>> {
+        let Weighed { sample, sorted, .. } = weighed;
+        let recurrence = Recurrence::of(sample, sorted);
+        self.refine(latents, sample, recurrence, &mut best);
+        self.config.watch.ask()?;
+        let is_dict = matches!(best.mode, ModeChoice::Dict { .. });
+        let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
+        let bits = self.bits_each(&best);
+        let hides = match best.mode {
+            ModeChoice::Classic => false,
+            ModeChoice::Dict { .. } => !is_lookback,
+            _ => is_lookback || recurrence.is_hidden(bits),
+        };
+        let candidate = |mode| self.candidate(latents, sample, sorted, mode, f64::INFINITY);
+        if let Some(plain) = plain.filter(|_| hides) {
+            let mut modes = vec![ModeChoice::Classic];
+            modes.extend((is_dict && plain != ModeChoice::Classic).then_some(plain));
+            let others = modes.into_iter().filter_map(candidate);
+            self.try_lookback_of_modes(latents, others, &mut best);
+        }
+        let is_free = is_dict && plain.is_some();
+        if is_free && is_lookback
+            || !is_lookback
+                && self.tries_lookbacks()
+                && (is_foretold(&best, latents.len(), bits) || period::exists(latents, bits))
+        {
+            let plain = is_free.then_some(ModeChoice::Classic).and_then(candidate);
+            best = self.repeats_in_full(latents, best, plain);
+        }
+        Ok(best)
+    }
+
+    /// The plan that the best one is; `None` if a dictionary does not hold all values.
+    fn settle<L: Latent>(
+        &self,
+        latents: Vec<L>,
+        sample: &Sample<L>,
+        mut best: Candidate<L>,
+    ) -> Option<Plan<L>> {
+        let latents = match best.whole.take() {
+            Some(whole) => {
+                spare::give(latents);
+                whole
+            }
+            None => ModeLatents::split(latents, best.mode)?,
+        };
+        if let DeltaPayload::Conv1(conv) = &best.delta {
+            // Fitted to all, not to the sample only. What repeats has many fits, of which some are worse
+            // once they are whole numbers.
+            let fitted = DeltaPayload::Conv1(match &latents.primary {
+                Primary::Latents(primary) => conv1_fit::fit(primary, conv.weights.len()),
+                Primary::Indices(indices) => conv1_fit::fit(indices, conv.weights.len()),
+            });
+            let is_forced = self.config.delta != DeltaSpec::Auto;
+            if is_forced || self.bits(&best, sample, &fitted) <= best.bits * REFIT {
+                best.delta = fitted;
+            }
+        }
+        Some(Plan { latents, delta: best.delta, lookbacks: best.lookbacks })
+    }
 }

@@ -102,7 +102,7 @@ impl Search<'_> {
     pub(super) fn best<L: Latent>(
         &self,
         sample: &Sample<L>,
-        candidates: &mut Vec<Candidate<L>>,
+        mut candidates: Vec<Candidate<L>>,
         rivals: &mut Vec<Rival<L>>,
     ) -> Option<Candidate<L>> {
         if self.config.delta == DeltaSpec::Auto {
@@ -112,7 +112,7 @@ impl Search<'_> {
                 self.consecutive(sample, candidate, within);
             }
         } else {
-            for candidate in candidates.iter_mut() {
+            for candidate in &mut candidates {
                 let delta = match &candidate.sample.primary {
                     Primary::Latents(primary) => forced_delta(self.config.delta, primary),
                     Primary::Indices(indices) => forced_delta(self.config.delta, indices),
@@ -121,7 +121,7 @@ impl Search<'_> {
                 candidate.take(delta, bits);
             }
         }
-        rivals.extend(Candidate::rivals(candidates));
-        candidates.drain(..).map(Some).fold(None, Candidate::better)
+        rivals.extend(Candidate::rivals(&candidates));
+        candidates.into_iter().map(Some).fold(None, Candidate::better)
     }
 }
