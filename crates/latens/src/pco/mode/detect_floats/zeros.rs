@@ -10,13 +10,13 @@ const MOST_QUANT: usize = 2;
 const ALL_QUANT: f64 = 0.99;
 
 /// Counts of low mantissa bits that are zero in so many latents of the sample that telling these from the
-/// others saves `least` bits a float: at most three, the one that saves most first.
+/// others saves `least` bits a float; the one that saves most first.
 pub(crate) fn float_quant_bits<L: Latent>(sample: &[L], least: f64) -> Vec<u32> {
     let mantissa = L::MANTISSA_DIGITS - 1;
     let mut counts = [0u32; 64];
-    let mut finite = 0u32;
+    let mut nonzero = 0u32;
     for bits in sample.iter().map(|x| x.unorder()).filter(|&bits| bits << 1 != L::ZERO) {
-        finite += 1;
+        nonzero += 1;
         counts[bits.trailing_zeros().min(mantissa) as usize] += 1;
     }
     let mut found: Vec<(f64, u32, f64)> = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn float_quant_bits<L: Latent>(sample: &[L], least: f64) -> Vec<u32> 
             continue;
         }
         before = at_least;
-        let share = f64::from(at_least) / f64::from(finite.max(1));
+        let share = f64::from(at_least) / f64::from(nonzero.max(1));
         let saves = share * f64::from(q) - entropy(share);
         if saves > LEAST_OF_QUANT.max(least) {
             found.push((saves, q, share));
