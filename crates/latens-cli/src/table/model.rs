@@ -1,10 +1,16 @@
 //! What a table is: fields with a storage (how values lie in memory) and a logical type (what
 //! they mean). Together the two give a Parquet column its physical type and annotation back.
 
+mod logical;
+mod storage;
+
 use crate::table::piece::Values;
 use latens::NumberType;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+pub use logical::{LogicalType, TimeUnit};
+pub use storage::Storage;
 
 /// The columns of a table, in order, and what else its file says of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,134 +60,6 @@ pub struct Field {
     /// Parquet's field id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i32>,
-}
-
-/// How the values of a column lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Storage {
-    /// `u8`, 0 or 1. Parquet: BOOLEAN.
-    Boolean,
-    /// One of the eleven number types, by name. Parquet: INT32 (bit-cast where unsigned), INT64,
-    /// FLOAT, DOUBLE, and FIXED_LEN_BYTE_ARRAY(2) for `f16`.
-    #[serde(with = "number_type_name")]
-    Number(NumberType),
-    /// A two's complement integer of 1 to 16 bytes as a high and a low word of 64 bits.
-    /// Parquet: FIXED_LEN_BYTE_ARRAY of that length, big-endian.
-    Wide(u8),
-    /// Julian day (high word) and nanoseconds of the day (low word). Parquet: INT96.
-    Int96,
-    /// Any bytes. Parquet: BYTE_ARRAY.
-    Bytes,
-    /// Bytes of one length. Parquet: FIXED_LEN_BYTE_ARRAY.
-    Fixed(u32),
-}
-
-/// What the values of a column mean; the names are Parquet's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum LogicalType {
-    /// Nothing beyond the storage.
-    None,
-    /// An integer narrower than its storage, or unsigned.
-    Integer {
-        /// 8, 16, 32 or 64.
-        bits: i8,
-        /// Whether it has a sign.
-        signed: bool,
-    },
-    /// Half precision.
-    Float16,
-    /// `value / 10^scale`.
-    Decimal {
-        /// Digits.
-        precision: i32,
-        /// Digits after the point.
-        scale: i32,
-    },
-    /// Days since 1970-01-01.
-    Date,
-    /// Time of day.
-    Time {
-        /// Of the stored integer.
-        unit: TimeUnit,
-        /// Whether it is normalised to UTC.
-        utc: bool,
-    },
-    /// Time since 1970-01-01T00:00:00.
-    Timestamp {
-        /// Of the stored integer.
-        unit: TimeUnit,
-        /// Whether it is normalised to UTC.
-        utc: bool,
-    },
-    /// UTF-8.
-    Text,
-    /// UTF-8 from a small set.
-    Enum,
-    /// JSON text.
-    Json,
-    /// BSON.
-    Bson,
-    /// 16 bytes.
-    Uuid,
-    /// 12 bytes: months, days, milliseconds.
-    Interval,
-    /// Always null.
-    Unknown,
-    /// Well-known binary, planar.
-    Geometry {
-        /// Coordinate reference system.
-        crs: Option<String>,
-    },
-}
-
-/// Unit of times and timestamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TimeUnit {
-    /// 10⁻³ s.
-    #[serde(rename = "ms")]
-    Millis,
-    /// 10⁻⁶ s.
-    #[serde(rename = "us")]
-    Micros,
-    /// 10⁻⁹ s.
-    #[serde(rename = "ns")]
-    Nanos,
-}
-
-impl TimeUnit {
-    /// `ms`, `us`, `ns`.
-    pub fn name(self) -> &'static str {
-        match self {
-            TimeUnit::Millis => "ms",
-            TimeUnit::Micros => "us",
-            TimeUnit::Nanos => "ns",
-        }
-    }
-
-    /// How many of them make a second.
-    pub fn per_second(self) -> i64 {
-        match self {
-            TimeUnit::Millis => 1_000,
-            TimeUnit::Micros => 1_000_000,
-            TimeUnit::Nanos => 1_000_000_000,
-        }
-    }
-}
-
-impl Storage {
-    /// Bytes of one value in memory, for sizes that are shown and budgets; a guess for bytes.
-    pub fn width(self) -> u64 {
-        match self {
-            Storage::Boolean => 1,
-            Storage::Number(t) => t.bytes() as u64,
-            Storage::Wide(n) => u64::from(n),
-            Storage::Int96 => 12,
-            Storage::Bytes => 16,
-            Storage::Fixed(n) => u64::from(n),
-        }
-    }
 }
 
 impl Field {
@@ -256,22 +134,6 @@ impl fmt::Display for Field {
             LogicalType::Unknown => f.write_str("null"),
             LogicalType::Geometry { .. } => f.write_str("geometry"),
         }
-    }
-}
-
-/// A [`NumberType`] as its name.
-mod number_type_name {
-    use latens::NumberType;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(t: &NumberType, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(t.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<NumberType, D::Error> {
-        let name = String::deserialize(d)?;
-        NumberType::from_name(&name)
-            .ok_or_else(|| D::Error::custom(format!("no number type `{name}`")))
     }
 }
 

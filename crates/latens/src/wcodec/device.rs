@@ -11,26 +11,18 @@
 //!
 //! Parts that are words, raw bytes or small are decoded here, and the plan holds their elements.
 
+mod parts;
+mod symbols;
+
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::class::Blocks;
 use crate::wcodec::config::Coder;
-use crate::wcodec::decode::group::SymbolDecoder;
-use crate::wcodec::layout::entry::Storage;
-use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
-use crate::wcodec::layout::symbols::{BY_TILE, MOST_EXPANSION, Symbols};
 use crate::wcodec::open_tensor::OpenTensor;
-use crate::wcodec::plane::Content;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::tile::TileSize;
-use crate::wcodec::tiled::tile_size;
-use crate::wcodec::view::{Form, Layout, PartLayout};
+use crate::wcodec::view::Layout;
 use std::ops::Range;
-
-/// Symbols of a group or row of which there are more are decoded here: plans keep to numbers of 31
-/// bits.
-const MOST_SYMBOLS: usize = 1 << 31;
 
 /// A tensor, or rows of one.
 #[derive(Clone, Debug)]
@@ -184,176 +176,5 @@ impl<S: ReadAt> Reader<S> {
     /// I/O; truncated where the file has not so many.
     pub fn stored_bytes(&self, at: u64, out: &mut [u8]) -> Result<()> {
         self.open.source.read_exact_at(out, at).map_err(|e| Error::from(e).at_byte(at))
-    }
-}
-
-impl<S: ReadAt> OpenTensor<'_, S> {
-    fn plan(&self, rows: Range<u64>) -> Result<TensorPlan> {
-        let layout = self.layout()?;
-        if rows.start > rows.end || rows.end > layout.rows {
-            let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
-            return Err(Error::invalid(what));
-        }
-        let records = &self.descriptor.parts;
-        let wanted = layout.parts();
-        if wanted.len() != records.len() {
-            return Err(self.wrong("parts of another layout: their number differs"));
-        }
-        let all = usize::try_from(layout.rows).unwrap_or(usize::MAX);
-        let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let mut parts = Vec::with_capacity(records.len());
-        for (number, (record, want)) in records.iter().zip(&wanted).enumerate() {
-            let a_row = row_of(want, record, all).map_err(self.claim())?;
-            let range = of(rows.start) * a_row..of(rows.end) * a_row;
-            parts.push(self.part_plan(number, record, range)?);
-        }
-        Ok(TensorPlan { layout, rows, parts })
-    }
-
-    fn part_plan(
-        &self,
-        number: usize,
-        record: &PartRecord,
-        range: Range<usize>,
-    ) -> Result<PartPlan> {
-        let apart = matches!(self.storage, Storage::Stored { .. });
-        let (symbols, bitplane) = match &record.codec {
-            Codec::Direct(symbols) => (symbols, false),
-            Codec::Bitplane(symbols) => (symbols, true),
-            _ => return self.decoded(number, range),
-        };
-        let small = symbols.cols < MOST_SYMBOLS && symbols.group_range(0).len() < MOST_SYMBOLS;
-        let linear = symbols.prediction.as_ref().is_some_and(|p| p.weights.is_some());
-        if !apart || !small || linear || range.is_empty() {
-            return self.decoded(number, range);
-        }
-        let bits = match record.shape {
-            PartShape::Symbols { bits, .. } => bits,
-            _ => 8,
-        };
-        let rules = self.rules(number, record)?;
-        let decoder = self.symbols(number, symbols, bits, bitplane, &rules)?;
-        let per_group = symbols.group_range(0).len().max(1);
-        let first = range.start / per_group;
-        let numbers = first..range.end.div_ceil(per_group);
-        let start = symbols.group_range(first).start;
-        let wanted = range.start - start..range.end - start;
-        let end = symbols.group_range(numbers.end - 1).end;
-        self.reader.open.limits.check_output((end - start) as u64)?;
-        let groups = numbers.map(|n| self.group_plan(number, record, symbols, n));
-        let groups = groups.collect::<Result<Vec<_>>>()?;
-        let mut plan = symbol_plan(&decoder, start..end)?;
-        if !bitplane {
-            let bank = self.reader.bank()?;
-            let table = |&n: &usize| bank.get(n).map(|t| t.frequencies.clone()).unwrap_or_default();
-            plan.tables = symbols.tables.iter().map(table).collect();
-        }
-        (plan.groups, plan.wanted) = (groups, wanted);
-        Ok(PartPlan::Symbols(Box::new(plan)))
-    }
-
-    fn decoded(&self, number: usize, range: Range<usize>) -> Result<PartPlan> {
-        Ok(PartPlan::Decoded(match self.part(number, range)?.content {
-            Content::Symbols(plane) => plane.data,
-            Content::Words { data, .. } | Content::Raw(data) => data,
-        }))
-    }
-
-    fn group_plan(
-        &self,
-        part: usize,
-        record: &PartRecord,
-        symbols: &Symbols,
-        number: usize,
-    ) -> Result<GroupPlan> {
-        let group = record.groups.get(number);
-        let place = self.places.get(part).and_then(|p| p.get(number));
-        let (Some(group), Some(&at)) = (group, place) else {
-            return Err(self.wrong(format!("there is no group {number}")));
-        };
-        let count = symbols.group_range(number).len();
-        if count > group.length.saturating_mul(MOST_EXPANSION) {
-            let what = format!("group {number} of {} bytes claims to hold {count}", group.length);
-            return Err(Error::corrupt(at, what));
-        }
-        let row = number.saturating_mul(symbols.group_rows);
-        Ok(GroupPlan { number, at, length: group.length, crc: group.crc, row, count })
-    }
-}
-
-/// Elements of a part for each of `rows` rows of the layout's matrix. The rules are those of
-/// [`Layout::join`].
-fn row_of(want: &PartLayout, record: &PartRecord, rows: usize) -> Result<usize> {
-    let wrong = |what: &str| Err(Error::corrupt(0, format!("parts of another layout: {what}")));
-    let a_row = match (want.form, record.shape) {
-        (Form::Symbols { bits, cols }, PartShape::Symbols { bits: b, cols: c, .. })
-            if bits == b && u64::try_from(c) == Ok(cols) =>
-        {
-            cols
-        }
-        (Form::Words { width, float, a_row }, PartShape::Words { width: w, float: f, .. })
-            if width == w && float == f =>
-        {
-            a_row
-        }
-        (Form::Raw { a_row }, PartShape::Bytes { .. }) => a_row,
-        _ => return wrong("kind, bits or columns differ"),
-    };
-    let a_row = usize::try_from(a_row).unwrap_or(usize::MAX);
-    if want.role != record.role {
-        return wrong("a role differs");
-    }
-    if rows.checked_mul(a_row) != Some(record.shape.count()) {
-        return wrong("the number of rows differs");
-    }
-    Ok(a_row)
-}
-
-/// What groups of `range` have in common, but for groups and tables.
-fn symbol_plan(decoder: &SymbolDecoder<'_>, range: Range<usize>) -> Result<SymbolPlan> {
-    let symbols = decoder.symbols;
-    let prediction = match &symbols.prediction {
-        None => None,
-        Some(p) => Some(PredictionPlan {
-            tile: tile_size(p)?,
-            predictor: if p.predictor == BY_TILE { None } else { Predictor::from_id(p.predictor) },
-            centre: p.centre,
-            transform: p.transform,
-            means: p.means.clone(),
-            reference: p
-                .reference
-                .as_ref()
-                .map(|_| decoder.reference.get(range).unwrap_or_default().to_vec()),
-        }),
-    };
-    let classes = decoder.terms.as_ref().map(|terms| ClassPlan {
-        bias: terms.rule.bias,
-        rows: terms.rule.rows.clone(),
-        cols: terms.rule.cols.clone(),
-        levels: terms.levels.iter().map(block_plan).collect(),
-        zero: terms.zero.as_ref().map(|blocks| block_plan(blocks)),
-        maps: terms.rule.maps.clone(),
-    });
-    Ok(SymbolPlan {
-        bits: decoder.bits,
-        cols: symbols.cols,
-        pairs: symbols.pairs,
-        coder: if decoder.bitplane { Coder::Bitplane } else { Coder::Direct },
-        prediction,
-        table_bits: symbols.table_bits,
-        tables: Vec::new(),
-        classes,
-        groups: Vec::new(),
-        wanted: 0..0,
-    })
-}
-
-fn block_plan(blocks: &Blocks) -> BlockPlan {
-    BlockPlan {
-        values: blocks.values.clone(),
-        block_rows: blocks.block_rows,
-        block_cols: blocks.block_cols,
-        stride: blocks.stride,
-        row_map: blocks.row_map.clone(),
     }
 }

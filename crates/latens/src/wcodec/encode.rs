@@ -4,6 +4,7 @@ pub(crate) mod bands;
 pub(crate) mod bank;
 pub(crate) mod batch;
 pub(crate) mod candidates;
+pub(crate) mod centre;
 pub(crate) mod columns;
 pub(crate) mod cost;
 pub(crate) mod family;

@@ -16,6 +16,7 @@ pub(crate) mod golomb;
 pub(crate) mod header;
 pub(crate) mod index;
 pub(crate) mod part;
+pub(crate) mod prediction;
 pub(crate) mod records;
 pub(crate) mod short_stream;
 pub(crate) mod source;

@@ -10,7 +10,7 @@
 use crate::bits::reader::BitReader;
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
-use crate::wcodec::layout::symbols::{BY_TILE, Prediction};
+use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::predictor::{Band, Predictor};
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::{self, Transform};

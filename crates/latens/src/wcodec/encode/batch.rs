@@ -2,7 +2,6 @@
 //! group; only tables, which tensors share, are chosen for one tensor after the other.
 
 use crate::ans::rans::EncodeTables;
-use crate::bits::checksum::crc32;
 use crate::error::Result;
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
@@ -99,7 +98,7 @@ fn write(
             let planned = &tensors[tensor].parts[part];
             let stored = encoded.as_deref().or(planned.kept(group)).unwrap_or_default();
             described.resize_with(tensors[tensor].parts.len(), Vec::new);
-            described[part].push(Group { length: stored.len(), crc: crc32(stored) });
+            described[part].push(Group::of(stored));
             let made = put(Made::Group(stored, planned.stands_for(group)));
             inputs[tensor].place(made)
         }

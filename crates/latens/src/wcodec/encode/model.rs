@@ -20,8 +20,9 @@ use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, group_rows};
 use crate::wcodec::encode::tally::Tallies;
 use crate::wcodec::layout::part::PartShape;
+use crate::wcodec::layout::prediction::{COLUMN, Prediction};
 use crate::wcodec::layout::short_stream;
-use crate::wcodec::layout::symbols::{COLUMN, Prediction, Symbols};
+use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::Role;
 
 use pairs::{in_pairs, may_pair};

@@ -8,7 +8,8 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
-use crate::wcodec::layout::symbols::{COLUMN, Symbols};
+use crate::wcodec::layout::prediction::COLUMN;
+use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
 
 /// The tables of all classes, for encoding.

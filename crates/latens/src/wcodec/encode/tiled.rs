@@ -7,7 +7,7 @@ use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::candidates::circular_mean;
+use crate::wcodec::encode::centre::centre;
 use crate::wcodec::encode::columns::means;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::fit::Own;
@@ -20,8 +20,9 @@ use crate::wcodec::encode::sources::{Hints, Near, Sources};
 use crate::wcodec::encode::streams::{Scratch, encoder};
 use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, group_rows};
 use crate::wcodec::layout::part::Codec;
+use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::layout::source::PartOf;
-use crate::wcodec::layout::symbols::{BY_TILE, KINDS, MOST_EXPANSION, Prediction, Symbols};
+use crate::wcodec::layout::symbols::{KINDS, MOST_EXPANSION, Symbols};
 use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::{Tiles, tile_size};
@@ -66,8 +67,7 @@ pub(crate) fn tiled<'a>(
     let has = |p: Predictor| among.contains(&p);
     let transforms: Vec<Transform> =
         tools.transforms.iter().copied().filter(|&t| t != Transform::None).collect();
-    let centre = circular_mean(&matrix.count(1)?, 1 << plane.bits);
-    let centre = u8::try_from(centre).unwrap_or(0);
+    let centre = centre(&matrix.count(1)?, plane.bits);
     let linear = has(Predictor::Linear);
     let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
     let weights = match means.as_deref().filter(|_| linear) {

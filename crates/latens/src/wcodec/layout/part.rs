@@ -7,6 +7,7 @@
 //! | codec | u8, and what belongs to it |
 //! | groups | the stored bytes of each (varints), then the CRC of each (u32) |
 
+use crate::bits::checksum::crc32;
 use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
@@ -63,6 +64,12 @@ pub(crate) struct Group {
     pub(crate) length: usize,
     /// Of these bytes; 0 in an inline entry.
     pub(crate) crc: u32,
+}
+
+impl Group {
+    pub(crate) fn of(stored: &[u8]) -> Self {
+        Self { length: stored.len(), crc: crc32(stored) }
+    }
 }
 
 impl PartShape {

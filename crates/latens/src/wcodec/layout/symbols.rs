@@ -5,7 +5,7 @@
 //! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES |
 //! | columns | RECUT: varint |
 //! | group rows | varint |
-//! | prediction | PREDICT or TRANSFORM |
+//! | prediction | PREDICT |
 //! | tables | bits u8, how many varint, the number of each in the bank |
 //! | classes | CLASSES |
 
@@ -14,10 +14,8 @@ use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::fields::Fields;
-use crate::wcodec::layout::short_stream;
-use crate::wcodec::layout::source::PartOf;
+use crate::wcodec::layout::prediction::{COLUMN, Prediction};
 use crate::wcodec::layout::table::MAX_TABLES;
-use crate::wcodec::predictor::linear::Weights;
 
 const RECUT: u64 = 1;
 const PAIRS: u64 = 2;
@@ -27,24 +25,11 @@ const CLASSES: u64 = 16;
 
 /// Most classes, and tables, of a tensor.
 pub(crate) const MAX_CLASSES: usize = 64;
-/// Largest side of a tile.
-pub(crate) const MAX_TILE: u64 = 4096;
-/// The predictor byte where each tile has its own.
-pub(crate) const BY_TILE: u8 = 255;
-/// The predictor that subtracts the column's mean.
-pub(crate) const COLUMN: u8 = 6;
-/// The predictor that subtracts another plane.
-pub(crate) const REFERENCE: u8 = 7;
 /// Kinds of the bitplane coder, and of coefficients; plain values have the first half where there
 /// are coefficients.
 pub(crate) const KINDS: usize = 16;
 /// How many times its stored bytes a group may hold.
 pub(crate) const MOST_EXPANSION: usize = 1 << 16;
-/// The predictor that leans on the first columns of the row.
-pub(crate) const LINEAR: u8 = 8;
-/// Predictors that exist.
-pub(crate) const PREDICTORS: u8 = 9;
-
 /// Everything about the coding of symbols but the groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Symbols {
@@ -63,25 +48,6 @@ pub(crate) struct Symbols {
     /// By class: number in the bank.
     pub(crate) tables: Vec<usize>,
     pub(crate) classes: Option<ClassRule>,
-}
-
-/// Tiles and how they are predicted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Prediction {
-    pub(crate) tile_rows: u16,
-    pub(crate) tile_cols: u16,
-    /// 0 to 8, or [`BY_TILE`].
-    pub(crate) predictor: u8,
-    /// The symbol whose value is 0.
-    pub(crate) centre: u8,
-    /// Whether blocks may be transformed.
-    pub(crate) transform: bool,
-    /// By column, for COLUMN and LINEAR.
-    pub(crate) means: Option<Vec<u8>>,
-    /// For LINEAR.
-    pub(crate) weights: Option<Weights>,
-    /// For REFERENCE.
-    pub(crate) reference: Option<PartOf>,
 }
 
 impl Symbols {
@@ -120,12 +86,11 @@ impl Symbols {
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flag = |set: bool, flag: u64| if set { flag } else { 0 };
-        let transform = self.prediction.as_ref().is_some_and(|p| p.transform);
         varint::write(
             flag(self.recut.is_some(), RECUT)
                 | flag(self.pairs, PAIRS)
                 | flag(self.prediction.is_some(), PREDICT)
-                | flag(transform, TRANSFORM)
+                | flag(self.has_transform(), TRANSFORM)
                 | flag(self.classes.is_some(), CLASSES),
             out,
         );
@@ -155,18 +120,8 @@ impl Symbols {
     ) -> Result<Self> {
         let count = rows * cols;
         let at = fields.at();
-        let flags = fields.varint("the flags of symbols")?;
+        let flags = read_flags(fields, bits)?;
         let has = |flag: u64| flags & flag != 0;
-        let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES) != 0;
-        if unknown
-            || (has(TRANSFORM) && !has(PREDICT))
-            || (has(PAIRS) && (has(TRANSFORM) || bits > 4))
-        {
-            return Err(Error::corrupt(
-                at,
-                format!("{flags:#x} are not flags of {bits}-bit symbols"),
-            ));
-        }
         let recut = if has(RECUT) { Some(fields.size("the columns as coded")?) } else { None };
         let coded = recut.unwrap_or(cols);
         let whole_rows = coded != 0 && count.is_multiple_of(coded);
@@ -195,169 +150,54 @@ impl Symbols {
             return Err(Error::corrupt(at, "bitplanes need values, and a prediction gives them"));
         }
         if !bitplane && has(TRANSFORM) && has(CLASSES) {
-            return Err(Error::corrupt(
-                at,
-                "the direct coder has coefficients by kind, not by class",
-            ));
+            let what = "the direct coder has coefficients by kind, not by class";
+            return Err(Error::corrupt(at, what));
         }
-        symbols.table_bits = u32::from(fields.u8("the size of tables")?);
-        let tables = fields.varint("the number of tables")?;
-        if symbols.table_bits == 0
-            || symbols.table_bits > MAX_TABLE_BITS
-            || tables > MAX_CLASSES as u64
-        {
-            return Err(Error::corrupt(
-                at,
-                format!("{tables} tables of 2^{} slots", symbols.table_bits),
-            ));
-        }
-        for _ in 0..tables {
-            let table = fields.varint_up_to(MAX_TABLES as u64, "the number of a table")?;
-            symbols.tables.push(usize::try_from(table).unwrap_or(usize::MAX));
-        }
-        let classes = match (bitplane, has(TRANSFORM)) {
-            (true, true) => KINDS / 2,
-            (true, false) => KINDS,
-            (false, _) => symbols.tables.len(),
-        };
-        if (bitplane && !symbols.tables.is_empty())
-            || (!bitplane && has(TRANSFORM) && symbols.tables.len() != KINDS && count > 0)
-        {
-            return Err(Error::corrupt(
-                at,
-                format!("{} tables for this coder", symbols.tables.len()),
-            ));
-        }
+        let classes = symbols.read_tables(fields, bitplane)?;
         if has(CLASSES) {
             let (rows, cols) = (symbols.rows(), symbols.coded_cols());
             symbols.classes = Some(ClassRule::read(fields, rows, cols, classes)?);
         }
         Ok(symbols)
     }
-}
 
-impl Prediction {
-    fn write(&self, out: &mut Vec<u8>) {
-        varint::write(u64::from(self.tile_rows), out);
-        varint::write(u64::from(self.tile_cols), out);
-        out.push(self.predictor);
-        out.push(self.centre);
-        let side = |is_there: bool, bit: u8| u8::from(is_there) << bit;
-        let sides = side(self.means.is_some(), 0) | side(self.reference.is_some(), 1);
-        out.push(sides | side(self.weights.is_some(), 2));
-        if let Some(means) = &self.means {
-            short_stream::write(means, out);
-        }
-        if let Some(reference) = &self.reference {
-            reference.write(out);
-        }
-        if let Some(weights) = &self.weights {
-            varint::write(weights.reach() as u64, out);
-            short_stream::write(&weights.bytes(), out);
-        }
-    }
-
-    fn read(fields: &mut Fields<'_>, bits: u32, cols: usize, transform: bool) -> Result<Self> {
+    /// Reads the tables; how many classes, or kinds, there may be.
+    fn read_tables(&mut self, fields: &mut Fields<'_>, bitplane: bool) -> Result<usize> {
         let at = fields.at();
-        let mut side = || fields.varint("a tile's side");
-        let (tile_rows, tile_cols) = (side()?, side()?);
-        let predictor = fields.u8("the predictor")?;
-        let centre = fields.u8("the centre")?;
-        let sides = fields.u8("what predictors need")?;
-        let bad = [tile_rows, tile_cols].iter().any(|s| *s == 0 || *s > MAX_TILE)
-            || (predictor >= PREDICTORS && predictor != BY_TILE)
-            || u32::from(centre) >> bits != 0
-            || sides > 7
-            || (sides & 4 != 0) != (predictor == LINEAR);
-        if bad {
-            return Err(Error::corrupt(at, "tiles or predictors that do not exist"));
+        self.table_bits = u32::from(fields.u8("the size of tables")?);
+        let count = fields.varint("the number of tables")?;
+        if !(1..=MAX_TABLE_BITS).contains(&self.table_bits) || count > MAX_CLASSES as u64 {
+            let what = format!("{count} tables of 2^{} slots", self.table_bits);
+            return Err(Error::corrupt(at, what));
         }
-        let means = match sides & 1 {
-            0 => None,
-            _ => Some(short_stream::read(fields, cols, "means of columns")?),
-        };
-        if means.iter().flatten().any(|&mean| u32::from(mean) >> bits != 0) {
-            return Err(Error::corrupt(at, format!("means that are no symbols of {bits} bits")));
+        for _ in 0..count {
+            let table = fields.varint_up_to(MAX_TABLES as u64, "the number of a table")?;
+            self.tables.push(usize::try_from(table).unwrap_or(usize::MAX));
         }
-        let reference = if sides & 2 == 0 { None } else { Some(PartOf::read(fields)?) };
-        let weights = if sides & 4 == 0 { None } else { Some(read_weights(fields, cols)?) };
-        let side = |side: u64| u16::try_from(side).unwrap_or(u16::MAX);
-        let (tile_rows, tile_cols) = (side(tile_rows), side(tile_cols));
-        let needs = |id: u8| predictor == id;
-        let needs_means = needs(COLUMN) || needs(LINEAR);
-        if (needs_means && means.is_none()) || (needs(REFERENCE) && reference.is_none()) {
-            return Err(Error::corrupt(at, "a predictor without what it needs"));
+        let (count, transform) = (self.tables.len(), self.has_transform());
+        if (bitplane && count > 0) || (!bitplane && transform && count != KINDS && self.count > 0) {
+            return Err(Error::corrupt(at, format!("{count} tables for this coder")));
         }
-        Ok(Self { tile_rows, tile_cols, predictor, centre, transform, means, weights, reference })
+        Ok(match (bitplane, transform) {
+            (true, true) => KINDS / 2,
+            (true, false) => KINDS,
+            (false, _) => count,
+        })
     }
 }
 
-fn read_weights(fields: &mut Fields<'_>, cols: usize) -> Result<Weights> {
+/// Reads flags that go with each other, and with symbols of `bits`.
+fn read_flags(fields: &mut Fields<'_>, bits: u32) -> Result<u64> {
     let at = fields.at();
-    let reach = fields.size("the reach of weights")?;
-    let wrong = || Error::corrupt(at, format!("weights for {reach} of {cols} columns"));
-    let count = Weights::count(reach, cols).ok_or_else(wrong)?;
-    let bytes = short_stream::read(fields, count, "weights of columns")?;
-    Weights::new(reach, cols, &bytes).ok_or_else(wrong)
+    let flags = fields.varint("the flags of symbols")?;
+    let has = |flag: u64| flags & flag != 0;
+    let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES) != 0;
+    if unknown || (has(TRANSFORM) && !has(PREDICT)) || (has(PAIRS) && (has(TRANSFORM) || bits > 4))
+    {
+        return Err(Error::corrupt(at, format!("{flags:#x} are not flags of {bits}-bit symbols")));
+    }
+    Ok(flags)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wcodec::layout::source::EntryRef;
-    use crate::wcodec::view::View;
-
-    #[test]
-    fn symbols_come_back() {
-        let prediction = Prediction {
-            tile_rows: 8,
-            tile_cols: 4096,
-            predictor: BY_TILE,
-            centre: 3,
-            transform: false,
-            means: Some(vec![1, 2, 3, 4, 5, 6]),
-            weights: None,
-            reference: Some(PartOf::Other { entry: EntryRef::Entry(9), view: View::Raw, part: 0 }),
-        };
-        let classes = ClassRule { rows: vec![1; 5], maps: vec![[0; 256]], ..ClassRule::default() };
-        let plain = Symbols {
-            count: 30,
-            cols: 6,
-            group_rows: 2,
-            table_bits: 12,
-            tables: vec![3, 1],
-            classes: Some(classes),
-            ..Symbols::default()
-        };
-        let linear = Prediction {
-            predictor: LINEAR,
-            weights: Weights::new(2, 6, &[0, 1, 2, 127, 128, 129, 200, 254, 255]),
-            ..prediction.clone()
-        };
-        let linear = Symbols { prediction: Some(linear), ..plain.clone() };
-        let predicted = Symbols { prediction: Some(prediction.clone()), ..plain.clone() };
-        let pairs =
-            Symbols { pairs: true, recut: Some(4), cols: 4, classes: None, ..plain.clone() };
-        let column = Prediction { predictor: COLUMN, reference: None, ..prediction.clone() };
-        let column =
-            Symbols { pairs: true, prediction: Some(column), classes: None, ..plain.clone() };
-        let mut all_tiles = Vec::new();
-        let other = Symbols { prediction: Some(prediction.clone()), ..column.clone() };
-        other.write(&mut all_tiles);
-        assert!(Symbols::read(&mut Fields::new(&all_tiles), 4, 5, 6, false).is_err());
-        for symbols in [plain, predicted, linear, pairs, column] {
-            let mut out = Vec::new();
-            symbols.write(&mut out);
-            let mut fields = Fields::new(&out);
-            assert_eq!(Symbols::read(&mut fields, 4, 5, 6, false).unwrap(), symbols);
-            assert_eq!(fields.left(), 0);
-        }
-    }
-
-    #[test]
-    fn groups_cover_all_symbols() {
-        let symbols = Symbols { count: 33, cols: 6, group_rows: 2, ..Symbols::default() };
-        assert_eq!((symbols.rows(), symbols.groups()), (6, 3));
-        assert_eq!(symbols.group_range(2), 24..33);
-    }
-}
+mod tests;

@@ -3,15 +3,16 @@
 use super::{Modelling, Paired};
 use crate::error::Result;
 use crate::wcodec::data::Data;
-use crate::wcodec::encode::candidates::{circular_mean, sample_step};
+use crate::wcodec::encode::candidates::sample_step;
+use crate::wcodec::encode::centre::centre;
 use crate::wcodec::encode::columns::{means, subtract};
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::plan::{Explained, explain};
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::symbols::{GROUP, Job};
+use crate::wcodec::layout::prediction::{LINEAR, Prediction, REFERENCE};
 use crate::wcodec::layout::short_stream;
-use crate::wcodec::layout::symbols::{LINEAR, Prediction, REFERENCE};
 use crate::wcodec::plane::Role;
 use crate::wcodec::predictor::linear::{MAX_REACH, Weights};
 use crate::wcodec::tiled::Tiles;
@@ -53,7 +54,7 @@ pub(super) fn by_columns(
     let Some(symbols) = matrix.symbols.held().filter(|_| wanted && is_tall(matrix)) else {
         return Ok(None);
     };
-    let centre = u8::try_from(circular_mean(&explained.whole, 1 << matrix.bits)).unwrap_or(0);
+    let centre = centre(&explained.whole, matrix.bits);
     let means = means(matrix)?;
     let ask = || job.watch.ask();
     let weights = linear::fit(symbols, matrix.cols, matrix.bits, &means, centre, &ask)?;

@@ -2,12 +2,14 @@
 //! `specs/delta-binary-packed.md` a test.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "../dbp_common/mod.rs"]
 mod dbp_common;
+mod headers;
+mod strings;
 
 use dbp_common::Page;
 use latens::delta_binary_packed::{
-    Decoder, Element, Layout, Options, decode, decode_into, delta_byte_array,
-    delta_length_byte_array, encode, header, inspect,
+    Decoder, Element, Layout, Options, decode, decode_into, encode, header, inspect,
 };
 use latens::{Error, ErrorKind, Limits};
 
@@ -113,28 +115,6 @@ fn one_value_has_no_block() {
 }
 
 #[test]
-fn any_legal_block_size_is_read() {
-    let values: Vec<i64> = (0..30_000).map(|i| i * i % 977).collect();
-    for (size, miniblocks) in [(128, 4), (256, 4), (2048, 8), (20096, 4), (1 << 20, 1)] {
-        let page = encode(&values, Layout::new(size, miniblocks).unwrap());
-        assert_eq!(strict::<i64>(&page).unwrap(), (values.clone(), page.len()));
-    }
-}
-
-#[test]
-fn a_giant_block_size_allocates_nothing() {
-    // 2^62 values in a block: legal, and for few values of width 0 also complete.
-    let page = Page::new(1 << 62, 1, 5, 1).block(1, &[0], &[]).bytes;
-    assert_eq!(strict::<i64>(&page).unwrap().0, [1, 2, 3, 4, 5]);
-    // With a body it would be 2^59 bytes and more; leniently the five fields do.
-    let page = Page::new(1 << 62, 1, 5, 1).block(1, &[8], &[&[0, 1, 2, 3]]).bytes;
-    assert_eq!(lenient::<i64>(&page).unwrap().0, [1, 2, 4, 7, 11]);
-    assert_eq!(strict::<i64>(&page).unwrap_err().kind(), ErrorKind::Truncated);
-    let many = Page::new(1 << 62, 1 << 57, 5, 1).block(1, &[0], &[]).bytes;
-    assert_eq!(lenient::<i64>(&many).unwrap_err().kind(), ErrorKind::Truncated);
-}
-
-#[test]
 fn a_count_above_the_buffer_is_an_error_that_names_both() {
     let page = encode(&[1i32; 300], Layout::default_for::<i32>());
     let mut out = [9; 299];
@@ -207,70 +187,6 @@ fn missing_widths_of_unneeded_miniblocks_are_an_error() {
     }
 }
 
-#[test]
-fn overlong_varints_of_up_to_ten_bytes_are_read() {
-    let plain = encode(&[3i32, 4], Layout::default_for::<i32>());
-    let mut page = vec![0x80, 0x81, 0x00, 0x84, 0x80, 0x00, 0x82, 0x00];
-    page.extend([0x86, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00]);
-    page.extend(&plain[5..]);
-    assert_eq!(strict::<i32>(&page).unwrap(), (vec![3, 4], page.len()));
-}
-
-#[test]
-fn varints_of_more_than_ten_bytes_or_64_bits_are_errors() {
-    for field in 0..5 {
-        let plain = encode(&[0i64, 0], Layout::default_for::<i64>());
-        let starts = [0, 2, 3, 4, 5];
-        for tail in [&[0x80, 0x00][..], &[0x02], &[0x7f], &[0xff, 0xff, 0x01]] {
-            let mut page = plain[..starts[field]].to_vec();
-            page.extend([0x80; 9]);
-            page.extend(tail);
-            page.extend(&plain[starts[field] + 1..]);
-            is(&lenient::<i64>(&page).unwrap_err(), ErrorKind::Corrupt, starts[field]);
-        }
-    }
-}
-
-#[test]
-fn illegal_shapes_are_errors() {
-    for (size, miniblocks) in [
-        (0, 0),
-        (0, 4),
-        (128, 0),
-        (128, 3),
-        (64, 2),
-        (128, 16),
-        (100, 1),
-        (129, 1),
-        (256, 16),
-        (u64::MAX, 1),
-        (128, u64::MAX),
-        (8, 1),
-    ] {
-        let page = Page::new(size, miniblocks, 5, 1).block(1, &[0; 16], &[]).bytes;
-        let error = lenient::<i64>(&page).unwrap_err();
-        // The miniblocks stand behind a block size that is right.
-        let at = if size % 128 == 0 && size > 0 { 1 + usize::from(size > 127) } else { 0 };
-        is(&error, ErrorKind::Corrupt, at);
-        assert!(header(&page).is_err() && inspect(&page).is_err());
-    }
-}
-
-/// Block size and miniblocks are judged before the next field is read, count and first value when
-/// the header is there.
-#[test]
-fn the_fields_of_a_header_are_judged_in_their_order() {
-    is(&lenient::<i32>(&[0x81, 0x01]).unwrap_err(), ErrorKind::Corrupt, 0);
-    is(&lenient::<i32>(&[0x80, 0x01]).unwrap_err(), ErrorKind::Truncated, 2);
-    is(&lenient::<i32>(&[0x80, 0x01, 3]).unwrap_err(), ErrorKind::Corrupt, 2);
-    let one = Options::STRICT.expect_count(1);
-    let error = decode_into(&[0x80, 0x01, 4, 2], &mut [0i32; 2], one).unwrap_err();
-    is(&error, ErrorKind::Truncated, 4);
-    let page = Page::new(128, 4, 2, 1 << 40).bytes;
-    is(&decode_into(&page, &mut [0i32; 2], one).unwrap_err(), ErrorKind::Corrupt, 3);
-    is(&strict::<i32>(&page).unwrap_err(), ErrorKind::Corrupt, 4);
-}
-
 /// Widths are judged when their miniblock is reached: what lies before it is read, and is missed.
 #[test]
 fn widths_are_judged_when_their_miniblock_is_reached() {
@@ -282,15 +198,6 @@ fn widths_are_judged_when_their_miniblock_is_reached() {
     assert_eq!((error.values_before(), out[32], out[33]), (Some(33), 528, 0));
     // Without that body it is what is missing.
     is(&lenient::<i64>(&page[..20]).unwrap_err(), ErrorKind::Truncated, 20);
-}
-
-#[test]
-fn a_first_value_of_an_empty_stream_is_read_and_dropped() {
-    let page = Page::new(128, 4, 0, 5).bytes;
-    assert_eq!(lenient::<i32>(&page).unwrap(), (vec![], page.len()));
-    assert_eq!(strict::<i32>(&page).unwrap(), (vec![], page.len()));
-    // But for one beyond 32 bits, as in any stream.
-    is(&strict::<i32>(&Page::new(128, 4, 0, 1 << 40).bytes).unwrap_err(), ErrorKind::Corrupt, 4);
 }
 
 #[test]
@@ -329,75 +236,4 @@ fn the_output_is_limited_before_it_is_allocated() {
     let error = decode::<i32>(&page, limits, Options::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(error.what().contains("max_output"), "{error}");
-}
-
-/// A stream of lengths.
-fn lengths(values: &[i32]) -> Vec<u8> {
-    encode(values, Layout::default_for::<i32>())
-}
-
-fn strings(bytes: &[u8], options: Options) -> latens::Result<(Vec<Vec<u8>>, usize)> {
-    let (strings, size) = delta_length_byte_array::decode(bytes, Limits::default(), options)?;
-    Ok((strings.iter().map(<[u8]>::to_vec).collect(), size))
-}
-
-fn prefixed(bytes: &[u8], options: Options) -> latens::Result<(Vec<Vec<u8>>, usize)> {
-    let (strings, size) = delta_byte_array::decode(bytes, Limits::default(), options)?;
-    Ok((strings.iter().map(<[u8]>::to_vec).collect(), size))
-}
-
-/// What is wrong with a length lies at the stream that has it, what is missing at the end.
-#[test]
-fn strings_in_error() {
-    let good = [lengths(&[2, 1]), b"abc".to_vec()].concat();
-    let all = vec![b"ab".to_vec(), b"c".to_vec()];
-    assert_eq!(strings(&good, Options::STRICT).unwrap(), (all, good.len()));
-    // Bytes behind the last string are left.
-    let more = [&good[..], b"more"].concat();
-    assert_eq!(strings(&more, Options::STRICT).unwrap().1, good.len());
-    let end = good.len() - 1;
-    is(&strings(&good[..end], Options::default()).unwrap_err(), ErrorKind::Truncated, end);
-    let negative = [lengths(&[2, -1]), b"abc".to_vec()].concat();
-    is(&strings(&negative, Options::default()).unwrap_err(), ErrorKind::Corrupt, 0);
-
-    let rests = |values: &[i32], bytes: &[u8]| [&lengths(values), bytes].concat();
-    let page = |prefixes: &[i32], rests: &[u8]| [&lengths(prefixes), rests].concat();
-    let rest = rests(&[2, 1], b"abc");
-    let behind = lengths(&[0, 1]).len();
-    let good = page(&[0, 1], &rest);
-    let all = vec![b"ab".to_vec(), b"ac".to_vec()];
-    assert_eq!(prefixed(&good, Options::STRICT).unwrap(), (all, good.len()));
-    let more = [&good[..], b"more"].concat();
-    assert_eq!(prefixed(&more, Options::STRICT).unwrap().1, good.len());
-    for prefixes in [[0, -1], [0, 3], [1, 0]] {
-        let error = prefixed(&page(&prefixes, &rest), Options::default()).unwrap_err();
-        is(&error, ErrorKind::Corrupt, 0);
-    }
-    let error = prefixed(&page(&[0, 1], &rests(&[2, -1], b"abc")), Options::default());
-    is(&error.unwrap_err(), ErrorKind::Corrupt, behind);
-    let error = prefixed(&page(&[0, 1], &rests(&[2], b"abc")), Options::default());
-    is(&error.unwrap_err(), ErrorKind::Corrupt, behind);
-    let end = good.len() - 1;
-    is(&prefixed(&good[..end], Options::default()).unwrap_err(), ErrorKind::Truncated, end);
-}
-
-/// The streams of lengths are read as any stream is: leniently, or strictly.
-#[test]
-fn streams_of_lengths_are_strict_where_that_is_asked_for() {
-    // A length of 2^32 + 2, and empty strings without the padding of their lengths.
-    let wide = [Page::new(128, 4, 1, (1 << 32) + 2).bytes, b"ab".to_vec()].concat();
-    assert_eq!(strings(&wide, Options::default()).unwrap().0, [b"ab"]);
-    is(&strings(&wide, Options::STRICT).unwrap_err(), ErrorKind::Corrupt, 4);
-    let prefixed_wide = [lengths(&[0]), wide].concat();
-    assert_eq!(prefixed(&prefixed_wide, Options::default()).unwrap().0, [b"ab"]);
-    let error = prefixed(&prefixed_wide, Options::STRICT).unwrap_err();
-    is(&error, ErrorKind::Corrupt, lengths(&[0]).len() + 4);
-    let fields = [0; 32];
-    let page = Page::new(128, 4, 3, 0).block(0, &[8, 0, 0, 0], &[&fields]).bytes;
-    let cut = &page[..page.len() - 30];
-    assert_eq!(strings(cut, Options::default()).unwrap().0.len(), 3);
-    is(&strings(cut, Options::STRICT).unwrap_err(), ErrorKind::Truncated, cut.len());
-    // So is the count that is expected, of both streams.
-    let two = Options::default().expect_count(2);
-    is(&strings(&page, two).unwrap_err(), ErrorKind::Corrupt, 3);
 }

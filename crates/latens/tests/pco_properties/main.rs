@@ -9,11 +9,14 @@
     reason = "a test"
 )]
 
+mod bounds;
+#[path = "../common/mod.rs"]
 mod common;
+mod failing;
 
 use common::numbers::{Random, Shape, make, special_bits};
-use common::{difference, modes, without_trailer};
-use latens::pco::standalone::{Checksum, Decoder, Encoder};
+use common::{difference, without_trailer};
+use latens::pco::standalone::{Checksum, Decoder};
 use latens::pco::wrapped::{FileDecoder, FileEncoder};
 use latens::pco::{Config, DeltaSpec, Favor, ModeSpec};
 use latens::{AnyNumbers, Error, Latent, Limits, Number, NumberKind, NumberType, with_number_type};
@@ -248,196 +251,6 @@ proptest! {
                 let mut dst = marks.clone();
                 let error = decoder.read(&mut dst).unwrap_err();
                 untouched(&dst, &error);
-            }
-        });
-    }
-}
-
-/// A chunk of no numbers and no pages has metadata that a reader takes, with every delta encoding.
-#[test]
-fn chunks_without_pages() {
-    for delta in common::deltas() {
-        for mode in modes(NumberType::U32) {
-            let config = Config::default().mode(mode).delta(delta);
-            let chunk = FileEncoder::new(config).chunk_encoder::<u32>(&[], &[]).unwrap();
-            let mut meta = vec![4, 1];
-            let written = chunk.write_meta(&mut meta).unwrap();
-            let (decoder, at) = FileDecoder::new(&meta, Limits::default()).unwrap();
-            let (decoder, used) = decoder.chunk_decoder::<u32>(&meta[at..]).unwrap();
-            assert_eq!(used, written, "{mode} {delta}");
-            assert_eq!(decoder.delta_encoding(), chunk.delta_encoding());
-        }
-    }
-}
-
-/// A writer that fails hands its error on; chunks of another type are refused.
-#[test]
-fn writers_that_fail() {
-    struct Full(usize);
-    impl std::io::Write for Full {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            let n = bytes.len().min(self.0);
-            self.0 -= n;
-            if n == 0 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(n) }
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let numbers: Vec<i32> = (0..3000).map(|i| i * i % 1009).collect();
-    let config = Config::default().chunk_n(1000);
-    let whole = latens::pco::compress(&numbers, &config).unwrap().len();
-    for room in 0..=whole {
-        let write = || {
-            let mut encoder = Encoder::new(Full(room), NumberType::I32, 3000, &config)?;
-            for chunk in numbers.chunks(1000) {
-                encoder.write_chunk(chunk)?;
-            }
-            encoder.finish()
-        };
-        match write() {
-            Ok(_) => assert_eq!(room, whole),
-            Err(error) => assert_eq!(error.kind(), latens::ErrorKind::Io, "{error}"),
-        }
-    }
-    let mut encoder = Encoder::new(Vec::new(), NumberType::I32, 0, &config).unwrap();
-    let error = encoder.write_chunk(&[1u32]).unwrap_err();
-    assert_eq!(error.kind(), latens::ErrorKind::InvalidArgument);
-    assert!(encoder.write_chunk::<i32>(&[]).is_err());
-}
-
-/// A reader that fails is an I/O error, at whatever byte it fails.
-#[test]
-fn readers_that_fail() {
-    struct Broken<'a>(&'a [u8]);
-    impl Read for Broken<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            match self.0.read(buffer)? {
-                0 => Err(std::io::ErrorKind::ConnectionReset.into()),
-                n => Ok(n),
-            }
-        }
-    }
-    let numbers: Vec<i32> = (0..3000).map(|i| i * i % 1009).collect();
-    let file = latens::pco::compress(&numbers, &Config::default().chunk_n(1000)).unwrap();
-    for len in 0..file.len() {
-        let error = in_pieces::<i32>(Broken(&file[..len]), 1).unwrap_err();
-        assert_eq!(error.kind(), latens::ErrorKind::Io, "{len}: {error}");
-    }
-}
-
-/// Bytes above the raw ones, and the same without the checksum trailer.
-fn excess<T: Number>(numbers: &[T], config: &Config) -> (i64, i64) {
-    let raw = (numbers.len() * T::TYPE.bytes()) as i64;
-    let file = latens::pco::compress(numbers, config).unwrap();
-    let trailer = 20 + 16 * numbers.len().div_ceil(config.chunk_len());
-    (file.len() as i64 - raw, (file.len() - trailer) as i64 - raw)
-}
-
-/// Random numbers of every type never take more than 0.1 % + 64 bytes above their raw bytes, at any
-/// level, the checksum trailer included.
-#[test]
-fn incompressible_numbers_stay_within_a_thousandth_and_64_bytes() {
-    fn check<T: Number>(worst: &mut Vec<String>) {
-        let sizes = [
-            0,
-            1,
-            2,
-            3,
-            7,
-            20,
-            64,
-            100,
-            255,
-            256,
-            257,
-            1000,
-            4096,
-            10_000,
-            65_536,
-            1 << 18,
-            300_000,
-        ];
-        let (mut most, mut most_with) = ((i64::MIN, 0, 0), (i64::MIN, 0, 0));
-        for n in sizes {
-            let all: Vec<T> = make(Shape::Random, n, n as u64);
-            for level in 0..=12 {
-                if n > 5000 && ![0, 8, 12].contains(&level) {
-                    continue;
-                }
-                let (with, without) = excess(&all, &Config::default().level(level));
-                let bar = (n * T::TYPE.bytes()) as i64 / 1000 + 64;
-                if with > bar {
-                    worst.push(format!("{} n={n} level {level}: {with} above raw", T::TYPE));
-                }
-                most = most.max((without - bar, n, level));
-                most_with = most_with.max((with - bar, n, level));
-            }
-        }
-        println!(
-            "{}: nearest to the bar {most:?} (bytes over it, n, level), with trailer {most_with:?}",
-            T::TYPE
-        );
-    }
-    let mut worst = Vec::new();
-    for ty in NumberType::ALL {
-        with_number_type!(ty, T => check::<T>(&mut worst));
-    }
-    assert!(worst.is_empty(), "{}", worst.join("\n"));
-}
-
-/// The same for every shape of numbers that the tests know, and Classic without deltas.
-#[test]
-fn no_numbers_take_much_more_than_their_bytes() {
-    fn check<T: Number>(worst: &mut Vec<String>) {
-        for shape in Shape::ALL {
-            for n in [1, 2, 5, 30, 100, 300, 1000, 5000] {
-                for (level, mode, delta) in [
-                    (8, ModeSpec::Auto, DeltaSpec::Auto),
-                    (0, ModeSpec::Auto, DeltaSpec::Auto),
-                    (3, ModeSpec::Auto, DeltaSpec::Auto),
-                    (12, ModeSpec::Auto, DeltaSpec::Auto),
-                    (8, ModeSpec::Classic, DeltaSpec::None),
-                    (0, ModeSpec::Classic, DeltaSpec::None),
-                    (12, ModeSpec::Classic, DeltaSpec::None),
-                ] {
-                    let config = Config::default().level(level).mode(mode).delta(delta);
-                    let all: Vec<T> = make(shape, n, n as u64);
-                    let (_, without) = excess(&all, &config);
-                    if without > (n * T::TYPE.bytes()) as i64 / 1000 + 64 {
-                        worst.push(format!(
-                            "{} {shape:?} n={n} level {level} {mode} {delta}: {without} above raw",
-                            T::TYPE
-                        ));
-                    }
-                }
-            }
-        }
-    }
-    let mut worst = Vec::new();
-    for ty in NumberType::ALL {
-        with_number_type!(ty, T => check::<T>(&mut worst));
-    }
-    assert!(worst.is_empty(), "{} cases\n{}", worst.len(), worst.join("\n"));
-}
-
-/// What a caller forces on numbers that do not fit it costs what it costs, but not without bound:
-/// two latents and their metadata for a number at most.
-#[test]
-fn forced_settings_have_bounds_too() {
-    for ty in NumberType::ALL {
-        with_number_type!(ty, T => {
-            let all: Vec<T> = make(Shape::Random, 2500, 1);
-            for mode in modes(ty) {
-                for delta in common::deltas().into_iter().step_by(3) {
-                    let config = Config::default().mode(mode).delta(delta).level(4);
-                    if config.validate(ty).is_err() {
-                        continue;
-                    }
-                    let raw = (all.len() * ty.bytes()) as i64;
-                    let (_, without) = excess(&all, &config);
-                    assert!(without < raw * 3 / 2 + 140_000, "{ty} {mode} {delta}: {without}");
-                }
             }
         });
     }

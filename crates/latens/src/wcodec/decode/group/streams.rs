@@ -1,0 +1,114 @@
+//! Groups side by side through the kernels, with the classes of their symbols.
+
+use super::SymbolDecoder;
+use super::buffers::OfSymbols;
+use super::opened::Opened;
+use crate::ans::rans::LANES;
+use crate::error::{Error, Result};
+use crate::wcodec::class::{RowSums, Terms};
+use crate::wcodec::decode::tables::Ready;
+use latens_kernels::dispatch::simd;
+use latens_kernels::rans::{Classes, Group, Kernel, Levels};
+
+/// Coded symbols, at least, whose classes are found at once: few enough to be in the nearest cache
+/// still when they are used, beside the tables.
+const BAND: usize = 1 << 12;
+
+/// A group on its way through the kernels.
+pub(super) struct Stream<'a, 's> {
+    pub(super) group: usize,
+    pub(super) opened: &'a mut Opened<'s>,
+    pub(super) classes: &'a mut OfSymbols,
+    /// Coded symbols.
+    pub(super) out: &'a mut [u8],
+}
+
+impl SymbolDecoder<'_> {
+    /// The classes of coded symbols from row `first` on.
+    pub(super) fn classes(
+        &self,
+        terms: &Terms<'_>,
+        first: usize,
+        sums: &mut RowSums,
+        classes: &mut [u8],
+    ) {
+        let step = if self.symbols.pairs { 2 } else { 1 };
+        for (r, row) in classes.chunks_mut(self.symbols.coded_cols().max(1)).enumerate() {
+            terms.classes(first + r, step, sums, row);
+        }
+    }
+
+    /// The next symbols of a stream, `count` of them from row `row` on (fewer at the end), with their
+    /// classes.
+    fn band<'b>(&'b self, stream: &'b mut Stream<'_, '_>, row: usize, count: usize) -> Group<'b> {
+        let Stream { group, opened, classes, out } = stream;
+        let cols = self.symbols.coded_cols();
+        let from = (row * cols).min(out.len());
+        let to = from.saturating_add(count).min(out.len());
+        let first = *group * self.symbols.group_rows + row;
+        let step = if self.symbols.pairs { 2 } else { 1 };
+        let OfSymbols { each, sums, starts } = &mut **classes;
+        let classes = match (&self.terms, self.windows) {
+            (None, _) => Classes::One(0),
+            (Some(terms), Some(windows)) => {
+                starts.resize((to - from).div_ceil(LANES), 0);
+                windows.starts_of_rows(terms, first, step, starts);
+                // As windows are made, that is what it is.
+                match Levels::new(&windows.map, starts, &windows.cols) {
+                    Some(levels) => Classes::Levels(levels),
+                    None => Classes::One(0),
+                }
+            }
+            (Some(terms), None) => {
+                each.resize(to - from, 0);
+                self.classes(terms, first, sums, each);
+                Classes::PerSymbol(each)
+            }
+        };
+        let words = &opened.words[opened.read..];
+        Group { words, states: opened.states, classes, out: &mut out[from..to] }
+    }
+
+    /// Decodes all symbols of streams side by side: some rows at a time where their classes are
+    /// written down.
+    pub(super) fn rans<const G: usize>(&self, streams: &mut [Stream<'_, '_>; G]) -> Result<()> {
+        let longest = streams.iter().map(|s| s.out.len()).max().unwrap_or(0);
+        let cols = self.symbols.coded_cols().max(1);
+        let written_down = self.terms.is_some() && self.windows.is_none();
+        let rows = if written_down { band_rows(cols) } else { longest.div_ceil(cols) };
+        for row in (0..longest.div_ceil(cols)).step_by(rows.max(1)) {
+            let count = rows.saturating_mul(cols);
+            let mut groups = streams.each_mut().map(|stream| self.band(stream, row, count));
+            let read = self.decode_groups(groups.each_mut())?;
+            let states = groups.map(|group| group.states);
+            for ((stream, states), read) in streams.iter_mut().zip(states).zip(read) {
+                stream.opened.go_on(states, read)?;
+            }
+        }
+        streams.iter().try_for_each(|stream| {
+            stream.opened.check_states()?;
+            stream.opened.check_no_more()
+        })
+    }
+
+    /// The bytes of words that each of the groups read.
+    pub(super) fn decode_groups<const G: usize>(
+        &self,
+        groups: [&mut Group<'_>; G],
+    ) -> Result<[Option<usize>; G]> {
+        let tables = self.slots.ready(self.symbols.table_bits);
+        let tables = tables.ok_or_else(|| Error::corrupt(0, "symbols without a table"))?;
+        let kernel = Kernel::new(simd());
+        Ok(match tables {
+            Ready::Narrow(tables) => kernel.decode(tables, groups),
+            Ready::Wide(tables) => kernel.decode_wide(tables, groups),
+        })
+    }
+}
+
+/// Rows whose classes are found at once: whole rows of lanes, so that states can go on from there.
+fn band_rows(cols: usize) -> usize {
+    // The least count of rows that are whole rows of lanes; both are powers of two.
+    let least = LANES >> cols.trailing_zeros().min(LANES.trailing_zeros());
+    (BAND / cols).next_multiple_of(least).max(least)
+}

@@ -1,0 +1,109 @@
+//! Side information of rules: levels of rows and columns as they are written, and what that takes.
+
+use crate::wcodec::encode::levels::to_bytes;
+use crate::wcodec::layout::class_rule::ClassRule;
+use crate::wcodec::layout::golomb::Memory;
+use crate::wcodec::layout::short_stream;
+use std::cmp::Ordering;
+
+/// Steps by which levels of rows are moved at most, as they take fewer bits then.
+const MOST_STEPS: usize = 3;
+
+/// Symbols from which on levels may be decided on without counting: where they differ by so many bits, of a squared
+/// nat a symbol, for each bit that they take. A third of that is what they gain, more or less.
+pub(super) const DECIDED: usize = 1 << 17;
+const SURELY_PAY: f64 = 4.0;
+const SURELY_NOT: f64 = 1.0;
+/// Bytes that it takes to name a source.
+pub(super) const OF_SOURCE: usize = 8;
+
+/// Levels of rows or columns as they are written, and the bytes that this takes.
+#[derive(Clone)]
+pub(super) struct Levels {
+    pub(super) bytes: Vec<u8>,
+    pub(super) side: usize,
+    /// Whether they surely pay, or do not, where that is clear without counting symbols.
+    pays: Option<bool>,
+}
+
+impl Levels {
+    /// Of levels with what it costs to be off one of them by a step; whether they pay is said if it is to be
+    /// `decided`.
+    pub(super) fn new(levels: &[f32], loss: f64, decided: bool) -> Self {
+        let mut bytes = to_bytes(levels).0;
+        if loss > 0.0 {
+            round_by_cost(&mut bytes, levels, loss);
+        }
+        let side = if bytes.is_empty() { 0 } else { short_stream::cost(&bytes) };
+        let share = 2.0 * loss * squares(levels) / (8 * side.max(1)) as f64;
+        let pays = match share {
+            _ if !decided || side == 0 => None,
+            SURELY_PAY.. => Some(true),
+            ..SURELY_NOT => Some(false),
+            _ => None,
+        };
+        Self { bytes, side, pays }
+    }
+
+    /// Whether it is clear that rules had better not be as they are, with these levels or without.
+    pub(super) fn is_decided_against(&self, with: bool) -> bool {
+        self.pays.is_some_and(|pays| pays != with)
+    }
+}
+
+/// The sum of the squares by which levels differ from their mean.
+fn squares(levels: &[f32]) -> f64 {
+    let sum: f64 = levels.iter().map(|&level| f64::from(level)).sum();
+    let mean = sum / levels.len().max(1) as f64;
+    levels.iter().map(|&level| (f64::from(level) - mean).powi(2)).sum()
+}
+
+/// Bits of the side information of a rule, its maps aside.
+pub(crate) fn side_bits(rule: &ClassRule) -> f64 {
+    let stream = |levels: &[u8]| if levels.is_empty() { 0 } else { short_stream::cost(levels) };
+    side_bits_of(rule, stream(&rule.rows) + stream(&rule.cols))
+}
+
+/// As [`side_bits`], of which `levels` bytes are those of rows and columns.
+pub(super) fn side_bits_of(rule: &ClassRule, levels: usize) -> f64 {
+    let sources = rule.levels.len() + usize::from(rule.zero.is_some());
+    8.0 * (levels + OF_SOURCE * sources + 16) as f64
+}
+
+/// Moves levels, rounded to `bytes`, towards the most common one where they then take fewer bits than
+/// symbols take more: `loss` times the square of how far off a level is.
+fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
+    let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
+    let (base, mut memory) = (short_stream::base(bytes), Memory::new());
+    for (byte, &level) in bytes.iter_mut().zip(levels) {
+        if *byte == base {
+            memory.cost_signed(0);
+            continue;
+        }
+        let exact = f64::from(level - least);
+        let bits = |value: u8| {
+            let off = f64::from(value) - exact;
+            f64::from(memory.clone().cost_signed(i32::from(value) - i32::from(base)))
+                + loss * off * off
+        };
+        let (mut best, mut next) = ((bits(*byte), *byte), *byte);
+        for _ in 0..MOST_STEPS {
+            next = match next.cmp(&base) {
+                Ordering::Less => next + 1,
+                Ordering::Greater => next - 1,
+                Ordering::Equal => break,
+            };
+            let off = f64::from(next) - exact;
+            if 1.0 + loss * off * off >= best.0 {
+                // There is no shorter code, and it is but farther off from here on.
+                break;
+            }
+            let cost = bits(next);
+            if cost < best.0 {
+                best = (cost, next);
+            }
+        }
+        *byte = best.1;
+        memory.cost_signed(i32::from(best.1) - i32::from(base));
+    }
+}
