@@ -1,7 +1,7 @@
 //! DELTA_BINARY_PACKED on several threads: bytes, values, errors and what they leave alone are those of
 //! one thread.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
 
 use latens::delta_binary_packed::{
     Element, Layout, Options, decode, decode_into, decode_into_with, decode_with, encode,
