@@ -5,6 +5,9 @@ use latens::Watch;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+/// Work that takes no longer shows no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+
 /// A bar over bytes, or nothing; clones share it.
 #[derive(Clone, Debug)]
 pub struct Progress {
@@ -31,10 +34,10 @@ impl Progress {
             Some(total) => ProgressBar::new(total),
             None => ProgressBar::new_spinner(),
         };
-        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        bar.set_draw_target(ProgressDrawTarget::hidden());
         bar.set_style(style);
         bar.set_prefix(verb.to_string());
-        bar.enable_steady_tick(Duration::from_millis(200));
+        show_later(&bar);
         Progress { bar }
     }
 
@@ -69,4 +72,17 @@ impl Progress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Put the bar on the screen once the work has gone on for [`PATIENCE`], if it goes on by then.
+fn show_later(bar: &ProgressBar) {
+    let bar = bar.downgrade();
+    // Without the thread there is no bar, and nothing else is missing.
+    let _ = std::thread::Builder::new().name("bar".into()).spawn(move || {
+        std::thread::sleep(PATIENCE);
+        if let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+    });
 }

@@ -4,7 +4,7 @@ use clap::{Args, ValueHint};
 use latens::NumberType;
 use std::path::PathBuf;
 
-use super::shared::{Common, Files, number_type};
+use super::shared::{Common, Files, count, number_type};
 
 /// `latens decompress`
 #[derive(Debug, Args)]
@@ -24,10 +24,10 @@ pub struct Decompress {
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,
     /// Stop after so many numbers (rows of a table)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<u64>,
     /// Refuse to write more than so many bytes
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = count)]
     pub max_output: Option<u64>,
     /// Bytes after the end of a .pco are no error
     #[arg(long)]

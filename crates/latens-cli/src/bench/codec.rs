@@ -8,9 +8,8 @@ use std::io::Write;
 
 use super::data::{Back, Column, Data, Kind};
 use crate::io::parquet::{self, Compression, Options, ParquetTable};
-use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
-use crate::output::nameless;
+use crate::output::Nameless;
 use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 
@@ -209,9 +208,9 @@ impl Codec for Parquet<'_> {
     }
 
     fn decompress(&self, _: usize, packed: &[u8]) -> Result<Back> {
-        let mut file = nameless()?;
+        let mut file = Nameless::new()?;
         file.write_all(packed)?;
-        let table = ParquetTable::open(SharedFile::new(file)?, true)?;
+        let table = ParquetTable::open(file.read_back()?, true)?;
         let mut column = table.column(0)?;
         let mut values = Vec::new();
         loop {

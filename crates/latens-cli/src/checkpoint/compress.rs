@@ -91,7 +91,9 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     };
     match (args.common.json, args.common.quiet) {
         (true, _) => print_json(&report)?,
-        (false, false) => say(&render::checkpoint::compress(&report)),
+        (false, false) => {
+            say(&render::checkpoint::compress(&report, &output, args.base.as_deref()))
+        }
         (false, true) => {}
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::checkpoint;
 use crate::format::Format;
 use crate::job::{DecompressJob, Input, Output};
 use crate::message::{Failure, Result};
-use crate::output::{Need, OutputFile, Request};
+use crate::output::{MaxOutput, Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
 use crate::report::DecompressReport;
@@ -59,8 +59,12 @@ pub fn run(args: args::Decompress) -> Result<()> {
         text: job.to.is_text(),
         // The header of a .npy file is patched when the count is known.
         need: if job.to == Format::Npy { Need::ReadBack } else { Need::Stream },
-        max_output: job.max_output,
+        max_output: job.max_output.map(|max| MaxOutput { max, before: 0 }),
     })?;
+    if out.is_terminal() {
+        // The numbers themselves show how far it is.
+        progress.finish();
+    }
     let done = with_threads(job.threads, || match (&table, job.to) {
         (None, Format::Npy | Format::Raw) => array::decompress::decompress(&job, &mut out),
         (None, _) => {
