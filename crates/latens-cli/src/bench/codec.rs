@@ -4,12 +4,11 @@ use latens::delta_binary_packed as dbp;
 use latens::pco;
 use latens::wcodec::{self, Reader};
 use latens::{AnyNumbers, Limits, NumberType, with_number_type};
-use std::io::Write;
 
 use super::data::{Back, Column, Data, Kind};
 use crate::io::parquet::{self, Compression, Options, ParquetTable};
+use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
-use crate::output::Nameless;
 use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 
@@ -208,9 +207,7 @@ impl Codec for Parquet<'_> {
     }
 
     fn decompress(&self, _: usize, packed: &[u8]) -> Result<Back> {
-        let mut file = Nameless::new()?;
-        file.write_all(packed)?;
-        let table = ParquetTable::open(file.read_back()?, true)?;
+        let table = ParquetTable::open(SharedFile::in_memory(packed.to_vec()), true)?;
         let mut column = table.column(0)?;
         let mut values = Vec::new();
         loop {

@@ -211,3 +211,26 @@ fn trouble_with_temporary_files_names_their_folder() {
     }
     assert_eq!(f.names(), ["m.safetensors", "t.csv"]);
 }
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_called_damaged() {
+    if !can_inject() {
+        return;
+    }
+    let f = Folder::new();
+    f.write("a.npy", &column(4000));
+    let mut failures = 0;
+    for (file, output) in [("a.parquet", "b.csv"), ("a.pco.zip", "b.npy"), ("a.pco", "b.npy")] {
+        f.run(&["compress", "a.npy", "-o", file]).ok();
+        let args = ["decompress", file, "-o", output, "-f", "-q", "-T", "1"];
+        for (calls, n) in (1..40).flat_map(|n| [("pread64", n), ("read", n)]) {
+            let done = inject(&f, &args, calls, "EIO", n);
+            if done.code == Some(1) {
+                let said = done.err.starts_with("latens: Input/output error\n");
+                assert!(said && done.err.contains(file), "{calls} {n} of {file}: {}", done.err);
+                failures += 1;
+            }
+        }
+    }
+    assert!(failures > 10, "{failures}");
+}
