@@ -10,8 +10,9 @@ use super::shared::{Common, Files, count, number_type};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without -o: .pco and .dbp become .npy beside the input, .pco.zip .parquet (.npy where it holds
-one array), .wcodec the safetensors or gguf files that it was made from.
-`-o -` writes bare little-endian numbers for one column, CSV for a table.
+one array), .wcodec the safetensors or gguf files that it was made from, several of them in the
+folder that -o FOLDER/ names. With -o or --to: npy, raw (bare little-endian numbers), csv, parquet.
+`-o -` writes raw for one column, csv for a table.
 
 Examples:
   latens decompress prices.pco

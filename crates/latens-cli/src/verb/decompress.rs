@@ -17,6 +17,9 @@ use crate::table::pco::PcoTable;
 use crate::table::reading::{Reading, named, shared};
 use crate::table::source::Table;
 
+/// What columns and tables are decompressed to.
+const WRITTEN: &str = "npy|raw|csv|parquet";
+
 /// Decompress one input.
 ///
 /// # Errors
@@ -118,7 +121,7 @@ fn job(
         Some(table) if to_stdout => (Format::Csv, default_for_stdout(table)?),
         Some(table) => (default_for_file(table, from), Format::Csv),
     };
-    let (output, to) = settle::output(input, given, files.to, default, default_on_stdout)?;
+    let (output, to) = settle::output(input, given, files.to, default, default_on_stdout, WRITTEN)?;
     if checkpoint::is_checkpoint(to) {
         return Err(Failure::usage(format!(
             "{from} is no checkpoint, and {to} holds nothing else"

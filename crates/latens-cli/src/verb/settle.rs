@@ -57,7 +57,7 @@ pub fn one_on_stdout(wanted: &[(&str, bool)]) -> Result<()> {
     }
 }
 
-/// Where output goes and in which format, given what it would be by default.
+/// Where output goes and in which format, given what it would be by default and what could be `written`.
 ///
 /// # Errors
 /// An extension that names no format.
@@ -67,6 +67,7 @@ pub fn output(
     named: Option<Format>,
     default: Format,
     default_on_stdout: Format,
+    written: &str,
 ) -> Result<(Output, Format)> {
     match (given, input) {
         (Some(path), _) if Output::of(&path) == Output::Stdout => {
@@ -80,9 +81,7 @@ pub fn output(
                 Some(format) => Ok((Output::File(path), format)),
                 None => Err(Failure::usage("the output's extension names no format")
                     .in_file(path)
-                    .hint(
-                        "name it: --to npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec",
-                    )),
+                    .hint(format!("name it: --to {written}"))),
             }
         }
         (None, Input::Stdin) => Ok((Output::Stdout, named.unwrap_or(default_on_stdout))),

@@ -62,6 +62,8 @@ fn wrong_usage_takes_one_to_three_lines() {
         (&["compress", "a.npy", "--chunk-n", "0"], "a whole number from 1 to 16777216"),
         (&["extract", "a.pco", "t", "--rows", "3", "--cols"], "--cols <C:D>"),
         (&["compress", "/dev/null", "--from", "npy"], "beside a pipe or a device"),
+        (&["compress", "a.npy", "-o", "a.gz"], "name it: --to pco|pco.zip|parquet|csv|dbp\n"),
+        (&["decompress", "a.pco", "-o", "a.gz"], "name it: --to npy|raw|csv|parquet\n"),
     ] {
         let done = f.run(args).ends_with(2, &[said]);
         assert!(done.err.starts_with("latens: ") && !done.err.contains("-- -1"), "{}", done.err);
@@ -222,6 +224,10 @@ fn help_completions_and_manual() {
     for part in [".TH", "LATENS COMPRESS", "LATENS INSPECT", "max\\-output"] {
         assert!(manual.text().contains(part), "{part}");
     }
+    // It names no page but itself, and examples keep their lines.
+    assert!(!manual.text().contains("(1)"), "{}", manual.text());
+    let example = ".nf\n  latens decompress prices.pco\n  latens decompress flights.pco.zip ";
+    assert!(manual.text().contains(example), "{}", manual.text());
     let help = f.run(&["compress", "--help"]).ok();
     for format in "npy raw csv parquet safetensors gguf pco pco.zip dbp wcodec".split(' ') {
         for text in [manual.text(), help.text()] {
