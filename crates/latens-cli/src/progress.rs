@@ -1,6 +1,6 @@
 //! How far along, on a terminal; nothing elsewhere.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use latens::Watch;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -25,10 +25,11 @@ impl Progress {
             Some(_) => {
                 "{prefix:.bold} {bar:40.cyan/dim} {percent:>3}%  {bytes}  {bytes_per_sec}  {eta}  {msg}"
             }
-            None => "{prefix:.bold} {spinner} {bytes}  {bytes_per_sec}  {msg}",
+            None => "{prefix:.bold} {spinner} {elapsed}  {done}{msg}",
         };
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("done", done)
             .progress_chars("━╸─");
         let bar = match total {
             Some(total) => ProgressBar::new(total),
@@ -56,7 +57,7 @@ impl Progress {
         let bar = self.clone();
         Watch::new(move |step| {
             if let Some(name) = step.tensor {
-                bar.say(&name.escape_debug().to_string());
+                bar.say(name);
             }
             bar.add(step.done);
             Ok(())
@@ -65,12 +66,21 @@ impl Progress {
 
     /// What is being worked on.
     pub fn say(&self, what: &str) {
-        self.bar.set_message(what.to_string());
+        self.bar.set_message(what.escape_debug().to_string());
     }
 
     /// Take the bar off the screen.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// How many bytes are done, where they are counted.
+fn done(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    if state.pos() > 0 {
+        let speed = u128::from(state.pos()) * 1000 / state.elapsed().as_millis().max(1);
+        let speed = HumanBytes(u64::try_from(speed).unwrap_or(u64::MAX));
+        let _ = write!(out, "{}  {speed}/s  ", HumanBytes(state.pos()));
     }
 }
 

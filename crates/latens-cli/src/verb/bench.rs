@@ -70,7 +70,7 @@ pub fn run(args: &args::Bench) -> Result<()> {
             _ => true,
         });
     }
-    let report = bench::run(input.name(), &data, &names);
+    let report = bench::run(input.name(), &data, &names, &|at| progress.say(at));
     progress.finish();
     let report = report?;
     match (args.common.json, args.common.quiet || csv_there || html_there) {
@@ -106,7 +106,7 @@ fn table(
         Format::Npy | Format::Raw => {
             let table = shared(input)
                 .and_then(|file| ArrayTable::open(file, &reading))
-                .and_then(ArrayTable::flat);
+                .map(ArrayTable::flat);
             Ok(Box::new(table.map_err(|e| named(e, input))?))
         }
         Format::Pco => Err(Failure::usage("bench measures what is not compressed yet")
