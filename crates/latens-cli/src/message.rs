@@ -25,7 +25,7 @@ pub enum Exit {
 }
 
 /// A failure: what, where, what to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     exit: Exit,
     what: String,
@@ -48,6 +48,12 @@ impl Failure {
             at: None,
             hint: None,
         }
+    }
+
+    /// What is said of an input that is a folder.
+    #[cold]
+    pub fn folder() -> Self {
+        Self::new("the input is a folder").hint("name a file in it")
     }
 
     /// Wrong usage: exit code 2.
@@ -201,9 +207,12 @@ impl From<latens::Error> for Failure {
     fn from(error: latens::Error) -> Self {
         use latens::ErrorKind;
         let source = std::error::Error::source(&error);
-        let broken = source
-            .and_then(|source| source.downcast_ref::<io::Error>())
-            .is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe);
+        let source = source.and_then(|source| source.downcast_ref::<io::Error>());
+        let ours = source.and_then(io::Error::get_ref).and_then(|e| e.downcast_ref::<Failure>());
+        if let Some(failure) = ours {
+            return failure.clone();
+        }
+        let broken = source.is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe);
         let (what, hint) = match error.kind() {
             ErrorKind::Corrupt => (
                 format!("corrupt: {}", error.what()),

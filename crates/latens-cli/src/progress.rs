@@ -1,9 +1,12 @@
 //! How far along, on a terminal; nothing elsewhere.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use latens::Watch;
 use std::io::IsTerminal;
 use std::time::Duration;
+
+/// Work that takes no longer shows no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// A bar over bytes, or nothing; clones share it.
 #[derive(Clone, Debug)]
@@ -22,19 +25,20 @@ impl Progress {
             Some(_) => {
                 "{prefix:.bold} {bar:40.cyan/dim} {percent:>3}%  {bytes}  {bytes_per_sec}  {eta}  {msg}"
             }
-            None => "{prefix:.bold} {spinner} {bytes}  {bytes_per_sec}  {msg}",
+            None => "{prefix:.bold} {spinner} {elapsed}  {done}{msg}",
         };
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("done", done)
             .progress_chars("━╸─");
         let bar = match total {
             Some(total) => ProgressBar::new(total),
             None => ProgressBar::new_spinner(),
         };
-        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        bar.set_draw_target(ProgressDrawTarget::hidden());
         bar.set_style(style);
         bar.set_prefix(verb.to_string());
-        bar.enable_steady_tick(Duration::from_millis(200));
+        show_later(&bar);
         Progress { bar }
     }
 
@@ -53,7 +57,7 @@ impl Progress {
         let bar = self.clone();
         Watch::new(move |step| {
             if let Some(name) = step.tensor {
-                bar.say(&name.escape_debug().to_string());
+                bar.say(name);
             }
             bar.add(step.done);
             Ok(())
@@ -62,11 +66,33 @@ impl Progress {
 
     /// What is being worked on.
     pub fn say(&self, what: &str) {
-        self.bar.set_message(what.to_string());
+        self.bar.set_message(what.escape_debug().to_string());
     }
 
     /// Take the bar off the screen.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// How many bytes are done, where they are counted.
+fn done(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    if state.pos() > 0 {
+        let speed = u128::from(state.pos()) * 1000 / state.elapsed().as_millis().max(1);
+        let speed = HumanBytes(u64::try_from(speed).unwrap_or(u64::MAX));
+        let _ = write!(out, "{}  {speed}/s  ", HumanBytes(state.pos()));
+    }
+}
+
+/// Put the bar on the screen once the work has gone on for [`PATIENCE`], if it goes on by then.
+fn show_later(bar: &ProgressBar) {
+    let bar = bar.downgrade();
+    // Without the thread there is no bar, and nothing else is missing.
+    let _ = std::thread::Builder::new().name("bar".into()).spawn(move || {
+        std::thread::sleep(PATIENCE);
+        if let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+    });
 }

@@ -11,7 +11,8 @@ use crate::format::Format;
 /// `latens advise`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Sizes are measured, not estimated: every column is encoded in every way.
+Sizes are measured: every column is encoded in every way. Of tables of more than 2^26 rows
+2^24 rows are, and sizes are estimated from these.
 
 Example:
   latens advise flights.parquet          a table, and what to tell pyarrow")]

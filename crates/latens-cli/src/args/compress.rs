@@ -5,7 +5,7 @@ use latens::NumberType;
 use latens::pco::{DeltaSpec, Favor, ModeSpec};
 use std::path::PathBuf;
 
-use super::shared::{Common, Files, number_type, parse};
+use super::shared::{Common, Files, number_type, parse, within};
 use crate::io::parquet::{Compression, Encoding};
 
 /// `--level` where it is not given.
@@ -30,7 +30,7 @@ pub struct Compress {
     pub files: Files,
     /// 0 (fastest) to 12 (smallest)
     #[arg(short, long, value_name = "0..12", default_value_t = LEVEL, allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(0..=12))]
+          value_parser = |text: &str| within(text, 0, 12))]
     pub level: u32,
     /// auto, classic, int-mult@B, float-mult@B, float-quant@K or dict
     #[arg(long, default_value = "auto", value_parser = parse::<ModeSpec>)]
@@ -42,7 +42,7 @@ pub struct Compress {
     #[arg(long, default_value = "balanced", value_parser = parse::<Favor>)]
     pub favor: Favor,
     /// Numbers in a chunk, 1 to 2^24 [default: 2^18; with `size` at levels 10 to 12 up to 2^20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24),
+    #[arg(long, value_name = "N", value_parser = |text: &str| within(text, 1, 1 << 24),
           allow_negative_numbers = true)]
     pub chunk_n: Option<u32>,
     /// Type of bare numbers: u8 u16 u32 u64 i8 i16 i32 i64 f16 f32 f64

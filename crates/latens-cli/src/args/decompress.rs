@@ -4,14 +4,15 @@ use clap::{Args, ValueHint};
 use latens::NumberType;
 use std::path::PathBuf;
 
-use super::shared::{Common, Files, number_type};
+use super::shared::{Common, Files, count, number_type};
 
 /// `latens decompress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without -o: .pco and .dbp become .npy beside the input, .pco.zip .parquet (.npy where it holds
-one array), .wcodec the safetensors or gguf files that it was made from.
-`-o -` writes bare little-endian numbers for one column, CSV for a table.
+one array), .wcodec the safetensors or gguf files that it was made from, several of them in the
+folder that -o FOLDER/ names. With -o or --to: npy, raw (bare little-endian numbers), csv, parquet.
+`-o -` writes raw for one column, csv for a table.
 
 Examples:
   latens decompress prices.pco
@@ -24,10 +25,10 @@ pub struct Decompress {
     #[arg(long = "type", value_name = "T", value_parser = number_type)]
     pub number_type: Option<NumberType>,
     /// Stop after so many numbers (rows of a table)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<u64>,
     /// Refuse to write more than so many bytes
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = count)]
     pub max_output: Option<u64>,
     /// Bytes after the end of a .pco are no error
     #[arg(long)]

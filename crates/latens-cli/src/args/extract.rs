@@ -23,10 +23,10 @@ pub struct Extract {
     #[arg(value_name = "TENSOR")]
     pub tensor: String,
     /// Rows A to B, B not among them
-    #[arg(long, value_name = "A:B")]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true)]
     pub rows: Option<String>,
     /// Columns C to D, D not among them
-    #[arg(long, value_name = "C:D")]
+    #[arg(long, value_name = "C:D", allow_hyphen_values = true)]
     pub cols: Option<String>,
     /// What to write, .npy or .raw; `-` for stdout. TENSOR.npy where it is not given
     #[arg(short, long, value_name = "OUT.npy", value_hint = ValueHint::FilePath)]

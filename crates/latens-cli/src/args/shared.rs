@@ -11,7 +11,8 @@ use crate::format::Format;
 #[derive(Debug, Args)]
 pub struct Common {
     /// Threads; 0 for all cores. The output does not depend on it
-    #[arg(short = 'T', long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(short = 'T', long, value_name = "N", default_value_t = 0, allow_negative_numbers = true,
+          value_parser = threads)]
     pub threads: usize,
     /// No words but errors
     #[arg(short, long)]
@@ -55,4 +56,23 @@ pub fn number_type(name: &str) -> Result<NumberType, String> {
         let names: Vec<&str> = NumberType::ALL.iter().map(|ty| ty.name()).collect();
         format!("the types are {}", names.join(" "))
     })
+}
+
+/// A count; one beyond all that there could be is the largest.
+pub fn count(text: &str) -> Result<u64, String> {
+    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Ok(text.parse().unwrap_or(u64::MAX)),
+        false => Err("this takes a whole number".to_owned()),
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    count(text).map(|n| usize::try_from(n).unwrap_or(usize::MAX))
+}
+
+/// A whole number from `least` to `most`.
+pub fn within(text: &str, least: u32, most: u32) -> Result<u32, String> {
+    let n = count(text).ok().and_then(|n| u32::try_from(n).ok());
+    let n = n.filter(|n| (least..=most).contains(n));
+    n.ok_or_else(|| format!("this takes a whole number from {least} to {most}"))
 }

@@ -189,7 +189,12 @@ fn number_type(descr: &str) -> Result<(NumberType, bool)> {
         Failure::new(format!(
             "the array's type '{descr}' is not one of u8…u64, i8…i64, f16, f32, f64"
         ))
-        .hint("convert it in NumPy first: array.astype('<f8'), or .view('u1') for booleans")
+        .hint(match descr.trim_start_matches(['<', '>', '|', '=']).chars().next() {
+            Some('b') => "in NumPy: array.view('u1'), and .view(bool) to get it back",
+            Some('M' | 'm') => "in NumPy: array.view('i8'), and .view(array.dtype) to get it back",
+            Some('c') => "in NumPy: array.view(array.real.dtype), twice as many numbers",
+            _ => "in NumPy: array.astype(…) gives it one of these types, where its values allow it",
+        })
     };
     let mut chars = descr.chars();
     let (order, rest) = match chars.next() {

@@ -28,7 +28,7 @@ pub fn open(input: &Input) -> Result<Reader> {
             let named = |e: io::Error| Failure::from(e).in_file(path);
             let file = File::open(path).map_err(named)?;
             if file.metadata().map_err(named)?.is_dir() {
-                return Err(Failure::new("the input is a folder").in_file(path));
+                return Err(Failure::folder().in_file(path));
             }
             Box::new(BufReader::with_capacity(1 << 16, file))
         }
@@ -189,7 +189,7 @@ impl<'a> Source<'a> {
                 let odd = have % width as u64;
                 if odd != 0 {
                     return Err(Failure::new(format!(
-                        "truncated: {odd} bytes at the end are less than one {}",
+                        "truncated: the last {} has {odd} of its {width} bytes",
                         self.ty
                     ))
                     .at_byte(*at - odd)

@@ -4,13 +4,12 @@ use latens::delta_binary_packed as dbp;
 use latens::pco;
 use latens::wcodec::{self, Reader};
 use latens::{AnyNumbers, Limits, NumberType, with_number_type};
-use std::io::Write;
+use std::ops::RangeInclusive;
 
 use super::data::{Back, Column, Data, Kind};
 use crate::io::parquet::{self, Compression, Options, ParquetTable};
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
-use crate::output::nameless;
 use crate::table::piece::Values;
 use crate::table::source::{PIECE_ROWS, Table};
 
@@ -27,15 +26,15 @@ pub(super) trait Codec {
 
 /// The codec of this name: `latens-N`, `zstd-N`, `lz4`, and for columns `dbp` and `parquet-zstd`.
 pub(super) fn by_name<'a>(name: &str, data: &'a Data) -> Result<Box<dyn Codec + 'a>> {
-    let level = |prefix: &str, most: i32| -> Option<i32> {
+    let level = |prefix: &str, levels: RangeInclusive<i32>| -> Option<i32> {
         let level: i32 = name.strip_prefix(prefix)?.parse().ok()?;
-        (0..=most).contains(&level).then_some(level)
+        levels.contains(&level).then_some(level)
     };
     let columns = match &data.kind {
         Kind::Columns(columns) => Some(columns.as_slice()),
         Kind::Checkpoint(_) => None,
     };
-    let latens = level("latens-", 12).and_then(|level| u32::try_from(level).ok());
+    let latens = level("latens-", 0..=12).and_then(|level| u32::try_from(level).ok());
     match (name, columns) {
         (_, Some(columns)) if latens.is_some() => {
             let config = pco::Config::default().level(latens.unwrap_or(8));
@@ -48,10 +47,16 @@ pub(super) fn by_name<'a>(name: &str, data: &'a Data) -> Result<Box<dyn Codec + 
         ("dbp", Some(columns)) => Ok(Box::new(Dbp { columns })),
         ("parquet-zstd", Some(columns)) => Ok(Box::new(Parquet { columns })),
         ("lz4", _) => Ok(Box::new(Lz4 { data })),
-        _ => match level("zstd-", 22) {
+        _ => match level("zstd-", 1..=22) {
             Some(level) => Ok(Box::new(Zstd { data, level })),
-            None => Err(Failure::usage(format!("there is no codec {name:?} for this input"))
-                .hint(format!("there are {}", NAMES.join(" ")))),
+            None => Err(Failure::usage(format!("there is no codec {name:?} for this input")).hint(
+                match columns {
+                    Some(_) => {
+                        "there are latens-0 to latens-12, dbp, zstd-1 to zstd-22, lz4, parquet-zstd"
+                    }
+                    None => "there are latens-0 to latens-12, zstd-1 to zstd-22 and lz4",
+                },
+            )),
         },
     }
 }
@@ -209,9 +214,7 @@ impl Codec for Parquet<'_> {
     }
 
     fn decompress(&self, _: usize, packed: &[u8]) -> Result<Back> {
-        let mut file = nameless()?;
-        file.write_all(packed)?;
-        let table = ParquetTable::open(SharedFile::new(file)?, true)?;
+        let table = ParquetTable::open(SharedFile::in_memory(packed.to_vec()), true)?;
         let mut column = table.column(0)?;
         let mut values = Vec::new();
         loop {

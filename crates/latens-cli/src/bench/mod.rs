@@ -51,11 +51,17 @@ pub struct CodecReport {
     pub rounds: usize,
 }
 
-/// Measures these codecs by turns; every result is compared with what went in.
+/// Measures these codecs by turns; every result is compared with what went in. `progress` is told
+/// what is at hand.
 ///
 /// # Errors
 /// A codec that does not give back what went in.
-pub fn run(input: String, data: &Data, names: &[String]) -> Result<BenchReport> {
+pub fn run(
+    input: String,
+    data: &Data,
+    names: &[String],
+    progress: &dyn Fn(&str),
+) -> Result<BenchReport> {
     let codecs: Vec<Box<dyn Codec>> =
         names.iter().map(|name| codec::by_name(name, data)).collect::<Result<_>>()?;
     let mut measured: Vec<Measured> = codecs.iter().map(|_| Measured::default()).collect();
@@ -63,6 +69,7 @@ pub fn run(input: String, data: &Data, names: &[String]) -> Result<BenchReport> 
         let mut any = false;
         for (codec, measured) in codecs.iter().zip(&mut measured) {
             if round < 3 || measured.spent < ENOUGH {
+                progress(&format!("{}, round {}", codec.name(), round + 1));
                 measured.round(&**codec, data)?;
                 any = true;
             }

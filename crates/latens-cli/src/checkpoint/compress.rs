@@ -32,7 +32,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     super::options::of_compress(args)?;
     let files = &args.files;
     let (given, to) = (files.output.clone(), files.to);
-    let (output, to) = settle::output(input, given, to, Format::Wcodec, Format::Wcodec)?;
+    let (output, to) = settle::output(input, given, to, Format::Wcodec, Format::Wcodec, "wcodec")?;
     if to != Format::Wcodec {
         return Err(Failure::usage(format!("a checkpoint is not compressed to {to}"))
             .hint("name the output .wcodec"));
@@ -91,7 +91,9 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     };
     match (args.common.json, args.common.quiet) {
         (true, _) => print_json(&report)?,
-        (false, false) => say(&render::checkpoint::compress(&report)),
+        (false, false) => {
+            say(&render::checkpoint::compress(&report, &output, args.base.as_deref()))
+        }
         (false, true) => {}
     }
     Ok(())

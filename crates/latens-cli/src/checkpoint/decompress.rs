@@ -10,6 +10,7 @@ use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, shown};
+use crate::output::past_limit;
 use crate::render::{self, units::noun};
 use crate::report::DecompressReport;
 use crate::table::reading::{named, shared};
@@ -44,10 +45,8 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
-    if args.max_output.is_some_and(|max| total > max) {
-        let max = args.max_output.unwrap_or_default();
-        let failure = Failure::new(format!("the output is larger than --max-output {max}"));
-        return Err(named(failure, input));
+    if let Some(max) = args.max_output.filter(|&max| total > max) {
+        return Err(named(past_limit(max), input));
     }
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;

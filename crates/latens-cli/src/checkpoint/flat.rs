@@ -54,7 +54,7 @@ pub fn read(checkpoint: &Checkpoint, quiet: bool) -> Result<FlatInspection> {
     let progress = Progress::new("inspect", Some(total), quiet);
     let tensors = parallel::map(checkpoint.tensors.len(), &|number| {
         let t = &checkpoint.tensors[number];
-        progress.say(&t.name.escape_debug().to_string());
+        progress.say(&t.name);
         let found = tensor(checkpoint, number, t)?;
         progress.add(t.len);
         Ok(found)

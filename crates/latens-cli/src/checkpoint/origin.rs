@@ -12,7 +12,7 @@ use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
 use crate::message::{Failure, Result};
-use crate::output::nameless;
+use crate::output::Nameless;
 use crate::table::reading::shared;
 
 /// Files of a checkpoint, which can be opened again and again.
@@ -57,10 +57,10 @@ impl Origin {
         let names: Vec<String> = reader.files().map(|(name, _)| name.to_string()).collect();
         let mut files = Vec::new();
         for (number, name) in names.into_iter().enumerate() {
-            let mut file = nameless()?;
+            let mut file = Nameless::new()?;
             let written = reader.write_file(number, &mut file);
             written.map_err(|e| Failure::from(e).in_file(input.name()))?;
-            files.push((name, SharedFile::new(file)?));
+            files.push((name, file.read_back()?));
         }
         let index = files.iter().position(|(name, _)| name.ends_with(".index.json"));
         match files.is_empty() {

@@ -259,7 +259,7 @@ fn plan(
         }
         None => {
             let (given, to) = (given.map(Path::to_path_buf), args.files.to);
-            settle::output(input, given, to, safetensors, safetensors)?
+            settle::output(input, given, to, safetensors, safetensors, "safetensors")?
         }
     };
     if to != safetensors {

@@ -7,8 +7,9 @@ use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 use crate::output::cleanup::NewFolders;
-use crate::output::{Need, OutputFile, Request};
+use crate::output::{MaxOutput, Need, OutputFile, Request};
 use crate::table::reading::named;
+use crate::verb::settle;
 
 /// A name that a file was stored under, if it can be one in a folder: names in a container come
 /// from strangers and are never paths.
@@ -21,7 +22,7 @@ pub fn plain(name: &str) -> Result<&str> {
         || name == ".."
         || name.chars().any(|c| matches!(c, '/' | '\\' | ':' | '\0') || c.is_control());
     match bad {
-        true => Err(Failure::new(format!("the name {name:?} is a path, not one of a file"))
+        true => Err(Failure::new(format!("no file can have the name {name:?}"))
             .hint("name the output with -o")),
         false => Ok(name),
     }
@@ -46,7 +47,7 @@ pub fn outputs(
             let extension = Path::new(plain(name)?).extension();
             let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
             Ok(vec![match input {
-                Input::File(path) => Output::File(Format::beside(path, &extension)),
+                Input::File(path) => Output::File(settle::beside(path, &extension)?),
                 Input::Stdin => Output::Stdout,
             }])
         }
@@ -72,8 +73,9 @@ pub fn write(
 ) -> Result<u64> {
     let folder = new_folder(args.files.output.as_deref())?;
     let besides = super::sources(None, args.base.as_deref());
-    let mut written = Vec::new();
+    let mut written: Vec<OutputFile> = Vec::new();
     for (number, output) in outputs.iter().enumerate() {
+        let before = written.iter().map(OutputFile::written).sum();
         let mut out = OutputFile::open(&Request {
             input,
             besides: &besides,
@@ -81,7 +83,7 @@ pub fn write(
             force: args.files.force,
             text: false,
             need: Need::Stream,
-            max_output: args.max_output,
+            max_output: args.max_output.map(|max| MaxOutput { max, before }),
         })?;
         let done = each(number, &mut out);
         done.map_err(|e| out.explain(named(e, input)))?;

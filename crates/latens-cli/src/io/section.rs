@@ -13,11 +13,17 @@ pub type Reader = Box<dyn Read + Send>;
 /// Page headers of Parquet are shorter, unless long statistics are in them.
 const HEADER_BYTES: usize = 512;
 
-/// An open file of known length; clones are cheap.
+/// An open file of known length, or bytes that stand for one; clones are cheap.
 #[derive(Clone, Debug)]
 pub struct SharedFile {
-    file: Arc<File>,
+    bytes: Place,
     len: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    File(Arc<File>),
+    Memory(Bytes),
 }
 
 impl SharedFile {
@@ -27,7 +33,13 @@ impl SharedFile {
     /// When its length cannot be found out.
     pub fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
-        Ok(SharedFile { file: Arc::new(file), len })
+        Ok(SharedFile { bytes: Place::File(Arc::new(file)), len })
+    }
+
+    /// A file that is in memory.
+    pub fn in_memory(bytes: Vec<u8>) -> Self {
+        let len = bytes.len() as u64;
+        SharedFile { bytes: Place::Memory(bytes.into()), len }
     }
 
     /// Bytes in the file when it was opened.
@@ -65,7 +77,7 @@ impl Read for Section {
         let want = buf.len().min(left);
         let Some(buf) = buf.get_mut(..want) else { return Ok(0) };
         let n = loop {
-            match read_at(&self.file.file, buf, self.at) {
+            match self.file.bytes.read_at(buf, self.at) {
                 // A signal came in between; callers need not know of that.
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 other => break other?,
@@ -87,6 +99,18 @@ impl Seek for Section {
         let target = target.filter(|&at| at >= self.start).map(|at| at.min(self.end));
         self.at = target.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         Ok(self.at - self.start)
+    }
+}
+
+impl Place {
+    fn read_at(&self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+        match self {
+            Place::File(file) => read_at(file, buf, at),
+            Place::Memory(bytes) => {
+                let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                bytes.get(start..).unwrap_or_default().read(buf)
+            }
+        }
     }
 }
 
@@ -120,8 +144,15 @@ impl ChunkReader for SharedFile {
         if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
             return Err(short());
         }
+        if let (Place::Memory(bytes), Ok(start)) = (&self.bytes, usize::try_from(start)) {
+            return Ok(bytes.slice(start..start + length));
+        }
         let mut bytes = vec![0; length];
-        self.section(start, length as u64).read_exact(&mut bytes).map_err(|_| short())?;
+        let read = self.section(start, length as u64).read_exact(&mut bytes);
+        read.map_err(|e| match e.kind() {
+            io::ErrorKind::UnexpectedEof => short(),
+            _ => e.into(),
+        })?;
         Ok(bytes.into())
     }
 }

@@ -4,11 +4,12 @@
 //! |---|---|
 //! | a regular file | to a temporary neighbour (`.latens-….tmp`, mode 0600); [`OutputFile::commit`] gives it the mode of the file it replaces, or of the input as far as the umask allows, syncs it, renames it, syncs the folder |
 //! | a symbolic link | as above, in the folder of the file that it names: the link stays |
-//! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a [`nameless`] file |
+//! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a file without a name ([`Nameless`]) |
 //!
 //! Whatever is not committed is removed: by `Drop`, and on signals by [`cleanup`].
 
 pub mod cleanup;
+mod nameless;
 pub mod patched;
 mod target;
 
@@ -22,6 +23,8 @@ use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
 use crate::verb::STDOUT;
 use cleanup::Temporary;
+pub use nameless::Nameless;
+use nameless::on_the_way;
 use target::Target;
 
 /// What will be done with the bytes before they are committed.
@@ -49,7 +52,16 @@ pub struct Request<'a> {
     /// What is done with the bytes before they are committed.
     pub need: Need,
     /// Most bytes that may be written.
-    pub max_output: Option<u64>,
+    pub max_output: Option<MaxOutput>,
+}
+
+/// `--max-output`, which bounds all outputs together.
+#[derive(Clone, Copy, Debug)]
+pub struct MaxOutput {
+    /// As given.
+    pub max: u64,
+    /// Bytes of the outputs before this one.
+    pub before: u64,
 }
 
 /// Small writes are gathered to so many bytes.
@@ -65,7 +77,7 @@ pub struct OutputFile {
     /// As given, for messages.
     name: PathBuf,
     written: u64,
-    max_output: Option<u64>,
+    max_output: Option<MaxOutput>,
     trouble: Option<Trouble>,
 }
 
@@ -99,11 +111,10 @@ impl OutputFile {
         let named = |e: io::Error| Failure::from(e).in_file(&name);
         let (file, end) = match target {
             Target::Direct(file) if file.is_terminal() && !request.text => {
-                return Err(Failure::usage("binary data does not go to a terminal")
-                    .hint("name a file with -o, or send it through a pipe"));
+                return Err(not_for_terminals());
             }
             Target::Direct(file) if request.need == Need::ReadBack => {
-                (nameless()?, End::CopyTo(file))
+                (Nameless::new()?.into_file(), End::CopyTo(file))
             }
             Target::Direct(file) => (file, End::AlreadyThere),
             Target::Regular { path, mode } => {
@@ -123,6 +134,15 @@ impl OutputFile {
             max_output: request.max_output,
             trouble: None,
         })
+    }
+
+    /// Whether somebody will see the bytes on a terminal.
+    pub fn is_terminal(&self) -> bool {
+        match &self.end {
+            End::Rename { .. } => false,
+            End::CopyTo(file) => file.is_terminal(),
+            End::AlreadyThere => self.file.is_terminal(),
+        }
     }
 
     /// Bytes written so far.
@@ -193,20 +213,23 @@ impl OutputFile {
         let error = match self.trouble {
             Some(Trouble::System(_, Some(code))) => io::Error::from_raw_os_error(code),
             Some(Trouble::System(kind, None)) => io::Error::from(kind),
-            Some(Trouble::Limit(bytes)) => past_limit(bytes).into(),
+            Some(Trouble::Limit(bytes)) => return past_limit(bytes).in_file(&self.name),
             None => return failure,
         };
-        Failure::from(error).in_file(&self.name)
+        match self.end {
+            End::CopyTo(_) => on_the_way(error),
+            _ => Failure::from(error).in_file(&self.name),
+        }
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Some(max) = self.max_output
-            && self.written.saturating_add(bytes.len() as u64) > max
+        if let Some(MaxOutput { max, before }) = self.max_output
+            && before.saturating_add(self.written).saturating_add(bytes.len() as u64) > max
         {
             self.trouble = Some(Trouble::Limit(max));
-            return Err(past_limit(max).into());
+            return Err(io::Error::other(past_limit(max)));
         }
         self.buffer.extend_from_slice(bytes);
         self.written += bytes.len() as u64;
@@ -223,25 +246,20 @@ impl Write for OutputFile {
     }
 }
 
-/// A file without a name, for bytes on their way: gone with the process, whatever ends it.
-///
-/// # Errors
-/// Those of the file system.
-pub fn nameless() -> Result<File> {
-    tempfile::tempfile().map_err(on_the_way)
-}
-
-fn on_the_way(e: io::Error) -> Failure {
-    let hint = "TMPDIR names another folder for temporary files";
-    Failure::from(e).in_file(std::env::temp_dir()).hint(hint)
-}
-
 fn trouble_of(e: &io::Error) -> Option<Trouble> {
     Some(Trouble::System(e.kind(), e.raw_os_error()))
 }
 
-fn past_limit(max: u64) -> latens::Error {
-    latens::Error::invalid(format!("the output is larger than --max-output {max}"))
+/// What is said of bytes that are no text and would go to a terminal.
+pub fn not_for_terminals() -> Failure {
+    Failure::usage("binary data does not go to a terminal")
+        .hint("name a file with -o, or send it through a pipe")
+}
+
+/// What is said of an output that `--max-output` refuses.
+pub fn past_limit(max: u64) -> Failure {
+    Failure::new(format!("the output is larger than --max-output {max}"))
+        .hint("raise it if you trust this input")
 }
 
 fn copy_all(file: &File, out: &mut File) -> io::Result<()> {

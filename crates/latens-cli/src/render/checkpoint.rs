@@ -1,12 +1,15 @@
 //! What `compress` says of a checkpoint: 24 lines at most.
 
 use std::io::stderr;
+use std::path::Path;
 
 use super::bar::bar;
 use super::grid::{Cell, Grid, cut, width};
+use super::next;
 use super::style::{self, Style, paint};
 use super::units;
 use crate::checkpoint::{CheckpointReport, TensorReport};
+use crate::job::Output;
 use crate::message::one_line;
 
 /// Title, head, two rows of sums, verdict and advice stand around the tensors.
@@ -16,11 +19,18 @@ const MOST_ROWS: usize = 24 - 6;
 const BESIDES: usize = 64;
 
 /// The screen after `latens compress`.
-pub fn compress(report: &CheckpointReport) -> String {
-    lines(report, style::width(), style::wanted(&stderr())).join("\n") + "\n"
+pub fn compress(report: &CheckpointReport, output: &Output, base: Option<&Path>) -> String {
+    let columns = style::width();
+    let next = next::of_checkpoint(output, base, columns);
+    lines(report, next.as_deref(), columns, style::wanted(&stderr())).join("\n") + "\n"
 }
 
-fn lines(report: &CheckpointReport, columns: usize, colour: bool) -> Vec<String> {
+fn lines(
+    report: &CheckpointReport,
+    next: Option<&str>,
+    columns: usize,
+    colour: bool,
+) -> Vec<String> {
     let mut order: Vec<&TensorReport> = report.tensors.iter().collect();
     order.sort_by_key(|tensor| std::cmp::Reverse(tensor.bytes));
     let shown = order.len().min(MOST_ROWS);
@@ -68,11 +78,7 @@ fn lines(report: &CheckpointReport, columns: usize, colour: bool) -> Vec<String>
         ),
         false => format!("not verified (--no-verify), {time}"),
     });
-    if report.output != "-" {
-        let out = one_line(&report.output);
-        let next = format!("next: latens inspect {out}  ·  latens decompress {out}");
-        all.push(paint(&cut(&next, columns), Style::Dim, colour));
-    }
+    all.extend(next.map(|next| paint(next, Style::Dim, colour)));
     all
 }
 
@@ -124,7 +130,7 @@ mod tests {
                 verified: true,
                 tensors: (0..n).map(tensor).collect(),
             };
-            let lines = lines(&report, 100, false);
+            let lines = lines(&report, Some("next: look"), 100, false);
             assert!(lines.len() <= 24, "{n}: {}", lines.len());
             assert!(lines.iter().all(|line| width(line) <= 100), "{lines:#?}");
         }

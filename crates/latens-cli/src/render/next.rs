@@ -11,14 +11,10 @@ use crate::report::CompressReport;
 /// CSV, of what is no file.
 pub fn next(report: &CompressReport, job: &CompressJob, columns: usize) -> Option<String> {
     let Output::File(path) = &job.output else { return None };
-    if job.to == Format::Csv || !path.is_file() {
+    if job.to == Format::Csv {
         return None;
     }
-    let mut out = quoted(path)?;
-    if Format::of_path(path) != Some(job.to) {
-        out = format!("{out} --from {}", job.to);
-    }
-    let look = format!("next: latens inspect {out}");
+    let out = file(path, job.to)?;
     let array = Format::beside(path, Format::Npy.name());
     let number_type = report.columns.first().map_or("", |column| column.logical_type.as_str());
     let back = match job.to {
@@ -29,8 +25,31 @@ pub fn next(report: &CompressReport, job: &CompressJob, columns: usize) -> Optio
         _ if report.columns.len() == 1 => format!("latens verify {out}"),
         _ => format!("latens decompress {out} -o - | head"),
     };
+    Some(line(&out, &back, columns))
+}
+
+/// The same for a checkpoint, which lies beside what it was made from: that is not written again.
+pub fn of_checkpoint(output: &Output, base: Option<&Path>, columns: usize) -> Option<String> {
+    let Output::File(path) = output else { return None };
+    let out = file(path, Format::Wcodec)?;
+    let back = match base {
+        Some(base) => format!("latens verify {out} --base {}", quoted(base)?),
+        None => format!("latens verify {out}"),
+    };
+    Some(line(&out, &back, columns))
+}
+
+/// A file as an argument, with its format where the name does not tell.
+fn file(path: &Path, format: Format) -> Option<String> {
+    let name = quoted(path).filter(|_| path.is_file())?;
+    let known = Format::of_path(path) == Some(format);
+    Some(if known { name } else { format!("{name} --from {format}") })
+}
+
+fn line(out: &str, back: &str, columns: usize) -> String {
+    let look = format!("next: latens inspect {out}");
     let both = format!("{look}  ·  {back}");
-    Some(if width(&both) <= columns { both } else { look })
+    if width(&both) <= columns { both } else { look }
 }
 
 /// A path as a shell takes it; `None` where it would take more than quotes.

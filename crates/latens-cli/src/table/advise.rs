@@ -57,11 +57,12 @@ pub struct ColumnAdvice {
     pub parquet: String,
 }
 
-/// Measure every column, columns in parallel; a sample of the rows of a very long table.
+/// Measure every column, columns in parallel; a sample of the rows of a very long table. `progress`
+/// is told of the column at hand.
 ///
 /// # Errors
 /// Those of the source.
-pub fn advise(table: &dyn Table) -> Result<Advice> {
+pub fn advise(table: &dyn Table, progress: &(dyn Fn(&str) + Sync)) -> Result<Advice> {
     let (fields, rows) = (&table.schema().fields, table.rows());
     let sample = Sample::of(table, STRETCHES, STRETCH);
     let table = sample.as_ref().map_or(table, |sample| sample as &dyn Table);
@@ -72,6 +73,7 @@ pub fn advise(table: &dyn Table) -> Result<Advice> {
     };
     let mut columns = parallel::map(fields.len(), &|index| {
         let field = &fields[index];
+        progress(&field.name);
         let measured = parquet::measure(table, index)?;
         let named = measured.into_iter().map(|size| {
             let suffix = if size.zstd { "_zstd" } else { "" };

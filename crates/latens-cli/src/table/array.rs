@@ -8,7 +8,7 @@ use crate::array::npy::NpyHeader;
 use crate::format::Format;
 use crate::io::section::{Section, SharedFile};
 use crate::message::{Failure, Result};
-use crate::table::flat::{one_dimension, wide_type, widen};
+use crate::table::flat::{wide_type, widen};
 use crate::table::model::{ArrayShape, Field, Schema, Storage};
 use crate::table::open::column_name;
 use crate::table::piece::{Piece, Values, any_numbers};
@@ -66,19 +66,16 @@ impl ArrayTable {
         Ok(ArrayTable { file, start, header, rows, schema, widened: false })
     }
 
-    /// The same as a flat column for Parquet and CSV: without shape, and no type narrower than
-    /// those that Parquet has.
-    ///
-    /// # Errors
-    /// An array of more than one dimension.
-    pub fn flat(mut self) -> Result<Self> {
-        one_dimension(&self.header.shape)?;
+    /// The numbers, in the order of the file, as a flat column for Parquet: without shape, and no
+    /// type narrower than those that Parquet has.
+    #[must_use]
+    pub fn flat(mut self) -> Self {
         self.schema.array = None;
         self.widened = true;
         for field in &mut self.schema.fields {
             field.storage = Storage::Number(wide_type(self.header.ty));
         }
-        Ok(self)
+        self
     }
 }
 

@@ -62,7 +62,7 @@ pub fn compress(job: &CompressJob, out: &mut OutputFile) -> Result<CompressRepor
             parquet_columns(table, &written)?
         }
         Format::Csv => {
-            csv::write(table, &mut *out)?;
+            csv::write(table, out)?;
             plain_columns(table, "text")?
         }
         other => return Err(Failure::usage(format!("a table is not written as {other}"))),

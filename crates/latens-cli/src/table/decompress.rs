@@ -43,7 +43,7 @@ pub fn decompress(
     let shown = head.as_ref().map_or(all, |head| head as &dyn Table);
     match job.to {
         Format::Parquet => parquet::write(shown, &parquet::Options::default(), out).map(|_| ()),
-        Format::Csv => csv::write(shown, &mut *out),
+        Format::Csv => csv::write(shown, out),
         Format::Npy | Format::Raw => npy::write(shown, job.to, &job.input, &mut *out),
         other => Err(Failure::usage(format!("a table is not written as {other}"))),
     }?;

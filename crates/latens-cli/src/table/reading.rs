@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
 use crate::message::{Failure, Result};
-use crate::output::nameless;
+use crate::output::Nameless;
 use crate::progress::Progress;
 
 /// How an input is read.
@@ -39,15 +39,15 @@ fn at_any_position(input: &Input) -> Result<SharedFile> {
         let file = File::open(path)?;
         let meta = file.metadata()?;
         if meta.is_dir() {
-            return Err(Failure::new("the input is a folder"));
+            return Err(Failure::folder());
         }
         if meta.is_file() {
             return Ok(SharedFile::new(file)?);
         }
     }
-    let mut file = nameless()?;
+    let mut file = Nameless::new()?;
     io::copy(&mut bytes::open(input)?, &mut file)?;
-    Ok(SharedFile::new(file)?)
+    file.read_back()
 }
 
 /// The same failure with the input's name, unless it names a file already.

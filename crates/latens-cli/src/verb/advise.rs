@@ -33,7 +33,7 @@ pub fn run(args: &args::Advise) -> Result<()> {
         let columns = args::column_names(&args.columns);
         let all = open_columns(&reading, columns.as_deref(), "")?;
         let flat = Flat::new(&*all).map_err(|e| named(e, &input))?;
-        let mut advice = advise(&flat)?;
+        let mut advice = advise(&flat, &|column| progress.say(column))?;
         advice.left_out = all.left_out().to_vec();
         Ok(advice)
     });

@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 
-use super::{page, print_json, print_out, settle};
+use super::{fitting, page, print_json, print_out, settle};
 use crate::args;
 use crate::bench;
 use crate::checkpoint;
@@ -25,6 +25,7 @@ use crate::table::source::Table;
 pub fn run(args: &args::Bench) -> Result<()> {
     let input = Input::of(&args.input);
     let format = settle::input_format(&input, args.from)?;
+    fitting::bench(args, format)?;
     let on_stdout = |path: &Option<PathBuf>| {
         path.as_deref().is_some_and(|path| Output::of(path) == Output::Stdout)
     };
@@ -52,7 +53,10 @@ pub fn run(args: &args::Bench) -> Result<()> {
                 .hint("latens decompress brings the checkpoint back"));
         }
         _ if checkpoint::is_checkpoint(format) => bench::checkpoint(&input, format)?,
-        _ => bench::columns(&*table(args, &input, format, &progress)?)?,
+        _ => {
+            let table = table(args, &input, format, &progress)?;
+            bench::columns(&*table).map_err(|e| named(e, &input))?
+        }
     };
     let mut names: Vec<String> = match &args.codecs {
         Some(names) => names.clone(),
@@ -66,7 +70,7 @@ pub fn run(args: &args::Bench) -> Result<()> {
             _ => true,
         });
     }
-    let report = bench::run(input.name(), &data, &names);
+    let report = bench::run(input.name(), &data, &names, &|at| progress.say(at));
     progress.finish();
     let report = report?;
     match (args.common.json, args.common.quiet || csv_there || html_there) {
@@ -102,7 +106,7 @@ fn table(
         Format::Npy | Format::Raw => {
             let table = shared(input)
                 .and_then(|file| ArrayTable::open(file, &reading))
-                .and_then(ArrayTable::flat);
+                .map(ArrayTable::flat);
             Ok(Box::new(table.map_err(|e| named(e, input))?))
         }
         Format::Pco => Err(Failure::usage("bench measures what is not compressed yet")

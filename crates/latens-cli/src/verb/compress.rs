@@ -16,6 +16,9 @@ use crate::render;
 use crate::table;
 use crate::table::reading::named;
 
+/// What columns and tables are compressed to.
+const WRITTEN: &str = "pco|pco.zip|parquet|csv|dbp";
+
 /// Compress one input.
 ///
 /// # Errors
@@ -64,7 +67,8 @@ pub fn run(args: args::Compress) -> Result<()> {
 fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob> {
     let files = &args.files;
     let default = default_format(&input, from).map_err(|e| named(e, &input))?;
-    let (output, to) = settle::output(&input, files.output.clone(), files.to, default, default)?;
+    let (output, to) =
+        settle::output(&input, files.output.clone(), files.to, default, default, WRITTEN)?;
     if checkpoint::is_checkpoint(to) {
         return Err(Failure::usage(format!(
             "{from} is no checkpoint, and {to} holds nothing else"

@@ -7,7 +7,7 @@ use crate::checkpoint;
 use crate::format::Format;
 use crate::job::{DecompressJob, Input, Output};
 use crate::message::{Failure, Result};
-use crate::output::{Need, OutputFile, Request};
+use crate::output::{MaxOutput, Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render;
 use crate::report::DecompressReport;
@@ -16,6 +16,9 @@ use crate::table::open::{column_name, open_columns};
 use crate::table::pco::PcoTable;
 use crate::table::reading::{Reading, named, shared};
 use crate::table::source::Table;
+
+/// What columns and tables are decompressed to.
+const WRITTEN: &str = "npy|raw|csv|parquet";
 
 /// Decompress one input.
 ///
@@ -59,8 +62,12 @@ pub fn run(args: args::Decompress) -> Result<()> {
         text: job.to.is_text(),
         // The header of a .npy file is patched when the count is known.
         need: if job.to == Format::Npy { Need::ReadBack } else { Need::Stream },
-        max_output: job.max_output,
+        max_output: job.max_output.map(|max| MaxOutput { max, before: 0 }),
     })?;
+    if out.is_terminal() {
+        // The numbers themselves show how far it is.
+        progress.finish();
+    }
     let done = with_threads(job.threads, || match (&table, job.to) {
         (None, Format::Npy | Format::Raw) => array::decompress::decompress(&job, &mut out),
         (None, _) => {
@@ -114,7 +121,7 @@ fn job(
         Some(table) if to_stdout => (Format::Csv, default_for_stdout(table)?),
         Some(table) => (default_for_file(table, from), Format::Csv),
     };
-    let (output, to) = settle::output(input, given, files.to, default, default_on_stdout)?;
+    let (output, to) = settle::output(input, given, files.to, default, default_on_stdout, WRITTEN)?;
     if checkpoint::is_checkpoint(to) {
         return Err(Failure::usage(format!(
             "{from} is no checkpoint, and {to} holds nothing else"

@@ -89,3 +89,30 @@ pub fn advise(args: &args::Advise, format: Format) -> Result<()> {
     ];
     refuse(&options, &format!("a .{format}"))
 }
+
+/// `bench`.
+///
+/// # Errors
+/// Options that do nothing.
+pub fn bench(args: &args::Bench, format: Format) -> Result<()> {
+    let options = [("--type", args.number_type.is_some() && !needs_type(format))];
+    refuse(&options, &format!("a .{format}"))
+}
+
+/// `verify` of files in these formats.
+///
+/// # Errors
+/// Options that do nothing for any of them.
+pub fn verify(args: &args::Verify, formats: &[Format]) -> Result<()> {
+    let options = [
+        ("--base", Format::Wcodec, args.base.is_some()),
+        ("--allow-trailing", Format::Pco, args.allow_trailing),
+    ];
+    let in_vain = options.into_iter().find(|(_, of, given)| *given && !formats.contains(of));
+    match in_vain {
+        Some((option, of, _)) => {
+            Err(Failure::usage(format!("{option} is for .{of} files, and there is none")))
+        }
+        None => Ok(()),
+    }
+}

@@ -21,9 +21,12 @@ pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
         (Some(format), _) => Ok(format),
         (None, Input::Stdin) => Err(Failure::usage("standard input has no extension to go by")
             .hint("name its format: --from npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec")),
-        // A file that is not there needs no format.
+        // A file that is not there needs no format, a folder has none.
         (None, Input::File(path)) => {
-            fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
+            let there = fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
+            if there.is_dir() {
+                return Err(Failure::folder().in_file(path));
+            }
             Err(Failure::usage("the input's extension names no format")
                 .in_file(path)
                 .hint("name it: --from npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec"))
@@ -54,7 +57,7 @@ pub fn one_on_stdout(wanted: &[(&str, bool)]) -> Result<()> {
     }
 }
 
-/// Where output goes and in which format, given what it would be by default.
+/// Where output goes and in which format, given what it would be by default and what could be `written`.
 ///
 /// # Errors
 /// An extension that names no format.
@@ -64,6 +67,7 @@ pub fn output(
     named: Option<Format>,
     default: Format,
     default_on_stdout: Format,
+    written: &str,
 ) -> Result<(Output, Format)> {
     match (given, input) {
         (Some(path), _) if Output::of(&path) == Output::Stdout => {
@@ -77,16 +81,27 @@ pub fn output(
                 Some(format) => Ok((Output::File(path), format)),
                 None => Err(Failure::usage("the output's extension names no format")
                     .in_file(path)
-                    .hint(
-                        "name it: --to npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec",
-                    )),
+                    .hint(format!("name it: --to {written}"))),
             }
         }
         (None, Input::Stdin) => Ok((Output::Stdout, named.unwrap_or(default_on_stdout))),
         (None, Input::File(path)) => {
             let format = named.unwrap_or(default);
-            Ok((Output::File(Format::beside(path, format.name())), format))
+            Ok((Output::File(beside(path, format.name())?), format))
         }
+    }
+}
+
+/// The output beside an input, where none is named.
+///
+/// # Errors
+/// An input that lies nowhere: a pipe or device with a name that is not of a file.
+pub fn beside(input: &Path, extension: &str) -> Result<PathBuf> {
+    match Format::of_path(input).is_none() && is_special(input) {
+        true => Err(Failure::usage("nothing can be written beside a pipe or a device")
+            .in_file(input)
+            .hint("name the output with -o")),
+        false => Ok(Format::beside(input, extension)),
     }
 }
 

@@ -1,10 +1,9 @@
 //! `latens verify`
 
 use serde::Serialize;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{print_json, print_out, say, settle, with_threads};
+use super::{fitting, print_json, print_out, say, settle, with_threads};
 use crate::args;
 use crate::array;
 use crate::checkpoint;
@@ -38,15 +37,13 @@ struct Report {
 /// Check each file; the exit code is 1 if any fails.
 ///
 /// # Errors
-/// Where printing fails, and wrong usage of a single file or of `--base`: else a file that fails,
+/// Where printing fails, and wrong usage of a single file or of options: else a file that fails,
 /// for whatever reason, is a line of the report.
 pub fn run(args: &args::Verify) -> Result<ExitCode> {
-    let needs_none = |path: &PathBuf| {
-        settle::input_format(&Input::of(path), args.from).is_ok_and(|f| f != Format::Wcodec)
-    };
-    if args.base.is_some() && args.files.iter().all(needs_none) {
-        return Err(Failure::usage("--base is for .wcodec files, and there is none"));
-    }
+    let formats = args.files.iter().map(|path| settle::input_format(&Input::of(path), args.from));
+    // Where one is not known, that is what is wrong.
+    let formats: Result<Vec<Format>> = formats.collect();
+    formats.map_or(Ok(()), |formats| fitting::verify(args, &formats))?;
     let mut report = Report { ok: true, files: Vec::new() };
     for path in &args.files {
         let input = Input::of(path);

@@ -1,6 +1,6 @@
 //! `latens bench`: every codec, every kind of input, reports that other programs read.
 
-use crate::tool::{Folder, column};
+use crate::tool::{Folder, column, npy, numbers};
 
 #[test]
 fn every_codec_is_measured_and_reported() {
@@ -31,9 +31,11 @@ fn tables_leave_text_out_and_unknown_codecs_are_usage() {
     let done = f.run(&["bench", "t.csv", "--json", "--codecs", "latens-0,parquet-zstd"]).ok();
     let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
     assert_eq!(report["left_out"], serde_json::json!(["word"]));
-    f.run(&["bench", "t.csv", "--codecs", "lzma"]).ends_with(2, &["no codec", "lzma"]);
+    for codec in ["lzma", "zstd-0", "zstd-23", "latens-13"] {
+        f.run(&["bench", "t.csv", "--codecs", codec]).ends_with(2, &["no codec", codec, "dbp, "]);
+    }
     f.write("w.csv", b"word\na\nb\n");
-    f.run(&["bench", "w.csv"]).fails(&["no column of numbers"]);
+    f.run(&["bench", "w.csv"]).fails(&["no column of numbers", "in w.csv"]);
 }
 
 /// Numbers of 8 and 16 bits are what the file holds, not what Parquet makes of them.
@@ -76,4 +78,14 @@ fn reports_go_to_standard_output_or_are_refused_beforehand() {
     let done = f.run(&["bench", "a.npy", "--codecs", "lz4", "--csv", "s.csv"]).fails(&["s.csv"]);
     assert!(done.out.is_empty());
     assert_eq!(f.read("s.csv"), b"kept");
+}
+
+#[test]
+fn arrays_of_any_shape_are_measured_as_their_numbers() {
+    let f = Folder::new();
+    f.write("a.npy", &npy("<i8", true, "(10, 300)", &numbers(3000)));
+    let codecs = "latens-1,dbp,zstd-1,lz4,parquet-zstd";
+    let done = f.run(&["bench", "a.npy", "--json", "--codecs", codecs]).ok();
+    let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!((&report["bytes"], &report["columns"]), (&24_000.into(), &1.into()));
 }

@@ -186,3 +186,51 @@ fn interrupted_calls_are_made_again() {
         }
     }
 }
+
+/// What is on its way lies in a folder that has nothing to do with input and output.
+#[test]
+fn trouble_with_temporary_files_names_their_folder() {
+    let f = Folder::new();
+    let rows: String = (0..20_000).map(|i| format!("{i},{}\n", i * 7919 % 10_007)).collect();
+    f.write("t.csv", format!("a,b\n{rows}").as_bytes());
+    f.write("m.safetensors", &model(4));
+    for command in [
+        "compress t.csv -o t.pco.zip",
+        "compress - --from csv -o t.pco.zip < t.csv",
+        "compress - --from safetensors -o m.wcodec < m.safetensors",
+        "compress t.csv --to parquet -o -",
+    ] {
+        let script = format!("ulimit -f 8; '{}' {command}", env!("CARGO_BIN_EXE_latens"));
+        let mut bash = Command::new("bash");
+        let done = bash.args(["-c", &script]).current_dir(f.path("")).env("TMPDIR", f.path(""));
+        let done = done.output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{command}: {said}");
+        let place = format!("latens: File too large\n  in {}\n  `ulimit -f`", f.path("").display());
+        assert!(said.starts_with(&place), "{command}: {said}");
+    }
+    assert_eq!(f.names(), ["m.safetensors", "t.csv"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_called_damaged() {
+    if !can_inject() {
+        return;
+    }
+    let f = Folder::new();
+    f.write("a.npy", &column(4000));
+    let mut failures = 0;
+    for (file, output) in [("a.parquet", "b.csv"), ("a.pco.zip", "b.npy"), ("a.pco", "b.npy")] {
+        f.run(&["compress", "a.npy", "-o", file]).ok();
+        let args = ["decompress", file, "-o", output, "-f", "-q", "-T", "1"];
+        for (calls, n) in (1..40).flat_map(|n| [("pread64", n), ("read", n)]) {
+            let done = inject(&f, &args, calls, "EIO", n);
+            if done.code == Some(1) {
+                let said = done.err.starts_with("latens: Input/output error\n");
+                assert!(said && done.err.contains(file), "{calls} {n} of {file}: {}", done.err);
+                failures += 1;
+            }
+        }
+    }
+    assert!(failures > 10, "{failures}");
+}

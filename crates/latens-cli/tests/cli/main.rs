@@ -27,6 +27,7 @@ mod skipped;
 mod stdin;
 mod streams;
 mod tensors;
+mod terminal;
 mod threads;
 mod tool;
 mod usage;

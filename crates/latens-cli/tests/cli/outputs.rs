@@ -1,10 +1,9 @@
 //! An output is whole or not there; what exists is kept.
 
-use crate::skipped::skipped;
+use crate::checkpoints::{model, safetensors, weights};
 use crate::tool::{Folder, column, numbers, system};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Stdio;
 
 #[test]
 fn there_and_back() {
@@ -152,6 +151,29 @@ fn every_command_that_is_hinted_at_works() {
 }
 
 #[test]
+fn hints_for_checkpoints_work_too() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(5));
+    f.write("b.safetensors", &model(6));
+    let a = safetensors(&[("a", "I8", &[16, 16], weights(256, 3))]);
+    f.write("m-1.safetensors", &a);
+    f.write("x.safetensors.index.json", br#"{"weight_map": {"a": "m-1.safetensors"}}"#);
+    for args in [
+        &["m.safetensors"][..],
+        &["m.safetensors", "-o", "a model", "--base", "b.safetensors"],
+        &["x.safetensors.index.json"],
+    ] {
+        let done = f.run(&[&["compress"], args].concat()).ok();
+        assert!(!hints(&done.err).is_empty(), "{}", done.err);
+        for hint in hints(&done.err) {
+            let tool = format!("'{}'", env!("CARGO_BIN_EXE_latens"));
+            let script = format!("{} > /dev/null", hint.replacen("latens", &tool, 1));
+            system("bash", &["-c", &script], &f.path(""));
+        }
+    }
+}
+
+#[test]
 fn of_csv_no_more_is_said_than_holds() {
     let f = Folder::new();
     f.write("a.npy", &column(50));
@@ -203,27 +225,6 @@ fn fifos_and_devices_are_written_directly() {
     writer.join().unwrap();
     assert_eq!(f.read("c.pco"), f.read("b.pco"));
     assert_eq!(f.names(), ["a.npy", "b.pco", "c.pco", "in.npy", "out.npy", "out.pco"]);
-}
-
-#[test]
-fn binary_never_goes_to_a_terminal() {
-    let f = Folder::new();
-    f.write("a.npy", &column(300));
-    let tool = env!("CARGO_BIN_EXE_latens");
-    let command = format!("'{tool}' compress a.npy -o -");
-    let done = std::process::Command::new("script")
-        .args(["-qec", &command, "/dev/null"])
-        .current_dir(f.path(""))
-        .stdin(Stdio::null())
-        .output();
-    // util-linux's `script` gives a terminal.
-    let done = match done {
-        Ok(done) => done,
-        Err(error) => return skipped(&format!("binary for a terminal: script: {error}")),
-    };
-    let text = String::from_utf8_lossy(&done.stdout);
-    assert!(text.contains("does not go to a terminal"), "{text}");
-    assert_eq!(done.status.code(), Some(2));
 }
 
 #[test]

@@ -139,6 +139,16 @@ fn shards_are_salvaged_one_by_one() {
     f.run(&["compress", "m.safetensors.index.json"]).ok();
     f.run(&["decompress", "m.wcodec", "--salvage", "-o", "whole/"]).ok();
     assert_eq!((f.read("whole/m-1.safetensors"), f.read("whole/m-2.safetensors")), (a, b.clone()));
+    // What bounds the output bounds all of its files together.
+    let all = f.read("whole/m-1.safetensors").len() + b.len() + index.len();
+    for (verb, folder) in [(&["--salvage"][..], "few/"), (&[], "less/")] {
+        let most = (all - 1).to_string();
+        let args = ["decompress", "m.wcodec", "-o", folder, "--max-output", &most];
+        f.run(&[&args, verb].concat()).fails(&["larger than --max-output", &most, "raise it"]);
+        assert!(!f.path(folder).exists());
+        let args = ["decompress", "m.wcodec", "-o", folder, "--max-output", &all.to_string()];
+        f.run(&[&args, verb].concat()).ok();
+    }
     let mut bad = f.read("m.wcodec");
     bad[1000] ^= 1;
     f.write("bad.wcodec", &bad);

@@ -55,6 +55,10 @@ fn tensors_that_nothing_made_smaller_keep_type_and_shape() {
         let npy = f.read("x.npy");
         assert!(npy.ends_with(&data) && npy.len() == 128 + data.len(), "{name} {rows}");
     }
+    for rows in ["-1:3", "3", "1:99"] {
+        let args = ["extract", "m.wcodec", "conv", "--rows", rows, "-o", "y.npy"];
+        f.run(&args).ends_with(2, &[&format!("there are no rows {rows:?}"), "give them as A:B"]);
+    }
     let args = ["extract", "m.wcodec", "conv", "--rows", "1:2", "--cols", "26:", "-o", "y.npy"];
     f.run(&args).ok();
     assert!(f.read("y.npy").ends_with(&bytes("conv")[212..216]));

@@ -55,6 +55,15 @@ fn wrong_usage_takes_one_to_three_lines() {
         (&["verify", "a.raw", "--json"], "nothing to verify"),
         (&["compress", "a.csv", "--columns", "a\nb"], "a name with a line break stands in quotes"),
         (&["inspect", "a.npy"], "not npy"),
+        (&["decompress", "a.pco", "--limit", "1k"], "'--limit <N>': this takes a whole number"),
+        (&["decompress", "a.pco", "--max-output", ""], "'--max-output <BYTES>'"),
+        (&["compress", "a.npy", "-T", "x"], "'--threads <N>': this takes a whole number"),
+        (&["compress", "a.npy", "-l", "13"], "this takes a whole number from 0 to 12"),
+        (&["compress", "a.npy", "--chunk-n", "0"], "a whole number from 1 to 16777216"),
+        (&["extract", "a.pco", "t", "--rows", "3", "--cols"], "--cols <C:D>"),
+        (&["compress", "/dev/null", "--from", "npy"], "beside a pipe or a device"),
+        (&["compress", "a.npy", "-o", "a.gz"], "name it: --to pco|pco.zip|parquet|csv|dbp\n"),
+        (&["decompress", "a.pco", "-o", "a.gz"], "name it: --to npy|raw|csv|parquet\n"),
     ] {
         let done = f.run(args).ends_with(2, &[said]);
         assert!(done.err.starts_with("latens: ") && !done.err.contains("-- -1"), "{}", done.err);
@@ -89,6 +98,7 @@ fn options_that_do_nothing_are_refused() {
         (&["inspect", "t.parquet"], &["--ablate"]),
         (&["inspect", "a.pco"], &["--type", "i64"]),
         (&["advise", "t.csv"], &["--type", "i64"]),
+        (&["bench", "a.npy"], &["--type", "i64"]),
     ] {
         let done = f.run(&[args, option].concat());
         let said = format!("latens: {} does nothing for ", option[0]);
@@ -96,6 +106,26 @@ fn options_that_do_nothing_are_refused() {
         assert!(done.err.starts_with(&said) && done.err.lines().count() == 1, "{}", done.err);
     }
     f.run(&["compress", "t.csv", "-o", "x.pco.zip", "--no-checksum"]).ok();
+}
+
+#[test]
+fn a_count_beyond_all_numbers_is_as_good_as_none() {
+    let f = Folder::new();
+    f.write("a.npy", &column(4));
+    f.run(&["compress", "a.npy", "-T", "99999999999999999999999"]).ok();
+    let most = "99999999999999999999999";
+    f.run(&["decompress", "a.pco", "-f", "--limit", most, "--max-output", most]).ok();
+    assert_eq!(f.read("a.npy"), column(4));
+}
+
+#[test]
+fn folders_are_no_inputs() {
+    let f = Folder::new();
+    for args in [&["compress", "."][..], &["inspect", "."], &["advise", "."], &["bench", "."]] {
+        f.run(args).fails(&["the input is a folder", "name a file in it"]);
+    }
+    let done = f.run(&["verify", "."]);
+    assert_eq!((done.code, done.text()), (Some(1), ".: FAILED, the input is a folder\n"));
 }
 
 #[test]
@@ -194,6 +224,10 @@ fn help_completions_and_manual() {
     for part in [".TH", "LATENS COMPRESS", "LATENS INSPECT", "max\\-output"] {
         assert!(manual.text().contains(part), "{part}");
     }
+    // It names no page but itself, and examples keep their lines.
+    assert!(!manual.text().contains("(1)"), "{}", manual.text());
+    let example = ".nf\n  latens decompress prices.pco\n  latens decompress flights.pco.zip ";
+    assert!(manual.text().contains(example), "{}", manual.text());
     let help = f.run(&["compress", "--help"]).ok();
     for format in "npy raw csv parquet safetensors gguf pco pco.zip dbp wcodec".split(' ') {
         for text in [manual.text(), help.text()] {

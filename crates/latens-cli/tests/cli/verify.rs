@@ -41,3 +41,15 @@ fn one_of_several_files_that_cannot_be_verified_fails() {
         (Some(1), "none.raw: FAILED, No such file or directory\n")
     );
 }
+
+#[test]
+fn options_that_do_nothing_for_any_file_are_refused() {
+    let f = Folder::new();
+    f.write("a.npy", &column(4));
+    f.run(&["compress", "a.npy"]).ok();
+    f.run(&["verify", "a.npy", "--allow-trailing"])
+        .ends_with(2, &["--allow-trailing is for .pco files, and there is none"]);
+    f.run(&["verify", "a.npy", "a.pco", "--base", "a.npy"])
+        .ends_with(2, &["--base is for .wcodec files, and there is none"]);
+    f.run(&["verify", "a.npy", "a.pco", "--allow-trailing"]).ok();
+}

@@ -113,7 +113,11 @@ fn records_of_different_lengths_are_an_error_with_their_place() {
     bench.write("bad.csv", "a,b\n1,2\n3\n");
     let said = bench.fails(1, &["compress", "bad.csv"]);
     assert!(said.contains("line 3") && said.contains("byte 8"), "{said}");
-    assert_eq!(bench.files(), ["bad.csv"]);
+    assert!(said.contains("commas"), "{said}");
+    std::fs::write(bench.path("latin.csv"), b"stra\xdfe\n1\n").unwrap();
+    let said = bench.fails(1, &["compress", "latin.csv"]);
+    assert!(said.contains("not UTF-8") && said.contains("iconv"), "{said}");
+    assert_eq!(bench.files(), ["bad.csv", "latin.csv"]);
 }
 
 #[test]

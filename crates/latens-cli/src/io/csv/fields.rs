@@ -2,14 +2,13 @@
 
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
-use crate::output::nameless;
+use crate::output::Nameless;
 use crate::table::piece::ByteValues;
-use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 
 /// Fields being put away, a block of rows after the other.
 pub(super) struct Spool {
-    file: BufWriter<File>,
+    file: BufWriter<Nameless>,
     written: u64,
     blocks: Vec<Block>,
 }
@@ -30,7 +29,7 @@ pub(super) struct Fields {
 
 impl Spool {
     pub(super) fn new() -> Result<Self> {
-        let file = BufWriter::with_capacity(1 << 18, nameless()?);
+        let file = BufWriter::with_capacity(1 << 18, Nameless::new()?);
         Ok(Spool { file, written: 0, blocks: Vec::new() })
     }
 
@@ -53,7 +52,7 @@ impl Spool {
 
     pub(super) fn finish(self) -> Result<Fields> {
         let file = self.file.into_inner().map_err(|e| Failure::from(e.into_error()))?;
-        Ok(Fields { file: SharedFile::new(file)?, blocks: self.blocks })
+        Ok(Fields { file: file.read_back()?, blocks: self.blocks })
     }
 }
 

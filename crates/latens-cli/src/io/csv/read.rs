@@ -36,7 +36,11 @@ impl CsvTable {
             .iter()
             .map(|name| String::from_utf8(name.to_vec()))
             .collect::<std::result::Result<Vec<_>, _>>()
-            .map_err(|_| Failure::new("corrupt: the header line is not UTF-8").at_byte(0))?;
+            .map_err(|_| {
+                Failure::new("corrupt: the header line is not UTF-8")
+                    .at_byte(0)
+                    .hint("`iconv -t UTF-8` brings a file to it")
+            })?;
         let mut types = vec![Inference::new(); names.len()];
         let mut spool = Spool::new()?;
         let mut rows = 0u64;
@@ -107,7 +111,8 @@ fn of_kind(error: &csv::Error, byte: Option<u64>) -> Failure {
             let failure = Failure::new(format!(
                 "corrupt: a record of {}; the header line has {expected_len}",
                 counted(*len, "field")
-            ));
+            ))
+            .hint("fields are parted by commas; one that holds a comma stands in quotes");
             match (pos, byte) {
                 (Some(pos), Some(byte)) => {
                     failure.within(format!("line {}", pos.line())).at_byte(byte)

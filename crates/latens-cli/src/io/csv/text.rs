@@ -69,6 +69,15 @@ fn values(field: &Field, values: &Values) -> Result<ByteValues> {
     })
 }
 
+/// Whether what [`fields`] makes of this column is text: bytes of any length stay as they are.
+pub(super) fn is_text(field: &Field) -> bool {
+    field.storage != Storage::Bytes
+        || matches!(
+            field.logical,
+            LogicalType::Text | LogicalType::Enum | LogicalType::Json | LogicalType::Decimal { .. }
+        )
+}
+
 /// The text of each value; a value that cannot be written ends it.
 fn each<T>(values: &[T], mut write: impl FnMut(&mut String, &T) -> std::fmt::Result) -> ByteValues {
     let mut texts = ByteValues::default();

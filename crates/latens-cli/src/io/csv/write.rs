@@ -2,12 +2,12 @@
 
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
+use crate::output::{OutputFile, not_for_terminals};
 use crate::parallel;
 use crate::table::model::Field;
 use crate::table::piece::{ByteValues, Piece};
 use crate::table::source::{Column, PIECE_ROWS, Table};
 use csv::{ByteRecord, ReaderBuilder, WriterBuilder};
-use std::io::Write;
 
 use super::read::foreign;
 use super::text;
@@ -63,10 +63,13 @@ impl<'a> Batches<'a> {
 /// Write a table; a table without columns is an empty file.
 ///
 /// # Errors
-/// Those of the source and of the output.
-pub fn write(table: &dyn Table, out: impl Write) -> Result<()> {
-    let mut writer = WriterBuilder::new().buffer_capacity(1 << 18).from_writer(out);
+/// Those of the source and of the output; bytes that are no text for a terminal.
+pub fn write(table: &dyn Table, out: &mut OutputFile) -> Result<()> {
     let fields = &table.schema().fields;
+    if out.is_terminal() && !fields.iter().all(text::is_text) {
+        return Err(not_for_terminals());
+    }
+    let mut writer = WriterBuilder::new().buffer_capacity(1 << 18).from_writer(out);
     if fields.is_empty() {
         return Ok(());
     }
