@@ -21,7 +21,7 @@ const SHARE: usize = 64;
 /// Rows of a sample, at least: they may differ much.
 pub(crate) const ROWS: usize = 32;
 
-/// Every so manieth row is in the sample.
+/// One row in so many is in the sample.
 pub(crate) fn sample_step(matrix: Matrix<'_>) -> usize {
     (matrix.len() / SAMPLE).min(matrix.rows() / ROWS).clamp(1, SHARE)
 }
@@ -32,7 +32,7 @@ const WIDE: usize = 64;
 /// A rule without maps, and the bits of its side information.
 pub(crate) type Described = (ClassRule, f64);
 
-/// Rules worth measuring, made of every so manieth row.
+/// Rules worth measuring, made of one row in so many.
 pub(crate) fn candidates(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,

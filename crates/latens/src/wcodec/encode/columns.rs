@@ -114,7 +114,7 @@ fn mode(histogram: &Histogram) -> u8 {
     (0u8..=255).zip(histogram).max_by_key(|(s, n)| (**n, 255 - *s)).map_or(0, |(s, _)| s)
 }
 
-/// The sums of the distances from `mode`, around the circle, by column, of every so manieth row.
+/// The sums of the distances from `mode`, around the circle, by column, of one row in so many.
 fn sums(matrix: Matrix<'_>, mode: u8, every: usize) -> Result<Vec<i64>> {
     let present = Present::in_use();
     let make = || (vec![0i64; matrix.cols], vec![0i32; matrix.cols]);

@@ -67,7 +67,7 @@ pub(crate) struct Gauge {
     pub(crate) sizes: usize,
     /// log2 of the levels in an octave.
     pub(crate) fraction: u32,
-    /// Only every so manieth row counts for columns; none where this is 0.
+    /// Only one row in so many counts for columns; none where this is 0.
     pub(crate) every: usize,
 }
 
@@ -247,7 +247,7 @@ impl<'g> Fit<'g> {
 }
 
 impl Gauge {
-    /// The levels, from what windows of every so manieth row say, in their order.
+    /// The levels, from what windows of one row in so many say, in their order.
     pub(crate) fn levels<'s>(&self, seen: impl Iterator<Item = &'s Seen>, every: usize) -> Fitted {
         let (mut cols, mut row_means): (Vec<f32>, Vec<f32>) = Default::default();
         for Seen { cols: some, row_means: of_rows } in seen {

@@ -22,16 +22,16 @@ pub(crate) struct Matrix<'a> {
     pub(crate) crew: Crew<'a>,
 }
 
-/// Some rows of a matrix, one after the other or every so manieth.
+/// Some rows of a matrix, one after the other or one in so many.
 pub(crate) struct Window<'w> {
     /// From the first one on to the first that is not in it.
     pub(crate) rows: Range<usize>,
     /// Those that count, or all of them.
     symbols: &'w [u8],
     cols: usize,
-    /// Every so manieth row of the matrix counts.
+    /// One row in so many of the matrix counts.
     every: usize,
-    /// Every so manieth row of `symbols` does.
+    /// One row in so many of `symbols` does.
     step: usize,
 }
 
@@ -54,7 +54,7 @@ impl Matrix<'_> {
         self.len().div_ceil(self.cols.max(1))
     }
 
-    /// The histogram of every so manieth row.
+    /// The histogram of one row in so many.
     pub(crate) fn count(&self, every: usize) -> Result<Histogram> {
         let counted = self.windows(
             every,
@@ -73,7 +73,7 @@ impl Matrix<'_> {
         Ok(all)
     }
 
-    /// Calls `f` with windows of every so manieth row, begun in order, and what the thread that does so has
+    /// Calls `f` with windows of one row in so many, begun in order, and what the thread that does so has
     /// of its own; comes back with all of that, in no order.
     pub(crate) fn windows<S: Send>(
         &self,

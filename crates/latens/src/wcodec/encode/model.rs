@@ -126,7 +126,7 @@ struct Pairing {
 }
 
 impl Modelling {
-    /// Of symbols, of which `sampled` are those of every so manieth row.
+    /// Of symbols, of which `sampled` are those of one row in so many.
     fn new(
         matrix: Matrix<'_>,
         sources: &Sources<'_>,

@@ -145,7 +145,7 @@ pub(crate) fn explain(
 struct Counting<'c> {
     matrix: Matrix<'c>,
     sources: &'c Sources<'c>,
-    /// Every so manieth row is.
+    /// One row in so many is.
     step: usize,
     tallies: &'c Tallies,
 }

@@ -38,7 +38,7 @@ impl Sums {
     }
 }
 
-/// Counts symbols by band of zero points and sum, of every so manieth row.
+/// Counts symbols by band of zero points and sum, of one row in so many.
 pub(crate) fn by_sum(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
@@ -113,7 +113,7 @@ impl Tallies {
     }
 }
 
-/// Histograms of the classes of a rule with one map, from those of every so manieth row, and whether they
+/// Histograms of the classes of a rule with one map, from those of one row in so many, and whether they
 /// are estimates, in which no symbol that occurs is left without a count. Where symbols are many they are
 /// counted, unless it takes far less time to find out what occurs.
 pub(crate) fn scaled(

@@ -12,13 +12,13 @@ use crate::wcodec::encode::sources::{Near, Sources};
 const SAMPLE_OF_LEVELS: usize = 1 << 17;
 const SHARE_OF_LEVELS: usize = 8;
 
-/// Every so manieth row counts for levels of columns.
+/// One row in so many counts for levels of columns.
 fn levels_step(matrix: Matrix<'_>) -> usize {
     (matrix.len() / SAMPLE_OF_LEVELS).min(matrix.rows() / ROWS).clamp(1, SHARE_OF_LEVELS)
 }
 
-/// Levels of rows and columns, without and with what is known of blocks, all in one go through every so
-/// manieth row, whose level those behind it share; none where there may be none.
+/// Levels of rows and columns, without and with what is known of blocks, all in one go through one row in so
+/// many, whose level those behind it share; none where there may be none.
 pub(super) fn fitted(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,

@@ -42,9 +42,9 @@ pub(crate) struct Explained {
     pub(super) classes: Option<ByClass>,
     /// Bits of a symbol.
     pub(super) bits: u32,
-    /// What every so manieth row says that all symbols take.
+    /// What one row in so many says that all symbols take.
     pub(super) estimate: (f64, usize),
-    /// The histograms are of every so manieth row: all of them are to be [completed](Explained::complete).
+    /// The histograms are of one row in so many: all of them are to be [completed](Explained::complete).
     pub(super) every: usize,
     /// Tables of each histogram's own, where they were made before.
     pub(super) own: Vec<Option<Own>>,
