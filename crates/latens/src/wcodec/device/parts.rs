@@ -114,7 +114,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 }
 
 /// Elements of a part for each of `rows` rows of the layout's matrix. The rules are those of
-/// [`Layout::join`].
+/// [`Layout::join`](crate::wcodec::view::Layout::join).
 fn row_of(want: &PartLayout, record: &PartRecord, rows: usize) -> Result<usize> {
     let wrong = |what: &str| Err(Error::corrupt(0, format!("parts of another layout: {what}")));
     let a_row = match (want.form, record.shape) {
