@@ -6,8 +6,9 @@
 //! not there yet. The next block's sums are begun between the latents of this one: behind them,
 //! a processor would not find them, as it looks no further than some hundred instructions ahead.
 
+use super::MOST;
+use super::chain::{next, scalar};
 use super::row::{BLOCK, HALF, HalfRow, Row, Sums};
-use super::{MOST, next, scalar};
 use crate::dispatch::Work;
 use crate::latent::Latent;
 use std::marker::PhantomData;
