@@ -15,7 +15,7 @@ use crate::dispatch::Present;
 use crate::dispatch::Simd;
 use crate::latent::Latent;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::avx2_conv1;
+use crate::x86_64::{avx2_conv1, avx512_conv1};
 use blocks::Blocks;
 use few::Few;
 use row::Plain;
@@ -77,9 +77,9 @@ impl Predictor {
             None => present.run(Few { predictor: self, latents }),
             Some(blocks) => match present.simd() {
                 #[cfg(target_arch = "x86_64")]
-                Simd::Avx2 | Simd::Avx512 => {
-                    present.run(blocks.undo::<L, avx2_conv1::Sums>(latents));
-                }
+                Simd::Avx2 => present.run(blocks.undo::<L, avx2_conv1::Sums>(latents)),
+                #[cfg(target_arch = "x86_64")]
+                Simd::Avx512 => present.run(blocks.undo::<L, avx512_conv1::Sums>(latents)),
                 #[cfg(target_arch = "aarch64")]
                 Simd::Neon => present.run(blocks.undo::<L, neon_conv1::Sums>(latents)),
                 _ => present.run(blocks.undo::<L, Plain>(latents)),

@@ -19,9 +19,9 @@ pub(super) fn next<L: Latent>(shift: u32, sum: i64, product: i64, residual: L) -
 
 /// [`next`] where the sum is not negative, and the sum.
 ///
-/// Of the sum with the residual only the bits from `shift` on count, as many as a latent has. So all is
-/// made larger beforehand by what puts these at the top, and one shift cuts off both ends: what waits is a product, an
-/// addition and that shift. The sum itself, for its sign, comes beside them.
+/// Of the sum with the residual only the bits from `shift` on count, as many as a latent has. So all
+/// is made larger beforehand by what puts these at the top, and one shift cuts off both ends: what
+/// waits is a product, an addition and that shift. The sum itself, for its sign, comes beside them.
 #[inline(always)]
 pub(super) fn hasty<L: Latent>(
     shift: u32,
@@ -38,6 +38,14 @@ pub(super) fn hasty<L: Latent>(
     let both = begun.wrapping_add(product).cast_unsigned();
     let whole = sum.wrapping_add(scalar(weight.wrapping_mul(last)));
     (L::from_low(both >> (u64::BITS - L::WIDTH)), whole)
+}
+
+/// The same with less work; all that waits in [`next`] does so here, but for the choice.
+#[inline(always)]
+pub(super) fn unchecked<L: Latent>(shift: u32, sum: i64, product: i64, residual: L) -> (L, i64) {
+    let residual = (residual.widen() << shift).cast_signed();
+    let both = scalar(sum.wrapping_add(residual)).wrapping_add(product);
+    (L::from_low(both.cast_unsigned() >> shift), both.wrapping_sub(residual))
 }
 
 /// Keeps the vectoriser of superwords away from a chain that nothing can be done for at once.
