@@ -77,6 +77,8 @@ mod x86_64 {
     pub(crate) mod avx2_taps;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_walk;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_conv1;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
     #[cfg(target_arch = "x86_64")]

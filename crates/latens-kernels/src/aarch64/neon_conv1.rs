@@ -1,7 +1,7 @@
 //! Sums of products, two at a time: a product of 64 bits is one of numbers of 32 bits here, which compilers do not see
 //! that they are.
 
-use crate::conv1::row::{self, BLOCK, HALF, HalfRow, Row};
+use crate::conv1::row::{self, BLOCK, Row};
 use std::arch::aarch64::*;
 
 /// The sums of a block.
@@ -9,7 +9,8 @@ use std::arch::aarch64::*;
 pub(crate) struct Sums([int64x2_t; BLOCK / 2]);
 
 impl row::Sums for Sums {
-    type Late = [int64x2_t; HALF / 2];
+    type Singly = Self;
+    const HASTE: bool = true;
 
     #[inline(always)]
     unsafe fn new(biases: &Row) -> Self {
@@ -23,7 +24,7 @@ impl row::Sums for Sums {
     #[inline(always)]
     unsafe fn plus(self, taps: &Row, x: i32) -> Self {
         let Self([a, b, c, d]) = self;
-        let (low, high) = taps.0.split_at(HALF);
+        let (low, high) = taps.0.split_at(BLOCK / 2);
         // SAFETY: the caller's promise.
         unsafe {
             let [a, b] = with_products([a, b], low, x);
@@ -33,25 +34,17 @@ impl row::Sums for Sums {
     }
 
     #[inline(always)]
-    unsafe fn halves(self) -> ([i64; HALF], Self::Late) {
-        let Self([a, b, c, d]) = self;
-        // SAFETY: the caller's promise.
-        unsafe { (one_by_one([a, b]), [c, d]) }
+    unsafe fn singly(self) -> Self {
+        self
     }
+}
 
+impl row::Singly for Sums {
     #[inline(always)]
-    unsafe fn late(
-        mut late: Self::Late,
-        taps: &[HalfRow; HALF],
-        since: &[i32; HALF],
-    ) -> [i64; HALF] {
+    unsafe fn sum(self, t: usize) -> i64 {
+        let two = self.0[t / 2];
         // SAFETY: the caller's promise.
-        unsafe {
-            for (taps, &x) in taps.iter().zip(since) {
-                late = with_products(late, &taps.0, x);
-            }
-            one_by_one(late)
-        }
+        unsafe { if t % 2 == 0 { vgetq_lane_s64::<0>(two) } else { vgetq_lane_s64::<1>(two) } }
     }
 }
 
@@ -67,20 +60,5 @@ unsafe fn with_products([a, b]: [int64x2_t; 2], taps: &[i64], x: i32) -> [int64x
         let taps = vuzp1q_s32(vld1q_s32(taps), vld1q_s32(taps.add(4)));
         let x = vdupq_n_s32(x);
         [vmlal_s32(a, vget_low_s32(taps), vget_low_s32(x)), vmlal_high_s32(b, taps, x)]
-    }
-}
-
-/// # Safety
-/// Callers are compiled with NEON.
-#[inline(always)]
-unsafe fn one_by_one([a, b]: [int64x2_t; 2]) -> [i64; HALF] {
-    // SAFETY: the caller's promise.
-    unsafe {
-        [
-            vgetq_lane_s64::<0>(a),
-            vgetq_lane_s64::<1>(a),
-            vgetq_lane_s64::<0>(b),
-            vgetq_lane_s64::<1>(b),
-        ]
     }
 }

@@ -1,19 +1,22 @@
-//! Many weights: some sums are begun together, with what comes from latents well before them.
+//! Many weights: some sums are begun together, with what comes from latents before them.
 //!
-//! Products of one latent with as many neighbouring weights are what vectors do at once. Half of a
-//! block later, the sums of its other half get what has come since. The latents of a half itself
-//! are added one by one, and so are the last `HELD` before it: vectors are begun while these are
-//! not there yet. The next block's sums are begun between the latents of this one: behind them,
-//! a processor would not find them, as it looks no further than some hundred instructions ahead.
+//! Products of one latent with as many neighbouring weights are what vectors do at once. The way to
+//! vectors and back takes as long as some latents do, so that a sum's last ones, `HELD` of them, are
+//! added beside. The next block's sums are begun between the latents of this one: behind them, a
+//! processor would not find them, as it looks no further than some hundred instructions ahead.
 
-use super::row::{BLOCK, HALF, HalfRow, Row, Sums};
-use super::{MOST, next, scalar};
+use super::MOST;
+use super::chain::{next, scalar, unchecked};
+use super::row::{BLOCK, Row, Singly, Sums};
 use crate::dispatch::Work;
 use crate::latent::Latent;
 use std::marker::PhantomData;
 
-/// Latents before a half that vectors leave out.
-const HELD: usize = 2;
+/// Latents before a sum that vectors leave out.
+const HELD: usize = 3;
+/// Calls that are gone on with as though sums were negative, behind one where some are: what a
+/// wrong guess takes is little beside these.
+const WARY: usize = 32;
 /// Taken off each latent of the history, so that the difference is a signed number of 32 bits, which
 /// vectors multiply.
 const CENTRE: i64 = 1 << 31;
@@ -25,14 +28,14 @@ pub(super) struct Blocks {
     /// The same for each sum of a block, with [`CENTRE`] made up for in the latents that `taps` are
     /// for.
     biases: Row,
-    /// `taps[i][t]` is what the i-th of the latents before a block counts in its t-th sum, but for
-    /// the last [`HELD`]; of whole blocks, as which the oldest count nothing.
+    /// `taps[i][t]` is what the i-th of the latents before a block, and then in it, counts in its t-th
+    /// sum, but for the last [`HELD`] before that; of whole blocks, as which the oldest count nothing.
     taps: Vec<Row>,
-    /// What those [`HELD`] and the ones behind them count in the sums of the second half.
-    late: [HalfRow; HALF],
     /// By distance, from 1 on.
-    newest: [i64; HALF + HELD - 1],
+    newest: [i64; HELD],
     order: usize,
+    /// Next calls that may well have negative sums.
+    wary: usize,
     /// Whole blocks whose last `order` latents are the next to hand out, less [`CENTRE`]; then room
     /// for a call's.
     history: Vec<i32>,
@@ -45,25 +48,22 @@ impl Blocks {
             Some(i) if distance > 0 => i64::from(weights[i]),
             _ => 0,
         };
-        let bias_of = |t: usize| {
-            let sum: i64 = (t % HALF + 1 + HELD..=order).map(weight).sum();
-            bias.wrapping_add(CENTRE.wrapping_mul(sum))
-        };
+        let sum: i64 = (HELD + 1..=order).map(weight).sum();
         let span = order.next_multiple_of(BLOCK);
+        let tap = |i: usize, t: usize| match (span + t).checked_sub(i) {
+            Some(distance) if distance > HELD => weight(distance),
+            _ => 0,
+        };
         let mut history = vec![0; span - order];
         history.extend(before.iter().map(|&x| centred(x)));
         history.resize(span + MOST.next_multiple_of(BLOCK), 0);
         Self {
             shift,
-            biases: Row(std::array::from_fn(bias_of)),
-            taps: (0..span - HELD)
-                .map(|i| Row(std::array::from_fn(|t| weight(span - i + t))))
-                .collect(),
-            late: std::array::from_fn(|i| {
-                HalfRow(std::array::from_fn(|t| weight(HALF + HELD - i + t)))
-            }),
+            biases: Row([bias.wrapping_add(CENTRE.wrapping_mul(sum)); BLOCK]),
+            taps: (0..span + BLOCK).map(|i| Row(std::array::from_fn(|t| tap(i, t)))).collect(),
             newest: std::array::from_fn(|i| weight(i + 1)),
             order,
+            wary: 0,
             history,
         }
     }
@@ -104,21 +104,10 @@ impl<L: Latent, S: Sums> Undo<'_, L, S> {
     fn over<const EARLIER: usize>(self) {
         let Undo { predictor: p, latents, .. } = self;
         let (order, span) = (p.order, (EARLIER + 1) * BLOCK);
-        // SAFETY: whoever chooses `S` runs this where it is for.
-        let mut sums = unsafe {
-            let products = p.taps.iter().zip(&p.history);
-            products.fold(S::new(&p.biases), |sums, (taps, &x)| sums.plus(taps, x))
-        };
-        let held = |i: usize| scalar(i64::from(p.history[span - 1 - i]) + CENTRE);
-        let mut held: [i64; HELD] = std::array::from_fn(held);
-        let (blocks, rest) = latents.as_chunks();
-        for (i, block) in blocks.iter().enumerate() {
-            (sums, held) = p.block::<L, S, EARLIER>(i * BLOCK, sums, held, block);
-        }
-        if !rest.is_empty() {
-            let mut block = [L::default(); BLOCK];
-            block[..rest.len()].copy_from_slice(rest);
-            p.block::<L, S, EARLIER>(blocks.len() * BLOCK, sums, held, &block);
+        let is_done = S::HASTE && p.wary == 0 && p.blocks::<L, S, EARLIER, true>(latents) >= 0;
+        if !is_done {
+            p.wary = p.wary.checked_sub(1).unwrap_or(WARY);
+            p.blocks::<L, S, EARLIER, false>(latents);
         }
         for (latent, &x) in latents.iter_mut().zip(&p.history[span - order..]) {
             *latent = L::from_low((i64::from(x) + CENTRE).cast_unsigned());
@@ -128,82 +117,117 @@ impl<L: Latent, S: Sums> Undo<'_, L, S> {
 }
 
 impl Blocks {
-    /// Writes the latents of a block, whose sums are begun, behind all blocks from `at` on that have
-    /// weights; `held` are the newest of these, the last one first. Begins the next sums, and
-    /// returns them with the newest latents.
+    /// Writes latents behind those that have weights. In haste they are wrong where what is returned
+    /// is negative.
     #[inline(always)]
-    fn block<L: Latent, S: Sums, const EARLIER: usize>(
+    fn blocks<L: Latent, S: Sums, const EARLIER: usize, const HASTY: bool>(
         &mut self,
-        at: usize,
-        sums: S,
-        held: [i64; HELD],
+        residuals: &[L],
+    ) -> i64 {
+        let Self { shift, ref biases, ref taps, newest, ref mut history, .. } = *self;
+        let span = (EARLIER + 1) * BLOCK;
+        let taps = &taps[..span + BLOCK];
+        // SAFETY: whoever chooses `S` runs this where it is for.
+        let sums = unsafe {
+            let products = taps[..span - 1 - HELD].iter().zip(&*history);
+            products.fold(S::new(biases), |sums, (taps, &x)| sums.plus(taps, x)).singly()
+        };
+        let held = |i: usize| scalar(i64::from(history[span - 1 - i]) + CENTRE);
+        let last = std::array::from_fn(held);
+        let mut line = Line::<S> { shift, newest, last, sums, signs: 0 };
+        for at in (0..residuals.len()).step_by(BLOCK) {
+            let mut padded = [L::default(); BLOCK];
+            let block = residuals[at..].first_chunk().unwrap_or_else(|| {
+                let rest = &residuals[at..];
+                padded[..rest.len()].copy_from_slice(rest);
+                &padded
+            });
+            let window = &mut history[at..at + span + BLOCK];
+            line.block::<L, EARLIER, HASTY>(biases, taps, window, block);
+        }
+        line.signs
+    }
+}
+
+/// Where the undoing stands.
+struct Line<S: Sums> {
+    shift: u32,
+    newest: [i64; HELD],
+    /// The last one first; those that are held, and the one before.
+    last: [i64; HELD + 1],
+    /// Those of the next block, with all that comes from before it.
+    sums: S::Singly,
+    /// Negative where a sum has been, in haste.
+    signs: i64,
+}
+
+impl<S: Sums> Line<S> {
+    /// Writes the latents of a block behind the others of a window.
+    #[inline(always)]
+    fn block<L: Latent, const EARLIER: usize, const HASTY: bool>(
+        &mut self,
+        biases: &Row,
+        taps: &[Row],
+        window: &mut [i32],
         residuals: &[L; BLOCK],
-    ) -> (S, [i64; HELD]) {
-        let Self { shift, ref biases, ref taps, ref late, ref newest, .. } = *self;
-        let window = &mut self.history[at..at + (EARLIER + 2) * BLOCK];
+    ) {
+        let span = (EARLIER + 1) * BLOCK;
         // The first block has no weights in the next one's sums.
         let (earlier, behind) = window[BLOCK..].split_at_mut(EARLIER * BLOCK);
-        let (earlier_taps, taps) = taps[..(EARLIER + 1) * BLOCK - HELD].split_at(EARLIER * BLOCK);
+        let (earlier_taps, taps) = taps[..span + BLOCK].split_at(EARLIER * BLOCK);
         // SAFETY: whoever chooses `S` runs this where it is for.
-        let ((first, begun), mut sums) = unsafe { (sums.halves(), S::new(biases)) };
-        let mut half = Half { shift, newest, sums: first, known: [0; HELD + HALF] };
-        for (x, held) in half.known.iter_mut().zip(held.iter().rev()) {
-            *x = *held;
-        }
-        let since: [i32; HELD] =
-            std::array::from_fn(|i| centred(L::from_low(half.known[i].cast_unsigned())));
+        let mut sums = unsafe { S::new(biases) };
         // As a loop, latents would go through memory.
         macro_rules! step {
             ($t:literal) => {
-                half.step($t % HALF, residuals[$t], &mut behind[$t]);
+                let late = centred(L::from_low(self.last[HELD].cast_unsigned()));
                 // SAFETY: as above.
-                unsafe {
+                let sum = unsafe {
+                    self.sums = self.sums.plus(&taps[BLOCK + $t - HELD - 1], late);
+                    if let Some(i) = usize::checked_sub($t, HELD + 1) {
+                        sums = sums.plus(&taps[i], late);
+                    }
                     for i in $t * EARLIER..($t + 1) * EARLIER {
                         sums = sums.plus(&earlier_taps[i], earlier[i]);
                     }
-                    if $t >= HELD {
-                        sums = sums.plus(&taps[$t - HELD], behind[$t - HELD]);
-                    }
-                }
+                    self.sums.sum($t)
+                };
+                behind[$t] = centred(self.step::<L, HASTY>(sum, residuals[$t]));
             };
         }
         step!(0);
         step!(1);
         step!(2);
         step!(3);
-        let since = std::array::from_fn(|i| if i < HELD { since[i] } else { behind[i - HELD] });
-        // SAFETY: as above.
-        half.sums = unsafe { S::late(begun, late, &since) };
-        half.known.copy_within(HALF.., 0);
         step!(4);
         step!(5);
         step!(6);
         step!(7);
-        (sums, std::array::from_fn(|i| half.known[HELD + HALF - 1 - i]))
+        // SAFETY: as above.
+        self.sums = unsafe { sums.singly() };
     }
-}
 
-/// The latents of half a block, one after the other.
-struct Half<'a> {
-    shift: u32,
-    newest: &'a [i64; HALF + HELD - 1],
-    sums: [i64; HALF],
-    /// From the oldest on.
-    known: [i64; HELD + HALF],
-}
-
-impl Half<'_> {
+    /// The next latent.
     #[inline(always)]
-    fn step<L: Latent>(&mut self, t: usize, residual: L, behind: &mut i32) {
-        let mut sum = self.sums[t];
-        let weights = self.newest[1..HELD + t].iter().rev();
-        for (x, weight) in self.known.iter().zip(weights) {
-            sum = scalar(sum.wrapping_add(weight.wrapping_mul(*x)));
+    fn step<L: Latent, const HASTY: bool>(&mut self, sum: i64, residual: L) -> L {
+        let mut known = 0;
+        for i in (1..HELD).rev() {
+            known = scalar(self.newest[i].wrapping_mul(self.last[i]).wrapping_add(known));
         }
-        let product = self.newest[0].wrapping_mul(self.known[HELD + t - 1]);
-        let new = next(self.shift, sum, product, residual);
-        self.known[HELD + t] = scalar(new.widen().cast_signed());
-        *behind = centred(L::from_low(self.known[HELD + t].cast_unsigned()));
+        let sum = scalar(sum).wrapping_add(known);
+        let (weight, last) = (self.newest[0], self.last[0]);
+        let new = if HASTY {
+            let (new, whole) = unchecked(self.shift, sum, weight.wrapping_mul(last), residual);
+            self.signs |= whole;
+            new
+        } else {
+            next(self.shift, scalar(sum), weight.wrapping_mul(last), residual)
+        };
+        for i in (1..=HELD).rev() {
+            self.last[i] = scalar(self.last[i - 1]);
+        }
+        self.last[0] = scalar(new.widen().cast_signed());
+        L::from_low(self.last[0].cast_unsigned())
     }
 }
 

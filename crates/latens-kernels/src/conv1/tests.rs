@@ -70,3 +70,53 @@ crate::twin_test!(predictions_agree, cases(), |simd, case| {
     let wide = check::<u32>(simd, order, seed);
     (wide, check::<u16>(simd, order, seed), check::<u8>(simd, order.min(8), seed))
 });
+
+/// Which sums are to be negative.
+const SIGNS: [fn(usize) -> bool; 7] = [
+    |_| false,
+    |_| true,
+    |i| i % 2 == 1,
+    |i| i % 8 == 7,
+    |i| i % 256 == 255,
+    |i| i % 300 == 5,
+    |i| mix(i as u64).is_multiple_of(500),
+];
+
+/// Latents of which the newest alone decides on the sign of a sum: those above the middle make it negative.
+fn check_signs<L: Latent>(simd: Simd, order: usize, shift: u32, is_negative: fn(usize) -> bool) {
+    let middle = 1u64 << (L::WIDTH - 1);
+    let newest = 1i64 << (L::WIDTH - 3);
+    let mut weights: Vec<i32> = (0..order).map(|i| [1, 0, 0, -1, 0, 0][i % 6]).collect();
+    weights[order - 1] = i32::try_from(-newest).unwrap();
+    let bias = newest << (L::WIDTH - 1);
+    let latent = |i: usize| {
+        let x = mix(i as u64) % (middle / 4);
+        L::from_low(if is_negative(i + 1) { u64::MAX - x } else { x })
+    };
+    let latents: Vec<L> = (0..9000).map(latent).collect();
+    let residual = |i: usize| {
+        let before = latents[i..i + order].iter();
+        let products = weights.iter().zip(before).map(|(&w, x)| i64::from(w) * x.widen() as i64);
+        let sum = bias + products.sum::<i64>();
+        assert_eq!(sum < 0, is_negative(i + order));
+        let prediction = L::from_low(sum.max(0) as u64 >> shift);
+        L::from_low(latents[i + order].widen().wrapping_sub(prediction.widen()))
+    };
+    let mut residuals: Vec<L> = (0..latents.len() - order).map(residual).collect();
+    let mut predictor = Predictor::new(shift, bias, &weights, &latents[..order]);
+    residuals.chunks_mut(MOST).for_each(|batch| predictor.undo(Present::new(simd), batch));
+    assert_eq!(residuals, latents[..residuals.len()], "order {order} shift {shift}");
+}
+
+fn signs() -> impl Iterator<Item = (usize, u32, usize)> {
+    let orders = [1, 2, 3, 4, 5, 8, 9, 17, 32];
+    let all = orders.into_iter().flat_map(|order| (0..SIGNS.len()).map(move |i| (order, i)));
+    all.flat_map(|(order, i)| [0, 1, 7, 15, 16, 31].map(|shift| (order, shift, i)))
+}
+
+crate::twin_test!(negative_sums_count_nothing, signs(), |simd, case| {
+    let &(order, shift, i) = case;
+    check_signs::<u32>(simd, order, shift, SIGNS[i]);
+    check_signs::<u16>(simd, order, shift, SIGNS[i]);
+    check_signs::<u8>(simd, order, shift.min(15), SIGNS[i]);
+});

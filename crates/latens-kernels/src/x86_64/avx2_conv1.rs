@@ -1,15 +1,16 @@
 //! Sums of products, four at a time.
 
-use crate::conv1::row::{self, HALF, HalfRow, Row};
+use crate::conv1::row::{self, Row};
+use std::arch::asm;
 use std::arch::x86_64::*;
-use std::mem::transmute;
 
 /// The sums of a block.
 #[derive(Clone, Copy)]
-pub(crate) struct Sums([__m256i; 2]);
+pub(crate) struct Sums(pub(super) [__m256i; 2]);
 
 impl row::Sums for Sums {
-    type Late = __m256i;
+    type Singly = Self;
+    const HASTE: bool = true;
 
     #[inline(always)]
     unsafe fn new(biases: &Row) -> Self {
@@ -31,15 +32,24 @@ impl row::Sums for Sums {
     }
 
     #[inline(always)]
-    unsafe fn halves(self) -> ([i64; HALF], __m256i) {
-        // SAFETY: any bits are numbers.
-        unsafe { (transmute::<__m256i, [i64; HALF]>(self.0[0]), self.0[1]) }
+    unsafe fn singly(self) -> Self {
+        self
     }
+}
 
+impl row::Singly for Sums {
     #[inline(always)]
-    unsafe fn late(late: __m256i, taps: &[HalfRow; HALF], since: &[i32; HALF]) -> [i64; HALF] {
+    unsafe fn sum(self, t: usize) -> i64 {
         // SAFETY: the caller's promise.
-        unsafe { late_sums(late, taps, since) }
+        unsafe {
+            let half = whole(self.0[t / 4]);
+            match t % 4 {
+                0 => _mm256_extract_epi64::<0>(half),
+                1 => _mm256_extract_epi64::<1>(half),
+                2 => _mm256_extract_epi64::<2>(half),
+                _ => _mm256_extract_epi64::<3>(half),
+            }
+        }
     }
 }
 
@@ -52,22 +62,13 @@ unsafe fn halves(row: &Row) -> [__m256i; 2] {
     unsafe { [_mm256_load_si256(row), _mm256_load_si256(row.add(1))] }
 }
 
-/// Sums with the products of latents and their taps, one by one.
-///
-/// # Safety
-/// Callers are compiled with AVX2.
-#[inline(always)]
-pub(super) unsafe fn late_sums(
-    mut sums: __m256i,
-    taps: &[HalfRow; HALF],
-    since: &[i32; HALF],
-) -> [i64; HALF] {
-    // SAFETY: the caller's promise; half a row is an aligned vector, and any bits are numbers.
+/// Keeps the compiler from making products of their own of those that a vector has.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn whole(mut x: __m256i) -> __m256i {
+    // SAFETY: no instruction.
     unsafe {
-        for (taps, &x) in taps.iter().zip(since) {
-            let taps = _mm256_load_si256(taps.0.as_ptr().cast());
-            sums = _mm256_add_epi64(sums, _mm256_mul_epi32(_mm256_set1_epi32(x), taps));
-        }
-        transmute::<__m256i, [i64; HALF]>(sums)
+        asm!("/* {0} */", inout(ymm_reg) x, options(pure, nomem, nostack, preserves_flags));
     }
+    x
 }
