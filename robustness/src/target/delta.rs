@@ -4,10 +4,10 @@ use super::{LIFTED, MAX_OUTPUT, Verdict, refused};
 use crate::measure::measured;
 use crate::random::digest;
 use latens::delta_binary_packed::{
-    ByteArrays, Decoder, Element, Options, decode, decode_into, delta_byte_array,
-    delta_length_byte_array, inspect,
+    ByteArrays, Decoder, Element, Options, decode, decode_into, decode_with, delta_byte_array,
+    delta_length_byte_array, header, inspect,
 };
-use latens::{Error, Limits};
+use latens::{Error, Limits, Watch};
 
 /// Type in the low two bits of the selector, strict reading in the third.
 pub fn numbers(selector: u8, page: &[u8]) -> Verdict {
@@ -45,6 +45,7 @@ fn typed<T: Element + PartialEq + std::fmt::Debug>(
     let limits = Limits::default().max_output(MAX_OUTPUT);
     let decoded = measured(|| decode::<T>(page, limits, options));
     into_a_buffer(page, options, marker, decoded.as_ref().ok());
+    on_threads(page, options, &decoded);
     match decoded {
         Ok((values, consumed)) => {
             assert!(consumed <= page.len(), "{consumed} bytes of {}", page.len());
@@ -79,6 +80,23 @@ fn into_a_buffer<T: Element + PartialEq + std::fmt::Debug>(
     assert!(buffer[count..].iter().all(|x| *x == marker), "a write behind {count} values");
     if let Some((values, _)) = values {
         assert!(buffer[..count] == values[..], "decode_into gives other values");
+    }
+}
+
+/// Long streams say the same on two threads; short ones are decoded by one anyhow.
+fn on_threads<T: Element + PartialEq + std::fmt::Debug>(
+    page: &[u8],
+    options: Options,
+    decoded: &latens::Result<(Vec<T>, usize)>,
+) {
+    if header(page).map_or(0, |header| header.total_count) <= 1 << 16 {
+        return;
+    }
+    let limits = Limits::default().max_output(MAX_OUTPUT);
+    match (decoded, decode_with::<T>(page, limits, options, 2, &Watch::NONE)) {
+        (Ok(one), Ok(two)) => assert!(*one == two, "other values on two threads"),
+        (Err(one), Err(two)) => assert_eq!(one.to_string(), two.to_string()),
+        (one, two) => panic!("one thread says {:?}, two say {:?}", one.is_ok(), two.is_ok()),
     }
 }
 
