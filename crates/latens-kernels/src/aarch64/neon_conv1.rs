@@ -44,7 +44,9 @@ impl row::Singly for Sums {
     unsafe fn sum(self, t: usize) -> i64 {
         let two = self.0[t / 2];
         // SAFETY: the caller's promise.
-        unsafe { if t.is_multiple_of(2) { vgetq_lane_s64::<0>(two) } else { vgetq_lane_s64::<1>(two) } }
+        unsafe {
+            if t.is_multiple_of(2) { vgetq_lane_s64::<0>(two) } else { vgetq_lane_s64::<1>(two) }
+        }
     }
 }
 
