@@ -1,6 +1,6 @@
-//! How many threads a call works on, and the same work on all of them.
+//! How many threads a call works on, the same work on all of them, and what they take of it.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 
 /// Threads in force: 0 stands for as many as there are cores, which is found out once.
@@ -9,6 +9,24 @@ pub(crate) fn count(asked: usize) -> usize {
     match asked {
         0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)),
         n => n,
+    }
+}
+
+/// Jobs that threads take in order, with their numbers.
+pub(crate) struct Jobs<I>(Mutex<std::iter::Enumerate<I>>);
+
+impl<I: Iterator> Jobs<I> {
+    pub(crate) fn new(jobs: impl IntoIterator<IntoIter = I>) -> Self {
+        Self(Mutex::new(jobs.into_iter().enumerate()))
+    }
+
+    pub(crate) fn next(&self) -> Option<(usize, I::Item)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).next()
+    }
+
+    /// Nothing more is begun: the others need not go on.
+    pub(crate) fn end(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_ref().for_each(drop);
     }
 }
 
@@ -50,6 +68,14 @@ mod tests {
     fn no_threads_are_all_cores() {
         assert!(count(0) >= 1);
         assert_eq!(count(3), 3);
+    }
+
+    #[test]
+    fn jobs_are_taken_in_order_until_they_end() {
+        let jobs = Jobs::new(["a", "b", "c"]);
+        assert_eq!((jobs.next(), jobs.next()), (Some((0, "a")), Some((1, "b"))));
+        jobs.end();
+        assert_eq!(jobs.next(), None);
     }
 
     #[test]

@@ -7,10 +7,11 @@ mod dbp_common;
 
 use common::counting::{Counting, peak_of as peak};
 use dbp_common::{Page, noise};
-use latens::Limits;
 use latens::delta_binary_packed::{
-    Layout, Options, decode, delta_byte_array, delta_length_byte_array, encode, inspect,
+    Layout, Options, decode, decode_with, delta_byte_array, delta_length_byte_array, encode,
+    inspect,
 };
+use latens::{Limits, Watch};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -57,6 +58,21 @@ fn errors_cost_no_memory_and_values_no_more_than_themselves() {
         peak(|| decode::<i64>(&good, Limits::default(), Options::STRICT).unwrap());
     assert_eq!(read, values);
     assert!(used <= 8 * values.len() + 4096, "{used} bytes");
+}
+
+/// Two bytes that stand for 2^16 values each, again and again, and none for the last ones: where
+/// threads would begin is known before that is.
+#[test]
+fn errors_cost_no_memory_on_threads() {
+    const BLOCKS: u64 = 200_000;
+    let mut liar = Page::new(1 << 16, 1, (BLOCKS << 16) + 2, 0);
+    for _ in 0..BLOCKS {
+        liar = liar.block(1, &[0], &[]);
+    }
+    let limits = Limits::default().max_output(1 << 45);
+    let (result, used) =
+        peak(|| decode_with::<i64>(&liar.bytes, limits, Options::default(), 2, &Watch::NONE));
+    assert!(result.is_err() && used <= MIB, "{used} bytes for an error");
 }
 
 /// Lengths in a few bytes that stand for very many strings, and their ends, which are handed out.

@@ -117,23 +117,21 @@ pub fn decode_with<T: Element>(
     let mut decoder = Decoder::<T>::new(bytes, options)?;
     let total = decoder.remaining();
     limits.check_output(total.saturating_mul(size_of::<T>() as u64))?;
+    if let Some(pieces) = Pieces::of(&decoder, threads) {
+        watch.ask()?;
+        // If there is memory at all, it is had as zeros, which each thread is the first to touch.
+        drop(room::<T>(total)?);
+        let mut values = vec![T::default(); pieces.values()];
+        let consumed = pieces.decode_into(&mut values, watch)?.consumed;
+        return Ok((values, consumed));
+    }
     let mut walk = decoder.clone();
     let sound = walk.skip(total)?;
     watch.ask()?;
     if sound < total {
         return Err(walk.skip(1).map_or_else(|error| error, |_| never(sound, total)));
     }
-    let mut values = Vec::new();
-    usize::try_from(total).ok().and_then(|n| values.try_reserve_exact(n).ok()).ok_or_else(
-        || Error::invalid(format!("there is no memory for the {total} values of the stream")),
-    )?;
-    if let Some(pieces) = Pieces::of(&decoder, threads) {
-        // Of zeros from the system, which each thread is the first to touch.
-        drop(values);
-        let mut values = vec![T::default(); usize::try_from(total).unwrap_or(0)];
-        let consumed = pieces.decode_into(&mut values, watch)?.consumed;
-        return Ok((values, consumed));
-    }
+    let mut values = room(total)?;
     let mut told = 0;
     while decoder.remaining() > 0 {
         let start = values.len();
@@ -147,6 +145,18 @@ pub fn decode_with<T: Element>(
         }
     }
     Ok((values, decoder.consumed()))
+}
+
+/// Memory for so many values.
+fn room<T>(total: u64) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let reserved = usize::try_from(total).ok().and_then(|n| values.try_reserve_exact(n).ok());
+    match reserved {
+        Some(()) => Ok(values),
+        None => {
+            Err(Error::invalid(format!("there is no memory for the {total} values of the stream")))
+        }
+    }
 }
 
 #[cold]

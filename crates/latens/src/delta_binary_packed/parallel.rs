@@ -8,7 +8,7 @@
 use super::encode::encode_blocks;
 use super::{Decoded, Decoder, Element, Header, Layout, encode_to};
 use crate::error::{Error, Result};
-use crate::threads::side_by_side;
+use crate::threads::{Jobs, side_by_side};
 use crate::watch::Watch;
 use latens_kernels::delta::Kernel;
 use latens_kernels::dispatch::{Present, simd};
@@ -18,6 +18,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Values of a piece that is decoded, at least.
 const PIECE: usize = 1 << 16;
+/// Pieces of a stream, at most: what is kept of each is memory before anything is known to be sound.
+const MOST: u64 = 1 << 10;
 /// Values of a piece that is encoded, at least.
 const ENCODED: usize = 1 << 18;
 
@@ -52,16 +54,16 @@ pub fn encode_with<T: Element>(
     let total_count = lanes.len() as u64;
     Header { layout, total_count, first_value: first.to_signed(), size: 0 }.write(&mut out);
     let previous = std::iter::once(first).chain(rest.chunks(size).filter_map(<[_]>::last));
-    let work = Line::new(rest.chunks(size).zip(previous));
+    let jobs = Jobs::new(rest.chunks(size).zip(previous));
     let threads = crate::threads::count(threads).min(rest.len().div_ceil(size));
     let done = side_by_side(threads, || {
         let (kernel, mut done) = (Kernel::new(simd()), Vec::new());
-        while let Some((i, (piece, previous))) = work.next() {
+        while let Some((i, (piece, previous))) = jobs.next() {
             let mut bytes = Vec::with_capacity(size_of_val(piece) / 2);
             let told = encode_blocks(*previous, piece, layout, kernel, &mut bytes, |_| Ok(()));
             done.push((i, bytes));
             if let Err(error) = told.and_then(|()| watch.done(piece.len() as u64)) {
-                work.end();
+                jobs.end();
                 return Err(error);
             }
         }
@@ -98,13 +100,19 @@ impl<'a, T: Element> Pieces<'a, T> {
         if threads == 1 {
             return None;
         }
+        let least = decoder.remaining().div_ceil(MOST).max(PIECE as u64);
         let (mut walk, mut pieces) = (decoder.clone(), Vec::new());
         while walk.remaining() > 0 {
             let begin = walk.clone();
-            let passed = walk.skip_blocks(PIECE as u64).ok()?;
+            let passed = walk.skip_blocks(least).ok()?;
             pieces.push((begin, usize::try_from(passed).ok()?));
         }
         Some(Self { threads: threads.min(pieces.len()), consumed: walk.consumed(), pieces })
+    }
+
+    /// How many values there are.
+    pub(super) fn values(&self) -> usize {
+        self.pieces.iter().map(|(_, n)| n).sum()
     }
 
     /// Decodes to the front of `out`, which must have room for all.
@@ -115,16 +123,16 @@ impl<'a, T: Element> Pieces<'a, T> {
             rest = behind;
             Some((decoder, place))
         });
-        let work = Line::new(places.collect::<Vec<_>>());
+        let jobs = Jobs::new(places.collect::<Vec<_>>());
         let sums = Sums::<T>::default();
         let all = side_by_side(self.threads, || {
             let mut done = 0;
-            while let Some((i, (mut decoder, place))) = work.next() {
+            while let Some((i, (mut decoder, place))) = jobs.next() {
                 let n = decoder.read(place)?;
                 done += n;
                 sums.decoded(i, place);
                 if let Err(error) = watch.done(n as u64) {
-                    work.end();
+                    jobs.end();
                     return Ok((done, Some(error)));
                 }
             }
@@ -137,24 +145,6 @@ impl<'a, T: Element> Pieces<'a, T> {
             Some(error) => Err(error.after_values(count as u64)),
             None => Ok(Decoded { count, consumed: self.consumed }),
         }
-    }
-}
-
-/// Work that threads take in order.
-struct Line<I>(Mutex<std::iter::Enumerate<I>>);
-
-impl<I: Iterator> Line<I> {
-    fn new(work: impl IntoIterator<IntoIter = I>) -> Self {
-        Self(Mutex::new(work.into_iter().enumerate()))
-    }
-
-    fn next(&self) -> Option<(usize, I::Item)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).next()
-    }
-
-    /// Nothing more is begun.
-    fn end(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_ref().for_each(drop);
     }
 }
 

@@ -4,10 +4,9 @@ use crate::error::{Error, Result};
 use crate::number::Number;
 use crate::pco::config::Config;
 use crate::pco::standalone::{EncodedChunk, Encoder, encode_chunk};
-use crate::threads::side_by_side;
+use crate::threads::{Jobs, side_by_side};
 use crate::watch::Watch;
 use std::io::Write;
-use std::sync::Mutex;
 
 /// Like [`compress`](crate::pco::compress), on `threads` threads (0 for as many as there are cores),
 /// this one included, and with a [`Watch`]. The bytes are the same.
@@ -73,15 +72,13 @@ pub fn compress_to<T: Number, W: Write>(
         return encoder.finish();
     }
     let count = jobs.len();
-    let jobs = Mutex::new(jobs.into_iter().enumerate());
+    let jobs = Jobs::new(jobs);
     let work = || {
         let mut done: Vec<(usize, Result<EncodedChunk>)> = Vec::new();
-        while let Ok(Some((i, chunk))) = jobs.lock().map(|mut jobs| jobs.next()) {
+        while let Some((i, chunk)) = jobs.next() {
             let encoded = encode(chunk);
-            if encoded.is_err()
-                && let Ok(mut jobs) = jobs.lock()
-            {
-                jobs.by_ref().for_each(drop);
+            if encoded.is_err() {
+                jobs.end();
             }
             done.push((i, encoded));
         }

@@ -10,10 +10,9 @@ use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::parallel::kept::{self, Keeping, Kept};
 use crate::pco::standalone::{Engine, Slice};
-use crate::threads::side_by_side;
+use crate::threads::{Jobs, side_by_side};
 use crate::watch::Watch;
 use std::ops::Range;
-use std::sync::Mutex;
 
 /// Where the chunks of a file are.
 pub(super) struct Table {
@@ -81,25 +80,21 @@ pub(super) fn decode<T: Number>(
         rest = behind;
     }
     let threads = threads.min(jobs.len());
-    let jobs = Mutex::new(jobs.into_iter().enumerate());
+    let jobs = Jobs::new(jobs);
     let workshop = Workshop::default();
     let work = || {
-        loop {
-            let Ok(job) = jobs.lock().map(|mut jobs| jobs.next()) else { return false };
-            let Some((index, ((bytes, entry, start), dst))) = job else { return true };
+        while let Some((index, ((bytes, entry, start), dst))) = jobs.next() {
             let mut keeping = kept.map(|kept| kept.chunk(index, start));
             let sound = chunk(bytes, entry, dst, table, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);
             }
             if !sound || watch.done(dst.len() as u64).is_err() {
-                // The others need not go on.
-                if let Ok(mut jobs) = jobs.lock() {
-                    jobs.by_ref().for_each(drop);
-                }
+                jobs.end();
                 return false;
             }
         }
+        true
     };
     side_by_side(threads, work).into_iter().all(|sound| sound).then_some(())
 }

@@ -80,7 +80,8 @@ impl<'w, P: Pieces> Shared<'w, P> {
         loop {
             let Line { items, ahead, first, over, .. } = &mut *line;
             let Some(item) = items.front_mut() else {
-                if line.next == self.count {
+                // Where it is over, a helper panicked, and so will the scope.
+                if *over || line.next == self.count {
                     return Ok(());
                 }
                 line = self.go_on(line, &mut own);
@@ -110,7 +111,7 @@ impl<'w, P: Pieces> Shared<'w, P> {
                     take(&open, None)?;
                     line = self.lock();
                 }
-                _ if *over => return Ok(()), // A helper panicked, and so will the scope.
+                _ if *over => return Ok(()), // As above.
                 _ => line = self.go_on(line, &mut own),
             }
         }

@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 #[test]
 fn results_are_taken_in_order() {
@@ -104,4 +107,23 @@ fn a_panic_is_no_deadlock() {
         let run = || in_order(50, 4, || (), f, |_| Ok(()));
         assert!(std::panic::catch_unwind(run).is_err());
     }
+}
+
+/// A helper that panics before anything has been begun.
+#[test]
+fn a_panic_before_the_first_step_is_no_deadlock() {
+    let caller = std::thread::current().id();
+    let (panicking, wait) = (AtomicBool::new(false), Duration::from_millis(50));
+    let make = || {
+        if std::thread::current().id() != caller {
+            panicking.store(true, Ordering::Relaxed);
+            panic!("on purpose");
+        }
+        while !panicking.load(Ordering::Relaxed) {
+            std::thread::sleep(wait);
+        }
+        std::thread::sleep(wait);
+    };
+    let all = || in_order(5, 2, make, |(), i| Ok(i), |_| Ok(()));
+    assert!(catch_unwind(AssertUnwindSafe(all)).is_err());
 }
