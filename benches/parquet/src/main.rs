@@ -5,9 +5,12 @@
 //! ```
 //! One thread. All contenders for one input take turns in one process, round by round; what is
 //! printed are medians over the rounds, in GB of numbers (10^9 bytes) a second, and the median's
-//! ratio to the `parquet` crate's. `LATENS_BENCH_ROUNDS` sets the rounds (default 15).
+//! ratio to the `parquet` crate's. `LATENS_BENCH_ROUNDS` sets the rounds (default 15). With `--threads`
+//! one thread is measured against two, without peers, which have no such thing.
 
 #![allow(clippy::expect_used, reason = "a comparison that fails had better stop")]
+
+mod threads;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -25,6 +28,9 @@ type Contender<'a> = (String, Box<dyn FnMut() + 'a>);
 fn main() {
     let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
     let bench = Bench { rounds: rounds.unwrap_or(15) };
+    if std::env::args().any(|arg| arg == "--threads") {
+        return threads::run(bench.rounds);
+    }
     println!("direction,type,data,values,contender,gb_per_s,ratio_to_parquet,encoded_bytes");
     for count in [1 << 16, 1 << 22] {
         for bits in [7, 14, 21, 30] {

@@ -21,7 +21,7 @@
 
 // The version of this interface: 65536 times a number that changes when programs must be built
 // anew, plus one that grows with what is added.
-#define LT_ABI_VERSION 3
+#define LT_ABI_VERSION 4
 
 // In `lt_error`: there is no such number.
 #define LT_NONE 18446744073709551615ull
@@ -178,7 +178,8 @@ typedef struct lt_decode_options {
     uint64_t max_output;
     // Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED.
     uint64_t max_alloc;
-    // Threads at work; 0 for as many as there are cores; 1.
+    // Threads at work; 0 for as many as there are cores; 1. With DELTA_BINARY_PACKED more pay to memory
+    // that is not in use yet, as lt_dbp_decode's is.
     uint32_t threads;
     // DELTA_BINARY_PACKED: whether what writers must not do is refused, 1 or 0; 0.
     uint32_t strict;

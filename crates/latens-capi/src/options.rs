@@ -174,7 +174,8 @@ pub struct lt_decode_options {
     pub max_output: u64,
     /// Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED.
     pub max_alloc: u64,
-    /// Threads at work; 0 for as many as there are cores; 1.
+    /// Threads at work; 0 for as many as there are cores; 1. With DELTA_BINARY_PACKED more pay to memory
+    /// that is not in use yet, as lt_dbp_decode's is.
     pub threads: u32,
     /// DELTA_BINARY_PACKED: whether what writers must not do is refused, 1 or 0; 0.
     pub strict: u32,

@@ -1,5 +1,6 @@
 //! The codecs that are measured.
 
+use bytes::Bytes;
 use latens::delta_binary_packed as dbp;
 use latens::pco;
 use latens::wcodec::{self, Reader};
@@ -21,7 +22,7 @@ pub const NAMES: [&str; 8] =
 pub(super) trait Codec {
     fn name(&self) -> String;
     fn compress(&self, index: usize) -> Result<Vec<u8>>;
-    fn decompress(&self, index: usize, packed: &[u8]) -> Result<Back>;
+    fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back>;
 }
 
 /// The codec of this name: `latens-N`, `zstd-N`, `lz4`, and for columns `dbp` and `parquet-zstd`.
@@ -91,7 +92,7 @@ impl Codec for Pco<'_> {
         }))
     }
 
-    fn decompress(&self, _: usize, packed: &[u8]) -> Result<Back> {
+    fn decompress(&self, _: usize, packed: &Bytes) -> Result<Back> {
         Ok(Back::Numbers(pco::decompress_any(packed, Limits::default())?))
     }
 }
@@ -113,7 +114,7 @@ impl Codec for WCodec<'_> {
         Ok(wcodec::compress_checkpoint(&checkpoint, None, &self.config, Vec::new())?)
     }
 
-    fn decompress(&self, index: usize, packed: &[u8]) -> Result<Back> {
+    fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back> {
         let reader = Reader::open(packed.to_vec(), Limits::default())?.threads(1);
         let mut back = Vec::with_capacity(bytes(self.data, index).len());
         reader.write_file(0, &mut back)?;
@@ -142,7 +143,7 @@ impl Codec for Dbp<'_> {
         })
     }
 
-    fn decompress(&self, index: usize, packed: &[u8]) -> Result<Back> {
+    fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back> {
         fn decode<T: dbp::Element>(packed: &[u8]) -> Result<Vec<T>> {
             Ok(dbp::decode::<T>(packed, Limits::default(), dbp::Options::default())?.0)
         }
@@ -171,7 +172,7 @@ impl Codec for Zstd<'_> {
         Ok(zstd::bulk::compress(bytes(self.data, index), self.level)?)
     }
 
-    fn decompress(&self, index: usize, packed: &[u8]) -> Result<Back> {
+    fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back> {
         Ok(Back::Bytes(zstd::bulk::decompress(packed, bytes(self.data, index).len())?))
     }
 }
@@ -189,7 +190,7 @@ impl Codec for Lz4<'_> {
         Ok(lz4_flex::block::compress(bytes(self.data, index)))
     }
 
-    fn decompress(&self, index: usize, packed: &[u8]) -> Result<Back> {
+    fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back> {
         let len = bytes(self.data, index).len();
         let back = lz4_flex::block::decompress(packed, len);
         Ok(Back::Bytes(back.map_err(|e| Failure::new(format!("lz4: {e}")))?))
@@ -213,8 +214,8 @@ impl Codec for Parquet<'_> {
         Ok(file)
     }
 
-    fn decompress(&self, _: usize, packed: &[u8]) -> Result<Back> {
-        let table = ParquetTable::open(SharedFile::in_memory(packed.to_vec()), true)?;
+    fn decompress(&self, _: usize, packed: &Bytes) -> Result<Back> {
+        let table = ParquetTable::open(SharedFile::in_memory(packed.clone()), true)?;
         let mut column = table.column(0)?;
         let mut values = Vec::new();
         loop {

@@ -37,9 +37,9 @@ impl SharedFile {
     }
 
     /// A file that is in memory.
-    pub fn in_memory(bytes: Vec<u8>) -> Self {
+    pub fn in_memory(bytes: Bytes) -> Self {
         let len = bytes.len() as u64;
-        SharedFile { bytes: Place::Memory(bytes.into()), len }
+        SharedFile { bytes: Place::Memory(bytes), len }
     }
 
     /// Bytes in the file when it was opened.

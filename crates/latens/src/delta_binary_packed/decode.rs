@@ -42,7 +42,8 @@ pub fn decode_into<T: Element>(bytes: &[u8], out: &mut [T], options: Options) ->
 }
 
 /// Like [`decode_into`], on `threads` threads (0 for as many as there are cores), this one included,
-/// telling `watch` every 2^20 values at the latest. Answers and errors do not depend on the threads.
+/// telling `watch` every 2^20 values at the latest. Answers and errors do not depend on the threads, of
+/// which several pay where `out` is memory that nobody has touched yet: else stores bound one already.
 ///
 /// # Errors
 /// Those of [`decode_into`] and of `watch`.
