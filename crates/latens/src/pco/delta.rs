@@ -9,6 +9,7 @@ pub(crate) mod conv1_close;
 pub(crate) mod conv1_fit;
 pub(crate) mod conv1_products;
 mod conv1_quantize;
+mod conv1_student;
 pub(crate) mod lookback;
 mod lookback_calm;
 mod lookback_costs;

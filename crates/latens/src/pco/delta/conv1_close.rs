@@ -1,22 +1,23 @@
 //! Weights of Conv1 fitted to what residuals cost, not to their squares.
 //!
-//! A residual costs about the logarithm of its size, so that large ones count for less than in least
+//! A residual costs what is unlikely about it, so that large ones count for less than in least
 //! squares. Each step solves least squares again, with weights that bring the last step's residuals
-//! to where they are felt.
+//! to where they are felt under the distribution that they seem to have.
 
 use crate::number::Latent;
 use crate::pco::delta::conv1_fit::spread;
 use crate::pco::delta::conv1_products::{Products, dot};
 use crate::pco::delta::conv1_quantize::quantize;
+use crate::pco::delta::conv1_student::Student;
 use crate::pco::layout::delta::Conv1;
 
 /// Latents that fits look at, at most.
 const SAMPLE: usize = 1 << 15;
-/// Steps of each kind.
-const STEPS: usize = 2;
+/// Steps. Images are told from their noise by the last of them.
+const STEPS: usize = 10;
 
-/// By kind, predictions of each of some orders that may cost least. All orders share the weights
-/// that the highest one's residuals have.
+/// Predictions of each of some orders that may cost least: those of least squares, and those fitted to
+/// what residuals cost. All orders share the weights that the highest one's residuals have.
 pub(crate) fn fits<L: Latent>(latents: &[L], orders: &[usize]) -> Vec<Vec<Conv1>> {
     let highest = orders.iter().copied().max().unwrap_or(1);
     let stripes: Vec<Vec<f64>> = spread(latents.len(), SAMPLE)
@@ -32,16 +33,13 @@ pub(crate) fn fits<L: Latent>(latents: &[L], orders: &[usize]) -> Vec<Vec<Conv1>
         orders.iter().filter_map(of_order).collect()
     };
     let mut found = Vec::new();
-    for kind in [Kind::Size, Kind::Logarithm] {
-        let mut fit: Option<Fit> = None;
-        for step in 0..=STEPS {
-            let Some(next) = Fit::new(&stripes, highest, kind, fit.as_ref()) else { break };
-            // Those of step 0 are the least squares.
-            if step == STEPS || step == 0 && found.is_empty() {
-                found.push(quantized(&next));
-            }
-            fit = Some(next);
+    let mut fit: Option<Fit> = None;
+    for step in 0..=STEPS {
+        let Some(next) = Fit::new(&stripes, highest, fit.as_ref()) else { break };
+        if step == 0 || step == STEPS {
+            found.push(quantized(&next));
         }
+        fit = Some(next);
     }
     found
 }
@@ -49,23 +47,6 @@ pub(crate) fn fits<L: Latent>(latents: &[L], orders: &[usize]) -> Vec<Vec<Conv1>
 #[expect(clippy::cast_precision_loss, reason = "statistics")]
 fn to_f64<L: Latent>(x: L) -> f64 {
     x.to_u64() as f64
-}
-
-/// What a residual is taken to cost.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Size,
-    Logarithm,
-}
-
-impl Kind {
-    /// How much a residual's square is to count, `typical` being the middle of their sizes.
-    fn weight(self, residual: f64, typical: f64) -> f64 {
-        match self {
-            Kind::Size => 1.0 / (residual.abs() + typical * 0.1 + 0.5),
-            Kind::Logarithm => 1.0 / (residual * residual + typical * typical + 1.0),
-        }
-    }
 }
 
 struct Fit {
@@ -79,10 +60,10 @@ struct Fit {
 
 impl Fit {
     /// Weighted by the residuals of the fit before; all alike without one.
-    fn new(stripes: &[Vec<f64>], order: usize, kind: Kind, before: Option<&Self>) -> Option<Self> {
+    fn new(stripes: &[Vec<f64>], order: usize, before: Option<&Self>) -> Option<Self> {
         let counts: Vec<Vec<f64>> = match before {
             None => stripes.iter().map(|stripe| vec![1.0; stripe.len() - order]).collect(),
-            Some(fit) => fit.counts(stripes, kind),
+            Some(fit) => fit.counts(stripes),
         };
         let (mut sum, mut total) = (0.0, 0.0);
         for (stripe, counts) in stripes.iter().zip(&counts) {
@@ -117,16 +98,12 @@ impl Fit {
         stripes.iter().map(of_stripe).collect()
     }
 
-    fn counts(&self, stripes: &[Vec<f64>], kind: Kind) -> Vec<Vec<f64>> {
+    fn counts(&self, stripes: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut counts = self.residuals(stripes);
-        let mut sizes: Vec<f64> = counts.iter().flatten().step_by(7).map(|r| r.abs()).collect();
-        let middle = sizes.len() / 2;
-        if sizes.is_empty() {
-            return counts;
-        }
-        let typical = *sizes.select_nth_unstable_by(middle, f64::total_cmp).1;
+        let sizes: Vec<f64> = counts.iter().flatten().step_by(7).map(|r| r.abs()).collect();
+        let Some(student) = Student::of(&sizes) else { return counts };
         for residual in counts.iter_mut().flatten() {
-            *residual = kind.weight(*residual, typical);
+            *residual = student.weight(*residual);
         }
         // As if each latent counted once on the average.
         let n = counts.iter().map(Vec::len).sum::<usize>();
@@ -159,8 +136,8 @@ mod tests {
             sizes[sizes.len() / 2]
         };
         let middles: Vec<u16> = fits(&latents, &[2]).iter().flatten().map(middle).collect();
-        assert_eq!(middles.len(), 3);
-        assert!(middles[1] <= 20 && middles[2] <= 20 && middles[0] > 30, "{middles:?}");
+        assert_eq!(middles.len(), 2);
+        assert!(middles[1] <= 20 && middles[0] > 30, "{middles:?}");
     }
 
     #[test]

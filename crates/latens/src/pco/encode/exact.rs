@@ -57,11 +57,12 @@ pub(crate) fn decide<L: Latent>(
     {
         deltas.push(DeltaPayload::Lookback { window_log, state_log, secondary: true });
     }
-    if let DeltaPayload::Conv1(_) = &delta {
+    if L::BITS <= 32 {
         trial.predictions(&split, mode);
         // Weights of wider indices are not cut short by what would overflow.
         let wide = ModeChoice::Dict { most: 1 << 8, order: dict::Order::Value };
         if L::BITS == 8
+            && matches!(delta, DeltaPayload::Conv1(_))
             && let Some(split) = ModeLatents::split(latents.clone(), wide)
         {
             trial.predictions(&split, wide);

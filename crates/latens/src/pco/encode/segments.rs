@@ -4,150 +4,19 @@
 //! that all blocks share, so that blocks are joined by adding counts. A segment costs what bins
 //! chosen for it cost under the best of the encodings, and its metadata.
 
+mod view;
+
 use crate::number::Latent;
-use crate::pco::binning::buckets::{Bucket, Grain};
-use crate::pco::binning::estimate_buckets;
-use crate::pco::binning::histogram::Histogram;
-use crate::pco::delta::conv1_fit;
 use crate::pco::delta::conv1_products::Products;
 use crate::pco::encode::plan::ModeLatents;
-use crate::pco::encode::split::{self, Stored};
-use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use std::ops::Range;
+use view::View;
 
 /// Numbers in a block, at least.
 const BLOCK: usize = 1 << 10;
 /// Blocks of a chunk, at most.
-const BLOCKS: usize = 256;
-/// Cells of a histogram, about.
-const CELLS: usize = 128;
-/// Orders of a linear prediction that is fitted to each segment, at most.
-const ORDER: usize = 16;
-
-/// One variable under one delta encoding.
-trait Variable {
-    /// Counts by cell, of a block.
-    fn counts(&self, block: usize) -> Vec<u32>;
-    /// Bits of a segment with such counts.
-    fn bits(&self, counts: &[u32]) -> f64;
-}
-
-struct Cells<V> {
-    cells: Vec<Bucket<V>>,
-    by_block: Vec<Vec<u32>>,
-}
-
-impl<V: Latent> Cells<V> {
-    fn new(stored: &Stored<V>, block: usize, blocks: usize) -> Self {
-        let histogram = Histogram::new(&stored.latents, Grain::even(CELLS));
-        let cells = histogram.buckets.clone();
-        let cell_of = histogram.symbols(&stored.latents, &cells);
-        let mut by_block: Vec<Vec<u32>> = vec![vec![0; cells.len()]; blocks];
-        for (counts, symbols) in by_block.iter_mut().zip(cell_of.chunks(block)) {
-            symbols.iter().for_each(|&cell| counts[usize::from(cell)] += 1);
-        }
-        Self { cells, by_block }
-    }
-}
-
-impl<V: Latent> Variable for Cells<V> {
-    fn counts(&self, block: usize) -> Vec<u32> {
-        self.by_block[block].clone()
-    }
-
-    fn bits(&self, counts: &[u32]) -> f64 {
-        let used: Vec<Bucket<V>> = self
-            .cells
-            .iter()
-            .zip(counts)
-            .filter(|&(_, &count)| count > 0)
-            .map(|(cell, &count)| Bucket { count, ..*cell })
-            .collect();
-        let n = counts.iter().sum::<u32>() as usize;
-        // The lanes of its page beside the variable itself.
-        estimate_buckets(&used, n, n) + 4.0 * 10.0
-    }
-}
-
-/// A delta encoding, and what all blocks store under it.
-struct View {
-    variables: Vec<Box<dyn Variable>>,
-    /// Bits that a chunk takes beside its variables.
-    head: f64,
-    /// Linear predictions are fitted to each segment.
-    fit: Option<Fit>,
-}
-
-/// How much better a prediction gets when it is fitted to a segment.
-struct Fit {
-    by_block: Vec<Products>,
-    /// The weights for all blocks together.
-    weights: Vec<f64>,
-}
-
-impl Fit {
-    fn new<V: Latent>(primary: &[V], order: usize, block: usize) -> Option<Self> {
-        let mean = conv1_fit::mean(&[primary]);
-        let products = |latents: &[V]| {
-            let mut products = Products::new(order);
-            products.add(latents, mean);
-            products
-        };
-        let by_block: Vec<Products> = primary.chunks(block).map(products).collect();
-        let mut all = Products::new(order);
-        by_block.iter().for_each(|block| all.merge(block));
-        Some(Self { weights: all.weights(order)?, by_block })
-    }
-
-    /// Bits a number that a prediction of the segment's own saves.
-    fn saves(&self, products: &Products) -> f64 {
-        let Some(own) = products.weights(self.weights.len()) else { return 0.0 };
-        // Residuals are whole: their errors are not less than those of rounding.
-        let error = |weights: &[f64]| products.error(weights) + 1.0 / 12.0;
-        (error(&self.weights) / error(&own)).log2() / 2.0
-    }
-}
-
-impl View {
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn new<L: Latent>(
-        latents: ModeLatents<L>,
-        delta: &DeltaPayload,
-        block: usize,
-        blocks: usize,
-    ) -> Self {
-        let fit = match (delta, &latents.primary) {
-            (DeltaPayload::Conv1(conv), Primary::Latents(primary)) => {
-                Fit::new(primary, conv.weights.len().min(ORDER), block)
-            }
-            (DeltaPayload::Conv1(conv), Primary::Indices(indices)) => {
-                Fit::new(indices, conv.weights.len().min(ORDER), block)
-            }
-            _ => None,
-        };
-        let meta = latents.mode.written_bits() + delta.written_bits();
-        let head = (meta + delta.state_n() * L::BITS as usize) as f64 + 40.0;
-        let page = split::whole(latents, delta);
-        let mut variables: Vec<Box<dyn Variable>> = Vec::new();
-        if let Some(stored) = &page.delta {
-            variables.push(Box::new(Cells::new(stored, block, blocks)));
-        }
-        match &page.primary {
-            Primary::Latents(stored) => {
-                variables.push(Box::new(Cells::new(stored, block, blocks)));
-            }
-            Primary::Indices(stored) => {
-                variables.push(Box::new(Cells::new(stored, block, blocks)));
-            }
-        }
-        if let Some(stored) = &page.secondary {
-            variables.push(Box::new(Cells::new(stored, block, blocks)));
-        }
-        Self { variables, head, fit }
-    }
-}
-
+const BLOCKS: usize = 1 << 10;
 /// Neighbouring blocks.
 struct Segment {
     blocks: Range<usize>,
@@ -155,6 +24,8 @@ struct Segment {
     counts: Vec<Vec<Vec<u32>>>,
     /// By view, where it is fitted.
     products: Vec<Option<Products>>,
+    /// By view, the values that occur, where there is a dictionary.
+    values: Vec<Option<Vec<u32>>>,
     bits: f64,
 }
 
@@ -163,10 +34,12 @@ impl Segment {
         let counts_of =
             |view: &View| view.variables.iter().map(|variable| variable.counts(block)).collect();
         let products_of = |view: &View| view.fit.as_ref()?.by_block.get(block).cloned();
+        let values_of = |view: &View| view.values.as_ref()?.by_block.get(block).cloned();
         let mut segment = Self {
             blocks: block..block + 1,
             counts: views.iter().map(counts_of).collect(),
             products: views.iter().map(products_of).collect(),
+            values: views.iter().map(values_of).collect(),
             bits: 0.0,
         };
         segment.weigh(views);
@@ -181,6 +54,9 @@ impl Segment {
                 .map(|(a, b)| a.iter().zip(b).map(sum).collect())
                 .collect(),
             products: self.products.clone(),
+            values: (self.values.iter().zip(&next.values))
+                .map(|(a, b)| Some(either(a.as_ref()?, b.as_ref()?)))
+                .collect(),
             bits: 0.0,
         };
         for (products, next) in joined.products.iter_mut().zip(&next.products) {
@@ -192,10 +68,15 @@ impl Segment {
         joined
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn weigh(&mut self, views: &[View]) {
         let mut least = f64::INFINITY;
-        for ((view, counts), products) in views.iter().zip(&self.counts).zip(&self.products) {
+        for (i, view) in views.iter().enumerate() {
+            let (counts, products) = (&self.counts[i], &self.products[i]);
             let mut bits = view.head;
+            if let (Some(all), Some(values)) = (&view.values, &self.values[i]) {
+                bits += values.len() as f64 * all.bits;
+            }
             for (variable, counts) in view.variables.iter().zip(counts) {
                 bits += variable.bits(counts);
             }
@@ -209,6 +90,30 @@ impl Segment {
     }
 }
 
+/// A chunk in one mode.
+pub(crate) struct Encodings<L> {
+    pub(crate) latents: ModeLatents<L>,
+    /// The delta encodings it may have.
+    pub(crate) deltas: Vec<DeltaPayload>,
+}
+
+/// What is in either of two ascending lists.
+fn either(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    while let (Some(&x), Some(&y)) = (a.peek(), b.peek()) {
+        if x <= y {
+            a.next();
+        }
+        if y <= x {
+            b.next();
+        }
+        all.push(x.min(y));
+    }
+    all.extend(a.chain(b));
+    all
+}
+
 /// A segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
@@ -218,19 +123,12 @@ pub(crate) struct Cut {
     pub(crate) joining_costs: f64,
 }
 
-/// The segments of a chunk of `latents`, for the delta encodings that its numbers may have. One
-/// segment where cutting seems to save nothing.
-pub(crate) fn find<L: Latent>(latents: &ModeLatents<L>, deltas: &[DeltaPayload]) -> Vec<Cut> {
-    let n = latents.len();
-    let block = n.div_ceil(BLOCKS).max(BLOCK);
-    let blocks = n.div_ceil(block);
-    let views: Vec<View> =
-        deltas.iter().map(|delta| View::new(latents.clone(), delta, block, blocks)).collect();
-    let mut segments: Vec<Segment> = (0..blocks).map(|i| Segment::new(&views, i)).collect();
+/// Neighbours joined as long as that saves bits, those first where it saves most.
+fn joined(mut segments: Vec<Segment>, views: &[View]) -> Vec<Segment> {
     let saves = |joined: &Segment, a: &Segment, b: &Segment| a.bits + b.bits - joined.bits;
     // By segment, what it and the next one make together.
     let mut joins: Vec<Segment> =
-        segments.windows(2).map(|pair| pair[0].joined(&pair[1], &views)).collect();
+        segments.windows(2).map(|pair| pair[0].joined(&pair[1], views)).collect();
     loop {
         let best = (joins.iter().zip(segments.windows(2)).enumerate())
             .map(|(i, (joined, pair))| (saves(joined, &pair[0], &pair[1]), i))
@@ -240,23 +138,37 @@ pub(crate) fn find<L: Latent>(latents: &ModeLatents<L>, deltas: &[DeltaPayload])
                     if bits > best.0 { (bits, Some(i)) } else { best }
                 },
             );
-        let Some(i) = best.1 else { break };
+        let Some(i) = best.1 else { return segments };
         segments[i] = joins.remove(i);
         segments.remove(i + 1);
         if i > 0 {
-            joins[i - 1] = segments[i - 1].joined(&segments[i], &views);
+            joins[i - 1] = segments[i - 1].joined(&segments[i], views);
         }
         if i < joins.len() {
-            joins[i] = segments[i].joined(&segments[i + 1], &views);
+            joins[i] = segments[i].joined(&segments[i + 1], views);
         }
     }
+}
+
+/// The segments of a chunk of `n` numbers, for the modes and delta encodings that it may have. One
+/// segment where cutting seems to save nothing.
+pub(crate) fn find<L: Latent>(n: usize, encodings: &[Encodings<L>]) -> Vec<Cut> {
+    let block = n.div_ceil(BLOCKS).max(BLOCK);
+    let blocks = n.div_ceil(block);
+    let views: Vec<View> = (encodings.iter())
+        .flat_map(|Encodings { latents, deltas }| deltas.iter().map(move |delta| (latents, delta)))
+        .map(|(latents, delta)| View::new(latents.clone(), delta, block, blocks))
+        .collect();
+    let blocks: Vec<Segment> = (0..blocks).map(|i| Segment::new(&views, i)).collect();
+    let segments = joined(blocks, &views);
+    // By what part more each segment but the first takes with the one before it.
+    let costs = segments.windows(2).map(|pair| {
+        let joined = pair[0].joined(&pair[1], &views);
+        (joined.bits - pair[0].bits - pair[1].bits) / joined.bits
+    });
     let len =
         |segment: &Segment| (segment.blocks.end * block).min(n) - segment.blocks.start * block;
     // The first has none before it.
-    let costs = segments
-        .windows(2)
-        .zip(&joins)
-        .map(|(pair, joined)| -saves(joined, &pair[0], &pair[1]) / joined.bits);
     let costs = std::iter::once(f64::INFINITY).chain(costs);
     segments.iter().zip(costs).map(|(s, joining_costs)| Cut { n: len(s), joining_costs }).collect()
 }
@@ -267,8 +179,10 @@ mod tests {
     use crate::pco::encode::plan::ModeChoice;
 
     fn lens(latents: Vec<u32>) -> Vec<usize> {
-        let split = ModeLatents::split(latents, ModeChoice::Classic).unwrap();
-        find(&split, &[DeltaPayload::None]).iter().map(|cut| cut.n).collect::<Vec<_>>()
+        let n = latents.len();
+        let latents = ModeLatents::split(latents, ModeChoice::Classic).unwrap();
+        let encodings = Encodings { latents, deltas: vec![DeltaPayload::None] };
+        find(n, &[encodings]).iter().map(|cut| cut.n).collect::<Vec<_>>()
     }
 
     fn noise(i: u32) -> u32 {
