@@ -9,6 +9,7 @@ pub(crate) mod chunk;
 mod join;
 pub(crate) mod page;
 mod room;
+pub(crate) mod side_by_side;
 pub(crate) mod table;
 pub(crate) mod variable;
 pub(crate) mod workshop;

@@ -79,9 +79,17 @@ impl<L: Latent> Scratch<L> {
     }
 }
 
-impl<L: Latent> PageState<L> {
-    /// Reads the metadata of a page of `n` numbers.
-    pub(crate) fn read(r: &mut BitReader<'_>, tables: &ChunkTables<L>, n: usize) -> Result<Self> {
+/// The latent variables of a page.
+pub(super) struct Decoders<L> {
+    pub(super) delta: Option<VariableDecoder<u32>>,
+    pub(super) primary: Primary<VariableDecoder<L>, VariableDecoder<u32>>,
+    pub(super) secondary: Option<VariableDecoder<L>>,
+}
+
+impl<L: Latent> Decoders<L> {
+    /// Reads the metadata of a page.
+    #[inline]
+    pub(super) fn read(r: &mut BitReader<'_>, tables: &ChunkTables<L>) -> Result<Self> {
         let delta_payload = &tables.meta.delta;
         let delta = match &tables.delta {
             Some(table) => Some(VariableDecoder::read(r, table, None)?),
@@ -103,6 +111,14 @@ impl<L: Latent> PageState<L> {
             None => None,
         };
         r.align("the page metadata")?;
+        Ok(Self { delta, primary, secondary })
+    }
+}
+
+impl<L: Latent> PageState<L> {
+    /// Reads the metadata of a page of `n` numbers.
+    pub(crate) fn read(r: &mut BitReader<'_>, tables: &ChunkTables<L>, n: usize) -> Result<Self> {
+        let Decoders { delta, primary, secondary } = Decoders::read(r, tables)?;
         let scratch = Scratch::new(tables, n);
         Ok(Self {
             left: n,

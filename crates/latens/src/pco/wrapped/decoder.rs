@@ -1,5 +1,7 @@
 //! Reading the parts of a wrapped file.
 
+mod pages;
+
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
