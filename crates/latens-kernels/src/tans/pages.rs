@@ -27,7 +27,7 @@ const MOST_OFFSET_BITS: u8 = 63;
 /// Most bits of an offset that comes in a lane of 32 bits.
 const SHORT: u8 = 31;
 
-/// Bytes by slot.
+/// Bytes by slot, or by symbol.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Plane(pub(crate) [u8; MOST_SLOTS]);
@@ -42,8 +42,9 @@ pub(crate) struct Bounds(pub(crate) [u32; MOST_SYMBOLS]);
 pub struct PageTable<L> {
     /// The next slot if all bits read are zero, and from [`COUNT_AT`] on how many there are: low and high bytes.
     pub(crate) next: [Plane; 2],
-    pub(crate) widths: Plane,
     pub(crate) symbols: Plane,
+    /// Of offsets, by symbol.
+    pub(crate) widths: Plane,
     /// Lower bounds less `least`: low and high halves.
     pub(crate) lowers: [Bounds; 2],
     pub(crate) least: L,
@@ -143,7 +144,7 @@ impl<L: Latent> PageTable<L> {
             let symbol = usize::from(symbol);
             #[expect(clippy::cast_possible_truncation, reason = "below 64, and halves")]
             {
-                of.widths.0[i] = node.offset_bits() as u8;
+                of.widths.0[symbol] = node.offset_bits() as u8;
                 let lower = match &table.lowers {
                     Lowers::Near(_) => node.payload().into(),
                     Lowers::Far(lowers) => lowers[node.payload() as usize].widen(),
@@ -205,13 +206,14 @@ impl<L: Latent> PageTable<L> {
             for i in 0..n.next_multiple_of(TOGETHER) {
                 let (sixteen, at, lane) = (i / TOGETHER, i % TOGETHER, i % LANES);
                 let slot = page.states[lane] as usize;
-                let is_code = i < n;
-                codes.symbols[sixteen][p][at] = if is_code { self.symbols.0[slot] } else { 0 };
-                codes.widths[sixteen][p][at] = if is_code { self.widths.0[slot] } else { 0 };
-                if !is_code {
+                let symbol = self.symbols.0[slot];
+                let width = if i < n { self.widths.0[usize::from(symbol)] } else { 0 };
+                codes.symbols[sixteen][p][at] = symbol;
+                codes.widths[sixteen][p][at] = width;
+                if i >= n {
                     continue;
                 }
-                page.offset_bits += usize::from(self.widths.0[slot]);
+                page.offset_bits += usize::from(width);
                 let next = u16::from_le_bytes(self.next.each_ref().map(|plane| plane.0[slot]));
                 let count = next >> COUNT_AT;
                 let word = bytes[page.bit / 8..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));

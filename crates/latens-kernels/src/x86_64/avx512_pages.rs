@@ -61,38 +61,48 @@ pub(crate) unsafe fn walk<L: Latent>(
     }
 }
 
-/// Bytes of 64 slots out of 128 times `PARTS`.
-///
-/// # Safety
-/// None of the processor's is missing.
+/// Bytes of 64 places of each pair out of the first 128 times `PARTS`: registers of the plane are loaded once for both.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
-fn look_up<const PARTS: usize>(plane: &Plane, slots: __m512i, parts: [__mmask64; 3]) -> __m512i {
+fn look_up<const PARTS: usize>(
+    plane: &Plane,
+    places: [__m512i; PAIRS],
+    parts: [[__mmask64; 3]; PAIRS],
+) -> [__m512i; PAIRS] {
     const { assert!(128 * PARTS <= MOST_SLOTS) };
     let at: *const __m512i = plane.0.as_ptr().cast();
     macro_rules! part {
-        ($i:expr) => {
+        ($i:expr) => {{
             // SAFETY: `PARTS` times two registers, as just asserted, aligned as these are.
-            unsafe {
-                let (low, high) = (at.add(2 * $i), at.add(2 * $i + 1));
-                _mm512_permutex2var_epi8(_mm512_load_si512(low), slots, _mm512_load_si512(high))
-            }
-        };
+            let (low, high) = unsafe {
+                (_mm512_load_si512(at.add(2 * $i)), _mm512_load_si512(at.add(2 * $i + 1)))
+            };
+            places.map(|places| _mm512_permutex2var_epi8(low, places, high))
+        }};
+    }
+    macro_rules! either {
+        ($first:expr, $second:expr, $part:literal) => {{
+            let ([a, b], [c, d]) = ($first, $second);
+            [
+                _mm512_mask_mov_epi8(a, parts[0][$part], c),
+                _mm512_mask_mov_epi8(b, parts[1][$part], d),
+            ]
+        }};
     }
     macro_rules! two {
         ($i:expr) => {
-            _mm512_mask_mov_epi8(part!($i), parts[0], part!($i + 1))
+            either!(part!($i), part!($i + 1), 0)
         };
     }
     macro_rules! four {
         ($i:expr) => {
-            _mm512_mask_mov_epi8(two!($i), parts[1], two!($i + 2))
+            either!(two!($i), two!($i + 2), 1)
         };
     }
     match PARTS {
         1 => part!(0),
         2 => two!(0),
-        _ => _mm512_mask_mov_epi8(four!(0), parts[2], four!(4)),
+        _ => either!(four!(0), four!(4), 2),
     }
 }
 
@@ -126,41 +136,48 @@ unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
     let mut sums = [zero; PAIRS];
     let mut at = [Eight([0; 8]); VECTORS];
     let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
-    for (sixteen, (symbols, widths)) in
-        symbols.iter_mut().zip(widths).take(n.div_ceil(TOGETHER)).enumerate()
-    {
-        let (mut all_symbols, mut all_widths) = ([[zero; STEPS]; PAIRS], [[zero; STEPS]; PAIRS]);
-        for step in 0..STEPS {
-            let left = n.saturating_sub(TOGETHER * sixteen + STEPS * step).min(4);
-            // Which of each four codes there are, in lanes of 8 and 16 bits.
-            let are: __mmask64 = 0x1111_1111_1111_1111 * ((1 << left) - 1);
-            #[expect(clippy::cast_possible_truncation, reason = "of half as many lanes")]
-            let are_wide = are as __mmask32;
-            for pair in 0..PAIRS {
-                let [a, b] = [states[2 * pair], states[2 * pair + 1]];
+    macro_rules! sixteen {
+        ($sixteen:expr, |$step:ident| $left:expr, $kept:ident) => {{
+            let (mut all_symbols, mut all_widths) = ([[zero; STEPS]; PAIRS], [[zero; STEPS]; PAIRS]);
+            for $step in 0..STEPS {
+                let left: u32 = $left;
+                // Which of each four codes there are, in lanes of 8 and 16 bits.
+                let are: __mmask64 = 0x1111_1111_1111_1111 * ((1 << left) - 1);
+                #[expect(clippy::cast_possible_truncation, reason = "of half as many lanes")]
+                let are_wide = are as __mmask32;
                 let low = _mm512_set1_epi16(0x7f);
-                let slots = _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low));
-                let high = match PARTS {
-                    1 => zero,
-                    _ => _mm512_packus_epi16(_mm512_srli_epi16::<7>(a), _mm512_srli_epi16::<7>(b)),
-                };
-                let parts = [1, 2, 4].map(|bit| _mm512_test_epi8_mask(high, _mm512_set1_epi8(bit)));
-                let found = look_up::<PARTS>(&table.symbols, slots, parts);
-                all_symbols[pair][step] = _mm512_maskz_mov_epi8(are, found);
+                let slots = [0, 2].map(|i| {
+                    let [a, b] = [states[i], states[i + 1]].map(|x| _mm512_and_si512(x, low));
+                    _mm512_packus_epi16(a, b)
+                });
+                let parts = [0, 2].map(|i| {
+                    let [a, b] = [states[i], states[i + 1]].map(|x| _mm512_srli_epi16::<7>(x));
+                    let high = _mm512_packus_epi16(a, b);
+                    [1, 2, 4].map(|bit| _mm512_test_epi8_mask(high, _mm512_set1_epi8(bit)))
+                });
+                let symbols = look_up::<PARTS>(&table.symbols, slots, parts);
                 if OFFSETS {
-                    let found = look_up::<PARTS>(&table.widths, slots, parts);
-                    let found = _mm512_maskz_mov_epi8(are, found);
-                    all_widths[pair][step] = found;
-                    sums[pair] = _mm512_dpbusd_epi32(sums[pair], found, _mm512_set1_epi8(1));
+                    let parts = symbols.map(|x| [_mm512_movepi8_mask(x); 3]);
+                    let widths = look_up::<2>(&table.widths, symbols, parts);
+                    for pair in 0..PAIRS {
+                        let widths = $kept!(_mm512_maskz_mov_epi8, are, widths[pair]);
+                        sums[pair] = _mm512_dpbusd_epi32(sums[pair], widths, _mm512_set1_epi8(1));
+                        all_widths[pair][$step] = widths;
+                    }
                 }
                 let low = look_up::<PARTS>(&table.next[0], slots, parts);
                 let high = look_up::<PARTS>(&table.next[1], slots, parts);
-                let next = [_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)];
-                for (half, next) in next.into_iter().enumerate() {
-                    let vector = 2 * pair + half;
+                for vector in 0..VECTORS {
+                    all_symbols[vector / 2][$step] = symbols[vector / 2];
+                    let (low, high) = (low[vector / 2], high[vector / 2]);
+                    let next = match vector % 2 {
+                        0 => _mm512_unpacklo_epi8(low, high),
+                        _ => _mm512_unpackhi_epi8(low, high),
+                    };
                     // SAFETY: the caller's promise.
                     let words = unsafe { words(bytes, places[vector], &mut at[vector]) };
-                    let counts = _mm512_maskz_srli_epi16::<{ COUNT_AT.cast_signed() }>(are_wide, next);
+                    let counts = _mm512_srli_epi16::<COUNT_AT>(next);
+                    let counts = $kept!(_mm512_maskz_mov_epi16, are_wide, counts);
                     // In each byte of a lane the bits before it, and eight more in the upper one.
                     let before = _mm512_mullo_epi64(counts, _mm512_set1_epi64(0x0101_0101_0101_0000));
                     let bit = _mm512_and_si512(places[vector], _mm512_set1_epi64(7));
@@ -170,18 +187,42 @@ unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
                     // The upper bits of a lane are anything.
                     let others = _mm512_sllv_epi16(_mm512_set1_epi16(-1), counts);
                     let next = _mm512_ternarylogic_epi64::<0xca>(others, next, bits);
-                    states[vector] = _mm512_mask_mov_epi16(states[vector], are_wide, next);
+                    states[vector] = $kept!(_mm512_mask_mov_epi16, states[vector], are_wide, next);
                     let all = _mm512_sad_epu8(counts, zero);
                     places[vector] = _mm512_add_epi64(places[vector], all);
                 }
             }
-        }
-        for pair in 0..PAIRS {
-            store_in_order(&mut symbols.as_chunks_mut().0[pair], all_symbols[pair]);
-            if OFFSETS {
-                store_in_order(&mut widths.as_chunks_mut().0[pair], all_widths[pair]);
+            for pair in 0..PAIRS {
+                store_in_order(&mut symbols[$sixteen].as_chunks_mut().0[pair], all_symbols[pair]);
+                if OFFSETS {
+                    store_in_order(&mut widths[$sixteen].as_chunks_mut().0[pair], all_widths[pair]);
+                }
             }
-        }
+        }};
+    }
+    // What is to be kept under a mask.
+    macro_rules! all {
+        ($f:ident, $are:expr, $x:expr) => {{
+            let _ = $are;
+            $x
+        }};
+        ($f:ident, $before:expr, $are:expr, $x:expr) => {{
+            let _ = $are;
+            $x
+        }};
+    }
+    macro_rules! some {
+        ($f:ident, $($x:expr),*) => {
+            $f($($x),*)
+        };
+    }
+    for sixteen in 0..n / TOGETHER {
+        sixteen!(sixteen, |step| 4, all);
+    }
+    if !n.is_multiple_of(TOGETHER) {
+        #[expect(clippy::cast_possible_truncation, reason = "at most four")]
+        let left = |step: usize| (n % TOGETHER).saturating_sub(STEPS * step).min(4) as u32;
+        sixteen!(n / TOGETHER, |step| left(step), some);
     }
     for vector in 0..VECTORS {
         let (mut four, mut bits, mut offsets) = (Eight([0; 8]), Eight([0; 8]), [0u32; 16]);
