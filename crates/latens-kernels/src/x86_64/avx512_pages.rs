@@ -77,7 +77,10 @@ fn look_up<const PARTS: usize>(
             let (low, high) = unsafe {
                 (_mm512_load_si512(at.add(2 * $i)), _mm512_load_si512(at.add(2 * $i + 1)))
             };
-            places.map(|places| _mm512_permutex2var_epi8(low, places, high))
+            [
+                _mm512_permutex2var_epi8(low, places[0], high),
+                _mm512_permutex2var_epi8(low, places[1], high),
+            ]
         }};
     }
     macro_rules! either {
@@ -145,19 +148,18 @@ unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
                 let are: __mmask64 = 0x1111_1111_1111_1111 * ((1 << left) - 1);
                 #[expect(clippy::cast_possible_truncation, reason = "of half as many lanes")]
                 let are_wide = are as __mmask32;
-                let low = _mm512_set1_epi16(0x7f);
-                let slots = [0, 2].map(|i| {
-                    let [a, b] = [states[i], states[i + 1]].map(|x| _mm512_and_si512(x, low));
-                    _mm512_packus_epi16(a, b)
-                });
-                let parts = [0, 2].map(|i| {
-                    let [a, b] = [states[i], states[i + 1]].map(|x| _mm512_srli_epi16::<7>(x));
-                    let high = _mm512_packus_epi16(a, b);
-                    [1, 2, 4].map(|bit| _mm512_test_epi8_mask(high, _mm512_set1_epi8(bit)))
-                });
+                let (mut slots, mut parts) = ([zero; PAIRS], [[0; 3]; PAIRS]);
+                for pair in 0..PAIRS {
+                    let (a, b) = (states[2 * pair], states[2 * pair + 1]);
+                    slots[pair] = low_parts(a, b);
+                    parts[pair] = which_parts(a, b);
+                }
                 let symbols = look_up::<PARTS>(&table.symbols, slots, parts);
                 if OFFSETS {
-                    let parts = symbols.map(|x| [_mm512_movepi8_mask(x); 3]);
+                    let mut parts = [[0; 3]; PAIRS];
+                    for pair in 0..PAIRS {
+                        parts[pair][0] = _mm512_movepi8_mask(symbols[pair]);
+                    }
                     let widths = look_up::<2>(&table.widths, symbols, parts);
                     for pair in 0..PAIRS {
                         let widths = $kept!(_mm512_maskz_mov_epi8, are, widths[pair]);
@@ -242,6 +244,26 @@ unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
             page.offset_bits = offsets[lane / 2 * 4 + vector % 2 * 2 + lane % 2] as usize;
         }
     }
+}
+
+/// Places of slots within 128 of them.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn low_parts(a: __m512i, b: __m512i) -> __m512i {
+    let low = _mm512_set1_epi16(0x7f);
+    _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low))
+}
+
+/// Bits of the number of the 128 that they are among. What lies above a state is no bit of these.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn which_parts(a: __m512i, b: __m512i) -> [__mmask64; 3] {
+    let high = _mm512_packus_epi16(_mm512_srli_epi16::<7>(a), _mm512_srli_epi16::<7>(b));
+    [
+        _mm512_test_epi8_mask(high, _mm512_set1_epi8(1)),
+        _mm512_test_epi8_mask(high, _mm512_set1_epi8(2)),
+        _mm512_test_epi8_mask(high, _mm512_set1_epi8(4)),
+    ]
 }
 
 /// In each byte of 64 bits its first one.

@@ -72,7 +72,7 @@ impl<L: Latent> Scratch<L> {
         let room = |wanted: bool| if wanted { n.min(BATCH_N) } else { 0 };
         let is_dict = matches!(tables.primary, Primary::Indices(_));
         Self {
-            room: tables.kept.room(),
+            room: tables.kept.room(Room::new),
             lookbacks: vec![0; room(tables.delta.is_some())],
             indices: vec![0; room(is_dict)],
         }

@@ -1,50 +1,65 @@
-//! Pages of one chunk side by side: batch after batch, the codes of all of them are walked at once.
+//! Pages of one chunk side by side: the codes of all of them are walked at once, batch after batch; then each page is
+//! unpacked by itself.
 //!
-//! Whatever is wrong is told by the way for single pages: here it is only found out, and the caller's memory is put
-//! back as it was.
+//! So where pages end is known before any number is written. Whatever is wrong is told by the way for single pages:
+//! here it is only found out, and the page's memory is put back as it was.
 
 use super::batch::LOOKAHEAD;
 use super::chunk::ChunkTables;
 use super::join::Join;
 use super::page::Decoders;
 use super::table::Table;
-use super::variable::VariableDecoder;
 use crate::bits::reader::BitReader;
 use crate::number::{Latent, Number};
-use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::mode::ModePayload;
+use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
 use latens_kernels::tans::{self, PAGES, PageCodes, PagePlace, Stream, WINDOW};
 
 /// Fewer pages than so many take longer side by side than one by one.
 const FEWEST: usize = 12;
-/// Most numbers of a page, and most bytes: longer ones are decoded as fast by themselves.
-const MOST_N: usize = 1 << 13;
+/// Most numbers of a page, and most bytes: codes of longer ones pass the second cache.
+const MOST_N: usize = 1 << 12;
 const MOST_BYTES: usize = 1 << 14;
 
 /// A page's bytes, behind which others may follow, and where its numbers go.
 pub(crate) type Page<'s, 'd, T> = (&'s [u8], &'d mut [T]);
 
 /// Room for pages that are decoded at once.
+#[derive(Debug)]
 pub(crate) struct SideBySide<L> {
     /// Those of all pages, and room behind them.
     bytes: Vec<u8>,
-    /// What pages are written over.
+    /// What a page is written over.
     before: Vec<L>,
-    delta: Codes,
-    primary: Codes,
-    secondary: Codes,
-    lookbacks: [u32; BATCH_N],
-    indices: [u32; BATCH_N],
-    room: Box<tans::Room<L>>,
+    walked: Walked,
+    batch: Batch<L>,
+}
+
+/// Codes of each batch, as far as the chunk has such.
+#[derive(Debug, Default)]
+struct Walked {
+    delta: Vec<Codes>,
+    primary: Vec<Codes>,
+    secondary: Vec<Codes>,
 }
 
 /// What has been walked of a variable.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Codes {
     codes: PageCodes,
     places: [PagePlace; PAGES],
+}
+
+/// Latents of a batch of a page.
+#[derive(Debug)]
+struct Batch<L> {
+    lookbacks: [u32; BATCH_N],
+    indices: [u32; BATCH_N],
+    room: Box<tans::Room<L>>,
 }
 
 /// Where pages stand.
@@ -54,17 +69,33 @@ struct Bits {
     ends: [usize; PAGES],
 }
 
+/// How many latents of a batch are stored.
+struct Stored {
+    n: usize,
+    /// Of variables with deltas.
+    with_deltas: usize,
+    secondary: usize,
+}
+
+impl Stored {
+    /// Of the first batch of those that `left` numbers make.
+    fn of<L: Latent>(tables: &ChunkTables<L>, left: usize) -> Self {
+        let delta = &tables.meta.delta;
+        let n = left.min(BATCH_N);
+        let with_deltas = n.min(left.saturating_sub(delta.state_n()));
+        let secondary = if delta.covers_secondary() { with_deltas } else { n };
+        Self { n, with_deltas, secondary }
+    }
+}
+
 impl<L: Latent> SideBySide<L> {
     pub(crate) fn new() -> Box<Self> {
+        let (lookbacks, indices, room) = ([0; BATCH_N], [0; BATCH_N], tans::Room::new());
         Box::new(Self {
             bytes: Vec::new(),
             before: Vec::new(),
-            delta: Codes::default(),
-            primary: Codes::default(),
-            secondary: Codes::default(),
-            lookbacks: [0; BATCH_N],
-            indices: [0; BATCH_N],
-            room: tans::Room::new(),
+            walked: Walked::default(),
+            batch: Batch { lookbacks, indices, room },
         })
     }
 
@@ -87,142 +118,181 @@ impl<L: Latent> SideBySide<L> {
         can_be.then_some(count)
     }
 
-    /// Decodes the pages, as many as [`SideBySide::count`] says at most, and adds how many bytes each takes to `sizes`.
-    /// `None` where anything is wrong: then nothing has changed.
+    /// Decodes the pages, as many as [`SideBySide::count`] says at most, and adds how many bytes each takes to `sizes`:
+    /// of all that come before one with which anything is wrong. No others have changed.
     pub(crate) fn decode<T: Number<L = L>>(
         &mut self,
         tables: &ChunkTables<L>,
         pages: &mut [Page<'_, '_, T>],
         sizes: &mut Vec<usize>,
-    ) -> Option<()> {
-        let known = sizes.len();
-        self.before.clear();
-        for (_, dst) in &mut *pages {
-            self.before.extend_from_slice(T::bits_mut(dst));
-        }
-        let done = self.read(tables, pages, sizes);
-        if done.is_none() {
-            sizes.truncate(known);
-            let mut before = &*self.before;
-            for (_, dst) in pages {
-                let (own, others) = before.split_at(dst.len());
-                T::bits_mut(dst).copy_from_slice(own);
-                before = others;
+    ) {
+        let Some((mut decoders, ends)) = self.walk(tables, pages) else { return };
+        let mode = &tables.meta.mode;
+        let can_fail = matches!(tables.meta.delta, DeltaPayload::Lookback { .. })
+            || !matches!(mode, ModePayload::Classic);
+        let Self { bytes, before, walked, batch } = self;
+        for (i, ((src, dst), page)) in pages.iter_mut().zip(&mut decoders).enumerate() {
+            let mut r = BitReader::new(src, ends[i]);
+            if r.align("a page").is_err() {
+                return;
             }
+            let bits = T::bits_mut(dst);
+            if can_fail {
+                before.clear();
+                before.extend_from_slice(bits);
+            }
+            let mut left = bits.len();
+            let is_sound = bits.chunks_mut(BATCH_N).enumerate().all(|(number, bits)| {
+                let at = At { walked, batch: number, page: i, left };
+                left -= bits.len();
+                batch.decode(tables, at, page, bytes, Place { map: T::MAP, bits }).is_some()
+            });
+            if !is_sound {
+                bits.copy_from_slice(before);
+                return;
+            }
+            sizes.push(r.bit() / 8);
         }
-        done
     }
 
-    fn read<T: Number<L = L>>(
+    /// Reads the metadata of all pages and walks over all of their codes; where their bits end. `None` where pages end before.
+    fn walk<T: Number<L = L>>(
         &mut self,
         tables: &ChunkTables<L>,
-        pages: &mut [Page<'_, '_, T>],
-        sizes: &mut Vec<usize>,
-    ) -> Option<()> {
+        pages: &[Page<'_, '_, T>],
+    ) -> Option<(Vec<Decoders<L>>, [usize; PAGES])> {
         let n = pages.first()?.1.len();
+        let batches = n.div_ceil(BATCH_N);
+        let Self { bytes, walked, .. } = self;
+        let constant = tables.constant();
+        let second = tables.secondary.as_ref().filter(|_| constant.is_none());
+        walked.make_room(batches, tables.delta.is_some(), second.is_some());
         let mut bits = Bits { at: [0; PAGES], ends: [0; PAGES] };
         let mut starts = [0; PAGES];
         let mut decoders = Vec::with_capacity(pages.len());
-        self.bytes.clear();
+        let len = pages.iter().map(|(src, _)| src.len()).sum::<usize>() + LOOKAHEAD;
+        if bytes.len() < len {
+            bytes.resize(len, 0);
+        }
+        let mut start = 0;
         for (i, (src, _)) in pages.iter().enumerate() {
             let mut r = BitReader::new(src, 0);
             let mut page = Decoders::read(&mut r, tables).ok()?;
-            starts[i] = 8 * self.bytes.len();
-            bits.at[i] = starts[i] + r.bit();
-            bits.ends[i] = starts[i] + 8 * src.len();
-            self.bytes.extend_from_slice(src);
-            if let Some(delta) = &mut page.delta {
-                self.delta.places[i].states = *delta.slots();
-            }
-            self.primary.places[i].states = match &mut page.primary {
-                Primary::Latents(primary) => *primary.slots(),
-                Primary::Indices(primary) => *primary.slots(),
+            bytes[start..start + src.len()].copy_from_slice(src);
+            starts[i] = 8 * start;
+            start += src.len();
+            (bits.at[i], bits.ends[i]) = (starts[i] + r.bit(), 8 * start);
+            let set = |codes: &mut [Codes], slots: Option<&[u32; LANES]>| {
+                if let (Some(codes), Some(slots)) = (codes.first_mut(), slots) {
+                    codes.places[i].states = *slots;
+                }
             };
-            if let Some(secondary) = &mut page.secondary {
-                self.secondary.places[i].states = *secondary.slots();
-            }
+            set(&mut walked.delta, page.delta.as_mut().map(|of| &*of.slots()));
+            set(&mut walked.primary, match &mut page.primary {
+                Primary::Latents(primary) => Some(primary.slots()),
+                Primary::Indices(primary) => Some(primary.slots()),
+            });
+            set(&mut walked.secondary, page.secondary.as_mut().map(|of| &*of.slots()));
             decoders.push(page);
         }
         // The others go with the first one.
         for i in pages.len()..PAGES {
             (bits.at[i], bits.ends[i]) = (bits.at[0], bits.ends[0]);
-            for codes in [&mut self.delta, &mut self.primary, &mut self.secondary] {
-                codes.places[i].states = codes.places[0].states;
+            for codes in [&mut walked.delta, &mut walked.primary, &mut walked.secondary] {
+                if let Some(codes) = codes.first_mut() {
+                    codes.places[i].states = codes.places[0].states;
+                }
             }
         }
-        self.bytes.resize(self.bytes.len() + LOOKAHEAD, 0);
-        for start in (0..n).step_by(BATCH_N) {
-            self.batch(tables, pages, &mut decoders, start, &mut bits)?;
+        for at in 0..batches {
+            let stored = Stored::of(tables, n - at * BATCH_N);
+            if let Some(table) = &tables.delta {
+                walk(&mut walked.delta, at, table, bytes, stored.with_deltas, &mut bits)?;
+            }
+            let (primary, n) = (&mut walked.primary, stored.with_deltas);
+            match &tables.primary {
+                Primary::Latents(table) => walk(primary, at, table, bytes, n, &mut bits)?,
+                Primary::Indices(table) => walk(primary, at, table, bytes, n, &mut bits)?,
+            }
+            if let Some(table) = second {
+                walk(&mut walked.secondary, at, table, bytes, stored.secondary, &mut bits)?;
+            }
         }
-        for (i, (src, _)) in pages.iter().enumerate() {
-            let mut r = BitReader::new(src, bits.at[i] - starts[i]);
-            r.align("a page").ok()?;
-            sizes.push(r.bit() / 8);
+        for (at, start) in bits.at.iter_mut().zip(starts).take(pages.len()) {
+            *at -= start;
         }
-        Some(())
+        Some((decoders, bits.at))
     }
+}
 
-    /// The batch of each page that begins with number `start`.
-    fn batch<T: Number<L = L>>(
+impl Walked {
+    /// Room for so many batches, of variables that there are.
+    fn make_room(&mut self, batches: usize, has_delta: bool, has_secondary: bool) {
+        let make = |all: &mut Vec<Codes>, are_wanted: bool| {
+            if are_wanted && all.len() < batches {
+                all.resize_with(batches, Codes::default);
+            }
+        };
+        make(&mut self.delta, has_delta);
+        make(&mut self.primary, true);
+        make(&mut self.secondary, has_secondary);
+    }
+}
+
+/// A batch of a page whose codes have been walked.
+struct At<'a> {
+    walked: &'a Walked,
+    batch: usize,
+    page: usize,
+    /// Numbers of the page from it on.
+    left: usize,
+}
+
+impl<L: Latent> Batch<L> {
+    /// Decodes it; `None` where it is not sound.
+    fn decode(
         &mut self,
         tables: &ChunkTables<L>,
-        pages: &mut [Page<'_, '_, T>],
-        decoders: &mut [Decoders<L>],
-        start: usize,
-        bits: &mut Bits,
+        At { walked, batch, page, left }: At<'_>,
+        decoders: &mut Decoders<L>,
+        bytes: &[u8],
+        place: Place<'_, L>,
     ) -> Option<()> {
-        let left = pages.first()?.1.len() - start;
-        let n = left.min(BATCH_N);
-        let with_deltas = n.min(left.saturating_sub(tables.meta.delta.state_n()));
-        let Self { bytes, delta, primary, secondary, lookbacks, indices, room, .. } = self;
-        if let Some(table) = &tables.delta {
-            delta.walk(table, bytes, with_deltas, bits)?;
-        }
-        match &tables.primary {
-            Primary::Latents(table) => primary.walk(table, bytes, with_deltas, bits)?,
-            Primary::Indices(table) => primary.walk(table, bytes, with_deltas, bits)?,
-        }
-        let constant = tables.constant();
-        let second = tables.secondary.as_ref().filter(|_| constant.is_none());
-        let second_n = if tables.meta.delta.covers_secondary() { with_deltas } else { n };
-        if let Some(table) = second {
-            secondary.walk(table, bytes, second_n, bits)?;
-        }
-        let lookbacks_n = if tables.delta.is_some() { with_deltas } else { 0 };
-        let lookbacks = &mut lookbacks[..lookbacks_n];
-        for (i, ((_, dst), page)) in pages.iter_mut().zip(decoders).enumerate() {
-            if let Some(table) = &tables.delta {
-                delta.unpack(table, bytes, i, lookbacks);
+        let Self { lookbacks, indices, room } = self;
+        let Stored { n, with_deltas, secondary } = Stored::of(tables, left);
+        let lookbacks = match &tables.delta {
+            Some(table) => {
+                let lookbacks = &mut lookbacks[..with_deltas];
+                walked.delta[batch].unpack(table, bytes, page, lookbacks);
+                &*lookbacks
             }
-            let latents = &mut room.primary[..n];
-            let indices = &mut indices[..n];
-            match (&tables.primary, &mut page.primary) {
-                (Primary::Latents(table), Primary::Latents(decoder)) => {
-                    primary.unpack(table, bytes, i, &mut latents[..with_deltas]);
-                    undo(decoder, lookbacks, with_deltas, latents)?;
-                }
-                (Primary::Indices(table), Primary::Indices(decoder)) => {
-                    primary.unpack(table, bytes, i, &mut indices[..with_deltas]);
-                    undo(decoder, lookbacks, with_deltas, indices)?;
-                }
-                _ => return None,
+            None => &[],
+        };
+        let (latents, indices) = (&mut room.primary[..n], &mut indices[..n]);
+        let codes = &walked.primary[batch];
+        match (&tables.primary, &mut decoders.primary) {
+            (Primary::Latents(table), Primary::Latents(decoder)) => {
+                codes.unpack(table, bytes, page, &mut latents[..with_deltas]);
+                decoder.undo(lookbacks, 0, with_deltas, latents).ok()?;
             }
-            let others = &mut room.secondary[..n];
-            let others = match (second, &mut page.secondary) {
-                (Some(table), Some(decoder)) => {
-                    secondary.unpack(table, bytes, i, &mut others[..second_n]);
-                    undo(decoder, lookbacks, second_n, others)?;
-                    Secondary::Latents(others)
-                }
-                _ => Secondary::Constant(constant.unwrap_or(L::ZERO)),
-            };
-            let bits = T::bits_mut(&mut dst[start..start + n]);
-            let place = Some(Place { map: T::MAP, bits });
-            let variables = Variables { primary: latents, secondary: others, place };
-            let join = Join { mode: &tables.meta.mode, indices, variables, values: true };
-            Present::in_use().run(join).ok()?;
+            (Primary::Indices(table), Primary::Indices(decoder)) => {
+                codes.unpack(table, bytes, page, &mut indices[..with_deltas]);
+                decoder.undo(lookbacks, 0, with_deltas, indices).ok()?;
+            }
+            _ => return None,
         }
-        Some(())
+        let second = match (&tables.secondary, &mut decoders.secondary, tables.constant()) {
+            (Some(table), Some(decoder), None) => {
+                let latents = &mut room.secondary[..n];
+                walked.secondary[batch].unpack(table, bytes, page, &mut latents[..secondary]);
+                decoder.undo(lookbacks, 0, secondary, latents).ok()?;
+                Secondary::Latents(latents)
+            }
+            (_, _, constant) => Secondary::Constant(constant.unwrap_or(L::ZERO)),
+        };
+        let variables = Variables { primary: latents, secondary: second, place: Some(place) };
+        let join = Join { mode: &tables.meta.mode, indices, variables, values: true };
+        Present::in_use().run(join).ok()
     }
 }
 
@@ -231,42 +301,39 @@ fn is_fast<L: Latent>(table: &Table<L>) -> bool {
     table.kernel().is_some_and(|kernel| kernel.single().is_some()) || table.pages().is_some()
 }
 
-fn undo<L: Latent>(
-    decoder: &mut VariableDecoder<L>,
-    lookbacks: &[u32],
-    stored: usize,
-    latents: &mut [L],
+/// Reads `n` codes of each page, batch `at`, and moves past their offsets. `None` where pages end before.
+fn walk<L: Latent>(
+    all: &mut [Codes],
+    at: usize,
+    table: &Table<L>,
+    bytes: &[u8],
+    n: usize,
+    bits: &mut Bits,
 ) -> Option<()> {
-    decoder.undo(lookbacks, 0, stored, latents).ok()
+    let (walked, rest) = all.split_at_mut(at);
+    let Codes { codes, places } = rest.first_mut()?;
+    if let Some(before) = walked.last() {
+        *places = before.places;
+    }
+    for (place, &at) in places.iter_mut().zip(&bits.at) {
+        place.bit = at;
+    }
+    if let Some((_, width)) = table.kernel()?.single() {
+        for place in &mut *places {
+            place.offset_bits = n * usize::from(width);
+        }
+    } else {
+        table.pages()?.walk(Present::in_use(), bytes, places, n, codes);
+    }
+    let mut are_whole = true;
+    for ((at, end), place) in bits.at.iter_mut().zip(&bits.ends).zip(places) {
+        *at = place.bit + place.offset_bits;
+        are_whole &= *at <= *end;
+    }
+    are_whole.then_some(())
 }
 
 impl Codes {
-    /// Reads `n` codes of each page, and moves past their offsets. `None` where pages end before.
-    fn walk<L: Latent>(
-        &mut self,
-        table: &Table<L>,
-        bytes: &[u8],
-        n: usize,
-        bits: &mut Bits,
-    ) -> Option<()> {
-        for (place, &at) in self.places.iter_mut().zip(&bits.at) {
-            place.bit = at;
-        }
-        if let Some((_, width)) = table.kernel()?.single() {
-            for place in &mut self.places {
-                place.offset_bits = n * usize::from(width);
-            }
-        } else {
-            table.pages()?.walk(Present::in_use(), bytes, &mut self.places, n, &mut self.codes);
-        }
-        let mut are_whole = true;
-        for ((at, end), place) in bits.at.iter_mut().zip(&bits.ends).zip(&self.places) {
-            *at = place.bit + place.offset_bits;
-            are_whole &= *at <= *end;
-        }
-        are_whole.then_some(())
-    }
-
     /// The latents of as many codes of a page as `dst` has room for.
     fn unpack<L: Latent>(&self, table: &Table<L>, bytes: &[u8], page: usize, dst: &mut [L]) {
         let PagePlace { bit, .. } = self.places[page];

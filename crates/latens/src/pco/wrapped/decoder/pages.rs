@@ -43,33 +43,50 @@ impl<T: Number> ChunkDecoder<T> {
     pub fn decode_pages(&self, pages: &mut [(&[u8], &mut [T])]) -> Result<Vec<usize>> {
         let mut sizes = Vec::with_capacity(pages.len());
         let mut room = None;
+        let result = self.decode_all(pages, &mut sizes, &mut room);
+        if let Some(room) = room {
+            self.tables.side_by_side.keep(room);
+        }
+        result.map(|()| sizes)
+    }
+
+    fn decode_all(
+        &self,
+        pages: &mut [(&[u8], &mut [T])],
+        sizes: &mut Vec<usize>,
+        room: &mut Option<Box<SideBySide<T::L>>>,
+    ) -> Result<()> {
+        let tables = &*self.tables;
         let mut done = 0;
         while sizes.len() < pages.len() {
             let first = sizes.len();
-            let rest = &mut pages[first..];
-            let count = match SideBySide::count(&self.tables, rest) {
-                Some(count) if self.is_allowed(rest[0].1.len()) => {
-                    let room = room.get_or_insert_with(SideBySide::new);
-                    if room.decode(&self.tables, &mut rest[..count], &mut sizes).is_some() {
-                        let numbers = (count * rest[0].1.len()) as u64;
-                        done += numbers;
-                        self.watch.done(numbers).map_err(|e| e.after_values(done))?;
-                        continue;
-                    }
-                    count
+            let (_, rest) = pages.split_at_mut(first);
+            let mut one_by_one = 1;
+            if let Some(count) = SideBySide::count(tables, rest)
+                && self.is_allowed(rest[0].1.len())
+            {
+                let room = room.get_or_insert_with(|| tables.side_by_side.room(SideBySide::new));
+                room.decode(tables, &mut rest[..count], sizes);
+                let decoded = sizes.len() - first;
+                let numbers = (decoded * rest[0].1.len()) as u64;
+                done += numbers;
+                if decoded > 0 {
+                    self.watch.done(numbers).map_err(|e| e.after_values(done))?;
                 }
-                _ => 1,
-            };
-            for (i, (src, dst)) in rest[..count].iter_mut().enumerate() {
+                one_by_one = count - decoded;
+            }
+            for _ in 0..one_by_one {
+                let number = sizes.len();
+                let (src, dst) = &mut pages[number];
                 let size = self.decode_page(src, dst).map_err(|e: Error| {
                     let before = done + e.values_before().unwrap_or(0);
-                    e.within(format!("page {}", first + i)).after_values(before)
+                    e.within(format!("page {number}")).after_values(before)
                 })?;
                 sizes.push(size);
                 done += dst.len() as u64;
             }
         }
-        Ok(sizes)
+        Ok(())
     }
 
     /// Whether pages of `n` numbers are within the limits, and a watch need not be told of them in pieces.
