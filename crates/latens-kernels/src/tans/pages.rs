@@ -106,9 +106,7 @@ impl<L: Latent> PageTable<L> {
     /// The same for any instruction set.
     pub(super) fn any(table: &Table<L>) -> Option<Box<Self>> {
         let slots = table.nodes.len();
-        if table.single.is_some()
-            || slots > MOST_SLOTS
-            || table.max_offset_bits > MOST_OFFSET_BITS
+        if table.single.is_some() || slots > MOST_SLOTS || table.max_offset_bits > MOST_OFFSET_BITS
         {
             return None;
         }
@@ -216,7 +214,8 @@ impl<L: Latent> PageTable<L> {
                 page.offset_bits += usize::from(width);
                 let next = u16::from_le_bytes(self.next.each_ref().map(|plane| plane.0[slot]));
                 let count = next >> COUNT_AT;
-                let word = bytes[page.bit / 8..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+                let word =
+                    bytes[page.bit / 8..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
                 let low = word >> (page.bit % 8) & ((1 << count) - 1);
                 page.states[lane] = u32::from(next & ((1 << COUNT_AT) - 1)) + low;
                 page.bit += usize::from(count);
@@ -247,17 +246,11 @@ impl<L: Latent> PageTable<L> {
         }
     }
 
-    fn unpack_one_by_one(
-        &self,
-        codes: &PageCodes,
-        page: usize,
-        stream: Stream<'_>,
-        dst: &mut [L],
-    ) {
+    fn unpack_one_by_one(&self, codes: &PageCodes, page: usize, stream: Stream<'_>, dst: &mut [L]) {
         let mut bit = stream.bit;
         for (i, x) in dst.iter_mut().enumerate() {
-            let [symbol, width] = [&codes.symbols, &codes.widths]
-                .map(|of| of[i / TOGETHER][page][i % TOGETHER]);
+            let [symbol, width] =
+                [&codes.symbols, &codes.widths].map(|of| of[i / TOGETHER][page][i % TOGETHER]);
             let [low, high] = self.lowers.each_ref().map(|of| of.0[usize::from(symbol)]);
             let lower = u64::from(low) | u64::from(high) << 32;
             let bytes: [u8; 16] = *stream.bytes[bit / 8..].first_chunk().unwrap_or(&[0; 16]);
@@ -285,7 +278,6 @@ impl Known {
     /// None where there are too many.
     fn number(&mut self, node: Node) -> Option<u8> {
         let key = u64::from(node.payload()) << 8 | u64::from(node.offset_bits());
-        #[expect(clippy::cast_possible_truncation, reason = "ten bits")]
         let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
         loop {
             match self.places[at] {

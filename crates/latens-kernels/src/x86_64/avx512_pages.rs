@@ -10,7 +10,9 @@
 mod unpack;
 
 use crate::latent::Latent;
-use crate::tans::pages::{COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, TOGETHER};
+use crate::tans::pages::{
+    COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, TOGETHER,
+};
 use std::arch::x86_64::*;
 use std::ptr;
 
@@ -141,7 +143,8 @@ unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
     let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
     macro_rules! sixteen {
         ($sixteen:expr, |$step:ident| $left:expr, $kept:ident) => {{
-            let (mut all_symbols, mut all_widths) = ([[zero; STEPS]; PAIRS], [[zero; STEPS]; PAIRS]);
+            let (mut all_symbols, mut all_widths) =
+                ([[zero; STEPS]; PAIRS], [[zero; STEPS]; PAIRS]);
             for $step in 0..STEPS {
                 let left: u32 = $left;
                 // Which of each four codes there are, in lanes of 8 and 16 bits.
@@ -181,7 +184,8 @@ unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
                     let counts = _mm512_srli_epi16::<COUNT_AT>(next);
                     let counts = $kept!(_mm512_maskz_mov_epi16, are_wide, counts);
                     // In each byte of a lane the bits before it, and eight more in the upper one.
-                    let before = _mm512_mullo_epi64(counts, _mm512_set1_epi64(0x0101_0101_0101_0000));
+                    let before =
+                        _mm512_mullo_epi64(counts, _mm512_set1_epi64(0x0101_0101_0101_0000));
                     let bit = _mm512_and_si512(places[vector], _mm512_set1_epi64(7));
                     let bit = _mm512_shuffle_epi8(bit, first_bytes());
                     let bit = _mm512_add_epi8(bit, _mm512_set1_epi16(0x0800));

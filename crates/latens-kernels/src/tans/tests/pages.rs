@@ -10,8 +10,12 @@ type Case = (u32, u32, u64, u32, usize, u64);
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut seed = 0;
-    for (log, symbols) in [(1, 2), (5, 20), (7, 33), (7, 128), (8, 65), (8, 34), (9, 250), (10, 256), (10, 3)] {
-        for (most, shift) in [(0, 0), (7, 0), (31, 0), (32, 0), (63, 0), (20, 56), (63, 50), (0, 56)] {
+    for (log, symbols) in
+        [(1, 2), (5, 20), (7, 33), (7, 128), (8, 65), (8, 34), (9, 250), (10, 256), (10, 3)]
+    {
+        for (most, shift) in
+            [(0, 0), (7, 0), (31, 0), (32, 0), (63, 0), (20, 56), (63, 50), (0, 56)]
+        {
             for n in [256, 255, 254, 249, 1, 4, 18, 0] {
                 seed += 1;
                 cases.push((log, symbols, most, shift, n, seed));

@@ -87,7 +87,8 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
                 bit += total(widths);
             }
             if L::WIDTH == 64 {
-                let wide = halves(sum).map(|half| _mm512_add_epi64(_mm512_cvtepu32_epi64(half), least));
+                let wide =
+                    halves(sum).map(|half| _mm512_add_epi64(_mm512_cvtepu32_epi64(half), least));
                 // SAFETY: as many latents as the mask says.
                 unsafe { store_wide(dst, wide, are) };
             } else {
@@ -185,7 +186,8 @@ unsafe fn short_offsets(widths: __m128i, bytes: *const u8, bit: usize) -> __m512
     };
     let [a, b, c, d] = [0, 1, 2, 3].map(own);
     let own = _mm512_set_epi32(
-        d[0], d[1], d[2], d[3], c[0], c[1], c[2], c[3], b[0], b[1], b[2], b[3], a[0], a[1], a[2], a[3],
+        d[0], d[1], d[2], d[3], c[0], c[1], c[2], c[3], b[0], b[1], b[2], b[3], a[0], a[1], a[2],
+        a[3],
     );
     // And the sums of the fours before.
     let [a, b, c, d] = [0x8080_8080, 0x8080_8000, 0x8080_0400, 0x8008_0400].map(|x: u32| x as i32);

@@ -109,8 +109,8 @@ impl<L: Latent> SideBySide<L> {
         let count = pages.iter().take(PAGES).take_while(fit).count();
         let can_be = (FEWEST..=PAGES).contains(&count)
             && (BATCH_N / 2..=MOST_N).contains(&n)
-            && tables.delta.as_ref().is_none_or(|table| is_fast(table))
-            && tables.secondary.as_ref().is_none_or(|table| is_fast(table))
+            && tables.delta.as_ref().is_none_or(is_fast)
+            && tables.secondary.as_ref().is_none_or(is_fast)
             && match &tables.primary {
                 Primary::Latents(table) => is_fast(table),
                 Primary::Indices(table) => is_fast(table),
@@ -188,10 +188,13 @@ impl<L: Latent> SideBySide<L> {
                 }
             };
             set(&mut walked.delta, page.delta.as_mut().map(|of| &*of.slots()));
-            set(&mut walked.primary, match &mut page.primary {
-                Primary::Latents(primary) => Some(primary.slots()),
-                Primary::Indices(primary) => Some(primary.slots()),
-            });
+            set(
+                &mut walked.primary,
+                match &mut page.primary {
+                    Primary::Latents(primary) => Some(primary.slots()),
+                    Primary::Indices(primary) => Some(primary.slots()),
+                },
+            );
             set(&mut walked.secondary, page.secondary.as_mut().map(|of| &*of.slots()));
             decoders.push(page);
         }
