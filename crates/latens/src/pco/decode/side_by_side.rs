@@ -2,7 +2,7 @@
 //! unpacked by itself.
 //!
 //! So where pages end is known before any number is written. Whatever is wrong is told by the way for single pages:
-//! here it is only found out, and the page's memory is put back as it was.
+//! here it is only found out, and of that page no batch is written but those before it.
 
 use super::batch::LOOKAHEAD;
 use super::chunk::ChunkTables;
@@ -12,8 +12,6 @@ use super::table::Table;
 use crate::bits::reader::BitReader;
 use crate::number::{Latent, Number};
 use crate::pco::layout::chunk_meta::Primary;
-use crate::pco::layout::delta::DeltaPayload;
-use crate::pco::layout::mode::ModePayload;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
@@ -33,8 +31,6 @@ pub(crate) type Page<'s, 'd, T> = (&'s [u8], &'d mut [T]);
 pub(crate) struct SideBySide<L> {
     /// Those of all pages, and room behind them.
     bytes: Vec<u8>,
-    /// What a page is written over.
-    before: Vec<L>,
     walked: Walked,
     batch: Batch<L>,
 }
@@ -93,7 +89,6 @@ impl<L: Latent> SideBySide<L> {
         let (lookbacks, indices, room) = ([0; BATCH_N], [0; BATCH_N], tans::Room::new());
         Box::new(Self {
             bytes: Vec::new(),
-            before: Vec::new(),
             walked: Walked::default(),
             batch: Batch { lookbacks, indices, room },
         })
@@ -119,7 +114,8 @@ impl<L: Latent> SideBySide<L> {
     }
 
     /// Decodes the pages, as many as [`SideBySide::count`] says at most, and adds how many bytes each takes to `sizes`:
-    /// of all that come before one with which anything is wrong. No others have changed.
+    /// of all that come before one with which anything is wrong. Of that one right numbers may have been written, behind it
+    /// nothing has changed.
     pub(crate) fn decode<T: Number<L = L>>(
         &mut self,
         tables: &ChunkTables<L>,
@@ -127,20 +123,13 @@ impl<L: Latent> SideBySide<L> {
         sizes: &mut Vec<usize>,
     ) {
         let Some((mut decoders, ends)) = self.walk(tables, pages) else { return };
-        let mode = &tables.meta.mode;
-        let can_fail = matches!(tables.meta.delta, DeltaPayload::Lookback { .. })
-            || !matches!(mode, ModePayload::Classic);
-        let Self { bytes, before, walked, batch } = self;
+        let Self { bytes, walked, batch } = self;
         for (i, ((src, dst), page)) in pages.iter_mut().zip(&mut decoders).enumerate() {
             let mut r = BitReader::new(src, ends[i]);
             if r.align("a page").is_err() {
                 return;
             }
             let bits = T::bits_mut(dst);
-            if can_fail {
-                before.clear();
-                before.extend_from_slice(bits);
-            }
             let mut left = bits.len();
             let is_sound = bits.chunks_mut(BATCH_N).enumerate().all(|(number, bits)| {
                 let at = At { walked, batch: number, page: i, left };
@@ -148,7 +137,6 @@ impl<L: Latent> SideBySide<L> {
                 batch.decode(tables, at, page, bytes, Place { map: T::MAP, bits }).is_some()
             });
             if !is_sound {
-                bits.copy_from_slice(before);
                 return;
             }
             sizes.push(r.bit() / 8);
