@@ -106,6 +106,9 @@ class ChunkDecoder:
         self, page: _Octets, n: int, progress: _Progress
     ) -> tuple[_Array, int]: ...
     def page_into(self, page: _Octets, out: _Array, progress: _Progress) -> int: ...
+    def pages_into(
+        self, pages: list[_Octets], lens: list[int], out: _Array, progress: _Progress
+    ) -> list[int]: ...
 
 def dbp_encode(
     array: _Array,

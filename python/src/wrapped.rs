@@ -170,6 +170,13 @@ trait AnyDecoder: Send + Sync {
         n: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, usize)>;
+    fn pages_into(
+        &self,
+        pages: &[&[u8]],
+        lens: &[usize],
+        out: &Bound<'_, PyUntypedArray>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<usize>>;
 }
 
 impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
@@ -233,6 +240,32 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
         })?;
         Ok((from_vec(py, numbers), consumed))
     }
+
+    fn pages_into(
+        &self,
+        pages: &[&[u8]],
+        lens: &[usize],
+        out: &Bound<'_, PyUntypedArray>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<usize>> {
+        let mut held = writable::<T>(out)?;
+        let mut rest = held.as_slice_mut()?;
+        let n = rest.len();
+        let sum = lens.iter().try_fold(0usize, |sum, &len| sum.checked_add(len));
+        if pages.len() != lens.len() || sum != Some(n) {
+            let what = format!("the pages do not have the {n} numbers of out in all");
+            return lift(out.py(), Err(Error::invalid(what)));
+        }
+        let mut places = Vec::with_capacity(pages.len());
+        for (&page, &len) in pages.iter().zip(lens) {
+            let (own, others) = rest.split_at_mut(len);
+            places.push((page, own));
+            rest = others;
+        }
+        run(out.py(), progress, n as u64, |job| {
+            self.watched(&job.watch()).decode_pages(&mut places)
+        })
+    }
 }
 
 /// A chunk's metadata with its tables.
@@ -282,5 +315,16 @@ impl ChunkDecoder {
             return Ok(0);
         }
         self.decoder.page_into(page.as_slice()?, out, progress)
+    }
+
+    fn pages_into<'py>(
+        &self,
+        pages: Vec<Octets<'py>>,
+        lens: Vec<usize>,
+        out: &Bound<'py, PyUntypedArray>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<usize>> {
+        let pages = pages.iter().map(Octets::as_slice).collect::<PyResult<Vec<_>>>()?;
+        self.decoder.pages_into(&pages, &lens, out, progress)
     }
 }

@@ -185,6 +185,30 @@ def test_wrapped_parts():
         encoder.chunk(numbers, [1, 2])
 
 
+def test_wrapped_pages_in_one_call():
+    numbers = np.random.default_rng(3).integers(0, 999, 40_500).astype("u2")
+    lens = [1000] * 40 + [500]
+    encoder = wrapped.FileEncoder(level=4)
+    chunk = encoder.chunk(numbers, pages=lens)
+    pages = [chunk.page(i) for i in range(len(lens))]
+    decoder = wrapped.FileDecoder(encoder.header()).chunk(chunk.meta(), "u2")
+    back, told = np.empty_like(numbers), []
+    sizes = decoder.pages_into(pages, lens, back, progress=lambda done, total: told.append((done, total)))
+    assert sizes == [len(page) for page in pages] and np.array_equal(back, numbers)
+    assert told[-1] == (40_500, 40_500)
+    assert decoder.pages_into([], [], back[:0]) == []
+    for wrong in (lens[1:], [*lens[1:], 501], [*lens, 1]):
+        with pytest.raises(latens.InvalidArgumentError, match="numbers of out in all"):
+            decoder.pages_into(pages, wrong, back)
+    with pytest.raises(latens.InvalidArgumentError, match="overlap"):
+        decoder.pages_into([back.view("u1")[:9]], [back.size], back)
+    back[:] = 7
+    pages[33] = pages[33][:100]
+    with pytest.raises(latens.TruncatedError, match="page 33"):
+        decoder.pages_into(pages, lens, back)
+    assert np.array_equal(back[:33_000], numbers[:33_000]) and (back[34_000:] == 7).all()
+
+
 def test_progress_of_wrapped_parts():
     numbers, told = np.arange(1 << 20) % 977, []
 

@@ -21,7 +21,7 @@
 
 // The version of this interface: 65536 times a number that changes when programs must be built
 // anew, plus one that grows with what is added.
-#define LT_ABI_VERSION 4
+#define LT_ABI_VERSION 5
 
 // In `lt_error`: there is no such number.
 #define LT_NONE 18446744073709551615ull
@@ -658,6 +658,21 @@ enum lt_status lt_pco_chunk_decoder_page(const struct lt_pco_chunk_decoder *chun
                                          size_t n,
                                          size_t *consumed,
                                          struct lt_error *error);
+
+// Decodes `pages` pages, those at the starts of `srcs`, of `src_sizes` bytes, which have exactly `lens` numbers each: one behind
+// the other to `numbers`, which has room for all of these, `n`. Tells `consumed`, unless NULL, how many bytes each
+// takes. What lt_pco_chunk_decoder_page does page by page, in less time where a dozen or more short pages of as many numbers
+// each follow one another. After an error, which names its page, nothing behind the error's `values_before` numbers was
+// touched, and `consumed` is as it was.
+enum lt_status lt_pco_chunk_decoder_pages(const struct lt_pco_chunk_decoder *chunk,
+                                          const void *const *srcs,
+                                          const size_t *src_sizes,
+                                          const size_t *lens,
+                                          size_t pages,
+                                          void *numbers,
+                                          size_t n,
+                                          size_t *consumed,
+                                          struct lt_error *error);
 
 // Frees a chunk. NULL is no error.
 void lt_pco_chunk_decoder_free(struct lt_pco_chunk_decoder *chunk);

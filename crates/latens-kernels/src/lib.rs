@@ -86,6 +86,8 @@ mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_pack;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_pages;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_products;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_ranges;

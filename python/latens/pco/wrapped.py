@@ -14,8 +14,12 @@ end.
 >>> decoder = wrapped.FileDecoder(header).chunk(meta, "float64")
 >>> decoder.page(pages[1], 2000)[0]
 np.float64(10.0)
+>>> back = np.empty(3000)
+>>> decoder.pages_into(pages, [1000, 2000], back) == [len(page) for page in pages]
+True
 """
 
+from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 from .. import _arguments, _latens
@@ -108,6 +112,20 @@ class ChunkDecoder(_Chunk[_latens.ChunkDecoder]):
         held, room = octets(data), target(out)
         apart(held, room)
         return self._inner.page_into(held, room, progress)
+
+    def pages_into(
+        self, pages: Iterable[Any], lens: Iterable[int], out: Any, *, progress: Progress | None = None
+    ) -> list[int]:
+        """Decode pages of `lens` numbers, as many in all as `out` holds; returns the bytes that each takes.
+
+        Faster than one page at a time where a dozen or more short pages of as many numbers each follow one another.
+        """
+        held, numbers, room = [octets(page) for page in pages], list(lens), target(out)
+        for n in numbers:
+            _arguments.counts(n=n)
+        for page in held:
+            apart(page, room)
+        return self._inner.pages_into(held, numbers, room, progress)
 
 
 class FileDecoder:

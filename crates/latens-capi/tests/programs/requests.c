@@ -128,6 +128,7 @@ static void handles(void) {
     lt_pco_chunk_decoder *decoder = NULL;
     REFUSED(lt_pco_chunk_decoder_new(NULL, LT_TYPE_U32, "", 0, &decoder, &size, &error));
     REFUSED(lt_pco_chunk_decoder_page(NULL, "", 0, &number, 1, &size, &error));
+    REFUSED(lt_pco_chunk_decoder_pages(NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, &error));
     lt_pco_chunk_decoder_free(NULL);
     lt_pco_file_decoder_free(NULL);
     REFUSED(lt_wcodec_open(NULL, NULL, NULL, NULL, &error));

@@ -57,6 +57,31 @@ static void round_trip(uint32_t type, const char *mode, const char *delta) {
         free(back);
     }
 
+    /* All at once, and damaged: what comes before is right, what comes behind is as it was. */
+    const void *srcs[PAGES];
+    size_t sizes[PAGES], each[PAGES] = {0, 0, 0};
+    for (int i = 0; i < PAGES; i++) {
+        srcs[i] = pages[i].data;
+        sizes[i] = pages[i].size;
+    }
+    uint8_t *all = exactly(N * width);
+    OK(lt_pco_chunk_decoder_pages(decoder, srcs, sizes, lens, PAGES, all, N, each, &error));
+    CHECK(memcmp(all, numbers, N * width) == 0);
+    for (int i = 0; i < PAGES; i++) CHECK(each[i] == sizes[i]);
+    OK(lt_pco_chunk_decoder_pages(decoder, srcs, sizes, lens, PAGES, all, N, NULL, &error));
+    OK(lt_pco_chunk_decoder_pages(decoder, NULL, NULL, NULL, 0, NULL, 0, NULL, &error));
+    memset(all, 0x5a, N * width);
+    FAILS(LT_STATUS_INVALID_ARGUMENT,
+          lt_pco_chunk_decoder_pages(decoder, srcs, sizes, lens, PAGES, all, N - 1, NULL, &error));
+    FAILS(LT_STATUS_INVALID_ARGUMENT,
+          lt_pco_chunk_decoder_pages(decoder, NULL, sizes, lens, PAGES, all, N, NULL, &error));
+    sizes[2] = 0;
+    FAILS(LT_STATUS_TRUNCATED,
+          lt_pco_chunk_decoder_pages(decoder, srcs, sizes, lens, PAGES, all, N, NULL, &error));
+    CHECK(error.values_before == 1001 && memcmp(all, numbers, 1001 * width) == 0);
+    for (size_t i = 1001 * width; i < N * width; i++) CHECK(all[i] == 0x5a);
+    free(all);
+
     /* A page cut short: what was decoded before is right, what comes behind is as it was. */
     uint8_t *back = exactly(1000 * width);
     for (size_t size = 0; size < pages[0].size; size += 11) {

@@ -5,6 +5,7 @@ use super::table::Emitted;
 use super::*;
 use crate::dispatch::Simd;
 
+mod pages;
 mod pairs;
 mod row;
 

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::Latent;
-use crate::pco::decode::room::Kept;
+use crate::pco::decode::room::{Kept, Room};
+use crate::pco::decode::side_by_side::SideBySide;
 use crate::pco::decode::table::Table;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
@@ -16,7 +17,9 @@ pub(crate) struct ChunkTables<L> {
     pub(super) delta: Option<Table<u32>>,
     pub(super) primary: Primary<Table<L>, Table<u32>>,
     pub(super) secondary: Option<Table<L>>,
-    pub(super) kept: Kept<L>,
+    pub(super) kept: Kept<Room<L>>,
+    /// For pages side by side.
+    pub(crate) side_by_side: Kept<Box<SideBySide<L>>>,
 }
 
 /// What primary latents become without any of another variable.
@@ -76,6 +79,7 @@ impl<L: Latent> ChunkTables<L> {
             secondary: secondary.map(|v| Table::new(v, secondary_shift, workshop)).transpose()?,
             meta,
             kept: Kept::default(),
+            side_by_side: Kept::default(),
         })
     }
 

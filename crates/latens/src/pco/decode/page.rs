@@ -72,16 +72,24 @@ impl<L: Latent> Scratch<L> {
         let room = |wanted: bool| if wanted { n.min(BATCH_N) } else { 0 };
         let is_dict = matches!(tables.primary, Primary::Indices(_));
         Self {
-            room: tables.kept.room(),
+            room: tables.kept.room(Room::new),
             lookbacks: vec![0; room(tables.delta.is_some())],
             indices: vec![0; room(is_dict)],
         }
     }
 }
 
-impl<L: Latent> PageState<L> {
-    /// Reads the metadata of a page of `n` numbers.
-    pub(crate) fn read(r: &mut BitReader<'_>, tables: &ChunkTables<L>, n: usize) -> Result<Self> {
+/// The latent variables of a page.
+pub(super) struct Decoders<L> {
+    pub(super) delta: Option<VariableDecoder<u32>>,
+    pub(super) primary: Primary<VariableDecoder<L>, VariableDecoder<u32>>,
+    pub(super) secondary: Option<VariableDecoder<L>>,
+}
+
+impl<L: Latent> Decoders<L> {
+    /// Reads the metadata of a page.
+    #[inline]
+    pub(super) fn read(r: &mut BitReader<'_>, tables: &ChunkTables<L>) -> Result<Self> {
         let delta_payload = &tables.meta.delta;
         let delta = match &tables.delta {
             Some(table) => Some(VariableDecoder::read(r, table, None)?),
@@ -103,6 +111,14 @@ impl<L: Latent> PageState<L> {
             None => None,
         };
         r.align("the page metadata")?;
+        Ok(Self { delta, primary, secondary })
+    }
+}
+
+impl<L: Latent> PageState<L> {
+    /// Reads the metadata of a page of `n` numbers.
+    pub(crate) fn read(r: &mut BitReader<'_>, tables: &ChunkTables<L>, n: usize) -> Result<Self> {
+        let Decoders { delta, primary, secondary } = Decoders::read(r, tables)?;
         let scratch = Scratch::new(tables, n);
         Ok(Self {
             left: n,

@@ -13,35 +13,40 @@ pub(super) struct Room<L> {
     pub(super) page: Vec<u8>,
 }
 
+impl<L: Latent> Room<L> {
+    pub(super) fn new() -> Self {
+        Self { batch: tans::Room::new(), page: Vec::new() }
+    }
+}
+
 /// Room of pages that are done with, for those that come: no more than have been decoded at a time.
 #[derive(Debug)]
-pub(super) struct Kept<L>(Mutex<Vec<Room<L>>>);
+pub(crate) struct Kept<R>(Mutex<Vec<R>>);
 
-impl<L: Latent> Kept<L> {
-    /// Room for a page.
-    pub(super) fn room(&self) -> Room<L> {
-        let new = || Room { batch: tans::Room::new(), page: Vec::new() };
+impl<R> Kept<R> {
+    /// Room for a page, or for pages.
+    pub(crate) fn room(&self, new: impl FnOnce() -> R) -> R {
         self.change(Vec::pop).unwrap_or_else(new)
     }
 
-    /// Keeps the room of a page.
-    pub(super) fn keep(&self, room: Room<L>) {
+    /// Keeps it.
+    pub(crate) fn keep(&self, room: R) {
         self.change(|kept| kept.push(room));
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Vec<Room<L>>) -> R) -> R {
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<R>) -> T) -> T {
         // A list is sound whoever has panicked.
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl<L> Default for Kept<L> {
+impl<R> Default for Kept<R> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<L> Clone for Kept<L> {
+impl<R> Clone for Kept<R> {
     fn clone(&self) -> Self {
         Self::default()
     }

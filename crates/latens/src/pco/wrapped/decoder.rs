@@ -1,5 +1,7 @@
 //! Reading the parts of a wrapped file.
 
+mod pages;
+
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -67,6 +69,12 @@ pub struct ChunkDecoder<T: Number> {
 }
 
 impl<T: Number> ChunkDecoder<T> {
+    /// The same, by the same tables, whose pages tell `watch` of numbers, of 2^18 at most at once.
+    #[must_use]
+    pub fn watched(&self, watch: &Watch) -> Self {
+        Self { watch: watch.clone(), ..self.clone() }
+    }
+
     /// How numbers split into latents.
     pub fn mode(&self) -> Mode {
         Mode::of(&self.tables.meta.mode, T::TYPE)
@@ -237,5 +245,7 @@ impl<T: Number> PageDecoder<'_, T> {
     }
 }
 
+#[cfg(test)]
+mod pages_tests;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,295 @@
+//! Many pages side by side: their codes are walked at once, each page's offsets are added by themselves.
+//!
+//! A walk waits for itself: a state is known once its predecessor's bits are, and where these lie once the counts of
+//! those before are. Pages do not wait for each other, so that four states of eight pages fill a vector, and
+//! tables of a few hundred slots are looked up by permutations.
+
+use super::slot::{Lowers, Node};
+use super::stream::{BATCH, LANES, SLACK, WIDE_SLACK};
+use super::{Latent, Stream, Table};
+use crate::dispatch::{Present, Simd};
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::avx512_pages;
+
+/// Pages that are walked at once.
+pub const PAGES: usize = 32;
+/// log2 of the largest table that is taken.
+const MOST_LOG: u32 = 10;
+pub(crate) const MOST_SLOTS: usize = 1 << MOST_LOG;
+/// Bits of a slot's entry below the count of bits that lead to the next one.
+pub(crate) const COUNT_AT: u32 = MOST_LOG;
+/// Symbols at most: a byte says which one.
+pub(crate) const MOST_SYMBOLS: usize = 256;
+/// Codes of a page that lie one behind the other.
+pub(crate) const TOGETHER: usize = 16;
+/// Most bits of an offset.
+const MOST_OFFSET_BITS: u8 = 63;
+/// Most bits of an offset that comes in a lane of 32 bits.
+const SHORT: u8 = 31;
+
+/// Bytes by slot, or by symbol.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Plane(pub(crate) [u8; MOST_SLOTS]);
+
+/// Halves of lower bounds by symbol.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Bounds(pub(crate) [u32; MOST_SYMBOLS]);
+
+/// A table whose slots are few enough, byte by byte.
+#[derive(Clone, Debug)]
+pub struct PageTable<L> {
+    /// The next slot if all bits read are zero, and from [`COUNT_AT`] on how many there are: low and high bytes.
+    pub(crate) next: [Plane; 2],
+    pub(crate) symbols: Plane,
+    /// Of offsets, by symbol.
+    pub(crate) widths: Plane,
+    /// Lower bounds less `least`: low and high halves.
+    pub(crate) lowers: [Bounds; 2],
+    pub(crate) least: L,
+    pub(crate) log: usize,
+    pub(crate) symbol_count: usize,
+    max_bits: u8,
+    max_offset_bits: u8,
+    pub(crate) kind: Kind,
+}
+
+/// How latents are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Of lower bounds alone, low halves of which say all.
+    Bounds,
+    /// Less the least bound they fit lanes of 32 bits, and so do offsets, to 31 bits.
+    Short,
+    /// Low halves of bounds say all.
+    Near,
+    Far,
+}
+
+/// The codes of a batch of each page: which symbols, and how many bits their offsets have. Sixteen codes of a page lie
+/// one behind the other, and behind them those of the next one.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct PageCodes {
+    pub(crate) symbols: [[[u8; TOGETHER]; PAGES]; BATCH / TOGETHER],
+    pub(crate) widths: [[[u8; TOGETHER]; PAGES]; BATCH / TOGETHER],
+    n: usize,
+    max_offset_bits: u8,
+}
+
+impl Default for PageCodes {
+    fn default() -> Self {
+        let bytes = [[[0; TOGETHER]; PAGES]; BATCH / TOGETHER];
+        Self { symbols: bytes, widths: bytes, n: 0, max_offset_bits: 0 }
+    }
+}
+
+/// Where the walk over a page's codes stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PagePlace {
+    /// The next bit.
+    pub bit: usize,
+    /// Slots of the table.
+    pub states: [u32; LANES],
+    /// Bits that the offsets of the codes take that have been walked.
+    pub offset_bits: usize,
+}
+
+impl<L: Latent> PageTable<L> {
+    /// That of a table, where it pays: none where it has too many slots or too long offsets, or there is nothing to walk
+    /// over.
+    pub fn of(table: &Table<L>, present: Present) -> Option<Box<Self>> {
+        (present.simd() == Simd::Avx512).then(|| Self::any(table)).flatten()
+    }
+
+    /// The same for any instruction set.
+    pub(super) fn any(table: &Table<L>) -> Option<Box<Self>> {
+        let slots = table.nodes.len();
+        if table.single.is_some() || slots > MOST_SLOTS || table.max_offset_bits > MOST_OFFSET_BITS
+        {
+            return None;
+        }
+        let plane = || Plane([0; MOST_SLOTS]);
+        let bounds = || Bounds([0; MOST_SYMBOLS]);
+        let least = match table.lowers {
+            Lowers::Near(least) => least,
+            Lowers::Far(_) => L::default(),
+        };
+        let mut of = Box::new(Self {
+            next: [plane(), plane()],
+            widths: plane(),
+            symbols: plane(),
+            lowers: [bounds(), bounds()],
+            least,
+            log: slots.next_power_of_two().trailing_zeros() as usize,
+            symbol_count: 0,
+            max_bits: table.max_bits,
+            max_offset_bits: table.max_offset_bits,
+            kind: Kind::Bounds,
+        });
+        let mut greatest = 0;
+        let mut known = Known::new();
+        for (i, &node) in table.nodes.iter().enumerate() {
+            let (base, bits) = (node.base() & 0xffff, node.bits());
+            if base % (1 << bits) != 0 {
+                return None;
+            }
+            let [low, high, ..] = (base | bits << COUNT_AT).to_le_bytes();
+            (of.next[0].0[i], of.next[1].0[i]) = (low, high);
+            let symbol = known.number(node)?;
+            of.symbols.0[i] = symbol;
+            let symbol = usize::from(symbol);
+            #[expect(clippy::cast_possible_truncation, reason = "below 64, and halves")]
+            {
+                of.widths.0[symbol] = node.offset_bits() as u8;
+                let lower = match &table.lowers {
+                    Lowers::Near(_) => node.payload().into(),
+                    Lowers::Far(lowers) => lowers[node.payload() as usize].widen(),
+                };
+                of.lowers[0].0[symbol] = lower as u32;
+                of.lowers[1].0[symbol] = (lower >> 32) as u32;
+                greatest = greatest.max(lower.saturating_add((1 << node.offset_bits()) - 1));
+            }
+        }
+        of.symbol_count = known.count;
+        let fits = L::WIDTH <= 32 || greatest <= u32::MAX.into();
+        of.kind = match table.lowers {
+            Lowers::Far(_) => Kind::Far,
+            Lowers::Near(_) if table.max_offset_bits == 0 => Kind::Bounds,
+            Lowers::Near(_) if fits && table.max_offset_bits <= SHORT => Kind::Short,
+            Lowers::Near(_) => Kind::Near,
+        };
+        Some(of)
+    }
+
+    /// Reads `n` codes, a batch at most, of each page; bits are counted from the beginning of `bytes`.
+    ///
+    /// # Panics
+    /// Where states are none of the table's, or bytes too few: [`Table::codes_window`] of each page.
+    pub fn walk(
+        &self,
+        present: Present,
+        bytes: &[u8],
+        pages: &mut [PagePlace; PAGES],
+        n: usize,
+        codes: &mut PageCodes,
+    ) {
+        let window = (n * usize::from(self.max_bits)).div_ceil(8) + SLACK;
+        let last = bytes.len().checked_sub(window);
+        for page in &*pages {
+            assert!(last.is_some_and(|last| page.bit / 8 <= last), "too few bytes");
+            assert!(page.states.iter().all(|&s| (s as usize) < 1 << self.log), "no such slots");
+        }
+        assert!(n <= BATCH);
+        (codes.n, codes.max_offset_bits) = (n, self.max_offset_bits);
+        match present.simd() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the set is present; bytes are enough, as just checked, and states slots of the table, which is
+            // closed.
+            Simd::Avx512 => unsafe { avx512_pages::walk(self, bytes, pages, n, codes) },
+            _ => self.walk_one_by_one(bytes, pages, n, codes),
+        }
+    }
+
+    fn walk_one_by_one(
+        &self,
+        bytes: &[u8],
+        pages: &mut [PagePlace; PAGES],
+        n: usize,
+        codes: &mut PageCodes,
+    ) {
+        for (p, page) in pages.iter_mut().enumerate() {
+            page.offset_bits = 0;
+            for i in 0..n.next_multiple_of(TOGETHER) {
+                let (sixteen, at, lane) = (i / TOGETHER, i % TOGETHER, i % LANES);
+                let slot = page.states[lane] as usize;
+                let symbol = self.symbols.0[slot];
+                let width = if i < n { self.widths.0[usize::from(symbol)] } else { 0 };
+                codes.symbols[sixteen][p][at] = symbol;
+                codes.widths[sixteen][p][at] = width;
+                if i >= n {
+                    continue;
+                }
+                page.offset_bits += usize::from(width);
+                let next = u16::from_le_bytes(self.next.each_ref().map(|plane| plane.0[slot]));
+                let count = next >> COUNT_AT;
+                let word =
+                    bytes[page.bit / 8..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+                let low = word >> (page.bit % 8) & ((1 << count) - 1);
+                page.states[lane] = u32::from(next & ((1 << COUNT_AT) - 1)) + low;
+                page.bit += usize::from(count);
+            }
+        }
+    }
+
+    /// The latents of as many of a page's codes as `dst` has room for, whose offsets lie in `stream`.
+    ///
+    /// # Panics
+    /// Where there are fewer codes, or too few bytes: [`Table::offsets_window`].
+    pub fn unpack(
+        &self,
+        present: Present,
+        codes: &PageCodes,
+        page: usize,
+        stream: Stream<'_>,
+        dst: &mut [L],
+    ) {
+        assert!(dst.len() <= codes.n && page < PAGES);
+        let bits = codes.n * usize::from(codes.max_offset_bits);
+        stream.check(bits.div_ceil(8) + WIDE_SLACK);
+        match present.simd() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the set is present; bytes are enough, as just checked.
+            Simd::Avx512 => unsafe { avx512_pages::unpack(self, codes, page, stream, dst) },
+            _ => self.unpack_one_by_one(codes, page, stream, dst),
+        }
+    }
+
+    fn unpack_one_by_one(&self, codes: &PageCodes, page: usize, stream: Stream<'_>, dst: &mut [L]) {
+        let mut bit = stream.bit;
+        for (i, x) in dst.iter_mut().enumerate() {
+            let [symbol, width] =
+                [&codes.symbols, &codes.widths].map(|of| of[i / TOGETHER][page][i % TOGETHER]);
+            let [low, high] = self.lowers.each_ref().map(|of| of.0[usize::from(symbol)]);
+            let lower = u64::from(low) | u64::from(high) << 32;
+            let bytes: [u8; 16] = *stream.bytes[bit / 8..].first_chunk().unwrap_or(&[0; 16]);
+            let offset = u128::from_le_bytes(bytes) >> (bit % 8) & ((1 << width) - 1);
+            #[expect(clippy::cast_possible_truncation, reason = "at most 63 bits")]
+            let offset = offset as u64;
+            *x = self.least.plus_low(lower.wrapping_add(offset));
+            bit += usize::from(width);
+        }
+    }
+}
+
+/// Numbers for symbols, by what nodes say of them.
+struct Known {
+    /// By hash: a node's part and its number, or none.
+    places: Vec<Option<(u64, u8)>>,
+    count: usize,
+}
+
+impl Known {
+    fn new() -> Self {
+        Self { places: vec![None; 4 * MOST_SYMBOLS], count: 0 }
+    }
+
+    /// None where there are too many.
+    fn number(&mut self, node: Node) -> Option<u8> {
+        let key = u64::from(node.payload()) << 8 | u64::from(node.offset_bits());
+        let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
+        loop {
+            match self.places[at] {
+                Some((known, number)) if known == key => return Some(number),
+                Some(_) => at = (at + 1) % self.places.len(),
+                None => {
+                    let number = u8::try_from(self.count).ok()?;
+                    self.places[at] = Some((key, number));
+                    self.count += 1;
+                    return Some(number);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Pages side by side, and those against a page at a time.
+
+use super::*;
+use crate::testing::noise;
+use crate::twin_test;
+
+/// log, symbols, most bits of an offset, what lower bounds are shifted by, codes, seed.
+type Case = (u32, u32, u64, u32, usize, u64);
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut seed = 0;
+    for (log, symbols) in
+        [(1, 2), (5, 20), (7, 33), (7, 128), (8, 65), (8, 34), (9, 250), (10, 256), (10, 3)]
+    {
+        for (most, shift) in
+            [(0, 0), (7, 0), (31, 0), (32, 0), (63, 0), (20, 56), (63, 50), (0, 56)]
+        {
+            for n in [256, 255, 254, 249, 1, 4, 18, 0] {
+                seed += 1;
+                cases.push((log, symbols, most, shift, n, seed));
+            }
+        }
+    }
+    cases
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "low bits of random numbers are wanted")]
+fn table<L: Latent>((log, symbols, most, shift, _, seed): Case) -> Table<L> {
+    let mut noise = noise(seed);
+    let mut weights = vec![1; symbols as usize];
+    for _ in symbols..1 << log {
+        let [a, b] = [(); 2].map(|()| noise() as usize % weights.len());
+        weights[a.min(b)] += 1;
+    }
+    let symbol = |(i, weight): (u64, u32)| {
+        let offset_bits = (noise() % (most.min(L::WIDTH.into()) + 1)) as u8;
+        Symbol { weight, offset_bits, lower: L::from_low((i * 5) << shift) }
+    };
+    let symbols: Vec<_> = (0..).zip(weights).map(symbol).collect();
+    Table::spread(log, &symbols, Memory::default()).unwrap()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "low bits of random numbers are wanted")]
+fn start(case: Case) -> (Vec<u8>, [PagePlace; PAGES]) {
+    let (log, _, _, _, _, seed) = case;
+    let mut noise = noise(seed ^ 77);
+    let bytes = (0..8000).map(|_| noise() as u8).collect();
+    let place = |_| PagePlace {
+        bit: (noise() % 30_000) as usize,
+        states: [(); LANES].map(|()| noise() as u32 % (1 << log)),
+        offset_bits: 0,
+    };
+    (bytes, std::array::from_fn(place))
+}
+
+/// Where pages end, and their latents.
+type Found<L> = (Vec<PagePlace>, Vec<Vec<L>>);
+
+fn side_by_side<L: Latent>(simd: Simd, case: Case) -> Found<L> {
+    let present = Present::new(simd);
+    let table = table::<L>(case);
+    let pages = PageTable::any(&table).unwrap();
+    let (bytes, mut places) = start(case);
+    let mut codes = Box::<PageCodes>::default();
+    pages.walk(present, &bytes, &mut places, case.4, &mut codes);
+    let latents = places.iter().enumerate().map(|(page, place)| {
+        let mut latents = vec![L::default(); case.4];
+        let stream = Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
+        pages.unpack(present, &codes, page, stream, &mut latents);
+        latents
+    });
+    let latents = latents.collect();
+    (places.to_vec(), latents)
+}
+
+/// The same by [`walk`] and [`unpack`].
+fn one_by_one<L: Latent>(case: Case) -> Found<L> {
+    let present = Present::new(Simd::Scalar);
+    let table = table::<L>(case);
+    let (bytes, mut places) = start(case);
+    let n = case.4;
+    let mut codes = Codes::default();
+    let latents = places.iter_mut().map(|place| {
+        let mut latents = vec![L::default(); n];
+        let (ways, states) = (table.ways(), &mut place.states);
+        let stream = Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
+        place.bit += walk(present, Walk { ways, states, stream, n, codes: &mut codes });
+        let stream = Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
+        let unpacked = Unpack { table: &table, codes: &codes, stream, dst: &mut latents };
+        place.offset_bits = unpack(present, unpacked);
+        latents
+    });
+    let latents = latents.collect();
+    (places.to_vec(), latents)
+}
+
+twin_test!(pages_of_64_bits, cases(), |simd, case| side_by_side::<u64>(simd, *case));
+twin_test!(pages_of_32_bits, cases(), |simd, case| side_by_side::<u32>(simd, *case));
+twin_test!(pages_of_16_bits, cases(), |simd, case| side_by_side::<u16>(simd, *case));
+twin_test!(pages_of_8_bits, cases(), |simd, case| side_by_side::<u8>(simd, *case));
+
+#[test]
+fn pages_side_by_side_are_those_one_by_one() {
+    for case in cases() {
+        assert_eq!(side_by_side::<u64>(Simd::Scalar, case), one_by_one(case), "{case:?}");
+        assert_eq!(side_by_side::<u32>(Simd::Scalar, case), one_by_one(case), "{case:?}");
+        assert_eq!(side_by_side::<u8>(Simd::Scalar, case), one_by_one(case), "{case:?}");
+    }
+}
+
+#[test]
+fn tables_too_large_are_not_taken() {
+    assert!(PageTable::any(&table::<u64>((11, 3, 4, 0, 0, 1))).is_none());
+    assert!(PageTable::any(&table::<u64>((10, 257, 0, 0, 0, 1))).is_none());
+    assert!(PageTable::any(&table::<u64>((0, 1, 4, 0, 0, 1))).is_none());
+}

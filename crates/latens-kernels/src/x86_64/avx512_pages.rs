@@ -1,0 +1,326 @@
+//! Many pages walked at once.
+//!
+//! A vector has the four states of eight pages, in lanes of 16 bits, and two of them are looked up together: bytes by
+//! slot, 128 of which a permutation takes out of two registers. Within the 64 bits of a page a multiplication sums up
+//! the counts of bits before each state's own, and `vpmultishiftqb` brings these to its lane.
+//!
+//! Four vectors wait for each other's turns: a step takes some 45 cycles from states to states, most of it from the
+//! counts to the place of the next bits and to these.
+
+mod unpack;
+
+use crate::latent::Latent;
+use crate::tans::pages::{
+    COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, TOGETHER,
+};
+use std::arch::x86_64::*;
+use std::ptr;
+
+pub(crate) use unpack::unpack;
+
+/// Vectors of eight pages each, and pairs of them.
+const VECTORS: usize = PAGES / 8;
+const PAIRS: usize = VECTORS / 2;
+/// Steps of four codes whose bytes are brought in order together.
+const STEPS: usize = 4;
+
+/// Eight pages' numbers of 64 bits.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Eight([usize; 8]);
+
+/// Which page is in lane `lane` of 64 bits of a vector: so that, once two vectors' codes are packed to bytes and those of
+/// four steps brought together, pages lie in order.
+#[inline(always)]
+fn page(vector: usize, lane: usize) -> usize {
+    16 * (vector / 2) + 8 * (vector % 2) + 4 * (lane % 2) + lane / 2
+}
+
+/// See [`PageTable::walk`].
+///
+/// # Safety
+/// States are slots of the table, which is closed; for all codes of each page there are bytes, and eight more.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn walk<L: Latent>(
+    table: &PageTable<L>,
+    bytes: &[u8],
+    pages: &mut [PagePlace; PAGES],
+    n: usize,
+    codes: &mut PageCodes,
+) {
+    let has_offsets = table.kind != Kind::Bounds;
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (table.log, has_offsets) {
+            (..=7, true) => steps::<L, 1, true>(table, bytes, pages, n, codes),
+            (..=7, false) => steps::<L, 1, false>(table, bytes, pages, n, codes),
+            (8, true) => steps::<L, 2, true>(table, bytes, pages, n, codes),
+            (8, false) => steps::<L, 2, false>(table, bytes, pages, n, codes),
+            (_, true) => steps::<L, 8, true>(table, bytes, pages, n, codes),
+            (_, false) => steps::<L, 8, false>(table, bytes, pages, n, codes),
+        }
+    }
+}
+
+/// Bytes of 64 places of each pair out of the first 128 times `PARTS`: registers of the plane are loaded once for both.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn look_up<const PARTS: usize>(
+    plane: &Plane,
+    places: [__m512i; PAIRS],
+    parts: [[__mmask64; 3]; PAIRS],
+) -> [__m512i; PAIRS] {
+    const { assert!(128 * PARTS <= MOST_SLOTS) };
+    let at: *const __m512i = plane.0.as_ptr().cast();
+    macro_rules! part {
+        ($i:expr) => {{
+            // SAFETY: `PARTS` times two registers, as just asserted, aligned as these are.
+            let (low, high) = unsafe {
+                (_mm512_load_si512(at.add(2 * $i)), _mm512_load_si512(at.add(2 * $i + 1)))
+            };
+            [
+                _mm512_permutex2var_epi8(low, places[0], high),
+                _mm512_permutex2var_epi8(low, places[1], high),
+            ]
+        }};
+    }
+    macro_rules! either {
+        ($first:expr, $second:expr, $part:literal) => {{
+            let ([a, b], [c, d]) = ($first, $second);
+            [
+                _mm512_mask_mov_epi8(a, parts[0][$part], c),
+                _mm512_mask_mov_epi8(b, parts[1][$part], d),
+            ]
+        }};
+    }
+    macro_rules! two {
+        ($i:expr) => {
+            either!(part!($i), part!($i + 1), 0)
+        };
+    }
+    macro_rules! four {
+        ($i:expr) => {
+            either!(two!($i), two!($i + 2), 1)
+        };
+    }
+    match PARTS {
+        1 => part!(0),
+        2 => two!(0),
+        _ => either!(four!(0), four!(4), 2),
+    }
+}
+
+/// # Safety
+/// As [`walk`]; the table has no more than 128 times `PARTS` slots, and no offsets but with `OFFSETS`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[inline(never)]
+unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
+    table: &PageTable<L>,
+    bytes: &[u8],
+    pages: &mut [PagePlace; PAGES],
+    n: usize,
+    codes: &mut PageCodes,
+) {
+    let zero = _mm512_setzero_si512();
+    let (mut states, mut places) = ([zero; VECTORS], [zero; VECTORS]);
+    for vector in 0..VECTORS {
+        let (mut four, mut bits) = (Eight([0; 8]), Eight([0; 8]));
+        for lane in 0..8 {
+            let page = &pages[page(vector, lane)];
+            let [a, b, c, d] = page.states.map(|s| s as usize);
+            four.0[lane] = a | b << 16 | c << 32 | d << 48;
+            bits.0[lane] = page.bit;
+        }
+        // SAFETY: 64 bytes, aligned.
+        (states[vector], places[vector]) = unsafe {
+            (_mm512_load_si512(four.0.as_ptr().cast()), _mm512_load_si512(bits.0.as_ptr().cast()))
+        };
+    }
+    let mut sums = [zero; PAIRS];
+    let mut at = [Eight([0; 8]); VECTORS];
+    let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
+    macro_rules! sixteen {
+        ($sixteen:expr, |$step:ident| $left:expr, $kept:ident) => {{
+            let (mut all_symbols, mut all_widths) =
+                ([[zero; STEPS]; PAIRS], [[zero; STEPS]; PAIRS]);
+            for $step in 0..STEPS {
+                let left: u32 = $left;
+                // Which of each four codes there are, in lanes of 8 and 16 bits.
+                let are: __mmask64 = 0x1111_1111_1111_1111 * ((1 << left) - 1);
+                #[expect(clippy::cast_possible_truncation, reason = "of half as many lanes")]
+                let are_wide = are as __mmask32;
+                let (mut slots, mut parts) = ([zero; PAIRS], [[0; 3]; PAIRS]);
+                for pair in 0..PAIRS {
+                    let (a, b) = (states[2 * pair], states[2 * pair + 1]);
+                    slots[pair] = low_parts(a, b);
+                    parts[pair] = which_parts(a, b);
+                }
+                let symbols = look_up::<PARTS>(&table.symbols, slots, parts);
+                if OFFSETS {
+                    let mut parts = [[0; 3]; PAIRS];
+                    for pair in 0..PAIRS {
+                        parts[pair][0] = _mm512_movepi8_mask(symbols[pair]);
+                    }
+                    let widths = look_up::<2>(&table.widths, symbols, parts);
+                    for pair in 0..PAIRS {
+                        let widths = $kept!(_mm512_maskz_mov_epi8, are, widths[pair]);
+                        sums[pair] = _mm512_dpbusd_epi32(sums[pair], widths, _mm512_set1_epi8(1));
+                        all_widths[pair][$step] = widths;
+                    }
+                }
+                let low = look_up::<PARTS>(&table.next[0], slots, parts);
+                let high = look_up::<PARTS>(&table.next[1], slots, parts);
+                for vector in 0..VECTORS {
+                    all_symbols[vector / 2][$step] = symbols[vector / 2];
+                    let (low, high) = (low[vector / 2], high[vector / 2]);
+                    let next = match vector % 2 {
+                        0 => _mm512_unpacklo_epi8(low, high),
+                        _ => _mm512_unpackhi_epi8(low, high),
+                    };
+                    // SAFETY: the caller's promise.
+                    let words = unsafe { words(bytes, places[vector], &mut at[vector]) };
+                    let counts = _mm512_srli_epi16::<COUNT_AT>(next);
+                    let counts = $kept!(_mm512_maskz_mov_epi16, are_wide, counts);
+                    // In each byte of a lane the bits before it, and eight more in the upper one.
+                    let before =
+                        _mm512_mullo_epi64(counts, _mm512_set1_epi64(0x0101_0101_0101_0000));
+                    let bit = _mm512_and_si512(places[vector], _mm512_set1_epi64(7));
+                    let bit = _mm512_shuffle_epi8(bit, first_bytes());
+                    let bit = _mm512_add_epi8(bit, _mm512_set1_epi16(0x0800));
+                    let bits = _mm512_multishift_epi64_epi8(_mm512_add_epi8(before, bit), words);
+                    // The upper bits of a lane are anything.
+                    let others = _mm512_sllv_epi16(_mm512_set1_epi16(-1), counts);
+                    let next = _mm512_ternarylogic_epi64::<0xca>(others, next, bits);
+                    states[vector] = $kept!(_mm512_mask_mov_epi16, states[vector], are_wide, next);
+                    let all = _mm512_sad_epu8(counts, zero);
+                    places[vector] = _mm512_add_epi64(places[vector], all);
+                }
+            }
+            for pair in 0..PAIRS {
+                store_in_order(&mut symbols[$sixteen].as_chunks_mut().0[pair], all_symbols[pair]);
+                if OFFSETS {
+                    store_in_order(&mut widths[$sixteen].as_chunks_mut().0[pair], all_widths[pair]);
+                }
+            }
+        }};
+    }
+    // What is to be kept under a mask.
+    macro_rules! all {
+        ($f:ident, $are:expr, $x:expr) => {{
+            let _ = $are;
+            $x
+        }};
+        ($f:ident, $before:expr, $are:expr, $x:expr) => {{
+            let _ = $are;
+            $x
+        }};
+    }
+    macro_rules! some {
+        ($f:ident, $($x:expr),*) => {
+            $f($($x),*)
+        };
+    }
+    for sixteen in 0..n / TOGETHER {
+        sixteen!(sixteen, |step| 4, all);
+    }
+    if !n.is_multiple_of(TOGETHER) {
+        #[expect(clippy::cast_possible_truncation, reason = "at most four")]
+        let left = |step: usize| (n % TOGETHER).saturating_sub(STEPS * step).min(4) as u32;
+        sixteen!(n / TOGETHER, |step| left(step), some);
+    }
+    for vector in 0..VECTORS {
+        let (mut four, mut bits, mut offsets) = (Eight([0; 8]), Eight([0; 8]), [0u32; 16]);
+        // SAFETY: 64 bytes, aligned but for the last ones.
+        unsafe {
+            _mm512_store_si512(four.0.as_mut_ptr().cast(), states[vector]);
+            _mm512_store_si512(bits.0.as_mut_ptr().cast(), places[vector]);
+            _mm512_storeu_si512(offsets.as_mut_ptr().cast(), sums[vector / 2]);
+        }
+        for lane in 0..8 {
+            let page = &mut pages[page(vector, lane)];
+            let mask = (1 << COUNT_AT) - 1;
+            #[expect(clippy::cast_possible_truncation, reason = "masked")]
+            let states = [0, 16, 32, 48].map(|at| (four.0[lane] >> at) as u32 & mask);
+            (page.states, page.bit) = (states, bits.0[lane]);
+            // Two dwords of the first vector, then two of the second.
+            page.offset_bits = offsets[lane / 2 * 4 + vector % 2 * 2 + lane % 2] as usize;
+        }
+    }
+}
+
+/// Places of slots within 128 of them.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn low_parts(a: __m512i, b: __m512i) -> __m512i {
+    let low = _mm512_set1_epi16(0x7f);
+    _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low))
+}
+
+/// Bits of the number of the 128 that they are among. What lies above a state is no bit of these.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn which_parts(a: __m512i, b: __m512i) -> [__mmask64; 3] {
+    let high = _mm512_packus_epi16(_mm512_srli_epi16::<7>(a), _mm512_srli_epi16::<7>(b));
+    [
+        _mm512_test_epi8_mask(high, _mm512_set1_epi8(1)),
+        _mm512_test_epi8_mask(high, _mm512_set1_epi8(2)),
+        _mm512_test_epi8_mask(high, _mm512_set1_epi8(4)),
+    ]
+}
+
+/// In each byte of 64 bits its first one.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn first_bytes() -> __m512i {
+    let (first, second) = (0, 0x0808_0808_0808_0808);
+    _mm512_set_epi64(second, first, second, first, second, first, second, first)
+}
+
+/// From the bytes on that eight pages' places are in, eight bytes each.
+///
+/// # Safety
+/// There are as many bytes.
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2")]
+#[inline]
+unsafe fn words(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
+    // By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports
+    // than for loads.
+    // SAFETY: 64 bytes, aligned.
+    unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), _mm512_srli_epi64::<3>(places)) };
+    macro_rules! two {
+        ($lane:expr) => {{
+            // SAFETY: both are there, and bytes from there on by the caller's promise.
+            let [low, high] = [$lane, $lane + 1].map(|lane: usize| unsafe {
+                bytes.as_ptr().add(ptr::read_volatile(&raw const at.0[lane]))
+            });
+            // SAFETY: eight bytes each.
+            unsafe {
+                let low = _mm_castsi128_pd(_mm_loadl_epi64(low.cast()));
+                _mm_castpd_si128(_mm_loadh_pd(low, high.cast()))
+            }
+        }};
+    }
+    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two!(0)), two!(2));
+    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two!(4)), two!(6));
+    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+}
+
+/// Four bytes of sixteen pages and four steps each, page by page.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store_in_order(dst: &mut [[u8; TOGETHER]; 16], [a, b, c, d]: [__m512i; STEPS]) {
+    let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+    let (upper_ab, upper_cd) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+    let rows = [
+        _mm512_unpacklo_epi64(ab, cd),
+        _mm512_unpackhi_epi64(ab, cd),
+        _mm512_unpacklo_epi64(upper_ab, upper_cd),
+        _mm512_unpackhi_epi64(upper_ab, upper_cd),
+    ];
+    for (dst, row) in dst.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
+        // SAFETY: 64 bytes.
+        unsafe { _mm512_storeu_si512(dst.as_mut_ptr().cast(), row) };
+    }
+}

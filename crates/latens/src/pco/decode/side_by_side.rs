@@ -1,0 +1,341 @@
+//! Pages of one chunk side by side: the codes of all of them are walked at once, batch after batch; then each page is
+//! unpacked by itself.
+//!
+//! So where pages end is known before any number is written. Whatever is wrong is told by the way for single pages:
+//! here it is only found out, and of that page no batch is written but those before it.
+
+use super::batch::LOOKAHEAD;
+use super::chunk::ChunkTables;
+use super::join::Join;
+use super::page::Decoders;
+use super::table::Table;
+use crate::bits::reader::BitReader;
+use crate::number::{Latent, Number};
+use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::{BATCH_N, LANES};
+use crate::pco::mode::variables::{Place, Secondary, Variables};
+use latens_kernels::dispatch::Present;
+use latens_kernels::tans::{self, PAGES, PageCodes, PagePlace, Stream, WINDOW};
+
+/// Fewer pages than so many take longer side by side than one by one.
+const FEWEST: usize = 12;
+/// Most numbers of a page, and most bytes: codes of longer ones pass the second cache.
+const MOST_N: usize = 1 << 12;
+const MOST_BYTES: usize = 1 << 14;
+
+/// A page's bytes, behind which others may follow, and where its numbers go.
+pub(crate) type Page<'s, 'd, T> = (&'s [u8], &'d mut [T]);
+
+/// Room for pages that are decoded at once.
+#[derive(Debug)]
+pub(crate) struct SideBySide<L> {
+    /// Those of all pages, and room behind them.
+    bytes: Vec<u8>,
+    walked: Walked,
+    batch: Batch<L>,
+}
+
+/// Codes of each batch, as far as the chunk has such.
+#[derive(Debug, Default)]
+struct Walked {
+    delta: Vec<Codes>,
+    primary: Vec<Codes>,
+    secondary: Vec<Codes>,
+}
+
+/// What has been walked of a variable.
+#[derive(Clone, Debug, Default)]
+struct Codes {
+    codes: PageCodes,
+    places: [PagePlace; PAGES],
+}
+
+/// Latents of a batch of a page.
+#[derive(Debug)]
+struct Batch<L> {
+    lookbacks: [u32; BATCH_N],
+    indices: [u32; BATCH_N],
+    room: Box<tans::Room<L>>,
+}
+
+/// Where pages stand.
+struct Bits {
+    /// The next bit of each.
+    at: [usize; PAGES],
+    ends: [usize; PAGES],
+}
+
+/// How many latents of a batch are stored.
+struct Stored {
+    n: usize,
+    /// Of variables with deltas.
+    with_deltas: usize,
+    secondary: usize,
+}
+
+impl Stored {
+    /// Of the first batch of those that `left` numbers make.
+    fn of<L: Latent>(tables: &ChunkTables<L>, left: usize) -> Self {
+        let delta = &tables.meta.delta;
+        let n = left.min(BATCH_N);
+        let with_deltas = n.min(left.saturating_sub(delta.state_n()));
+        let secondary = if delta.covers_secondary() { with_deltas } else { n };
+        Self { n, with_deltas, secondary }
+    }
+}
+
+impl<L: Latent> SideBySide<L> {
+    pub(crate) fn new() -> Box<Self> {
+        let (lookbacks, indices, room) = ([0; BATCH_N], [0; BATCH_N], tans::Room::new());
+        Box::new(Self {
+            bytes: Vec::new(),
+            walked: Walked::default(),
+            batch: Batch { lookbacks, indices, room },
+        })
+    }
+
+    /// How many of the first pages come at once, if any do.
+    pub(crate) fn count<T: Number<L = L>>(
+        tables: &ChunkTables<L>,
+        pages: &[Page<'_, '_, T>],
+    ) -> Option<usize> {
+        let n = pages.first()?.1.len();
+        let fit = |(src, dst): &&Page<'_, '_, T>| dst.len() == n && src.len() <= MOST_BYTES;
+        let count = pages.iter().take(PAGES).take_while(fit).count();
+        let can_be = (FEWEST..=PAGES).contains(&count)
+            && (BATCH_N / 2..=MOST_N).contains(&n)
+            && tables.delta.as_ref().is_none_or(is_fast)
+            && tables.secondary.as_ref().is_none_or(is_fast)
+            && match &tables.primary {
+                Primary::Latents(table) => is_fast(table),
+                Primary::Indices(table) => is_fast(table),
+            };
+        can_be.then_some(count)
+    }
+
+    /// Decodes the pages, as many as [`SideBySide::count`] says at most, and adds how many bytes each takes to `sizes`:
+    /// of all that come before one with which anything is wrong. Of that one right numbers may have been written, behind it
+    /// nothing has changed.
+    pub(crate) fn decode<T: Number<L = L>>(
+        &mut self,
+        tables: &ChunkTables<L>,
+        pages: &mut [Page<'_, '_, T>],
+        sizes: &mut Vec<usize>,
+    ) {
+        let Some((mut decoders, ends)) = self.walk(tables, pages) else { return };
+        let Self { bytes, walked, batch } = self;
+        for (i, ((src, dst), page)) in pages.iter_mut().zip(&mut decoders).enumerate() {
+            let mut r = BitReader::new(src, ends[i]);
+            if r.align("a page").is_err() {
+                return;
+            }
+            let bits = T::bits_mut(dst);
+            let mut left = bits.len();
+            let is_sound = bits.chunks_mut(BATCH_N).enumerate().all(|(number, bits)| {
+                let at = At { walked, batch: number, page: i, left };
+                left -= bits.len();
+                batch.decode(tables, at, page, bytes, Place { map: T::MAP, bits }).is_some()
+            });
+            if !is_sound {
+                return;
+            }
+            sizes.push(r.bit() / 8);
+        }
+    }
+
+    /// Reads the metadata of all pages and walks over all of their codes; where their bits end. `None` where pages end before.
+    fn walk<T: Number<L = L>>(
+        &mut self,
+        tables: &ChunkTables<L>,
+        pages: &[Page<'_, '_, T>],
+    ) -> Option<(Vec<Decoders<L>>, [usize; PAGES])> {
+        let n = pages.first()?.1.len();
+        let batches = n.div_ceil(BATCH_N);
+        let Self { bytes, walked, .. } = self;
+        let constant = tables.constant();
+        let second = tables.secondary.as_ref().filter(|_| constant.is_none());
+        walked.make_room(batches, tables.delta.is_some(), second.is_some());
+        let mut bits = Bits { at: [0; PAGES], ends: [0; PAGES] };
+        let mut starts = [0; PAGES];
+        let mut decoders = Vec::with_capacity(pages.len());
+        let len = pages.iter().map(|(src, _)| src.len()).sum::<usize>() + LOOKAHEAD;
+        if bytes.len() < len {
+            bytes.resize(len, 0);
+        }
+        let mut start = 0;
+        for (i, (src, _)) in pages.iter().enumerate() {
+            let mut r = BitReader::new(src, 0);
+            let mut page = Decoders::read(&mut r, tables).ok()?;
+            bytes[start..start + src.len()].copy_from_slice(src);
+            starts[i] = 8 * start;
+            start += src.len();
+            (bits.at[i], bits.ends[i]) = (starts[i] + r.bit(), 8 * start);
+            let set = |codes: &mut [Codes], slots: Option<&[u32; LANES]>| {
+                if let (Some(codes), Some(slots)) = (codes.first_mut(), slots) {
+                    codes.places[i].states = *slots;
+                }
+            };
+            set(&mut walked.delta, page.delta.as_mut().map(|of| &*of.slots()));
+            set(
+                &mut walked.primary,
+                match &mut page.primary {
+                    Primary::Latents(primary) => Some(primary.slots()),
+                    Primary::Indices(primary) => Some(primary.slots()),
+                },
+            );
+            set(&mut walked.secondary, page.secondary.as_mut().map(|of| &*of.slots()));
+            decoders.push(page);
+        }
+        // The others go with the first one.
+        for i in pages.len()..PAGES {
+            (bits.at[i], bits.ends[i]) = (bits.at[0], bits.ends[0]);
+            for codes in [&mut walked.delta, &mut walked.primary, &mut walked.secondary] {
+                if let Some(codes) = codes.first_mut() {
+                    codes.places[i].states = codes.places[0].states;
+                }
+            }
+        }
+        for at in 0..batches {
+            let stored = Stored::of(tables, n - at * BATCH_N);
+            if let Some(table) = &tables.delta {
+                walk(&mut walked.delta, at, table, bytes, stored.with_deltas, &mut bits)?;
+            }
+            let (primary, n) = (&mut walked.primary, stored.with_deltas);
+            match &tables.primary {
+                Primary::Latents(table) => walk(primary, at, table, bytes, n, &mut bits)?,
+                Primary::Indices(table) => walk(primary, at, table, bytes, n, &mut bits)?,
+            }
+            if let Some(table) = second {
+                walk(&mut walked.secondary, at, table, bytes, stored.secondary, &mut bits)?;
+            }
+        }
+        for (at, start) in bits.at.iter_mut().zip(starts).take(pages.len()) {
+            *at -= start;
+        }
+        Some((decoders, bits.at))
+    }
+}
+
+impl Walked {
+    /// Room for so many batches, of variables that there are.
+    fn make_room(&mut self, batches: usize, has_delta: bool, has_secondary: bool) {
+        let make = |all: &mut Vec<Codes>, are_wanted: bool| {
+            if are_wanted && all.len() < batches {
+                all.resize_with(batches, Codes::default);
+            }
+        };
+        make(&mut self.delta, has_delta);
+        make(&mut self.primary, true);
+        make(&mut self.secondary, has_secondary);
+    }
+}
+
+/// A batch of a page whose codes have been walked.
+struct At<'a> {
+    walked: &'a Walked,
+    batch: usize,
+    page: usize,
+    /// Numbers of the page from it on.
+    left: usize,
+}
+
+impl<L: Latent> Batch<L> {
+    /// Decodes it; `None` where it is not sound.
+    fn decode(
+        &mut self,
+        tables: &ChunkTables<L>,
+        At { walked, batch, page, left }: At<'_>,
+        decoders: &mut Decoders<L>,
+        bytes: &[u8],
+        place: Place<'_, L>,
+    ) -> Option<()> {
+        let Self { lookbacks, indices, room } = self;
+        let Stored { n, with_deltas, secondary } = Stored::of(tables, left);
+        let lookbacks = match &tables.delta {
+            Some(table) => {
+                let lookbacks = &mut lookbacks[..with_deltas];
+                walked.delta[batch].unpack(table, bytes, page, lookbacks);
+                &*lookbacks
+            }
+            None => &[],
+        };
+        let (latents, indices) = (&mut room.primary[..n], &mut indices[..n]);
+        let codes = &walked.primary[batch];
+        match (&tables.primary, &mut decoders.primary) {
+            (Primary::Latents(table), Primary::Latents(decoder)) => {
+                codes.unpack(table, bytes, page, &mut latents[..with_deltas]);
+                decoder.undo(lookbacks, 0, with_deltas, latents).ok()?;
+            }
+            (Primary::Indices(table), Primary::Indices(decoder)) => {
+                codes.unpack(table, bytes, page, &mut indices[..with_deltas]);
+                decoder.undo(lookbacks, 0, with_deltas, indices).ok()?;
+            }
+            _ => return None,
+        }
+        let second = match (&tables.secondary, &mut decoders.secondary, tables.constant()) {
+            (Some(table), Some(decoder), None) => {
+                let latents = &mut room.secondary[..n];
+                walked.secondary[batch].unpack(table, bytes, page, &mut latents[..secondary]);
+                decoder.undo(lookbacks, 0, secondary, latents).ok()?;
+                Secondary::Latents(latents)
+            }
+            (_, _, constant) => Secondary::Constant(constant.unwrap_or(L::ZERO)),
+        };
+        let variables = Variables { primary: latents, secondary: second, place: Some(place) };
+        let join = Join { mode: &tables.meta.mode, indices, variables, values: true };
+        Present::in_use().run(join).ok()
+    }
+}
+
+/// Whether a variable's pages come at once.
+fn is_fast<L: Latent>(table: &Table<L>) -> bool {
+    table.kernel().is_some_and(|kernel| kernel.single().is_some()) || table.pages().is_some()
+}
+
+/// Reads `n` codes of each page, batch `at`, and moves past their offsets. `None` where pages end before.
+fn walk<L: Latent>(
+    all: &mut [Codes],
+    at: usize,
+    table: &Table<L>,
+    bytes: &[u8],
+    n: usize,
+    bits: &mut Bits,
+) -> Option<()> {
+    let (walked, rest) = all.split_at_mut(at);
+    let Codes { codes, places } = rest.first_mut()?;
+    if let Some(before) = walked.last() {
+        *places = before.places;
+    }
+    for (place, &at) in places.iter_mut().zip(&bits.at) {
+        place.bit = at;
+    }
+    if let Some((_, width)) = table.kernel()?.single() {
+        for place in &mut *places {
+            place.offset_bits = n * usize::from(width);
+        }
+    } else {
+        table.pages()?.walk(Present::in_use(), bytes, places, n, codes);
+    }
+    let mut are_whole = true;
+    for ((at, end), place) in bits.at.iter_mut().zip(&bits.ends).zip(places) {
+        *at = place.bit + place.offset_bits;
+        are_whole &= *at <= *end;
+    }
+    are_whole.then_some(())
+}
+
+impl Codes {
+    /// The latents of as many codes of a page as `dst` has room for.
+    fn unpack<L: Latent>(&self, table: &Table<L>, bytes: &[u8], page: usize, dst: &mut [L]) {
+        let PagePlace { bit, .. } = self.places[page];
+        let present = Present::in_use();
+        let stream = Stream { bytes: &bytes[bit / 8..], bit: bit % 8 };
+        if let Some(pages) = table.pages() {
+            pages.unpack(present, &self.codes, page, stream, dst);
+        } else if let Some((lower, width)) = table.kernel().and_then(tans::Table::single) {
+            tans::unpack_single(present, lower, width, stream, dst);
+        }
+    }
+}
+
+const _: () = assert!(LOOKAHEAD >= 2 * WINDOW);
