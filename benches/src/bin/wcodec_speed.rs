@@ -28,13 +28,16 @@ use std::time::Instant;
 const SIDE: usize = 4096;
 const ROWS: u64 = 64;
 
+/// Makes a file.
+type Make = fn() -> Vec<u8>;
+
 fn main() -> latens::Result<()> {
     let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
     let rounds = rounds.unwrap_or(7);
     println!(
         "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,two_threads_at_most,slice_percent,each_mbs,file_mbs,each_two_threads"
     );
-    let made: [(&str, fn() -> Vec<u8>); 5] = [
+    let made: [(&str, Make); 5] = [
         ("INT8 4096²", int8),
         ("INT8 by rows 4096²", || safetensors(&int8_by_rows("w", SIDE, &mut Gaussian::new(3)))),
         ("INT4 g128 4096²", int4),

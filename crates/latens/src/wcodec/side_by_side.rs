@@ -17,8 +17,9 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) const SMALL: usize = if cfg!(test) { 1 << 11 } else { 2 << 20 };
 /// A thread takes so many bytes of them at once.
 pub(crate) const AT_ONCE: usize = if cfg!(test) { 500 } else { 1 << 18 };
-/// Several threads decode tensors of so many bytes, about, before the first of them is handed over.
-const MOST: usize = if cfg!(test) { 9000 } else { 1 << 26 };
+/// Several threads decode tensors of so many bytes, about, before the first of them is handed over: few enough for buffers
+/// that are used again to be in the last cache still.
+const MOST: usize = if cfg!(test) { 9000 } else { 1 << 24 };
 
 /// Tensors that are decoded in one go, each to a buffer of its length.
 struct Tensors<'a, 'b, S: ReadAt> {
@@ -29,19 +30,21 @@ struct Tensors<'a, 'b, S: ReadAt> {
     buffers: Vec<Mutex<&'b mut [u8]>>,
 }
 
+/// How a tensor is decoded in pieces, and where each goes.
+type Cut<'b> = (write_tensor::Pieces, Vec<Mutex<&'b mut [u8]>>);
+
 /// A job that has been begun.
 enum Begun<'a, 'b, S: ReadAt> {
-    /// Where each piece goes.
-    InPieces(OpenTensor<'a, S>, write_tensor::Pieces, Vec<Mutex<&'b mut [u8]>>, usize),
+    InPieces(OpenTensor<'a, S>, Cut<'b>, usize),
     /// To be decoded when its turn comes, by all threads.
     Whole(OpenTensor<'a, S>, usize),
     Few(Range<usize>),
 }
 
 impl<S: ReadAt> Reader<S> {
-    /// Hands the bytes of tensors `numbers` to `take`, in this order. With several threads some 64 MiB of them are decoded
+    /// Hands the bytes of tensors `numbers` to `take`, in this order. With several threads some 16 MiB of them are decoded
     /// before they are handed over: small ones side by side, a thread each, large ones in pieces. A buffer that
-    /// `take` hands back is used again.
+    /// `take` hands back is used again; 16 MiB of those are kept until the call ends.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`], and of `take`.
@@ -50,19 +53,21 @@ impl<S: ReadAt> Reader<S> {
         numbers: &[usize],
         mut take: impl FnMut(usize, Vec<u8>) -> Result<Option<Vec<u8>>>,
     ) -> Result<()> {
-        let spare = &self.open.pool.spare;
-        let mut rest = numbers;
-        while let Some(&number) = rest.first() {
-            let now = self.at_once(rest);
-            if now == 0 {
-                take(number, self.tensor(number)?)?;
+        let mut go = || {
+            let mut rest = numbers;
+            while let Some(&number) = rest.first() {
+                let now = self.at_once(rest);
+                if now == 0 {
+                    take(number, self.tensor(number)?)?;
+                }
+                self.together(&rest[..now], &mut take)?;
+                rest = &rest[now.max(1)..];
             }
-            let done = self.together(&rest[..now], &mut take);
-            spare.keep(KEPT);
-            done?;
-            rest = &rest[now.max(1)..];
-        }
-        Ok(())
+            Ok(())
+        };
+        let done = go();
+        self.open.pool.spare.keep(KEPT);
+        done
     }
 
     /// How many of `numbers`, from the first on, are decoded in one go; none where that one must earn its memory.
@@ -97,8 +102,9 @@ impl<S: ReadAt> Reader<S> {
         let spare = &self.open.pool.spare;
         let length = |&number: &usize| Ok(spare.take_of(self.byte_length(number)?));
         let mut buffers = numbers.iter().map(length).collect::<Result<Vec<Vec<u8>>>>()?;
-        // What others left is of no use, and would be held besides.
-        spare.keep(KEPT);
+        // What others left is held besides.
+        let bytes = buffers.iter().fold(0usize, |sum, buffer| sum.saturating_add(buffer.len()));
+        spare.keep(MOST.saturating_sub(bytes));
         let tensors = Tensors::new(self, numbers, &mut buffers);
         // How many are decoded, and what has come in buffers of their own.
         let (mut decoded, mut whole) = (0, BTreeMap::new());
@@ -182,12 +188,8 @@ impl<'a, 'b, S: ReadAt> Tensors<'a, 'b, S> {
         OpenTensor::open_once(self.reader, self.numbers.get(i).copied().unwrap_or(usize::MAX))
     }
 
-    /// How a tensor is decoded in pieces, and where they go; `None` where its groups are not its bytes.
-    fn cut(
-        &self,
-        open: &OpenTensor<'_, S>,
-        i: usize,
-    ) -> Result<Option<(write_tensor::Pieces, Vec<Mutex<&'b mut [u8]>>)>> {
+    /// Cuts a tensor; `None` where its groups are not its bytes.
+    fn cut(&self, open: &OpenTensor<'_, S>, i: usize) -> Result<Option<Cut<'b>>> {
         let Some(pieces) = open.pieces()? else { return Ok(None) };
         let lengths = open.piece_lengths(&pieces)?;
         if lengths.iter().fold(0usize, |sum, n| sum.saturating_add(*n)) != self.length(i) {
@@ -219,9 +221,9 @@ impl<'a, 'b, S: ReadAt> Pieces for Tensors<'a, 'b, S> {
         let i = job.start;
         let open = self.open(i)?;
         Ok(match self.cut(&open, i).map_err(|e| self.at(i, e))? {
-            Some((pieces, places)) => {
-                let count = places.len();
-                (Begun::InPieces(open, pieces, places, i), count)
+            Some(cut) => {
+                let count = cut.1.len();
+                (Begun::InPieces(open, cut, i), count)
             }
             None => (Begun::Whole(open, i), 0),
         })
@@ -229,7 +231,7 @@ impl<'a, 'b, S: ReadAt> Pieces for Tensors<'a, 'b, S> {
 
     fn piece(&self, own: &mut Lent<'a>, begun: &Begun<'a, 'b, S>, j: usize) -> Result<()> {
         match begun {
-            Begun::InPieces(open, pieces, places, i) => {
+            Begun::InPieces(open, (pieces, places), i) => {
                 let Some(place) = places.get(j) else { return Ok(()) };
                 let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
                 let done = open.piece(pieces, j, &mut own.scratch, |_| &mut place);
