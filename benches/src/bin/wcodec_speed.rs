@@ -41,8 +41,8 @@ fn main() -> latens::Result<()> {
         ("INT8 4096²", int8),
         ("INT8 by rows 4096²", || safetensors(&int8_by_rows("w", SIDE, &mut Gaussian::new(3)))),
         ("INT4 g128 4096²", int4),
-        ("INT8 by rows, 5 layers", || layers(5, int8_by_rows)),
-        ("INT4 g128, 10 layers", || layers(10, int4_by_groups)),
+        ("5 layers of INT8 by rows", || layers(5, int8_by_rows)),
+        ("10 layers of INT4 g128", || layers(10, int4_by_groups)),
     ];
     for (name, make) in made {
         let source = Box::new(make());
