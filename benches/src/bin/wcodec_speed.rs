@@ -4,11 +4,15 @@
 //! ```sh
 //! cargo run --profile compare -p latens-benches --bin wcodec_speed -- model.safetensors
 //! ```
-//! Made-up tensors of 4096 × 4096 come first: INT8 with rows and columns of different sizes, INT4
-//! in groups of 128. Decoding is `Reader::tensor_into` from memory to a buffer that is used again,
-//! as zstd has one too. One thread and processor time, by turns, medians of
-//! `LATENS_BENCH_ROUNDS` (default 7); two threads by the clock, giving back whole files, beside what the machine gives two
-//! threads that only calculate. MB are 10^6 bytes of the tensors.
+//! Made-up tensors of 4096 × 4096 come first: INT8 with rows and columns of different sizes; INT8 by rows, gaussian
+//! weights rounded to absmax / 127 of their row; INT4 in groups of 128. Then files as long as checkpoints are: layers
+//! of a made-up model, whose weights are made as those of the two rows before. `decode_mbs` is `Reader::tensor_into`
+//! from memory to a buffer that is used again, as zstd has one too; `each_mbs` is `Reader::for_each`, by which Python
+//! and PyTorch load all tensors, with buffers given back; `file_mbs` is `Reader::write_file`, as `latens decompress`
+//! calls it. One thread and processor time, by turns, medians of `LATENS_BENCH_ROUNDS` (default 7). Two threads are
+//! measured by the clock, over one thread: `two_threads` gives back whole files, `each_two_threads` is
+//! `Reader::for_each`; beside them what the machine gives two threads that only calculate. MB are 10^6 bytes of the
+//! tensors.
 
 #![allow(clippy::expect_used, clippy::cast_possible_truncation, reason = "a comparison")]
 
@@ -16,6 +20,7 @@ use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::{Config, Reader, compress_checkpoint};
 use latens::{Error, Limits};
 use latens_benches::timing::medians;
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
@@ -23,14 +28,24 @@ use std::time::Instant;
 const SIDE: usize = 4096;
 const ROWS: u64 = 64;
 
+/// Makes a file.
+type Make = fn() -> Vec<u8>;
+
 fn main() -> latens::Result<()> {
     let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
     let rounds = rounds.unwrap_or(7);
     println!(
-        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,two_threads_at_most,slice_percent"
+        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,two_threads_at_most,slice_percent,each_mbs,file_mbs,each_two_threads"
     );
-    for (name, file) in [("INT8 4096²", int8()), ("INT4 g128 4096²", int4())] {
-        let source = Box::new(file);
+    let made: [(&str, Make); 5] = [
+        ("INT8 4096²", int8),
+        ("INT8 by rows 4096²", || safetensors(&int8_by_rows("w", SIDE, &mut Gaussian::new(3)))),
+        ("INT4 g128 4096²", int4),
+        ("5 layers of INT8 by rows", || layers(5, int8_by_rows)),
+        ("10 layers of INT4 g128", || layers(10, int4_by_groups)),
+    ];
+    for (name, make) in made {
+        let source = Box::new(make());
         let none = |_: &str| Err(Error::invalid("no shards"));
         let name_of = "made-up.safetensors".to_owned();
         let checkpoint = Checkpoint::read(name_of, source, Quantization::default(), &none)?;
@@ -70,6 +85,18 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
     let zstd = zstd::bulk::compress(&plain, 3).expect("zstd");
     let mut peer = zstd::bulk::Decompressor::new().expect("zstd");
     let mut buffer = vec![0u8; bytes];
+    let restored = RefCell::new(Vec::new());
+    let restore = |reader: &Reader<Vec<u8>>| {
+        let mut restored = restored.borrow_mut();
+        restored.clear();
+        for file in 0..reader.files().count() {
+            reader.write_file(file, &mut *restored).expect("sound");
+        }
+    };
+    let numbers: Vec<usize> = tensors.iter().map(|t| t.0).collect();
+    let each = |reader: &Reader<Vec<u8>>| {
+        reader.for_each(&numbers, |_, bytes| Ok(Some(black_box(bytes)))).expect("sound");
+    };
     let seconds = medians(
         rounds,
         &mut [
@@ -81,34 +108,29 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
                 all(&reader, &mut plain);
                 black_box(&plain);
             },
+            &mut || each(&reader),
+            &mut || restore(&reader),
         ],
     );
-    let mut restored = Vec::new();
-    let mut restore = |reader: &Reader<Vec<u8>>| {
-        restored.clear();
-        for file in 0..reader.files().count() {
-            reader.write_file(file, &mut restored).expect("sound");
-        }
-    };
-    restore(&reader);
-    // By turns: all files on one thread, on two, and what two threads come to that only calculate.
-    let mut times = [const { Vec::new() }; 4];
-    for _ in 0..rounds {
-        times[0].push(clock(&mut || restore(&reader)));
-        times[1].push(clock(&mut || restore(&both)));
-        times[2].push(clock(&mut calculate));
-        times[3].push(clock(&mut || {
-            std::thread::scope(|scope| {
-                scope.spawn(calculate);
-                calculate();
-            });
-        }));
-    }
-    let [one, two, alone, together] = times.map(|mut times| {
-        times.sort_unstable_by(f64::total_cmp);
-        times[times.len() / 2]
-    });
-    let (two, most) = (one / two, 2.0 * alone / together);
+    // By turns: one thread and two, and what two threads come to that only calculate.
+    let times = clocks(
+        rounds,
+        &mut [
+            &mut || restore(&reader),
+            &mut || restore(&both),
+            &mut calculate,
+            &mut || {
+                std::thread::scope(|scope| {
+                    scope.spawn(calculate);
+                    calculate();
+                });
+            },
+            &mut || each(&reader),
+            &mut || each(&both),
+        ],
+    );
+    let (two, most, each_two) =
+        (times[0] / times[1], 2.0 * times[2] / times[3], times[4] / times[5]);
     // Rows from the middle of the largest tensor that has them.
     let largest = tensors.iter().max_by_key(|t| t.1).copied().unwrap_or((0, 0));
     let rows = reader.layout(largest.0).map_or(0, |l| l.rows);
@@ -127,20 +149,33 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
     };
     let speed = |s: f64| bytes as f64 / s / 1e6;
     println!(
-        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{two:.2},{most:.2},{slice}",
+        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{two:.2},{most:.2},{slice},{:.0},{:.0},{each_two:.2}",
         zstd.len(),
         speed(encode),
         speed(seconds[1]),
         speed(seconds[0]),
         seconds[0] / seconds[1],
+        speed(seconds[2]),
+        speed(seconds[3]),
     );
     Ok(())
 }
 
-fn clock(run: &mut dyn FnMut()) -> f64 {
-    let start = Instant::now();
-    run();
-    start.elapsed().as_secs_f64()
+/// Runs each in turn, `rounds` times over, and returns the median seconds of each by the clock.
+fn clocks(rounds: usize, runs: &mut [&mut dyn FnMut()]) -> Vec<f64> {
+    let mut times = vec![Vec::with_capacity(rounds); runs.len()];
+    for _ in 0..rounds {
+        for (run, times) in runs.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            run();
+            times.push(start.elapsed().as_secs_f64());
+        }
+    }
+    let median = |mut times: Vec<f64>| {
+        times.sort_unstable_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    times.into_iter().map(median).collect()
 }
 
 /// Some milliseconds of arithmetic that takes no memory.
@@ -165,8 +200,43 @@ fn normal(state: &mut u64) -> f64 {
     sum * (12.0f64 / 9.0).sqrt()
 }
 
-/// A file of one tensor and what belongs to it.
-fn safetensors(tensors: &[(&str, &str, [usize; 2], Vec<u8>)]) -> Vec<u8> {
+/// Numbers of a normal distribution of deviation 1.
+struct Gaussian {
+    state: u64,
+    spare: Option<f64>,
+}
+
+impl Gaussian {
+    fn new(state: u64) -> Self {
+        Self { state, spare: None }
+    }
+
+    /// Above 0, up to 1.
+    fn uniform(&mut self) -> f64 {
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.state >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Two at a time, by Box and Muller.
+    fn next(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * self.uniform()).sin_cos();
+        self.spare = Some(radius * sin);
+        radius * cos
+    }
+}
+
+/// Name, type, shape and bytes of a tensor.
+type Tensor = (String, &'static str, [usize; 2], Vec<u8>);
+
+/// A file of tensors.
+fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
     let (mut header, mut at) = (Vec::new(), 0);
     for (name, dtype, [rows, cols], bytes) in tensors {
         let end = at + bytes.len();
@@ -193,14 +263,38 @@ fn int8() -> Vec<u8> {
                 .map(|c| (normal(&mut state) * row * c).round().clamp(-127.0, 127.0) as i8 as u8),
         );
     }
-    safetensors(&[("w.weight", "I8", [SIDE, SIDE], data)])
+    safetensors(&[("w.weight".to_owned(), "I8", [SIDE, SIDE], data)])
+}
+
+/// So many rows of gaussian weights of mean deviation 0.02, each rounded to a 127th of its largest.
+fn int8_by_rows(name: &str, rows: usize, random: &mut Gaussian) -> Vec<Tensor> {
+    let (mut data, mut scales) = (Vec::with_capacity(rows * SIDE), Vec::new());
+    for _ in 0..rows {
+        let weights: Vec<f64> = (0..SIDE).map(|_| 0.02 * random.next()).collect();
+        let scale = weights.iter().fold(0f64, |m, w| m.max(w.abs())) / 127.0;
+        data.extend(weights.iter().map(|w| (w / scale).round() as i8 as u8));
+        scales.extend_from_slice(&(scale as f32).to_le_bytes());
+    }
+    vec![
+        (format!("{name}.weight"), "I8", [rows, SIDE], data),
+        (format!("{name}.weight_scale"), "F32", [rows, 1], scales),
+    ]
 }
 
 fn int4() -> Vec<u8> {
     let mut state = 2;
-    let (mut data, mut scales) = (Vec::with_capacity(SIDE * SIDE / 2), Vec::new());
-    for _ in 0..SIDE * SIDE / 128 {
-        let weights: Vec<f64> = (0..128).map(|_| normal(&mut state)).collect();
+    safetensors(&in_groups("w", SIDE, || normal(&mut state)))
+}
+
+fn int4_by_groups(name: &str, rows: usize, random: &mut Gaussian) -> Vec<Tensor> {
+    in_groups(name, rows, || random.next())
+}
+
+/// So many rows of weights, groups of 128 of which are rounded to a seventh of their largest.
+fn in_groups(name: &str, rows: usize, mut weight: impl FnMut() -> f64) -> Vec<Tensor> {
+    let (mut data, mut scales) = (Vec::with_capacity(rows * SIDE / 2), Vec::new());
+    for _ in 0..rows * SIDE / 128 {
+        let weights: Vec<f64> = (0..128).map(|_| weight()).collect();
         let scale = weights.iter().fold(0f64, |m, w| m.max(w.abs())) / 7.0;
         let nibble = |w: f64| ((w / scale).round() as i8 + 8) as u8;
         data.extend(weights.as_chunks::<2>().0.iter().map(|[a, b]| nibble(*a) | nibble(*b) << 4));
@@ -208,8 +302,20 @@ fn int4() -> Vec<u8> {
         let bits = (scale as f32 * 0.02).to_bits();
         scales.extend_from_slice(&bits.to_le_bytes()[2..]);
     }
-    safetensors(&[
-        ("w.weight_packed", "I32", [SIDE, SIDE / 8], data),
-        ("w.weight_scale", "BF16", [SIDE, SIDE / 128], scales),
-    ])
+    vec![
+        (format!("{name}.weight_packed"), "I32", [rows, SIDE / 8], data),
+        (format!("{name}.weight_scale"), "BF16", [rows, SIDE / 128], scales),
+    ]
+}
+
+/// The attention of so many layers, with a quarter as many heads of keys and values as of queries.
+fn layers(count: usize, make: fn(&str, usize, &mut Gaussian) -> Vec<Tensor>) -> Vec<u8> {
+    let (mut random, mut tensors) = (Gaussian::new(4), Vec::new());
+    for layer in 0..count {
+        for (of, rows) in [("q", SIDE), ("k", SIDE / 4), ("v", SIDE / 4), ("o", SIDE)] {
+            let name = format!("model.layers.{layer}.self_attn.{of}_proj");
+            tensors.extend(make(&name, rows, &mut random));
+        }
+    }
+    safetensors(&tensors)
 }

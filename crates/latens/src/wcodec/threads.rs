@@ -99,6 +99,22 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
+    /// One of `length` bytes, whatever they are: that of the least memory that holds them, if it is not far more.
+    pub(crate) fn take_of(&self, length: usize) -> Vec<u8> {
+        let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits =
+            |buffer: &Vec<u8>| (length..=length.saturating_mul(2)).contains(&buffer.capacity());
+        let fitting = buffers.iter().enumerate().filter(|(_, buffer)| fits(buffer));
+        let least = fitting.min_by_key(|(_, buffer)| buffer.capacity()).map(|(at, _)| at);
+        let Some(mut buffer) = least.map(|at| buffers.swap_remove(at)) else {
+            // The system clears it where it is first written, on whichever thread.
+            return vec![0; length];
+        };
+        drop(buffers);
+        buffer.resize(length, 0);
+        buffer
+    }
+
     pub(crate) fn give(&self, buffer: Vec<u8>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
     }

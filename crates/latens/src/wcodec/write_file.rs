@@ -173,7 +173,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
         let mut out = Filled::new(self.reader.open.pool.spare.take());
         match job {
             Begun::InPieces(open, pieces, entry) => {
-                let done = open.piece(pieces, j, &mut own.scratch, &mut out);
+                let done = open.piece(pieces, j, &mut own.scratch, |count| out.more(count));
                 done.map_err(|e| e.within(self.reader.place(*entry)))?;
             }
             Begun::Few(entries) => {

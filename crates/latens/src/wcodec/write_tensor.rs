@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::decode::pool::{Filled, Scratch};
+use crate::wcodec::decode::pool::Scratch;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
@@ -56,13 +56,20 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         })
     }
 
-    /// Decodes a piece to the end of `out`.
-    pub(crate) fn piece(
+    /// Bytes of each piece.
+    pub(crate) fn piece_lengths(&self, Pieces { packing, groups }: &Pieces) -> Result<Vec<usize>> {
+        self.with_part(0, |decoder, _| {
+            groups.iter().map(|groups| decoder.piece_bytes(groups.clone(), *packing)).collect()
+        })
+    }
+
+    /// Decodes a piece to where `out` has so many bytes for it.
+    pub(crate) fn piece<'o>(
         &self,
         Pieces { packing, groups }: &Pieces,
         i: usize,
         scratch: &mut Scratch,
-        out: &mut Filled,
+        out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
         let groups = groups.get(i).cloned().unwrap_or_default();
         // What rows have in common is another tensor's.

@@ -24,19 +24,28 @@ impl PartDecoder<'_> {
         Some(cut(0..groups, each, self.threads))
     }
 
-    /// Decodes a piece to the end of `out`.
-    pub(crate) fn decode_piece(
+    /// What groups, one at least, are decoded to, if their stored bytes may claim as much.
+    pub(crate) fn piece_bytes(
+        &self,
+        groups: Range<usize>,
+        packing: Option<(Packing, usize)>,
+    ) -> Result<usize> {
+        self.check_claims(groups.clone())?;
+        let elements = self.group_range(groups.end - 1).end - self.group_range(groups.start).start;
+        Ok(self.bytes_of(Form::of(packing), elements))
+    }
+
+    /// Decodes a piece to where `out` has so many bytes for it.
+    pub(crate) fn decode_piece<'o>(
         &self,
         groups: Range<usize>,
         packing: Option<(Packing, usize)>,
         fetch: &Fetch<'_>,
         scratch: &mut Scratch,
-        out: &mut Filled,
+        out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
         let form = Form::of(packing);
-        self.check_claims(groups.clone())?;
-        let elements = self.group_range(groups.end - 1).end - self.group_range(groups.start).start;
-        let out = out.more(self.bytes_of(form, elements));
+        let out = out(self.piece_bytes(groups.clone(), packing)?);
         self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
         self.tell(form, out.len())
     }
@@ -52,7 +61,7 @@ impl PartDecoder<'_> {
         let decode = |lent: &mut Lent<'_>, i: usize| {
             let mut piece = Filled::new(self.pool.spare.take());
             let groups = pieces.get(i).cloned().unwrap_or_default();
-            self.decode_piece(groups, None, fetch, &mut lent.scratch, &mut piece)?;
+            self.decode_piece(groups, None, fetch, &mut lent.scratch, |count| piece.more(count))?;
             Ok(piece)
         };
         let take = |piece: Filled| {
