@@ -1,8 +1,10 @@
 //! What the caller of an encoder may choose.
 
+use crate::ans::rans::MAX_TABLE_BITS;
 use crate::error::{Error, Result};
 use crate::pco;
 use crate::watch::Watch;
+use crate::wcodec::encode::sources::Effort;
 use crate::wcodec::encode::symbols::DirectConfig;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tile::TileSize;
@@ -69,7 +71,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// 0 (fastest) to 12 (smallest, and slower to read: embeddings are predicted by columns).
+    /// 0 (fastest) to 12 (smallest, and slower to read: embeddings are predicted by columns, tables and groups are
+    /// larger). From 9 on levels of rows and columns are refined, with which it takes three to five times as long as
+    /// at 8; at 11 and 12 every predictor is tried, which takes a hundred times as long.
     #[must_use]
     pub fn level(mut self, level: u32) -> Self {
         self.level = level;
@@ -85,7 +89,7 @@ impl Config {
 
     /// Least number of symbols in a group, the unit of access; 0 for the default: 2^18, and 2^17 in
     /// tensors of 2^24 symbols of more than four bits, which is 32 rows of a matrix of 4096 columns. Those of 2^17
-    /// symbols are cut in two at least, as two groups decode side by side.
+    /// symbols are cut in two at least, as two groups decode side by side. At level 12 it is 2^20.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;
@@ -128,12 +132,26 @@ impl Config {
     pub(crate) fn direct(&self, bits: u32) -> DirectConfig {
         DirectConfig {
             group_symbols: self.group_symbols,
-            table_bits: if bits <= 4 { 11 } else { 12 },
+            table_bits: match bits {
+                ..=4 if self.level < MAX_LEVEL => 11,
+                5.. if self.level == MAX_LEVEL => MAX_TABLE_BITS,
+                _ => 12,
+            },
             threads: self.threads_in_force(),
             pairs_slack: if self.level > 8 { 0.0 } else { 0.002 },
-            linear: self.level == MAX_LEVEL,
+            slow_reading: self.level == MAX_LEVEL,
             quick: self.level <= 8,
         }
+    }
+
+    /// What is done for few bytes.
+    pub(crate) fn effort(&self) -> Effort {
+        let rounds = match self.level {
+            ..=8 => 0,
+            9 | 10 => 1,
+            _ => 8,
+        };
+        Effort { rounds, closely: self.level > 10, slow_reading: self.level == MAX_LEVEL }
     }
 
     /// Settings of Pco.

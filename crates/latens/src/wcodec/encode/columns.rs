@@ -2,9 +2,12 @@
 
 use crate::error::Result;
 use crate::wcodec::data::{Data, Stretches};
+use crate::wcodec::encode::candidates::round_by_cost;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::layout::short_stream;
 use latens_kernels::dispatch::{Present, Work};
+use std::f64::consts::LOG2_E;
 use std::ops::Range;
 
 /// Rows of a glance at means of columns, at least, and one row in how many is looked at.
@@ -14,6 +17,11 @@ const EVERY_OF_GLANCE: usize = 8;
 const ENOUGH: usize = 1 << 11;
 /// Bits by which chance may make them gain less on these rows than on all.
 const MARGIN: f64 = 2000.0;
+/// Bits of symbols for whose columns there may be bands.
+const FEW_BITS: u32 = 4;
+/// Bytes that means must save for the tables of symbols around another middle than other tensors have.
+const LEAST_OF_TURNED: usize = 64;
+
 /// Takes from symbols those of `means`, which repeat (a row of them, or a whole plane), around the
 /// circle.
 pub(crate) fn subtract(symbols: &mut [u8], means: &[u8], bits: u32) {
@@ -104,9 +112,47 @@ pub(crate) fn column_means(matrix: Matrix<'_>, histogram: &Histogram) -> Result<
     }
     let (gain, side) = weigh(&of_rows, counted);
     Ok((gain > side + 300.0).then(|| Means {
-        symbols: rounded(&of_rows, counted, mode.into(), size),
+        symbols: {
+            let means = in_one_piece(rounded(&of_rows, counted, mode.into(), size), size);
+            // Few bits have bands by the rest of the mean instead.
+            match matrix.bits {
+                ..=FEW_BITS => means,
+                // Half of a squared deviation more for each symbol, in nats.
+                _ => by_cost(means, &of_rows, counted, rows as f64 * 0.5 * LOG2_E / variance),
+            }
+        },
         leanings: leanings(&of_rows, counted),
     }))
+}
+
+/// Means moved to where they take fewer bits than symbols take more, `loss` for a mean that is off by one.
+fn by_cost(mut means: Vec<u8>, sums: &[i64], rows: usize, loss: f64) -> Vec<u8> {
+    let least = means.iter().min().copied().unwrap_or(0);
+    let rows = i64::try_from(rows.max(1)).unwrap_or(1);
+    let mut exact = Vec::with_capacity(means.len());
+    for (mean, &sum) in means.iter_mut().zip(sums) {
+        *mean -= least;
+        // What rounding took away.
+        let half = (2 * sum + rows).rem_euclid(2 * rows) - rows;
+        #[expect(clippy::cast_precision_loss, reason = "a share of a symbol")]
+        exact.push(f32::from(*mean) + half as f32 / (2 * rows) as f32);
+    }
+    // These are from the least one on.
+    round_by_cost(&mut means, &exact, loss);
+    means.iter_mut().for_each(|mean| *mean = mean.saturating_add(least));
+    means
+}
+
+/// Means, or all of them half a circle on where they are close together then: those on both sides of 0
+/// are at both ends of a byte, which takes several bits for each. Of what is left the middle is half a circle on
+/// as well.
+fn in_one_piece(means: Vec<u8>, size: i32) -> Vec<u8> {
+    let half = u8::try_from(size / 2).unwrap_or(0);
+    let turned: Vec<u8> = means.iter().map(|mean| mean ^ half).collect();
+    match short_stream::cost(&turned) + LEAST_OF_TURNED < short_stream::cost(&means) {
+        true => turned,
+        false => means,
+    }
 }
 
 /// The most common symbol.

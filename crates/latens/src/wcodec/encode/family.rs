@@ -2,7 +2,7 @@
 
 use crate::wcodec::class::SourceBytes;
 use crate::wcodec::encode::levels::Measure;
-use crate::wcodec::encode::sources::{Candidate, Hints, Numbers};
+use crate::wcodec::encode::sources::{Candidate, Effort, Hints, Numbers};
 use crate::wcodec::encode::symbols::PlaneRef;
 use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::layout::source::{Form, PartOf, Source};
@@ -48,9 +48,11 @@ pub(crate) fn hints<'a>(
     taken: &'a Taken<'a>,
     index: usize,
     family: &Family<'a>,
+    effort: Effort,
 ) -> Hints<'a> {
     let measure = if role == Role::Exponent { Measure::Place } else { Measure::Size };
-    let mut hints = Hints { measure, levels: Vec::new(), zero: None, side: role != Role::Mantissa };
+    let side = role != Role::Mantissa;
+    let mut hints = Hints { side, effort, ..Hints::none(measure) };
     if role != Role::Weights {
         return hints;
     }

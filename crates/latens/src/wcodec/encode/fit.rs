@@ -1,5 +1,7 @@
 //! From a histogram to a table.
 
+mod closer;
+
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::layout::table::{Curve, LOG_STEP, Shape, TOP_LOG, Table, knots, log_of};
 
@@ -11,24 +13,34 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    pub(crate) fn new(histogram: &Histogram, bits: u32, table_bits: u32) -> Option<Self> {
-        let mut best: Option<Self> = None;
-        let mut consider = |table: Table| {
-            let definition = 8.0 * table.write(Vec::new()).len() as f64;
-            let bits = cost::under(histogram, &table.frequencies, table_bits) + definition + 8.0;
-            if bits < best.as_ref().map_or(f64::INFINITY, |best| best.bits) {
-                best = Some(Self { table, bits });
-            }
-            bits
-        };
-        let curve = curve(histogram, bits, table_bits).map(&mut consider);
+    /// Of symbols of `bits`, with `2^table_bits` slots. `closely` takes much longer.
+    pub(crate) fn new(
+        histogram: &Histogram,
+        bits: u32,
+        table_bits: u32,
+        closely: bool,
+    ) -> Option<Self> {
+        let own = |table| Self::of(table, histogram);
+        let mut best = curve(histogram, bits, table_bits).map(own);
+        if closely {
+            best = best.map(|best| best.closer(histogram));
+        }
         // A list of frequencies takes more than a bit for each symbol.
         let present = histogram.iter().filter(|&&n| n > 0).count();
         let floor = cost::entropy(histogram);
-        if curve.is_none_or(|bits| bits > floor + 1.5 * present as f64) {
-            consider(explicit(histogram, bits, table_bits));
+        if best.as_ref().is_none_or(|best| best.bits > floor + 1.5 * present as f64) {
+            let explicit = Some(own(explicit(histogram, bits, table_bits)));
+            best = explicit
+                .filter(|own| own.bits < best.as_ref().map_or(f64::INFINITY, |b| b.bits))
+                .or(best);
         }
-        best
+        best.filter(|best| best.bits.is_finite())
+    }
+
+    fn of(table: Table, histogram: &Histogram) -> Self {
+        let definition = 8.0 * table.write(Vec::new()).len() as f64;
+        let bits = cost::under(histogram, &table.frequencies, table.table_bits) + definition + 8.0;
+        Self { table, bits }
     }
 }
 

@@ -3,19 +3,53 @@
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::layout::class_rule::Map;
 
-/// Bits that a class costs besides its symbols: its table, more or less.
+/// Bits that a class costs besides its symbols: its table, more or less. Those of few bits have few numbers, and
+/// most get a table that is there.
 const CLASS_BITS: f64 = 160.0;
+const CLASS_BITS_OF_FEW: f64 = 80.0;
 /// What fewer classes than pay may lose, as a share of all bits: decoders are held up by the memory
 /// that tables take. Those of symbols of few bits are small.
 const LOSS: f64 = 0.0005;
-const LOSS_OF_FEW: f64 = 0.0001;
 const FEW_BITS: u32 = 4;
 /// Pairs of symbols of few bits have large tables again.
-pub(crate) const LOSS_OF_PAIRS: f64 = 0.0003;
+const LOSS_OF_PAIRS: f64 = 0.0003;
 
-/// The share that symbols of `bits` may lose.
-pub(crate) fn loss(bits: u32) -> f64 {
-    if bits <= FEW_BITS { LOSS_OF_FEW } else { LOSS }
+/// Runs of sums that are looked at, about, and where that may take longer.
+const SUMS: u64 = 48;
+const MORE_SUMS: u64 = 200;
+
+/// What fewer classes are worth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Worth {
+    /// Bits of a class besides its symbols.
+    class: f64,
+    /// The share of all bits that fewer of them may take more.
+    share: f64,
+    /// How many runs of sums are looked at, about: neighbours that are few are joined without a look.
+    sums: u64,
+}
+
+impl Worth {
+    /// Of single symbols of `bits`.
+    pub(crate) fn of(bits: u32) -> Self {
+        match bits {
+            ..=FEW_BITS => Self { class: CLASS_BITS_OF_FEW, share: 0.0, sums: SUMS },
+            _ => Self { class: CLASS_BITS, share: LOSS, sums: SUMS },
+        }
+    }
+
+    /// The same, where reading may take longer.
+    pub(crate) fn of_slow_reading(self) -> Self {
+        Self { share: 0.0, ..self }
+    }
+
+    /// The same, where writing may.
+    pub(crate) fn of_slow_writing(self) -> Self {
+        Self { sums: MORE_SUMS, ..self }
+    }
+
+    /// Of pairs.
+    pub(crate) const PAIRS: Self = Self { class: CLASS_BITS, share: LOSS_OF_PAIRS, sums: SUMS };
 }
 
 /// Histograms of symbols by sum, of sums that occur.
@@ -30,12 +64,12 @@ struct Run {
 }
 
 /// Merges neighbours while that costs fewer bits than a class does, and until there are at most
-/// `most`; in the end for `share` of all bits more. The map, the classes' histograms, and the bits of
+/// `most`; in the end for a share of all bits more. The map, the classes' histograms, and the bits of
 /// all. Of a sample, `scale` is how much larger the whole is: bits are as if its symbols had been
 /// drawn from what the classes are there.
 pub(crate) fn merge(
     sums: &BySum,
-    share: f64,
+    worth: Worth,
     most: usize,
     scale: Option<f64>,
 ) -> (Map, Vec<Histogram>, f64) {
@@ -46,8 +80,7 @@ pub(crate) fn merge(
     let mut runs: Vec<Run> = Vec::new();
     let count = |h: &Histogram| h.iter().map(|&n| u64::from(n)).sum::<u64>();
     let counts: Vec<u64> = sums.iter().map(|s| count(&s.1)).collect();
-    // Neighbours that are few are joined without a look.
-    let few = counts.iter().sum::<u64>() / 48;
+    let few = counts.iter().sum::<u64>() / worth.sums;
     let mut last = 0;
     for ((sum, histogram), &count) in sums.iter().zip(&counts) {
         match runs.last_mut() {
@@ -69,12 +102,12 @@ pub(crate) fn merge(
         (price(&histogram) - a.bits - b.bits, histogram)
     };
     let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1]).0).collect();
-    let mut spare = share * runs.iter().map(|run| run.bits).sum::<f64>();
+    let mut spare = worth.share * runs.iter().map(|run| run.bits).sum::<f64>();
     while let Some((i, &least)) =
         loss.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(&b.0)))
     {
-        if least > CLASS_BITS && runs.len() <= most.max(1) {
-            spare -= least - CLASS_BITS;
+        if least > worth.class && runs.len() <= most.max(1) {
+            spare -= least - worth.class;
             if spare < 0.0 {
                 break;
             }
@@ -99,7 +132,7 @@ pub(crate) fn merge(
         from = run.last + 1;
     }
     map[from..].fill(class(runs.len().saturating_sub(1)));
-    let bits = runs.iter().map(|run| run.bits + CLASS_BITS).sum();
+    let bits = runs.iter().map(|run| run.bits + worth.class).sum();
     (map, runs.into_iter().map(|run| run.histogram).collect(), bits)
 }
 
@@ -117,9 +150,9 @@ mod tests {
             }
         }
         let sums: BySum = sums.into_iter().enumerate().skip(100).take(40).collect();
-        let (map, classes, _) = merge(&sums, LOSS, 64, None);
+        let (map, classes, _) = merge(&sums, Worth::of(8), 64, None);
         assert_eq!(classes.len(), 2);
         assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));
-        assert_eq!(merge(&sums, LOSS, 1, Some(1.0)).1.len(), 1);
+        assert_eq!(merge(&sums, Worth::of(8), 1, Some(1.0)).1.len(), 1);
     }
 }

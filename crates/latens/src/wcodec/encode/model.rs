@@ -78,7 +78,7 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
     let hints = if recut { Hints::none(hints.measure) } else { hints.clone() };
     let own = Matrix { symbols: plane.data, cols, bits: plane.bits, crew: Crew::ALONE };
     let matrix = Matrix { crew, ..own };
-    let sources = Sources::new(hints, cols)?;
+    let sources = Sources::new(hints, cols)?.watched(&job.watch);
     let sampled = matrix.count(sample_step(matrix))?;
     let columns = match sources.hints.side {
         true => column_means(matrix, &sampled)?,
@@ -173,7 +173,7 @@ impl<'a> Modelled<'a> {
     /// Settles how the symbols are encoded.
     pub(crate) fn plan(self, mut config: DirectConfig, bank: &mut Bank) -> PlannedPart<'a> {
         let Self { role, shape, matrix, sources, recut, plain, predicted } = self;
-        if matrix.bits <= FEW_BITS && matrix.len() < FEW {
+        if matrix.bits <= FEW_BITS && matrix.len() < FEW && !config.slow_reading {
             config.table_bits = config.table_bits.min(SMALL_TABLE_BITS);
         }
         let before = bank.len();

@@ -2,6 +2,7 @@
 //! of rows, side information included.
 
 mod explained;
+mod refine;
 
 use crate::error::Result;
 use crate::wcodec::encode::bands::Bands;
@@ -9,7 +10,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::{loss, merge};
+use crate::wcodec::encode::merge::{Worth, merge};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{Sums, Tallies, by_sum};
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -18,6 +19,7 @@ use std::iter::repeat;
 
 use explained::ByClass;
 pub(crate) use explained::{Explained, Pairs};
+use refine::refined;
 
 /// Symbols that are looked at to join sums to classes, at least.
 const SETTLED: usize = 1 << 19;
@@ -111,9 +113,11 @@ pub(crate) fn explain(
 ) -> Result<Explained> {
     let (bits, tallies) = (matrix.bits, Tallies::default());
     let rules = candidates(matrix, sources, &whole, 1)?;
+    let rounds = if most.is_none() { sources.hints.effort.rounds } else { 0 };
     // Classes of zero points may not occur in a sample.
     let settled = |rule: &ClassRule| match rule.zero.is_some() || most.is_some() {
         true => 1,
+        false if rounds > 0 => 1,
         false => settle_step(matrix).min(sample_step(matrix)),
     };
     // One rule is weighed by the rows that it is settled on then: they are counted once.
@@ -122,13 +126,36 @@ pub(crate) fn explain(
         _ => sample_step(matrix),
     };
     let counting = Counting { matrix, sources, step, tallies: &tallies };
-    let (estimate, best) = best_of(rules, &counting, &whole, leanings)?;
+    let kept = if rounds > 0 { rules.clone() } else { Vec::new() };
+    let (mut estimate, mut best) = best_of(rules, &counting, &whole, leanings)?;
+    let mut step = step;
+    if rounds > 0
+        && let Some(Best { described, leaning: false, .. }) = best
+    {
+        // With levels of both, what they take may be more on a sample than it is in the end.
+        let all = Counting { step: 1, ..counting };
+        let both = kept.into_iter().filter(|(rule, _)| {
+            !rule.rows.is_empty() && !rule.cols.is_empty() && *rule != described.0
+        });
+        let both: Vec<Described> = both.collect();
+        let mut found = refined(described, &all, rounds)?;
+        for described in both {
+            let other = refined(described, &all, rounds)?;
+            if other.bits < found.bits {
+                found = other;
+            }
+        }
+        (estimate, step) = (found.bits, 1);
+        let refine::Refined { described, sums, .. } = found;
+        best = Some(Best { described, sums, leaning: false });
+    }
     let explained = Explained {
         whole,
         classes: None,
         bits,
         estimate: (estimate, step),
         every: sample_step(matrix),
+        closely: sources.hints.effort.closely,
         own: Vec::new(),
     };
     let Some(Best { described, mut sums, leaning }) = best else { return Ok(explained) };
@@ -136,7 +163,7 @@ pub(crate) fn explain(
     if every < step {
         sums = by_sum(matrix, sources, &described.0, every, &tallies)?;
     }
-    let mut classes = settle(described, sources.bands, &sums, loss(matrix.bits), most, every > 1);
+    let mut classes = settle(described, sources.bands, &sums, counting.worth(), most, every > 1);
     classes.leaning = leaning;
     Ok(Explained { classes: Some(classes), every, ..explained })
 }
@@ -201,6 +228,15 @@ fn best_of(
 }
 
 impl Counting<'_> {
+    /// What fewer classes are worth.
+    fn worth(&self) -> Worth {
+        let (mut worth, effort) = (Worth::of(self.matrix.bits), self.sources.hints.effort);
+        if effort.closely {
+            worth = worth.of_slow_writing();
+        }
+        if effort.slow_reading { worth.of_slow_reading() } else { worth }
+    }
+
     /// Bits of all symbols by a rule for a sample, `side` those of its side information, and the histograms.
     fn price(&self, rule: &ClassRule, side: f64) -> Result<(f64, Sums)> {
         let Self { matrix, sources, step, tallies } = *self;
@@ -208,7 +244,7 @@ impl Counting<'_> {
         let mut bits = 0.0;
         let most = MAX_CLASSES / sums.maps.len().max(1);
         for map in &sums.maps {
-            bits += merge(map, loss(matrix.bits), most.max(4), (step > 1).then_some(1.0)).2;
+            bits += merge(map, self.worth(), most.max(4), (step > 1).then_some(1.0)).2;
         }
         let classes_bits = OF_CLASSES * sums.maps.len() as f64;
         let written = sources.bands.written_bits(sums.maps.len());
@@ -242,7 +278,7 @@ fn settle(
     (mut rule, side): Described,
     bands: Bands,
     sums: &Sums,
-    share: f64,
+    worth: Worth,
     most: Option<usize>,
     sample: bool,
 ) -> ByClass {
@@ -251,7 +287,7 @@ fn settle(
     let mut of_maps = Vec::new();
     rule.maps.clear();
     for map_sums in &sums.maps {
-        let (map, histograms, _) = merge(map_sums, share, most, sample.then_some(sums.scale));
+        let (map, histograms, _) = merge(map_sums, worth, most, sample.then_some(sums.scale));
         rule.maps.push(map);
         of_maps.push(histograms);
     }

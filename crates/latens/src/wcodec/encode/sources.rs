@@ -1,6 +1,7 @@
 //! What might explain symbols: numbers of their blocks, as they are and as levels.
 
 use crate::error::Result;
+use crate::watch::Watch;
 use crate::wcodec::class::{Blocks, SourceBytes, Terms};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bands::Bands;
@@ -16,6 +17,17 @@ const FEW: usize = 1 << 18;
 const ADDED: usize = 1 << 12;
 /// Bytes of numbers that are read at a time.
 const STRETCH: usize = 1 << 18;
+
+/// What is done for few bytes, besides what always is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Effort {
+    /// How often levels of rows and columns are refined.
+    pub(crate) rounds: usize,
+    /// Whether tables are fitted closely.
+    pub(crate) closely: bool,
+    /// Whether reading may take longer.
+    pub(crate) slow_reading: bool,
+}
 
 /// The numbers of a source.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +57,8 @@ pub(crate) struct Hints<'a> {
     pub(crate) zero: Option<Candidate<'a>>,
     /// Whether levels of rows and columns may be tried.
     pub(crate) side: bool,
+    /// What is done for few bytes.
+    pub(crate) effort: Effort,
 }
 
 impl Hints<'_> {
@@ -56,7 +70,7 @@ impl Hints<'_> {
 
     /// Those of symbols of which nothing is known.
     pub(crate) fn none(measure: Measure) -> Self {
-        Self { measure, levels: Vec::new(), zero: None, side: false }
+        Self { measure, levels: Vec::new(), zero: None, side: false, effort: Effort::default() }
     }
 }
 
@@ -141,6 +155,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) bands: Bands,
     /// Those of all rows, where there are few.
     all: Option<Near>,
+    /// Who is asked whether to go on, where that takes long.
+    pub(crate) watch: Watch,
 }
 
 impl<'a> Sources<'a> {
@@ -149,7 +165,8 @@ impl<'a> Sources<'a> {
         let cols = cols.max(1);
         let zeros = hints.zero.as_ref().map_or(Ok([0; 256]), |zero| zero.zeros(cols))?;
         let bands = Bands::new(&zeros);
-        let mut sources = Self { hints, cols, typical: Vec::new(), bands, all: None };
+        let watch = Watch::NONE;
+        let mut sources = Self { hints, cols, typical: Vec::new(), bands, all: None, watch };
         let count: usize = sources.named().chain(&sources.hints.zero).map(Candidate::count).sum();
         if count <= FEW {
             let all = sources.of(0..usize::MAX)?;
@@ -159,6 +176,11 @@ impl<'a> Sources<'a> {
             sources.typical = sources.named().map(|c| c.typical(cols)).collect::<Result<_>>()?;
         }
         Ok(sources)
+    }
+
+    /// The same for work that is watched.
+    pub(crate) fn watched(self, watch: &Watch) -> Self {
+        Self { watch: watch.clone(), ..self }
     }
 
     fn named(&self) -> impl Iterator<Item = &Candidate<'a>> {

@@ -20,8 +20,8 @@ pub(crate) struct DirectConfig {
     pub(crate) threads: usize,
     /// By how much symbols coded in pairs, which decode twice as fast, may be larger.
     pub(crate) pairs_slack: f64,
-    /// Whether columns may be predicted from others, which takes long.
-    pub(crate) linear: bool,
+    /// Whether reading may take longer: columns are predicted from others then.
+    pub(crate) slow_reading: bool,
     /// Whether means of columns are weighed on a few rows only.
     pub(crate) quick: bool,
 }
@@ -33,10 +33,12 @@ pub(crate) const STATES_BYTES: usize = 4 * rans::LANES;
 /// but where lane states would weigh too much.
 pub(crate) const GROUP: usize = 1 << 18;
 const LARGE: usize = 1 << 24;
+/// Symbols of a group where reading may take longer.
+const LARGE_GROUP: usize = 1 << 20;
 /// From so many symbols on groups come in fours, and are a little larger for that.
 const MANY: usize = 1 << 22;
 
-/// Fewest symbols that are cut in two: a row of a group waits for the one before, so that two side by side take
+/// Fewest symbols that are cut in two, but where reading may take longer: a row of a group waits for the one before, so that two side by side take
 /// little more time than one.
 const TWO: usize = 1 << 17;
 
@@ -46,6 +48,7 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
     let (symbols, cols) = (matrix.len(), matrix.cols.max(1));
     let rows = symbols.div_ceil(cols);
     let groups = match config.group_symbols {
+        0 if config.slow_reading => (symbols / LARGE_GROUP).max(1),
         0 if symbols >= LARGE && matrix.bits > 4 => symbols / (GROUP / 2),
         0 if symbols >= LARGE => symbols / GROUP,
         // None is left over where two or four are decoded at a time.

@@ -231,7 +231,7 @@ fn model_part<'a>(
             let cols = usize::try_from(cols).unwrap_or(usize::MAX);
             let rows = data.len().checked_div(cols).unwrap_or(0);
             let plane = PlaneRef { rows, cols, bits, data };
-            let hints = hints(role, plane, taken, index, family);
+            let hints = hints(role, plane, taken, index, family, config.effort());
             ModelledPlane::new(role, plane, hints, family, config, crew)?
         }
         Form::Words { width, float, .. } => {

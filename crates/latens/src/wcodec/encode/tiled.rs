@@ -228,7 +228,7 @@ fn coefficients(
     symbols.tables = histograms
         .iter()
         .map(|h| {
-            let own = || Own::new(h, 8, symbols.table_bits);
+            let own = || Own::new(h, 8, symbols.table_bits, false);
             bank.choose(h, 8, symbols.table_bits, own).0
         })
         .collect();

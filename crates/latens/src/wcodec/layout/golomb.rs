@@ -14,7 +14,7 @@ use crate::bits::zigzag;
 use crate::error::{Error, Result};
 
 /// Most bits of k and of the unary part.
-const MOST: u32 = 24;
+pub(crate) const MOST: u32 = 24;
 
 /// What the code remembers: four times the mean of the numbers before, the last ones most.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,8 @@ impl Memory {
         Self(16)
     }
 
-    fn k(self) -> u32 {
+    /// The least number of low bits now.
+    pub(crate) fn k(self) -> u32 {
         (u32::BITS - (self.0 >> 3).leading_zeros()).min(MOST)
     }
 

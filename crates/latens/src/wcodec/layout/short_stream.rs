@@ -12,7 +12,7 @@ use crate::bits::varint;
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::Fields;
-use crate::wcodec::layout::golomb::Memory;
+use crate::wcodec::layout::golomb::{self, Memory};
 
 /// The value from which the others differ least: a median.
 pub(crate) fn base(values: &[u8]) -> u8 {
@@ -46,6 +46,27 @@ pub(crate) fn cost(values: &[u8]) -> usize {
     let bits: u64 =
         values.iter().map(|&v| u64::from(memory.cost_signed(i32::from(v) - base))).sum();
     usize::try_from(bits / 8).unwrap_or(usize::MAX - 4) + 4
+}
+
+/// About the bits that each value takes among `values`.
+pub(crate) fn prices(values: &[u8]) -> [f32; 256] {
+    let (base, mut memory) = (i32::from(base(values)), Memory::new());
+    // How often k is what, and one of the states where it is.
+    let mut states = [(0usize, memory); golomb::MOST as usize + 1];
+    for &value in values {
+        let state = &mut states[memory.k() as usize];
+        *state = (state.0 + 1, memory);
+        memory.cost_signed(i32::from(value) - base);
+    }
+    let price = |value: u8| {
+        let of_state = |&(n, state): &(usize, Memory)| {
+            n as f64 * f64::from(state.clone().cost_signed(i32::from(value) - base))
+        };
+        let sum: f64 = states.iter().filter(|state| state.0 > 0).map(of_state).sum();
+        sum / values.len().max(1) as f64
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "an estimate")]
+    std::array::from_fn(|value| price(value.to_le_bytes()[0]) as f32)
 }
 
 /// Reads `count` values.

@@ -72,7 +72,7 @@ pub(super) fn side_bits_of(rule: &ClassRule, levels: usize) -> f64 {
 
 /// Moves levels, rounded to `bytes`, towards the most common one where they then take fewer bits than
 /// symbols take more: `loss` times the square of how far off a level is.
-fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
+pub(crate) fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
     let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
     let (base, mut memory) = (short_stream::base(bytes), Memory::new());
     for (byte, &level) in bytes.iter_mut().zip(levels) {

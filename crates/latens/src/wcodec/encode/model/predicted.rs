@@ -50,7 +50,7 @@ pub(super) fn by_columns(
     sources: &Sources<'_>,
     explained: &Explained,
 ) -> Result<Option<Predicted>> {
-    let wanted = job.config.linear && sources.hints.side && job.role == Role::Weights;
+    let wanted = job.config.slow_reading && sources.hints.side && job.role == Role::Weights;
     let Some(symbols) = matrix.symbols.held().filter(|_| wanted && is_tall(matrix)) else {
         return Ok(None);
     };

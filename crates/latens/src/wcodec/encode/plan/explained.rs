@@ -8,7 +8,7 @@ use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::LOSS_OF_PAIRS;
+use crate::wcodec::encode::merge::Worth;
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::tally::{FEW_BITS, Tallies, by_sum, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -46,6 +46,8 @@ pub(crate) struct Explained {
     pub(super) estimate: (f64, usize),
     /// The histograms are of one row in so many: all of them are to be [completed](Explained::complete).
     pub(super) every: usize,
+    /// Whether tables are fitted closely, which takes long.
+    pub(super) closely: bool,
     /// Tables of each histogram's own, where they were made before.
     pub(super) own: Vec<Option<Own>>,
 }
@@ -127,8 +129,7 @@ impl Explained {
         if every != step {
             sums = by_sum(matrix, sources, &rule, every, &tallies)?;
         }
-        let mut classes =
-            settle((rule, side), sources.bands, &sums, LOSS_OF_PAIRS, None, every > 1);
+        let mut classes = settle((rule, side), sources.bands, &sums, Worth::PAIRS, None, every > 1);
         let mut whole = sums.whole();
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
@@ -154,7 +155,7 @@ impl Explained {
             None => vec![&self.whole],
             Some(classes) => classes.of_maps.iter().flatten().collect(),
         };
-        let own = histograms.into_iter().map(|h| Own::new(h, self.bits, table_bits));
+        let own = histograms.into_iter().map(|h| Own::new(h, self.bits, table_bits, self.closely));
         self.own = own.collect();
     }
 
@@ -162,7 +163,10 @@ impl Explained {
     fn own(&self, number: usize, histogram: &Histogram, table_bits: u32) -> Option<Own> {
         let made = self.own.get(number).and_then(Option::as_ref);
         let made = made.filter(|own| own.table.table_bits == table_bits);
-        made.map_or_else(|| Own::new(histogram, self.bits, table_bits), |own| Some(own.clone()))
+        made.map_or_else(
+            || Own::new(histogram, self.bits, table_bits, self.closely),
+            |own| Some(own.clone()),
+        )
     }
 
     /// Gives tables of `2^table_bits` slots to the classes.
@@ -192,7 +196,7 @@ impl Explained {
             }
         }
         if plan.tables.is_empty() {
-            let own = || Own::new(&[0; 256], self.bits, table_bits);
+            let own = || Own::new(&[0; 256], self.bits, table_bits, false);
             plan.class_of(bank.choose(&[0; 256], self.bits, table_bits, own).0);
         }
         rule.maps = bands.spread(rule.maps);
