@@ -1,4 +1,4 @@
-//! Decoding what whole columns do not show: Conv1, small pages, threads.
+//! Decoding what whole columns do not show: Conv1, threads.
 
 use crate::{corpus, timing, with_numbers};
 use cpu_time::ProcessTime;
@@ -75,96 +75,6 @@ fn conv1_ratio<T: Number + ::pco::data_types::Number>(
     }
     let megabytes = std::mem::size_of_val(numbers) as f64 / 1e6;
     Ok((megabytes / times[0], megabytes / times[1]))
-}
-
-/// Pages of 1,024 numbers: all of a chunk of 2^18 in order, by one call for each page and by one call for all, which
-/// makes its list of pages, too.
-///
-/// # Errors
-/// What either library says, and numbers that differ.
-pub fn pages(folder: &Path, only: Option<&str>, rounds: usize) -> Result<(), Failure> {
-    let mut ratios = Vec::new();
-    for column in corpus::read(folder, only)? {
-        ratios.push(with_numbers!(&column.numbers, v => pages_of(&column.name, v, rounds)?));
-    }
-    let mean = |i: usize| {
-        let sum: f64 = ratios.iter().map(|ratio| ratio[i].ln()).sum();
-        (sum / ratios.len() as f64).exp()
-    };
-    println!("geometric means: by page {:.2} ×, decode_pages {:.2} ×", mean(0), mean(1));
-    Ok(())
-}
-
-fn pages_of<T: Number + ::pco::data_types::Number>(
-    name: &str,
-    numbers: &[T],
-    rounds: usize,
-) -> Result<[f64; 2], Failure> {
-    const PAGE: usize = 1024;
-    let n = numbers.len().min(1 << 18) / PAGE * PAGE;
-    let numbers = &numbers[..n];
-    let paging = ::pco::PagingSpec::Exact(vec![PAGE; n / PAGE]);
-    let config = ::pco::ChunkConfig::default().with_paging_spec(paging).with_enable_8_bit(true);
-    let compressor = ::pco::wrapped::FileCompressor::default();
-    let mut header = Vec::new();
-    compressor.write_header(&mut header)?;
-    let mut chunk = compressor.chunk_compressor(numbers, &config)?;
-    let mut meta = Vec::new();
-    chunk.write_meta(&mut meta)?;
-    let mut pages = Vec::new();
-    for i in 0..n / PAGE {
-        let mut page = Vec::new();
-        chunk.write_page(i, &mut page)?;
-        pages.push(page);
-    }
-    let (file, _) = ours::wrapped::FileDecoder::new(&header, Limits::default())?;
-    let (decoder, _) = file.chunk_decoder::<T>(&meta)?;
-    let (their_file, _) = ::pco::wrapped::FileDecompressor::new(&header[..])?;
-    let (mut theirs, _) = their_file.chunk_decompressor::<T, _>(&meta[..])?;
-    let mut a = vec![T::default(); n];
-    let mut b = a.clone();
-    for (page, dst) in pages.iter().zip(a.chunks_exact_mut(PAGE)) {
-        decoder.decode_page(page, dst)?;
-    }
-    let mut c = a.clone();
-    c.fill(T::default());
-    let mut places: Vec<_> = pages.iter().map(|p| &p[..]).zip(c.chunks_exact_mut(PAGE)).collect();
-    decoder.decode_pages(&mut places)?;
-    let differ = |x: &[T]| x.iter().zip(numbers).any(|(x, y)| x.to_latent() != y.to_latent());
-    if differ(&a) || differ(&c) {
-        return Err("the numbers differ".into());
-    }
-    let times = timing::medians(
-        rounds,
-        &mut [
-            &mut || {
-                for (page, dst) in pages.iter().zip(a.chunks_exact_mut(PAGE)) {
-                    black_box(decoder.decode_page(page, dst).is_ok());
-                }
-            },
-            &mut || {
-                let mut places: Vec<_> =
-                    pages.iter().map(|p| &p[..]).zip(c.chunks_exact_mut(PAGE)).collect();
-                black_box(decoder.decode_pages(&mut places).is_ok());
-            },
-            &mut || {
-                for (page, dst) in pages.iter().zip(b.chunks_exact_mut(PAGE)) {
-                    let page = theirs.page_decompressor(&page[..], PAGE);
-                    black_box(page.and_then(|mut p| p.read(dst)).is_ok());
-                }
-            },
-        ],
-    );
-    let microseconds = |t: f64| t * 1e6 / pages.len() as f64;
-    println!(
-        "{name:24} a page {:5.2} / {:5.2} µs {:5.2} ×   decode_pages {:5.2} µs {:5.2} ×",
-        microseconds(times[0]),
-        microseconds(times[2]),
-        times[2] / times[0],
-        microseconds(times[1]),
-        times[2] / times[1]
-    );
-    Ok([times[2] / times[0], times[2] / times[1]])
 }
 
 /// Two threads against one on files of several chunks: decoding into a ready buffer, with the table of

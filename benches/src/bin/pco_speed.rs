@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- CORPUS/public [--level 8] [--only NAME] [--rounds 5] [--decode] [--own]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --conv1 [--rounds 5]
-//! cargo run --profile compare -p latens-benches --bin pco_speed -- --pages CORPUS/public [--rounds 5]
+//! cargo run --profile compare -p latens-benches --bin pco_speed -- --pages CORPUS/public [--rounds 5] [--csv OUT.csv]
 //! cargo run --profile compare -p latens-benches --bin pco_speed -- --threads CORPUS/public [--rounds 5] [--long N] [--csv OUT.csv]
 //! ```
 //!
@@ -12,12 +12,12 @@
 //! both from memory to memory, unless `--decode` leaves it out. The reference is built with the
 //! flags of this program, i.e. none. `--conv1` decodes a made-up signal that the reference has
 //! encoded with Conv1 of orders 1 to 32; `--pages` decodes pages of 1,024 numbers out of wrapped
-//! chunks of 2^18, all of them and single ones; `--threads` holds two threads against one, with `--long` on
+//! chunks of 2^18, one by one and all in one call; `--threads` holds two threads against one, with `--long` on
 //! columns made so many numbers long.
 
 use latens::pco::{self as ours, Config};
 use latens::{Number, with_number_type};
-use latens_benches::{corpus, pco_more, reference, timing, with_numbers};
+use latens_benches::{corpus, pco_more, pco_pages, reference, timing, with_numbers};
 use std::hint::black_box;
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ fn main() -> Result<(), Failure> {
     let folder =
         folder.ok_or("usage: pco_speed CORPUS/public [--level L] [--only NAME] [--rounds N]")?;
     if by_pages {
-        return pco_more::pages(&folder, only.as_deref(), rounds);
+        return pco_pages::pages(&folder, only.as_deref(), rounds, csv.as_deref());
     }
     if threads {
         return pco_more::threads(&folder, only.as_deref(), rounds, long, csv.as_deref());

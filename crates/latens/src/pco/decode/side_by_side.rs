@@ -4,18 +4,20 @@
 //! So where pages end is known before any number is written. Whatever is wrong is told by the way for single pages:
 //! here it is only found out, and of that page no batch is written but those before it.
 
+mod walked;
+
 use super::batch::LOOKAHEAD;
 use super::chunk::ChunkTables;
 use super::join::Join;
 use super::page::Decoders;
-use super::table::Table;
 use crate::bits::reader::BitReader;
 use crate::number::{Latent, Number};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{self, PAGES, PageCodes, PagePlace, Stream, WINDOW};
+use latens_kernels::tans::{self, PAGES};
+use walked::{Bits, Codes, Walked, is_fast, walk};
 
 /// Fewer pages than so many take longer side by side than one by one.
 const FEWEST: usize = 12;
@@ -35,34 +37,12 @@ pub(crate) struct SideBySide<L> {
     batch: Batch<L>,
 }
 
-/// Codes of each batch, as far as the chunk has such.
-#[derive(Debug, Default)]
-struct Walked {
-    delta: Vec<Codes>,
-    primary: Vec<Codes>,
-    secondary: Vec<Codes>,
-}
-
-/// What has been walked of a variable.
-#[derive(Clone, Debug, Default)]
-struct Codes {
-    codes: PageCodes,
-    places: [PagePlace; PAGES],
-}
-
 /// Latents of a batch of a page.
 #[derive(Debug)]
 struct Batch<L> {
     lookbacks: [u32; BATCH_N],
     indices: [u32; BATCH_N],
     room: Box<tans::Room<L>>,
-}
-
-/// Where pages stand.
-struct Bits {
-    /// The next bit of each.
-    at: [usize; PAGES],
-    ends: [usize; PAGES],
 }
 
 /// How many latents of a batch are stored.
@@ -216,20 +196,6 @@ impl<L: Latent> SideBySide<L> {
     }
 }
 
-impl Walked {
-    /// Room for so many batches, of variables that there are.
-    fn make_room(&mut self, batches: usize, has_delta: bool, has_secondary: bool) {
-        let make = |all: &mut Vec<Codes>, are_wanted: bool| {
-            if are_wanted && all.len() < batches {
-                all.resize_with(batches, Codes::default);
-            }
-        };
-        make(&mut self.delta, has_delta);
-        make(&mut self.primary, true);
-        make(&mut self.secondary, has_secondary);
-    }
-}
-
 /// A batch of a page whose codes have been walked.
 struct At<'a> {
     walked: &'a Walked,
@@ -286,56 +252,3 @@ impl<L: Latent> Batch<L> {
         Present::in_use().run(join).ok()
     }
 }
-
-/// Whether a variable's pages come at once.
-fn is_fast<L: Latent>(table: &Table<L>) -> bool {
-    table.kernel().is_some_and(|kernel| kernel.single().is_some()) || table.pages().is_some()
-}
-
-/// Reads `n` codes of each page, batch `at`, and moves past their offsets. `None` where pages end before.
-fn walk<L: Latent>(
-    all: &mut [Codes],
-    at: usize,
-    table: &Table<L>,
-    bytes: &[u8],
-    n: usize,
-    bits: &mut Bits,
-) -> Option<()> {
-    let (walked, rest) = all.split_at_mut(at);
-    let Codes { codes, places } = rest.first_mut()?;
-    if let Some(before) = walked.last() {
-        *places = before.places;
-    }
-    for (place, &at) in places.iter_mut().zip(&bits.at) {
-        place.bit = at;
-    }
-    if let Some((_, width)) = table.kernel()?.single() {
-        for place in &mut *places {
-            place.offset_bits = n * usize::from(width);
-        }
-    } else {
-        table.pages()?.walk(Present::in_use(), bytes, places, n, codes);
-    }
-    let mut are_whole = true;
-    for ((at, end), place) in bits.at.iter_mut().zip(&bits.ends).zip(places) {
-        *at = place.bit + place.offset_bits;
-        are_whole &= *at <= *end;
-    }
-    are_whole.then_some(())
-}
-
-impl Codes {
-    /// The latents of as many codes of a page as `dst` has room for.
-    fn unpack<L: Latent>(&self, table: &Table<L>, bytes: &[u8], page: usize, dst: &mut [L]) {
-        let PagePlace { bit, .. } = self.places[page];
-        let present = Present::in_use();
-        let stream = Stream { bytes: &bytes[bit / 8..], bit: bit % 8 };
-        if let Some(pages) = table.pages() {
-            pages.unpack(present, &self.codes, page, stream, dst);
-        } else if let Some((lower, width)) = table.kernel().and_then(tans::Table::single) {
-            tans::unpack_single(present, lower, width, stream, dst);
-        }
-    }
-}
-
-const _: () = assert!(LOOKAHEAD >= 2 * WINDOW);

@@ -11,8 +11,11 @@ const CLASS_BITS_OF_FEW: f64 = 80.0;
 /// that tables take. Those of symbols of few bits are small.
 const LOSS: f64 = 0.0005;
 const FEW_BITS: u32 = 4;
-/// Pairs of symbols of few bits have large tables again.
+/// Pairs of symbols of few bits have large tables again; of so many symbols reading takes long enough
+/// for that to be worth more.
 const LOSS_OF_PAIRS: f64 = 0.0003;
+const LOSS_OF_MANY_PAIRS: f64 = 0.001;
+const MANY: usize = 1 << 22;
 
 /// Runs of sums that are looked at, about, and where that may take longer.
 const SUMS: u64 = 48;
@@ -48,8 +51,11 @@ impl Worth {
         Self { sums: MORE_SUMS, ..self }
     }
 
-    /// Of pairs.
-    pub(crate) const PAIRS: Self = Self { class: CLASS_BITS, share: LOSS_OF_PAIRS, sums: SUMS };
+    /// Of pairs, of so many symbols.
+    pub(crate) fn of_pairs(symbols: usize) -> Self {
+        let share = if symbols < MANY { LOSS_OF_PAIRS } else { LOSS_OF_MANY_PAIRS };
+        Self { class: CLASS_BITS, share, sums: SUMS }
+    }
 }
 
 /// Histograms of symbols by sum, of sums that occur.

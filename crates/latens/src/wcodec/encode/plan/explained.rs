@@ -129,7 +129,8 @@ impl Explained {
         if every != step {
             sums = by_sum(matrix, sources, &rule, every, &tallies)?;
         }
-        let mut classes = settle((rule, side), sources.bands, &sums, Worth::PAIRS, None, every > 1);
+        let worth = Worth::of_pairs(matrix.len());
+        let mut classes = settle((rule, side), sources.bands, &sums, worth, None, every > 1);
         let mut whole = sums.whole();
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
