@@ -37,14 +37,20 @@ pub(crate) struct Plane(pub(crate) [u8; MOST_SLOTS]);
 #[repr(C, align(64))]
 pub(crate) struct Bounds(pub(crate) [u32; MOST_SYMBOLS]);
 
-/// A table whose slots are few enough, byte by byte.
+/// What a walk looks up, byte by byte.
 #[derive(Clone, Debug)]
-pub struct PageTable<L> {
+pub(crate) struct Slots {
     /// The next slot if all bits read are zero, and from [`COUNT_AT`] on how many there are: low and high bytes.
     pub(crate) next: [Plane; 2],
     pub(crate) symbols: Plane,
     /// Of offsets, by symbol.
     pub(crate) widths: Plane,
+}
+
+/// A table whose slots are few enough.
+#[derive(Clone, Debug)]
+pub struct PageTable<L> {
+    pub(crate) slots: Slots,
     /// Lower bounds less `least`: low and high halves.
     pub(crate) lowers: [Bounds; 2],
     pub(crate) least: L,
@@ -117,9 +123,7 @@ impl<L: Latent> PageTable<L> {
             Lowers::Far(_) => L::default(),
         };
         let mut of = Box::new(Self {
-            next: [plane(), plane()],
-            widths: plane(),
-            symbols: plane(),
+            slots: Slots { next: [plane(), plane()], symbols: plane(), widths: plane() },
             lowers: [bounds(), bounds()],
             least,
             log: slots.next_power_of_two().trailing_zeros() as usize,
@@ -136,13 +140,13 @@ impl<L: Latent> PageTable<L> {
                 return None;
             }
             let [low, high, ..] = (base | bits << COUNT_AT).to_le_bytes();
-            (of.next[0].0[i], of.next[1].0[i]) = (low, high);
+            (of.slots.next[0].0[i], of.slots.next[1].0[i]) = (low, high);
             let symbol = known.number(node)?;
-            of.symbols.0[i] = symbol;
+            of.slots.symbols.0[i] = symbol;
             let symbol = usize::from(symbol);
             #[expect(clippy::cast_possible_truncation, reason = "below 64, and halves")]
             {
-                of.widths.0[symbol] = node.offset_bits() as u8;
+                of.slots.widths.0[symbol] = node.offset_bits() as u8;
                 let lower = match &table.lowers {
                     Lowers::Near(_) => node.payload().into(),
                     Lowers::Far(lowers) => lowers[node.payload() as usize].widen(),
@@ -204,15 +208,16 @@ impl<L: Latent> PageTable<L> {
             for i in 0..n.next_multiple_of(TOGETHER) {
                 let (sixteen, at, lane) = (i / TOGETHER, i % TOGETHER, i % LANES);
                 let slot = page.states[lane] as usize;
-                let symbol = self.symbols.0[slot];
-                let width = if i < n { self.widths.0[usize::from(symbol)] } else { 0 };
+                let symbol = self.slots.symbols.0[slot];
+                let width = if i < n { self.slots.widths.0[usize::from(symbol)] } else { 0 };
                 codes.symbols[sixteen][p][at] = symbol;
                 codes.widths[sixteen][p][at] = width;
                 if i >= n {
                     continue;
                 }
                 page.offset_bits += usize::from(width);
-                let next = u16::from_le_bytes(self.next.each_ref().map(|plane| plane.0[slot]));
+                let next =
+                    u16::from_le_bytes(self.slots.next.each_ref().map(|plane| plane.0[slot]));
                 let count = next >> COUNT_AT;
                 let word =
                     bytes[page.bit / 8..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));

@@ -11,7 +11,7 @@ mod unpack;
 
 use crate::latent::Latent;
 use crate::tans::pages::{
-    COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, TOGETHER,
+    COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, Slots, TOGETHER,
 };
 use std::arch::x86_64::*;
 use std::ptr;
@@ -50,15 +50,16 @@ pub(crate) unsafe fn walk<L: Latent>(
     codes: &mut PageCodes,
 ) {
     let has_offsets = table.kind != Kind::Bounds;
+    let slots = &table.slots;
     // SAFETY: the caller's promise.
     unsafe {
         match (table.log, has_offsets) {
-            (..=7, true) => steps::<L, 1, true>(table, bytes, pages, n, codes),
-            (..=7, false) => steps::<L, 1, false>(table, bytes, pages, n, codes),
-            (8, true) => steps::<L, 2, true>(table, bytes, pages, n, codes),
-            (8, false) => steps::<L, 2, false>(table, bytes, pages, n, codes),
-            (_, true) => steps::<L, 8, true>(table, bytes, pages, n, codes),
-            (_, false) => steps::<L, 8, false>(table, bytes, pages, n, codes),
+            (..=7, true) => steps::<1, true>(slots, bytes, pages, n, codes),
+            (..=7, false) => steps::<1, false>(slots, bytes, pages, n, codes),
+            (8, true) => steps::<2, true>(slots, bytes, pages, n, codes),
+            (8, false) => steps::<2, false>(slots, bytes, pages, n, codes),
+            (_, true) => steps::<8, true>(slots, bytes, pages, n, codes),
+            (_, false) => steps::<8, false>(slots, bytes, pages, n, codes),
         }
     }
 }
@@ -116,8 +117,8 @@ fn look_up<const PARTS: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 #[inline(never)]
-unsafe fn steps<L: Latent, const PARTS: usize, const OFFSETS: bool>(
-    table: &PageTable<L>,
+unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
+    table: &Slots,
     bytes: &[u8],
     pages: &mut [PagePlace; PAGES],
     n: usize,
