@@ -32,7 +32,9 @@ pub(crate) unsafe fn unpack<L: Latent>(
         ($kind:ident) => {{
             const KIND: u8 = Kind::$kind as u8;
             match table.symbol_count {
-                ..=64 => sixteens::<L, KIND, 2>(table, codes, page, stream, dst),
+                ..=32 => sixteens::<L, KIND, 1>(table, codes, page, stream, dst),
+                33..=64 => sixteens::<L, KIND, 2>(table, codes, page, stream, dst),
+                65..=128 => sixteens::<L, KIND, 4>(table, codes, page, stream, dst),
                 _ => sixteens::<L, KIND, 8>(table, codes, page, stream, dst),
             }
         }};
@@ -152,7 +154,9 @@ fn look_up<const PAIRS: usize>(bounds: &Bounds, places: __m512i) -> __m512i {
         };
     }
     match PAIRS {
+        1 => pair!(0),
         2 => two!(0),
+        4 => four!(0),
         _ => _mm512_mask_mov_epi32(four!(0), bit(128), four!(4)),
     }
 }
