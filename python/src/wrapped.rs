@@ -249,21 +249,9 @@ impl<T: Number + Element> AnyDecoder for wrapped::ChunkDecoder<T> {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Vec<usize>> {
         let mut held = writable::<T>(out)?;
-        let mut rest = held.as_slice_mut()?;
-        let n = rest.len();
-        let sum = lens.iter().try_fold(0usize, |sum, &len| sum.checked_add(len));
-        if pages.len() != lens.len() || sum != Some(n) {
-            let what = format!("the pages do not have the {n} numbers of out in all");
-            return lift(out.py(), Err(Error::invalid(what)));
-        }
-        let mut places = Vec::with_capacity(pages.len());
-        for (&page, &len) in pages.iter().zip(lens) {
-            let (own, others) = rest.split_at_mut(len);
-            places.push((page, own));
-            rest = others;
-        }
-        run(out.py(), progress, n as u64, |job| {
-            self.watched(&job.watch()).decode_pages(&mut places)
+        let dst = held.as_slice_mut()?;
+        run(out.py(), progress, dst.len() as u64, |job| {
+            self.watched(&job.watch()).decode_pages_into(pages, lens, dst)
         })
     }
 }

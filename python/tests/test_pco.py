@@ -198,7 +198,7 @@ def test_wrapped_pages_in_one_call():
     assert told[-1] == (40_500, 40_500)
     assert decoder.pages_into([], [], back[:0]) == []
     for wrong in (lens[1:], [*lens[1:], 501], [*lens, 1]):
-        with pytest.raises(latens.InvalidArgumentError, match="numbers of out in all"):
+        with pytest.raises(latens.InvalidArgumentError, match="numbers in all"):
             decoder.pages_into(pages, wrong, back)
     with pytest.raises(latens.InvalidArgumentError, match="overlap"):
         decoder.pages_into([back.view("u1")[:9]], [back.size], back)

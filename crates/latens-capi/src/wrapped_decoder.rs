@@ -1,7 +1,6 @@
 //! Reading the wrapped Pco format.
 
 use crate::error::{guard, lt_error, lt_status, quiet};
-use crate::failure::Failure;
 use crate::options::{decode, known, lt_decode_options};
 use crate::pco_inspect::c_string;
 use crate::raw::{self, Checked};
@@ -60,18 +59,9 @@ impl<T: Number> AnyDecoder for ChunkDecoder<T> {
         for page in pages {
             raw::apart(page.as_ptr(), page.len(), numbers.cast::<T>(), n)?;
         }
-        if lens.iter().try_fold(0usize, |sum, &len| sum.checked_add(len)) != Some(n) {
-            return Err(Failure::invalid(format!("the pages do not have {n} numbers in all")));
-        }
         // SAFETY: promised.
-        let mut rest = unsafe { raw::output::<T>(numbers.cast(), n, "numbers")? };
-        let mut places = Vec::with_capacity(pages.len());
-        for (&page, &len) in pages.iter().zip(lens) {
-            let (own, others) = rest.split_at_mut(len);
-            places.push((page, own));
-            rest = others;
-        }
-        Ok(self.decode_pages(&mut places)?)
+        let out = unsafe { raw::output::<T>(numbers.cast(), n, "numbers")? };
+        Ok(self.decode_pages_into(pages, lens, out)?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! From histograms by sum to a few classes of neighbouring sums.
 
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::symbols::MANY;
 use crate::wcodec::layout::class_rule::Map;
 
 /// Bits that a class costs besides its symbols: its table, more or less. Those of few bits have few numbers, and
@@ -15,7 +16,6 @@ const FEW_BITS: u32 = 4;
 /// for that to be worth more.
 const LOSS_OF_PAIRS: f64 = 0.0003;
 const LOSS_OF_MANY_PAIRS: f64 = 0.001;
-const MANY: usize = 1 << 22;
 
 /// Runs of sums that are looked at, about, and where that may take longer.
 const SUMS: u64 = 48;

@@ -50,6 +50,32 @@ impl<T: Number> ChunkDecoder<T> {
         result.map(|()| sizes)
     }
 
+    /// The same for pages of `lens` numbers each, one behind the other to `dst`, which has as many as all of them.
+    ///
+    /// # Errors
+    /// Those of [`ChunkDecoder::decode_pages`], and [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) where
+    /// the lengths are not those of the pages and of `dst`.
+    pub fn decode_pages_into(
+        &self,
+        pages: &[&[u8]],
+        lens: &[usize],
+        dst: &mut [T],
+    ) -> Result<Vec<usize>> {
+        let sum = lens.iter().try_fold(0usize, |sum, &len| sum.checked_add(len));
+        if pages.len() != lens.len() || sum != Some(dst.len()) {
+            let n = dst.len();
+            return Err(Error::invalid(format!("the pages do not have {n} numbers in all")));
+        }
+        let mut rest = dst;
+        let mut places = Vec::with_capacity(pages.len());
+        for (&page, &len) in pages.iter().zip(lens) {
+            let (own, others) = rest.split_at_mut(len);
+            places.push((page, own));
+            rest = others;
+        }
+        self.decode_pages(&mut places)
+    }
+
     fn decode_all(
         &self,
         pages: &mut [(&[u8], &mut [T])],
