@@ -55,6 +55,9 @@ mod inspect;
 mod kept;
 pub(crate) mod layout;
 mod logical;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod made;
 mod names;
 mod open_index;
 mod open_tensor;

@@ -113,8 +113,7 @@ impl<S: ReadAt> Reader<S> {
 mod tests {
     use super::*;
     use crate::limits::Limits;
-    use crate::wcodec::checkpoint::{Checkpoint, Quantization};
-    use crate::wcodec::{Config, compress_checkpoint};
+    use crate::wcodec::{Config, compress_checkpoint, made};
 
     /// Tensors of many pieces, and one that is packed.
     #[test]
@@ -124,23 +123,8 @@ mod tests {
             ("b", "F32", "[300,8]", 9600),
             ("c", "I32", "[9]", 36),
         ];
-        let (mut entries, mut data) = (Vec::new(), Vec::new());
-        for (name, dtype, shape, bytes) in tensors {
-            let start = data.len();
-            data.extend((0..bytes).map(|i| u8::try_from((i * 7 + i / 48 * 13) % 23).unwrap()));
-            let end = data.len();
-            entries.push(format!(
-                r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{start},{end}]}}"#
-            ));
-        }
-        let header = format!("{{{}}}", entries.join(","));
-        let mut source = (header.len() as u64).to_le_bytes().to_vec();
-        source.extend_from_slice(header.as_bytes());
-        source.extend_from_slice(&data);
-        let none = |_: &str| Err(Error::invalid("no shards"));
-        let name = "model.safetensors".to_owned();
-        let checkpoint =
-            Checkpoint::read(name, Box::new(source), Quantization::default(), &none).unwrap();
+        let source = made::safetensors(&tensors, |_, _, i| (i * 7 + i / 48 * 13) % 23);
+        let checkpoint = made::checkpoint(source);
         let config = Config::default().level(2).threads(1).group_symbols(512);
         let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
         let reader = Reader::open(file, Limits::default()).unwrap().threads(2);

@@ -1,10 +1,9 @@
 //! Files to be damaged, and random numbers to do it by.
 
-use crate::wcodec::checkpoint::{Checkpoint, Quantization};
 use crate::wcodec::config::{Coder, Config, Tools};
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::transform::Transform;
-use crate::{Error, wcodec};
+use crate::wcodec::{self, made};
 
 pub(super) struct Random(pub(super) u64);
 
@@ -35,36 +34,19 @@ impl Random {
 
 /// A small checkpoint with scales, nibbles and floats.
 fn source(random: &mut Random) -> Vec<u8> {
-    let mut data = Vec::new();
-    let mut entries = Vec::new();
-    for (name, dtype, shape, bytes) in [
+    let tensors = [
         ("a.weight", "I8", "[48,64]", 48 * 64),
         ("a.weight_scale", "F32", "[48,4]", 48 * 16),
         ("b.weight_packed", "I32", "[32,16]", 32 * 64),
         ("c", "BF16", "[700]", 1400),
-    ] {
-        let start = data.len();
-        data.extend((0..bytes).map(|i| u8::try_from(random.below(9 + i % 7) * 3).unwrap()));
-        entries.push(format!(
-            "\"{name}\":{{\"dtype\":\"{dtype}\",\"shape\":{shape},\"data_offsets\":[{start},{}]}}",
-            data.len()
-        ));
-    }
-    let header = format!("{{{}}}", entries.join(","));
-    let mut file = (header.len() as u64).to_le_bytes().to_vec();
-    file.extend_from_slice(header.as_bytes());
-    file.extend_from_slice(&data);
-    file
+    ];
+    made::safetensors(&tensors, |_, _, i| random.below(9 + i % 7) * 3)
 }
 
 /// That checkpoint as a file, by each of the tools.
 pub(super) fn files() -> Vec<Vec<u8>> {
     let source = source(&mut Random(3));
-    let none = |_: &str| Err(Error::invalid("no shards"));
-    let open = || {
-        let source = Box::new(source.clone());
-        Checkpoint::read("a.safetensors".to_owned(), source, Quantization::default(), &none)
-    };
+    let open = || made::checkpoint(source.clone());
     let all = Tools { predictors: Predictor::OF_TILES.to_vec(), ..Tools::default() };
     let transformed = Tools { transforms: vec![Transform::Dct, Transform::Adst], ..all.clone() };
     let bitplane = Tools { coder: Coder::Bitplane, ..all.clone() };
@@ -72,7 +54,7 @@ pub(super) fn files() -> Vec<Vec<u8>> {
     let tools = [None, Some(all), Some(transformed), Some(bitplane), Some(both)];
     let files = tools.into_iter().map(|tools| {
         let config = Config::default().tools(tools).group_symbols(700);
-        wcodec::compress_checkpoint(&open().unwrap(), None, &config, Vec::new()).unwrap()
+        wcodec::compress_checkpoint(&open(), None, &config, Vec::new()).unwrap()
     });
     files.collect()
 }

@@ -1,7 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::wcodec::checkpoint::{Checkpoint, Quantization};
-use crate::wcodec::{Config, Reader, compress_checkpoint};
+use crate::wcodec::{Config, Reader, compress_checkpoint, made};
 use crate::{Error, Limits};
 
 /// A file of tensors that are coded in all ways: in pieces, joined from parts, as bytes, some of them small.
@@ -18,27 +17,13 @@ fn file() -> Vec<u8> {
         ("g", "I32", "[9]", 36),
         ("h", "U8", "[200000]", 200_000),
     ];
-    let (mut entries, mut data) = (Vec::new(), Vec::new());
-    for (name, dtype, shape, bytes) in tensors {
-        let start = data.len();
-        let noise = |i: usize| (i * i + start).wrapping_mul(0x9e37_79b9) >> 13 & 7;
+    let source = made::safetensors(&tensors, |name, start, i| {
+        let noise = (i * i + start).wrapping_mul(0x9e37_79b9) >> 13 & 7;
         // The last one claims more than it has earned.
-        let of = |i: usize| if name == "h" { 0 } else { noise(i) + i / 48 % 9 };
-        data.extend((0..bytes).map(|i| u8::try_from(of(i)).unwrap()));
-        let end = data.len();
-        entries.push(format!(
-            r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{start},{end}]}}"#
-        ));
-    }
-    let header = format!("{{{}}}", entries.join(","));
-    let mut source = (header.len() as u64).to_le_bytes().to_vec();
-    source.extend_from_slice(header.as_bytes());
-    source.extend_from_slice(&data);
-    let none = |_: &str| Err(Error::invalid("no shards"));
-    let name = "model.safetensors".to_owned();
-    let checkpoint = Checkpoint::read(name, Box::new(source), Quantization::default(), &none);
+        if name == "h" { 0 } else { noise + i / 48 % 9 }
+    });
     let config = Config::default().level(8).threads(1).group_symbols(512);
-    compress_checkpoint(&checkpoint.unwrap(), None, &config, Vec::new()).unwrap()
+    compress_checkpoint(&made::checkpoint(source), None, &config, Vec::new()).unwrap()
 }
 
 /// What `for_each` hands over, and how it ends.
