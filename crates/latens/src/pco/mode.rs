@@ -10,4 +10,5 @@ pub(crate) mod dict;
 pub(crate) mod float_mult;
 pub(crate) mod float_quant;
 pub(crate) mod int_mult;
+pub(crate) mod trend;
 pub(crate) mod variables;

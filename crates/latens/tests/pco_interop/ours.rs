@@ -1,10 +1,10 @@
 //! What latens writes, read by both.
 
-use crate::common::numbers::{Shape, make};
+use crate::common::numbers::{Shape, make, number};
 use crate::common::{Both, deltas, is_possible, modes};
 use crate::{SIZES, ours_to_both};
-use latens::pco::{Config, DeltaEncoding, DeltaSpec, Mode, ModeSpec};
-use latens::{NumberType, with_number_type};
+use latens::pco::{Config, DeltaEncoding, DeltaSpec, Favor, Mode, ModeSpec};
+use latens::{Limits, NumberType, with_number_type};
 
 fn cross_ours<T: Both>() -> usize {
     let mut count = 0usize;
@@ -85,6 +85,37 @@ fn repeats_are_stored_once() {
     check::<u64>();
     check::<f32>();
     check::<f64>();
+}
+
+/// Numbers that scatter about a trend, in all integers: sums whose products pass the width of the type.
+#[test]
+fn trends_are_sums() {
+    fn check<T: Both>(unit: i64) {
+        let scatter = make::<u32>(Shape::Random, 40_000, 11);
+        let is_off = |x: u32| i64::from(x % 8 == 2) - i64::from(x % 4 == 1);
+        let value = |(i, x): (i64, u32)| unit * (20 + i / 900 + is_off(x));
+        let numbers: Vec<T> = (0..).zip(scatter).map(|at| number(value(at) as f64)).collect();
+        let what = format!("{} {unit}", T::TYPE);
+        let size = Config::default().level(12).favor(Favor::Size);
+        ours_to_both(&numbers, &size, &what);
+        let file = latens::pco::compress(&numbers, &size).unwrap();
+        let plain = latens::pco::compress(&numbers, &Config::default().level(12)).unwrap();
+        // Narrower types have linear predictions besides, which come near.
+        let most = if T::TYPE.bits() == 64 { 9 } else { 10 };
+        assert!(file.len() * 10 < plain.len() * most, "{what}: {} {}", file.len(), plain.len());
+        let chunks = latens::pco::inspect(&*file, Limits::default()).unwrap().chunks;
+        let least = 1 << (T::TYPE.bits() - 4);
+        let is_sum = |mode: &Mode| matches!(mode, Mode::IntMult(base) if *base > least);
+        assert!(chunks.iter().all(|chunk| is_sum(&chunk.info.mode)), "{what}: {chunks:?}");
+    }
+    check::<u8>(1);
+    check::<i8>(1);
+    check::<u16>(20);
+    check::<i16>(-3);
+    check::<u32>(60);
+    check::<i32>(-105);
+    check::<u64>(3600);
+    check::<i64>(-60_000_000);
 }
 
 /// Around the size of a chunk, and several chunks.

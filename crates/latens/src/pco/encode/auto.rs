@@ -9,7 +9,7 @@ mod full;
 mod modes;
 
 use crate::error::{Error, Result};
-use crate::number::{Latent, NumberType};
+use crate::number::{Latent, NumberKind, NumberType};
 use crate::pco::binning::Effort;
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
@@ -66,7 +66,9 @@ pub(crate) fn plan<L: Latent>(
     if config.delta == DeltaSpec::Auto {
         best = search.refined(&latents, &weighed, mode.is_none().then_some(plain), best)?;
         if config.cuts() {
-            return exact::decide(latents, best, rivals, config.level).ok_or_else(too_many);
+            let has_trends = mode.is_none() && ty.kind() != NumberKind::Float;
+            return exact::decide(latents, best, rivals, has_trends, config.level)
+                .ok_or_else(too_many);
         }
     }
     config.watch.ask()?;

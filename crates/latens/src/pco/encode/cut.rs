@@ -17,7 +17,7 @@ use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::ModePayload;
-use crate::pco::mode::dict;
+use crate::pco::mode::{dict, trend};
 use std::ops::Range;
 
 /// Chunks with fewer numbers than this stay whole.
@@ -140,7 +140,9 @@ fn bytes<L>(pieces: &[Piece<L>]) -> usize {
 fn cuts<L: Latent>(latents: &[L], meta: &ChunkMeta<L>, config: &Config) -> Vec<Cut> {
     let mode = match &meta.mode {
         ModePayload::Classic => ModeChoice::Classic,
-        ModePayload::IntMult { base } => ModeChoice::IntMult(*base),
+        ModePayload::IntMult { base } => {
+            trend::cell_of(*base).map_or(ModeChoice::IntMult(*base), ModeChoice::Trend)
+        }
         ModePayload::FloatMult { base } => ModeChoice::FloatMult(*base),
         ModePayload::FloatQuant { q } => ModeChoice::FloatQuant(*q),
         ModePayload::Dict { values } => {

@@ -12,7 +12,7 @@ use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
 use crate::pco::encode::whole::Whole;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{DeltaPayload, MAX_CONV1_ORDER};
-use crate::pco::mode::dict;
+use crate::pco::mode::{dict, trend};
 
 /// Rivals are tried with linear predictions up to this times the best: those may well save so much.
 const PREDICTED: f64 = 1.12;
@@ -34,6 +34,7 @@ pub(crate) fn decide<L: Latent>(
     latents: Vec<L>,
     best: Candidate<L>,
     mut rivals: Vec<Rival<L>>,
+    has_trends: bool,
     level: u32,
 ) -> Option<Plan<L>> {
     let mut trial = Trial { effort: Effort::of_level(level), bits: f64::INFINITY, best: None };
@@ -78,6 +79,9 @@ pub(crate) fn decide<L: Latent>(
     if let Some((delta, lookbacks)) = parsed(&split, &delta_before, trial.effort) {
         trial.weigh_with(&split, mode, delta, Some(lookbacks));
     }
+    if has_trends {
+        trial.trends(&latents, units(mode, &rivals));
+    }
     rivals.retain(|rival| rival.mode != mode);
     rivals.sort_unstable_by(|a, b| a.bits.total_cmp(&b.bits));
     for rival in rivals.into_iter().take(RIVALS) {
@@ -92,6 +96,20 @@ pub(crate) fn decide<L: Latent>(
     let (chosen, delta, lookbacks) = trial.best?;
     let latents = if chosen == mode { split } else { ModeLatents::split(latents, chosen)? };
     Some(Plan { latents, delta, lookbacks })
+}
+
+/// What numbers may be multiples of.
+fn units<L: Latent>(mode: ModeChoice<L>, rivals: &[Rival<L>]) -> Vec<L> {
+    let modes = std::iter::once(mode).chain(rivals.iter().map(|rival| rival.mode));
+    let mut units: Vec<L> = modes
+        .filter_map(|mode| if let ModeChoice::IntMult(base) = mode { Some(base) } else { None })
+        .collect();
+    if units.is_empty() {
+        units.push(L::ONE);
+    }
+    units.sort_unstable();
+    units.dedup();
+    units
 }
 
 /// Shorter chunks have lookbacks only where the quick search finds them.
@@ -150,6 +168,21 @@ impl<L: Latent> Trial<L> {
         }
         for delta in best.into_iter().flat_map(|best| best.1) {
             self.weigh(latents, mode, delta);
+        }
+    }
+
+    /// Trends in cells of some of these units.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn trends(&mut self, latents: &[L], units: Vec<L>) {
+        for unit in units {
+            let bits_each = self.bits / latents.len() as f64;
+            let mode = trend::cell(latents, unit, bits_each).map(ModeChoice::Trend);
+            if let Some(mode) = mode
+                && let Some(split) = ModeLatents::split(latents.to_vec(), mode)
+            {
+                let delta = DeltaPayload::Consecutive { order: 1, secondary: false };
+                self.weigh(&split, mode, delta);
+            }
         }
     }
 

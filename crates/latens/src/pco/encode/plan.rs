@@ -7,7 +7,7 @@ use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::{MAX_DICT, ModePayload};
 use crate::pco::mode::dict::{self, Dict};
-use crate::pco::mode::{float_mult, float_quant, int_mult};
+use crate::pco::mode::{float_mult, float_quant, int_mult, trend};
 use crate::spare;
 use std::ops::Range;
 
@@ -22,7 +22,8 @@ pub(crate) struct ModeLatents<L> {
 }
 
 impl<L: Latent> ModeLatents<L> {
-    /// Splits ordered latents; `None` when there are too many distinct values for a dictionary.
+    /// Splits ordered latents; `None` when there are too many distinct values for a dictionary, or a
+    /// trend's cells are too wide.
     pub(crate) fn split(latents: Vec<L>, mode: ModeChoice<L>) -> Option<Self> {
         let two = |mode, (primary, secondary)| {
             let (primary, secondary) = (Primary::Latents(primary), Some(secondary));
@@ -37,6 +38,10 @@ impl<L: Latent> ModeLatents<L> {
             }),
             ModeChoice::IntMult(base) => {
                 two(ModePayload::IntMult { base }, int_mult::split(latents, base))
+            }
+            ModeChoice::Trend(cell) => {
+                let split = trend::split(latents, cell)?;
+                two(ModePayload::IntMult { base: split.base }, (split.trend, split.above))
             }
             ModeChoice::FloatMult(base) => {
                 two(ModePayload::FloatMult { base }, float_mult::split(latents, base))
@@ -121,6 +126,8 @@ impl<L: Latent> ModeLatents<L> {
 pub(crate) enum ModeChoice<L> {
     Classic,
     IntMult(L),
+    /// IntMult as a trend that moves by cells of this size.
+    Trend(L),
     FloatMult(L),
     FloatQuant(u32),
     /// At most so many distinct values.
