@@ -181,7 +181,8 @@ impl<L: Latent> Trial<L> {
                 && let Some(split) = ModeLatents::split(latents.to_vec(), mode)
             {
                 let delta = DeltaPayload::Consecutive { order: 1, secondary: false };
-                self.weigh(&split, mode, delta);
+                let whole = self.of(split, &delta, None);
+                self.keep_better(whole, mode, delta);
             }
         }
     }
@@ -195,6 +196,11 @@ impl<L: Latent> Trial<L> {
         lookbacks: Option<Vec<u32>>,
     ) -> f64 {
         let whole = self.measured(latents, &delta, lookbacks);
+        self.keep_better(whole, mode, delta)
+    }
+
+    /// Its bits.
+    fn keep_better(&mut self, whole: Whole, mode: ModeChoice<L>, delta: DeltaPayload) -> f64 {
         if whole.bits < self.bits {
             self.bits = whole.bits;
             self.best = Some((mode, delta, whole.lookbacks));
@@ -209,8 +215,18 @@ impl<L: Latent> Trial<L> {
         delta: &DeltaPayload,
         lookbacks: Option<Vec<u32>>,
     ) -> Whole {
-        let mut whole = Whole::new(latents.without_dict(), delta, lookbacks, self.effort);
+        let mut whole = self.of(latents.without_dict(), delta, lookbacks);
         whole.bits += latents.mode.written_bits() as f64;
         whole
+    }
+
+    /// Without what a dictionary takes; other modes are a few bytes.
+    fn of(
+        &self,
+        latents: ModeLatents<L>,
+        delta: &DeltaPayload,
+        lookbacks: Option<Vec<u32>>,
+    ) -> Whole {
+        Whole::new(latents, delta, lookbacks, self.effort)
     }
 }
