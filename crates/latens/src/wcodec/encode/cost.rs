@@ -1,5 +1,7 @@
 //! What histograms cost, in bits.
 
+use latens_kernels::dispatch::Present;
+use latens_kernels::nibbles;
 use std::sync::LazyLock;
 
 /// Counts by symbol.
@@ -100,6 +102,15 @@ pub(crate) fn under(histogram: &Histogram, frequencies: &[u16], bits: u32) -> f6
 /// Adds `b` to `a`.
 pub(crate) fn add(a: &mut Histogram, b: &Histogram) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
+/// Counts symbols of four bits, of several runs.
+pub(crate) fn count_nibbles<'a>(runs: impl Iterator<Item = &'a [u8]>) -> Histogram {
+    let (mut all, present) = ([0; 256], Present::in_use());
+    if let Some(counts) = all.first_chunk_mut() {
+        runs.for_each(|symbols| nibbles::count(present, symbols, counts));
+    }
+    all
 }
 
 /// Counts symbols; four counters at once, for runs of the same symbol.

@@ -10,7 +10,7 @@ use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::Worth;
 use crate::wcodec::encode::sources::Sources;
-use crate::wcodec::encode::tally::{FEW_BITS, Tallies, by_sum, occurring, scaled};
+use crate::wcodec::encode::tally::{FEW_BITS, Tallies, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
 
 /// Share of what pairs may take more below which they are not held against single symbols again; and of what
@@ -121,13 +121,13 @@ impl Explained {
         if lost > SURELY_NO_PAIRS * slack * estimate {
             return Ok(Pairs::None);
         }
-        let (bits, mut sums) =
-            Counting { matrix, sources, step, tallies: &tallies }.price(&rule, side)?;
+        let counting = Counting { matrix, sources, step, tallies: &tallies };
+        let (bits, mut sums) = counting.price(&rule, side)?;
         if bits > estimate * (1.0 + slack) {
             return Ok(Pairs::None);
         }
         if every != step {
-            sums = by_sum(matrix, sources, &rule, every, &tallies)?;
+            sums = counting.again((sums, step), &rule, every)?;
         }
         let worth = Worth::of_pairs(matrix.len());
         let mut classes = settle((rule, side), sources.bands, &sums, worth, None, every > 1);

@@ -3,6 +3,8 @@
 use super::FEW_BITS;
 use super::places::{BITS, FEW_PLACES, PLACES, places};
 use crate::wcodec::encode::merge::BySum;
+use latens_kernels::dispatch::Present;
+use latens_kernels::nibbles;
 
 /// Counts of pairs of a sum and a symbol.
 pub(super) struct Tally {
@@ -25,12 +27,20 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, sums: &[u8], symbols: &[u8]) {
-        let least = sums.iter().fold(self.sums.0, |least, &sum| least.min(sum));
-        self.sums = (least, sums.iter().fold(self.sums.1, |most, &sum| most.max(sum)));
-        let places = places(sums, symbols, self.bits, &mut self.places);
+        let (places, (least, most)) = places(sums, symbols, self.bits, &mut self.places);
+        self.sums = (self.sums.0.min(least), self.sums.1.max(most));
         match self.bits {
             FEW_BITS => add_to::<FEW_PLACES>(&mut self.counts, places),
             _ => add_to::<PLACES>(&mut self.counts, places),
+        }
+    }
+
+    /// Counts symbols of [`FEW_BITS`] that have the same sum.
+    pub(super) fn add_run(&mut self, sum: u8, symbols: &[u8]) {
+        self.sums = (self.sums.0.min(sum), self.sums.1.max(sum));
+        let of_sum = self.counts[0].as_chunks_mut().0.get_mut(usize::from(sum));
+        if let Some(counts) = of_sum {
+            nibbles::count(Present::in_use(), symbols, counts);
         }
     }
 
