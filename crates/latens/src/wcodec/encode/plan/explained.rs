@@ -8,10 +8,11 @@ use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::Worth;
+use crate::wcodec::encode::merge::{Worth, merge};
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::tally::{FEW_BITS, Tallies, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
+use crate::wcodec::layout::symbols::MAX_CLASSES;
 
 /// Share of what pairs may take more below which they are not held against single symbols again; and of what
 /// their levels are off, by squares, above which nothing is counted.
@@ -147,6 +148,20 @@ impl Explained {
         let surely = slack > 0.0 && bits <= estimate * (1.0 + SURELY_PAIRS * slack);
         let explained = Self { classes: Some(classes), whole, every: 1, own: Vec::new(), ..*self };
         Ok(Pairs::Apart { explained: Box::new(explained), surely })
+    }
+
+    /// The same with fewer classes; all symbols are counted.
+    pub(crate) fn joined(&self, worth: Worth) -> Self {
+        let mut classes = self.classes.clone();
+        if let Some(ByClass { rule, of_maps, .. }) = &mut classes {
+            for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
+                let by_class = std::mem::take(histograms).into_iter().enumerate().collect();
+                let (joined, fewer, _) = merge(&by_class, worth, MAX_CLASSES, None);
+                map.iter_mut().for_each(|class| *class = joined[usize::from(*class)]);
+                *histograms = fewer;
+            }
+        }
+        Self { classes, own: Vec::new(), ..*self }
     }
 
     /// Makes the tables that classes may get, for [`Explained::tables`] of as many slots: tensors get theirs
