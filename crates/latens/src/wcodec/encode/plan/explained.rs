@@ -135,7 +135,8 @@ impl Explained {
         let mut whole = sums.whole();
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
-            let occurring = occurring(matrix)?;
+            let is_there = whole.iter().take(1 << matrix.bits).all(|&n| n > 0);
+            let occurring = if is_there { u16::MAX } else { occurring(matrix)? };
             let times = u32::try_from(every).unwrap_or(u32::MAX);
             let all = classes.of_maps.iter_mut().flatten().chain([&mut whole]);
             for histogram in all {

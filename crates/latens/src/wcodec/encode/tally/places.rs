@@ -20,27 +20,25 @@ struct Zip<'a> {
 }
 
 impl Work for Zip<'_> {
-    type Output = (u8, u8);
+    type Output = ();
 
     #[inline(always)]
-    fn run(self) -> (u8, u8) {
+    fn run(self) {
         let bits = self.bits;
         for ((out, &sum), &symbol) in self.out.iter_mut().zip(self.sums).zip(self.symbols) {
             *out = (u16::from(sum) << bits | u16::from(symbol)).to_le_bytes();
         }
-        let least = self.sums.iter().fold(u8::MAX, |least, &sum| least.min(sum));
-        (least, self.sums.iter().fold(0, |most, &sum| most.max(sum)))
     }
 }
 
-/// The places of `symbols`, in `out`, two bytes each, and the least and the largest sum.
+/// The places of `symbols`, in `out`, two bytes each.
 pub(super) fn places<'o>(
     sums: &[u8],
     symbols: &[u8],
     bits: u32,
     out: &'o mut Vec<[u8; 2]>,
-) -> (&'o [[u8; 2]], (u8, u8)) {
+) -> &'o [[u8; 2]] {
     out.resize(symbols.len(), [0; 2]);
-    let range = Present::in_use().run(Zip { sums, symbols, bits, out });
-    (out, range)
+    Present::in_use().run(Zip { sums, symbols, bits, out });
+    out
 }

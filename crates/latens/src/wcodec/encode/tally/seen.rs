@@ -37,7 +37,7 @@ pub(super) fn seen(
             }
             let found = &mut found[..row.len()];
             terms.classes(r, 1, &mut scratch, found);
-            for &place in places(found, row, BITS, places_of_row).0 {
+            for &place in places(found, row, BITS, places_of_row) {
                 seen[usize::from(u16::from_le_bytes(place))] = true;
             }
         }
