@@ -22,10 +22,19 @@ pub(crate) fn log2(n: u32) -> f64 {
 
 /// Bits of the symbols of a histogram under their own frequencies.
 pub(crate) fn entropy(histogram: &Histogram) -> f64 {
+    entropy_of(histogram, &[0; 256])
+}
+
+/// [`entropy`] of the sum of two histograms, or of as many symbols of both, a multiple of eight.
+pub(crate) fn entropy_of(a: &[u32], b: &[u32]) -> f64 {
     let (mut total, mut sum) = (0u64, 0.0);
-    // Most histograms are of few symbols, side by side.
-    for counts in histogram.as_chunks::<8>().0.iter().filter(|counts| **counts != [0; 8]) {
-        for &n in counts {
+    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        let counts: [u32; 8] = std::array::from_fn(|i| a[i] + b[i]);
+        // Most histograms are of few symbols, side by side.
+        if counts == [0; 8] {
+            continue;
+        }
+        for n in counts {
             total += u64::from(n);
             sum += f64::from(n) * log2(n);
         }
@@ -36,8 +45,13 @@ pub(crate) fn entropy(histogram: &Histogram) -> f64 {
 /// [`entropy`], and what a histogram of a sample leaves out of the entropy of the whole: half a
 /// nat for each symbol (Miller and Madow).
 pub(crate) fn learned(histogram: &Histogram) -> f64 {
-    let present = histogram.iter().filter(|&&n| n > 0).count();
-    entropy(histogram) + 0.72 * present.saturating_sub(1) as f64
+    learned_of(histogram, &[0; 256])
+}
+
+/// [`learned`] of the sum of two, as [`entropy_of`].
+pub(crate) fn learned_of(a: &[u32], b: &[u32]) -> f64 {
+    let present = a.iter().zip(b).filter(|(a, b)| **a + **b > 0).count();
+    entropy_of(a, b) + 0.72 * present.saturating_sub(1) as f64
 }
 
 /// Bits of each symbol under frequencies that sum to `2^bits`; infinite where there is none.
