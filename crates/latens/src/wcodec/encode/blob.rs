@@ -10,6 +10,8 @@ use crate::wcodec::view::{View, WordOrder};
 /// Bytes of which views are weighed as words without differences and modes first, which takes a tenth of the time of
 /// all that Pco tries; of fewer there is little to save.
 const WEIGHED: std::ops::Range<usize> = 1 << 11..1 << 18;
+/// Of more only the first ones count.
+const MOST: usize = 1 << 13;
 /// Levels from which on all is tried.
 const SLOW: u32 = 9;
 
@@ -25,7 +27,7 @@ pub(crate) fn likeliest(views: &mut Vec<View>, bytes: Data<'_>, level: u32) -> R
         return Ok(());
     }
     let (mut buffer, mut sizes) = (Vec::new(), Vec::with_capacity(views.len()));
-    let bytes = bytes.get(0..bytes.len(), &mut buffer)?;
+    let bytes = bytes.get(0..bytes.len().min(MOST), &mut buffer)?;
     let config = pco::Config::default().level(level).checksum(false);
     let config = config.delta(DeltaSpec::None).mode(ModeSpec::Classic);
     for view in &*views {

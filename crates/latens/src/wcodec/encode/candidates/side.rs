@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 3;
 /// nat a symbol, for each bit that they take. A third of that is what they gain, more or less.
 pub(super) const DECIDED: usize = 1 << 17;
 const SURELY_PAY: f64 = 4.0;
-const SURELY_NOT: f64 = 1.0;
+const SURELY_NOT: f64 = 1.5;
 /// Bytes that it takes to name a source.
 pub(super) const OF_SOURCE: usize = 8;
 
