@@ -104,7 +104,6 @@ impl Steps for Loads {
             ];
             let step = |a: usize| {
                 let index = fours[a / 4].cast_unsigned() >> (16 * (a % 4)) & 0xffff;
-                #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
                 steps.add(index as usize)
             };
             let two = |a: usize| {

@@ -56,7 +56,7 @@ pub(crate) struct ModelledTensor<'a> {
 /// A part of it.
 enum ModelledPart<'a> {
     /// It needs no tables.
-    Planned(PlannedPart<'a>),
+    Planned(Box<PlannedPart<'a>>),
     Plane(Box<ModelledPlane<'a>>),
 }
 
@@ -247,7 +247,8 @@ fn model_part<'a>(
             let way = words_by_pco(data, &shape, float, config);
             let coded = PlannedPart::new(role, shape, way, config.threads_in_force());
             let bank = &mut Bank::default();
-            return Ok(ModelledPart::Planned(coded.kept_if_small(bank)?.or_raw(data, 0, bank)?));
+            let planned = coded.kept_if_small(bank)?.or_raw(data, 0, bank)?;
+            return Ok(ModelledPart::Planned(Box::new(planned)));
         }
         Form::Raw { .. } => ModelledPlane::of_bytes(role, data, config, crew)?,
     };
