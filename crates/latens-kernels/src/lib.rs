@@ -11,6 +11,7 @@ pub mod lane;
 mod latent;
 pub mod lookback;
 pub mod lookup;
+pub mod nibbles;
 pub mod pack;
 pub mod prefetch;
 pub mod products;
@@ -83,6 +84,10 @@ mod x86_64 {
     pub(crate) mod avx512_delta;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_few_ranges;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_lookup;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_nibbles;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_pack;
     #[cfg(target_arch = "x86_64")]

@@ -18,6 +18,41 @@ pub fn sum(present: Present, symbols: &[u8], centre: u8, mask: u8) -> u64 {
     scalar(symbols, centre, mask)
 }
 
+/// Symbols up to `end` that have a centre in common, and a factor.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Behind the last one, counted from where the first run begins.
+    pub end: usize,
+    /// From which distances count.
+    pub centre: u8,
+    /// By which they are multiplied.
+    pub factor: f32,
+}
+
+/// The sum of the distances of symbols on a circle of `mask` + 1, in runs one behind the other.
+pub fn sum_of_runs(present: Present, symbols: &[u8], runs: &[Run], mask: u8) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
+        // SAFETY: `present` is what the processor has, and AVX2 is there where AVX-512 is.
+        return unsafe { avx2_sizes::sum_of_runs(symbols, runs, mask) };
+    }
+    let _ = present;
+    by_runs(symbols, runs, |symbols, centre| scalar(symbols, centre, mask))
+}
+
+/// What the sums of runs, by symbols and centre, come to.
+#[inline(always)]
+#[expect(clippy::cast_precision_loss, reason = "a mean is made of it, roughly")]
+pub(crate) fn by_runs(symbols: &[u8], runs: &[Run], sum: impl Fn(&[u8], u8) -> u64) -> f32 {
+    let (mut all, mut from) = (0.0, 0);
+    for &Run { end, centre, factor } in runs {
+        let run = symbols.get(from..end.min(symbols.len())).unwrap_or_default();
+        from = end;
+        all += factor * sum(run, centre) as f32;
+    }
+    all
+}
+
 /// How far a symbol is from a centre.
 #[inline(always)]
 pub fn size(symbol: u8, centre: u8, mask: u8) -> u8 {
@@ -25,7 +60,8 @@ pub fn size(symbol: u8, centre: u8, mask: u8) -> u8 {
     (d & mask).min(d.wrapping_neg() & mask)
 }
 
-fn scalar(symbols: &[u8], centre: u8, mask: u8) -> u64 {
+#[inline(always)]
+pub(crate) fn scalar(symbols: &[u8], centre: u8, mask: u8) -> u64 {
     symbols.iter().map(|&s| u64::from(size(s, centre, mask))).sum()
 }
 
@@ -34,6 +70,27 @@ mod tests {
     use super::*;
     use crate::testing::noise;
     use crate::twin_test;
+
+    twin_test!(
+        all_kernels_sum_runs_alike,
+        {
+            let mut next = noise(11);
+            let mut cases = Vec::new();
+            for len in [0usize, 1, 100, 384, 1000] {
+                for each in [1, 31, 128, 2000] {
+                    let symbols: Vec<u8> = (0..len).map(|_| next().to_le_bytes()[0]).collect();
+                    let run = |i: usize| {
+                        let [centre, factor, ..] = next().to_le_bytes();
+                        Run { end: (i + 1) * each, centre, factor: f32::from(factor) / 8.0 }
+                    };
+                    let runs: Vec<Run> = (0..=len / each).map(run).collect();
+                    cases.push((symbols, runs));
+                }
+            }
+            cases
+        },
+        |simd, case| sum_of_runs(Present::new(simd), &case.0, &case.1, 255).to_bits()
+    );
 
     twin_test!(
         all_kernels_sum_alike,

@@ -1,5 +1,6 @@
 //! AVX2 kernel of [`crate::sizes`].
 
+use crate::sizes::{Run, by_runs, scalar};
 use std::arch::x86_64::*;
 
 /// Symbols of a vector.
@@ -9,6 +10,7 @@ pub(crate) const WIDTH: usize = 32;
 ///
 /// # Safety
 /// Needs AVX2.
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn sum(vectors: &[[u8; WIDTH]], centre: u8, mask: u8) -> u64 {
     let zero = _mm256_setzero_si256();
@@ -27,4 +29,17 @@ pub(crate) unsafe fn sum(vectors: &[[u8; WIDTH]], centre: u8, mask: u8) -> u64 {
     let two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
     let one = _mm_add_epi64(two, _mm_unpackhi_epi64(two, two));
     _mm_cvtsi128_si64(one).cast_unsigned()
+}
+
+/// As [`crate::sizes::sum_of_runs`].
+///
+/// # Safety
+/// Needs AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn sum_of_runs(symbols: &[u8], runs: &[Run], mask: u8) -> f32 {
+    by_runs(symbols, runs, |symbols, centre| {
+        let (vectors, rest) = symbols.as_chunks::<WIDTH>();
+        // SAFETY: as the caller vouches.
+        unsafe { sum(vectors, centre, mask) + scalar(rest, centre, mask) }
+    })
 }

@@ -1,7 +1,8 @@
 //! AVX-512 kernel of [`crate::rans::encode`]: two vectors of sixteen states.
 //!
-//! Steps come by gathers, or by single loads where gathers are slow, those of even lanes and of odd ones into
-//! vectors of their own, as the multiplication of 32 by 32 bits wants them. The lanes that put out a word are a
+//! Steps come by gathers, or by single loads where gathers are slow (their places out of words of four, which takes
+//! fewer loads than places written down), those of even lanes and of odd ones into vectors of their own, as the
+//! multiplication of 32 by 32 bits wants them. The lanes that put out a word are a
 //! mask, under which their low halves are compressed; words that are there already are kept from the store by
 //! another.
 
@@ -31,8 +32,8 @@ pub(crate) unsafe fn rows<S: Steps>(tables: &EncodeTables, writer: &mut Writer<'
             *x = _mm512_loadu_si512(from.as_ptr().cast());
         }
         let (classes, fixed) = match writer.classes {
-            Classes::One(class) => (None, _mm256_set1_epi16(i16::from(class) << 8)),
-            Classes::PerSymbol(classes) => (Some(classes.as_ptr()), _mm256_setzero_si256()),
+            Classes::One(class) => (None, _mm_set1_epi8(class.cast_signed())),
+            Classes::PerSymbol(classes) => (Some(classes.as_ptr()), _mm_setzero_si128()),
             // The caller leaves these to scalar code.
             Classes::Levels(_) => return,
         };
@@ -44,12 +45,9 @@ pub(crate) unsafe fn rows<S: Steps>(tables: &EncodeTables, writer: &mut Writer<'
             first -= LANES;
             for (i, x) in states.iter_mut().enumerate().rev() {
                 let from = first + i * WIDTH;
-                let s = _mm256_cvtepu8_epi16(_mm_loadu_si128(symbols.add(from).cast()));
-                let c = classes.map_or(fixed, |c| {
-                    let c = _mm256_cvtepu8_epi16(_mm_loadu_si128(c.add(from).cast()));
-                    _mm256_slli_epi16::<8>(c)
-                });
-                let steps = S::at(tables.steps().as_ptr(), _mm256_or_si256(s, c));
+                let s = _mm_loadu_si128(symbols.add(from).cast());
+                let c = classes.map_or(fixed, |c| _mm_loadu_si128(c.add(from).cast()));
+                let steps = S::at(tables.steps().as_ptr(), s, c);
                 at = half(tables, steps, x, at);
             }
         }
@@ -63,11 +61,11 @@ pub(crate) unsafe fn rows<S: Steps>(tables: &EncodeTables, writer: &mut Writer<'
 
 /// How the steps of sixteen symbols come.
 pub(crate) trait Steps {
-    /// Those of even and of odd lanes.
+    /// Those of even and of odd lanes, by symbols and their classes.
     ///
     /// # Safety
-    /// Needs AVX-512, and a step at each index.
-    unsafe fn at(steps: *const u64, indices: __m256i) -> (__m512i, __m512i);
+    /// Needs AVX-512, and a step for each symbol of each class.
+    unsafe fn at(steps: *const u64, symbols: __m128i, classes: __m128i) -> (__m512i, __m512i);
 }
 
 /// By gathers.
@@ -75,10 +73,11 @@ pub(crate) struct Gathers;
 
 impl Steps for Gathers {
     #[inline(always)]
-    unsafe fn at(steps: *const u64, indices: __m256i) -> (__m512i, __m512i) {
+    unsafe fn at(steps: *const u64, symbols: __m128i, classes: __m128i) -> (__m512i, __m512i) {
         // SAFETY: the gathers read the steps that the caller vouches for.
         unsafe {
-            let indices = _mm512_cvtepu16_epi32(indices);
+            let (s, c) = (_mm512_cvtepu8_epi32(symbols), _mm512_cvtepu8_epi32(classes));
+            let indices = _mm512_or_si512(s, _mm512_slli_epi32::<8>(c));
             let low = _mm512_and_si512(indices, _mm512_set1_epi64(0xffff_ffff));
             let even = _mm512_i64gather_epi64::<8>(low, steps.cast());
             let high = _mm512_srli_epi64::<32>(indices);
@@ -92,16 +91,24 @@ pub(crate) struct Loads;
 
 impl Steps for Loads {
     #[inline(always)]
-    unsafe fn at(steps: *const u64, indices: __m256i) -> (__m512i, __m512i) {
-        // SAFETY: indices are stored to an array of as many; each load reads one step of those that the caller
-        // vouches for.
+    unsafe fn at(steps: *const u64, symbols: __m128i, classes: __m128i) -> (__m512i, __m512i) {
+        // SAFETY: each load reads one step of those that the caller vouches for.
         unsafe {
-            let mut index = [0u16; WIDTH];
-            _mm256_storeu_si256(index.as_mut_ptr().cast(), indices);
+            let low = _mm_unpacklo_epi8(symbols, classes);
+            let high = _mm_unpackhi_epi8(symbols, classes);
+            let fours = [
+                _mm_cvtsi128_si64(low),
+                _mm_extract_epi64::<1>(low),
+                _mm_cvtsi128_si64(high),
+                _mm_extract_epi64::<1>(high),
+            ];
+            let step = |a: usize| {
+                let index = fours[a / 4].cast_unsigned() >> (16 * (a % 4)) & 0xffff;
+                steps.add(index as usize)
+            };
             let two = |a: usize| {
-                let low = _mm_loadl_epi64(steps.add(usize::from(index[a])).cast());
-                let high = steps.add(usize::from(index[a + 2])).cast();
-                _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), high))
+                let low = _mm_castsi128_pd(_mm_loadl_epi64(step(a).cast()));
+                _mm_castpd_si128(_mm_loadh_pd(low, step(a + 2).cast()))
             };
             let eight = |a: usize| {
                 let low = _mm256_set_m128i(two(a + 4), two(a));

@@ -15,6 +15,11 @@ pub(crate) fn write(mut value: u64, out: &mut Vec<u8>) {
     out.push(value.to_le_bytes()[0]);
 }
 
+/// The bytes that a value takes.
+pub(crate) fn len(value: u64) -> usize {
+    ((u64::BITS - (value | 1).leading_zeros()) as usize).div_ceil(7)
+}
+
 /// Reads one number at `*at` and moves `*at` behind it. Overlong forms of up to
 /// [`MAX_BYTES`] bytes are read.
 ///

@@ -132,9 +132,18 @@ impl Terms<'_> {
         mut f: impl FnMut(Range<usize>, u8),
     ) {
         let map = self.rule.maps.first().unwrap_or(&[0; 256]);
-        self.runs(row, self.base(row), step, count, |run, sum| {
-            f(run, map[usize::from(clamp(sum))]);
-        });
+        self.sum_runs(row, step, count, |run, sum| f(run, map[usize::from(sum)]));
+    }
+
+    /// The same with their sums.
+    pub(crate) fn sum_runs(
+        &self,
+        row: usize,
+        step: usize,
+        count: usize,
+        mut f: impl FnMut(Range<usize>, u8),
+    ) {
+        self.runs(row, self.base(row), step, count, |run, sum| f(run, clamp(sum)));
     }
 
     /// The classes of row `row`, whose coded symbols are `out`.

@@ -3,6 +3,7 @@
 pub(crate) mod bands;
 pub(crate) mod bank;
 pub(crate) mod batch;
+pub(crate) mod blob;
 pub(crate) mod candidates;
 pub(crate) mod centre;
 pub(crate) mod columns;

@@ -9,21 +9,24 @@ use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
-use fitted::fitted;
+use fitted::{fitted, levels_step};
 use side::{DECIDED, Levels, OF_SOURCE, side_bits_of};
 use std::f64::consts::{LN_2, LOG2_E};
 
 pub(crate) use side::{round_by_cost, side_bits};
 
-/// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
+/// Symbols that are looked at to choose terms: at least so many, of few bits fewer, and one in [`SHARE`].
 const SAMPLE: usize = 1 << 16;
+const SAMPLE_OF_FEW: usize = 1 << 15;
+const FEW_BITS: u32 = 4;
 const SHARE: usize = 64;
 /// Rows of a sample, at least: they may differ much.
 pub(crate) const ROWS: usize = 32;
 
 /// One row in so many is in the sample.
 pub(crate) fn sample_step(matrix: Matrix<'_>) -> usize {
-    (matrix.len() / SAMPLE).min(matrix.rows() / ROWS).clamp(1, SHARE)
+    let least = if matrix.bits <= FEW_BITS { SAMPLE_OF_FEW } else { SAMPLE };
+    (matrix.len() / least).min(matrix.rows() / ROWS).clamp(1, SHARE)
 }
 
 /// Columns of blocks whose scales say more of symbols than none.
@@ -102,14 +105,16 @@ fn sides(
     let loss_of_one = 0.5 * loss_of_levels(matrix, sources);
     let loss = |n: usize| if exact { loss_of_one * n as f64 } else { 0.0 };
     let decided = exact && matrix.len() >= DECIDED && sources.hints.effort.rounds == 0;
-    let levels = |levels: &[f32], n: usize| Levels::new(levels, loss(n), decided);
+    let levels =
+        |levels: &[f32], n: usize, chance: f64| Levels::new(levels, loss(n), decided, chance);
+    let chance = if decided { chance(matrix, sources) } else { 0.0 };
     let mut sides: Vec<[Levels; 2]> = Vec::new();
     for fitted in &fitted {
         let cols = match sides.first() {
             Some([_, cols]) if alike => cols.clone(),
-            _ => levels(&fitted.cols, matrix.rows()),
+            _ => levels(&fitted.cols, matrix.rows(), chance),
         };
-        sides.push([levels(&fitted.rows, matrix.cols), cols]);
+        sides.push([levels(&fitted.rows, matrix.cols, 0.0), cols]);
     }
     Ok(sides)
 }
@@ -153,6 +158,17 @@ fn by_place(sources: &Sources<'_>) -> Option<Described> {
 pub(crate) fn loss_of_levels(matrix: Matrix<'_>, sources: &Sources<'_>) -> f64 {
     let step = LN_2 / f64::from(1u32 << fraction(matrix, sources));
     LOG2_E * step * step
+}
+
+/// What the square of a column's level gains less than it seems to, where one row in so many says it: as much as
+/// it is off by chance in the others, and once more, as that is no difference of columns.
+fn chance(matrix: Matrix<'_>, sources: &Sources<'_>) -> f64 {
+    // The variance of sizes by the square of their mean, of a normal distribution.
+    const OF_ONE: f64 = std::f64::consts::FRAC_PI_2 - 1.0;
+    let every = levels_step(matrix);
+    let step = LN_2 / f64::from(1u32 << fraction(matrix, sources));
+    let counted = (matrix.rows() / every).max(1) as f64;
+    2.0 * (1.0 - 1.0 / every as f64) * OF_ONE / (counted * step * step)
 }
 
 /// log2 of the levels in an octave.

@@ -1,5 +1,7 @@
 //! What histograms cost, in bits.
 
+use latens_kernels::dispatch::Present;
+use latens_kernels::nibbles;
 use std::sync::LazyLock;
 
 /// Counts by symbol.
@@ -20,10 +22,19 @@ pub(crate) fn log2(n: u32) -> f64 {
 
 /// Bits of the symbols of a histogram under their own frequencies.
 pub(crate) fn entropy(histogram: &Histogram) -> f64 {
+    entropy_of(histogram, &[0; 256])
+}
+
+/// [`entropy`] of the sum of two histograms, or of as many symbols of both, a multiple of eight.
+pub(crate) fn entropy_of(a: &[u32], b: &[u32]) -> f64 {
     let (mut total, mut sum) = (0u64, 0.0);
-    // Most histograms are of few symbols, side by side.
-    for counts in histogram.as_chunks::<8>().0.iter().filter(|counts| **counts != [0; 8]) {
-        for &n in counts {
+    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        let counts: [u32; 8] = std::array::from_fn(|i| a[i] + b[i]);
+        // Most histograms are of few symbols, side by side.
+        if counts == [0; 8] {
+            continue;
+        }
+        for n in counts {
             total += u64::from(n);
             sum += f64::from(n) * log2(n);
         }
@@ -34,8 +45,13 @@ pub(crate) fn entropy(histogram: &Histogram) -> f64 {
 /// [`entropy`], and what a histogram of a sample leaves out of the entropy of the whole: half a
 /// nat for each symbol (Miller and Madow).
 pub(crate) fn learned(histogram: &Histogram) -> f64 {
-    let present = histogram.iter().filter(|&&n| n > 0).count();
-    entropy(histogram) + 0.72 * present.saturating_sub(1) as f64
+    learned_of(histogram, &[0; 256])
+}
+
+/// [`learned`] of the sum of two, as [`entropy_of`].
+pub(crate) fn learned_of(a: &[u32], b: &[u32]) -> f64 {
+    let present = a.iter().zip(b).filter(|(a, b)| **a + **b > 0).count();
+    entropy_of(a, b) + 0.72 * present.saturating_sub(1) as f64
 }
 
 /// Bits of each symbol under frequencies that sum to `2^bits`; infinite where there is none.
@@ -100,6 +116,15 @@ pub(crate) fn under(histogram: &Histogram, frequencies: &[u16], bits: u32) -> f6
 /// Adds `b` to `a`.
 pub(crate) fn add(a: &mut Histogram, b: &Histogram) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
+/// Counts symbols of four bits, of several runs.
+pub(crate) fn count_nibbles<'a>(runs: impl Iterator<Item = &'a [u8]>) -> Histogram {
+    let (mut all, present) = ([0; 256], Present::in_use());
+    if let Some(counts) = all.first_chunk_mut() {
+        runs.for_each(|symbols| nibbles::count(present, symbols, counts));
+    }
+    all
 }
 
 /// Counts symbols; four counters at once, for runs of the same symbol.

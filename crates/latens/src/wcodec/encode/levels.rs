@@ -9,7 +9,8 @@ use crate::wcodec::layout::class_rule::MAX_SOURCES;
 use latens_kernels::dispatch::Present;
 use std::iter::repeat_n;
 
-use sums::{AddRuns, AddSizes, Run, Sizes, sum_of_runs};
+use latens_kernels::sizes::Run;
+use sums::{AddRuns, AddSizes, Sizes, sum_of_runs};
 
 /// What levels say of symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

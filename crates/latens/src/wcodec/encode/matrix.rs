@@ -6,6 +6,8 @@ use crate::wcodec::data::Data;
 use crate::wcodec::encode::cost::{self, Histogram};
 use std::ops::Range;
 
+/// Bits of symbols of which there are few.
+const FEW_BITS: u32 = 4;
 /// Symbols of a window, about.
 const WINDOW: usize = 1 << 20;
 /// Symbols of rows that count, where they are read one by one because these many lie between them.
@@ -61,7 +63,11 @@ impl Matrix<'_> {
             || [0; 256],
             |all, window| {
                 let counts = match every {
+                    1 if self.bits <= FEW_BITS => cost::count_nibbles([window.symbols].into_iter()),
                     1 => cost::count(window.symbols),
+                    _ if self.bits <= FEW_BITS => {
+                        cost::count_nibbles(window.each().map(|(_, row)| row))
+                    }
                     _ => cost::count_runs(window.each().map(|(_, row)| row)),
                 };
                 cost::add(all, &counts);

@@ -69,6 +69,18 @@ struct Run {
     bits: f64,
 }
 
+/// Symbols of no run.
+const NONE: Histogram = [0; 256];
+
+/// Symbols that occur are below this, a multiple of eight.
+fn used(sums: &BySum) -> usize {
+    let mut all = NONE;
+    for (_, histogram) in sums {
+        all.iter_mut().zip(histogram).for_each(|(all, n)| *all |= n);
+    }
+    (256 - all.iter().rev().take_while(|&&n| n == 0).count()).next_multiple_of(8)
+}
+
 /// Merges neighbours while that costs fewer bits than a class does, and until there are at most
 /// `most`; in the end for a share of all bits more. The map, the classes' histograms, and the bits of
 /// all. Of a sample, `scale` is how much larger the whole is: bits are as if its symbols had been
@@ -79,11 +91,13 @@ pub(crate) fn merge(
     most: usize,
     scale: Option<f64>,
 ) -> (Map, Vec<Histogram>, f64) {
-    let price = |histogram: &Histogram| match scale {
-        None => cost::entropy(histogram),
-        Some(scale) => cost::learned(histogram) * scale,
+    // Of few bits most of a histogram is empty.
+    let used = used(sums);
+    let price = |a: &Histogram, b: &Histogram| match scale {
+        None => cost::entropy_of(&a[..used], &b[..used]),
+        Some(scale) => cost::learned_of(&a[..used], &b[..used]) * scale,
     };
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<Run> = Vec::with_capacity(sums.len());
     let count = |h: &Histogram| h.iter().map(|&n| u64::from(n)).sum::<u64>();
     let counts: Vec<u64> = sums.iter().map(|s| count(&s.1)).collect();
     let few = counts.iter().sum::<u64>() / worth.sums;
@@ -101,13 +115,9 @@ pub(crate) fn merge(
             }
         }
     }
-    runs.iter_mut().for_each(|run| run.bits = price(&run.histogram));
-    let joined = |a: &Run, b: &Run| {
-        let mut histogram = a.histogram;
-        cost::add(&mut histogram, &b.histogram);
-        (price(&histogram) - a.bits - b.bits, histogram)
-    };
-    let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1]).0).collect();
+    runs.iter_mut().for_each(|run| run.bits = price(&run.histogram, &NONE));
+    let joined = |a: &Run, b: &Run| price(&a.histogram, &b.histogram) - a.bits - b.bits;
+    let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1])).collect();
     let mut spare = worth.share * runs.iter().map(|run| run.bits).sum::<f64>();
     while let Some((i, &least)) =
         loss.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(&b.0)))
@@ -118,16 +128,17 @@ pub(crate) fn merge(
                 break;
             }
         }
-        let (more, histogram) = joined(&runs[i], &runs[i + 1]);
-        let bits = runs[i].bits + runs[i + 1].bits + more;
-        runs[i] = Run { last: runs[i + 1].last, histogram, bits };
-        runs.remove(i + 1);
+        let Run { last, histogram, bits } = runs.remove(i + 1);
+        let run = &mut runs[i];
+        run.bits = run.bits + bits + least;
+        run.last = last;
+        cost::add(&mut run.histogram, &histogram);
         loss.remove(i);
         if i > 0 {
-            loss[i - 1] = joined(&runs[i - 1], &runs[i]).0;
+            loss[i - 1] = joined(&runs[i - 1], &runs[i]);
         }
         if i + 1 < runs.len() {
-            loss[i] = joined(&runs[i], &runs[i + 1]).0;
+            loss[i] = joined(&runs[i], &runs[i + 1]);
         }
     }
     let mut map = [0u8; 256];

@@ -13,11 +13,12 @@ use crate::wcodec::encode::candidates::sample_step;
 use crate::wcodec::encode::columns::{Centred, Means, column_means};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::merge::Worth;
 use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way};
 use crate::wcodec::encode::plan::{Explained, Pairs, Plan, explain, glance};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::streams::Direct;
-use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, group_rows};
+use crate::wcodec::encode::symbols::{DirectConfig, Job, MANY, STATES_BYTES, group_rows};
 use crate::wcodec::encode::tally::Tallies;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::prediction::{COLUMN, Prediction};
@@ -148,6 +149,14 @@ impl Modelling {
             Pairs::None => Paired::None,
         };
         single.complete(matrix, sources)?;
+        let n = matrix.len();
+        let pairs = match pairs {
+            // Many pairs have few tables.
+            Paired::Alike if n >= MANY && !sources.hints.effort.slow_reading => {
+                Paired::Apart(Box::new(single.joined(Worth::of_pairs(n))))
+            }
+            pairs => pairs,
+        };
         Ok(Self { single, pairs })
     }
 
@@ -203,7 +212,7 @@ impl<'a> Modelled<'a> {
         if let Some((modelling, pairs)) = modelling.and_then(|m| m.pairs().map(|pairs| (m, pairs)))
         {
             let kept = bank.take_from(before);
-            match in_pairs(pairs, config, bank) {
+            match in_pairs(pairs, matrix.len(), config, bank) {
                 Some((pairs, bits)) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
                     (plan, config.table_bits, paired) = (pairs, bits, true);
                 }

@@ -9,6 +9,7 @@ use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::layout::part::{Codec, Group, PartRecord, PartShape};
 use crate::wcodec::plane::Role;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 pub(crate) use size::{Bounds, take_less};
 
@@ -42,12 +43,14 @@ pub(crate) struct PlannedPart<'a> {
     /// The stored bytes of the first of these; those of planes, plane by plane.
     kept: Vec<Vec<u8>>,
     kept_bytes: usize,
+    /// Bytes of the record, groups aside.
+    head: OnceLock<usize>,
 }
 
 impl<'a> PlannedPart<'a> {
     pub(crate) fn new(role: Role, shape: PartShape, way: Way<'a>, threads: usize) -> Self {
         let (known, kept) = (Vec::new(), Vec::new());
-        Self { role, shape, way, threads, known, kept, kept_bytes: 0 }
+        Self { role, shape, way, threads, known, kept, kept_bytes: 0, head: OnceLock::new() }
     }
 
     /// The part, whose groups may be encoded by so many threads.

@@ -1,6 +1,7 @@
 //! Which classes the symbols of a part get: every combination of terms that may be best is measured on a sample
 //! of rows, side information included.
 
+mod counting;
 mod explained;
 mod refine;
 
@@ -12,11 +13,12 @@ use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::{Worth, merge};
 use crate::wcodec::encode::sources::{Hints, Sources};
-use crate::wcodec::encode::tally::{Sums, Tallies, by_sum};
+use crate::wcodec::encode::tally::{Sums, Tallies};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 use std::iter::repeat;
 
+use counting::Counting;
 use explained::ByClass;
 pub(crate) use explained::{Explained, Pairs};
 use refine::refined;
@@ -161,20 +163,11 @@ pub(crate) fn explain(
     let Some(Best { described, mut sums, leaning }) = best else { return Ok(explained) };
     let every = settled(&described.0);
     if every < step {
-        sums = by_sum(matrix, sources, &described.0, every, &tallies)?;
+        sums = counting.again((sums, step), &described.0, every)?;
     }
     let mut classes = settle(described, sources.bands, &sums, counting.worth(), most, every > 1);
     classes.leaning = leaning;
     Ok(Explained { classes: Some(classes), every, ..explained })
-}
-
-/// How symbols are counted by rules.
-struct Counting<'c> {
-    matrix: Matrix<'c>,
-    sources: &'c Sources<'c>,
-    /// One row in so many is.
-    step: usize,
-    tallies: &'c Tallies,
 }
 
 /// What is best for a sample.
@@ -225,31 +218,6 @@ fn best_of(
         }
     }
     Ok(best)
-}
-
-impl Counting<'_> {
-    /// What fewer classes are worth.
-    fn worth(&self) -> Worth {
-        let (mut worth, effort) = (Worth::of(self.matrix.bits), self.sources.hints.effort);
-        if effort.closely {
-            worth = worth.of_slow_writing();
-        }
-        if effort.slow_reading { worth.of_slow_reading() } else { worth }
-    }
-
-    /// Bits of all symbols by a rule for a sample, `side` those of its side information, and the histograms.
-    fn price(&self, rule: &ClassRule, side: f64) -> Result<(f64, Sums)> {
-        let Self { matrix, sources, step, tallies } = *self;
-        let sums = by_sum(matrix, sources, rule, step, tallies)?;
-        let mut bits = 0.0;
-        let most = MAX_CLASSES / sums.maps.len().max(1);
-        for map in &sums.maps {
-            bits += merge(map, self.worth(), most.max(4), (step > 1).then_some(1.0)).2;
-        }
-        let classes_bits = OF_CLASSES * sums.maps.len() as f64;
-        let written = sources.bands.written_bits(sums.maps.len());
-        Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))
-    }
 }
 
 /// A rule whose columns have bands of sums by the leanings of their means; `None` where there are none, or

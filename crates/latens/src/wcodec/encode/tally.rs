@@ -46,6 +46,44 @@ pub(crate) fn by_sum(
     every: usize,
     tallies: &Tallies,
 ) -> Result<Sums> {
+    but(matrix, sources, rule, every, usize::MAX, tallies)
+}
+
+/// The same of all rows, `sample` being of one in `step`: these are not counted again.
+pub(crate) fn rest_by_sum(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    rule: &ClassRule,
+    (sample, step): (Sums, usize),
+    tallies: &Tallies,
+) -> Result<Sums> {
+    let rest = but(matrix, sources, rule, 1, step, tallies)?;
+    let (mut maps, mut more) = (sample.maps, rest.maps);
+    if maps.len() < more.len() {
+        std::mem::swap(&mut maps, &mut more);
+    }
+    for (map, more) in maps.iter_mut().zip(more) {
+        for (sum, histogram) in more {
+            match map.binary_search_by_key(&sum, |(sum, _)| *sum) {
+                Ok(at) => cost::add(&mut map[at].1, &histogram),
+                Err(at) => map.insert(at, (sum, histogram)),
+            }
+        }
+    }
+    Ok(Sums { maps, scale: 1.0 })
+}
+
+/// As [`by_sum`], without one row in `left_out`.
+fn but(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    rule: &ClassRule,
+    every: usize,
+    left_out: usize,
+    tallies: &Tallies,
+) -> Result<Sums> {
+    // No row 0 is left out by that.
+    let is_left_out = |row: usize| left_out < usize::MAX && row.is_multiple_of(left_out);
     let make = || Counting {
         tallies: tallies.take(),
         used: 1,
@@ -57,11 +95,19 @@ pub(crate) fn by_sum(
     let counted = matrix.windows(every, make, |own, window| {
         let Counting { tallies, used, seen, near, sums, bands } = own;
         let terms = sources.near(window.rows.clone(), near)?.terms(rule);
+        let by_runs = matrix.bits <= FEW_BITS && terms.by_runs();
         let mut scratch = RowSums::default();
-        for (r, row) in window.each() {
+        for (r, row) in window.each().filter(|(r, _)| !is_left_out(*r)) {
+            *seen += row.len();
+            if by_runs {
+                if tallies.is_empty() {
+                    tallies.push(Tally::new(matrix.bits));
+                }
+                terms.sum_runs(r, 1, row.len(), |run, sum| tallies[0].add_run(sum, &row[run]));
+                continue;
+            }
             let sums = &mut sums[..row.len()];
             terms.sums(r, 1, &mut scratch, sums);
-            *seen += row.len();
             if let Some(zero) = terms.zero.as_deref().filter(|zero| zero.block_cols < FEW) {
                 zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
                 *used = Tally::deal(tallies, matrix.bits, bands, sums, row).max(*used);

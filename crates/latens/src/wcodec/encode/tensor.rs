@@ -7,6 +7,7 @@ use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::blob;
 use crate::wcodec::encode::family::{Family, hints};
 use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way, take_less};
 use crate::wcodec::encode::plane::ModelledPlane;
@@ -16,12 +17,14 @@ use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::words;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::plane::Role;
-use crate::wcodec::view::{Form, PartLayout, View, WordOrder};
+use crate::wcodec::view::{Form, PartLayout, View};
 
 /// Bytes of a descriptor without parts.
 const HEAD: usize = 9;
 /// Tensors larger than this are tried under several views on a sample only.
 const TRY_WHOLE: usize = 1 << 18;
+/// Samples are of a quarter of a tensor at most, but of so many bytes.
+const LEAST_SAMPLE: usize = 1 << 16;
 /// Places of a tensor that a sample is from.
 const RUNS: usize = 4;
 /// Rows of a sample, if they are not too long.
@@ -53,7 +56,7 @@ pub(crate) struct ModelledTensor<'a> {
 /// A part of it.
 enum ModelledPart<'a> {
     /// It needs no tables.
-    Planned(PlannedPart<'a>),
+    Planned(Box<PlannedPart<'a>>),
     Plane(Box<ModelledPlane<'a>>),
 }
 
@@ -118,6 +121,9 @@ impl<'a> Input<'a> {
             // seen on the whole.
             views.truncate(usize::from(!family.is_empty()));
             views.extend((views.first() != Some(&chosen)).then_some(chosen));
+        }
+        if self.name.is_none() && config.tools.is_none() {
+            blob::likeliest(&mut views, tensor.bytes, config.level)?;
         }
         views.extend(words);
         // Predictors and planes of bits look at all of a tensor.
@@ -187,7 +193,8 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<View> {
 /// rows are so long that what columns have in common would not be seen.
 fn sample(bytes: Data<'_>, unit: usize, buffer: &mut Vec<u8>) -> Result<Vec<u8>> {
     let all = bytes.len() / unit;
-    let units = (TRY_WHOLE / unit).max(ROWS.min(MOST_KEPT / unit)).clamp(1, all.max(1));
+    let most = TRY_WHOLE.min((bytes.len() / 4).max(LEAST_SAMPLE));
+    let units = (most / unit).max(ROWS.min(MOST_KEPT / unit)).clamp(1, all.max(1));
     let runs = if all > 2 * units { units.min(RUNS) } else { 1 };
     let mut sample = Vec::new();
     for run in 0..runs {
@@ -240,7 +247,8 @@ fn model_part<'a>(
             let way = words_by_pco(data, &shape, float, config);
             let coded = PlannedPart::new(role, shape, way, config.threads_in_force());
             let bank = &mut Bank::default();
-            return Ok(ModelledPart::Planned(coded.kept_if_small(bank)?.or_raw(data, 0, bank)?));
+            let planned = coded.kept_if_small(bank)?.or_raw(data, 0, bank)?;
+            return Ok(ModelledPart::Planned(Box::new(planned)));
         }
         Form::Raw { .. } => ModelledPlane::of_bytes(role, data, config, crew)?,
     };
@@ -256,13 +264,6 @@ impl<'a> ModelledTensor<'a> {
         });
         Ok(PlannedTensor { view: self.view, parts: parts.collect::<Result<_>>()? })
     }
-}
-
-/// The views of bytes that are no tensor's: names, numbers as text, lists of words. Most of it was there
-/// before, which tables do not know; Pco does, of words whose places are multiples of their width.
-pub(crate) fn views_of_blob() -> Vec<View> {
-    let words = |width| View::Words { width, order: WordOrder::Unsigned };
-    vec![View::Raw, words(2), words(4), words(8)]
 }
 
 /// Words by Pco, in groups of as many as suits them.

@@ -7,8 +7,10 @@ use crate::error::Result;
 use shared::{Leave, Shared};
 use std::thread::Builder;
 
-/// Results of each thread that may wait to be taken.
+/// Results of each thread that may wait to be taken, and some more: the one that takes them works on others meanwhile,
+/// or waits for what they are written to.
 const AHEAD: usize = 2;
+const MORE_AHEAD: usize = 4;
 
 /// Work of some indices, each of which is opened once and then done in pieces.
 pub(crate) trait Pieces: Sync {
@@ -49,7 +51,7 @@ pub(crate) fn pieces_in_order<P: Pieces>(
         }
         return Ok(());
     }
-    let shared = Shared::new(work, count, AHEAD * threads);
+    let shared = Shared::new(work, count, AHEAD * threads + MORE_AHEAD);
     std::thread::scope(|scope| {
         let help = || shared.help();
         // Fewer where the system has no more: `scope.spawn` would panic.

@@ -16,7 +16,7 @@ const SHARE_OF_LEVELS: usize = 8;
 const ROWS_OF_LEVELS: usize = 512;
 
 /// One row in so many counts for levels of columns.
-fn levels_step(matrix: Matrix<'_>) -> usize {
+pub(super) fn levels_step(matrix: Matrix<'_>) -> usize {
     (matrix.len() / SAMPLE_OF_LEVELS).min(matrix.rows() / ROWS_OF_LEVELS).clamp(1, SHARE_OF_LEVELS)
 }
 

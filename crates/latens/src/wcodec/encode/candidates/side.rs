@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 3;
 /// nat a symbol, for each bit that they take. A third of that is what they gain, more or less.
 pub(super) const DECIDED: usize = 1 << 17;
 const SURELY_PAY: f64 = 4.0;
-const SURELY_NOT: f64 = 1.0;
+const SURELY_NOT: f64 = 1.5;
 /// Bytes that it takes to name a source.
 pub(super) const OF_SOURCE: usize = 8;
 
@@ -28,14 +28,15 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Of levels with what it costs to be off one of them by a step; whether they pay is said if it is to be
-    /// `decided`.
-    pub(super) fn new(levels: &[f32], loss: f64, decided: bool) -> Self {
+    /// `decided`: their squares count above those that are `chance`, each.
+    pub(super) fn new(levels: &[f32], loss: f64, decided: bool, chance: f64) -> Self {
         let mut bytes = to_bytes(levels).0;
         if loss > 0.0 {
             round_by_cost(&mut bytes, levels, loss);
         }
         let side = if bytes.is_empty() { 0 } else { short_stream::cost(&bytes) };
-        let share = 2.0 * loss * squares(levels) / (8 * side.max(1)) as f64;
+        let squares = squares(levels) - chance * levels.len() as f64;
+        let share = 2.0 * loss * squares / (8 * side.max(1)) as f64;
         let pays = match share {
             _ if !decided || side == 0 => None,
             SURELY_PAY.. => Some(true),

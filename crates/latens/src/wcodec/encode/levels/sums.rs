@@ -2,7 +2,7 @@
 
 use super::Measure;
 use latens_kernels::dispatch::{Present, Work};
-use latens_kernels::sizes;
+use latens_kernels::sizes::{self, Run};
 
 /// Symbols side by side in a sum.
 const LANES: usize = 16;
@@ -77,15 +77,14 @@ impl Work for AddSizes<'_> {
 #[expect(clippy::cast_precision_loss, reason = "a mean, roughly")]
 pub(super) fn sum_of_runs(measure: Measure, symbols: &[u8], runs: &[Run], bits: u32) -> f32 {
     let (present, mask) = (Present::in_use(), u8::MAX >> (8 - bits));
+    if measure == Measure::Size {
+        return sizes::sum_of_runs(present, symbols, runs, mask);
+    }
     let (mut all, mut from) = (0.0, 0);
     for &Run { end, centre, factor } in runs {
         let symbols = symbols.get(from..end.min(symbols.len())).unwrap_or_default();
         from = end;
-        let sum = match measure {
-            Measure::Size => sizes::sum(present, symbols, centre, mask) as f32,
-            Measure::Place => present.run(SumOfPlaces { symbols, centre, mask }) as f32,
-        };
-        all += factor * sum;
+        all += factor * present.run(SumOfPlaces { symbols, centre, mask }) as f32;
     }
     all
 }
@@ -149,11 +148,4 @@ impl Work for AddRuns<'_> {
             }
         }
     }
-}
-
-/// Columns of a row up to which blocks say the same.
-pub(super) struct Run {
-    pub(super) end: usize,
-    pub(super) centre: u8,
-    pub(super) factor: f32,
 }

@@ -3,13 +3,15 @@
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::plan::{Explained, Plan};
-use crate::wcodec::encode::symbols::DirectConfig;
+use crate::wcodec::encode::symbols::{DirectConfig, MANY};
 
 /// Sizes of the tables of pairs: the smaller ones where these cost so much more of all bits at most. Those
 /// of 2^14 slots save 0.01 % more than those of 2^13, and take twice the memory of a decoder.
 const PAIR_BITS: u32 = 12;
 const FINE_PAIR_BITS: u32 = 13;
 const LOSS_OF_PAIRS: f64 = 0.0006;
+/// The same of tensors of many symbols whose columns are alike, so that the size of tables is all that holds decoders up.
+const LOSS_OF_MANY: f64 = 0.001;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
 
@@ -20,14 +22,17 @@ pub(super) fn may_pair(matrix: Matrix<'_>) -> bool {
     matrix.bits == 4 && even && n >= PAIRED
 }
 
-/// Pairs of symbols, and the size of their tables, which are products of those of single ones. `None`
+/// Pairs of `n` symbols, and the size of their tables, which are products of those of single ones. `None`
 /// where that cannot be.
 pub(super) fn in_pairs(
     explained: &Explained,
+    n: usize,
     config: DirectConfig,
     bank: &mut Bank,
 ) -> Option<(Plan, u32)> {
     let mut single = explained.tables(config.table_bits, bank);
+    let alike = single.classes.as_ref().is_none_or(|rule| rule.cols.is_empty());
+    let loss = if alike && n >= MANY { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
     if let Some(rule) = &mut single.classes {
         rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
     }
@@ -35,7 +40,7 @@ pub(super) fn in_pairs(
     let fine = products(single.clone(), FINE_PAIR_BITS, bank)?;
     let kept = bank.take_from(before);
     match products(single, PAIR_BITS, bank) {
-        Some(plan) if plan.bits <= fine.bits * (1.0 + LOSS_OF_PAIRS) => Some((plan, PAIR_BITS)),
+        Some(plan) if plan.bits <= fine.bits * (1.0 + loss) => Some((plan, PAIR_BITS)),
         _ => {
             bank.take_from(before);
             bank.give_back(kept);

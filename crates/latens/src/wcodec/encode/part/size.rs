@@ -1,6 +1,7 @@
 //! How many bytes parts take: what is known of it before their groups are encoded, and after.
 
 use super::{PlannedPart, Way};
+use crate::bits::varint;
 use crate::error::Result;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
@@ -35,17 +36,20 @@ impl<'a> PlannedPart<'a> {
         let stored = |groups: &[Group]| -> usize {
             groups.iter().map(|group| group.length.next_multiple_of(4)).sum()
         };
-        let record = |groups: Vec<Group>| {
+        let head = *self.head.get_or_init(|| {
             let mut record = Vec::new();
-            self.record(groups).write(false, &mut record);
+            self.record(Vec::new()).write(false, &mut record);
             record.len()
-        };
+        });
+        // The length of each, and its checksum.
+        let of_group = |group: &Group| varint::len(group.length as u64) + 4;
+        let record = |groups: &[Group]| head + groups.iter().map(of_group).sum::<usize>();
         if left == 0 || matches!(self.way, Way::Raw { .. }) {
             let groups = self.described();
-            let all = stored(&groups) + record(groups);
+            let all = stored(&groups) + record(&groups);
             return all..all;
         }
-        let (known, fixed) = (stored(&self.known), record(self.known.clone()));
+        let (known, fixed) = (stored(&self.known), record(&self.known));
         let rest = match &self.way {
             Way::Direct(direct) => {
                 let all = direct.bytes();

@@ -8,10 +8,11 @@ use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::Worth;
+use crate::wcodec::encode::merge::{Worth, merge};
 use crate::wcodec::encode::sources::Sources;
-use crate::wcodec::encode::tally::{FEW_BITS, Tallies, by_sum, occurring, scaled};
+use crate::wcodec::encode::tally::{FEW_BITS, Tallies, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
+use crate::wcodec::layout::symbols::MAX_CLASSES;
 
 /// Share of what pairs may take more below which they are not held against single symbols again; and of what
 /// their levels are off, by squares, above which nothing is counted.
@@ -121,20 +122,21 @@ impl Explained {
         if lost > SURELY_NO_PAIRS * slack * estimate {
             return Ok(Pairs::None);
         }
-        let (bits, mut sums) =
-            Counting { matrix, sources, step, tallies: &tallies }.price(&rule, side)?;
+        let counting = Counting { matrix, sources, step, tallies: &tallies };
+        let (bits, mut sums) = counting.price(&rule, side)?;
         if bits > estimate * (1.0 + slack) {
             return Ok(Pairs::None);
         }
         if every != step {
-            sums = by_sum(matrix, sources, &rule, every, &tallies)?;
+            sums = counting.again((sums, step), &rule, every)?;
         }
         let worth = Worth::of_pairs(matrix.len());
         let mut classes = settle((rule, side), sources.bands, &sums, worth, None, every > 1);
         let mut whole = sums.whole();
         if every > 1 {
             // A class may have any symbol that occurs: of four bits these are few.
-            let occurring = occurring(matrix)?;
+            let is_there = whole.iter().take(1 << matrix.bits).all(|&n| n > 0);
+            let occurring = if is_there { u16::MAX } else { occurring(matrix)? };
             let times = u32::try_from(every).unwrap_or(u32::MAX);
             let all = classes.of_maps.iter_mut().flatten().chain([&mut whole]);
             for histogram in all {
@@ -147,6 +149,20 @@ impl Explained {
         let surely = slack > 0.0 && bits <= estimate * (1.0 + SURELY_PAIRS * slack);
         let explained = Self { classes: Some(classes), whole, every: 1, own: Vec::new(), ..*self };
         Ok(Pairs::Apart { explained: Box::new(explained), surely })
+    }
+
+    /// The same with fewer classes; all symbols are counted.
+    pub(crate) fn joined(&self, worth: Worth) -> Self {
+        let mut classes = self.classes.clone();
+        if let Some(ByClass { rule, of_maps, .. }) = &mut classes {
+            for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
+                let by_class = std::mem::take(histograms).into_iter().enumerate().collect();
+                let (joined, fewer, _) = merge(&by_class, worth, MAX_CLASSES, None);
+                map.iter_mut().for_each(|class| *class = joined[usize::from(*class)]);
+                *histograms = fewer;
+            }
+        }
+        Self { classes, own: Vec::new(), ..*self }
     }
 
     /// Makes the tables that classes may get, for [`Explained::tables`] of as many slots: tensors get theirs

@@ -3,6 +3,8 @@
 use super::FEW_BITS;
 use super::places::{BITS, FEW_PLACES, PLACES, places};
 use crate::wcodec::encode::merge::BySum;
+use latens_kernels::dispatch::Present;
+use latens_kernels::nibbles;
 
 /// Counts of pairs of a sum and a symbol.
 pub(super) struct Tally {
@@ -25,12 +27,23 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, sums: &[u8], symbols: &[u8]) {
+        let places = places(sums, symbols, self.bits, &mut self.places);
+        if self.bits == FEW_BITS {
+            // To look for sums that occur in so few places takes less time than to note them.
+            self.sums = (0, u8::MAX);
+            return add_to::<FEW_PLACES>(&mut self.counts, places);
+        }
         let least = sums.iter().fold(self.sums.0, |least, &sum| least.min(sum));
         self.sums = (least, sums.iter().fold(self.sums.1, |most, &sum| most.max(sum)));
-        let places = places(sums, symbols, self.bits, &mut self.places);
-        match self.bits {
-            FEW_BITS => add_to::<FEW_PLACES>(&mut self.counts, places),
-            _ => add_to::<PLACES>(&mut self.counts, places),
+        add_to::<PLACES>(&mut self.counts, places);
+    }
+
+    /// Counts symbols of [`FEW_BITS`] that have the same sum.
+    pub(super) fn add_run(&mut self, sum: u8, symbols: &[u8]) {
+        self.sums = (self.sums.0.min(sum), self.sums.1.max(sum));
+        let of_sum = self.counts[0].as_chunks_mut().0.get_mut(usize::from(sum));
+        if let Some(counts) = of_sum {
+            nibbles::count(Present::in_use(), symbols, counts);
         }
     }
 
@@ -69,8 +82,21 @@ impl Tally {
         let (least, most) =
             tallies.iter().fold(none, |all, t| (all.0.min(t.sums.0), all.1.max(t.sums.1)));
         tallies.iter_mut().for_each(|tally| tally.sums = none);
-        let mut out = Vec::new();
+        // Most have that many at least.
+        let mut out = Vec::with_capacity(32);
         for sum in least..=most {
+            let occurs = |tally: &&mut Self| {
+                let (each, sum) = (1usize << tally.bits, usize::from(sum));
+                let of_sum = |counts: &Vec<u32>| {
+                    counts
+                        .get(sum * each..(sum + 1) * each)
+                        .is_some_and(|counts| counts.iter().fold(0, |all, n| all | n) > 0)
+                };
+                tally.counts.iter().any(of_sum)
+            };
+            if !tallies.iter().any(occurs) {
+                continue;
+            }
             let mut histogram = [0; 256];
             for tally in &mut tallies {
                 let (each, sum) = (1usize << tally.bits, usize::from(sum));
@@ -80,9 +106,7 @@ impl Tally {
                     counts.fill(0);
                 }
             }
-            if histogram != [0; 256] {
-                out.push((sum.into(), histogram));
-            }
+            out.push((sum.into(), histogram));
         }
         out
     }
