@@ -140,7 +140,7 @@ impl Config {
             threads: self.threads_in_force(),
             pairs_slack: if self.level > 8 { 0.0 } else { 0.002 },
             slow_reading: self.level == MAX_LEVEL,
-            quick: self.level <= 8,
+            quick: self.level <= 9,
         }
     }
 
@@ -148,7 +148,8 @@ impl Config {
     pub(crate) fn effort(&self) -> Effort {
         let rounds = match self.level {
             ..=8 => 0,
-            9 | 10 => 1,
+            9 => 1,
+            10 => 4,
             _ => 8,
         };
         Effort { rounds, closely: self.level > 10, slow_reading: self.level == MAX_LEVEL }
