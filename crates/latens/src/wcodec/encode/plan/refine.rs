@@ -37,7 +37,7 @@ pub(super) fn best(
     let has_both = |rule: &ClassRule| !rule.rows.is_empty() && !rule.cols.is_empty();
     let others = |(rule, _): &Described| has_both(rule) && *rule != described.0;
     let others: Vec<Described> = match rounds {
-        1 if has_both(&described.0) => Vec::new(),
+        1 if has_both(&described.0) && described.0.zero.is_none() => Vec::new(),
         _ => rules.into_iter().filter(others).collect(),
     };
     let mut found = refined(described, counting, rounds)?;
