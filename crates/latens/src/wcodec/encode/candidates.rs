@@ -104,7 +104,11 @@ fn sides(
     let exact = sources.hints.measure == Measure::Size && every == 1;
     let loss_of_one = 0.5 * loss_of_levels(matrix, sources);
     let loss = |n: usize| if exact { loss_of_one * n as f64 } else { 0.0 };
-    let decided = exact && matrix.len() >= DECIDED && sources.hints.effort.rounds == 0;
+    let few_rounds = match sources.hints.zero {
+        None => sources.hints.effort.rounds <= 1,
+        Some(_) => sources.hints.effort.rounds == 0,
+    };
+    let decided = exact && matrix.len() >= DECIDED && few_rounds;
     let levels =
         |levels: &[f32], n: usize, chance: f64| Levels::new(levels, loss(n), decided, chance);
     let chance = if decided { chance(matrix, sources) } else { 0.0 };

@@ -153,6 +153,26 @@ pub(crate) fn merge(
     (map, runs.into_iter().map(|run| run.histogram).collect(), bits)
 }
 
+/// As [`merge`], of each band of zero points, which have at most `most` classes together: bands that want few leave
+/// theirs to others.
+pub(crate) fn merge_all(
+    bands: &[BySum],
+    worth: Worth,
+    most: usize,
+    scale: Option<f64>,
+) -> Vec<(Map, Vec<Histogram>, f64)> {
+    let merged = |sums: &BySum, most: usize| merge(sums, worth, most, scale);
+    let mut all: Vec<_> = bands.iter().map(|sums| merged(sums, most)).collect();
+    let fits = |each: usize| all.iter().map(|of| of.1.len().min(each)).sum::<usize>() <= most;
+    let each = (1..=most).rev().find(|&each| fits(each)).unwrap_or(1);
+    for (of, sums) in all.iter_mut().zip(bands) {
+        if of.1.len() > each {
+            *of = merged(sums, each);
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,5 +191,21 @@ mod tests {
         assert_eq!(classes.len(), 2);
         assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));
         assert_eq!(merge(&sums, Worth::of(8), 1, Some(1.0)).1.len(), 1);
+    }
+
+    #[test]
+    fn bands_that_want_few_classes_leave_theirs_to_others() {
+        let band = |sums: usize| -> BySum {
+            let one = |sum: usize| std::array::from_fn(|s| u32::from(s / 4 == sum) * 1000);
+            (0..sums).map(|sum| (sum, one(sum))).collect()
+        };
+        let bands = [band(1), band(12), band(0), band(2), band(12)];
+        let classes = |most: usize| -> Vec<usize> {
+            let all = merge_all(&bands, Worth::of(8), most, None);
+            all.into_iter().map(|of| of.1.len()).collect()
+        };
+        assert_eq!(classes(64), [1, 12, 0, 2, 12]);
+        assert_eq!(classes(16), [1, 6, 0, 2, 6]);
+        assert_eq!(classes(4), [1, 1, 0, 1, 1]);
     }
 }

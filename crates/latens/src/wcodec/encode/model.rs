@@ -86,7 +86,8 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         false => None,
     };
     let (mut plain, mut predicted) = (None, Vec::new());
-    let quick = config.quick && job.reference.is_none();
+    let thorough = sources.hints.effort.rounds > 0 && sources.hints.zero.is_some();
+    let quick = config.quick && job.reference.is_none() && !thorough;
     let pairing = Pairing { slack: config.pairs_slack, alone: quick };
     let surely = match &columns {
         Some(means) if quick => pays_at_a_glance(matrix, &means.symbols, &sources, &sampled)?,

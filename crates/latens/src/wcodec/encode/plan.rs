@@ -11,7 +11,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::{Worth, merge};
+use crate::wcodec::encode::merge::{Worth, merge_all};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{Sums, Tallies};
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -21,7 +21,6 @@ use std::iter::repeat;
 use counting::Counting;
 use explained::ByClass;
 pub(crate) use explained::{Explained, Pairs};
-use refine::refined;
 
 /// Symbols that are looked at to join sums to classes, at least.
 const SETTLED: usize = 1 << 19;
@@ -134,19 +133,7 @@ pub(crate) fn explain(
     if rounds > 0
         && let Some(Best { described, leaning: false, .. }) = best
     {
-        // With levels of both, what they take may be more on a sample than it is in the end.
-        let all = Counting { step: 1, ..counting };
-        let both = kept.into_iter().filter(|(rule, _)| {
-            !rule.rows.is_empty() && !rule.cols.is_empty() && *rule != described.0
-        });
-        let both: Vec<Described> = both.collect();
-        let mut found = refined(described, &all, rounds)?;
-        for described in both {
-            let other = refined(described, &all, rounds)?;
-            if other.bits < found.bits {
-                found = other;
-            }
-        }
+        let found = refine::best(described, kept, &counting, rounds)?;
         (estimate, step) = (found.bits, 1);
         let refine::Refined { described, sums, .. } = found;
         best = Some(Best { described, sums, leaning: false });
@@ -250,15 +237,13 @@ fn settle(
     most: Option<usize>,
     sample: bool,
 ) -> ByClass {
-    let used = sums.maps.iter().filter(|map| !map.is_empty()).count();
-    let most = most.unwrap_or((MAX_CLASSES / used.max(1)).max(1));
-    let mut of_maps = Vec::new();
-    rule.maps.clear();
-    for map_sums in &sums.maps {
-        let (map, histograms, _) = merge(map_sums, worth, most, sample.then_some(sums.scale));
-        rule.maps.push(map);
+    let (mut maps, mut of_maps) = (Vec::new(), Vec::new());
+    let sample = sample.then_some(sums.scale);
+    for (map, histograms, _) in merge_all(&sums.maps, worth, most.unwrap_or(MAX_CLASSES), sample) {
+        maps.push(map);
         of_maps.push(histograms);
     }
+    rule.maps = maps;
     ByClass { rule, side, bands, of_maps, estimated: false, leaning: false }
 }
 

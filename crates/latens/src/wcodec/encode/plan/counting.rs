@@ -3,7 +3,7 @@
 use super::OF_CLASSES;
 use crate::error::Result;
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::merge::{Worth, merge};
+use crate::wcodec::encode::merge::{Worth, merge_all};
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::tally::{Sums, Tallies, by_sum, rest_by_sum};
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -32,11 +32,8 @@ impl Counting<'_> {
     pub(super) fn price(&self, rule: &ClassRule, side: f64) -> Result<(f64, Sums)> {
         let Self { matrix, sources, step, tallies } = *self;
         let sums = by_sum(matrix, sources, rule, step, tallies)?;
-        let mut bits = 0.0;
-        let most = MAX_CLASSES / sums.maps.len().max(1);
-        for map in &sums.maps {
-            bits += merge(map, self.worth(), most.max(4), (step > 1).then_some(1.0)).2;
-        }
+        let merged = merge_all(&sums.maps, self.worth(), MAX_CLASSES, (step > 1).then_some(1.0));
+        let bits: f64 = merged.iter().map(|of| of.2).sum();
         let classes_bits = OF_CLASSES * sums.maps.len() as f64;
         let written = sources.bands.written_bits(sums.maps.len());
         Ok(((bits - classes_bits) * sums.scale + classes_bits + side + written, sums))

@@ -1,32 +1,23 @@
 //! Levels of rows and columns moved to where symbols and levels together take the fewest bits, by the tables that
 //! classes would have. It takes a multiple of the time that finding levels does.
 
+mod prices;
+
 use super::explained::ByClass;
 use super::{Counting, Described, settle};
 use crate::error::Result;
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::candidates::side_bits;
-use crate::wcodec::encode::cost;
-use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::sources::Near;
 use crate::wcodec::encode::tally::Sums;
-use crate::wcodec::layout::class_rule::{ClassRule, Map};
+use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::short_stream;
-use latens_kernels::dispatch::{Present, Work};
+use prices::{AT_ONCE, BELOW, MOVES, OfColumn, OfSums, by_move};
+use std::ops::Range;
 
-/// By how much levels may change at a time: places from four below on.
-const MOVES: usize = 8;
-const BELOW: usize = 4;
-/// Sums, and those that moves lead to.
-const SUMS: usize = 256 + MOVES;
 /// Rounds that may gain nothing before there is no more.
 const PATIENCE: usize = 1;
-/// Steps of a bit, in sums of windows.
-const FIXED: f32 = 256.0;
-/// Slots of the tables that prices are of, as a power of two, and bits of a symbol that has none.
-const TABLE_BITS: u32 = 12;
-const OF_NONE: f32 = 16.0;
 
 /// A rule with refined levels, the bits of all symbols by it, and their histograms.
 pub(super) struct Refined {
@@ -35,13 +26,35 @@ pub(super) struct Refined {
     pub(super) sums: Sums,
 }
 
-/// Refines the levels of a rule `rounds` times at most, on all symbols, which `counting` counts.
-pub(super) fn refined(
-    (rule, side): Described,
+/// The best of a rule and of those with levels of both rows and columns, refined on all symbols.
+pub(super) fn best(
+    described: Described,
+    rules: Vec<Described>,
     counting: &Counting<'_>,
     rounds: usize,
 ) -> Result<Refined> {
-    let (bits, sums) = counting.price(&rule, side)?;
+    // With levels of both, what they take may be more on a sample than it is in the end.
+    let has_both = |rule: &ClassRule| !rule.rows.is_empty() && !rule.cols.is_empty();
+    let others = |(rule, _): &Described| has_both(rule) && *rule != described.0;
+    let others: Vec<Described> = match rounds {
+        1 if has_both(&described.0) && described.0.zero.is_none() => Vec::new(),
+        _ => rules.into_iter().filter(others).collect(),
+    };
+    let mut found = refined(described, counting, rounds)?;
+    for described in others {
+        let other = refined(described, counting, rounds)?;
+        if other.bits < found.bits {
+            found = other;
+        }
+    }
+    Ok(found)
+}
+
+/// Refines the levels of a rule `rounds` times at most, on all symbols, which `counting` counts.
+fn refined((rule, side): Described, counting: &Counting<'_>, rounds: usize) -> Result<Refined> {
+    let all = Counting { step: 1, ..*counting };
+    let (bits, sums) = all.price(&rule, side)?;
+    let counting = &all;
     let mut now = Refined { described: (rule, side), bits, sums };
     let (mut best, mut worse) = (None::<Refined>, 0);
     for _ in 0..rounds {
@@ -74,8 +87,7 @@ pub(super) fn refined(
 
 /// Bits of each symbol by sum, by band of zero points.
 struct Prices {
-    /// From four sums below 0 on, symbol by symbol.
-    of_bands: Vec<Vec<[f32; SUMS]>>,
+    of_bands: Vec<OfSums>,
     bands: Bands,
 }
 
@@ -84,22 +96,8 @@ impl Prices {
         let (bits, bands) = (counting.matrix.bits, counting.sources.bands);
         let classes = settle(of.described.clone(), bands, &of.sums, counting.worth(), None, false);
         let ByClass { rule, of_maps, .. } = &classes;
-        let of_map = |(map, histograms): (&Map, &Vec<cost::Histogram>)| {
-            let tables = histograms.iter().map(|histogram| {
-                let own = Own::new(histogram, bits, TABLE_BITS, false);
-                let none = [f32::INFINITY; 256];
-                own.map_or(none, |own| cost::prices(&own.table.frequencies, TABLE_BITS))
-            });
-            let tables: Vec<[f32; 256]> = tables.collect();
-            let price = |symbol: usize, place: usize| {
-                let class = map[place.saturating_sub(BELOW).min(255)];
-                let price = tables.get(usize::from(class)).map_or(OF_NONE, |table| table[symbol]);
-                price.min(OF_NONE)
-            };
-            let of_symbol = |symbol| std::array::from_fn(|place| price(symbol, place));
-            (0..1usize << bits).map(of_symbol).collect()
-        };
-        Self { of_bands: rule.maps.iter().zip(of_maps).map(of_map).collect(), bands }
+        let of_maps = rule.maps.iter().zip(of_maps);
+        Self { of_bands: of_maps.map(|(map, of)| OfSums::new(map, of, bits)).collect(), bands }
     }
 
     /// Calls `f` with the runs of a row that share a band, and the prices there.
@@ -108,11 +106,12 @@ impl Prices {
         terms: &Terms<'_>,
         row: usize,
         cols: usize,
-        mut f: impl FnMut(std::ops::Range<usize>, &[[f32; SUMS]]),
+        mut f: impl FnMut(Range<usize>, &OfSums),
     ) {
         terms.zeros(row, 1, cols, |run, zero| {
-            let prices = self.of_bands.get(self.bands.of(zero)).or(self.of_bands.first());
-            f(run, prices.map_or(&[][..], Vec::as_slice));
+            if let Some(prices) = self.of_bands.get(self.bands.of(zero)).or(self.of_bands.first()) {
+                f(run, prices);
+            }
         });
     }
 
@@ -127,12 +126,11 @@ impl Prices {
             let levels = window.each().map(|(r, row)| {
                 let sums = &mut sums[..row.len()];
                 terms.sums(r, 1, &mut scratch, sums);
-                let mut bits = [0f32; MOVES];
+                let mut steps = [0; MOVES];
                 self.runs(&terms, r, row.len(), |run, prices| {
-                    let (sums, symbols) = (&sums[run.clone()], &row[run]);
-                    bits = Present::in_use().run(Sum { prices, sums, symbols, bits });
+                    prices.of_row(&sums[run.clone()], &row[run], &mut steps);
                 });
-                moved(rule.rows.get(r).copied().unwrap_or(0), &bits, &of_levels)
+                moved(rule.rows.get(r).copied().unwrap_or(0), steps, &of_levels)
             });
             found.push((window.rows.start, levels.collect::<Vec<u8>>()));
             Ok(())
@@ -145,119 +143,69 @@ impl Prices {
     /// Better levels of columns.
     fn cols(&self, rule: &ClassRule, counting: &Counting<'_>) -> Result<Vec<u8>> {
         let cols = counting.matrix.cols;
-        let make = || OfColumns {
+        let make = || OfWindows {
             all: vec![[0; MOVES]; cols],
-            window: vec![[0.0; MOVES]; cols],
+            few: vec![0; cols],
             sums: vec![0; cols],
             near: Near::default(),
         };
         let all = counting.matrix.windows(1, make, |own, window| {
-            let OfColumns { all, window: bits, sums, near } = own;
-            bits.fill([0.0; MOVES]);
             counting.sources.watch.ask()?;
-            let terms = counting.sources.near(window.rows.clone(), near)?.terms(rule);
-            let mut scratch = RowSums::default();
+            let terms = counting.sources.near(window.rows.clone(), &mut own.near)?.terms(rule);
+            let (mut scratch, mut rows) = (RowSums::default(), 0);
             for (r, row) in window.each() {
-                let sums = &mut sums[..row.len()];
+                let sums = &mut own.sums[..row.len()];
                 terms.sums(r, 1, &mut scratch, sums);
                 self.runs(&terms, r, row.len(), |run, prices| {
-                    let (sums, symbols) = (&sums[run.clone()], &row[run.clone()]);
-                    Present::in_use().run(Add { prices, sums, symbols, bits: &mut bits[run] });
+                    prices.of_columns(&sums[run.clone()], &row[run.clone()], &mut own.few[run]);
                 });
+                rows += 1;
+                if rows % AT_ONCE == 0 {
+                    add_up(&mut own.few, &mut own.all);
+                }
             }
-            for (all, bits) in all.iter_mut().zip(bits) {
-                all.iter_mut().zip(bits).for_each(|(all, bits)| *all += fixed(*bits));
-            }
+            add_up(&mut own.few, &mut own.all);
             Ok(())
         })?;
         let of_levels = short_stream::prices(&rule.cols);
         let better = |(c, &level): (usize, &u8)| {
-            let mut sums = [0i64; MOVES];
+            let mut steps = [0; MOVES];
             for own in &all {
-                sums.iter_mut().zip(own.all[c]).for_each(|(sum, more)| *sum += more);
+                steps.iter_mut().zip(own.all[c]).for_each(|(sum, more)| *sum += more);
             }
-            #[expect(clippy::cast_precision_loss, reason = "of what is much more than a step")]
-            let bits = sums.map(|sum| sum as f32 / FIXED);
-            moved(level, &bits, &of_levels)
+            moved(level, steps, &of_levels)
         };
         Ok(rule.cols.iter().enumerate().map(better).collect())
     }
 }
 
 /// What a thread has that looks at columns.
-struct OfColumns {
-    /// Whole numbers come to the same in whatever order windows are.
-    all: Vec<[i64; MOVES]>,
-    window: Vec<[f32; MOVES]>,
+struct OfWindows {
+    all: Vec<[u64; MOVES]>,
+    /// Of a few rows.
+    few: Vec<OfColumn>,
     sums: Vec<u8>,
     near: Near,
 }
 
-/// Bits in steps of which so many are one.
-fn fixed(bits: f32) -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "16 bits at most for each symbol")]
-    let fixed = (bits * FIXED).round() as i64;
-    fixed
+/// Adds what a few rows take.
+fn add_up(few: &mut [OfColumn], all: &mut [[u64; MOVES]]) {
+    for (few, all) in few.iter_mut().zip(all) {
+        let few = by_move(std::mem::take(few));
+        all.iter_mut().zip(few).for_each(|(all, few)| *all += u64::from(few));
+    }
 }
 
-/// The best level for symbols that take so many bits by move.
-fn moved(level: u8, bits: &[f32; MOVES], of_levels: &[f32; 256]) -> u8 {
+/// The best level for symbols that take so many steps of a bit by move.
+fn moved(level: u8, steps: [u64; MOVES], of_levels: &[f32; 256]) -> u8 {
     let first = i32::from(level) - i32::try_from(BELOW).unwrap_or(0);
     let mut best = (f32::INFINITY, level);
-    for (to, bits) in (first..).zip(bits) {
+    for (to, steps) in (first..).zip(steps) {
         let Ok(to) = u8::try_from(to) else { continue };
-        let bits = bits + of_levels[usize::from(to)];
+        let bits = prices::bits(steps) + of_levels[usize::from(to)];
         if bits < best.0 {
             best = (bits, to);
         }
     }
     best.1
-}
-
-/// The prices of a symbol from a sum less four on.
-#[inline(always)]
-fn of_moves(prices: &[[f32; SUMS]], sum: u8, symbol: u8) -> [f32; MOVES] {
-    let prices = prices.get(usize::from(symbol)).map(|prices| &prices[usize::from(sum)..]);
-    prices.and_then(|prices| prices.first_chunk()).copied().unwrap_or([OF_NONE; MOVES])
-}
-
-/// The bits of symbols by move of all of them.
-struct Sum<'a> {
-    prices: &'a [[f32; SUMS]],
-    sums: &'a [u8],
-    symbols: &'a [u8],
-    bits: [f32; MOVES],
-}
-
-impl Work for Sum<'_> {
-    type Output = [f32; MOVES];
-
-    #[inline(always)]
-    fn run(mut self) -> [f32; MOVES] {
-        for (&sum, &symbol) in self.sums.iter().zip(self.symbols) {
-            let more = of_moves(self.prices, sum, symbol);
-            self.bits.iter_mut().zip(more).for_each(|(bits, more)| *bits += more);
-        }
-        self.bits
-    }
-}
-
-/// The bits of each symbol by its move.
-struct Add<'a> {
-    prices: &'a [[f32; SUMS]],
-    sums: &'a [u8],
-    symbols: &'a [u8],
-    bits: &'a mut [[f32; MOVES]],
-}
-
-impl Work for Add<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for ((&sum, &symbol), bits) in self.sums.iter().zip(self.symbols).zip(self.bits) {
-            let more = of_moves(self.prices, sum, symbol);
-            bits.iter_mut().zip(more).for_each(|(bits, more)| *bits += more);
-        }
-    }
 }
