@@ -11,7 +11,8 @@ use std::fmt;
 pub enum Mode {
     /// The ordered latent itself.
     Classic,
-    /// Multiples of an integer and remainders.
+    /// Multiples of an integer and remainders. With a base that is a large part of the type's range, a sum
+    /// mod 2^k: a trend and what numbers are above it, as latens writes it where size is favoured.
     IntMult(u64),
     /// Multiples of a float and distances in units in the last place.
     FloatMult(f64),
