@@ -15,9 +15,9 @@ const STRIDE: usize = 256 + 16;
 /// Slots of the tables that prices are of, as a power of two.
 const TABLE_BITS: u32 = 12;
 /// Steps of a bit, and those of a symbol that has no code, at most: so many symbols sum up in 16 bits.
-const FIXED: f32 = 64.0;
-const MOST: f32 = 1023.0;
-pub(super) const AT_ONCE: usize = 64;
+const FIXED: f32 = 256.0;
+const MOST: f32 = 4095.0;
+pub(super) const AT_ONCE: usize = 16;
 /// Bytes of the prices of a symbol, and of all moves.
 const OF_SYMBOL: usize = 2 * STRIDE;
 const OF_MOVES: usize = 2 * MOVES;
@@ -40,7 +40,7 @@ pub(super) fn bits(steps: u64) -> f32 {
 
 /// Bits as steps.
 fn steps(bits: f32) -> [u8; 2] {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1023")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to MOST")]
     let steps = (bits * FIXED).min(MOST).round() as u16;
     steps.to_le_bytes()
 }
