@@ -6,7 +6,8 @@ use crate::pco::mode::variables::{Secondary, Variables};
 use crate::spare;
 use latens_kernels::dispatch::Present;
 
-/// Quotients and remainders of ordered latents; the base is not 0.
+/// Quotients and remainders of ordered latents; the base is not 0. Long, and called from several places.
+#[inline(never)]
 pub(crate) fn split<L: Latent>(mut latents: Vec<L>, base: L) -> (Vec<L>, Vec<L>) {
     if base <= L::ONE {
         let rests = spare::filled(L::ZERO, latents.len());

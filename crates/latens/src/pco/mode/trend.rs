@@ -78,6 +78,7 @@ pub(crate) fn split<L: Latent>(latents: Vec<L>, cell: L) -> Option<Split<L>> {
 }
 
 /// From each to the next.
+#[inline(never)]
 fn steps<L: Latent>(cells: &[L]) -> Vec<i8> {
     let far = L::truncate(path::FAR.unsigned_abs().into());
     #[expect(clippy::cast_possible_truncation, reason = "up to FAR")]

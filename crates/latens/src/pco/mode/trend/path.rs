@@ -40,6 +40,7 @@ pub(super) struct Path {
 
 /// The best path for the steps from each number to the next, in cells; the first is the first
 /// number's own, which counts for nothing.
+#[inline(never)]
 pub(super) fn find(steps: &[i8]) -> Path {
     let start = steps.len().saturating_sub(LEARN) / 2;
     let middle = &steps[start..steps.len().min(start + LEARN)];
@@ -114,6 +115,7 @@ impl Costs {
     }
 
     /// The best path by these costs.
+    #[inline(never)]
     fn best(&self, steps: &[i8]) -> Vec<u8> {
         let mut path = vec![0; steps.len()];
         let mut from = vec![[0u8; STATES]; BLOCK.min(steps.len())];

@@ -77,6 +77,7 @@ impl OfSums {
     }
 
     /// Adds what symbols of these sums take by move of all of them.
+    #[inline(never)]
     pub(super) fn of_row(&self, sums: &[u8], symbols: &[u8], out: &mut [u64; MOVES]) {
         match self {
             Self::Many(prices) => Present::in_use().run(OfRow { prices, sums, symbols, out }),
@@ -85,6 +86,7 @@ impl OfSums {
     }
 
     /// Adds what each symbol of these sums takes by its move.
+    #[inline(never)]
     pub(super) fn of_columns(&self, sums: &[u8], symbols: &[u8], out: &mut [OfColumn]) {
         match self {
             Self::Many(prices) => Present::in_use().run(OfColumns { prices, sums, symbols, out }),
