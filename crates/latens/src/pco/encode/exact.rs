@@ -181,7 +181,10 @@ impl<L: Latent> Trial<L> {
                 && let Some(split) = ModeLatents::split(latents.to_vec(), mode)
             {
                 let delta = DeltaPayload::Consecutive { order: 1, secondary: false };
-                let whole = self.of(split, &delta, None);
+                let head = split.mode.written_bits() as f64;
+                // The split itself, not a copy: if it is the best, it is made again.
+                let mut whole = Whole::new(split, &delta, None, self.effort);
+                whole.bits += head;
                 self.keep_better(whole, mode, delta);
             }
         }
@@ -199,7 +202,7 @@ impl<L: Latent> Trial<L> {
         self.keep_better(whole, mode, delta)
     }
 
-    /// Its bits.
+    /// Keeps it where it is better than the best; its bits.
     fn keep_better(&mut self, whole: Whole, mode: ModeChoice<L>, delta: DeltaPayload) -> f64 {
         if whole.bits < self.bits {
             self.bits = whole.bits;
@@ -215,18 +218,8 @@ impl<L: Latent> Trial<L> {
         delta: &DeltaPayload,
         lookbacks: Option<Vec<u32>>,
     ) -> Whole {
-        let mut whole = self.of(latents.without_dict(), delta, lookbacks);
+        let mut whole = Whole::new(latents.without_dict(), delta, lookbacks, self.effort);
         whole.bits += latents.mode.written_bits() as f64;
         whole
-    }
-
-    /// Without what a dictionary takes; other modes are a few bytes.
-    fn of(
-        &self,
-        latents: ModeLatents<L>,
-        delta: &DeltaPayload,
-        lookbacks: Option<Vec<u32>>,
-    ) -> Whole {
-        Whole::new(latents, delta, lookbacks, self.effort)
     }
 }

@@ -6,7 +6,7 @@ mod side;
 use crate::error::Result;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::levels::Measure;
-use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
 use fitted::{fitted, levels_step};
@@ -18,7 +18,6 @@ pub(crate) use side::{round_by_cost, side_bits};
 /// Symbols that are looked at to choose terms: at least so many, of few bits fewer, and one in [`SHARE`].
 const SAMPLE: usize = 1 << 16;
 const SAMPLE_OF_FEW: usize = 1 << 15;
-const FEW_BITS: u32 = 4;
 const SHARE: usize = 64;
 /// Rows of a sample, at least: they may differ much.
 pub(crate) const ROWS: usize = 32;
@@ -104,6 +103,7 @@ fn sides(
     let exact = sources.hints.measure == Measure::Size && every == 1;
     let loss_of_one = 0.5 * loss_of_levels(matrix, sources);
     let loss = |n: usize| if exact { loss_of_one * n as f64 } else { 0.0 };
+    // Without zero points level 9 decides as level 8 does, with them it is thorough (`model` likewise).
     let few_rounds = match sources.hints.zero {
         None => sources.hints.effort.rounds <= 1,
         Some(_) => sources.hints.effort.rounds == 0,

@@ -6,8 +6,8 @@ use crate::wcodec::data::Data;
 use crate::wcodec::encode::cost::{self, Histogram};
 use std::ops::Range;
 
-/// Bits of symbols of which there are few.
-const FEW_BITS: u32 = 4;
+/// Bits of symbols of which there are few: tables of counts are small, and each is a bit in a word.
+pub(crate) const FEW_BITS: u32 = 4;
 /// Symbols of a window, about.
 const WINDOW: usize = 1 << 20;
 /// Symbols of rows that count, where they are read one by one because these many lie between them.

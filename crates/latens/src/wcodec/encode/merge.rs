@@ -1,6 +1,7 @@
 //! From histograms by sum to a few classes of neighbouring sums.
 
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::matrix::FEW_BITS;
 use crate::wcodec::encode::symbols::MANY;
 use crate::wcodec::layout::class_rule::Map;
 
@@ -11,7 +12,6 @@ const CLASS_BITS_OF_FEW: f64 = 80.0;
 /// What fewer classes than pay may lose, as a share of all bits: decoders are held up by the memory
 /// that tables take. Those of symbols of few bits are small.
 const LOSS: f64 = 0.0005;
-const FEW_BITS: u32 = 4;
 /// Pairs of symbols of few bits have large tables again; of so many symbols reading takes long enough
 /// for that to be worth more.
 const LOSS_OF_PAIRS: f64 = 0.0003;

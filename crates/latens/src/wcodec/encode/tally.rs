@@ -7,7 +7,7 @@ mod seen;
 use crate::error::Result;
 use crate::wcodec::class::RowSums;
 use crate::wcodec::encode::cost::{self, Histogram};
-use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::merge::BySum;
 use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::sources::{Near, Sources};
@@ -18,8 +18,6 @@ use std::sync::{Mutex, PoisonError};
 
 pub(crate) use seen::occurring;
 
-/// Bits of symbols that have small tables of counts, and each a bit in a word.
-pub(crate) const FEW_BITS: u32 = 4;
 /// Blocks of fewer columns than this are counted symbol by symbol.
 const FEW: usize = 16;
 

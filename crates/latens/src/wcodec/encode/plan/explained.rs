@@ -7,10 +7,10 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
-use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::merge::{Worth, merge};
 use crate::wcodec::encode::sources::Sources;
-use crate::wcodec::encode::tally::{FEW_BITS, Tallies, occurring, scaled};
+use crate::wcodec::encode::tally::{Tallies, occurring, scaled};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 

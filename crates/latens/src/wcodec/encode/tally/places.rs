@@ -1,6 +1,6 @@
 //! A sum (or a class) and a symbol as one place in a table.
 
-use super::FEW_BITS;
+use crate::wcodec::encode::matrix::FEW_BITS;
 use latens_kernels::dispatch::{Present, Work};
 
 /// Places of all sums and symbols, and bits of these; of few bits as well, whose counts fit

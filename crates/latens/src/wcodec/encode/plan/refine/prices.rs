@@ -2,7 +2,7 @@
 
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
-use crate::wcodec::encode::tally::FEW_BITS;
+use crate::wcodec::encode::matrix::FEW_BITS;
 use crate::wcodec::layout::class_rule::Map;
 use latens_kernels::dispatch::{Present, Work};
 
