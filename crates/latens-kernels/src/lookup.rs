@@ -7,14 +7,16 @@ use crate::dispatch::Simd;
 use crate::x86_64::{avx2_lookup, avx512_lookup};
 
 /// Replaces each of `bytes` by what `table` has for it.
-pub fn replace(present: Present, table: &[u8; 256], mut bytes: &mut [u8]) {
+pub fn replace(present: Present, table: &[u8; 256], bytes: &mut [u8]) {
     #[cfg(target_arch = "x86_64")]
-    if matches!(present.simd(), Simd::Avx512) {
+    let bytes = if matches!(present.simd(), Simd::Avx512) {
         let (vectors, rest) = bytes.as_chunks_mut::<{ avx512_lookup::WIDTH }>();
         // SAFETY: `present` is what the processor has.
         unsafe { avx512_lookup::replace(table, vectors) };
-        bytes = rest;
-    }
+        rest
+    } else {
+        bytes
+    };
     #[cfg(target_arch = "x86_64")]
     if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) && bytes.len() >= 32 {
         // SAFETY: `present` is what the processor has, and AVX2 is there where AVX-512 is.

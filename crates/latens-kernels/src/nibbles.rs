@@ -10,14 +10,16 @@ use crate::x86_64::avx512_nibbles;
 pub type Counts = [u32; 16];
 
 /// Adds how often each symbol occurs, by its four low bits.
-pub fn count(present: Present, mut symbols: &[u8], counts: &mut Counts) {
+pub fn count(present: Present, symbols: &[u8], counts: &mut Counts) {
     #[cfg(target_arch = "x86_64")]
-    if matches!(present.simd(), Simd::Avx512) {
+    let symbols = if matches!(present.simd(), Simd::Avx512) {
         let (vectors, rest) = symbols.as_chunks::<{ avx512_nibbles::WIDTH }>();
         // SAFETY: `present` is what the processor has.
         unsafe { avx512_nibbles::count(vectors, counts) };
-        symbols = rest;
-    }
+        rest
+    } else {
+        symbols
+    };
     let _ = present;
     scalar(symbols, counts);
 }
