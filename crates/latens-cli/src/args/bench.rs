@@ -10,7 +10,9 @@ use crate::format::Format;
 /// `latens bench`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-In memory, on one thread, codecs by turns, medians; every result is compared with what went in.
+In memory, codecs by turns, medians; every result is compared with what went in. On one thread, but
+for -T: then so many columns at a time, by every codec; if there are fewer columns than threads, the
+codecs of latens share what is left of them.
 Codecs: latens-0 to latens-12, dbp, zstd-1 to zstd-22, lz4, parquet-zstd (of each column the
 smallest encoding, which takes time to find).
 

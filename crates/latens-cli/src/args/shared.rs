@@ -10,16 +10,23 @@ use crate::format::Format;
 /// What every verb that works on data takes.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Threads; 0 for all cores. The output does not depend on it
-    #[arg(short = 'T', long, value_name = "N", default_value_t = 0, allow_negative_numbers = true,
+    /// Threads; 0, as if not given, for all cores. The output does not depend on it
+    #[arg(short = 'T', long, value_name = "N", allow_negative_numbers = true,
           value_parser = threads)]
-    pub threads: usize,
+    pub threads: Option<usize>,
     /// No words but errors
     #[arg(short, long)]
     pub quiet: bool,
     /// Print one JSON object on stdout in place of words
     #[arg(long)]
     pub json: bool,
+}
+
+impl Common {
+    /// Threads as they are asked for, 0 for all cores.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or(0)
+    }
 }
 
 /// Input, output, and their formats.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use latens::delta_binary_packed as dbp;
 use latens::pco;
 use latens::wcodec::{self, Reader};
-use latens::{AnyNumbers, Limits, NumberType, with_number_type};
+use latens::{AnyNumbers, Limits, NumberType, Watch, with_number_type};
 use std::ops::RangeInclusive;
 
 use super::data::{Back, Column, Data, Kind};
@@ -19,14 +19,19 @@ pub const NAMES: [&str; 8] =
     ["latens-4", "latens-8", "latens-12", "dbp", "zstd-3", "zstd-19", "lz4", "parquet-zstd"];
 
 /// A codec over all of the data.
-pub(super) trait Codec {
+pub(super) trait Codec: Sync {
     fn name(&self) -> String;
     fn compress(&self, index: usize) -> Result<Vec<u8>>;
     fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back>;
 }
 
 /// The codec of this name: `latens-N`, `zstd-N`, `lz4`, and for columns `dbp` and `parquet-zstd`.
-pub(super) fn by_name<'a>(name: &str, data: &'a Data) -> Result<Box<dyn Codec + 'a>> {
+/// Those of latens have so many threads for a part.
+pub(super) fn by_name<'a>(
+    name: &str,
+    data: &'a Data,
+    threads: usize,
+) -> Result<Box<dyn Codec + 'a>> {
     let level = |prefix: &str, levels: RangeInclusive<i32>| -> Option<i32> {
         let level: i32 = name.strip_prefix(prefix)?.parse().ok()?;
         levels.contains(&level).then_some(level)
@@ -39,11 +44,11 @@ pub(super) fn by_name<'a>(name: &str, data: &'a Data) -> Result<Box<dyn Codec + 
     match (name, columns) {
         (_, Some(columns)) if latens.is_some() => {
             let config = pco::Config::default().level(latens.unwrap_or(8));
-            Ok(Box::new(Pco { columns, config, name: name.into() }))
+            Ok(Box::new(Pco { columns, config, threads, name: name.into() }))
         }
         (_, None) if latens.is_some() => {
-            let config = wcodec::Config::default().level(latens.unwrap_or(8)).threads(1);
-            Ok(Box::new(WCodec { data, config, name: name.into() }))
+            let config = wcodec::Config::default().level(latens.unwrap_or(8)).threads(threads);
+            Ok(Box::new(WCodec { data, config, threads, name: name.into() }))
         }
         ("dbp", Some(columns)) => Ok(Box::new(Dbp { columns })),
         ("parquet-zstd", Some(columns)) => Ok(Box::new(Parquet { columns })),
@@ -77,6 +82,7 @@ fn at(columns: &[Column], index: usize) -> Result<&Column> {
 struct Pco<'a> {
     columns: &'a [Column],
     config: pco::Config,
+    threads: usize,
     name: String,
 }
 
@@ -88,18 +94,24 @@ impl Codec for Pco<'_> {
     fn compress(&self, index: usize) -> Result<Vec<u8>> {
         let numbers = &at(self.columns, index)?.numbers;
         Ok(with_number_type!(numbers.number_type(), T => {
-            pco::compress::<T>(numbers.as_slice().unwrap_or_default(), &self.config)?
+            let numbers = numbers.as_slice::<T>().unwrap_or_default();
+            pco::compress_with(numbers, &self.config, self.threads, &Watch::NONE)?
         }))
     }
 
-    fn decompress(&self, _: usize, packed: &Bytes) -> Result<Back> {
-        Ok(Back::Numbers(pco::decompress_any(packed, Limits::default())?))
+    fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back> {
+        let ty = at(self.columns, index)?.numbers.number_type();
+        Ok(Back::Numbers(with_number_type!(ty, T => {
+            let limits = Limits::default();
+            pco::decompress_with::<T>(packed, limits, self.threads, &Watch::NONE)?.into()
+        })))
     }
 }
 
 struct WCodec<'a> {
     data: &'a Data,
     config: wcodec::Config,
+    threads: usize,
     name: String,
 }
 
@@ -115,7 +127,7 @@ impl Codec for WCodec<'_> {
     }
 
     fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back> {
-        let reader = Reader::open(packed.to_vec(), Limits::default())?.threads(1);
+        let reader = Reader::open(packed.to_vec(), Limits::default())?.threads(self.threads);
         let mut back = Vec::with_capacity(bytes(self.data, index).len());
         reader.write_file(0, &mut back)?;
         Ok(Back::Bytes(back))

@@ -52,7 +52,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         need: Need::ReadBack,
         max_output: None,
     })?;
-    let threads = thread_count(args.common.threads);
+    let threads = thread_count(args.common.threads());
     let progress = Progress::new("compress", Some(total), quiet);
     let config = Config::default().level(args.level).threads(threads).watch(progress.watch());
     let base: Option<(Box<dyn Base>, String)> = match &args.base {

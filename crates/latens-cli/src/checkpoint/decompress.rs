@@ -41,7 +41,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     }
     let opened = Reader::open(shared(input)?, limits);
     let opened = opened.map_err(|e| named(damaged(e), input))?;
-    let reader = opened.threads(thread_count(args.common.threads));
+    let reader = opened.threads(thread_count(args.common.threads()));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));

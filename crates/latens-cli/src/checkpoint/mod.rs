@@ -85,7 +85,7 @@ pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Veri
     let (tensors, checksum) = match format {
         Format::Wcodec => {
             let limits = Limits::default();
-            let reader = reader(input, limits, thread_count(args.common.threads))?;
+            let reader = reader(input, limits, thread_count(args.common.threads()))?;
             // What needs no base is not compared with one.
             let base = args.base.as_deref().filter(|_| reader.base_name().is_some());
             let reader = base::with(reader, base, limits)?;

@@ -68,7 +68,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let named = |e: latens::Error| named(e.into(), input);
     let opened = Reader::salvage(shared(input)?, limits).map_err(named)?;
     let Salvage { reader, damage, lost, whole_index, .. } = opened;
-    let reader = reader.threads(thread_count(args.common.threads));
+    let reader = reader.threads(thread_count(args.common.threads()));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     let quiet = args.common.quiet || args.common.json;

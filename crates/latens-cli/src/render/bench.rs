@@ -72,8 +72,12 @@ fn summary(report: &BenchReport) -> String {
         n => format!("{n} columns, each on its own"),
     };
     let part = if report.only_a_part { ", the first 256 MiB of each" } else { "" };
+    let threads = match report.threads {
+        1 => "one thread".to_string(),
+        n => format!("{n} threads"),
+    };
     format!(
-        "{what}, {} in memory{part}; one thread, medians of {} rounds by turns, results compared",
+        "{what}, {} in memory{part}; {threads}, medians of {} rounds by turns, results compared",
         units::bytes(report.bytes),
         report.codecs.iter().map(|codec| codec.rounds).min().unwrap_or(0)
     )

@@ -29,7 +29,7 @@ pub fn run(args: &args::Advise) -> Result<()> {
         skip_nested: true,
         progress: &progress,
     };
-    let advice = with_threads(args.common.threads, || {
+    let advice = with_threads(args.common.threads(), || {
         let columns = args::column_names(&args.columns);
         let all = open_columns(&reading, columns.as_deref(), "")?;
         let flat = Flat::new(&*all).map_err(|e| named(e, &input))?;

@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 
-use super::{fitting, page, print_json, print_out, settle};
+use super::{fitting, page, print_json, print_out, settle, with_threads};
 use crate::args;
 use crate::bench;
 use crate::checkpoint;
@@ -70,7 +70,11 @@ pub fn run(args: &args::Bench) -> Result<()> {
             _ => true,
         });
     }
-    let report = bench::run(input.name(), &data, &names, &|at| progress.say(at));
+    // One thread unless more are asked for: figures of codecs that have threads and of those that have
+    // none stand side by side.
+    let report = with_threads(args.common.threads.unwrap_or(1), || {
+        bench::run(input.name(), &data, &names, &|at| progress.say(at))
+    });
     progress.finish();
     let report = report?;
     match (args.common.json, args.common.quiet || csv_there || html_there) {

@@ -110,7 +110,7 @@ fn job(args: &args::Compress, input: Input, from: Format) -> Result<CompressJob>
         force: files.force,
         verify: !args.no_verify,
         peers: !quiet,
-        threads: thread_count(args.common.threads),
+        threads: thread_count(args.common.threads()),
     })
 }
 

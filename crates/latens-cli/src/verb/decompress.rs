@@ -142,6 +142,6 @@ fn job(
         max_output: args.max_output,
         allow_trailing: args.allow_trailing,
         force: files.force,
-        threads: thread_count(args.common.threads),
+        threads: thread_count(args.common.threads()),
     })
 }

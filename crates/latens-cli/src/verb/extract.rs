@@ -32,7 +32,7 @@ struct Report {
 pub fn run(args: &args::Extract) -> Result<()> {
     let input = Input::of(&args.model);
     let limits = Limits::default();
-    let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads))?;
+    let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads()))?;
     let reader = base::with(reader, args.base.as_deref(), limits)?;
     let here = |e: Failure| named(e, &input);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));

@@ -78,7 +78,7 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let reader = checkpoint::reader(&input, limits, 0)?;
             let reader = checkpoint::base::with(reader, args.base.as_deref(), limits)?;
             let bytes = input.size().unwrap_or(0);
-            let file = with_threads(args.common.threads, || {
+            let file = with_threads(args.common.threads(), || {
                 checkpoint::inspect::read(&reader, bytes, quiet)
             });
             let file = file.map_err(|e| named(e, &input))?;
@@ -87,7 +87,7 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         }
         Format::Safetensors | Format::Gguf => {
             let file = checkpoint::open(&input, format)?;
-            let file = with_threads(args.common.threads, || checkpoint::flat::read(&file, quiet));
+            let file = with_threads(args.common.threads(), || checkpoint::flat::read(&file, quiet));
             let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::flat::text(&name, &file, colour))?;
             render::flat::html(&file)
@@ -146,7 +146,7 @@ fn ablate(
     let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
     let quiet = args.common.quiet || args.common.json;
     let progress = Progress::new("ablate", None, quiet);
-    let config = Config::default().threads(thread_count(args.common.threads));
+    let config = Config::default().threads(thread_count(args.common.threads()));
     let found = checkpoint::ablate::ablate(&there, against, &config, &|tool| progress.say(tool));
     progress.finish();
     let found = found?;

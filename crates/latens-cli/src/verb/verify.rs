@@ -91,7 +91,7 @@ fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
         let checksums = if verified.checksum { Checksums::All } else { Checksums::None };
         (verified, checksums)
     };
-    let done = with_threads(args.common.threads, || match format {
+    let done = with_threads(args.common.threads(), || match format {
         Format::Pco => {
             array::verify::verify(input, args.allow_trailing, &progress).map(all_or_none)
         }

@@ -24,6 +24,33 @@ fn every_codec_is_measured_and_reported() {
     assert!(text.text().contains("latens-8") && !text.text().contains("zstd"), "{}", text.text());
 }
 
+/// One thread, unless more are asked for; sizes do not depend on them.
+#[test]
+fn threads_are_those_asked_for() {
+    let f = Folder::new();
+    f.write("a.npy", &column(600_000));
+    let mut table = "a,b,c\n".to_string();
+    for i in 0..2000u32 {
+        table += &format!("{i},{},{}.5\n", i * i % 97, i / 3);
+    }
+    f.write("t.csv", table.as_bytes());
+    for (file, codecs) in [("a.npy", "latens-1,lz4"), ("t.csv", "latens-8,dbp,parquet-zstd")] {
+        let of = |threads: &[&str]| -> serde_json::Value {
+            let bench = ["bench", file, "--json", "--codecs", codecs];
+            serde_json::from_slice(&f.run(&[&bench[..], threads].concat()).ok().out).unwrap()
+        };
+        let (one, two) = (of(&[]), of(&["-T", "2"]));
+        assert_eq!((&one["threads"], &two["threads"]), (&1.into(), &2.into()));
+        for (one, two) in
+            one["codecs"].as_array().unwrap().iter().zip(two["codecs"].as_array().unwrap())
+        {
+            assert_eq!(one["bytes"], two["bytes"], "{one}");
+        }
+    }
+    let text = f.run(&["bench", "t.csv", "--codecs", "lz4", "-T", "3"]).ok();
+    assert!(text.text().contains("3 threads"), "{}", text.text());
+}
+
 #[test]
 fn tables_leave_text_out_and_unknown_codecs_are_usage() {
     let f = Folder::new();
