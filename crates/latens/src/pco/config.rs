@@ -80,8 +80,7 @@ pub enum Favor {
     /// with `Speed`.
     #[default]
     Balanced,
-    /// Whatever is smallest. From level 10 on chunks are measured in full and cut, which takes the memory of
-    /// six chunks and 16 MiB; otherwise it is that of three.
+    /// Whatever is smallest. From level 10 on chunks are measured in full and cut, which takes longer.
     Size,
 }
 

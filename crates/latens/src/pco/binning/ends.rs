@@ -7,8 +7,12 @@
 use crate::number::Latent;
 use crate::pco::binning::buckets::Bucket;
 use crate::pco::binning::sort::sort;
+use crate::spare;
 use std::ops::Range;
 
+/// More latents than this are sorted in place, which takes longer: beside what is stored there is no room for
+/// them twice.
+const MANY: usize = 1 << 18;
 /// How often all ends are looked at, at most.
 const PASSES: usize = 16;
 /// Bits that a better end must save, so that rounding moves none.
@@ -24,9 +28,13 @@ pub(crate) fn settle<L: Latent>(
     if planned.len() < 2 {
         return planned.to_vec();
     }
-    let mut sorted = latents.to_vec();
-    sort(&mut sorted);
-    let sorted = Sorted::new(&sorted);
+    let mut all = spare::copy(latents);
+    if all.len() > MANY {
+        all.sort_unstable();
+    } else {
+        sort(&mut all);
+    }
+    let sorted = Sorted::new(&all);
     let mut starts: Vec<usize> = vec![0];
     starts.extend(planned.iter().scan(0, |end, bin| {
         *end += bin.count as usize;
@@ -39,7 +47,9 @@ pub(crate) fn settle<L: Latent>(
         }
         starts = next;
     }
-    starts.windows(2).map(|w| sorted.bin(w[0]..w[1])).collect()
+    let bins = starts.windows(2).map(|w| sorted.bin(w[0]..w[1])).collect();
+    spare::give(all);
+    bins
 }
 
 /// Latents in ascending order.

@@ -14,7 +14,7 @@ pub(crate) fn encode<L: Latent>(conv: &Conv1, latents: &mut Vec<L>) -> Vec<L> {
     let order = conv.weights.len();
     let mut state: Vec<L> = latents.iter().copied().take(order).collect();
     state.resize(order, L::ZERO);
-    let residuals = Present::in_use().call(
+    Present::in_use().call(
         #[inline(always)]
         || match L::BITS {
             8 => residuals::<L, i16>(conv, latents),
@@ -22,25 +22,26 @@ pub(crate) fn encode<L: Latent>(conv: &Conv1, latents: &mut Vec<L>) -> Vec<L> {
             _ => residuals::<L, i64>(conv, latents),
         },
     );
-    *latents = residuals;
+    latents.truncate(latents.len().saturating_sub(order));
     state
 }
 
-/// The residuals of the latents from the `order`-th on.
+/// The residuals of the latents from the `order`-th on, in their order from the first place on: each takes
+/// that of the oldest latent it is predicted from, which no later one needs.
 #[inline(always)]
-fn residuals<L: Latent, S: Sum>(conv: &Conv1, latents: &[L]) -> Vec<L> {
+fn residuals<L: Latent, S: Sum>(conv: &Conv1, latents: &mut [L]) {
     let order = conv.weights.len();
-    let mut residuals = Vec::with_capacity(latents.len().saturating_sub(order));
     let mut sums = [0; BLOCK];
     for start in (order..latents.len()).step_by(BLOCK) {
-        let block = &latents[start..(start + BLOCK).min(latents.len())];
+        let block = start..(start + BLOCK).min(latents.len());
         let sums = &mut sums[..block.len()];
         predictions::<L, S>(conv, &latents[start - order..], sums);
-        let residual =
-            |(&x, &mut prediction): (&L, &mut u64)| x.sub(L::truncate(prediction)).add(L::MID);
-        residuals.extend(block.iter().zip(sums).map(residual));
+        let mut xs = [L::ZERO; BLOCK];
+        xs[..sums.len()].copy_from_slice(&latents[block]);
+        for ((place, x), sum) in latents[start - order..].iter_mut().zip(xs).zip(sums) {
+            *place = x.sub(L::truncate(*sum)).add(L::MID);
+        }
     }
-    residuals
 }
 
 /// Latents that are predicted together, so that the compiler can do several in one instruction.

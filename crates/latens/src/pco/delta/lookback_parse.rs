@@ -6,6 +6,8 @@
 
 use crate::number::Latent;
 use crate::pco::delta::lookback_search;
+use crate::spare;
+use std::mem::take;
 
 /// Passes over the latents.
 const PASSES: usize = 4;
@@ -32,7 +34,8 @@ pub(crate) fn parse<L: Latent>(latents: &[L], window_log: u32) -> Vec<u32> {
     let mut lookbacks = lookback_search::search(latents, window_log, 0);
     for pass in 0..PASSES {
         let costs = Costs::of(latents, &lookbacks, window_log, pass == 0);
-        lookbacks = costs.choose(latents, window_log);
+        lookbacks.clear();
+        costs.choose(latents, window_log, &mut lookbacks);
     }
     lookbacks
 }
@@ -60,10 +63,16 @@ struct Costs {
     often: Vec<u32>,
 }
 
+impl Drop for Costs {
+    fn drop(&mut self) {
+        spare::give(take(&mut self.lookback));
+    }
+}
+
 impl Costs {
     #[expect(clippy::cast_precision_loss, reason = "costs")]
     fn of<L: Latent>(latents: &[L], lookbacks: &[u32], window_log: u32, is_first: bool) -> Self {
-        let mut counts = vec![0u32; (1 << window_log) + 1];
+        let mut counts = spare::filled(0u32, (1 << window_log) + 1);
         let mut cells = [0u32; CELLS];
         for (i, &lookback) in (1..).zip(lookbacks) {
             counts[lookback as usize] += 1;
@@ -80,12 +89,11 @@ impl Costs {
                 lengths[lookback.bit_length() as usize] += count;
             }
         }
-        let mut lookback: Vec<f32> = (0..=1u32 << window_log)
-            .map(|lookback| {
-                let length = lookback.bit_length();
-                bits(lengths[length as usize]) + length.saturating_sub(1) as f32
-            })
-            .collect();
+        let mut lookback = spare::take((1 << window_log) + 1);
+        lookback.extend((0..=1u32 << window_log).map(|lookback| {
+            let length = lookback.bit_length();
+            bits(lengths[length as usize]) + length.saturating_sub(1) as f32
+        }));
         let mut often = Vec::new();
         for (i, cost) in (0u32..).zip(&mut lookback).skip(1) {
             let count = counts[i as usize];
@@ -94,6 +102,7 @@ impl Costs {
                 often.push((count, i));
             }
         }
+        spare::give(counts);
         often.sort_unstable_by(|a, b| b.cmp(a));
         often.truncate(OFTEN);
         let mut often: Vec<u32> = often.into_iter().map(|(_, lookback)| lookback).collect();
@@ -113,12 +122,11 @@ impl Costs {
         Self { lookback, residual, often }
     }
 
-    fn choose<L: Latent>(&self, latents: &[L], window_log: u32) -> Vec<u32> {
+    fn choose<L: Latent>(&self, latents: &[L], window_log: u32, lookbacks: &mut Vec<u32>) {
         let window = 1usize << window_log;
         let log = (latents.len() as u64).bit_length().clamp(4, TABLE_LOG);
         // One more than the last place of each key, 0 for none.
-        let mut tables = vec![0u32; KEYS << log];
-        let mut lookbacks = Vec::with_capacity(latents.len().saturating_sub(1));
+        let mut tables = spare::filled(0u32, KEYS << log);
         let mut last = 1u32;
         for (i, &x) in latents.iter().enumerate() {
             let mut found = [0u32; KEYS];
@@ -157,7 +165,7 @@ impl Costs {
             last = best;
             lookbacks.push(best);
         }
-        lookbacks
+        spare::give(tables);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::number::{Latent, NumberType};
 use crate::pco::config::{Config, DeltaSpec, ModeSpec};
 use crate::pco::encode::chunk::Chunk;
-use crate::pco::encode::plan::{ModeChoice, ModeLatents};
+use crate::pco::encode::plan::ModeChoice;
 use crate::pco::encode::segments::{self, Cut, Encodings};
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::chunk_meta::ChunkMeta;
@@ -25,6 +25,8 @@ const LEAST: usize = 1 << 13;
 
 /// Segments that by estimate save less than this part are also encoded together.
 const UNSURE: f64 = 0.02;
+/// And those that save less than this part are never apart.
+const NOTHING: f64 = 1e-4;
 
 /// An encoded chunk.
 pub(crate) struct Piece<L> {
@@ -35,8 +37,7 @@ pub(crate) struct Piece<L> {
 }
 
 impl<L: Latent> Piece<L> {
-    fn new(latents: Vec<L>, ty: NumberType, config: &Config) -> Result<Self> {
-        let n = latents.len();
+    fn new(latents: Vec<L>, n: usize, ty: NumberType, config: &Config) -> Result<Self> {
         let chunk = Chunk::new(latents, ty, &[n], config)?;
         config.watch.ask()?;
         Ok(Self::of(n, ty, chunk))
@@ -56,59 +57,70 @@ impl<L: Latent> Piece<L> {
     }
 }
 
-/// Encodes numbers of type `ty`, given as ordered latents, as one chunk or more.
+/// The ordered latents of a range of numbers. They are made anew for each use: kept beside all else,
+/// they would be memory that nothing needs.
+pub(crate) type LatentsOf<'a, L> = &'a dyn Fn(Range<usize>) -> Vec<L>;
+
+/// Encodes `n` numbers of type `ty` as one chunk or more.
 pub(crate) fn encode<L: Latent>(
-    latents: Vec<L>,
+    latents_of: LatentsOf<'_, L>,
+    n: usize,
     ty: NumberType,
     config: &Config,
 ) -> Result<Vec<Piece<L>>> {
-    if !config.cuts() || latents.len() < LEAST {
-        return Ok(vec![Piece::new(latents, ty, config)?]);
-    }
-    let numbers = Numbers { latents: &latents, ty, config };
-    numbers.cut(numbers.piece(0..latents.len())?)
+    let numbers = Numbers { latents_of, start: 0, n, ty, config };
+    let whole = numbers.piece(0..n)?;
+    if config.cuts() { numbers.cut(whole) } else { Ok(vec![whole]) }
 }
 
-/// Numbers that may be cut, as ordered latents.
+/// Numbers that may be cut.
 #[derive(Clone, Copy)]
 struct Numbers<'a, L> {
-    latents: &'a [L],
+    latents_of: LatentsOf<'a, L>,
+    /// The first of them, and how many.
+    start: usize,
+    n: usize,
     ty: NumberType,
     config: &'a Config,
 }
 
 impl<L: Latent> Numbers<'_, L> {
+    fn latents(&self, range: Range<usize>) -> Vec<L> {
+        (self.latents_of)(self.start + range.start..self.start + range.end)
+    }
+
     /// Some of them as a chunk.
     fn piece(&self, range: Range<usize>) -> Result<Piece<L>> {
-        Piece::new(self.latents[range].to_vec(), self.ty, self.config)
+        Piece::new(self.latents(range.clone()), range.len(), self.ty, self.config)
     }
 
     /// All of them as the chunk that they are already, or as what it is better cut into, again and
     /// again: pieces have modes and delta encodings of their own, by which they change elsewhere.
     fn cut(self, whole: Piece<L>) -> Result<Vec<Piece<L>>> {
-        if self.latents.len() < LEAST {
+        if self.n < LEAST {
             return Ok(vec![whole]);
         }
         let pieces = match parts::tries(&whole) {
             true => self.by_size()?,
-            false => self.by_estimate(&whole.meta)?,
+            false => self.by_estimate(&whole)?,
         };
         if pieces.len() < 2 || bytes(&pieces) >= whole.bytes.len() {
             return Ok(vec![whole]);
         }
+        drop(whole);
         let mut all = Vec::with_capacity(pieces.len());
-        let mut rest = self.latents;
+        let mut start = self.start;
         for piece in pieces {
-            let latents;
-            (latents, rest) = rest.split_at(piece.n);
-            all.extend(Numbers { latents, ..self }.cut(piece)?);
+            let n = piece.n;
+            all.extend(Numbers { start, n, ..self }.cut(piece)?);
+            start += n;
         }
         Ok(all)
     }
 
     /// Cut where they seem to change; neighbours that may belong together are encoded so too.
-    fn by_estimate(&self, meta: &ChunkMeta<L>) -> Result<Vec<Piece<L>>> {
-        let cuts = cuts(self.latents, meta, self.config);
+    fn by_estimate(&self, whole: &Piece<L>) -> Result<Vec<Piece<L>>> {
+        let cuts = self.cuts(&whole.meta);
         if cuts.len() < 2 {
             return Ok(Vec::new());
         }
@@ -120,25 +132,59 @@ impl<L: Latent> Numbers<'_, L> {
             if let Some(last) = pieces.last_mut()
                 && cut.joining_costs < UNSURE
             {
-                let joined = self.piece(end - cut.n - last.n..end)?;
-                if joined.bytes.len() <= last.bytes.len() + piece.bytes.len() {
-                    *last = joined;
-                    continue;
+                let apart = last.bytes.len() + piece.bytes.len();
+                let start = end - cut.n - last.n;
+                if (start, end) == (0, self.n) {
+                    // These are encoded together already.
+                    if whole.bytes.len() <= apart {
+                        return Ok(Vec::new());
+                    }
+                } else {
+                    let joined = self.piece(start..end)?;
+                    if joined.bytes.len() <= apart {
+                        *last = joined;
+                        continue;
+                    }
                 }
             }
             pieces.push(piece);
         }
         Ok(pieces)
     }
+
+    /// The segments that they seem worth to be cut into, once they are such a chunk.
+    fn cuts(&self, meta: &ChunkMeta<L>) -> Vec<Cut> {
+        let consecutive = |order| DeltaPayload::Consecutive { order, secondary: false };
+        let mut deltas = vec![meta.delta.clone()];
+        if self.config.delta == DeltaSpec::Auto {
+            for delta in [DeltaPayload::None, consecutive(1)] {
+                if !deltas.contains(&delta) {
+                    deltas.push(delta);
+                }
+            }
+        }
+        let mut encodings = vec![Encodings { mode: mode_of(&meta.mode), deltas }];
+        if matches!(meta.mode, ModePayload::Dict { .. })
+            && self.config.mode == ModeSpec::Auto
+            && self.config.delta == DeltaSpec::Auto
+        {
+            // Where most values are new, a dictionary is not worth it.
+            let deltas = vec![DeltaPayload::None, consecutive(1)];
+            encodings.push(Encodings { mode: ModeChoice::Classic, deltas });
+        }
+        let mut cuts = segments::find(self.n, &encodings, &|| self.latents(0..self.n));
+        cuts.dedup_by(|cut, last| {
+            let is_nothing = cut.joining_costs < NOTHING;
+            last.n += if is_nothing { cut.n } else { 0 };
+            is_nothing
+        });
+        cuts
+    }
 }
 
-fn bytes<L>(pieces: &[Piece<L>]) -> usize {
-    pieces.iter().map(|piece| piece.bytes.len()).sum()
-}
-
-/// The segments that the chunk seems worth to be cut into.
-fn cuts<L: Latent>(latents: &[L], meta: &ChunkMeta<L>, config: &Config) -> Vec<Cut> {
-    let mode = match &meta.mode {
+/// The choice that led to a chunk's mode.
+fn mode_of<L: Latent>(mode: &ModePayload<L>) -> ModeChoice<L> {
+    match mode {
         ModePayload::Classic => ModeChoice::Classic,
         ModePayload::IntMult { base } => {
             trend::cell_of(*base).map_or(ModeChoice::IntMult(*base), ModeChoice::Trend)
@@ -149,32 +195,11 @@ fn cuts<L: Latent>(latents: &[L], meta: &ChunkMeta<L>, config: &Config) -> Vec<C
             let order = if values.is_sorted() { dict::Order::Value } else { dict::Order::Count };
             ModeChoice::Dict { most: values.len(), order }
         }
-    };
-    let consecutive = |order| DeltaPayload::Consecutive { order, secondary: false };
-    let mut deltas = vec![meta.delta.clone()];
-    if config.delta == DeltaSpec::Auto {
-        for delta in [DeltaPayload::None, consecutive(1)] {
-            if !deltas.contains(&delta) {
-                deltas.push(delta);
-            }
-        }
     }
-    let mut encodings: Vec<Encodings<L>> = Vec::new();
-    encodings.extend(
-        ModeLatents::split(latents.to_vec(), mode).map(|latents| Encodings { latents, deltas }),
-    );
-    if matches!(meta.mode, ModePayload::Dict { .. })
-        && config.mode == ModeSpec::Auto
-        && config.delta == DeltaSpec::Auto
-    {
-        // Where most values are new, a dictionary is not worth it.
-        let deltas = vec![DeltaPayload::None, consecutive(1)];
-        encodings.extend(
-            ModeLatents::split(latents.to_vec(), ModeChoice::Classic)
-                .map(|latents| Encodings { latents, deltas }),
-        );
-    }
-    segments::find(latents.len(), &encodings)
+}
+
+fn bytes<L>(pieces: &[Piece<L>]) -> usize {
+    pieces.iter().map(|piece| piece.bytes.len()).sum()
 }
 
 #[cfg(test)]
@@ -190,10 +215,12 @@ mod tests {
             .map(|i| (i ^ i >> 7).wrapping_mul(0x9e37_79b9) >> if i < 30_000 { 4 } else { 25 })
             .collect();
         let config = Config::default().level(12).favor(Favor::Size);
-        let pieces = encode(latents.clone(), NumberType::U32, &config).unwrap();
+        let of = |range: Range<usize>| latents[range].to_vec();
+        let pieces = encode(&of, latents.len(), NumberType::U32, &config).unwrap();
         assert!(pieces.len() > 1);
-        assert_eq!(pieces.iter().map(|piece| piece.n).sum::<usize>(), latents.len());
-        let whole = Piece::new(latents, NumberType::U32, &config).unwrap();
+        let n = latents.len();
+        assert_eq!(pieces.iter().map(|piece| piece.n).sum::<usize>(), n);
+        let whole = Piece::new(latents, n, NumberType::U32, &config).unwrap();
         let total: usize = pieces.iter().map(|piece| piece.bytes.len()).sum();
         assert!(total * 10 < whole.bytes.len() * 9, "{total} {}", whole.bytes.len());
     }
@@ -210,12 +237,14 @@ mod tests {
         let digits = |x: f64| format!("{x:.5e}").parse::<f32>().unwrap();
         let latents: Vec<u32> = (0..40_000).map(|i| digits(value(i)).to_latent()).collect();
         let config = Config::default().level(12).favor(Favor::Size);
-        let numbers = Numbers { latents: &latents, ty: NumberType::F32, config: &config };
-        let whole = numbers.piece(0..latents.len()).unwrap();
+        let latents_of = |range: Range<usize>| latents[range].to_vec();
+        let (n, ty) = (latents.len(), NumberType::F32);
+        let numbers = Numbers { latents_of: &latents_of, start: 0, n, ty, config: &config };
+        let whole = numbers.piece(0..n).unwrap();
         assert!(parts::tries(&whole), "{:?} {}", whole.meta.mode.written_bits(), whole.bytes.len());
         let pieces = numbers.cut(whole).unwrap();
         assert!(pieces.len() > 1);
-        assert_eq!(pieces.iter().map(|piece| piece.n).sum::<usize>(), latents.len());
+        assert_eq!(pieces.iter().map(|piece| piece.n).sum::<usize>(), n);
         assert!(pieces[0].n.abs_diff(20_000) <= 1 << 10, "{}", pieces[0].n);
     }
 }

@@ -138,6 +138,11 @@ pub(crate) enum ModeChoice<L> {
 }
 
 impl<L: Latent> ModeChoice<L> {
+    /// Whether it splits numbers in two variables.
+    pub(crate) fn has_secondary(self) -> bool {
+        !matches!(self, ModeChoice::Classic | ModeChoice::Dict { .. })
+    }
+
     /// What the caller forces; `None` for auto.
     pub(crate) fn forced(spec: ModeSpec, delta: DeltaSpec) -> Option<Self> {
         match spec {

@@ -8,8 +8,9 @@ mod view;
 
 use crate::number::Latent;
 use crate::pco::delta::conv1_products::Products;
-use crate::pco::encode::plan::ModeLatents;
+use crate::pco::encode::plan::{ModeChoice, ModeLatents};
 use crate::pco::layout::delta::DeltaPayload;
+use std::mem::take;
 use std::ops::Range;
 use view::View;
 
@@ -30,16 +31,18 @@ struct Segment {
 }
 
 impl Segment {
-    fn new(views: &[View], block: usize) -> Self {
+    /// A block, of which the views then know nothing more.
+    fn new(views: &mut [View], block: usize) -> Self {
         let counts_of =
-            |view: &View| view.variables.iter().map(|variable| variable.counts(block)).collect();
-        let products_of = |view: &View| view.fit.as_ref()?.by_block.get(block).cloned();
-        let values_of = |view: &View| view.values.as_ref()?.by_block.get(block).cloned();
+            |view: &mut View| view.variables.iter_mut().map(|all| all.take(block)).collect();
+        let products_of = |view: &mut View| view.fit.as_mut()?.by_block.get_mut(block)?.take();
+        let values_of =
+            |view: &mut View| Some(take(view.values.as_mut()?.by_block.get_mut(block)?));
         let mut segment = Self {
             blocks: block..block + 1,
-            counts: views.iter().map(counts_of).collect(),
-            products: views.iter().map(products_of).collect(),
-            values: views.iter().map(values_of).collect(),
+            counts: views.iter_mut().map(counts_of).collect(),
+            products: views.iter_mut().map(products_of).collect(),
+            values: views.iter_mut().map(values_of).collect(),
             bits: 0.0,
         };
         segment.weigh(views);
@@ -92,7 +95,7 @@ impl Segment {
 
 /// A chunk in one mode.
 pub(crate) struct Encodings<L> {
-    pub(crate) latents: ModeLatents<L>,
+    pub(crate) mode: ModeChoice<L>,
     /// The delta encodings it may have.
     pub(crate) deltas: Vec<DeltaPayload>,
 }
@@ -111,6 +114,7 @@ fn either(a: &[u32], b: &[u32]) -> Vec<u32> {
         all.push(x.min(y));
     }
     all.extend(a.chain(b));
+    all.shrink_to_fit();
     all
 }
 
@@ -125,41 +129,38 @@ pub(crate) struct Cut {
 
 /// Neighbours joined as long as that saves bits, those first where it saves most.
 fn joined(mut segments: Vec<Segment>, views: &[View]) -> Vec<Segment> {
-    let saves = |joined: &Segment, a: &Segment, b: &Segment| a.bits + b.bits - joined.bits;
-    // By segment, what it and the next one make together.
-    let mut joins: Vec<Segment> =
-        segments.windows(2).map(|pair| pair[0].joined(&pair[1], views)).collect();
+    let saves = |a: &Segment, b: &Segment| a.bits + b.bits - a.joined(b, views).bits;
+    // By segment, what joining it and the next one saves.
+    let mut savings: Vec<f64> = segments.windows(2).map(|pair| saves(&pair[0], &pair[1])).collect();
     loop {
-        let best = (joins.iter().zip(segments.windows(2)).enumerate())
-            .map(|(i, (joined, pair))| (saves(joined, &pair[0], &pair[1]), i))
-            .fold(
-                (0.0, None),
-                |best, (bits, i)| {
-                    if bits > best.0 { (bits, Some(i)) } else { best }
-                },
-            );
-        let Some(i) = best.1 else { return segments };
-        segments[i] = joins.remove(i);
+        let best = savings.iter().enumerate().fold((0.0, None), |best, (i, &bits)| {
+            if bits > best.0 { (bits, Some(i)) } else { best }
+        });
+        let (_, Some(i)) = best else { return segments };
+        segments[i] = segments[i].joined(&segments[i + 1], views);
         segments.remove(i + 1);
-        if i > 0 {
-            joins[i - 1] = segments[i - 1].joined(&segments[i], views);
-        }
-        if i < joins.len() {
-            joins[i] = segments[i].joined(&segments[i + 1], views);
+        savings.remove(i);
+        for i in i.saturating_sub(1)..(i + 1).min(savings.len()) {
+            savings[i] = saves(&segments[i], &segments[i + 1]);
         }
     }
 }
 
 /// The segments of a chunk of `n` numbers, for the modes and delta encodings that it may have. One
 /// segment where cutting seems to save nothing.
-pub(crate) fn find<L: Latent>(n: usize, encodings: &[Encodings<L>]) -> Vec<Cut> {
+pub(crate) fn find<L: Latent>(
+    n: usize,
+    encodings: &[Encodings<L>],
+    latents: &dyn Fn() -> Vec<L>,
+) -> Vec<Cut> {
     let block = n.div_ceil(BLOCKS).max(BLOCK);
     let blocks = n.div_ceil(block);
-    let views: Vec<View> = (encodings.iter())
-        .flat_map(|Encodings { latents, deltas }| deltas.iter().map(move |delta| (latents, delta)))
-        .map(|(latents, delta)| View::new(latents.clone(), delta, block, blocks))
+    let mut views: Vec<View> = (encodings.iter())
+        .flat_map(|Encodings { mode, deltas }| deltas.iter().map(move |delta| (*mode, delta)))
+        .filter_map(|(mode, delta)| Some((ModeLatents::split(latents(), mode)?, delta)))
+        .map(|(split, delta)| View::new(split, delta, block, blocks))
         .collect();
-    let blocks: Vec<Segment> = (0..blocks).map(|i| Segment::new(&views, i)).collect();
+    let blocks: Vec<Segment> = (0..blocks).map(|i| Segment::new(&mut views, i)).collect();
     let segments = joined(blocks, &views);
     // By what part more each segment but the first takes with the one before it.
     let costs = segments.windows(2).map(|pair| {
@@ -176,13 +177,11 @@ pub(crate) fn find<L: Latent>(n: usize, encodings: &[Encodings<L>]) -> Vec<Cut> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pco::encode::plan::ModeChoice;
 
     fn lens(latents: Vec<u32>) -> Vec<usize> {
         let n = latents.len();
-        let latents = ModeLatents::split(latents, ModeChoice::Classic).unwrap();
-        let encodings = Encodings { latents, deltas: vec![DeltaPayload::None] };
-        find(n, &[encodings]).iter().map(|cut| cut.n).collect::<Vec<_>>()
+        let encodings = Encodings { mode: ModeChoice::Classic, deltas: vec![DeltaPayload::None] };
+        find(n, &[encodings], &|| latents.clone()).iter().map(|cut| cut.n).collect::<Vec<_>>()
     }
 
     fn noise(i: u32) -> u32 {

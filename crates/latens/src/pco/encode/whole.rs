@@ -26,8 +26,19 @@ pub(crate) struct Whole {
 
 impl Whole {
     /// Lookbacks that are not settled are searched for.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(crate) fn new<L: Latent>(
+        latents: ModeLatents<L>,
+        delta: &DeltaPayload,
+        lookbacks: Option<Vec<u32>>,
+        effort: Effort,
+    ) -> Self {
+        Self::beside(0.0, latents, delta, lookbacks, effort)
+    }
+
+    /// The same beside so many bits of what the latents lack.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn beside<L: Latent>(
+        rest: f64,
         latents: ModeLatents<L>,
         delta: &DeltaPayload,
         lookbacks: Option<Vec<u32>>,
@@ -37,19 +48,20 @@ impl Whole {
             Some(lookbacks) => split::with_lookbacks(latents, delta, lookbacks),
             None => split::whole(latents, delta),
         };
-        let bits = delta.written_bits() as f64 + bits(&page, delta, effort).0;
+        let bits = delta.written_bits() as f64 + bits(rest, &page, delta, effort).0;
         Self { bits, lookbacks: page.delta.map(|mut stored| take(&mut stored.latents)) }
     }
 }
 
 /// Bits of all variables of a page that is a whole chunk, with as many states as are best, and log2 of these
-/// where they are more than the one that a page with lookbacks has.
+/// where they are more than the one that a page with lookbacks has. The page takes `rest` bits besides.
 fn bits<L: Latent>(
+    rest: f64,
     page: &PageLatents<L>,
     delta: &DeltaPayload,
     effort: Effort,
 ) -> (f64, Option<u32>) {
-    let one = bits_but(0, page, delta, effort);
+    let one = rest + bits_but(0, page, delta, effort);
     let (mut least, mut best) = (one * (1.0 - STATES_MUST_SAVE), None);
     let mut tried = states::promising(page, delta);
     while let Some(log) = tried
@@ -57,7 +69,7 @@ fn bits<L: Latent>(
     {
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let most = states as f64 * f64::from(STATE_SAVES * L::BITS.max(u32::BITS));
-        let bits = bits_but(states, page, delta, effort).max(one - most);
+        let bits = (rest + bits_but(states, page, delta, effort)).max(one - most);
         let is_better = bits < least || best.is_none() && bits < one;
         if bits < least {
             (least, best) = (bits, Some(log));
@@ -73,7 +85,7 @@ pub(crate) fn state_log<L: Latent>(
     delta: &DeltaPayload,
     effort: Effort,
 ) -> Option<u32> {
-    states::promising(page, delta).and_then(|_| bits(page, delta, effort).1)
+    states::promising(page, delta).and_then(|_| bits(0.0, page, delta, effort).1)
 }
 
 /// Bits of all variables where so many latents are states besides those that are.
@@ -101,7 +113,8 @@ fn variable_bits<V: Latent>(stored: &Stored<V>, states: usize, effort: Effort) -
     state + latents_bits(&stored.latents[states..], effort)
 }
 
-fn latents_bits<V: Latent>(latents: &[V], effort: Effort) -> f64 {
+/// Bits of some stored latents.
+pub(crate) fn latents_bits<V: Latent>(latents: &[V], effort: Effort) -> f64 {
     let histogram = Histogram::new(latents, Grain::even(effort.buckets));
     estimate_buckets(&histogram.buckets, latents.len(), latents.len())
 }

@@ -108,7 +108,7 @@ pub(crate) fn cell<L: Latent>(latents: &[L], unit: L, bits_each: f64) -> Option<
         .map_while(|log| unit.checked_mul(1 << log))
         .filter(|cell| CELLS_OF_STEPS.contains(&(most / cell)))
         .collect();
-    if cells.is_empty() {
+    if most < unit {
         cells.push(unit);
     }
     let bits_of = |cell: u64| {

@@ -14,6 +14,7 @@ use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::{DeltaEncoding, Mode};
 use std::any::Any;
 use std::io::Write;
+use std::ops::Range;
 
 /// What became of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,11 +71,13 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
             "a chunk of {n} numbers; 1 to {MAX_CHUNK_N} are possible"
         )));
     }
-    let latents = || split::ordered(numbers);
-    let mut encoded = encode_latents(&mut latents(), T::TYPE, Some(config))?;
+    let latents_of =
+        |range: Range<usize>| -> Box<dyn Any> { Box::new(split::ordered(&numbers[range])) };
+    let encode = |config| encode_latents(&latents_of, numbers.len(), T::TYPE, config);
+    let mut encoded = encode(Some(config))?;
     // Estimates may be wrong, the promise of `compress_bound` may not.
     if config.is_auto() && encoded.bytes() > bound::plain_chunk(numbers.len() as u64, T::TYPE) {
-        encoded = encode_latents(&mut latents(), T::TYPE, None)?;
+        encoded = encode(None)?;
     }
     if config.checksum {
         let mut rest = numbers;
@@ -92,23 +95,22 @@ pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<Encoded
 /// The widths are told apart at run time, so that the encoder is compiled in this crate, four
 /// times and not again for each type that a caller uses. Without a configuration the chunk is plain.
 fn encode_latents(
-    latents: &mut dyn Any,
+    latents_of: &dyn Fn(Range<usize>) -> Box<dyn Any>,
+    n: usize,
     ty: NumberType,
     config: Option<&Config>,
 ) -> Result<EncodedChunk> {
     fn typed<L: Latent>(
-        latents: &mut dyn Any,
+        latents_of: &dyn Fn(Range<usize>) -> Box<dyn Any>,
+        n: usize,
         ty: NumberType,
         config: Option<&Config>,
     ) -> Result<EncodedChunk> {
-        let Some(latents) = latents.downcast_mut::<Vec<L>>() else {
-            return Err(Error::invalid("latents of another width"));
-        };
-        let n = latents.len();
-        let latents = std::mem::take(latents);
-        let pieces = match config {
-            Some(config) => cut::encode(latents, ty, config)?,
-            None => vec![cut::Piece::plain(latents, ty)],
+        // A number's type has latents of its own width.
+        let latents_of = |range| latents_of(range).downcast().map_or_else(|_| Vec::new(), |v| *v);
+        let pieces: Vec<cut::Piece<L>> = match config {
+            Some(config) => cut::encode(&latents_of, n, ty, config)?,
+            None => vec![cut::Piece::plain(latents_of(0..n), ty)],
         };
         let Some(longest) = pieces.iter().max_by_key(|piece| piece.n) else {
             return Err(Error::invalid("a chunk of no numbers"));
@@ -125,10 +127,10 @@ fn encode_latents(
         Ok(EncodedChunk { number_type: ty, summary, parts })
     }
     match ty.bits() {
-        8 => typed::<u8>(latents, ty, config),
-        16 => typed::<u16>(latents, ty, config),
-        32 => typed::<u32>(latents, ty, config),
-        _ => typed::<u64>(latents, ty, config),
+        8 => typed::<u8>(latents_of, n, ty, config),
+        16 => typed::<u16>(latents_of, n, ty, config),
+        32 => typed::<u32>(latents_of, n, ty, config),
+        _ => typed::<u64>(latents_of, n, ty, config),
     }
 }
 

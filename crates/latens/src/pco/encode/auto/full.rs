@@ -1,11 +1,11 @@
 //! What only the whole chunk shows, weighed on all of it.
 
 use crate::number::Latent;
-use crate::pco::binning::{self, Effort};
+use crate::pco::binning::Effort;
 use crate::pco::encode::candidate::{Candidate, Search};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents};
 use crate::pco::encode::refine::lookback;
-use crate::pco::encode::whole::Whole;
+use crate::pco::encode::whole::{self, Whole};
 use crate::pco::layout::delta::DeltaPayload;
 use crate::spare;
 
@@ -33,9 +33,8 @@ impl Search<'_> {
         let indices = dict.whole.as_ref().and_then(|whole| whole.primary.indices());
         if let (10.., true, Some(indices)) = (self.config.level, is_bare, indices) {
             let effort = Effort::of_level(self.config.level);
-            plain.bits = binning::estimate_bits(&mut all.to_vec(), self.n, effort);
-            dict.bits =
-                dict.mode_bits + binning::estimate_bits(&mut indices.clone(), self.n, effort);
+            plain.bits = whole::latents_bits(all, effort);
+            dict.bits = dict.mode_bits + whole::latents_bits(indices, effort);
         }
     }
 

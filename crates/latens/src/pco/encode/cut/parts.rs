@@ -26,7 +26,7 @@ pub(super) fn tries<L: Latent>(whole: &Piece<L>) -> bool {
 impl<L: Latent> Numbers<'_, L> {
     /// The best of all ways to cut at parts of the length, with borders moved to where they are best.
     pub(super) fn by_size(&self) -> Result<Vec<Piece<L>>> {
-        let n = self.latents.len();
+        let n = self.n;
         let parts = (n / PART).clamp(1, PARTS);
         let at = |part: usize| n * part / parts;
         // By end, the bytes of all up to there, and the last piece.

@@ -10,6 +10,7 @@ use crate::pco::encode::plan::ModeLatents;
 use crate::pco::encode::split::{self, Stored};
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
+use std::mem::take;
 
 /// Cells of a histogram, about.
 const CELLS: usize = 128;
@@ -18,8 +19,8 @@ const ORDER: usize = 16;
 
 /// One variable under one delta encoding.
 pub(super) trait Variable {
-    /// Counts by cell, of a block.
-    fn counts(&self, block: usize) -> Vec<u32>;
+    /// Counts by cell, of a block, which are not kept.
+    fn take(&mut self, block: usize) -> Vec<u32>;
     /// Bits of a segment with such counts.
     fn bits(&self, counts: &[u32]) -> f64;
 }
@@ -43,8 +44,8 @@ impl<V: Latent> Cells<V> {
 }
 
 impl<V: Latent> Variable for Cells<V> {
-    fn counts(&self, block: usize) -> Vec<u32> {
-        self.by_block[block].clone()
+    fn take(&mut self, block: usize) -> Vec<u32> {
+        take(&mut self.by_block[block])
     }
 
     fn bits(&self, counts: &[u32]) -> f64 {
@@ -86,6 +87,7 @@ impl Values {
             let mut values = indices.to_vec();
             values.sort_unstable();
             values.dedup();
+            values.shrink_to_fit();
             values
         };
         Self { by_block: indices.chunks(block).map(of).collect(), bits: f64::from(bits) }
@@ -94,7 +96,7 @@ impl Values {
 
 /// How much better a prediction gets when it is fitted to a segment.
 pub(super) struct Fit {
-    pub(super) by_block: Vec<Products>,
+    pub(super) by_block: Vec<Option<Products>>,
     /// The weights for all blocks together.
     weights: Vec<f64>,
 }
@@ -110,6 +112,7 @@ impl Fit {
         let by_block: Vec<Products> = primary.chunks(block).map(products).collect();
         let mut all = Products::new(order);
         by_block.iter().for_each(|block| all.merge(block));
+        let by_block = by_block.into_iter().map(Some).collect();
         Some(Self { weights: all.weights(order)?, by_block })
     }
 
