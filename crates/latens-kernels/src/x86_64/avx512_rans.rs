@@ -9,50 +9,25 @@
 //!
 //! All of it is generic over [`Lanes`] and tested through the portable model of its operations.
 
+#[cfg(target_arch = "x86_64")]
+mod real;
+mod row;
+#[cfg(test)]
+mod tests;
+
 use crate::rans::classes::{Classes, Levels};
 use crate::rans::cursor::Cursor;
-use crate::rans::state::{LANES, LOWER, ROW_BYTES};
+use crate::rans::state::{LANES, LOWER};
 use crate::rans::tables::{NTH, Tables};
 use crate::x86_64::lanes512::{Lanes, SECOND, WIDTH};
-
-/// Vectors to a group.
-const VECTORS: usize = LANES / WIDTH;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use real::together;
+use row::{Constants, LEVELS, ONE, PER_ROW, PER_SYMBOL, Place, VECTORS, bases, find, table, take};
 
 /// Groups that take up more bytes do not lie one after the other.
 const FAR: usize = 1 << 21;
 /// The longest map that is scaled.
 const MOST_SCALED: usize = 1 << 13;
-
-/// Which [`Classes`] all groups have.
-const ONE: u8 = 0;
-const PER_SYMBOL: u8 = 1;
-const LEVELS: u8 = 2;
-/// Levels of which all columns have the same.
-const PER_ROW: u8 = 3;
-
-/// Where a group's next row comes from and goes to.
-#[derive(Clone, Copy)]
-struct Place {
-    words: *const u8,
-    out: *mut u8,
-    /// Of a row's symbols, for [`PER_SYMBOL`].
-    classes: *const u8,
-    /// Of a row, for [`LEVELS`] and [`PER_ROW`].
-    start: *const u16,
-}
-
-/// What is the same in all rows.
-#[derive(Clone, Copy)]
-struct Constants<V> {
-    slots: *const u32,
-    map: *const u8,
-    table_bits: u32,
-    bits: V,
-    mask: V,
-    lower: V,
-    nth: V,
-    second: u64,
-}
 
 /// Whole rows of `G` groups, as long as none's words or symbols run out; none where their classes
 /// are not alike. `SINGLE`: slots by single loads.
@@ -261,235 +236,4 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
 fn ahead<const G: usize>(cursors: &[Cursor<'_>; G]) -> usize {
     let (first, last) = (cursors[0].words.as_ptr(), cursors[G - 1].words.as_ptr_range().end);
     Some(last.addr().wrapping_sub(first.addr())).filter(|by| *by < FAR).unwrap_or(0)
-}
-
-/// The table of a class.
-///
-/// # Safety
-/// There is one.
-#[inline(always)]
-unsafe fn table<V>(constants: &Constants<V>, class: u8) -> *const u32 {
-    // SAFETY: as the caller vouches.
-    unsafe { constants.slots.add(usize::from(class) << constants.table_bits) }
-}
-
-/// Where the tables of the symbols of row `row` from `place` on begin: in slots, from some of them on.
-///
-/// # Safety
-/// As [`Lanes`] says; there are classes of that row.
-#[inline(always)]
-unsafe fn bases<V: Lanes, const KIND: u8>(
-    constants: &Constants<V>,
-    fixed: *const u32,
-    levels: [V; VECTORS],
-    place: &Place,
-    row: usize,
-) -> (*const u32, [V; VECTORS]) {
-    // SAFETY: as the caller vouches; starts leave a window of the map, whose classes all have a table.
-    unsafe {
-        match KIND {
-            PER_SYMBOL => {
-                let classes = place.classes.add(row * LANES);
-                let each = [0, WIDTH]
-                    .map(|v| V::widen_bytes(&*classes.add(v).cast()).shift_left(constants.bits));
-                (constants.slots, each)
-            }
-            LEVELS => {
-                let window = &*constants.map.add(usize::from(*place.start.add(row))).cast();
-                (constants.slots, levels.map(|levels| levels.look_up(window, constants.second)))
-            }
-            PER_ROW => {
-                // A number and not a vector: nothing of it is done lane by lane.
-                let class = *constants.map.add(usize::from(*place.start.add(row)));
-                (table(constants, class), [V::splat(0); VECTORS])
-            }
-            _ => (fixed, [V::splat(0); VECTORS]),
-        }
-    }
-}
-
-/// What the slots of a row say.
-///
-/// # Safety
-/// As [`Lanes`] says; from `slots` on there are those that `bases` or'ed with the mask come to.
-#[inline(always)]
-unsafe fn find<V: Lanes, const SINGLE: bool>(
-    constants: &Constants<V>,
-    slots: *const u32,
-    bases: [V; VECTORS],
-    states: &[V; VECTORS],
-) -> [V; VECTORS] {
-    let mut entries = bases;
-    for (x, entry) in states.iter().zip(&mut entries) {
-        // SAFETY: as the caller vouches.
-        *entry = unsafe { x.within_or(constants.mask, *entry).gather::<SINGLE>(slots) };
-    }
-    entries
-}
-
-/// Puts out the symbols of a row whose slots say `entries`, and goes on to the states of the next one.
-///
-/// # Safety
-/// As [`Lanes`] says; 64 bytes to read from `place.words` on, 32 to write from `place.out` on.
-#[inline(always)]
-unsafe fn take<V: Lanes>(
-    constants: &Constants<V>,
-    entries: [V; VECTORS],
-    states: &mut [V; VECTORS],
-    place: &mut Place,
-) {
-    // SAFETY: as the caller vouches; each vector takes 32 bytes of words at most.
-    unsafe {
-        for (x, entry) in states.iter_mut().zip(&entries) {
-            let product = entry.down::<20>().mul(x.shift_right(constants.bits));
-            *x = product.add(entry.and(constants.nth));
-        }
-        entries[0].store_symbols(entries[1], &mut *place.out.cast());
-        place.out = place.out.add(LANES);
-        for x in states.iter_mut() {
-            let to = x.below(constants.lower);
-            *x = x.take_words(to, &*place.words.cast());
-            place.words = place.words.add(2 * to.count_ones() as usize);
-        }
-    }
-    const { assert!(ROW_BYTES == 2 * LANES && VECTORS == 2) };
-}
-
-#[cfg(target_arch = "x86_64")]
-pub(crate) use real::together;
-
-#[cfg(target_arch = "x86_64")]
-mod real {
-    use std::arch::x86_64::__m512i;
-
-    use super::{Cursor, Tables, rows};
-    use crate::dispatch::{gathers_are_slow, nearest_cache};
-
-    /// Bytes of tables up to which four groups take less time than two and two where slots come by single loads and the
-    /// nearest cache has 32 KiB, as Zen 4's: of more tables it holds the less the more groups there are. With the 48 KiB
-    /// of a Zen 5 four take less time always.
-    const FEW: usize = 6 << 14;
-
-    /// Whole rows as long as words and symbols do not run out: of four groups at a time, of two, and of what is left
-    /// of each.
-    ///
-    /// # Safety
-    /// Needs AVX-512 as [`crate::dispatch::Simd::Avx512`] has it. Each class of the groups has a table, and there are
-    /// as many classes as symbols.
-    pub(crate) unsafe fn together(tables: Tables<'_>, cursors: &mut [Cursor<'_>]) {
-        // SAFETY: as the caller vouches.
-        unsafe {
-            if gathers_are_slow() {
-                together_by::<true>(tables, cursors);
-            } else {
-                together_by::<false>(tables, cursors);
-            }
-        }
-    }
-
-    /// # Safety
-    /// As [`together`].
-    pub(super) unsafe fn together_by<const SINGLE: bool>(
-        tables: Tables<'_>,
-        cursors: &mut [Cursor<'_>],
-    ) {
-        // SAFETY: as the caller vouches.
-        unsafe {
-            if !SINGLE || size_of_val(tables.slots()) <= FEW || nearest_cache() > 32 {
-                let fours = cursors.as_chunks_mut().0;
-                fours.iter_mut().for_each(|four| rows_of::<4, SINGLE>(tables, four));
-            }
-            let twos = cursors.as_chunks_mut().0;
-            twos.iter_mut().for_each(|two| rows_of::<2, SINGLE>(tables, two));
-            let ones = cursors.as_chunks_mut().0;
-            ones.iter_mut().for_each(|one| rows_of::<1, SINGLE>(tables, one));
-        }
-    }
-
-    /// # Safety
-    /// As [`together`].
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2,popcnt"
-    )]
-    unsafe fn rows_of<const G: usize, const SINGLE: bool>(
-        tables: Tables<'_>,
-        cursors: &mut [Cursor<'_>; G],
-    ) {
-        // SAFETY: as the caller vouches.
-        unsafe { rows::<__m512i, G, SINGLE>(tables, cursors) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rans::tests::{cases, with_group, with_two};
-    use crate::scalar::rans::finish;
-    use crate::x86_64::lanes512::tests::Model;
-
-    #[test]
-    fn the_kernels_on_the_model_agree_with_scalar() {
-        let mut scaled = 0;
-        for case in cases() {
-            let scalar = case.decode(crate::dispatch::Simd::Scalar);
-            let tables = Tables::new(&case.slots, case.bits).unwrap();
-            let levels = matches!(case.classes(), Classes::Levels(_));
-            let one = with_group(&case, |group| {
-                let mut cursors = [Cursor::new(group)];
-                // SAFETY: the model needs no instructions, and looks up what is there.
-                unsafe { rows::<Model, 1, false>(tables, &mut cursors) };
-                let [cursor] = cursors;
-                assert!(cursor.safe_rows() == 0 || levels, "the vectors did their part");
-                scaled += if levels { cursor.written } else { 0 };
-                finish(tables, cursor)
-            });
-            assert_eq!(one, scalar, "{case:?}");
-            let two = with_two(&case, &case, |two| {
-                let mut cursors = two.map(Cursor::new);
-                // SAFETY: as above.
-                unsafe { rows::<Model, 2, false>(tables, &mut cursors) };
-                cursors.map(|cursor| finish(tables, cursor))
-            });
-            assert_eq!(two, [scalar.clone(), scalar.clone()], "{case:?}");
-            let mut outs = [(); 4].map(|()| vec![0xee; case.count]);
-            let mut groups = outs.each_mut().map(|out| case.group(out));
-            let mut cursors = groups.each_mut().map(Cursor::new);
-            // SAFETY: as above.
-            unsafe { rows::<Model, 4, false>(tables, &mut cursors) };
-            let read = cursors.map(|cursor| finish(tables, cursor));
-            let states = groups.map(|group| group.states);
-            for (i, out) in outs.into_iter().enumerate() {
-                assert_eq!((read[i], out, states[i]), scalar, "{case:?}");
-            }
-        }
-        assert!(scaled > 100_000, "levels of few enough classes");
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn slots_by_gathers_and_by_single_loads_agree() {
-        use super::real::together_by;
-        if !crate::dispatch::Simd::Avx512.is_available() {
-            println!("no AVX-512 on this processor: nothing was compared");
-            return;
-        }
-        for case in cases() {
-            let tables = Tables::new(&case.slots, case.bits).unwrap();
-            let decode = |single: bool| {
-                with_two(&case, &case, |two| {
-                    let mut cursors = two.map(Cursor::new);
-                    // SAFETY: as just asked; the cases are valid.
-                    unsafe {
-                        if single {
-                            together_by::<true>(tables, &mut cursors);
-                        } else {
-                            together_by::<false>(tables, &mut cursors);
-                        }
-                    }
-                    cursors.map(|cursor| finish(tables, cursor))
-                })
-            };
-            assert_eq!(decode(true), decode(false), "{case:?}");
-        }
-    }
 }

@@ -1,0 +1,70 @@
+use super::*;
+use crate::rans::tests::{cases, with_group, with_two};
+use crate::scalar::rans::finish;
+use crate::x86_64::lanes512::tests::Model;
+
+#[test]
+fn the_kernels_on_the_model_agree_with_scalar() {
+    let mut scaled = 0;
+    for case in cases() {
+        let scalar = case.decode(crate::dispatch::Simd::Scalar);
+        let tables = Tables::new(&case.slots, case.bits).unwrap();
+        let levels = matches!(case.classes(), Classes::Levels(_));
+        let one = with_group(&case, |group| {
+            let mut cursors = [Cursor::new(group)];
+            // SAFETY: the model needs no instructions, and looks up what is there.
+            unsafe { rows::<Model, 1, false>(tables, &mut cursors) };
+            let [cursor] = cursors;
+            assert!(cursor.safe_rows() == 0 || levels, "the vectors did their part");
+            scaled += if levels { cursor.written } else { 0 };
+            finish(tables, cursor)
+        });
+        assert_eq!(one, scalar, "{case:?}");
+        let two = with_two(&case, &case, |two| {
+            let mut cursors = two.map(Cursor::new);
+            // SAFETY: as above.
+            unsafe { rows::<Model, 2, false>(tables, &mut cursors) };
+            cursors.map(|cursor| finish(tables, cursor))
+        });
+        assert_eq!(two, [scalar.clone(), scalar.clone()], "{case:?}");
+        let mut outs = [(); 4].map(|()| vec![0xee; case.count]);
+        let mut groups = outs.each_mut().map(|out| case.group(out));
+        let mut cursors = groups.each_mut().map(Cursor::new);
+        // SAFETY: as above.
+        unsafe { rows::<Model, 4, false>(tables, &mut cursors) };
+        let read = cursors.map(|cursor| finish(tables, cursor));
+        let states = groups.map(|group| group.states);
+        for (i, out) in outs.into_iter().enumerate() {
+            assert_eq!((read[i], out, states[i]), scalar, "{case:?}");
+        }
+    }
+    assert!(scaled > 100_000, "levels of few enough classes");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn slots_by_gathers_and_by_single_loads_agree() {
+    use super::real::together_by;
+    if !crate::dispatch::Simd::Avx512.is_available() {
+        println!("no AVX-512 on this processor: nothing was compared");
+        return;
+    }
+    for case in cases() {
+        let tables = Tables::new(&case.slots, case.bits).unwrap();
+        let decode = |single: bool| {
+            with_two(&case, &case, |two| {
+                let mut cursors = two.map(Cursor::new);
+                // SAFETY: as just asked; the cases are valid.
+                unsafe {
+                    if single {
+                        together_by::<true>(tables, &mut cursors);
+                    } else {
+                        together_by::<false>(tables, &mut cursors);
+                    }
+                }
+                cursors.map(|cursor| finish(tables, cursor))
+            })
+        };
+        assert_eq!(decode(true), decode(false), "{case:?}");
+    }
+}
