@@ -65,10 +65,13 @@ pub(crate) fn plan<L: Latent>(
     config.watch.ask()?;
     if config.delta == DeltaSpec::Auto {
         best = search.refined(&latents, &weighed, mode.is_none().then_some(plain), best)?;
+        let has_trends = mode.is_none() && ty.kind() != NumberKind::Float;
         if config.cuts() {
-            let has_trends = mode.is_none() && ty.kind() != NumberKind::Float;
             return exact::decide(latents, best, rivals, has_trends, config.level)
                 .ok_or_else(too_many);
+        }
+        if has_trends {
+            search.try_trend(&latents, &mut best);
         }
     }
     config.watch.ask()?;

@@ -28,6 +28,7 @@ mod tests {
     use super::*;
     use crate::pco::config::Favor;
     use crate::pco::layout::delta::DeltaPayload;
+    use crate::pco::layout::mode::ModePayload;
     use crate::pco::noise::mix;
 
     /// Repeats in the middle of a chunk that is smooth elsewhere.
@@ -83,6 +84,32 @@ mod tests {
         let latents: Vec<u8> = (0..200_000u64).map(|i| (mix(i % 24) >> 56) as u8).collect();
         let file = crate::pco::compress(&latents, &Config::default()).unwrap();
         assert!(file.len() < 1000, "{}", file.len());
+    }
+
+    /// Events nearly in the order of their times, and such as are in order or in none.
+    #[test]
+    fn scatter_about_a_trend_is_planned() {
+        let planned = |value: &dyn Fn(u64) -> u64, level| {
+            let latents: Vec<u64> = (0..30_000).map(value).collect();
+            let config = Config::default().level(level);
+            let plan = plan(latents.clone(), NumberType::U64, &config).unwrap();
+            let mode = plan.latents.mode.clone();
+            let ModePayload::IntMult { base } = mode else { return false };
+            let primary = plan.latents.primary.latents().unwrap().iter();
+            let joined = primary.zip(plan.latents.secondary.unwrap());
+            assert!(
+                latents.iter().eq(joined
+                    .map(|(&x, above): (&u64, u64)| x.wrapping_mul(base).wrapping_add(above))
+                    .collect::<Vec<_>>()
+                    .iter())
+            );
+            base > u64::MAX / 4
+        };
+        let scattered = |i: u64| 3600 * (i / 60 + mix(i) % 3);
+        assert!(planned(&scattered, 8) && planned(&scattered, 12));
+        assert!(!planned(&scattered, 4));
+        assert!(!planned(&|i| 3600 * (i / 60), 8));
+        assert!(!planned(&|i| 3600 * (mix(i) % 1000), 8));
     }
 
     /// Noise that a sample might take for a signal.

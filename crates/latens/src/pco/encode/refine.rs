@@ -3,6 +3,7 @@
 
 mod conv1;
 mod lookback;
+mod trend;
 
 pub(crate) use lookback::lookback;
 

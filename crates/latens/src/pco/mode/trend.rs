@@ -19,8 +19,11 @@ const BASE_LOG: u32 = 2;
 /// Multiples of bases that may be a cell.
 const MULTIPLES: [u64; 11] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31];
 
-/// Numbers by which cells are chosen.
+/// Numbers by which cells are chosen, and those that are glanced at.
 const STRETCH: usize = 1 << 13;
+const GLANCE: usize = 1 << 10;
+/// The part of the differences between neighbours that point either way, at least, where numbers scatter.
+const SCATTER: usize = 8;
 /// Cells that three quarters of the differences between neighbours have at most.
 const CELLS_OF_STEPS: std::ops::Range<u64> = 1..4;
 /// The part of the bits of another encoding that a trend may take on the stretch.
@@ -90,12 +93,30 @@ fn steps<L: Latent>(cells: &[L]) -> Vec<i8> {
     cells.iter().map(|&cell| step(std::mem::replace(&mut before, cell), cell)).collect()
 }
 
+/// The latents by which [`cell`] chooses.
+pub(crate) fn middle<L>(latents: &[L]) -> &[L] {
+    middle_of(latents, STRETCH)
+}
+
+fn middle_of<L>(latents: &[L], n: usize) -> &[L] {
+    let start = latents.len().saturating_sub(n) / 2;
+    &latents[start..latents.len().min(start + n)]
+}
+
+/// Whether neighbours go up and down, and a trend may well take no more than `most_each` bits a number: a
+/// glance that takes a tenth of what [`cell`] does.
+pub(crate) fn is_promising<L: Latent>(latents: &[L], unit: L, most_each: f64) -> bool {
+    let stretch = middle_of(latents, GLANCE);
+    let count = |is: fn(&L, &L) -> bool| stretch.windows(2).filter(|w| is(&w[0], &w[1])).count();
+    let least = stretch.len() / SCATTER;
+    count(L::lt) >= least && count(L::gt) >= least && cell(stretch, unit, most_each).is_some()
+}
+
 /// The size of cells, for multiples of `unit`, with which a trend takes the fewest bits, if it may well
 /// take fewer than another encoding that takes so many a number.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub(crate) fn cell<L: Latent>(latents: &[L], unit: L, bits_each: f64) -> Option<L> {
-    let start = latents.len().saturating_sub(STRETCH) / 2;
-    let stretch = &latents[start..latents.len().min(start + STRETCH)];
+    let stretch = middle(latents);
     let size = |a: L, b: L| a.max(b).sub(a.min(b)).to_u64();
     let mut sizes: Vec<u64> = stretch.windows(2).map(|pair| size(pair[0], pair[1])).collect();
     let at = sizes.len() * 3 / 4;
