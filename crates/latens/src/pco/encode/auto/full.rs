@@ -1,6 +1,7 @@
 //! What only the whole chunk shows, weighed on all of it.
 
 use crate::number::Latent;
+use crate::pco::binning::ranked::Ranked;
 use crate::pco::binning::{self, Effort};
 use crate::pco::encode::candidate::{Candidate, Search};
 use crate::pco::encode::plan::{ModeChoice, ModeLatents};
@@ -33,9 +34,9 @@ impl Search<'_> {
         let indices = dict.whole.as_ref().and_then(|whole| whole.primary.indices());
         if let (10.., true, Some(indices)) = (self.config.level, is_bare, indices) {
             let effort = Effort::of_level(self.config.level);
-            plain.bits = binning::estimate_bits(&mut all.to_vec(), self.n, effort);
-            dict.bits =
-                dict.mode_bits + binning::estimate_bits(&mut indices.clone(), self.n, effort);
+            plain.bits = binning::estimate_bits(&Ranked::of(all.to_vec()), self.n, effort);
+            let indices = Ranked::of(indices.clone());
+            dict.bits = dict.mode_bits + binning::estimate_bits(&indices, self.n, effort);
         }
     }
 
