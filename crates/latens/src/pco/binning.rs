@@ -15,6 +15,8 @@ pub(crate) mod every;
 pub(crate) mod fit;
 pub(crate) mod histogram;
 pub(crate) mod optimize;
+mod parts;
+pub(crate) mod ranked;
 pub(crate) mod sort;
 pub(crate) mod starts;
 pub(crate) mod table;
@@ -25,6 +27,7 @@ use crate::number::Latent;
 use crate::pco::binning::buckets::{Bucket, Grain};
 use crate::pco::binning::effort::Partition;
 use crate::pco::binning::histogram::Histogram;
+use crate::pco::binning::ranked::Ranked;
 use crate::pco::binning::table::Table;
 use crate::pco::dense;
 use crate::pco::layout::variable::{Bin, Variable, offset_field_bits};
@@ -46,8 +49,13 @@ pub(crate) struct Trained<L> {
     pub(crate) symbols: Vec<u16>,
 }
 
-/// The best bins for the latents of a whole chunk, sorted and disjoint.
-pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
+/// The best bins for the latents of a whole chunk, sorted and disjoint. Where they are short and ranked already,
+/// they are not ranked once more.
+pub(crate) fn train<L: Latent>(
+    latents: &[L],
+    ranked: Option<&Ranked<L>>,
+    effort: Effort,
+) -> Trained<L> {
     let effort = effort.of_length(latents.len());
     let mut grain = Grain::even(effort.buckets);
     if effort.partition == Partition::Exact {
@@ -57,10 +65,10 @@ pub(crate) fn train<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
         // Fewer buckets, but as many values of their own.
         grain.alone = 4;
     }
-    let histogram = if effort.partition == Partition::Close {
-        Histogram::new(latents, grain)
-    } else {
-        Histogram::estimate(latents, grain)
+    let histogram = match ranked {
+        Some(ranked) => Histogram::of_ranked(ranked, grain),
+        None if effort.partition == Partition::Close => Histogram::new(latents, grain),
+        None => Histogram::estimate(latents, grain),
     };
     let planned = partition(&histogram.buckets, effort);
     if !histogram.is_estimate {
@@ -158,15 +166,9 @@ fn one_bin<L: Latent>(ranges: &[Bucket<L>], per_bin: f64, code_bits: f64) -> Opt
     (one <= several).then_some(Bin { weight: 1, lower: first.lower, offset_bits })
 }
 
-/// About how many bits `n` latents of which these are a sample take, bins included. The latents
-/// are left in another order.
-pub(crate) fn estimate_bits<L: Latent>(sample: &mut [L], n: usize, effort: Effort) -> f64 {
-    estimate_buckets(&histogram::of_sample(sample, effort.buckets), sample.len(), n)
-}
-
-/// The same for a sample in ascending order.
-pub(crate) fn estimate_sorted<L: Latent>(sample: &[L], n: usize, effort: Effort) -> f64 {
-    estimate_buckets(&buckets::of_sorted(sample, effort.buckets), sample.len(), n)
+/// About how many bits `n` latents of which these are a sample take, bins included.
+pub(crate) fn estimate_bits<L: Latent>(sample: &Ranked<L>, n: usize, effort: Effort) -> f64 {
+    estimate_buckets(&sample.buckets(Grain::even(effort.buckets)), sample.len(), n)
 }
 
 /// The same by the buckets of a sample.
@@ -194,7 +196,7 @@ mod tests {
 
     /// Every latent is in the bin that it is said to be in, and the weights are those of a table.
     fn check<L: Latent>(latents: &[L], effort: Effort) -> Trained<L> {
-        let trained = train(latents, effort);
+        let trained = train(latents, None, effort);
         let Variable { log, bins } = &trained.variable;
         assert_eq!(bins.iter().map(|bin| bin.weight).sum::<u32>(), 1 << log);
         assert!(bins.len() == 1 || trained.symbols.len() == latents.len());

@@ -2,6 +2,7 @@
 
 use crate::bits::low_mask;
 use crate::number::Latent;
+use crate::pco::binning::parts::Part;
 use latens_kernels::dispatch::Present;
 
 /// A range of latents and how many fall in it.
@@ -67,6 +68,21 @@ pub(crate) fn of_runs<L: Latent>(latents: &[L], grain: Grain) -> Vec<Bucket<L>> 
     buckets.finish()
 }
 
+/// Buckets of `n` latents from `min` on, of which it is known how often each value comes.
+pub(crate) fn of_counts<L: Latent>(
+    n: usize,
+    min: L,
+    counts: &[u32],
+    grain: Grain,
+) -> Vec<Bucket<L>> {
+    let mut buckets = Collector::new(n, grain);
+    let mut start = 0;
+    while start < counts.len() {
+        start = buckets.next_counted(min, counts, start);
+    }
+    buckets.finish()
+}
+
 /// One over some latents in ascending order.
 #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
 fn bucket<L: Latent>(latents: &[L]) -> Bucket<L> {
@@ -79,40 +95,8 @@ fn run_n<L: Latent>(latents: &[L], value: L) -> usize {
     latents.iter().take_while(|&&x| x == value).count()
 }
 
-/// One of the parts of equal size that latents are cut to, which end at (number + 1) · total / most, rounded up:
-/// without a division for each.
-struct Part {
-    number: u64,
-    /// The end rounded down, and what is left of the division by `most`.
-    whole: u64,
-    rest: u64,
-}
-
-impl Part {
-    fn first(total: u64, most: u64) -> Self {
-        Self { number: 0, whole: total / most, rest: total % most }
-    }
-
-    #[inline(always)]
-    fn end(&self) -> u64 {
-        self.whole + u64::from(self.rest > 0)
-    }
-
-    /// To the next one, where [`Part::first`] has the size.
-    #[inline(always)]
-    fn advance(&mut self, size: &Part, most: u64) {
-        self.number += 1;
-        self.whole += size.whole;
-        self.rest += size.rest;
-        if self.rest >= most {
-            self.rest -= most;
-            self.whole += 1;
-        }
-    }
-}
-
 /// Takes runs of equal values in ascending order.
-pub(crate) struct Collector<L> {
+struct Collector<L> {
     done: Vec<Bucket<L>>,
     open: Option<Bucket<L>>,
     /// Latents taken so far, and in how many of equal size they are to be cut.
@@ -129,7 +113,7 @@ pub(crate) struct Collector<L> {
 }
 
 impl<L: Latent> Collector<L> {
-    pub(crate) fn new(total: usize, Grain { most, alone }: Grain) -> Self {
+    fn new(total: usize, Grain { most, alone }: Grain) -> Self {
         let buckets = most + 1;
         let (total, most) = (total.max(1) as u64, most.max(1) as u64);
         let mut new = Self {
@@ -167,7 +151,7 @@ impl<L: Latent> Collector<L> {
 
     /// Takes so many latents of a value greater than those before.
     #[inline]
-    pub(crate) fn run(&mut self, value: L, count: u32) {
+    fn run(&mut self, value: L, count: u32) {
         let end = self.taken + u64::from(count);
         self.taken = end;
         if self.alone <= 1 {
@@ -217,6 +201,33 @@ impl<L: Latent> Collector<L> {
         end
     }
 
+    /// The same of values that are counted, from the `start`-th one on, which is `min` and as many.
+    fn next_counted(&mut self, min: L, counts: &[u32], start: usize) -> usize {
+        let (mut taken, mut end) = (self.taken, start);
+        loop {
+            taken += u64::from(counts[end]);
+            end += 1;
+            if taken >= self.cut || end == counts.len() {
+                break;
+            }
+        }
+        let part = &counts[start..end];
+        let value = |place: usize| min.add(L::truncate((start + place) as u64));
+        let has_alone =
+            part.iter().fold(false, |any, &count| any | (u64::from(count) >= self.alone));
+        if has_alone {
+            for (place, &count) in part.iter().enumerate().filter(|(_, count)| **count > 0) {
+                self.run(value(place), count);
+            }
+        } else if let Some(first) = part.iter().position(|&count| count > 0) {
+            let last = part.iter().rposition(|&count| count > 0).unwrap_or(first);
+            #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
+            let count = (taken - self.taken) as u32;
+            self.fill(Bucket { lower: value(first), upper: value(last), count });
+        }
+        end
+    }
+
     /// Takes what fills a bucket, without a run that stands alone.
     #[inline]
     fn fill(&mut self, part: Bucket<L>) {
@@ -231,7 +242,7 @@ impl<L: Latent> Collector<L> {
     }
 
     /// The buckets of all that was taken.
-    pub(crate) fn finish(mut self) -> Vec<Bucket<L>> {
+    fn finish(mut self) -> Vec<Bucket<L>> {
         self.done.extend(self.open.take());
         self.done
     }
@@ -243,19 +254,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Ends of parts are those that a division says.
-        #[test]
-        fn parts_end_where_they_should(total in 1..100_000u64, most in 1..5000u64, step in 1..3000u64) {
-            let (size, mut part) = (Part::first(total, most), Part::first(total, most));
-            for i in (0..total).step_by(usize::try_from(step).unwrap()) {
-                while part.end() <= i {
-                    part.advance(&size, most);
-                }
-                prop_assert_eq!(part.number, i * most / total);
-                prop_assert_eq!(part.end(), ((part.number + 1) * total).div_ceil(most));
-            }
-        }
-
         /// Parts taken at once are those that runs one after the other fill.
         #[test]
         fn parts_are_those_of_runs(

@@ -130,7 +130,8 @@ impl<'a, L: Latent> Fine<'a, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pco::binning::histogram::of_sample;
+    use crate::pco::binning::buckets::Grain;
+    use crate::pco::binning::ranked::Ranked;
     use crate::pco::noise::mix;
 
     /// Bits of a partition, as it is chosen by.
@@ -142,8 +143,8 @@ mod tests {
     }
 
     fn check(latents: impl Iterator<Item = u64>, most: usize, within: f64) {
-        let mut latents: Vec<u64> = latents.collect();
-        let buckets = of_sample(&mut latents, most);
+        let latents: Vec<u64> = latents.collect();
+        let buckets = Ranked::of(latents.clone()).buckets(Grain::even(most));
         for parts in [32, 128, 256] {
             let bins = partition(&buckets, 70.0, parts);
             assert_eq!(bins.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());

@@ -2,6 +2,10 @@
 
 use crate::pco::config::{Config, Favor};
 
+/// Buckets of what is stored, at least, but for fewer than so many latents each: at low levels their partition is
+/// the smaller part of the work.
+const LEAST_BUCKETS: usize = 32;
+const LATENTS: usize = 8;
 /// Latents of a chunk that is binned more finely than others, and how much more finely.
 const SHORT: usize = 1 << 15;
 const FINER: usize = 4;
@@ -58,7 +62,8 @@ impl Effort {
     /// what it takes.
     pub(super) fn of_length(self, n: usize) -> Self {
         if self.partition != Partition::Near || n > SHORT {
-            return self;
+            let least = LEAST_BUCKETS.min(n / LATENTS);
+            return Self { buckets: self.buckets.max(least), ..self };
         }
         let buckets = (self.buckets * FINER).min(1 << 12);
         Self { buckets, partition: Partition::Coarse, ..self }

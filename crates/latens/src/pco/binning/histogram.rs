@@ -1,10 +1,10 @@
 //! A variable's latents as buckets, by the quickest way that there is for them.
 
 use crate::number::Latent;
-use crate::pco::binning::buckets::{Bucket, Collector, Grain, of_runs, of_sorted};
+use crate::pco::binning::buckets::{Bucket, Grain};
 use crate::pco::binning::cuts::{self, Cuts, SAMPLE};
 use crate::pco::binning::fit;
-use crate::pco::binning::sort::sort;
+use crate::pco::binning::ranked::Ranked;
 use crate::pco::dense;
 use crate::spare;
 
@@ -46,6 +46,16 @@ impl<L: Latent> Histogram<L> {
         Self::by_part(latents, grain, cuts::stride(latents.len(), grain.most))
     }
 
+    /// Of latents by their order.
+    pub(crate) fn of_ranked(ranked: &Ranked<L>, grain: Grain) -> Self {
+        let places = ranked.span().map(|(min, span)| Places::Dense { min, span });
+        Self {
+            buckets: ranked.buckets(grain),
+            places: places.unwrap_or(Places::Unknown),
+            is_estimate: false,
+        }
+    }
+
     fn by_part(latents: &[L], grain: Grain, stride: usize) -> Self {
         let exact = |buckets| Self { buckets, places: Places::Unknown, is_estimate: false };
         let Some((min, max)) = dense::bounds(latents) else {
@@ -55,15 +65,10 @@ impl<L: Latent> Histogram<L> {
             #[expect(clippy::cast_possible_truncation, reason = "a chunk has 2^24 latents at most")]
             let all = Bucket { lower: min, upper: max, count: latents.len() as u32 };
             exact(vec![all])
-        } else if let Some(span) = dense::span((min, max), latents.len()) {
-            Self {
-                places: Places::Dense { min, span },
-                ..exact(by_value(latents, min, span, grain))
-            }
+        } else if let Some(counted) = Ranked::counted(latents, (min, max)) {
+            Self::of_ranked(&counted, grain)
         } else if latents.len() < 2 * SAMPLE * grain.most {
-            let mut sorted = latents.to_vec();
-            sort(&mut sorted);
-            exact(of_runs(&sorted, grain))
+            Self::of_ranked(&Ranked::of(latents.to_vec()), grain)
         } else {
             let part = (stride > 1).then(|| cuts::part(latents, stride));
             let cuts = Cuts::of_sample(part.as_deref().unwrap_or(latents), grain);
@@ -118,52 +123,8 @@ impl<L: Latent> Histogram<L> {
     }
 }
 
-/// Buckets of a sample, as [`Histogram`] would have them. The latents are left in another order.
-pub(crate) fn of_sample<L: Latent>(latents: &mut [L], most: usize) -> Vec<Bucket<L>> {
-    let Some((min, max)) = dense::bounds(latents) else { return Vec::new() };
-    if let Some(span) = dense::span((min, max), latents.len()) {
-        return by_value(latents, min, span, Grain::even(most));
-    }
-    sort(latents);
-    of_sorted(latents, most)
-}
-
-/// Buckets of latents of `min..=min + span`, each value of which is counted.
-fn by_value<L: Latent>(latents: &[L], min: L, span: usize, grain: Grain) -> Vec<Bucket<L>> {
-    let mut buckets = Collector::new(latents.len(), grain);
-    for (value, count) in (0u64..).zip(dense::counts(latents, min, span)) {
-        if count > 0 {
-            buckets.run(min.add(L::truncate(value)), count);
-        }
-    }
-    buckets.finish()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn buckets_are_ordered_and_count_all(
-            latents in prop::collection::vec(prop_oneof![any::<u64>(), 0..50u64], 0..2000),
-            log in 0u32..9,
-        ) {
-            let buckets = of_sample(&mut latents.clone(), 1 << log);
-            prop_assert_eq!(buckets.iter().map(|b| b.count as usize).sum::<usize>(), latents.len());
-            prop_assert!(buckets.iter().all(|b| b.lower <= b.upper));
-            prop_assert!(buckets.windows(2).all(|w| w[0].upper < w[1].lower));
-            prop_assert!(buckets.len() <= (2 << log) + 24);
-            for x in latents {
-                prop_assert!(buckets.iter().any(|b| (b.lower..=b.upper).contains(&x)));
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod sampled_tests {
     use super::*;
 
     #[test]

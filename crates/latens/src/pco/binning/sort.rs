@@ -1,6 +1,7 @@
 //! Sorting latents by their digits.
 
 use crate::number::Latent;
+use crate::pco::dense;
 use latens_kernels::dispatch::Present;
 
 /// Values of a digit, and of one of few latents.
@@ -20,7 +21,10 @@ pub(crate) fn sort<L: Latent>(latents: &mut [L]) {
         latents.sort_unstable();
         return;
     }
-    let (min, max) = latents.iter().fold((first, first), |(min, max), &x| (min.min(x), max.max(x)));
+    if latents.is_sorted() {
+        return;
+    }
+    let (min, max) = dense::bounds(latents).unwrap_or((first, first));
     let bits = max.sub(min).bit_length();
     let digit = if latents.len() < MANY { SHORT_DIGIT } else { DIGIT };
     let digits = bits.div_ceil(digit.ilog2()).min(MOST_DIGITS);
@@ -32,7 +36,8 @@ pub(crate) fn sort<L: Latent>(latents: &mut [L]) {
             _ => by_digits::<L, DIGIT>(latents, min, low, digits),
         },
     );
-    if low > 0 {
+    // Few latents are seldom alike in their highest digits.
+    if low > 0 && !latents.is_sorted() {
         let high = |x: L| x.sub(min) >> low;
         for alike in latents.chunk_by_mut(|&a, &b| high(a) == high(b)) {
             if alike.len() > 1 {

@@ -1,6 +1,6 @@
 //! The weights of Conv1 for given latents: least squares, then fixed point.
 
-use super::conv1_products::Products;
+use super::conv1_products::{Products, centred};
 use super::conv1_quantize::quantize;
 use crate::number::Latent;
 use crate::pco::layout::delta::Conv1;
@@ -33,22 +33,41 @@ pub(crate) fn fits<L: Latent>(
     stripes: &[Range<usize>],
     orders: &[usize],
 ) -> Vec<Conv1> {
-    let stripes: Vec<&[L]> = stripes.iter().map(|range| &latents[range.clone()]).collect();
-    let mean = mean(&stripes);
-    let highest = orders.iter().copied().max().unwrap_or(1);
-    let mut products = Products::new(highest);
-    for stripe in stripes {
-        products.add(stripe, mean);
+    let fit = Fit::new(latents, stripes, orders.iter().copied().max().unwrap_or(1));
+    orders.iter().map(|&order| fit.quantized::<L>(order)).collect()
+}
+
+/// What weights of all orders up to a highest one are found by.
+pub(crate) struct Fit {
+    /// The latents of each stripe about their mean.
+    pub(crate) stripes: Vec<Vec<f64>>,
+    mean: f64,
+    products: Products,
+}
+
+impl Fit {
+    pub(crate) fn new<L: Latent>(latents: &[L], stripes: &[Range<usize>], highest: usize) -> Self {
+        let stripes: Vec<&[L]> = stripes.iter().map(|range| &latents[range.clone()]).collect();
+        let mean = mean(&stripes);
+        let stripes: Vec<Vec<f64>> =
+            stripes.into_iter().map(|stripe| centred(stripe, mean)).collect();
+        let mut products = Products::new(highest);
+        stripes.iter().for_each(|stripe| products.add_centred(stripe));
+        Self { stripes, mean, products }
     }
-    let to_fit = |&order: &usize| {
-        let weights = products.weights(order).unwrap_or_else(|| {
+
+    /// Weights, the oldest latent's first.
+    pub(crate) fn weights(&self, order: usize) -> Vec<f64> {
+        self.products.weights(order).unwrap_or_else(|| {
             let mut weights = vec![0.0; order];
             weights[order - 1] = 1.0;
             weights
-        });
-        quantize::<L>(&weights, mean, 0.0, &products)
-    };
-    orders.iter().map(to_fit).collect()
+        })
+    }
+
+    pub(crate) fn quantized<L: Latent>(&self, order: usize) -> Conv1 {
+        quantize::<L>(&self.weights(order), self.mean, 0.0, &self.products)
+    }
 }
 
 /// The mean of latents of at most 32 bits, of which no chunk has so many that their sum overflows.

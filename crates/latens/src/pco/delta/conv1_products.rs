@@ -23,15 +23,18 @@ impl Products {
     }
 
     /// Adds those of a stripe.
-    #[expect(clippy::cast_precision_loss, reason = "statistics")]
     pub(crate) fn add<L: Latent>(&mut self, latents: &[L], center: f64) {
+        self.add_centred(&centred(latents, center));
+    }
+
+    /// The same where latents are centred already.
+    pub(crate) fn add_centred(&mut self, xs: &[f64]) {
         let (width, order) = (self.width, self.width - 1);
-        if latents.len() <= order {
+        if xs.len() <= order {
             return;
         }
-        self.n += latents.len() - order;
-        let xs: Vec<f64> = latents.iter().map(|x| x.to_u64() as f64 - center).collect();
-        for (a, mut sum) in with_those_before(&xs, order).into_iter().enumerate() {
+        self.n += xs.len() - order;
+        for (a, mut sum) in with_those_before(xs, order).into_iter().enumerate() {
             self.sums[a] += sum;
             // Along a diagonal the sums differ by one product at either end.
             for b in 1..width - a {
@@ -68,6 +71,12 @@ impl Products {
         weights.reverse();
         Some(weights)
     }
+}
+
+/// Latents about a mean.
+#[expect(clippy::cast_precision_loss, reason = "statistics")]
+pub(crate) fn centred<L: Latent>(latents: &[L], center: f64) -> Vec<f64> {
+    latents.iter().map(|x| x.to_u64() as f64 - center).collect()
 }
 
 /// What tells where a prediction should change, and what fits by weights.

@@ -14,10 +14,11 @@ use crate::pco::binning::Effort;
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::delta::conv1_fit;
 use crate::pco::encode::candidate::{Candidate, Rival, Search};
-use crate::pco::encode::distinct::{DICT, Distinct, Recurrence};
+use crate::pco::encode::distinct::{self, DICT, Distinct};
 use crate::pco::encode::exact;
 use crate::pco::encode::period;
-use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
+use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, Ranks};
+use crate::pco::encode::recurrence::Values;
 use crate::pco::encode::sample::Sample;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
@@ -43,7 +44,7 @@ pub(crate) fn plan<L: Latent>(
         // There is nothing to choose: the number is the first one of a page, and nothing is stored.
         let latents = ModeLatents::split(latents, ModeChoice::Classic).ok_or_else(too_many)?;
         let delta = DeltaPayload::Consecutive { order: 1, secondary: false };
-        return Ok(Plan { latents, delta, lookbacks: None });
+        return Ok(Plan { latents, delta, lookbacks: None, ranks: Ranks::NONE });
     }
     let search = Search { config, effort: Effort::of_estimates(config.level), n };
     let lengths = sample_lengths(n, config.level);
@@ -87,9 +88,13 @@ impl Search<'_> {
         mut best: Option<Candidate<L>>,
         rivals: &mut Vec<Rival<L>>,
     ) -> Option<Candidate<L>> {
-        let Weighed { sample, sorted, bound, .. } = weighed;
+        let Weighed { sample, sorted, bound, distinct, .. } = weighed;
         let bits = best.as_ref().map_or(f64::INFINITY, |best| best.bits);
-        let dicts = Distinct::of(sorted).orders(latents, sample, bits, self.config);
+        let dicts = if distinct::may_win::<L>(sorted.len(), *distinct, bits) {
+            Distinct::of(sorted, *distinct).orders(latents, sample, bits, self.config)
+        } else {
+            Vec::new()
+        };
         // One dictionary in two orders: values are looked for once.
         let has_two = dicts.len() > 1;
         let mut in_order = None;
@@ -120,9 +125,9 @@ impl Search<'_> {
         plain: Option<ModeChoice<L>>,
         mut best: Candidate<L>,
     ) -> Result<Candidate<L>> {
-        let Weighed { sample, sorted, .. } = weighed;
-        let recurrence = Recurrence::of(sample, sorted);
-        self.refine(latents, sample, recurrence, &mut best);
+        let Weighed { sample, sorted, distinct, .. } = weighed;
+        let values = Values::new(sample, *distinct);
+        self.refine(latents, &values, &mut best);
         self.config.watch.ask()?;
         let is_dict = matches!(best.mode, ModeChoice::Dict { .. });
         let is_lookback = matches!(best.delta, DeltaPayload::Lookback { .. });
@@ -130,7 +135,7 @@ impl Search<'_> {
         let hides = match best.mode {
             ModeChoice::Classic => false,
             ModeChoice::Dict { .. } => !is_lookback,
-            _ => is_lookback || recurrence.is_hidden(bits),
+            _ => is_lookback || self.tries_lookbacks() && values.recurrence().is_hidden(bits),
         };
         let candidate = |mode| self.candidate(latents, sample, sorted, mode, f64::INFINITY);
         if let Some(plain) = plain.filter(|_| hides) {
@@ -158,11 +163,13 @@ impl Search<'_> {
         sample: &Sample<L>,
         mut best: Candidate<L>,
     ) -> Option<Plan<L>> {
+        let is_all = self.is_all(sample);
         let latents = match best.whole.take() {
             Some(whole) => {
                 spare::give(latents);
                 whole
             }
+            None if is_all && best.mode != ModeChoice::Classic => best.sample.clone(),
             None => ModeLatents::split(latents, best.mode)?,
         };
         if let DeltaPayload::Conv1(conv) = &best.delta {
@@ -177,6 +184,7 @@ impl Search<'_> {
                 best.delta = fitted;
             }
         }
-        Some(Plan { latents, delta: best.delta, lookbacks: best.lookbacks })
+        let ranks = if is_all { best.ranks } else { Ranks::NONE };
+        Some(Plan { latents, delta: best.delta, lookbacks: best.lookbacks, ranks })
     }
 }

@@ -1,12 +1,15 @@
 //! A mode with a delta encoding, and about how many bits a chunk takes with them.
 
 use crate::number::Latent;
-use crate::pco::binning::{self, Effort};
-use crate::pco::config::Config;
-use crate::pco::encode::plan::{ModeChoice, ModeLatents};
+use crate::pco::binning::Effort;
+use crate::pco::binning::ranked::Ranked;
+use crate::pco::config::{Config, Favor};
+use crate::pco::dense;
+use crate::pco::encode::few;
+use crate::pco::encode::plan::{ModeChoice, ModeLatents, Ranks};
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
-use crate::pco::encode::split::{self, PageLatents, Stored};
+use crate::pco::encode::split;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{DeltaPayload, MAX_CONSECUTIVE_ORDER};
 
@@ -36,6 +39,8 @@ pub(crate) struct Candidate<L> {
     pub(crate) delta: DeltaPayload,
     /// Those of all latents, where they had to be found.
     pub(crate) lookbacks: Option<Vec<u32>>,
+    /// What the sample stores by order; of a primary variable, where a delta encoding was measured by it.
+    pub(crate) ranks: Ranks<L>,
     /// About what the chunk takes.
     pub(crate) bits: f64,
     /// Bits of mode and secondary variable.
@@ -59,6 +64,10 @@ impl<L: Latent> Candidate<L> {
     }
 
     pub(crate) fn take(&mut self, delta: DeltaPayload, bits: f64) {
+        if self.delta.covers_secondary() || delta.covers_secondary() {
+            self.ranks.secondary = None;
+        }
+        self.ranks.primary = None;
         self.delta = delta;
         self.lookbacks = None;
         self.bits = bits;
@@ -135,26 +144,22 @@ impl Search<'_> {
         };
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let mode_bits = whole.as_ref().map_or(&split, |w| w).mode.written_bits() as f64;
-        let secondary = split.secondary.as_ref().map_or(0.0, |s| self.variable_bits(&[s], 0));
+        let secondary = split.secondary.as_ref().map(|s| Ranked::of(s.clone()));
         let is_exact = split.secondary.as_ref().is_some_and(|s| s.iter().all(|x| *x == s[0]));
-        let rest = mode_bits + secondary;
+        let rest = mode_bits + secondary.as_ref().map_or(0.0, |s| self.ranked_bits(s, 0));
         if rest > bound {
             return None;
         }
-        let (none, by_order) = match &split.primary {
+        let (none, by_order, primary) = match &split.primary {
             Primary::Indices(indices) => {
-                (self.variable_bits(&[indices], 0), self.by_order(indices, sample))
+                let ranked = Ranked::of(indices.clone());
+                let none = self.ranked_bits(&ranked, 0);
+                (none, self.by_order(indices, sample), Primary::Indices(ranked))
             }
             Primary::Latents(primary) => {
-                // Modes keep the order, so that nothing is sorted twice.
-                let sorted = ModeLatents::split(sorted.to_vec(), mode)?;
-                let none = match sorted.primary {
-                    Primary::Latents(sorted) if sorted.is_sorted() => {
-                        binning::estimate_sorted(&sorted, self.n, self.effort)
-                    }
-                    _ => self.variable_bits(&[primary], 0),
-                };
-                (none, self.by_order(primary, sample))
+                let ranked = ranked_of(primary, sorted, mode)?;
+                let none = self.ranked_bits(&ranked, 0);
+                (none, self.by_order(primary, sample), Primary::Latents(ranked))
             }
         };
         Some(Candidate {
@@ -164,6 +169,7 @@ impl Search<'_> {
             whole,
             delta: DeltaPayload::None,
             lookbacks: None,
+            ranks: Ranks { primary: Some(primary), secondary },
             bits: rest + none,
             rest,
             by_order: by_order.into_iter().map(|bits| rest + bits).collect(),
@@ -195,29 +201,37 @@ impl Search<'_> {
                 continue;
             }
             let delta = DeltaPayload::Consecutive { order, secondary: false };
-            let primary = match &candidate.sample.primary {
-                Primary::Latents(primary) => self.primary_bits(primary, sample, &delta),
-                Primary::Indices(indices) => self.primary_bits(indices, sample, &delta),
+            let (primary, ranks) = match &candidate.sample.primary {
+                Primary::Latents(primary) => {
+                    let (bits, ranked) = self.variable_with(primary, sample, &delta);
+                    (bits, Primary::Latents(ranked))
+                }
+                Primary::Indices(indices) => {
+                    let (bits, ranked) = self.variable_with(indices, sample, &delta);
+                    (bits, Primary::Indices(ranked))
+                }
             };
             if candidate.rest + primary < candidate.bits {
                 candidate.take(delta, candidate.rest + primary);
+                candidate.ranks.primary = Some(ranks);
             }
         }
     }
 
-    fn primary_bits<V: Latent, L: Latent>(
+    /// Bits of one variable with a delta encoding that needs no search.
+    pub(crate) fn variable_with<V: Latent, L: Latent>(
         &self,
         primary: &[V],
         sample: &Sample<L>,
         delta: &DeltaPayload,
-    ) -> f64 {
-        let stored: Vec<Stored<V>> = sample
-            .stripes
-            .iter()
-            .map(|range| split::apply(primary[range.clone()].to_vec(), delta, &[]))
-            .collect();
-        let parts: Vec<&[V]> = stored.iter().map(|s| s.latents.as_slice()).collect();
-        self.variable_bits(&parts, delta.state_n())
+    ) -> (f64, Ranked<V>) {
+        let mut all = Vec::with_capacity(primary.len());
+        for range in &sample.stripes {
+            let mut stored = split::apply(primary[range.clone()].to_vec(), delta, &[]);
+            all.append(&mut stored.latents);
+        }
+        let ranked = Ranked::of(all);
+        (self.ranked_bits(&ranked, delta.state_n()), ranked)
     }
 
     /// About how many bits a number takes.
@@ -242,57 +256,24 @@ impl Search<'_> {
         }
     }
 
-    /// What a sample's stripes store.
-    pub(crate) fn pages<L: Latent>(
-        latents: &ModeLatents<L>,
-        sample: &Sample<L>,
-        delta: &DeltaPayload,
-    ) -> Vec<PageLatents<L>> {
-        sample.stripes.iter().map(|range| split::page(latents, delta, range.clone())).collect()
+    /// Whether so few numbers are searched roughly.
+    pub(crate) fn is_rough(&self, n: usize) -> bool {
+        n <= few::MOST && self.config.level < 10 && self.config.favor != Favor::Size
     }
 
-    /// Bits of the chunk's delta and primary variables, and of the delta encoding.
-    pub(crate) fn bits_but_secondary<L: Latent>(
-        &self,
-        pages: &[PageLatents<L>],
-        delta: &DeltaPayload,
-    ) -> f64 {
-        let state_n = delta.state_n();
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        let meta = delta.written_bits() as f64;
-        let primary = slices(pages, |p| p.primary.latents());
-        let indices = slices(pages, |p| p.primary.indices());
-        let primary = if indices.is_empty() {
-            self.variable_bits(&primary, state_n)
-        } else {
-            self.variable_bits(&indices, state_n)
-        };
-        meta + primary + self.variable_bits(&slices(pages, |p| p.delta.as_ref()), 0)
-    }
-
-    /// Bits of the chunk's secondary variable.
-    pub(crate) fn secondary_bits<L: Latent>(
-        &self,
-        pages: &[PageLatents<L>],
-        delta: &DeltaPayload,
-    ) -> f64 {
-        let state_n = if delta.covers_secondary() { delta.state_n() } else { 0 };
-        self.variable_bits(&slices(pages, |p| p.secondary.as_ref()), state_n)
-    }
-
-    /// Bits of one variable of the chunk, by what a sample stores of it.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn variable_bits<V: Latent>(&self, parts: &[&[V]], state_n: usize) -> f64 {
-        let stored = self.n.saturating_sub(state_n);
-        let state_bits = (state_n * V::BITS as usize) as f64;
-        state_bits + binning::estimate_bits(&mut parts.concat(), stored, self.effort)
+    /// Whether a sample is all of the chunk, so that what it stores is what is stored.
+    pub(crate) fn is_all<L: Latent>(&self, sample: &Sample<L>) -> bool {
+        sample.stripes.len() == 1 && sample.latents.len() == self.n
     }
 }
 
-/// One variable of some pages.
-fn slices<'a, L: Latent, V: Latent>(
-    pages: &'a [PageLatents<L>],
-    pick: impl Fn(&'a PageLatents<L>) -> Option<&'a Stored<V>> + 'a,
-) -> Vec<&'a [V]> {
-    pages.iter().filter_map(pick).map(|stored| stored.latents.as_slice()).collect()
+/// What a mode makes of a sample by order: modes keep the order, so that nothing is sorted twice.
+fn ranked_of<L: Latent>(primary: &[L], sorted: &[L], mode: ModeChoice<L>) -> Option<Ranked<L>> {
+    if let Some(counted) = dense::bounds(primary).and_then(|ends| Ranked::counted(primary, ends)) {
+        return Some(counted);
+    }
+    Some(match ModeLatents::split(sorted.to_vec(), mode)?.primary {
+        Primary::Latents(sorted) if sorted.is_sorted() => Ranked::Sorted(sorted),
+        _ => Ranked::of(primary.to_vec()),
+    })
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::number::{Latent, NumberType};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::encode::auto;
-use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, forced_delta};
+use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, Ranks, forced_delta};
 use crate::pco::layout::chunk_meta::Primary;
 
 /// What the configuration forces, and for the rest what `auto` finds best.
@@ -20,7 +20,7 @@ pub(crate) fn plan<L: Latent>(latents: Vec<L>, ty: NumberType, config: &Config) 
         Primary::Latents(primary) => forced_delta(config.delta, primary),
         Primary::Indices(indices) => forced_delta(config.delta, indices),
     };
-    Ok(Plan { latents, delta, lookbacks: None })
+    Ok(Plan { latents, delta, lookbacks: None, ranks: Ranks::NONE })
 }
 
 #[cfg(test)]

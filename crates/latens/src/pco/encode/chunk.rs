@@ -3,10 +3,12 @@
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
 use crate::number::{Latent, NumberType};
+use crate::pco::binning::ranked::Ranked;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::encode::choose;
 use crate::pco::encode::page::{self, VariableCoder};
+use crate::pco::encode::plan::Ranks;
 use crate::pco::encode::split::{self, PageLatents, Stored};
 use crate::pco::encode::{states, whole};
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
@@ -66,14 +68,18 @@ impl<L: Latent> Chunk<L> {
         config.watch.ask()?;
         // A chunk without pages has the variable too.
         let lookbacks = matches!(delta, DeltaPayload::Lookback { .. })
-            .then(|| train(&pages, effort, |p| p.delta.as_ref()));
+            .then(|| train(&pages, None, effort, |p| p.delta.as_ref()));
+        let ranks = if pages.len() == 1 { plan.ranks } else { Ranks::NONE };
         let primary = if has_indices {
-            Primary::Indices(train(&pages, effort, |p| p.primary.indices()))
+            let ranked = ranks.primary.as_ref().and_then(|ranks| ranks.indices());
+            Primary::Indices(train(&pages, ranked, effort, |p| p.primary.indices()))
         } else {
-            Primary::Latents(train(&pages, effort, |p| p.primary.latents()))
+            let ranked = ranks.primary.as_ref().and_then(|ranks| ranks.latents());
+            Primary::Latents(train(&pages, ranked, effort, |p| p.primary.latents()))
         };
         config.watch.ask()?;
-        let secondary = has_secondary.then(|| train(&pages, effort, |p| p.secondary.as_ref()));
+        let secondary = has_secondary
+            .then(|| train(&pages, ranks.secondary.as_ref(), effort, |p| p.secondary.as_ref()));
         let meta = ChunkMeta {
             mode,
             delta,
@@ -90,7 +96,7 @@ impl<L: Latent> Chunk<L> {
     /// A chunk of one page in Classic mode with one bin and no deltas: its size is known beforehand.
     pub(crate) fn plain(latents: Vec<L>) -> Self {
         let n = latents.len();
-        let coder = VariableCoder::new(binning::one_for_all(&latents), std::iter::once(n));
+        let coder = VariableCoder::new(binning::one_for_all(&latents), &[n]);
         let stored = Stored { state: Vec::new(), latents };
         Self {
             meta: ChunkMeta {
@@ -146,17 +152,29 @@ impl<L: Latent> Chunk<L> {
     }
 }
 
-/// Bins for one variable over all pages.
+/// Bins for one variable over all pages, which is ranked already where it is that of one.
 fn train<'a, L: Latent, V: Latent>(
     pages: &'a [PageLatents<L>],
+    ranked: Option<&Ranked<V>>,
     effort: Effort,
     pick: impl Fn(&'a PageLatents<L>) -> Option<&'a Stored<V>>,
 ) -> VariableCoder<V> {
     let parts: Vec<&[V]> =
         pages.iter().map(|page| pick(page).map_or(&[][..], |s| &s.latents)).collect();
+    train_parts(&parts, ranked, effort)
+}
+
+/// The same by what each page stores; called from several places.
+#[inline(never)]
+fn train_parts<V: Latent>(
+    parts: &[&[V]],
+    ranked: Option<&Ranked<V>>,
+    effort: Effort,
+) -> VariableCoder<V> {
     let trained = match parts[..] {
-        [all] => binning::train(all, effort),
-        _ => binning::train(&parts.concat(), effort),
+        [all] => binning::train(all, ranked, effort),
+        _ => binning::train(&parts.concat(), None, effort),
     };
-    VariableCoder::new(trained, parts.iter().map(|part| part.len()))
+    let stored: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    VariableCoder::new(trained, &stored)
 }

@@ -1,14 +1,15 @@
-//! What the distinct values of a sample say: whether dictionaries may win, and how likely lookbacks are.
+//! What the distinct values of a sample say: whether dictionaries may win.
 
 use crate::number::Latent;
 use crate::pco::config::{Config, DeltaSpec};
+use crate::pco::encode::recurrence::taken;
 use crate::pco::encode::rough;
 use crate::pco::encode::sample::Sample;
 use crate::pco::layout::mode::MAX_DICT;
 use crate::pco::logarithm::log2;
 use crate::pco::mode::dict;
+use latens_kernels::dispatch::Present;
 use std::f64::consts::LN_2;
-use std::ops::Range;
 
 /// Largest dictionary that is tried.
 pub(crate) const DICT: usize = if MAX_DICT < 1 << 16 { MAX_DICT } else { 1 << 16 };
@@ -19,6 +20,10 @@ const MOST_IN_ORDER: f64 = 0.98;
 /// The same at quick levels, as making a dictionary takes long.
 const QUICK_MOST_OF_OTHER: f64 = 0.95;
 const QUICK_MOST_IN_ORDER: f64 = 0.9;
+/// How often values come at least on average for a dictionary, and the part of all bits that entries of one in
+/// the order of values take at most.
+const REPEATS: f64 = 3.0;
+const OF_ENTRIES: f64 = 0.71;
 /// Where values never seen, were each of them another one, would take no more than this part of the bits, a sample
 /// tells how many values there are.
 const SURE: f64 = 0.05;
@@ -31,69 +36,24 @@ const GROUP: usize = 256;
 /// Places for hashes, as bits in the nearest cache.
 const PLACES: usize = 1 << 18;
 
-/// How many of some places, a bit each, the hashes of latents fall on.
-fn taken<'a, L: Latent>(latents: impl Iterator<Item = &'a L>, places: &mut [u64]) -> usize {
-    let log = (places.len() * 64).ilog2();
-    places.fill(0);
-    latents.for_each(|&x| {
-        let place = dict::hash(x, log);
-        places[place / 64] |= 1 << (place % 64);
-    });
-    places.iter().map(|word| word.count_ones() as usize).sum()
+/// How many values there are in latents in ascending order.
+pub(crate) fn count<L: Latent>(sorted: &[L]) -> usize {
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            let nexts = sorted.get(1..).unwrap_or_default();
+            usize::from(!sorted.is_empty())
+                + sorted.iter().zip(nexts).map(|(a, b)| usize::from(a != b)).sum::<usize>()
+        },
+    )
 }
 
-/// How soon values come again: the part of some latents that have values of their own, by their hashes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Recurrence {
-    /// Where those latents are neighbours.
-    near: f64,
-    /// Where they come from all over a sample.
-    anywhere: f64,
-    /// How often a value comes in the sample, on average.
-    repeats: f64,
-}
-
-impl Recurrence {
-    /// Of so many latents at a time.
-    const LATENTS: usize = 256;
-    const WORDS: usize = 64;
-
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    /// Of a sample, which is also given in ascending order.
-    pub(crate) fn of<L: Latent>(sample: &Sample<L>, sorted: &[L]) -> Self {
-        let latents = &sample.latents;
-        let distinct = sorted.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
-        let mut places = [0; Self::WORDS];
-        let near = |stripe: &Range<usize>| latents[stripe.clone()].chunks_exact(Self::LATENTS);
-        let (mut sum, mut sum_anywhere, mut all) = (0, 0, 0);
-        for (start, near) in sample.stripes.iter().flat_map(near).enumerate().step_by(2) {
-            let apart = latents.len() / Self::LATENTS;
-            let anywhere = latents.iter().skip(start).step_by(apart).take(Self::LATENTS);
-            sum += taken(near.iter(), &mut places);
-            sum_anywhere += taken(anywhere, &mut places);
-            all += Self::LATENTS;
-        }
-        let part = |sum| if all == 0 { 1.0 } else { sum as f64 / all as f64 };
-        let repeats = sorted.len() as f64 / distinct as f64;
-        Self { near: part(sum), anywhere: part(sum_anywhere), repeats }
-    }
-
-    /// Whether few latents come again.
-    pub(crate) fn is_rare(self) -> bool {
-        self.repeats < 1.1
-    }
-
-    /// Whether a mode that takes so many bits a latent may hide that latents come again: stretches have few
-    /// values each, as rows with a scale of their own have, or a lookback takes fewer bits than a latent.
-    pub(crate) fn is_hidden(self, bits: f64) -> bool {
-        self.near <= 0.25 || self.repeats > 1.1 && bits > 16.0
-    }
-
-    /// Whether lookbacks are likely: neighbours share values more often than others do, or a lookback takes hardly
-    /// more bits than a latent.
-    pub(crate) fn is_likely(self, bits: f64) -> bool {
-        self.near < self.anywhere * 0.75 || self.repeats > 1.1 && bits > 12.0
-    }
+/// Whether a dictionary may take fewer than `bits` for `n` latents, of which a sample has so many values. As
+/// [`Distinct`] would have it, but for what needs their counts.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+pub(crate) fn may_win<L: Latent>(sample_n: usize, distinct: usize, bits: f64) -> bool {
+    let entries = distinct as f64 * f64::from(L::BITS);
+    L::BITS > 8 && (sample_n as f64 > REPEATS * distinct as f64 || entries <= bits * OF_ENTRIES)
 }
 
 /// Distinct values of a sample.
@@ -112,9 +72,9 @@ pub(crate) struct Distinct<L> {
 
 impl<L: Latent> Distinct<L> {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(crate) fn of(sorted: &[L]) -> Self {
+    pub(crate) fn of(sorted: &[L], distinct: usize) -> Self {
         let total = sorted.len() as f64;
-        let (mut values, mut once, mut twice) = (Vec::with_capacity(sorted.len()), 0.0, 0.0);
+        let (mut values, mut once, mut twice) = (Vec::with_capacity(distinct), 0.0, 0.0);
         // What a value that comes once takes is the logarithm of all.
         let mut entropy = log2(total);
         for run in sorted.chunk_by(|a, b| a == b) {
@@ -189,14 +149,14 @@ impl<L: Latent> Distinct<L> {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn may_win(&self, n: usize, most: f64) -> bool {
         let least = self.entropy * n as f64 + self.at_least as f64 * f64::from(L::BITS);
-        L::BITS > 8 && self.at_least <= DICT && self.repeats > 3.0 && least < most
+        L::BITS > 8 && self.at_least <= DICT && self.repeats > REPEATS && least < most
     }
 
     /// The same for a dictionary in the order of the values, by small differences of indices.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn may_win_in_order(&self, sample: &Sample<L>, n: usize, most: f64) -> bool {
         let entries = self.in_all * f64::from(L::BITS);
-        if L::BITS == 8 || self.in_all > DICT as f64 || entries > most * 0.71 {
+        if L::BITS == 8 || self.in_all > DICT as f64 || entries > most * OF_ENTRIES {
             return false;
         }
         let ranks = self.ranks(&sample.latents);
@@ -234,30 +194,10 @@ mod tests {
     use crate::pco::encode::sample::stripes;
     use crate::pco::noise::mix;
 
-    fn recurrence(latent: impl Fn(u64) -> u64) -> Recurrence {
-        let latents: Vec<u64> = (0..100_000).map(latent).collect();
-        let sample = Sample::new(&latents, stripes(latents.len(), 1 << 12));
-        let mut sorted = sample.latents.clone();
-        sort(&mut sorted);
-        Recurrence::of(&sample, &sorted)
-    }
-
-    #[test]
-    fn what_comes_again_is_told_from_what_does_not() {
-        let noise = recurrence(mix);
-        assert!(noise.is_rare() && !noise.is_likely(60.0) && !noise.is_hidden(60.0));
-        // Anywhere: a lookback must take fewer bits than a latent.
-        let table = recurrence(|i| mix(mix(i) % 3000));
-        assert!(!table.is_rare() && table.is_likely(20.0) && !table.is_likely(11.0));
-        assert!(table.is_hidden(20.0) && !table.is_hidden(11.0));
-        let rows = recurrence(|i| mix(i / 512 * 100 + mix(i) % 20));
-        assert!(rows.is_likely(1.0) && rows.is_hidden(1.0));
-    }
-
     #[test]
     fn no_more_values_are_counted_than_there_are() {
         let latents: Vec<u64> = (0..200_000).map(|i| mix(i % 50_000)).collect();
-        let mut distinct = Distinct::of(&latents[..1]);
+        let mut distinct = Distinct::of(&latents[..1], 1);
         distinct.count(&latents);
         assert!((40_000..=50_000).contains(&distinct.at_least), "{}", distinct.at_least);
     }
@@ -271,7 +211,7 @@ mod tests {
             let latents: Vec<u64> = (0..400_000).map(latent).collect();
             let mut sample = Sample::new(&latents, stripes(latents.len(), 1 << 12)).latents;
             sort(&mut sample);
-            let mut distinct = Distinct::of(&sample);
+            let mut distinct = Distinct::of(&sample, count(&sample));
             assert!(distinct.unseen <= FEW_UNSEEN);
             distinct.count(&latents);
             let mut all = latents.clone();

@@ -10,7 +10,7 @@ use crate::number::Latent;
 use crate::pco::binning::Effort;
 use crate::pco::delta::{conv1_close, lookback_parse};
 use crate::pco::encode::candidate::{Candidate, Rival};
-use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan};
+use crate::pco::encode::plan::{ModeChoice, ModeLatents, Plan, Ranks};
 use crate::pco::encode::whole::Whole;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::{DeltaPayload, MAX_CONV1_ORDER};
@@ -104,7 +104,7 @@ pub(crate) fn decide<L: Latent>(
         }
         None => ModeLatents::split(latents, chosen)?,
     };
-    Some(Plan { latents, delta, lookbacks })
+    Some(Plan { latents, delta, lookbacks, ranks: Ranks::NONE })
 }
 
 /// What numbers may be multiples of.

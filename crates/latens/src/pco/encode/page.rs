@@ -60,7 +60,8 @@ impl<L> Drop for Coded<'_, L> {
 
 impl<L: Latent> VariableCoder<L> {
     /// For the bins of all pages, which store so many latents each.
-    pub(crate) fn new(trained: Trained<L>, stored: impl Iterator<Item = usize>) -> Self {
+    #[inline(never)]
+    pub(crate) fn new(trained: Trained<L>, stored: &[usize]) -> Self {
         let Trained { variable, symbols } = trained;
         let weights: Vec<u32> = variable.bins.iter().map(|bin| bin.weight).collect();
         let encoder = if weights.is_empty() {
@@ -75,11 +76,11 @@ impl<L: Latent> VariableCoder<L> {
             .map(|bin| u64::from(bin.weight) * u64::from(bin.offset_bits))
             .sum();
         let mut end = 0;
-        let to_range = |n| {
+        let to_range = |&n: &usize| {
             end += n;
             end - n..end
         };
-        let pages = stored.map(to_range).collect();
+        let pages = stored.iter().map(to_range).collect();
         Self { variable, encoder, spans, offset_bits, symbols, pages }
     }
 
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn batches_behind_the_last_latent_are_empty() {
         let latents: Vec<u32> = (0..249u32).map(|i| i * i % 61 * 1000).collect();
-        let coder = VariableCoder::new(train(&latents, Effort::of_level(8)), std::iter::once(249));
+        let coder = VariableCoder::new(train(&latents, None, Effort::of_level(8)), &[249]);
         let stored = Stored { state: vec![0; 32], latents };
         let coded = coder.encode(0, &stored);
         assert!(!coded.symbols.is_empty());

@@ -1,6 +1,7 @@
 //! How a chunk is to be encoded, in full: nothing is left to choose but the bins.
 
 use crate::number::Latent;
+use crate::pco::binning::ranked::Ranked;
 use crate::pco::config::{DeltaSpec, ModeSpec};
 use crate::pco::delta::{conv1_fit, lookback_search};
 use crate::pco::layout::chunk_meta::Primary;
@@ -171,6 +172,19 @@ pub(crate) struct Plan<L> {
     pub(crate) delta: DeltaPayload,
     /// Where they are settled already, for a page of all latents.
     pub(crate) lookbacks: Option<Vec<u32>>,
+    /// What such a page stores, where that was ranked already.
+    pub(crate) ranks: Ranks<L>,
+}
+
+/// What a page of a whole chunk stores by order, as far as it is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranks<L> {
+    pub(crate) primary: Option<Primary<Ranked<L>, Ranked<u32>>>,
+    pub(crate) secondary: Option<Ranked<L>>,
+}
+
+impl<L> Ranks<L> {
+    pub(crate) const NONE: Self = Self { primary: None, secondary: None };
 }
 
 /// A forced delta encoding, its parameters fitted to the primary latents.

@@ -10,9 +10,10 @@ pub(crate) use lookback::lookback;
 use crate::number::Latent;
 use crate::pco::config::{Config, Favor};
 use crate::pco::encode::candidate::{Candidate, Search};
-use crate::pco::encode::distinct::Recurrence;
-use crate::pco::encode::plan::ModeLatents;
+use crate::pco::encode::plan::{ModeLatents, Ranks};
+use crate::pco::encode::recurrence::Values;
 use crate::pco::encode::sample::Sample;
+use crate::pco::encode::split::PageLatents;
 use crate::pco::layout::delta::DeltaPayload;
 use std::ops::Range;
 
@@ -89,25 +90,35 @@ impl Search<'_> {
     pub(crate) fn refine<L: Latent>(
         &self,
         all: &[L],
-        sample: &Sample<L>,
-        recurrence: Recurrence,
+        values: &Values<'_, L>,
         best: &mut Candidate<L>,
     ) {
-        if let (&DeltaPayload::Consecutive { order, .. }, Some(_)) =
-            (&best.delta, &best.sample.secondary)
-        {
-            let delta = DeltaPayload::Consecutive { order, secondary: true };
-            let bits = self.bits(best, sample, &delta);
-            if bits < best.bits {
-                best.take(delta, bits);
-            }
-        }
+        let sample = values.sample;
+        self.try_secondary(sample, best);
         let Some(lengths) = Lengths::new(all.len(), self.config) else { return };
         if all.len() >= CONV1_LEAST {
             self.try_conv1(all, sample, &lengths, best);
         }
         if all.len() >= LOOKBACK_LEAST {
-            self.try_lookback(all, &lengths, recurrence, best);
+            self.try_lookback(all, &lengths, values, best);
+        }
+    }
+
+    /// Consecutive deltas of the secondary variable too.
+    fn try_secondary<L: Latent>(&self, sample: &Sample<L>, best: &mut Candidate<L>) {
+        let (&DeltaPayload::Consecutive { order, .. }, Some(secondary), Some(without)) =
+            (&best.delta, &best.sample.secondary, best.secondary_bits())
+        else {
+            return;
+        };
+        let delta = DeltaPayload::Consecutive { order, secondary: true };
+        let (with, ranked) = self.variable_with(secondary, sample, &delta);
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let bits = best.bits - without + with + delta.written_bits() as f64;
+        if bits < best.bits {
+            let primary = best.ranks.primary.take();
+            best.take(delta, bits);
+            best.ranks = Ranks { primary, secondary: Some(ranked) };
         }
     }
 
@@ -129,7 +140,19 @@ impl Search<'_> {
         secondary: Option<f64>,
     ) -> f64 {
         let pages = Self::pages(&stretch.latents, &stretch.sample, delta);
-        let secondary = secondary.unwrap_or_else(|| self.secondary_bits(&pages, delta));
-        candidate.mode_bits + (self.bits_but_secondary(&pages, delta) + secondary)
+        self.of_pages(delta, candidate, &pages, secondary)
+    }
+
+    /// The same by what the stretch stores.
+    #[inline(never)]
+    fn of_pages<L: Latent>(
+        &self,
+        delta: &DeltaPayload,
+        candidate: &Candidate<L>,
+        pages: &[PageLatents<L>],
+        secondary: Option<f64>,
+    ) -> f64 {
+        let secondary = secondary.unwrap_or_else(|| self.secondary_bits(pages, delta));
+        candidate.mode_bits + (self.bits_but_secondary(pages, delta) + secondary)
     }
 }

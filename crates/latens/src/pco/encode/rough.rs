@@ -11,6 +11,11 @@ use std::ops::Range;
 const FINE: u32 = 2;
 /// Cells on one side of the middle, of the widest latents.
 const SIDE: usize = 64 << FINE;
+/// Places that a cell is counted in, and latents whose cells are found before they are counted.
+const LANES: usize = 2;
+const BLOCK: usize = 64;
+/// Cells that are looked at together when they have been counted.
+const GROUP: usize = 8;
 
 /// Bits per latent that an order takes more than the best, behind which none is better again: differences of noise
 /// are more noise.
@@ -18,44 +23,70 @@ const WORSE: f64 = 0.2;
 
 /// Counts of latents by their distance from a middle, in cells that are the finer the nearer.
 pub(crate) struct Cells {
-    counts: Vec<u32>,
-    total: u32,
+    /// In several places each, as neighbours often share a cell, and a sum waits for the one before.
+    counts: [[u32; LANES]; 2 * SIDE],
+    total: usize,
 }
 
 impl Cells {
     pub(crate) fn new() -> Self {
-        Self { counts: vec![0; 2 * SIDE], total: 0 }
+        Self { counts: [[0; LANES]; 2 * SIDE], total: 0 }
     }
 
-    /// Counts a distance, taken as signed.
+    /// Counts the distances of latents from a middle, taken as signed.
     #[inline(always)]
-    pub(crate) fn count<L: Latent>(&mut self, distance: L) {
-        // Sign bits spread over all bits: no branch, as signs are as good as random.
-        let left = 0u64.wrapping_sub(u64::from(distance >= L::MID));
-        let length = L::truncate(distance.to_u64() ^ left).to_u64();
-        let shift = (length | 1 << FINE).ilog2() - FINE;
-        #[expect(clippy::cast_possible_truncation, reason = "below SIDE")]
-        let cell = ((u64::from(shift) << FINE) + (length >> shift) + (left & SIDE as u64)) as usize;
-        self.counts[cell.min(2 * SIDE - 1)] += 1;
-        self.total += 1;
+    pub(crate) fn count<L: Latent>(&mut self, latents: &[L], middle: L) {
+        self.total += latents.len();
+        let mut cells = [0u16; BLOCK];
+        for block in latents.chunks(BLOCK) {
+            for (to, &x) in cells.iter_mut().zip(block) {
+                *to = cell(x.sub(middle));
+            }
+            for cells in cells[..block.len()].chunks(LANES) {
+                for (lane, &cell) in cells.iter().enumerate() {
+                    self.counts[usize::from(cell)][lane] += 1;
+                }
+            }
+        }
     }
 
     /// Bits per latent: of the cell and of the place in it.
     pub(crate) fn bits(&self) -> f64 {
-        let total = f64::from(self.total.max(1));
+        #[expect(clippy::cast_precision_loss, reason = "a chunk has 2^24 latents at most")]
+        let total = self.total.max(1) as f64;
         let log_total = log2(total);
         let mut bits = 0.0;
-        for (cell, &count) in self.counts.iter().enumerate() {
-            if count > 0 {
-                let shift = ((cell % SIDE) >> FINE).saturating_sub(1);
-                #[expect(clippy::cast_precision_loss, reason = "below 64")]
-                let place = shift as f64;
-                let count = f64::from(count);
-                bits += count * (log_total - log2(count) + place);
+        // Most cells have none.
+        let groups = (0..).step_by(GROUP).zip(self.counts.chunks(GROUP));
+        for (start, group) in
+            groups.filter(|(_, group)| group.iter().flatten().fold(0, |any, c| any | c) > 0)
+        {
+            for (cell, counts) in (start..).zip(group) {
+                let count: u32 = counts.iter().sum();
+                if count > 0 {
+                    let shift = ((cell % SIDE) >> FINE).saturating_sub(1);
+                    #[expect(clippy::cast_precision_loss, reason = "below 64")]
+                    let place = shift as f64;
+                    let count = f64::from(count);
+                    bits += count * (log_total - log2(count) + place);
+                }
             }
         }
         bits / total
     }
+}
+
+/// The cell of a distance, taken as signed.
+#[inline(always)]
+fn cell<L: Latent>(distance: L) -> u16 {
+    // Sign bits spread over all bits: no branch, as signs are as good as random.
+    let left = 0u64.wrapping_sub(u64::from(distance >= L::MID));
+    let length = L::truncate(distance.to_u64() ^ left).to_u64();
+    let shift = (length | 1 << FINE).ilog2() - FINE;
+    let cell = (u64::from(shift) << FINE) + (length >> shift) + (left & SIDE as u64);
+    #[expect(clippy::cast_possible_truncation, reason = "below twice SIDE")]
+    let cell = cell.min(2 * SIDE as u64 - 1) as u16;
+    cell
 }
 
 /// Bits per latent of the differences of each order from 1, within stripes, by their distances from 0
@@ -78,11 +109,11 @@ pub(crate) fn bits_by_order<L: Latent>(
             || {
                 for stripe in &mut stripes {
                     differences(stripe, L::ZERO);
-                    stripe.iter().for_each(|&x| around_zero.count(x));
+                    around_zero.count(stripe, L::ZERO);
                 }
                 if let Some(typical) = typical(&stripes) {
                     for stripe in &stripes {
-                        stripe.iter().for_each(|&x| around_typical.count(x.sub(typical)));
+                        around_typical.count(stripe, typical);
                     }
                 }
             },
@@ -120,10 +151,10 @@ mod tests {
     #[test]
     fn uniform_latents_take_their_width() {
         let mut cells = Cells::new();
-        (0..1024u32).for_each(|x| cells.count(x));
+        cells.count(&(0..1024u32).collect::<Vec<_>>(), 0);
         assert!((cells.bits() - 10.0).abs() < 0.01, "{}", cells.bits());
         let mut cells = Cells::new();
-        (0..4096u64).for_each(|x| cells.count(x.wrapping_sub(2048)));
+        cells.count(&(0..4096u64).collect::<Vec<_>>(), 2048);
         assert!((cells.bits() - 12.0).abs() < 0.01, "{}", cells.bits());
     }
 

@@ -37,7 +37,12 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
         // Most bases fail at once.
         let is_base = base.is_finite() && base != 0.0;
         if is_base && multiples(look, base, digits) * 5 > look.len() {
-            tried.push(Tried { base, hits: multiples(&values, base, digits) });
+            let hits = multiples(&values, base, digits);
+            tried.push(Tried { base, hits });
+            // None that is smaller fits more.
+            if hits == values.len() {
+                break;
+            }
         }
     }
     tried.retain(|tried| tried.hits * 5 > values.len() * 2);
@@ -46,7 +51,6 @@ pub(crate) fn float_mult_bases<L: Latent>(sample: &[L]) -> (Vec<L>, f64) {
     }
     // A base says nothing where a greater one fits about as many floats. Of the others the greatest is best
     // where all digits behind the point are as many; where digits are as many in all, one between may be.
-    tried.sort_unstable_by(|a, b| b.base.total_cmp(&a.base));
     retain_fitting(&mut tried, 0);
     let values = spread(sample, FLOATS);
     for tried in &mut tried {
@@ -83,12 +87,14 @@ fn retain_fitting(tried: &mut Vec<Tried>, part: usize) {
 
 /// Absolute values of about so many floats, spread over the sample, since what is near to each other is often alike.
 fn spread<L: Latent>(sample: &[L], n: usize) -> Vec<f64> {
-    sample
-        .iter()
-        .step_by((sample.len() / n).max(1) | 1)
-        .map(|x| x.ordered_to_f64().abs())
-        .filter(|v| v.is_normal() && *v < 1e300)
-        .collect()
+    let step = (sample.len() / n).max(1) | 1;
+    let mut values: Vec<f64> =
+        sample.iter().step_by(step).map(|x| x.ordered_to_f64().abs()).collect();
+    let is_of_use = |v: f64| (f64::MIN_POSITIVE..1e300).contains(&v);
+    if !values.iter().fold(true, |all, &v| all & is_of_use(v)) {
+        values.retain(|&v| is_of_use(v));
+    }
+    values
 }
 
 /// A base that many floats are multiples of, and how many.

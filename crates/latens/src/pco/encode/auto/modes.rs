@@ -4,6 +4,8 @@ use crate::number::{Latent, NumberKind, NumberType};
 use crate::pco::binning::sort::sort;
 use crate::pco::config::DeltaSpec;
 use crate::pco::encode::candidate::{Candidate, Rival, Search};
+use crate::pco::encode::distinct;
+use crate::pco::encode::few;
 use crate::pco::encode::plan::{ModeChoice, forced_delta};
 use crate::pco::encode::sample::{self, Sample};
 use crate::pco::layout::chunk_meta::Primary;
@@ -11,6 +13,8 @@ use crate::pco::mode::{decimals, detect, detect_floats, dict};
 
 /// Consecutive deltas are measured for modes that roughly take no more than this times the best.
 const CLOSE: f64 = 1.05;
+/// The same for few numbers at quick levels.
+const QUICK_CLOSE: f64 = 1.01;
 
 /// Bits of mantissas are tried as zeros where they save no less than this part of what multiples save.
 const QUANT_OF_MULT: f64 = 0.8;
@@ -30,6 +34,8 @@ pub(super) struct Weighed<L> {
     pub(super) sample: Sample<L>,
     /// The sample in ascending order.
     pub(super) sorted: Vec<L>,
+    /// Values in it.
+    pub(super) distinct: usize,
     pub(super) candidates: Vec<Candidate<L>>,
     /// The fewest bits of them.
     pub(super) bound: f64,
@@ -94,7 +100,8 @@ impl Search<'_> {
             bound = candidate.as_ref().map_or(bound, |c| bound.min(c.bits).min(c.rough()));
             candidates.extend(candidate);
         }
-        Weighed { sample, sorted, candidates, bound }
+        let distinct = distinct::count(&sorted);
+        Weighed { sample, sorted, distinct, candidates, bound }
     }
 
     /// The best of the candidates, with consecutive deltas where they pay, or with the delta
@@ -106,7 +113,11 @@ impl Search<'_> {
         rivals: &mut Vec<Rival<L>>,
     ) -> Option<Candidate<L>> {
         if self.config.delta == DeltaSpec::Auto {
-            let (within, close) = if self.config.level >= 10 { (1.03, 1.1) } else { (1.01, CLOSE) };
+            let (within, close) = match self.config.level {
+                10.. => (1.03, 1.1),
+                _ if self.config.is_quick() && self.n <= few::MOST => (1.01, QUICK_CLOSE),
+                _ => (1.01, CLOSE),
+            };
             let least = candidates.iter().fold(f64::INFINITY, |a, c| a.min(c.bits).min(c.rough()));
             for candidate in candidates.iter_mut().filter(|c| c.rough() < least * close) {
                 self.consecutive(sample, candidate, within);

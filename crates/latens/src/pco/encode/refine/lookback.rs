@@ -5,11 +5,15 @@ use crate::number::Latent;
 use crate::pco::config::Favor;
 use crate::pco::delta::lookback_search;
 use crate::pco::encode::candidate::{Candidate, Search};
-use crate::pco::encode::distinct::Recurrence;
 use crate::pco::encode::few;
 use crate::pco::encode::plan::ModeChoice;
+use crate::pco::encode::recurrence::Values;
+use crate::pco::encode::rough::Cells;
+use crate::pco::encode::split::PageLatents;
+use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::logarithm::log2;
+use crate::pco::mode::dict;
 
 /// What lookbacks must save: they are slower than consecutive deltas, though not by that much.
 const MUST_SAVE: f64 = 0.025;
@@ -26,6 +30,9 @@ const SHORT: usize = 1 << 14;
 /// Where stretches lie, in eighths: the one that is glanced at for lookbacks, and those that decide with it.
 const MIDDLE: usize = 4;
 const ENDS: [usize; 2] = [1, 7];
+
+/// Bits of a residual from which on a distance says little of values that come again.
+const WIDE: f64 = 12.0;
 
 /// How often each entry of a dictionary comes in all of a chunk. A stretch has fewer values, and by its own
 /// counts it would take fewer bits to say which.
@@ -50,6 +57,44 @@ impl InAll {
         let each = log2(n) - indices.iter().map(of).sum::<f64>() / indices.len() as f64;
         Some(candidate.mode_bits + each * n)
     }
+}
+
+/// Bits to say which of the values of some short lookbacks each is.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn entropy(lookbacks: &[u32]) -> f64 {
+    let mut counts = [0u32; SHORT_GLANCE + 1];
+    lookbacks.iter().for_each(|&lookback| counts[(lookback as usize).min(SHORT_GLANCE)] += 1);
+    let n = lookbacks.len() as f64;
+    let of = |count: f64| count * (log2(n) - log2(count));
+    let taken = counts.iter().filter(|&&count| count > 0);
+    taken.map(|&count| of(f64::from(count))).sum::<f64>() / n.max(1.0)
+}
+
+/// Bits of each of some few residuals by its distance from none, or of those that come again by how often they do.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn about_bits<L: Latent>(residuals: &[L]) -> f64 {
+    const LOG: u32 = SHORT_GLANCE.ilog2() + 2;
+    let mut cells = Cells::new();
+    cells.count(residuals, L::MID);
+    let all = cells.bits();
+    if all < WIDE {
+        return all;
+    }
+    let mut counts = [0u16; 1 << LOG];
+    residuals.iter().for_each(|&x| counts[dict::hash(x, LOG)] += 1);
+    let is_new = |x: &L| counts[dict::hash(*x, LOG)] == 1;
+    let new: Vec<L> = residuals.iter().copied().filter(is_new).collect();
+    if new.len() * 4 > residuals.len() * 3 {
+        return all;
+    }
+    let mut cells = Cells::new();
+    cells.count(&new, L::MID);
+    let n = residuals.len() as f64;
+    let of = |count: f64| if count > 0.0 { count * (log2(n) - log2(count)) } else { 0.0 };
+    let again = counts.iter().filter(|&&count| count > 1);
+    let again: f64 = again.map(|&count| of(f64::from(count)) + f64::from(L::BITS)).sum();
+    let new = new.len() as f64;
+    all.min((again + of(new) + new * cells.bits()) / n)
 }
 
 /// Lookbacks for a chunk of so many latents.
@@ -78,20 +123,26 @@ impl Search<'_> {
         &self,
         all: &[L],
         lengths: &Lengths,
-        recurrence: Recurrence,
+        values: &Values<'_, L>,
         best: &mut Candidate<L>,
     ) {
         let is_known = best.sample.len() == all.len();
         let bits = |length: usize, eighths| {
             let stretch = Stretch::new(all, best, length, eighths)?;
+            let delta = lookback(stretch.sample.latents.len());
+            let pages = Self::pages(&stretch.latents, &stretch.sample, &delta);
+            let is_short = (few::GLANCE..=SHORT_GLANCE).contains(&length.min(all.len()));
+            if self.is_rough(all.len()) && is_short && self.is_hopeless(best, &pages) {
+                return None;
+            }
             let without = if is_known && length >= all.len() {
                 Bits { all: best.bits, secondary: best.secondary_bits() }
             } else {
                 self.as_it_is(best, &stretch)
             };
-            Some((without.all, self.with_lookback(best, &stretch, length, without.secondary)))
+            Some((without.all, self.of_pages(&delta, best, &pages, without.secondary)))
         };
-        let length = self.glance(all, lengths, recurrence, best);
+        let length = self.glance(all, lengths, values, best);
         let Some(glance) = bits(length, MIDDLE) else { return };
         let least = 1.0 - self.lookback_must_save();
         let (promising, near) = match best.delta {
@@ -117,18 +168,39 @@ impl Search<'_> {
         }
     }
 
+    /// Whether few numbers take more with lookbacks than all do now on average, though neither bins nor places of
+    /// lookbacks are paid for.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[inline(never)]
+    fn is_hopeless<L: Latent>(&self, best: &Candidate<L>, pages: &[PageLatents<L>]) -> bool {
+        let Some(secondary) = best.secondary_bits() else { return false };
+        let about = |page: &PageLatents<L>| {
+            let residuals = match &page.primary {
+                Primary::Latents(stored) => about_bits(&stored.latents),
+                Primary::Indices(stored) => about_bits(&stored.latents),
+            };
+            residuals + page.delta.as_ref().map_or(0.0, |lookbacks| entropy(&lookbacks.latents))
+        };
+        let now = (best.bits - best.mode_bits - secondary) / self.n as f64;
+        pages.iter().all(|page| about(page) > now)
+    }
+
     /// How many numbers are glanced at for lookbacks.
     fn glance<L: Latent>(
         &self,
         all: &[L],
         lengths: &Lengths,
-        recurrence: Recurrence,
+        values: &Values<'_, L>,
         best: &Candidate<L>,
     ) -> usize {
         let is_thorough = self.config.favor == Favor::Size || self.config.level >= 10;
-        if !is_thorough && few::is_glanced_at(all, best.bits) {
+        let least = if self.config.is_quick() { few::QUICK_LEAST } else { few::LEAST };
+        if !is_thorough
+            && (least..=few::MOST).contains(&all.len())
+            && few::is_unlikely(all, values.distinct, best.bits)
+        {
             few::GLANCE
-        } else if !is_thorough && self.is_short_glance(recurrence, best) {
+        } else if !is_thorough && self.is_short_glance(values, best) {
             SHORT_GLANCE
         } else {
             lengths.glance
@@ -137,11 +209,11 @@ impl Search<'_> {
 
     /// Whether lookbacks are so unlikely that few numbers are glanced at. Beside linear predictions, longer glances
     /// take little time.
-    fn is_short_glance<L>(&self, recurrence: Recurrence, best: &Candidate<L>) -> bool {
+    fn is_short_glance<L: Latent>(&self, values: &Values<'_, L>, best: &Candidate<L>) -> bool {
         if self.config.is_quick() {
-            !recurrence.is_likely(self.bits_each(best))
+            !values.recurrence().is_likely(self.bits_each(best))
         } else {
-            recurrence.is_rare() && !matches!(best.delta, DeltaPayload::Conv1(_))
+            !matches!(best.delta, DeltaPayload::Conv1(_)) && values.recurrence().is_rare()
         }
     }
 
