@@ -24,6 +24,8 @@ const MOST_HELD: usize = 1 << 22;
 pub(crate) struct Taken<'a> {
     pub(crate) layout: Layout,
     parts: Vec<Source<'a>>,
+    /// Whether its words are text.
+    pub(crate) is_text: bool,
 }
 
 /// Where the bytes of a part are.
@@ -91,7 +93,7 @@ impl<'a> Taken<'a> {
                 Data::Read(_) if at_once => Source::Held(tensor.bytes.whole()?.into_owned()),
                 bytes => Source::Same(bytes),
             };
-            return Ok(Some(Self { layout, parts: vec![part] }));
+            return Ok(Some(Self { layout, parts: vec![part], is_text: false }));
         }
         Self::by_pieces(layout, tensor.bytes, at_once || len <= MOST_KEPT, crew)
     }
@@ -99,7 +101,7 @@ impl<'a> Taken<'a> {
     /// Parts that are in memory.
     pub(crate) fn of_parts(layout: Layout, parts: Vec<Part>) -> Self {
         let parts = parts.into_iter().map(|part| Source::Held(part.into_bytes())).collect();
-        Self { layout, parts }
+        Self { layout, parts, is_text: false }
     }
 
     /// Parts that are in memory if they are few or to be `held`, else split off where they are wanted.
@@ -154,7 +156,8 @@ impl<'a> Taken<'a> {
             Ok(())
         };
         crew.each(count.div_ceil(step), Vec::new, check)?;
-        Ok(same.into_inner().then_some(Self { layout, parts }))
+        let same = same.into_inner();
+        Ok(same.then_some(Self { layout, parts, is_text: false }))
     }
 
     /// What the parts are.
