@@ -47,9 +47,9 @@ impl Tally {
         }
     }
 
-    /// The counts of symbols of [`FEW_BITS`], by sum.
-    pub(super) fn of_few(&mut self) -> Option<&mut [nibbles::Counts; 256]> {
-        self.sums = (0, u8::MAX);
+    /// The counts of symbols of [`FEW_BITS`], by sums from `least` to `most`.
+    pub(super) fn of_few(&mut self, least: u8, most: u8) -> Option<&mut [nibbles::Counts; 256]> {
+        self.sums = (self.sums.0.min(least), self.sums.1.max(most));
         self.counts[0].as_chunks_mut().0.first_chunk_mut()
     }
 

@@ -25,6 +25,14 @@ struct Strip {
     levels: Vec<(u8, u64)>,
 }
 
+impl Strip {
+    /// The least and the largest level.
+    fn range(&self) -> (i32, i32) {
+        let levels = self.levels.iter().map(|of| i32::from(of.0));
+        (levels.clone().min().unwrap_or(0), levels.max().unwrap_or(0))
+    }
+}
+
 /// A matrix cut into strips.
 pub(super) struct Strips(Vec<Strip>);
 
@@ -65,13 +73,17 @@ impl Strips {
         rows: &mut Sorted,
         tally: &mut Tally,
     ) {
-        let (Some(counts), present) = (tally.of_few(), Present::in_use()) else { return };
-        let mut columns = Vec::with_capacity(WIDTH);
+        let (present, mut columns) = (Present::in_use(), Vec::with_capacity(WIDTH));
         for strip in &self.0 {
             if strip.of_its_own {
                 rows.sort(terms, strip.first);
             }
             let symbols = symbols.get(strip.first..).unwrap_or_default();
+            let ends = (rows.groups.first(), rows.groups.last());
+            let (Some(first), Some(last)) = ends else { continue };
+            let (least, most) = strip.range();
+            let (least, most) = (clamp(least + first.0), clamp(most + last.0));
+            let Some(counts) = tally.of_few(least, most) else { return };
             for &(offset, end, begin) in &rows.groups {
                 let starts = rows.sorted.get(begin..end).unwrap_or_default();
                 columns.clear();
