@@ -88,15 +88,17 @@ mod tests {
             let mut cases: Vec<Case> = Vec::new();
             for rows in [0usize, 1, 2, 7, 8, 9, 31, 247, 248, 249, 255, 256, 600] {
                 for (width, sums) in [(64, 1), (64, 7), (63, 3), (1, 1), (40, 9)] {
-                    let cols = width + next() as usize % 40;
+                    let mut below = |n: usize| usize::from(next().to_le_bytes()[7]) % n;
+                    let cols = width + below(40);
                     let symbols = (0..rows * cols).map(|_| next().to_le_bytes()[0] & 15).collect();
                     let mut columns: Vec<Columns> = (0..sums)
                         .map(|_| Columns { mask: 0, sum: next().to_le_bytes()[0] })
                         .collect();
                     for col in 0..width {
-                        columns[next() as usize % sums].mask |= 1 << col;
+                        columns[usize::from(next().to_le_bytes()[7]) % sums].mask |= 1 << col;
                     }
-                    let mut starts: Vec<u32> = (0..rows).map(|r| (r * cols) as u32).collect();
+                    let mut starts: Vec<u32> =
+                        (0..rows).map(|r| u32::try_from(r * cols).unwrap()).collect();
                     starts.reverse();
                     cases.push((symbols, starts, width, columns));
                 }

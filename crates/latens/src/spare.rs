@@ -83,14 +83,26 @@ pub(crate) fn give<T: Send + 'static>(vec: Vec<T>) {
     drop(let_go);
 }
 
+/// As [`stale`]; compiled once.
+#[inline(never)]
+pub(crate) fn stale_bytes(n: usize) -> Vec<u8> {
+    stale(n)
+}
+
+/// As [`give`]; compiled once.
+#[inline(never)]
+pub(crate) fn give_bytes(bytes: Vec<u8>) {
+    give(bytes);
+}
+
 /// Bytes in memory that is kept for [`take`] when they are dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Bytes(Vec<u8>);
 
 impl Bytes {
-    /// So many of any kind, all of which the caller is to write over.
+    /// As [`stale_bytes`].
     pub(crate) fn stale(n: usize) -> Self {
-        Self(stale(n))
+        Self(stale_bytes(n))
     }
 }
 
@@ -116,7 +128,7 @@ impl DerefMut for Bytes {
 
 impl Drop for Bytes {
     fn drop(&mut self) {
-        give(std::mem::take(&mut self.0));
+        give_bytes(std::mem::take(&mut self.0));
     }
 }
 

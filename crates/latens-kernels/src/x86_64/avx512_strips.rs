@@ -120,9 +120,9 @@ fn by_symbol(sum: __m512i) -> __m512i {
 fn transposed() -> __m512i {
     const PLACES: [u8; 64] = {
         let mut places = [0; 64];
-        let mut i = 0;
+        let mut i = 0u8;
         while i < 64 {
-            places[i] = (i % 8 * 8 + i / 8) as u8;
+            places[i as usize] = i % 8 * 8 + i / 8;
             i += 1;
         }
         places

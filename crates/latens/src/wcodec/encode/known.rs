@@ -36,6 +36,7 @@ impl Known {
     }
 
     /// The classes of row `row`, as [`Terms::classes`] finds them.
+    #[inline(never)]
     pub(crate) fn find(&mut self, terms: &Terms<'_>, row: usize, step: usize, out: &mut [u8]) {
         let (mut number, count) = (0, out.len());
         terms.runs(row, terms.base(row), step, count, |run, offset| {

@@ -99,7 +99,8 @@ pub(crate) struct Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let Self { classes, words, read, made, .. } = self;
-        [classes, words, read, made].map(|buffer| spare::give(std::mem::take(buffer)));
+        let buffers = [classes, words, read, made].into_iter();
+        buffers.for_each(|buffer| spare::give_bytes(std::mem::take(buffer)));
     }
 }
 
@@ -115,7 +116,7 @@ impl Scratch {
         let (cols, first) = (symbols.coded_cols().max(1), group * symbols.group_rows);
         let step = if symbols.pairs { 2 } else { 1 };
         if self.classes.is_empty() {
-            self.classes = spare::stale(count);
+            self.classes = spare::stale_bytes(count);
         }
         self.classes.resize(count, 0);
         self.sums.forget();
@@ -146,7 +147,7 @@ impl Scratch {
             by = Classes::PerSymbol(&self.classes);
         }
         if self.words.is_empty() {
-            self.words = spare::stale(rans::most_bytes(data.len()));
+            self.words = spare::stale_bytes(rans::most_bytes(data.len()));
         }
         rans::encode(data, by, tables, &mut self.words, out)
     }

@@ -133,6 +133,7 @@ impl Sorted {
     }
 
     /// Sorts the rows, by the blocks of column `col`.
+    #[inline(never)]
     fn sort(&mut self, terms: &Terms<'_>, col: usize) {
         let Self { rows, places, offsets, sorted, groups } = self;
         offsets.clear();
