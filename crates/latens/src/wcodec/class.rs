@@ -28,7 +28,7 @@ impl Terms<'_> {
         self.rule.bias + self.rule.rows.get(row).copied().map_or(0, i32::from)
     }
 
-    pub(crate) fn has_narrow(&self) -> bool {
+    fn has_narrow(&self) -> bool {
         self.levels.iter().any(|blocks| blocks.block_cols < NARROW)
     }
 
@@ -46,7 +46,7 @@ impl Terms<'_> {
     }
 
     /// Runs of coded symbols of row `row` with the same blocks, and `base` less the blocks' levels.
-    pub(crate) fn runs(
+    fn runs(
         &self,
         row: usize,
         base: i32,
@@ -178,7 +178,7 @@ pub(crate) fn clamp(sum: i32) -> u8 {
 }
 
 /// `clamp` of each of `cols` and `offset`.
-pub(crate) fn shifted(cols: &[u8], offset: i32, out: &mut [u8]) {
+fn shifted(cols: &[u8], offset: i32, out: &mut [u8]) {
     let by = clamp(offset.saturating_abs());
     if offset >= 0 {
         out.iter_mut().zip(cols).for_each(|(out, col)| *out = col.saturating_add(by));

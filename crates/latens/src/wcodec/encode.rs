@@ -11,7 +11,6 @@ pub(crate) mod cost;
 pub(crate) mod family;
 pub(crate) mod fit;
 pub(crate) mod float_bytes;
-pub(crate) mod known;
 pub(crate) mod levels;
 pub(crate) mod linear;
 pub(crate) mod matrix;

@@ -7,7 +7,6 @@ use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
-use crate::wcodec::encode::known::Known;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::prediction::COLUMN;
@@ -88,7 +87,6 @@ impl Direct<'_> {
 pub(crate) struct Scratch {
     pub(crate) classes: Vec<u8>,
     sums: RowSums,
-    known: Known,
     words: Vec<u8>,
     /// Symbols as they were read.
     pub(crate) read: Vec<u8>,
@@ -120,12 +118,6 @@ impl Scratch {
         }
         self.classes.resize(count, 0);
         self.sums.forget();
-        if let Some(known) = self.known.of(terms, cols) {
-            for (r, row) in self.classes.chunks_mut(cols).enumerate() {
-                known.find(terms, first + r, step, row);
-            }
-            return;
-        }
         for (r, row) in self.classes.chunks_mut(cols).enumerate() {
             terms.classes(first + r, step, &mut self.sums, row);
         }

@@ -26,12 +26,10 @@ impl Memory {
     }
 
     /// The least number of low bits now.
-    #[inline(always)]
     pub(crate) fn k(self) -> u32 {
         (u32::BITS - (self.0 >> 3).leading_zeros()).min(MOST)
     }
 
-    #[inline(always)]
     fn take_in(&mut self, u: u64) {
         let u = u32::try_from(u.min(1 << 20)).unwrap_or(1 << 20);
         self.0 = self.0 - (self.0 >> 2) + u;
@@ -59,7 +57,6 @@ impl Memory {
     }
 
     /// Bits that [`Memory::write_signed`] takes.
-    #[inline(always)]
     pub(crate) fn cost_signed(&mut self, value: i32) -> u32 {
         let bits = self.bits_of_signed(value);
         self.take_in(zigzag::encode(i64::from(value)));
@@ -67,7 +64,6 @@ impl Memory {
     }
 
     /// The same, and nothing is remembered.
-    #[inline(always)]
     pub(crate) fn bits_of_signed(self, value: i32) -> u32 {
         let (u, k) = (zigzag::encode(i64::from(value)), self.k());
         2 * (u + (1 << k)).ilog2() - k + 1

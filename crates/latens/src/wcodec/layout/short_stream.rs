@@ -13,7 +13,6 @@ use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::golomb::{self, Memory};
-use latens_kernels::dispatch::{Present, Work};
 
 /// The value from which the others differ least: a median.
 pub(crate) fn base(values: &[u8]) -> u8 {
@@ -43,24 +42,10 @@ pub(crate) fn write(values: &[u8], out: &mut Vec<u8>) {
 
 /// Bytes that [`write`] appends.
 pub(crate) fn cost(values: &[u8]) -> usize {
-    let bits = Present::in_use().run(Cost { values, base: base(values) });
+    let (base, mut memory) = (i32::from(base(values)), Memory::new());
+    let bits: u64 =
+        values.iter().map(|&v| u64::from(memory.cost_signed(i32::from(v) - base))).sum();
     usize::try_from(bits / 8).unwrap_or(usize::MAX - 4) + 4
-}
-
-/// Bits of values by the Golomb code.
-struct Cost<'a> {
-    values: &'a [u8],
-    base: u8,
-}
-
-impl Work for Cost<'_> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run(self) -> u64 {
-        let (base, mut memory) = (i32::from(self.base), Memory::new());
-        self.values.iter().map(|&v| u64::from(memory.cost_signed(i32::from(v) - base))).sum()
-    }
 }
 
 /// About the bits that each value takes among `values`.

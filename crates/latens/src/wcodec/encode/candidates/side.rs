@@ -4,7 +4,6 @@ use crate::wcodec::encode::levels::to_bytes;
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::golomb::Memory;
 use crate::wcodec::layout::short_stream;
-use latens_kernels::dispatch::{Present, Work};
 
 /// Steps by which levels of rows are moved at most, as they take fewer bits then.
 const MOST_STEPS: i32 = 3;
@@ -75,40 +74,20 @@ pub(super) fn side_bits_of(rule: &ClassRule, levels: usize) -> f64 {
 /// symbols take more: `loss` times the square of how far off a level is.
 pub(crate) fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
     let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
-    let base = short_stream::base(bytes);
-    Present::in_use().run(RoundByCost { bytes, levels, loss, least, base });
-}
-
-/// See [`round_by_cost`].
-struct RoundByCost<'a> {
-    bytes: &'a mut [u8],
-    levels: &'a [f32],
-    loss: f64,
-    least: f32,
-    base: u8,
-}
-
-impl Work for RoundByCost<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { bytes, levels, loss, least, base } = self;
-        let mut memory = Memory::new();
-        for (byte, &level) in bytes.iter_mut().zip(levels) {
-            let (exact, away) = (f64::from(level - least), i32::from(*byte) - i32::from(base));
-            // No step is left out: a look at which of them may be cheaper takes longer than all of them.
-            let (mut fewest, mut best) = (f64::INFINITY, away);
-            for steps in 0..=MOST_STEPS {
-                let to = away - away.signum() * steps.min(away.abs());
-                let off = f64::from(i32::from(base) + to) - exact;
-                let bits = f64::from(memory.bits_of_signed(to)) + loss * off * off;
-                let is_better = bits < fewest;
-                fewest = if is_better { bits } else { fewest };
-                best = if is_better { to } else { best };
-            }
-            *byte = u8::try_from(i32::from(base) + best).unwrap_or(base);
-            memory.cost_signed(best);
+    let (base, mut memory) = (short_stream::base(bytes), Memory::new());
+    for (byte, &level) in bytes.iter_mut().zip(levels) {
+        let (exact, away) = (f64::from(level - least), i32::from(*byte) - i32::from(base));
+        // No step is left out: a look at which of them may be cheaper takes longer than all of them.
+        let (mut fewest, mut best) = (f64::INFINITY, away);
+        for steps in 0..=MOST_STEPS {
+            let to = away - away.signum() * steps.min(away.abs());
+            let off = f64::from(i32::from(base) + to) - exact;
+            let bits = f64::from(memory.bits_of_signed(to)) + loss * off * off;
+            let is_better = bits < fewest;
+            fewest = if is_better { bits } else { fewest };
+            best = if is_better { to } else { best };
         }
+        *byte = u8::try_from(i32::from(base) + best).unwrap_or(base);
+        memory.cost_signed(best);
     }
 }
