@@ -18,6 +18,7 @@ pub mod products;
 pub mod ranges;
 pub mod rans;
 pub mod sizes;
+pub mod strips;
 pub mod sums;
 pub mod tans;
 pub mod taps;
@@ -100,6 +101,8 @@ mod x86_64 {
     pub(crate) mod avx512_rans;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_rans_encode;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_strips;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_sums;
     #[cfg(target_arch = "x86_64")]

@@ -5,6 +5,7 @@
 //! gets to see are kept, and [`MOST`] bytes of them in all.
 
 use std::any::Any;
+use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
 /// Bytes of the shortest vectors that are kept: shorter ones allocators keep as well.
@@ -80,6 +81,55 @@ pub(crate) fn give<T: Send + 'static>(vec: Vec<T>) {
         kept.push(Kept { bytes, vec: Box::new(vec) });
     }
     drop(let_go);
+}
+
+/// As [`stale`]; compiled once.
+#[inline(never)]
+pub(crate) fn stale_bytes(n: usize) -> Vec<u8> {
+    stale(n)
+}
+
+/// As [`give`]; compiled once.
+#[inline(never)]
+pub(crate) fn give_bytes(bytes: Vec<u8>) {
+    give(bytes);
+}
+
+/// Bytes in memory that is kept for [`take`] when they are dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Bytes(Vec<u8>);
+
+impl Bytes {
+    /// As [`stale_bytes`].
+    pub(crate) fn stale(n: usize) -> Self {
+        Self(stale_bytes(n))
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl DerefMut for Bytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        give_bytes(std::mem::take(&mut self.0));
+    }
 }
 
 /// The shortest that is long enough and not too long.

@@ -4,7 +4,7 @@
 //! wcodec → pco → ans → bits → latens-kernels
 //!     delta_binary_packed → bits
 //!             all of them → number → limits, watch, threads → error
-//!                     pco → spare
+//!             wcodec, pco → spare
 //! ```
 //! A module may use what lies below it, not what lies beside or above it.
 
@@ -26,7 +26,13 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("ans", &["bits", "kernels", "number", "limits", "error"]),
     ("pco", &["ans", "bits", "kernels", "number", "limits", "watch", "threads", "spare", "error"]),
     ("delta_binary_packed", &["bits", "kernels", "number", "limits", "watch", "threads", "error"]),
-    ("wcodec", &["pco", "ans", "bits", "kernels", "number", "limits", "watch", "threads", "error"]),
+    (
+        "wcodec",
+        &[
+            "pco", "ans", "bits", "kernels", "number", "limits", "watch", "threads", "spare",
+            "error",
+        ],
+    ),
 ];
 
 /// Inside of a format: structures, modes and deltas do not know the directions built on them.

@@ -24,7 +24,7 @@ use writer::Writer;
 pub use tables::EncodeTables;
 
 /// Bytes below the words that a kernel may write to.
-const SLACK: usize = 16;
+pub const SLACK: usize = 16;
 
 /// A stream that was encoded.
 #[derive(Debug)]

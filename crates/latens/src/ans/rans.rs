@@ -8,6 +8,7 @@
 
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
+use latens_kernels::rans::encode::SLACK;
 
 /// States that share a stream.
 pub(crate) const LANES: usize = 32;
@@ -19,6 +20,11 @@ pub(crate) const MAX_TABLE_BITS: u32 = 14;
 
 pub(crate) use latens_kernels::rans::Classes;
 pub(crate) use latens_kernels::rans::encode::EncodeTables;
+
+/// Bytes of the words of so many symbols at most, and what kernels want beside.
+pub(crate) fn most_bytes(symbols: usize) -> usize {
+    2 * symbols + SLACK
+}
 
 /// Encodes symbols that all have a frequency above 0 in the table of their class, and appends the
 /// states that a reader begins with, and the words, to `out`. `scratch` is worth keeping.

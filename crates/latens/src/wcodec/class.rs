@@ -24,7 +24,7 @@ const NARROW: usize = 8;
 
 impl Terms<'_> {
     /// The part of the sums that all symbols of row `row` share.
-    fn base(&self, row: usize) -> i32 {
+    pub(crate) fn base(&self, row: usize) -> i32 {
         self.rule.bias + self.rule.rows.get(row).copied().map_or(0, i32::from)
     }
 
@@ -173,7 +173,7 @@ fn coded(col: usize, step: usize) -> usize {
 
 /// Where a sum stands in a map.
 #[expect(clippy::cast_sign_loss, reason = "clamped")]
-fn clamp(sum: i32) -> u8 {
+pub(crate) fn clamp(sum: i32) -> u8 {
     sum.clamp(0, 255) as u8
 }
 

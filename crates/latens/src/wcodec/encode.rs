@@ -10,6 +10,7 @@ pub(crate) mod columns;
 pub(crate) mod cost;
 pub(crate) mod family;
 pub(crate) mod fit;
+pub(crate) mod float_bytes;
 pub(crate) mod levels;
 pub(crate) mod linear;
 pub(crate) mod matrix;

@@ -93,6 +93,7 @@ impl Blocks {
     /// Where the values of a row begin.
     pub(crate) fn row(&self, row: usize) -> usize {
         let block_row = match &self.row_map {
+            None if self.block_rows == 1 => row,
             None => row / self.block_rows,
             Some(map) => map.get(row).and_then(|&r| usize::try_from(r).ok()).unwrap_or(usize::MAX),
         };

@@ -1,6 +1,7 @@
 //! The bytes of a tensor, and of those that say something of it.
 
 use crate::error::{Error, Result};
+use crate::spare;
 use crate::watch::Watch;
 use crate::wcodec::base::bytes as read;
 use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, scale_block};
@@ -19,7 +20,8 @@ use std::ops::Range;
 /// The bytes of a tensor: in memory where they are there already or few, else read when they are
 /// needed.
 pub(super) enum TensorBytes<'c> {
-    Held(Cow<'c, [u8]>),
+    Held(&'c [u8]),
+    Copied(spare::Bytes),
     Read { checkpoint: &'c Checkpoint, number: usize, len: usize, watch: &'c Watch },
 }
 
@@ -32,8 +34,13 @@ impl<'c> TensorBytes<'c> {
         let len = checkpoint.tensors.get(number).map_or(0, |t| t.len);
         let len =
             usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
-        if len <= MOST_READ || checkpoint.held(number).is_some() {
-            return Ok(Self::Held(read(checkpoint, number)?));
+        if let Some(bytes) = checkpoint.held(number) {
+            return Ok(Self::Held(bytes));
+        }
+        if len <= MOST_READ {
+            let mut bytes = spare::Bytes::stale(len);
+            checkpoint.read_tensor(number, 0, &mut bytes)?;
+            return Ok(Self::Copied(bytes));
         }
         Ok(Self::Read { checkpoint, number, len, watch })
     }
@@ -41,6 +48,7 @@ impl<'c> TensorBytes<'c> {
     pub(super) fn data(&self) -> Data<'_> {
         match self {
             Self::Held(bytes) => Data::Held(bytes),
+            Self::Copied(bytes) => Data::Held(bytes),
             Self::Read { .. } => Data::Read(self),
         }
     }
@@ -50,6 +58,7 @@ impl Stretches for TensorBytes<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Held(bytes) => bytes.len(),
+            Self::Copied(bytes) => bytes.len(),
             Self::Read { len, .. } => *len,
         }
     }
@@ -58,6 +67,7 @@ impl Stretches for TensorBytes<'_> {
         out.resize(range.len(), 0);
         match self {
             Self::Held(bytes) => out.copy_from_slice(&bytes[range]),
+            Self::Copied(bytes) => out.copy_from_slice(&bytes[range]),
             Self::Read { checkpoint, number, watch, .. } => {
                 watch.ask()?;
                 checkpoint.read_tensor(*number, range.start as u64, out)?;

@@ -8,7 +8,7 @@ use crate::wcodec::crew::Crew;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::Scratch;
 use crate::wcodec::encode::taken::Taken;
-use crate::wcodec::encode::tensor::{Input, PlannedTensor, model};
+use crate::wcodec::encode::tensor::{Input, PlannedTensor};
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
@@ -42,8 +42,7 @@ pub(crate) fn encode(
     let model = |i: usize, crew: Crew<'_>| {
         let Some(input) = inputs.get(i) else { return beside().map(|()| Vec::new()) };
         let views = input.taken(&alone, crew)?;
-        let views = taken[i].get_or_init(|| views).iter();
-        views.map(|taken| model(taken, &input.family, &alone, crew)).collect()
+        input.model(taken[i].get_or_init(|| views), &alone, crew)
     };
     let modelled = threads::heaviest_first(&weights, threads, |i, crew| match inputs.get(i) {
         Some(input) => input.place(model(i, crew)),

@@ -13,7 +13,11 @@ const WEIGHED: std::ops::Range<usize> = 1 << 11..1 << 18;
 /// Of more only the first ones count.
 const MOST: usize = 1 << 13;
 /// Levels from which on all is tried.
-const SLOW: u32 = 9;
+pub(crate) const SLOW: u32 = 9;
+/// Of so many bytes of text one is no printable character of ASCII, at most.
+const OTHERS: usize = 16;
+/// Bytes of a word of text.
+const OF_TEXT: u8 = 4;
 
 /// The views of such bytes.
 pub(crate) fn views_of_blob() -> Vec<View> {
@@ -21,9 +25,23 @@ pub(crate) fn views_of_blob() -> Vec<View> {
     vec![View::Raw, words(2), words(4), words(8)]
 }
 
-/// Leaves out the widths of words that are worse by a twentieth, and more, than the best one, as they are.
+/// Whether bytes are text, as far as that is of use: headers of safetensors are.
+pub(crate) fn is_text(bytes: Data<'_>, level: u32) -> bool {
+    let Some(bytes) = bytes.held().filter(|b| WEIGHED.contains(&b.len()) && level < SLOW) else {
+        return false;
+    };
+    let others = bytes.iter().filter(|byte| !(b' '..=b'~').contains(byte)).count();
+    others * OTHERS <= bytes.len()
+}
+
+/// Leaves out the widths of words that are worse by a twentieth, and more, than the best one, as they are. Of text it is
+/// known which is best.
 pub(crate) fn likeliest(views: &mut Vec<View>, bytes: Data<'_>, level: u32) -> Result<()> {
     if !WEIGHED.contains(&bytes.len()) || level >= SLOW {
+        return Ok(());
+    }
+    if is_text(bytes, level) {
+        views.retain(|view| !matches!(view, View::Words { width, .. } if *width != OF_TEXT));
         return Ok(());
     }
     let (mut buffer, mut sizes) = (Vec::new(), Vec::with_capacity(views.len()));

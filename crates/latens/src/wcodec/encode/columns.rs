@@ -160,17 +160,22 @@ fn mode(histogram: &Histogram) -> u8 {
     (0u8..=255).zip(histogram).max_by_key(|(s, n)| (**n, 255 - *s)).map_or(0, |(s, _)| s)
 }
 
+/// Rows of which a sum is no larger than 16 bits hold: distances are at most 128.
+const ROWS_OF_SUMS: usize = 255;
+
 /// The sums of the distances from `mode`, around the circle, by column, of one row in so many.
 fn sums(matrix: Matrix<'_>, mode: u8, every: usize) -> Result<Vec<i64>> {
     let present = Present::in_use();
-    let make = || (vec![0i64; matrix.cols], vec![0i32; matrix.cols]);
+    let make = || (vec![0i64; matrix.cols], vec![0i16; matrix.cols]);
     let all = matrix.windows(every, make, |(sums, partial), window| {
-        // A window has too few symbols for a sum to be too large.
-        partial.fill(0);
-        for (_, row) in window.each() {
-            present.run(AddRow { row, mode, bits: matrix.bits, sums: partial });
+        let mut rows = window.each().map(|(_, row)| row).peekable();
+        while rows.peek().is_some() {
+            partial.fill(0);
+            for row in rows.by_ref().take(ROWS_OF_SUMS) {
+                present.run(AddRow { row, mode, bits: matrix.bits, sums: partial });
+            }
+            sums.iter_mut().zip(&*partial).for_each(|(sum, p)| *sum += i64::from(*p));
         }
-        sums.iter_mut().zip(partial).for_each(|(sum, p)| *sum += i64::from(*p));
         Ok(())
     })?;
     let mut sums = vec![0; matrix.cols];
@@ -185,7 +190,7 @@ struct AddRow<'a> {
     row: &'a [u8],
     mode: u8,
     bits: u32,
-    sums: &'a mut [i32],
+    sums: &'a mut [i16],
 }
 
 impl Work for AddRow<'_> {
@@ -193,9 +198,9 @@ impl Work for AddRow<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let (mode, shift) = (i32::from(self.mode), 32 - self.bits);
+        let (mode, shift) = (i16::from(self.mode), i16::BITS - self.bits);
         for (sum, &s) in self.sums.iter_mut().zip(self.row) {
-            *sum += (i32::from(s) - mode) << shift >> shift;
+            *sum += (i16::from(s) - mode) << shift >> shift;
         }
     }
 }

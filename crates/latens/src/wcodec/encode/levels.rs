@@ -50,6 +50,9 @@ fn octaves(n: i32) -> f32 {
 /// Blocks of fewer columns than this are taken symbol by symbol.
 const NARROW: usize = 16;
 
+/// Levels that far from the typical one are looked up.
+const NEAR: i32 = 64;
+
 /// Sources of levels, and of a zero point.
 const MOST_OF_BLOCKS: usize = MAX_SOURCES + 1;
 
@@ -77,6 +80,8 @@ pub(crate) struct Fit<'g> {
     gauge: &'g Gauge,
     /// By level of a block, from the typical one on: what a distance is multiplied by, within an octave.
     octave: Vec<f32>,
+    /// The same by levels that are near to the typical one.
+    near: Vec<f32>,
     /// What blocks say of the row at hand, where they are not narrow.
     runs: Vec<Run>,
     /// By column of the row at hand, where blocks are narrow.
@@ -102,7 +107,8 @@ impl<'g> Fit<'g> {
         let octave = (0..1u8 << gauge.fraction).map(|l| (f32::from(l) / steps).exp2()).collect();
         let cols = gauge.cols;
         let centre = gauge.centres.first().copied().unwrap_or(0);
-        Self {
+        let mut fit = Self {
+            near: Vec::new(),
             runs: vec![Run { end: cols, centre, factor: 1.0 }],
             octave,
             centres: vec![centre; cols],
@@ -111,7 +117,11 @@ impl<'g> Fit<'g> {
             sizes: vec![0.0; cols],
             seen: Seen::default(),
             gauge,
+        };
+        if let Some(typical) = gauge.blocks {
+            fit.near = (-NEAR..NEAR).map(|above| fit.factor(typical + above)).collect();
         }
+        fit
     }
 
     /// What the rows of a window say, with the sources of their blocks.
@@ -156,6 +166,10 @@ impl<'g> Fit<'g> {
     /// What distances are multiplied by in blocks of a level.
     fn factor(&self, level: i32) -> f32 {
         let above = level - self.gauge.blocks.unwrap_or(0);
+        let near = usize::try_from(above + NEAR).ok().and_then(|at| self.near.get(at));
+        if let Some(&near) = near {
+            return near;
+        }
         let within = above & ((1 << self.gauge.fraction) - 1);
         let within = usize::try_from(within).ok().and_then(|l| self.octave.get(l)).copied();
         within.unwrap_or(1.0) * octaves(above >> self.gauge.fraction)
@@ -175,10 +189,10 @@ impl<'g> Fit<'g> {
             // Most weights have scales and nothing else.
             let values = blocks.values.get(from[0]..).unwrap_or_default();
             let (centre, mut end) = (self.centre(0), 0usize);
-            for &value in values.iter().take(blocks.stride) {
+            runs.extend(values.iter().take(blocks.stride).map(|&value| {
                 end = end.saturating_add(blocks.block_cols);
-                runs.push(Run { end: end.min(cols), centre, factor: self.factor(value.into()) });
-            }
+                Run { end: end.min(cols), centre, factor: self.factor(value.into()) }
+            }));
             col = end.min(cols);
         }
         while col < cols {

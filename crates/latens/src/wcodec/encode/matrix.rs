@@ -44,6 +44,13 @@ impl<'w> Window<'w> {
         let rows = self.symbols.chunks(self.cols.max(1)).step_by(self.step);
         rows.enumerate().map(move |(i, row)| (first + i * every, row))
     }
+
+    /// The numbers of the rows that count, and where they begin in all symbols, which come with them.
+    pub(crate) fn starts(&self) -> (&'w [u8], impl Iterator<Item = (usize, usize)> + use<'w>) {
+        let (first, every, apart) = (self.rows.start, self.every, self.step * self.cols.max(1));
+        let starts = (0..self.symbols.len()).step_by(apart.max(1)).enumerate();
+        (self.symbols, starts.map(move |(i, start)| (first + i * every, start)))
+    }
 }
 
 impl Matrix<'_> {

@@ -2,6 +2,7 @@
 
 use crate::ans::rans::{self, Classes, EncodeTables};
 use crate::error::{Error, Result};
+use crate::spare;
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
@@ -93,6 +94,14 @@ pub(crate) struct Scratch {
     made: Vec<u8>,
 }
 
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let Self { classes, words, read, made, .. } = self;
+        let buffers = [classes, words, read, made].into_iter();
+        buffers.for_each(|buffer| spare::give_bytes(std::mem::take(buffer)));
+    }
+}
+
 impl Scratch {
     /// Finds the classes of the coded symbols of a group.
     pub(crate) fn find(
@@ -104,6 +113,9 @@ impl Scratch {
     ) {
         let (cols, first) = (symbols.coded_cols().max(1), group * symbols.group_rows);
         let step = if symbols.pairs { 2 } else { 1 };
+        if self.classes.is_empty() {
+            self.classes = spare::stale_bytes(count);
+        }
         self.classes.resize(count, 0);
         self.sums.forget();
         for (r, row) in self.classes.chunks_mut(cols).enumerate() {
@@ -125,6 +137,9 @@ impl Scratch {
         if let Some(terms) = terms {
             self.find(symbols, terms, group, data.len());
             by = Classes::PerSymbol(&self.classes);
+        }
+        if self.words.is_empty() {
+            self.words = spare::stale_bytes(rans::most_bytes(data.len()));
         }
         rans::encode(data, by, tables, &mut self.words, out)
     }

@@ -1,6 +1,7 @@
 //! Tensors taken apart: small ones at once, others a stretch at a time.
 
 use crate::error::{Error, Result};
+use crate::spare;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::encode::part::MOST_KEPT;
@@ -24,13 +25,15 @@ const MOST_HELD: usize = 1 << 22;
 pub(crate) struct Taken<'a> {
     pub(crate) layout: Layout,
     parts: Vec<Source<'a>>,
+    /// Whether its words are text.
+    pub(crate) is_text: bool,
 }
 
 /// Where the bytes of a part are.
 enum Source<'a> {
     /// They are those of the tensor.
     Same(Data<'a>),
-    Held(Vec<u8>),
+    Held(spare::Bytes),
     Split(SplitPart<'a>),
 }
 
@@ -88,18 +91,19 @@ impl<'a> Taken<'a> {
         };
         if layout.is_same() {
             let part = match tensor.bytes {
-                Data::Read(_) if at_once => Source::Held(tensor.bytes.whole()?.into_owned()),
+                Data::Read(_) if at_once => Source::Held(tensor.bytes.whole()?.into_owned().into()),
                 bytes => Source::Same(bytes),
             };
-            return Ok(Some(Self { layout, parts: vec![part] }));
+            return Ok(Some(Self { layout, parts: vec![part], is_text: false }));
         }
         Self::by_pieces(layout, tensor.bytes, at_once || len <= MOST_KEPT, crew)
     }
 
     /// Parts that are in memory.
     pub(crate) fn of_parts(layout: Layout, parts: Vec<Part>) -> Self {
-        let parts = parts.into_iter().map(|part| Source::Held(part.into_bytes())).collect();
-        Self { layout, parts }
+        let parts = parts.into_iter().map(|part| Source::Held(part.into_bytes().into()));
+        let parts = parts.collect();
+        Self { layout, parts, is_text: false }
     }
 
     /// Parts that are in memory if they are few or to be `held`, else split off where they are wanted.
@@ -121,7 +125,7 @@ impl<'a> Taken<'a> {
         for (index, (part, &own)) in of.iter().zip(&own).enumerate() {
             let beside = matches!(layout.view, View::Blocks(_)) && part.role != Role::Weights;
             parts.push(if held || beside && own * count <= MOST_HELD {
-                Source::Held(vec![0; own * count])
+                Source::Held(spare::Bytes::stale(own * count))
             } else {
                 Source::Split(SplitPart {
                     tensor,
@@ -139,9 +143,27 @@ impl<'a> Taken<'a> {
         });
         let room: Vec<Vec<_>> = room.collect();
         let same = AtomicBool::new(true);
-        let check = |buffer: &mut Vec<u8>, i: usize| {
+        let make = || (Vec::new(), Vec::new(), Vec::new());
+        let check = |own_of: &mut (Vec<u8>, Vec<u8>, Vec<u8>), i: usize| {
+            let (buffer, symbols, packed) = own_of;
             let range = i * step * whole..count.min((i + 1) * step) * whole;
-            let bytes = tensor.get(range, buffer)?;
+            let (n, bytes) = (range.len() / whole, tensor.get(range, buffer)?);
+            if let (View::Packed(_), [room], [own]) = (layout.view, &room[..], &own[..]) {
+                // One part, in memory that is there.
+                let mut room =
+                    room.get(i).map(|r| r.lock().unwrap_or_else(PoisonError::into_inner));
+                let symbols: &mut [u8] = match &mut room {
+                    Some(room) => room,
+                    None => {
+                        symbols.resize(n * own, 0);
+                        symbols
+                    }
+                };
+                if !pieces.packs_back(bytes, symbols, packed) {
+                    same.store(false, Ordering::Relaxed);
+                }
+                return Ok(());
+            }
             let split = pieces.split(bytes).filter(|_| same.load(Ordering::Relaxed));
             for (room, split) in room.iter().zip(split.iter().flatten()) {
                 let Some(room) = room.get(i) else { continue };
@@ -153,8 +175,9 @@ impl<'a> Taken<'a> {
             }
             Ok(())
         };
-        crew.each(count.div_ceil(step), Vec::new, check)?;
-        Ok(same.into_inner().then_some(Self { layout, parts }))
+        crew.each(count.div_ceil(step), make, check)?;
+        let same = same.into_inner();
+        Ok(same.then_some(Self { layout, parts, is_text: false }))
     }
 
     /// What the parts are.

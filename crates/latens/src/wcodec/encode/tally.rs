@@ -3,6 +3,7 @@
 mod counts;
 mod places;
 mod seen;
+mod strips;
 
 use crate::error::Result;
 use crate::wcodec::class::RowSums;
@@ -15,6 +16,7 @@ use crate::wcodec::layout::class_rule::ClassRule;
 use counts::Tally;
 use seen::seen;
 use std::sync::{Mutex, PoisonError};
+use strips::Strips;
 
 pub(crate) use seen::occurring;
 
@@ -82,8 +84,10 @@ fn but(
 ) -> Result<Sums> {
     // No row 0 is left out by that.
     let is_left_out = |row: usize| left_out < usize::MAX && row.is_multiple_of(left_out);
+    let strips = Strips::of(matrix, rule);
     let make = || Counting {
         tallies: tallies.take(),
+        sorted: strips::Sorted::default(),
         used: 1,
         seen: 0,
         near: Near::default(),
@@ -91,8 +95,18 @@ fn but(
         bands: vec![0; matrix.cols],
     };
     let counted = matrix.windows(every, make, |own, window| {
-        let Counting { tallies, used, seen, near, sums, bands } = own;
+        let Counting { tallies, sorted, used, seen, near, sums, bands } = own;
         let terms = sources.near(window.rows.clone(), near)?.terms(rule);
+        if let Some(strips) = &strips {
+            if tallies.is_empty() {
+                tallies.push(Tally::new(matrix.bits));
+            }
+            let (symbols, rows) = window.starts();
+            sorted.take_in(&terms, rows.filter(|(r, _)| !is_left_out(*r)));
+            *seen += sorted.len() * matrix.cols;
+            strips.count(&terms, symbols, sorted, &mut tallies[0]);
+            return Ok(());
+        }
         let by_runs = matrix.bits <= FEW_BITS && terms.by_runs();
         let mut scratch = RowSums::default();
         for (r, row) in window.each().filter(|(r, _)| !is_left_out(*r)) {
@@ -134,6 +148,8 @@ fn but(
 /// What a thread has that counts.
 struct Counting {
     tallies: Vec<Tally>,
+    /// Rows, where strips of columns are counted.
+    sorted: strips::Sorted,
     /// How many bands there are at least.
     used: usize,
     /// Symbols counted.

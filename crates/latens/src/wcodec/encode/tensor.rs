@@ -2,6 +2,7 @@
 //! but the tensor and its family; then tables, which tensors share in the order of the file.
 
 use crate::error::Result;
+use crate::pco;
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
@@ -9,6 +10,7 @@ use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::blob;
 use crate::wcodec::encode::family::{Family, hints};
+use crate::wcodec::encode::float_bytes::may_take_less;
 use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way, take_less};
 use crate::wcodec::encode::plane::ModelledPlane;
 use crate::wcodec::encode::repeats;
@@ -18,6 +20,7 @@ use crate::wcodec::encode::words;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::plane::Role;
 use crate::wcodec::view::{Form, PartLayout, View};
+use std::ops::Range;
 
 /// Bytes of a descriptor without parts.
 const HEAD: usize = 9;
@@ -128,8 +131,28 @@ impl<'a> Input<'a> {
         views.extend(words);
         // Predictors and planes of bits look at all of a tensor.
         let at_once = config.level > 10 || config.tools.is_some() || family.reference.is_some();
+        let is_text = self.name.is_none() && blob::is_text(tensor.bytes, config.level);
         let taken = views.iter().map(|&view| Taken::new(&tensor, view, at_once, crew).transpose());
-        taken.flatten().collect()
+        let mut taken: Vec<Taken<'_>> = taken.flatten().collect::<Result<_>>()?;
+        taken.iter_mut().for_each(|taken| taken.is_text = is_text);
+        Ok(taken)
+    }
+
+    /// Chooses all but tables for the tensor under each view that may be best.
+    pub(crate) fn model<'m>(
+        &'m self,
+        taken: &'m [Taken<'m>],
+        config: &Config,
+        crew: Crew<'_>,
+    ) -> Result<Vec<ModelledTensor<'m>>> {
+        let mut modelled: Vec<ModelledTensor<'m>> = Vec::new();
+        for taken in taken {
+            let words = modelled.first().and_then(ModelledTensor::bytes);
+            if words.is_none_or(|words| may_take_less(taken, words, config)) {
+                modelled.push(model(taken, &self.family, config, crew)?);
+            }
+        }
+        Ok(modelled)
     }
 
     /// Settles how the tensor is encoded, `modelled` under each view.
@@ -244,7 +267,11 @@ fn model_part<'a>(
         Form::Words { width, float, .. } => {
             let width_bytes = usize::from(width.max(1));
             let shape = PartShape::Words { width, float, count: data.len() / width_bytes };
-            let way = words_by_pco(data, &shape, float, config);
+            let mut of_words = config.pco();
+            if taken.is_text {
+                of_words = words::of_text(of_words);
+            }
+            let way = words_by_pco(data, &shape, float, of_words);
             let coded = PlannedPart::new(role, shape, way, config.threads_in_force());
             let bank = &mut Bank::default();
             let planned = coded.kept_if_small(bank)?.or_raw(data, 0, bank)?;
@@ -256,6 +283,17 @@ fn model_part<'a>(
 }
 
 impl<'a> ModelledTensor<'a> {
+    /// Bytes that it takes in the file, if that is known.
+    fn bytes(&self) -> Option<usize> {
+        let bytes = self.parts.iter().map(|part| match part {
+            ModelledPart::Planned(part) => {
+                Some(part.bytes()).filter(Range::is_empty).map(|b| b.end)
+            }
+            ModelledPart::Plane(_) => None,
+        });
+        bytes.sum::<Option<usize>>()
+    }
+
     /// Settles how the tensor is encoded under its view.
     fn plan(self, config: &Config, bank: &mut Bank) -> Result<PlannedTensor<'a>> {
         let parts = self.parts.into_iter().map(|part| match part {
@@ -267,7 +305,12 @@ impl<'a> ModelledTensor<'a> {
 }
 
 /// Words by Pco, in groups of as many as suits them.
-fn words_by_pco<'a>(data: Data<'a>, shape: &PartShape, float: bool, config: &Config) -> Way<'a> {
+fn words_by_pco<'a>(
+    data: Data<'a>,
+    shape: &PartShape,
+    float: bool,
+    config: pco::Config,
+) -> Way<'a> {
     let per_group = words::per_group(shape.width()).min(shape.count()).max(1);
-    Way::Words { data, float, per_group, config: config.pco() }
+    Way::Words { data, float, per_group, config }
 }

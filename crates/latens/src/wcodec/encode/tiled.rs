@@ -267,7 +267,7 @@ fn bitplanes(
         if let Some(terms) = &terms {
             let mut scratch = Scratch::default();
             scratch.find(symbols, terms, i, group.values.len());
-            kinds = scratch.classes;
+            kinds = std::mem::take(&mut scratch.classes);
         }
         let mut order = Order::Raster;
         if prediction.transform {

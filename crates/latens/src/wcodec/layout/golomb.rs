@@ -40,8 +40,14 @@ impl Memory {
         let k = self.k();
         let v = u + (1 << k);
         let n = v.ilog2();
-        out.write((1 << (n - k)) - 1, n - k + 1);
-        out.write(v - (1 << n), n);
+        let (ones, rest) = ((1 << (n - k)) - 1, v - (1 << n));
+        let bits = 2 * n - k + 1;
+        if bits <= u64::BITS {
+            out.write(ones | rest << (n - k + 1), bits);
+        } else {
+            out.write(ones, n - k + 1);
+            out.write(rest, n);
+        }
         self.take_in(u);
     }
 
@@ -52,11 +58,15 @@ impl Memory {
 
     /// Bits that [`Memory::write_signed`] takes.
     pub(crate) fn cost_signed(&mut self, value: i32) -> u32 {
-        let u = zigzag::encode(i64::from(value));
-        let k = self.k();
-        let n = (u + (1 << k)).ilog2();
-        self.take_in(u);
-        2 * n - k + 1
+        let bits = self.bits_of_signed(value);
+        self.take_in(zigzag::encode(i64::from(value)));
+        bits
+    }
+
+    /// The same, and nothing is remembered.
+    pub(crate) fn bits_of_signed(self, value: i32) -> u32 {
+        let (u, k) = (zigzag::encode(i64::from(value)), self.k());
+        2 * (u + (1 << k)).ilog2() - k + 1
     }
 
     /// Reads a number.

@@ -50,6 +50,25 @@ impl Layout {
         }
     }
 
+    /// Unpacks whole units of packed symbols to where they have room, and says whether they pack to the same bytes.
+    pub(crate) fn packs_back(
+        &self,
+        bytes: &[u8],
+        symbols: &mut [u8],
+        packed: &mut Vec<u8>,
+    ) -> bool {
+        let (View::Packed(packing), Ok(cols)) = (self.view, usize::try_from(self.cols)) else {
+            return false;
+        };
+        packed.resize(bytes.len(), 0);
+        if symbols.len() * usize::from(packing.bits) != bytes.len() * 8 {
+            return false;
+        }
+        packing.unpack_into(bytes, cols, symbols);
+        packing.pack_into(symbols, cols, packed);
+        packed == bytes
+    }
+
     /// Puts the bytes of the part `index` of whole units into `out`, which is as long as they are;
     /// whether there is such a part.
     pub(crate) fn split_part(&self, bytes: &[u8], index: usize, out: &mut [u8]) -> bool {

@@ -4,10 +4,9 @@ use crate::wcodec::encode::levels::to_bytes;
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::golomb::Memory;
 use crate::wcodec::layout::short_stream;
-use std::cmp::Ordering;
 
 /// Steps by which levels of rows are moved at most, as they take fewer bits then.
-const MOST_STEPS: usize = 3;
+const MOST_STEPS: i32 = 3;
 
 /// Symbols from which on levels may be decided on without counting: where they differ by so many bits, of a squared
 /// nat a symbol, for each bit that they take. A third of that is what they gain, more or less.
@@ -77,34 +76,18 @@ pub(crate) fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
     let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
     let (base, mut memory) = (short_stream::base(bytes), Memory::new());
     for (byte, &level) in bytes.iter_mut().zip(levels) {
-        if *byte == base {
-            memory.cost_signed(0);
-            continue;
+        let (exact, away) = (f64::from(level - least), i32::from(*byte) - i32::from(base));
+        // No step is left out: a look at which of them may be cheaper takes longer than all of them.
+        let (mut fewest, mut best) = (f64::INFINITY, away);
+        for steps in 0..=MOST_STEPS {
+            let to = away - away.signum() * steps.min(away.abs());
+            let off = f64::from(i32::from(base) + to) - exact;
+            let bits = f64::from(memory.bits_of_signed(to)) + loss * off * off;
+            let is_better = bits < fewest;
+            fewest = if is_better { bits } else { fewest };
+            best = if is_better { to } else { best };
         }
-        let exact = f64::from(level - least);
-        let bits = |value: u8| {
-            let off = f64::from(value) - exact;
-            f64::from(memory.clone().cost_signed(i32::from(value) - i32::from(base)))
-                + loss * off * off
-        };
-        let (mut best, mut next) = ((bits(*byte), *byte), *byte);
-        for _ in 0..MOST_STEPS {
-            next = match next.cmp(&base) {
-                Ordering::Less => next + 1,
-                Ordering::Greater => next - 1,
-                Ordering::Equal => break,
-            };
-            let off = f64::from(next) - exact;
-            if 1.0 + loss * off * off >= best.0 {
-                // There is no shorter code, and it is but farther off from here on.
-                break;
-            }
-            let cost = bits(next);
-            if cost < best.0 {
-                best = (cost, next);
-            }
-        }
-        *byte = best.1;
-        memory.cost_signed(i32::from(best.1) - i32::from(base));
+        *byte = u8::try_from(i32::from(base) + best).unwrap_or(base);
+        memory.cost_signed(best);
     }
 }

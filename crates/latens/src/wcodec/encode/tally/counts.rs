@@ -47,6 +47,12 @@ impl Tally {
         }
     }
 
+    /// The counts of symbols of [`FEW_BITS`], by sums from `least` to `most`.
+    pub(super) fn of_few(&mut self, least: u8, most: u8) -> Option<&mut [nibbles::Counts; 256]> {
+        self.sums = (self.sums.0.min(least), self.sums.1.max(most));
+        self.counts[0].as_chunks_mut().0.first_chunk_mut()
+    }
+
     /// Counts each symbol in the tally of its band: blocks may be as narrow as a column, and then what
     /// is done once for a run is most of the work. How many bands there are at least.
     pub(super) fn deal(
