@@ -65,6 +65,10 @@ pub(crate) fn train<L: Latent>(
         // Fewer buckets, but as many values of their own.
         grain.alone = 4;
     }
+    // Bins of other latents would be wrong ones.
+    let is_same =
+        |ranked: &Ranked<L>| Ranked::of(latents.to_vec()).buckets(grain) == ranked.buckets(grain);
+    debug_assert!(ranked.is_none_or(is_same), "ranked before something changed");
     let histogram = match ranked {
         Some(ranked) => Histogram::of_ranked(ranked, grain),
         None if effort.partition == Partition::Close => Histogram::new(latents, grain),
