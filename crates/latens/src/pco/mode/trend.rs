@@ -93,53 +93,73 @@ fn steps<L: Latent>(cells: &[L]) -> Vec<i8> {
     cells.iter().map(|&cell| step(std::mem::replace(&mut before, cell), cell)).collect()
 }
 
-/// The latents by which [`cell`] chooses.
-pub(crate) fn middle<L>(latents: &[L]) -> &[L] {
-    middle_of(latents, STRETCH)
-}
-
-fn middle_of<L>(latents: &[L], n: usize) -> &[L] {
+/// The middle of some latents.
+fn middle<L>(latents: &[L], n: usize) -> &[L] {
     let start = latents.len().saturating_sub(n) / 2;
     &latents[start..latents.len().min(start + n)]
 }
 
-/// Whether neighbours go up and down, and a trend may well take no more than `most_each` bits a number: a
-/// glance that takes a tenth of what [`cell`] does.
-pub(crate) fn is_promising<L: Latent>(latents: &[L], unit: L, most_each: f64) -> bool {
-    let stretch = middle_of(latents, GLANCE);
-    let count = |is: fn(&L, &L) -> bool| stretch.windows(2).filter(|w| is(&w[0], &w[1])).count();
-    let least = stretch.len() / SCATTER;
-    count(L::lt) >= least && count(L::gt) >= least && cell(stretch, unit, most_each).is_some()
-}
-
 /// The size of cells, for multiples of `unit`, with which a trend takes the fewest bits, if it may well
 /// take fewer than another encoding that takes so many a number.
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub(crate) fn cell<L: Latent>(latents: &[L], unit: L, bits_each: f64) -> Option<L> {
-    let stretch = middle(latents);
+    let stretch = middle(latents, STRETCH);
+    let bits = |cell| bits_each_of(stretch, cell, unit, &|steps| path::find(steps).bits);
+    let (bits, cell) = least(cells(stretch, unit), bits)?;
+    (bits < bits_each * PROMISING).then_some(cell)
+}
+
+/// The same by a glance, for latents of which neighbours go up and down; `bits_each` says what another encoding takes of
+/// a stretch.
+pub(crate) fn glanced<L: Latent>(
+    latents: &[L],
+    unit: L,
+    bits_each: impl Fn(&[L]) -> Option<f64>,
+) -> Option<L> {
+    let count = |stretch: &[L], is: fn(&L, &L) -> bool| {
+        stretch.windows(2).filter(|pair| is(&pair[0], &pair[1])).count()
+    };
+    let bits = |stretch: &[L], cell| bits_each_of(stretch, cell, unit, &path::guess);
+    let few = middle(latents, GLANCE);
+    if count(few, L::lt).min(count(few, L::gt)) < few.len() / SCATTER {
+        return None;
+    }
+    let (least, cell) = least(cells(few, unit), |cell| bits(few, cell))?;
+    let stretch = middle(latents, STRETCH);
+    let pays = least < bits_each(few)? && bits(stretch, cell) < bits_each(stretch)?;
+    pays.then_some(cell)
+}
+
+fn least<L: Latent>(cells: Vec<L>, bits: impl Fn(L) -> f64) -> Option<(f64, L)> {
+    let all = cells.into_iter().map(|cell| (bits(cell), cell));
+    all.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// Cells that may be best for a stretch.
+fn cells<L: Latent>(stretch: &[L], unit: L) -> Vec<L> {
     let size = |a: L, b: L| a.max(b).sub(a.min(b)).to_u64();
     let mut sizes: Vec<u64> = stretch.windows(2).map(|pair| size(pair[0], pair[1])).collect();
     let at = sizes.len() * 3 / 4;
     if at >= sizes.len() {
-        return None;
+        return Vec::new();
     }
     let most = *sizes.select_nth_unstable(at).1;
     let unit = unit.to_u64().max(1);
-    let mut cells: Vec<u64> = (0..L::BITS - CELL_LOG)
+    if most < unit {
+        return vec![L::truncate(unit)];
+    }
+    (0..L::BITS - CELL_LOG)
         .map_while(|log| unit.checked_mul(1 << log))
         .filter(|cell| CELLS_OF_STEPS.contains(&(most / cell)))
-        .collect();
-    if most < unit {
-        cells.push(unit);
-    }
-    let bits_of = |cell: u64| {
-        let (quotients, _) = int_mult::split(stretch.to_vec(), L::truncate(cell));
-        let bits = path::find(&steps(&quotients)).bits;
-        bits / stretch.len() as f64 + ((cell / unit) as f64).log2()
-    };
-    let (bits, cell) =
-        (cells.into_iter().map(|cell| (bits_of(cell), cell))).min_by(|a, b| a.0.total_cmp(&b.0))?;
-    (bits < bits_each * PROMISING).then_some(L::truncate(cell))
+        .map(L::truncate)
+        .collect()
+}
+
+/// Bits that a number takes in such cells, those below them included, by what the path takes.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn bits_each_of<L: Latent>(stretch: &[L], cell: L, unit: L, path: &dyn Fn(&[i8]) -> f64) -> f64 {
+    let (quotients, _) = int_mult::split(stretch.to_vec(), cell);
+    let below = (cell.to_u64() / unit.to_u64().max(1)) as f64;
+    path(&steps(&quotients)) / stretch.len() as f64 + below.log2()
 }
 
 #[cfg(test)]

@@ -10,13 +10,11 @@ use crate::spare;
 
 /// Chunks that are looked at: what shorter ones save is little, longer ones would take more memory than
 /// they may.
-const LENGTHS: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 20;
+const LENGTHS: std::ops::RangeInclusive<usize> = 1 << 14..=1 << 20;
 /// The least level that looks for them.
 const LEAST_LEVEL: u32 = 6;
 /// What they must save: there are two variables to decode in place of one.
 const MUST_SAVE: f64 = 0.05;
-/// Times what the best takes in the mean that a trend may take where it is glanced at.
-const UNSURE: f64 = 1.3;
 
 impl Search<'_> {
     /// Integers whose differences are best so far, as a trend and what they are above it.
@@ -31,17 +29,15 @@ impl Search<'_> {
         if best.delta != delta || self.config.level < LEAST_LEVEL || !LENGTHS.contains(&all.len()) {
             return;
         }
-        if !trend::is_promising(all, unit, self.bits_each(best) * UNSURE) {
-            return;
-        }
         let measured = |split: ModeLatents<L>| {
             let mode = split.mode.written_bits() as f64;
             mode + Whole::new(split, &delta, None, self.effort).bits
         };
-        let middle = trend::middle(all);
-        let Some(split) = ModeLatents::split(middle.to_vec(), best.mode) else { return };
-        let most_each = measured(split) / middle.len() as f64 * (1.0 - MUST_SAVE);
-        let Some(cell) = trend::cell(all, unit, most_each) else { return };
+        let most_each = |stretch: &[L]| {
+            let split = ModeLatents::split(stretch.to_vec(), best.mode)?;
+            Some(measured(split) / stretch.len() as f64 * (1.0 - MUST_SAVE))
+        };
+        let Some(cell) = trend::glanced(all, unit, most_each) else { return };
         let split = |mode| ModeLatents::split(spare::copy(all), mode);
         let Some(without) = split(best.mode).map(measured) else { return };
         let mode = ModeChoice::Trend(cell);

@@ -19,6 +19,8 @@ const WIDEST: usize = FAR as usize + STATES - 1;
 const LEARN: usize = 1 << 13;
 const PASSES: usize = 6;
 const PASSES_OF_ALL: usize = 2;
+/// Passes over all numbers where a guess will do.
+const PASSES_OF_GUESS: usize = 2;
 
 /// Numbers whose paths are kept at a time.
 const BLOCK: usize = 1 << 14;
@@ -54,6 +56,12 @@ pub(super) fn find(steps: &[i8]) -> Path {
         costs = Costs::of(steps, &above);
     }
     Path { above, bits: costs.bits }
+}
+
+/// About the bits that such a path takes, in less than half the time for few steps.
+pub(super) fn guess(steps: &[i8]) -> f64 {
+    let guessed = Costs::guessed();
+    (0..PASSES_OF_GUESS).fold(guessed, |costs, _| Costs::of(steps, &costs.best(steps))).bits
 }
 
 /// What states and steps of the trend cost, moved up by [`STATE_BITS`].
