@@ -6,8 +6,8 @@
 //! ```
 //! Made-up tensors of 4096 × 4096 come first: INT8 with rows and columns of different sizes; INT8 by rows, gaussian
 //! weights rounded to absmax / 127 of their row; INT4 in groups of 128. Then files as long as checkpoints are: layers
-//! of a made-up model, whose weights are made as those of the two rows before. `encode_mbs` is `compress_checkpoint` to a buffer that is used
-//! again: fresh memory for the output of INT8 takes as long as a fifth of encoding it. `decode_mbs` is `Reader::tensor_into`
+//! of a made-up model, whose weights are made as those of the two rows before. `encode_mbs` is `compress_checkpoint` to a buffer
+//! that is used again, as fresh memory for the output would be a sixth of encoding INT8. `decode_mbs` is `Reader::tensor_into`
 //! from memory to a buffer that is used again, as zstd has one too; `each_mbs` is `Reader::for_each`, by which Python
 //! and PyTorch load all tensors, with buffers given back; `file_mbs` is `Reader::write_file`, as `latens decompress`
 //! calls it. One thread and processor time, by turns, medians of `LATENS_BENCH_ROUNDS` (default 7). Two threads are

@@ -19,6 +19,7 @@ fn check<T: Number>(name: &str, numbers: &[T], config: &Config) {
     let times = if name == "periodic" && numbers.len() >= 1 << 20 { 5 } else { 3 };
     let allowed = times * size_of_val(numbers) + (16 << 20);
     let n = numbers.len();
+    println!("{n} {name}: {:.2} chunks", peak as f64 / size_of_val(numbers) as f64);
     assert!(peak <= allowed, "{n} {name}: {peak} bytes, {allowed} are allowed");
     assert!(peak as u64 >= chunk.summary().bytes, "{name}");
 }

@@ -73,6 +73,12 @@ impl<L: Latent> Candidate<L> {
         self.bits = bits;
     }
 
+    /// Another mode, by which the whole chunk is split; what is known of both variables by order was of the mode before.
+    pub(crate) fn take_mode(&mut self, mode: ModeChoice<L>, mode_bits: f64, whole: ModeLatents<L>) {
+        (self.mode, self.mode_bits, self.whole) = (mode, mode_bits, Some(whole));
+        self.ranks = Ranks::NONE;
+    }
+
     /// Bits of the secondary variable, where no delta encoding covers it.
     pub(crate) fn secondary_bits(&self) -> Option<f64> {
         (!self.delta.covers_secondary()).then_some(self.rest - self.mode_bits)

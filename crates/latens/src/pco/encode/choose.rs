@@ -93,16 +93,11 @@ mod tests {
             let latents: Vec<u64> = (0..30_000).map(value).collect();
             let config = Config::default().level(level);
             let plan = plan(latents.clone(), NumberType::U64, &config).unwrap();
-            let mode = plan.latents.mode.clone();
-            let ModePayload::IntMult { base } = mode else { return false };
-            let primary = plan.latents.primary.latents().unwrap().iter();
-            let joined = primary.zip(plan.latents.secondary.unwrap());
-            assert!(
-                latents.iter().eq(joined
-                    .map(|(&x, above): (&u64, u64)| x.wrapping_mul(base).wrapping_add(above))
-                    .collect::<Vec<_>>()
-                    .iter())
-            );
+            let ModePayload::IntMult { base } = plan.latents.mode else { return false };
+            let both =
+                plan.latents.primary.latents().unwrap().iter().zip(plan.latents.secondary.unwrap());
+            let sum = |(x, above): (&u64, u64)| x.wrapping_mul(base).wrapping_add(above);
+            assert_eq!(both.map(sum).collect::<Vec<u64>>(), latents);
             base > u64::MAX / 4
         };
         let scattered = |i: u64| 3600 * (i / 60 + mix(i) % 3);

@@ -2,7 +2,7 @@
 
 use crate::number::Latent;
 use crate::pco::encode::candidate::{Candidate, Search};
-use crate::pco::encode::plan::{ModeChoice, ModeLatents, Ranks};
+use crate::pco::encode::plan::{ModeChoice, ModeLatents};
 use crate::pco::encode::whole::Whole;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::mode::trend;
@@ -46,9 +46,7 @@ impl Search<'_> {
         let bits = measured(whole.without_dict());
         if bits < without * (1.0 - MUST_SAVE) {
             best.take(delta.clone(), best.bits * bits / without);
-            (best.mode, best.mode_bits, best.whole) = (mode, mode_bits, Some(whole));
-            // What is known of both variables by order is of the mode before.
-            best.ranks = Ranks::NONE;
+            best.take_mode(mode, mode_bits, whole);
         }
     }
 }
