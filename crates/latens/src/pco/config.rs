@@ -74,9 +74,9 @@ pub enum DeltaSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Favor {
-    /// No linear predictions (Conv1), which decode slowest.
+    /// No linear predictions (Conv1), which decode slowest, and no trends.
     Speed,
-    /// Linear predictions where they save 8 % or more. Lookbacks must save 2.5 %, up to level 5 5 %, here and
+    /// Linear predictions and trends where they save 8 % or more. Lookbacks must save 2.5 %, up to level 5 5 %, here and
     /// with `Speed`.
     #[default]
     Balanced,

@@ -89,9 +89,8 @@ mod tests {
     /// Events nearly in the order of their times, and such as are in order or in none.
     #[test]
     fn scatter_about_a_trend_is_planned() {
-        let planned = |value: &dyn Fn(u64) -> u64, level| {
+        let planned = |value: &dyn Fn(u64) -> u64, config: Config| {
             let latents: Vec<u64> = (0..30_000).map(value).collect();
-            let config = Config::default().level(level);
             let plan = plan(latents.clone(), NumberType::U64, &config).unwrap();
             let ModePayload::IntMult { base } = plan.latents.mode else { return false };
             let both =
@@ -101,10 +100,12 @@ mod tests {
             base > u64::MAX / 4
         };
         let scattered = |i: u64| 3600 * (i / 60 + mix(i) % 3);
-        assert!(planned(&scattered, 8) && planned(&scattered, 12));
-        assert!(!planned(&scattered, 4));
-        assert!(!planned(&|i| 3600 * (i / 60), 8));
-        assert!(!planned(&|i| 3600 * (mix(i) % 1000), 8));
+        let level = |level| Config::default().level(level);
+        assert!(planned(&scattered, level(8)) && planned(&scattered, level(12)));
+        assert!(!planned(&scattered, level(4)));
+        assert!(!planned(&scattered, level(8).favor(Favor::Speed)));
+        assert!(!planned(&|i| 3600 * (i / 60), level(8)));
+        assert!(!planned(&|i| 3600 * (mix(i) % 1000), level(8)));
     }
 
     /// Noise that a sample might take for a signal.

@@ -85,7 +85,14 @@ impl Lengths {
     }
 }
 
+/// What slow encodings must save unless size is all that matters.
+const SLOW_MUST_SAVE: f64 = 0.08;
+
 impl Search<'_> {
+    fn slow_must_save(&self) -> f64 {
+        if self.config.favor == Favor::Size { 0.0 } else { SLOW_MUST_SAVE }
+    }
+
     /// Tries what costs more on the best mode.
     pub(crate) fn refine<L: Latent>(
         &self,

@@ -14,8 +14,6 @@ use crate::pco::layout::delta::DeltaPayload;
 use latens_kernels::dispatch::Present;
 use std::ops::Range;
 
-/// What slow encodings must save unless size is all that matters.
-const MUST_SAVE: f64 = 0.08;
 /// Orders of linear predictions that are tried.
 const ORDERS: [usize; 5] = [2, 4, 8, 16, 32];
 /// The order that a glance tries, and of fewer numbers.
@@ -76,9 +74,8 @@ impl Search<'_> {
             let bits = self.with(&delta, best, &stretch, without.secondary);
             with = if bits < with.0 { (bits, delta) } else { with };
         }
-        let must_save = if self.config.favor == Favor::Size { 0.0 } else { MUST_SAVE };
         let gain = with.0 / without.all;
-        if gain < 1.0 - must_save {
+        if gain < 1.0 - self.slow_must_save() {
             best.take(with.1, best.bits * gain);
         }
     }
