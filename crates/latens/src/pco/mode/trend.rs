@@ -24,6 +24,10 @@ const STRETCH: usize = 1 << 13;
 const GLANCE: usize = 1 << 10;
 /// The part of the differences between neighbours that point either way, at least, where numbers scatter.
 const SCATTER: usize = 8;
+/// Numbers that scatter are hardly further apart a few numbers on than from one to the next; those of a
+/// walk are twice as far after four. By how much further they may be, in halves.
+const LAG: usize = 4;
+const MOST_FURTHER: u128 = 3;
 /// Cells that three quarters of the differences between neighbours have at most.
 const CELLS_OF_STEPS: std::ops::Range<u64> = 1..4;
 /// The part of the bits of another encoding that a trend may take on the stretch.
@@ -120,13 +124,35 @@ pub(crate) fn glanced<L: Latent>(
     };
     let bits = |stretch: &[L], cell| bits_each_of(stretch, cell, unit, &path::guess);
     let few = middle(latents, GLANCE);
-    if count(few, L::lt).min(count(few, L::gt)) < few.len() / SCATTER {
+    if count(few, L::lt).min(count(few, L::gt)) < few.len() / SCATTER || walks(few, unit) {
         return None;
     }
     let (least, cell) = least(cells(few, unit), |cell| bits(few, cell))?;
     let stretch = middle(latents, STRETCH);
     let pays = least < bits_each(few)? && bits(stretch, cell) < bits_each(stretch)?;
     pays.then_some(cell)
+}
+
+/// Whether numbers are much further apart a few numbers on. Jumps count as four of most steps, or they
+/// would count for all.
+fn walks<L: Latent>(stretch: &[L], unit: L) -> bool {
+    let most = most_step(stretch).unwrap_or(0).max(unit.to_u64()).saturating_mul(4);
+    let sum = |lag: usize| -> u128 {
+        let apart = stretch.windows(lag + 1).map(|of| size(of[0], of[lag]).min(most));
+        apart.map(u128::from).sum()
+    };
+    2 * sum(LAG) > MOST_FURTHER * sum(1)
+}
+
+fn size<L: Latent>(a: L, b: L) -> u64 {
+    a.max(b).sub(a.min(b)).to_u64()
+}
+
+/// What three quarters of the differences between neighbours are at most.
+fn most_step<L: Latent>(stretch: &[L]) -> Option<u64> {
+    let mut sizes: Vec<u64> = stretch.windows(2).map(|pair| size(pair[0], pair[1])).collect();
+    let at = sizes.len() * 3 / 4;
+    (at < sizes.len()).then(|| *sizes.select_nth_unstable(at).1)
 }
 
 fn least<L: Latent>(cells: Vec<L>, bits: impl Fn(L) -> f64) -> Option<(f64, L)> {
@@ -136,13 +162,7 @@ fn least<L: Latent>(cells: Vec<L>, bits: impl Fn(L) -> f64) -> Option<(f64, L)> 
 
 /// Cells that may be best for a stretch.
 fn cells<L: Latent>(stretch: &[L], unit: L) -> Vec<L> {
-    let size = |a: L, b: L| a.max(b).sub(a.min(b)).to_u64();
-    let mut sizes: Vec<u64> = stretch.windows(2).map(|pair| size(pair[0], pair[1])).collect();
-    let at = sizes.len() * 3 / 4;
-    if at >= sizes.len() {
-        return Vec::new();
-    }
-    let most = *sizes.select_nth_unstable(at).1;
+    let Some(most) = most_step(stretch) else { return Vec::new() };
     let unit = unit.to_u64().max(1);
     if most < unit {
         return vec![L::truncate(unit)];
