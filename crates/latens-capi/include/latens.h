@@ -205,7 +205,7 @@ typedef struct lt_pco_options {
     uint32_t level;
     // Threads at work; 0 for as many as there are cores; 1. The bytes do not depend on it.
     uint32_t threads;
-    // "auto", "classic", "int-mult@7", "float-mult@0.01", "float-quant@29", "dict". NULL: "auto".
+    // "auto", "classic", "int-mult@7", "trend@3600", "float-mult@0.01", "float-quant@29", "dict". NULL: "auto".
     const char *mode;
     // "auto", "none", "consecutive@2", "lookback", "conv1@8"; "+secondary" behind consecutive and
     // lookback covers the secondary latents too. NULL: "auto".

@@ -71,7 +71,7 @@ pub struct lt_pco_options {
     pub level: u32,
     /// Threads at work; 0 for as many as there are cores; 1. The bytes do not depend on it.
     pub threads: u32,
-    /// "auto", "classic", "int-mult@7", "float-mult@0.01", "float-quant@29", "dict". NULL: "auto".
+    /// "auto", "classic", "int-mult@7", "trend@3600", "float-mult@0.01", "float-quant@29", "dict". NULL: "auto".
     pub mode: *const c_char,
     /// "auto", "none", "consecutive@2", "lookback", "conv1@8"; "+secondary" behind consecutive and
     /// lookback covers the secondary latents too. NULL: "auto".

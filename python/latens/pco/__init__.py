@@ -1,6 +1,6 @@
 """Pco: arrays of numbers of 8 to 64 bits, in one call each way.
 
-Modes are spelled `auto`, `classic`, `int-mult@7`, `float-mult@0.01`, `float-quant@29`, `dict`; delta
+Modes are spelled `auto`, `classic`, `int-mult@7`, `trend@3600`, `float-mult@0.01`, `float-quant@29`, `dict`; delta
 encodings `auto`, `none`, `consecutive@1` to `consecutive@7`, `lookback`, `conv1@1` to `conv1@32`; as on
 the command line. `latens.pco.wrapped` writes and reads the parts of a file one by one, for
 containers of your own.

@@ -32,7 +32,7 @@ pub struct Compress {
     #[arg(short, long, value_name = "0..12", default_value_t = LEVEL, allow_negative_numbers = true,
           value_parser = |text: &str| within(text, 0, 12))]
     pub level: u32,
-    /// auto, classic, int-mult@B, float-mult@B, float-quant@K or dict
+    /// auto, classic, int-mult@B, trend@C, float-mult@B, float-quant@K or dict
     #[arg(long, default_value = "auto", value_parser = parse::<ModeSpec>)]
     pub mode: ModeSpec,
     /// auto, none, consecutive@N, lookback or conv1@N

@@ -163,6 +163,12 @@ fn reads(latent: u64, variable: &LatentInspection, chunk: &ChunkInspection) -> S
     let from_middle = i128::from(latent) - i128::from(middle);
     // The second latents of float-mult are distances too: in units in the last place.
     let distance = variable.name == "secondary" && matches!(chunk.info.mode, Mode::FloatMult(_));
+    if let (true, Mode::Trend { base, .. }, "primary") = (delta, chunk.info.mode, variable.name) {
+        // By how much the trend moves, as numbers and not as multiples of its base.
+        let bits = 64 - variable.latent_bits;
+        let moved = latent.wrapping_sub(middle).wrapping_mul(base) << bits;
+        return format!("{:+}", moved.cast_signed() >> bits);
+    }
     if delta || distance {
         return format!("{from_middle:+}");
     }
@@ -176,7 +182,7 @@ fn reads(latent: u64, variable: &LatentInspection, chunk: &ChunkInspection) -> S
     };
     match chunk.info.mode {
         Mode::Classic => number(latent),
-        Mode::IntMult(base) => number(latent.wrapping_mul(base)),
+        Mode::IntMult(base) | Mode::Trend { base, .. } => number(latent.wrapping_mul(base)),
         Mode::FloatQuant(q) => number(latent << q),
         Mode::FloatMult(base) if from_middle.unsigned_abs() < 1 << 50 => {
             format!("{}", from_middle as f64 * base)

@@ -85,7 +85,7 @@ impl Latents {
         let (in_mode, secondary) = match config.mode {
             ModeSpec::Classic => (one, 0),
             ModeSpec::Dict => (dict, 0),
-            ModeSpec::IntMult(_) if !float => (2 * one, 1),
+            ModeSpec::IntMult(_) | ModeSpec::Trend(_) if !float => (2 * one, 1),
             ModeSpec::FloatMult(_) | ModeSpec::FloatQuant(_) if float => (2 * one, 1),
             _ => (dict.max(2 * one), 1),
         };
@@ -130,7 +130,7 @@ mod tests {
     fn holds<T: Number>() {
         let modes: Vec<ModeSpec> = ["auto", "classic", "dict", "int-mult@3", "float-mult@0.5"]
             .into_iter()
-            .chain(["float-quant@5"])
+            .chain(["float-quant@5", "trend@3"])
             .map(|text| text.parse().unwrap())
             .collect();
         let deltas: Vec<DeltaSpec> = ["auto", "none", "consecutive@7+secondary"]

@@ -8,6 +8,7 @@ use crate::pco::layout::MAX_CHUNK_N;
 use crate::pco::layout::delta::{
     MAX_CONSECUTIVE_ORDER, MAX_CONV1_ORDER, MAX_STATE_LOG, MAX_WINDOW_LOG,
 };
+use crate::pco::mode::trend;
 use crate::watch::Watch;
 
 /// The highest level.
@@ -17,8 +18,8 @@ const CHUNK_N: usize = 1 << 18;
 /// The same where chunks are cut further.
 const LONG_CHUNK_N: usize = 1 << 20;
 
-/// The mode that an encoder uses. Spelled `auto`, `classic`, `int-mult@7`, `float-mult@0.01`,
-/// `float-quant@29`, `dict`.
+/// The mode that an encoder uses. Spelled `auto`, `classic`, `int-mult@7`, `trend@3600`,
+/// `float-mult@0.01`, `float-quant@29`, `dict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum ModeSpec {
@@ -29,6 +30,9 @@ pub enum ModeSpec {
     Classic,
     /// Integers; the base is not 0 and fits in the type.
     IntMult(u64),
+    /// Integers that scatter about what moves slowly: IntMult as a sum of a trend, in steps of cells of
+    /// this size, and of what numbers are above it. 1 or more, and below 2^-6 of the type's values.
+    Trend(u64),
     /// Floats; the base is finite, normal and not 0 in the type.
     FloatMult(f64),
     /// Floats; 1 to as many bits as the mantissa stores.
@@ -211,6 +215,14 @@ impl Config {
                     "the base {base} of int-mult must be 1 or more and fit in {ty}"
                 ));
             }
+            ModeSpec::Trend(_) if float => {
+                return invalid(format!("mode trend is for integers, not {ty}"));
+            }
+            ModeSpec::Trend(cell) => {
+                if let Some(wrong) = trend::not_a_cell(ty.bits(), cell) {
+                    return invalid(wrong);
+                }
+            }
             ModeSpec::FloatMult(_) | ModeSpec::FloatQuant(_) if !float => {
                 return invalid(format!(
                     "modes float-mult and float-quant are for floats, not {ty}"
@@ -273,6 +285,14 @@ mod tests {
         assert!(
             bad(Config::default().mode(ModeSpec::IntMult(300)), NumberType::U8).contains("300")
         );
+        let trend = |cell, ty| Config::default().mode(ModeSpec::Trend(cell)).validate(ty);
+        assert!(trend(3, NumberType::I8).is_ok() && trend(1 << 57, NumberType::U64).is_ok());
+        for (cell, ty) in [(0, NumberType::U32), (4, NumberType::U8), (1 << 58, NumberType::I64)] {
+            assert!(trend(cell, ty).unwrap_err().to_string().contains("cells of"), "{cell} {ty}");
+        }
+        // A multiple of all multiples of bases.
+        assert!(trend(100_280_245_065, NumberType::U64).is_err());
+        assert!(trend(1, NumberType::F32).is_err());
         assert!(
             bad(Config::default().mode(ModeSpec::FloatMult(1e-320)), NumberType::F64)
                 .contains("normal")

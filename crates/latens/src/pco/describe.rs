@@ -1,8 +1,9 @@
 //! Modes and delta encodings of a chunk as its reader sees them.
 
-use crate::number::{Latent, NumberType};
+use crate::number::Latent;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::ModePayload;
+use crate::pco::mode::trend;
 use std::fmt;
 
 /// How the numbers of a chunk split into latents. Displays as the command line spells it.
@@ -11,9 +12,16 @@ use std::fmt;
 pub enum Mode {
     /// The ordered latent itself.
     Classic,
-    /// Multiples of an integer and remainders. With a base that is a large part of the type's range, a sum
-    /// mod 2^k: a trend and what numbers are above it, as latens writes it where size is favoured.
+    /// Multiples of an integer and remainders.
     IntMult(u64),
+    /// The same with a base that is a large part of the type's range, as a sum mod 2^k: a trend and what
+    /// numbers are above it. A small multiple of the base is the size of a cell, by which the trend moves.
+    Trend {
+        /// What is written as IntMult's.
+        base: u64,
+        /// Displayed, as the command line takes it.
+        cell: u64,
+    },
     /// Multiples of a float and distances in units in the last place.
     FloatMult(f64),
     /// So many low mantissa bits apart.
@@ -23,10 +31,16 @@ pub enum Mode {
 }
 
 impl Mode {
-    pub(crate) fn of<L: Latent>(payload: &ModePayload<L>, _ty: NumberType) -> Self {
+    pub(crate) fn of<L: Latent>(payload: &ModePayload<L>) -> Self {
         match payload {
             ModePayload::Classic => Mode::Classic,
-            ModePayload::IntMult { base } => Mode::IntMult(base.to_u64()),
+            ModePayload::IntMult { base } => {
+                let base64 = base.to_u64();
+                trend::cell_of(*base).map_or(Mode::IntMult(base64), |cell| Mode::Trend {
+                    base: base64,
+                    cell: cell.to_u64(),
+                })
+            }
             ModePayload::FloatMult { base } => Mode::FloatMult(base.ordered_to_f64()),
             ModePayload::FloatQuant { q } => Mode::FloatQuant(*q),
             ModePayload::Dict { values } => Mode::Dict(values.len()),
@@ -39,6 +53,7 @@ impl fmt::Display for Mode {
         match *self {
             Mode::Classic => f.write_str("classic"),
             Mode::IntMult(base) => write!(f, "int-mult@{base}"),
+            Mode::Trend { cell, .. } => write!(f, "trend@{cell}"),
             Mode::FloatMult(base) => {
                 // The shortest text that gives the base back in the narrowest type that holds it.
                 #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]

@@ -70,7 +70,9 @@ pub fn modes(ty: latens::NumberType) -> Vec<ModeSpec> {
     if ty.kind() == NumberKind::Float {
         modes.extend([ModeSpec::FloatMult(0.01), ModeSpec::FloatQuant(ty.mantissa_bits() / 2)]);
     } else {
-        modes.push(ModeSpec::IntMult(if ty.bits() == 8 { 7 } else { 1000 }));
+        let short = ty.bits() == 8;
+        modes.push(ModeSpec::IntMult(if short { 7 } else { 1000 }));
+        modes.push(ModeSpec::Trend(if short { 3 } else { 1000 }));
     }
     modes
 }

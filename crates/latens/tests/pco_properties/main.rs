@@ -56,6 +56,7 @@ fn config() -> impl Strategy<Value = Config> {
         Just(ModeSpec::Dict),
         (1..=u64::MAX).prop_map(ModeSpec::IntMult),
         (1..300u64).prop_map(ModeSpec::IntMult),
+        (1..2000u64).prop_map(ModeSpec::Trend),
         any::<f64>().prop_map(ModeSpec::FloatMult),
         (-9..9i32).prop_map(|e| ModeSpec::FloatMult(10f64.powi(e))),
         (1..=52u32).prop_map(ModeSpec::FloatQuant),

@@ -20,6 +20,7 @@ impl FromStr for ModeSpec {
             ("classic", None) => Some(ModeSpec::Classic),
             ("dict", None) => Some(ModeSpec::Dict),
             ("int-mult", Some(v)) => v.parse().ok().map(ModeSpec::IntMult),
+            ("trend", Some(v)) => v.parse().ok().map(ModeSpec::Trend),
             ("float-mult", Some(v)) => v.parse().ok().map(ModeSpec::FloatMult),
             ("float-quant", Some(v)) => v.parse().ok().map(ModeSpec::FloatQuant),
             _ => None,
@@ -28,7 +29,7 @@ impl FromStr for ModeSpec {
             unknown(
                 "mode",
                 text,
-                "auto, classic, int-mult@BASE, float-mult@BASE, float-quant@BITS, dict",
+                "auto, classic, int-mult@BASE, trend@CELL, float-mult@BASE, float-quant@BITS, dict",
             )
         })
     }
@@ -40,6 +41,7 @@ impl fmt::Display for ModeSpec {
             ModeSpec::Auto => f.write_str("auto"),
             ModeSpec::Classic => f.write_str("classic"),
             ModeSpec::IntMult(base) => write!(f, "int-mult@{base}"),
+            ModeSpec::Trend(cell) => write!(f, "trend@{cell}"),
             ModeSpec::FloatMult(base) => write!(f, "float-mult@{base:?}"),
             ModeSpec::FloatQuant(q) => write!(f, "float-quant@{q}"),
             ModeSpec::Dict => f.write_str("dict"),
@@ -128,7 +130,16 @@ mod tests {
 
     #[test]
     fn spellings_come_back() {
-        for text in ["auto", "classic", "int-mult@7", "float-mult@0.01", "float-quant@29", "dict"] {
+        let modes = [
+            "auto",
+            "classic",
+            "int-mult@7",
+            "trend@3600",
+            "float-mult@0.01",
+            "float-quant@29",
+            "dict",
+        ];
+        for text in modes {
             assert_eq!(text.parse::<ModeSpec>().unwrap().to_string(), text);
         }
         let deltas = [
@@ -143,7 +154,8 @@ mod tests {
         for text in deltas {
             assert_eq!(text.parse::<DeltaSpec>().unwrap().to_string(), text);
         }
-        for text in ["int-mult", "dict@3", "consecutive", "none+secondary", "conv1@x", ""] {
+        for text in ["int-mult", "trend", "dict@3", "consecutive", "none+secondary", "conv1@x", ""]
+        {
             assert!(text.parse::<ModeSpec>().is_err() && text.parse::<DeltaSpec>().is_err());
         }
     }

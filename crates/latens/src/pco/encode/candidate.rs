@@ -273,10 +273,14 @@ impl Search<'_> {
     }
 }
 
-/// What a mode makes of a sample by order: modes keep the order, so that nothing is sorted twice.
+/// What a mode makes of a sample by order: modes keep the order, so that nothing is sorted twice; but for
+/// trends, which are other ones where numbers come in another order.
 fn ranked_of<L: Latent>(primary: &[L], sorted: &[L], mode: ModeChoice<L>) -> Option<Ranked<L>> {
     if let Some(counted) = dense::bounds(primary).and_then(|ends| Ranked::counted(primary, ends)) {
         return Some(counted);
+    }
+    if matches!(mode, ModeChoice::Trend(_)) {
+        return Some(Ranked::of(primary.to_vec()));
     }
     Some(match ModeLatents::split(sorted.to_vec(), mode)?.primary {
         Primary::Latents(sorted) if sorted.is_sorted() => Ranked::Sorted(sorted),

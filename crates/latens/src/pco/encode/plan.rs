@@ -150,6 +150,7 @@ impl<L: Latent> ModeChoice<L> {
             ModeSpec::Auto => None,
             ModeSpec::Classic => Some(ModeChoice::Classic),
             ModeSpec::IntMult(base) => Some(ModeChoice::IntMult(L::truncate(base))),
+            ModeSpec::Trend(cell) => Some(ModeChoice::Trend(L::truncate(cell))),
             ModeSpec::FloatMult(base) => {
                 Some(ModeChoice::FloatMult(L::bits_from_f64(base).order()))
             }

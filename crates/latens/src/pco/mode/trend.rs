@@ -33,31 +33,45 @@ const CELLS_OF_STEPS: std::ops::Range<u64> = 1..4;
 /// The part of the bits of another encoding that a trend may take on the stretch.
 const PROMISING: f64 = 0.99;
 
-/// The base by which a trend in cells of this size moves, and by how much of it a cell is a step.
-fn base_of<L: Latent>(cell: L) -> Option<(L, L)> {
-    if cell == L::ZERO || cell.bit_length() > L::BITS - CELL_LOG {
+/// The base by which a trend in cells of this size moves, for latents of so many bits, and by how much
+/// of it a cell is a step.
+fn base_in(bits: u32, cell: u64) -> Option<(u64, u64)> {
+    if cell == 0 || cell >> (bits - CELL_LOG) != 0 {
         return None;
     }
     let of = |multiple: u64| {
         // base · multiple = cell + carry · 2^k, as a whole number.
-        let all =
-            (0..multiple).map(|carry| u128::from(cell.to_u64()) + (u128::from(carry) << L::BITS));
+        let all = (0..multiple).map(|carry| u128::from(cell) + (u128::from(carry) << bits));
         let whole = all.filter(|all| all % u128::from(multiple) == 0);
         #[expect(clippy::cast_possible_truncation, reason = "the multiple is no less than 2")]
-        let bases = whole.map(|all| L::truncate((all / u128::from(multiple)) as u64));
+        let bases = whole.map(|all| (all / u128::from(multiple)) as u64);
         let base = bases.max()?;
-        is_base(base).then_some((base, L::truncate(multiple)))
+        is_base(bits, base).then_some((base, multiple))
     };
     MULTIPLES.into_iter().find_map(of)
 }
 
-fn is_base<L: Latent>(base: L) -> bool {
-    base.bit_length() > L::BITS - BASE_LOG
+fn base_of<L: Latent>(cell: L) -> Option<(L, L)> {
+    let (base, multiple) = base_in(L::BITS, cell.to_u64())?;
+    Some((L::truncate(base), L::truncate(multiple)))
+}
+
+fn is_base(bits: u32, base: u64) -> bool {
+    base >> (bits - BASE_LOG) != 0
+}
+
+/// What is wrong with cells of this size for latents of so many bits.
+pub(crate) fn not_a_cell(bits: u32, cell: u64) -> Option<String> {
+    let most = (1u64 << (bits - CELL_LOG)) - 1;
+    base_in(bits, cell).is_none().then(|| match cell {
+        cell if (1..=most).contains(&cell) => format!("no base moves a trend by {cell}"),
+        _ => format!("trend@{cell}: cells of {bits} bits are 1 to {most}"),
+    })
 }
 
 /// The cell of a trend that has this base, if it may be one's.
 pub(crate) fn cell_of<L: Latent>(base: L) -> Option<L> {
-    if !is_base(base) {
+    if !is_base(L::BITS, base.to_u64()) {
         return None;
     }
     let cells = MULTIPLES.map(|multiple| base.mul(L::truncate(multiple)));

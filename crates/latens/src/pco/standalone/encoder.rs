@@ -118,7 +118,7 @@ fn encode_latents(
         let summary = ChunkSummary {
             n,
             bytes: pieces.iter().map(|piece| piece.bytes.len() as u64).sum(),
-            mode: Mode::of(&longest.meta.mode, ty),
+            mode: Mode::of(&longest.meta.mode),
             delta: DeltaEncoding::of(&longest.meta.delta),
         };
         let to_part =

@@ -157,7 +157,7 @@ pub(super) fn read(
         let info = ChunkInfo {
             number_type,
             n,
-            mode: Mode::of(&meta.mode, number_type),
+            mode: Mode::of(&meta.mode),
             delta: DeltaEncoding::of(&meta.delta),
         };
         workshop.count(meta.slots(), n, limits)?;

@@ -77,7 +77,7 @@ impl<T: Number> ChunkDecoder<T> {
 
     /// How numbers split into latents.
     pub fn mode(&self) -> Mode {
-        Mode::of(&self.tables.meta.mode, T::TYPE)
+        Mode::of(&self.tables.meta.mode)
     }
 
     /// How latents are predicted.

@@ -69,7 +69,7 @@ pub struct ChunkEncoder<T: Number> {
 impl<T: Number> ChunkEncoder<T> {
     /// How numbers split into latents.
     pub fn mode(&self) -> Mode {
-        Mode::of(&self.chunk.meta.mode, T::TYPE)
+        Mode::of(&self.chunk.meta.mode)
     }
 
     /// How latents are predicted.
