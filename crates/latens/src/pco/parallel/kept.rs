@@ -7,22 +7,23 @@
 
 use crate::number::Number;
 use crate::pco::standalone::{Engine, Slice};
+use crate::spare;
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are kept at once: they are in the nearest caches still when they are overwritten.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = 1 << 15;
 
 /// The old content of chunks.
-pub(super) struct Kept<T> {
+pub(super) struct Kept<T: Number> {
     /// All chunks before this one are decoded.
     next: AtomicUsize,
     state: Mutex<State<T>>,
 }
 
-struct State<T> {
+struct State<T: Number> {
     /// By chunk, of those that nobody is at.
     held: BTreeMap<usize, Old<T>>,
     spare: Vec<Vec<T>>,
@@ -45,15 +46,15 @@ impl<T: Number> Kept<T> {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// For the decoding of chunk `index`, which stands at `start`.
-    pub(super) fn chunk(&self, index: usize, start: usize) -> Keeping<'_, T> {
-        Keeping { kept: self, index, old: Old { start, numbers: Vec::new(), decoded: false } }
+    /// For the decoding of chunk `index` of `n` numbers, which stands at `start`.
+    pub(super) fn chunk(&self, index: usize, start: usize, n: usize) -> Keeping<'_, T> {
+        Keeping { kept: self, index, n, old: Old { start, numbers: Vec::new(), decoded: false } }
     }
 
     /// Puts back everything from the first chunk on that was not decoded.
     pub(super) fn restore(self, buffer: &mut [T]) {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for old in state.held.into_values() {
+        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for old in mem::take(&mut state.held).into_values() {
             let place = old.start..old.start + old.numbers.len();
             if let Some(place) = buffer.get_mut(place) {
                 place.copy_from_slice(&old.numbers);
@@ -66,7 +67,15 @@ impl<T: Number> Kept<T> {
 pub(super) struct Keeping<'k, T: Number> {
     kept: &'k Kept<T>,
     index: usize,
+    /// Numbers of the chunk.
+    n: usize,
     old: Old<T>,
+}
+
+impl<T: Number> Drop for State<T> {
+    fn drop(&mut self) {
+        mem::take(&mut self.spare).into_iter().for_each(spare::give);
+    }
 }
 
 impl<T: Number> Keeping<'_, T> {
@@ -77,7 +86,8 @@ impl<T: Number> Keeping<'_, T> {
         }
         let numbers = &mut self.old.numbers;
         if numbers.capacity() == 0 {
-            *numbers = self.kept.with(|state| state.spare.pop()).unwrap_or_default();
+            let before = self.kept.with(|state| state.spare.pop());
+            *numbers = before.unwrap_or_else(|| spare::take(self.n));
             numbers.clear();
         }
         numbers.extend_from_slice(old);
@@ -130,7 +140,7 @@ mod tests {
         let mut buffer: Vec<u32> = (0..40).collect();
         let kept = Kept::new();
         {
-            let mut at = [0, 1, 2, 3].map(|index| kept.chunk(index, 10 * index));
+            let mut at = [0, 1, 2, 3].map(|index| kept.chunk(index, 10 * index, 10));
             for (keeping, piece) in at.iter_mut().zip(buffer.chunks_mut(10)) {
                 keeping.keep(&piece[..5]);
                 piece.fill(99);

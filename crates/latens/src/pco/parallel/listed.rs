@@ -74,7 +74,7 @@ pub(super) fn decode<T: Number>(
     let mut jobs = Vec::with_capacity(table.chunks.len());
     for (range, entry) in &table.chunks {
         let (dst, behind) = rest.split_at_mut_checked(usize::try_from(entry.n).ok()?)?;
-        let job = (file.get(range.clone())?, entry, start);
+        let job = (file.get(range.start..)?, range.len(), entry, start);
         start += dst.len();
         jobs.push((job, dst));
         rest = behind;
@@ -83,9 +83,9 @@ pub(super) fn decode<T: Number>(
     let jobs = Jobs::new(jobs);
     let workshop = Workshop::default();
     let work = || {
-        while let Some((index, ((bytes, entry, start), dst))) = jobs.next() {
-            let mut keeping = kept.map(|kept| kept.chunk(index, start));
-            let sound = chunk(bytes, entry, dst, table, limits, &workshop, keeping.as_mut());
+        while let Some((index, ((bytes, len, entry, start), dst))) = jobs.next() {
+            let mut keeping = kept.map(|kept| kept.chunk(index, start, dst.len()));
+            let sound = chunk(bytes, len, entry, dst, table, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);
             }
@@ -99,9 +99,11 @@ pub(super) fn decode<T: Number>(
     side_by_side(threads, work).into_iter().all(|sound| sound).then_some(())
 }
 
-/// Decodes a chunk of known place; whether it is in all points as the table says.
+/// Decodes a chunk of known place, so many bytes of those there are: what is behind it, batches can look
+/// ahead to. Whether it is in all points as the table says.
 fn chunk<T: Number>(
     bytes: &[u8],
+    len: usize,
     entry: &ChunkEntry,
     dst: &mut [T],
     table: &Table,
@@ -116,5 +118,5 @@ fn chunk<T: Number>(
     // Whatever the chunk's own count is, it must be closed when `dst` is full.
     kept::decode(&mut decoder, dst, keeping)
         && decoder.seen() == [*entry]
-        && decoder.position() == entry.offset + bytes.len() as u64
+        && decoder.position() == entry.offset + len as u64
 }

@@ -21,8 +21,10 @@ use std::sync::{Condvar, Mutex};
 
 /// A chunk of known place.
 struct Job<'a, T> {
-    /// With its head.
+    /// With its head, and what is behind it, which batches can look ahead to.
     bytes: &'a [u8],
+    /// Of its own bytes.
+    len: usize,
     offset: usize,
     /// Which one.
     index: usize,
@@ -129,7 +131,7 @@ pub(super) fn decode<T: Number>(
     let work = || {
         while let Some(job) = queue.next() {
             let (index, n) = (job.index, job.dst.len());
-            let mut keeping = kept.map(|kept| kept.chunk(index, job.start));
+            let mut keeping = kept.map(|kept| kept.chunk(index, job.start, n));
             let sound = chunk(job, opening, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);
@@ -190,7 +192,7 @@ fn find<'a, T: Number>(
             chunk_head::BYTES + chunk_len(body, head, opening.version, limits, &workshop).ok()?
         };
         let n = dst.len();
-        queue.push(Job { bytes: bytes.get(..len)?, offset, index, start, dst })?;
+        queue.push(Job { bytes, len, offset, index, start, dst })?;
         (offset, index, start) = (offset + len, index + 1, start + n);
         rest = behind;
     }
@@ -205,11 +207,11 @@ fn chunk<T: Number>(
     workshop: &Workshop,
     keeping: Option<&mut Keeping<'_, T>>,
 ) -> bool {
-    let Job { bytes, offset, dst, .. } = job;
+    let Job { bytes, len, offset, dst, .. } = job;
     let source = Slice::starting_at(bytes, offset as u64);
     let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
     let mut decoder = decoder.without_checks().working_in(workshop);
-    kept::decode(&mut decoder, dst, keeping) && decoder.position() == (offset + bytes.len()) as u64
+    kept::decode(&mut decoder, dst, keeping) && decoder.position() == (offset + len) as u64
 }
 
 #[cfg(test)]
