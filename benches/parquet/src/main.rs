@@ -5,7 +5,7 @@
 //! ```
 //! One thread. All contenders for one input take turns in one process, round by round; what is
 //! printed are medians over the rounds, in GB of numbers (10^9 bytes) a second, and the median's
-//! ratio to the `parquet` crate's. `LATENS_BENCH_ROUNDS` sets the rounds (default 15). With `--threads`
+//! ratio to the `parquet` crate's. `--rounds` are 15. With `--threads`
 //! one thread is measured against two, without peers, which have no such thing.
 
 #![allow(clippy::expect_used, reason = "a comparison that fails had better stop")]
@@ -16,6 +16,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use clap::Parser;
 use latens::delta_binary_packed::{Decoder, Element, Layout, Options, decode_into, encode_into};
 use latens_kernels::dispatch::Simd;
 use parquet::data_type::{Int32Type, Int64Type};
@@ -25,12 +26,22 @@ use parquet::encodings::encoding::{DeltaBitPackEncoder, Encoder as _};
 /// One thing that is timed: a name, and a closure that does the work once.
 type Contender<'a> = (String, Box<dyn FnMut() + 'a>);
 
+/// DELTA_BINARY_PACKED by latens, by the `parquet` crate, and memcpy
+#[derive(Parser)]
+struct Args {
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+    /// One thread against two, without peers
+    #[arg(long)]
+    threads: bool,
+}
+
 fn main() {
-    let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
-    let bench = Bench { rounds: rounds.unwrap_or(15) };
-    if std::env::args().any(|arg| arg == "--threads") {
-        return threads::run(bench.rounds);
+    let Args { rounds, threads } = Args::parse();
+    if threads {
+        return threads::run(rounds);
     }
+    let bench = Bench { rounds };
     println!("direction,type,data,values,contender,gb_per_s,ratio_to_parquet,encoded_bytes");
     for count in [1 << 16, 1 << 22] {
         for bits in [7, 14, 21, 30] {

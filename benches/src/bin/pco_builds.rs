@@ -11,6 +11,7 @@
 //! `latens (pco's file)` what pco has written; every output is compared with the numbers. zstd, lz4,
 //! Parquet with zstd, and OpenZL where a Python is named that has it, have lines without a level.
 
+use clap::Parser;
 use latens::pco::{self as ours, Config};
 use latens::{AnyNumbers, Number};
 use latens_benches::{corpus, peers, reference, timing, with_numbers};
@@ -31,31 +32,34 @@ const BUILDS: [(&str, &str); 5] = [
     ("pco native no-slp", "-C target-cpu=native -C no-vectorize-slp"),
 ];
 
+/// latens against five builds of pco 1.1.0 and against other codecs, column by column
+#[derive(Parser)]
+struct Args {
+    /// Columns, as .npy files
+    folder: PathBuf,
+    /// Where to write the table
+    out: PathBuf,
+    #[arg(long, value_delimiter = ',', default_values_t = [4, 8, 12])]
+    levels: Vec<u32>,
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Columns with this in their names
+    #[arg(long)]
+    only: Option<String>,
+    /// A Python that has OpenZL
+    #[arg(long)]
+    openzl: Option<String>,
+}
+
 fn main() -> Result<(), Failure> {
-    let (mut levels, mut rounds, mut only, mut paths) = (vec![4, 8, 12], 5, None, Vec::new());
-    let mut openzl = None;
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} takes a value"));
-        match arg.as_str() {
-            "--levels" => {
-                levels = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?;
-            }
-            "--rounds" => rounds = value()?.parse()?,
-            "--only" => only = Some(value()?),
-            "--openzl" => openzl = Some(Driver::openzl(&value()?)?),
-            _ => paths.push(PathBuf::from(arg)),
-        }
-    }
-    let [folder, out] = &paths[..] else {
-        return Err("usage: pco_builds CORPUS/public OUT.csv [--levels 4,8,12] [--rounds N]".into());
-    };
+    let Args { folder, out, levels, rounds, only, openzl } = Args::parse();
+    let mut openzl = openzl.map(|python| Driver::openzl(&python)).transpose()?;
     let mut drivers = BUILDS.map(Driver::build).into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut csv = std::fs::File::create(out)?;
     writeln!(csv, "column,type,numbers,bins,level,codec,bytes,compress_mb_s,decompress_mb_s")?;
     let raw = std::env::temp_dir().join(format!("pco_builds.{}", std::process::id()));
     let mut totals = vec![Vec::new(); BUILDS.len()];
-    for column in corpus::read(folder, only.as_deref())? {
+    for column in corpus::read(&folder, only.as_deref())? {
         std::fs::write(&raw, column.numbers.to_le_bytes())?;
         let (n, ty) = (column.numbers.len(), column.numbers.number_type());
         let megabytes = (n * ty.bytes()) as f64 / 1e6;

@@ -8,6 +8,7 @@
 //! Every file of ours is decoded by the reference and compared. Checksum trailers are off, so
 //! that both sizes are of the format alone.
 
+use clap::Parser;
 use latens::pco::{Config, Favor, standalone};
 use latens::{AnyNumbers, with_number_type};
 use latens_benches::{corpus, reference};
@@ -30,21 +31,25 @@ struct Row {
     their_seconds: f64,
 }
 
+/// Sizes of Pco files by latens and by the reference, column by column
+#[derive(Parser)]
+struct Args {
+    /// Columns, as .npy files
+    folder: PathBuf,
+    #[arg(long, default_value_t = 8)]
+    level: u32,
+    #[arg(long, default_value_t)]
+    favor: Favor,
+    /// Columns with this in their names
+    #[arg(long)]
+    only: Option<String>,
+    /// Where to write the table as well
+    #[arg(long)]
+    csv: Option<PathBuf>,
+}
+
 fn main() -> Result<(), Failure> {
-    let mut folder = None;
-    let (mut level, mut favor, mut only, mut csv) = (8, Favor::Balanced, None, None);
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} takes a value"));
-        match arg.as_str() {
-            "--level" => level = value()?.parse()?,
-            "--favor" => favor = value()?.parse()?,
-            "--only" => only = Some(value()?),
-            "--csv" => csv = Some(PathBuf::from(value()?)),
-            _ => folder = Some(PathBuf::from(arg)),
-        }
-    }
-    let folder = folder.ok_or("usage: pco_sizes CORPUS/public [--level L] [--csv OUT]")?;
+    let Args { folder, level, favor, only, csv } = Args::parse();
     let config = Config::default().level(level).favor(favor).checksum(false);
     let mut rows = Vec::new();
     for column in corpus::read(&folder, only.as_deref())? {

@@ -15,6 +15,7 @@
 //! chunks of 2^18, one by one and all in one call; `--threads` holds two threads against one, with `--long` on
 //! columns made so many numbers long.
 
+use clap::Parser;
 use latens::pco::{self as ours, Config};
 use latens::{Number, with_number_type};
 use latens_benches::{corpus, pco_more, pco_pages, reference, timing, with_numbers};
@@ -23,41 +24,57 @@ use std::path::PathBuf;
 
 type Failure = Box<dyn std::error::Error>;
 
+/// Speed of latens against the reference in one process, one thread, column by column
+#[derive(Parser)]
+struct Args {
+    /// Columns, as .npy files
+    #[arg(required_unless_present = "conv1")]
+    folder: Option<PathBuf>,
+    #[arg(long, default_value_t = 8)]
+    level: u32,
+    /// Columns with this in their names
+    #[arg(long)]
+    only: Option<String>,
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Decoding alone
+    #[arg(long)]
+    decode: bool,
+    /// Each decodes the file that it writes itself
+    #[arg(long)]
+    own: bool,
+    /// A made-up signal, encoded by the reference with linear predictions of orders 1 to 32
+    #[arg(long, group = "what")]
+    conv1: bool,
+    /// Pages of 1,024 numbers, one by one and all in one call
+    #[arg(long, group = "what")]
+    pages: bool,
+    /// Two threads against one
+    #[arg(long, group = "what")]
+    threads: bool,
+    /// Numbers that columns are made long, for threads
+    #[arg(long, requires = "threads")]
+    long: Option<usize>,
+    /// Where to write the table as well, of pages and threads
+    #[arg(long)]
+    csv: Option<PathBuf>,
+}
+
 fn main() -> Result<(), Failure> {
-    let mut folder = None;
-    let (mut level, mut only, mut rounds, mut decode_only) = (8, None, 5, false);
-    let (mut conv1, mut by_pages, mut threads, mut own) = (false, false, false, false);
-    let (mut long, mut csv) = (None, None);
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} takes a value"));
-        match arg.as_str() {
-            "--level" => level = value()?.parse()?,
-            "--only" => only = Some(value()?),
-            "--rounds" => rounds = value()?.parse()?,
-            "--decode" => decode_only = true,
-            "--own" => own = true,
-            "--conv1" => conv1 = true,
-            "--pages" => by_pages = true,
-            "--threads" => threads = true,
-            "--long" => long = Some(value()?.parse()?),
-            "--csv" => csv = Some(PathBuf::from(value()?)),
-            _ => folder = Some(PathBuf::from(arg)),
-        }
-    }
-    if conv1 {
+    let args = Args::parse();
+    let Args { level, rounds, decode: decode_only, own, .. } = args;
+    let (only, csv) = (args.only.as_deref(), args.csv.as_deref());
+    let Some(folder) = args.folder.filter(|_| !args.conv1) else {
         return pco_more::conv1(rounds);
+    };
+    if args.pages {
+        return pco_pages::pages(&folder, only, rounds, csv);
     }
-    let folder =
-        folder.ok_or("usage: pco_speed CORPUS/public [--level L] [--only NAME] [--rounds N]")?;
-    if by_pages {
-        return pco_pages::pages(&folder, only.as_deref(), rounds, csv.as_deref());
-    }
-    if threads {
-        return pco_more::threads(&folder, only.as_deref(), rounds, long, csv.as_deref());
+    if args.threads {
+        return pco_more::threads(&folder, only, rounds, args.long, csv);
     }
     let (mut decode, mut encode) = (Vec::new(), Vec::new());
-    for column in corpus::read(&folder, only.as_deref())? {
+    for column in corpus::read(&folder, only)? {
         let numbers = &column.numbers;
         let megabytes = (numbers.len() * numbers.number_type().bytes()) as f64 / 1e6;
         let theirs = reference::compress(numbers, level as usize)?;

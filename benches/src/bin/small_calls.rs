@@ -12,12 +12,14 @@
 
 #![allow(clippy::expect_used, reason = "a comparison that fails had better stop")]
 
+use clap::Parser;
 use latens::pco as ours;
 use latens::{Limits, Number};
 use latens_benches::noise::noise;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts what is asked for.
@@ -59,21 +61,25 @@ const LEVELS: [u32; 3] = [1, 4, 8];
 /// Numbers of a wrapped page.
 const PAGE: usize = 256;
 
+/// What a call costs on few numbers: latens and pco 1.1.0 by turns
+#[derive(Parser)]
+struct Args {
+    /// Where to write the table; nowhere but to standard output without
+    out: Option<PathBuf>,
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Lines that contain this, like u8,1000,compress
+    #[arg(long, default_value_t)]
+    only: String,
+}
+
 fn main() {
-    let (mut path, mut rounds, mut only) = (None, 7, None);
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        match &*arg {
-            "--rounds" => rounds = args.next().and_then(|n| n.parse().ok()).expect("a number"),
-            "--only" => only = args.next(),
-            _ => path = Some(arg),
-        }
-    }
+    let Args { out: path, rounds, only } = Args::parse();
     let mut out = String::from(
         "kind,n,work,level,latens_ns,pco_ns,times_as_fast,latens_bytes,bare_bytes,pco_bytes,\
          latens_allocations,pco_allocations\n",
     );
-    let mut bench = Bench { rounds, only: only.unwrap_or_default(), out: &mut out };
+    let mut bench = Bench { rounds, only, out: &mut out };
     bench.kind("i64 timestamps", &times());
     bench.kind("f64 prices", &prices());
     bench.kind("f32 noise", &normals());

@@ -5,7 +5,7 @@
 //! cargo run --profile compare -p latens-benches --bin wcodec_kernels
 //! ```
 //! One group, two and four at a time; one thread, processor time, contenders by turns, medians over
-//! the rounds (`LATENS_BENCH_ROUNDS`, default 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of
+//! the rounds (`--rounds`, 15), GB of decoded bytes (10^9) a second and the ratio to zstd. Inputs: INT8 symbols of
 //! a gaussian per row (one table, and one of eight tables for each row), INT4 nibbles two to a
 //! byte. Before that the speeds of predictors, transforms and the bitplane coder.
 
@@ -13,6 +13,7 @@
 
 use std::hint::black_box;
 
+use clap::Parser;
 use latens::wcodec::bitplane::{self, Order, Values, order_of};
 use latens::wcodec::predictor::{Band, Predictor};
 use latens::wcodec::tile::TileSize;
@@ -27,10 +28,16 @@ const BITS: u32 = 12;
 /// Rows of weights that share a class.
 const ROW: usize = 4096;
 
+/// 32-lane rANS decoded on every instruction set present, beside zstd -3 on the same bytes
+#[derive(Parser)]
+struct Args {
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+}
+
 fn main() {
+    let Args { rounds } = Args::parse();
     tools();
-    let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
-    let rounds = rounds.unwrap_or(15);
     println!("data,contender,gb_per_s,ratio_to_zstd,encoded_bytes");
     for groups in [4, 64] {
         let count = groups * GROUP;

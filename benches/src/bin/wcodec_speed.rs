@@ -1,5 +1,5 @@
 //! Whole tensors encoded, decoded, decoded on two threads and by the slice, beside zstd -3 on the
-//! same bytes in the same run: `wcodec_speed [FILE…]`.
+//! same bytes in the same run: `wcodec_speed [FILE…] [--rounds 7]`.
 //!
 //! ```sh
 //! cargo run --profile compare -p latens-benches --bin wcodec_speed -- model.safetensors
@@ -10,20 +10,21 @@
 //! that is used again, as fresh memory for the output would be a sixth of encoding INT8. `decode_mbs` is `Reader::tensor_into`
 //! from memory to a buffer that is used again, as zstd has one too; `each_mbs` is `Reader::for_each`, by which Python
 //! and PyTorch load all tensors, with buffers given back; `file_mbs` is `Reader::write_file`, as `latens decompress`
-//! calls it. One thread and processor time, by turns, medians of `LATENS_BENCH_ROUNDS` (default 7). Two threads are
+//! calls it. One thread and processor time, by turns, medians of `--rounds` (7). Two threads are
 //! measured by the clock, over one thread: `two_threads` gives back whole files, `each_two_threads` is
 //! `Reader::for_each`; beside them what the machine gives two threads that only calculate. MB are 10^6 bytes of the
 //! tensors.
 
 #![allow(clippy::expect_used, clippy::cast_possible_truncation, reason = "a comparison")]
 
+use clap::Parser;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::{Config, Reader, compress_checkpoint};
 use latens::{Error, Limits};
 use latens_benches::timing::medians;
 use std::cell::RefCell;
 use std::hint::black_box;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 const SIDE: usize = 4096;
@@ -32,9 +33,17 @@ const ROWS: u64 = 64;
 /// Makes a file.
 type Make = fn() -> Vec<u8>;
 
+/// Whole tensors encoded, decoded, decoded on two threads and by the slice, beside zstd -3
+#[derive(Parser)]
+struct Args {
+    /// Checkpoints, after the made-up ones
+    files: Vec<PathBuf>,
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+}
+
 fn main() -> latens::Result<()> {
-    let rounds = std::env::var("LATENS_BENCH_ROUNDS").ok().and_then(|r| r.parse().ok());
-    let rounds = rounds.unwrap_or(7);
+    let Args { files, rounds } = Args::parse();
     println!(
         "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,two_threads_at_most,slice_percent,each_mbs,file_mbs,each_two_threads"
     );
@@ -52,8 +61,7 @@ fn main() -> latens::Result<()> {
         let checkpoint = Checkpoint::read(name_of, source, Quantization::default(), &none)?;
         measure(name, &checkpoint, rounds)?;
     }
-    for path in std::env::args().skip(1) {
-        let path = Path::new(&path);
+    for path in &files {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         measure(&name, &Checkpoint::open(path)?, rounds)?;
     }

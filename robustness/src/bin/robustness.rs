@@ -11,15 +11,15 @@
 //! panics, dies, hangs or breaks a rule.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+use clap::Parser;
 use latens_robustness::case::Cases;
 use latens_robustness::common::counting::Counting;
 use latens_robustness::heavy;
 use latens_robustness::supervisor::{self, Outcome};
-use latens_robustness::table;
 use latens_robustness::target::{self, Target};
 use latens_robustness::worker::{self, Range};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 // AddressSanitizer brings an allocator of its own, and sees more where nothing stands in between.
@@ -29,21 +29,67 @@ static ALLOCATOR: Counting = Counting;
 #[cfg(sanitized)]
 const _: Counting = Counting;
 
+/// Millions of damaged inputs, deterministic, with every decoder and with peers
+#[derive(Parser)]
+enum Args {
+    /// All targets, or some
+    Run(Run),
+    /// Prints one case's bytes and runs it here
+    One { target: String, seed: u64, case: usize, wanted: usize },
+    /// Small inputs that stand for much
+    Heavy {
+        /// Every so many of them
+        #[arg(default_value_t = 1)]
+        thin: usize,
+        /// One by one those with this in their names
+        part: Option<String>,
+    },
+    /// Writes the fuzz targets' seeds
+    Seeds { folder: PathBuf },
+    /// What a run starts
+    #[command(hide = true)]
+    Worker {
+        target: String,
+        from: usize,
+        step: usize,
+        wanted: usize,
+        seed: u64,
+        progress: PathBuf,
+        findings: PathBuf,
+    },
+}
+
+#[derive(clap::Args)]
+struct Run {
+    #[arg(long, default_value_t = 1_000_000)]
+    cases: usize,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Of this machine's cores, all without
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Targets by name
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// The peers as well
+    #[arg(long)]
+    peers: bool,
+    /// A document whose tables are to be made anew
+    #[arg(long)]
+    table: Option<PathBuf>,
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match arguments[..] {
-        ["worker", name, from, step, wanted, seed, progress, findings] => {
-            let [from, step, wanted] = [from, step, wanted].map(|n| n.parse().unwrap());
-            let range = Range { from, step, wanted, seed: seed.parse().unwrap() };
-            let target = target::find(name).expect("a target");
-            worker::run(&target, range, Path::new(progress), Path::new(findings)).unwrap();
+    let named = |name: &str| target::find(name).expect("a target");
+    match Args::parse() {
+        Args::Worker { target, from, step, wanted, seed, progress, findings } => {
+            let range = Range { from, step, wanted, seed };
+            worker::run(&named(&target), range, &progress, &findings).unwrap();
             ExitCode::SUCCESS
         }
-        ["one", name, seed, case, wanted] => {
-            let target = target::find(name).expect("a target");
-            let [case, wanted] = [case, wanted].map(|n| n.parse().unwrap());
-            let cases = Cases::new((target.grounds)(), target.recipe, seed.parse().unwrap());
+        Args::One { target, seed, case, wanted } => {
+            let target = named(&target);
+            let cases = Cases::new((target.grounds)(), target.recipe, seed);
             let case = cases.case(case, wanted);
             eprintln!(
                 "{} of {} ({})",
@@ -55,13 +101,11 @@ fn main() -> ExitCode {
             eprintln!("{:?}", (target.body)(case.ground.selector, &case.bytes));
             ExitCode::SUCCESS
         }
-        ["heavy", thin, part] => {
-            let thin = thin.parse().expect("a number");
-            heavy::list(thin, part).for_each(|line| println!("{line}"));
+        Args::Heavy { thin, part: Some(part) } => {
+            heavy::list(thin, &part).for_each(|line| println!("{line}"));
             ExitCode::SUCCESS
         }
-        ["heavy", ref thin @ ..] => {
-            let thin = thin.first().map_or(1, |thin| thin.parse().expect("a number"));
+        Args::Heavy { thin, part: None } => {
             let heavy::Shown { table, wrong, known } = heavy::table(thin);
             println!("{table}\n{} are known to be slow", known.len());
             known.iter().for_each(|line| println!("  {line}"));
@@ -69,55 +113,50 @@ fn main() -> ExitCode {
             wrong.iter().for_each(|line| println!("  {line}"));
             ExitCode::from(u8::from(!wrong.is_empty()))
         }
-        ["seeds", folder] => {
-            seeds(Path::new(folder));
+        Args::Seeds { folder } => {
+            seeds(&folder);
             ExitCode::SUCCESS
         }
-        ["run", ref options @ ..] => run(options),
-        _ => {
-            eprintln!("usage: robustness run|one|heavy|seeds …; see the head of its source");
-            ExitCode::from(2)
-        }
+        Args::Run(run) => run.all(),
     }
 }
 
-fn run(options: &[&str]) -> ExitCode {
-    let value = |name: &str| {
-        let at = options.iter().position(|option| *option == name)?;
-        options.get(at + 1).copied()
-    };
-    let number = |name: &str, or: usize| value(name).map_or(or, |n| n.parse().expect("a number"));
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let (cases, threads) = (number("--cases", 1_000_000), number("--threads", cores));
-    let seed = number("--seed", 1) as u64;
-    let with_peers = options.contains(&"--peers");
-    let only: Option<Vec<&str>> = value("--only").map(|names| names.split(',').collect());
-    let mut text = String::new();
-    let mut bad = 0;
-    let groups = [("latens", target::ours()), ("peers", target::peers())];
-    for (what, targets) in groups.into_iter().take(1 + usize::from(with_peers)) {
-        let mut rows: Vec<(String, Outcome)> = Vec::new();
-        for target in targets {
-            if only.as_ref().is_some_and(|only| !only.contains(&target.name)) {
-                continue;
+impl Run {
+    fn all(self) -> ExitCode {
+        let Run { cases, seed, threads, only, peers, table } = self;
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.unwrap_or_else(cores);
+        let mut text = String::new();
+        let mut bad = 0;
+        let groups = [("latens", target::ours()), ("peers", target::peers())];
+        for (what, targets) in groups.into_iter().take(1 + usize::from(peers)) {
+            let mut rows: Vec<(String, Outcome)> = Vec::new();
+            for target in targets {
+                if !only.is_empty() && !only.iter().any(|name| name == target.name) {
+                    continue;
+                }
+                // Peers hang for seconds at a time: a twentieth tells enough of them.
+                let all = if what == "peers" { cases / 20 } else { cases };
+                let wanted =
+                    if only.is_empty() { (all * target.share).div_ceil(1000) } else { cases };
+                let outcome = supervisor::run(&target, wanted, seed, threads).unwrap();
+                say(&target, &outcome);
+                bad += if what == "latens" { outcome.tally.bad() } else { 0 };
+                rows.push((target.name.to_owned(), outcome));
             }
-            // Peers hang for seconds at a time: a twentieth tells enough of them.
-            let all = if what == "peers" { cases / 20 } else { cases };
-            let wanted = if only.is_some() { cases } else { (all * target.share).div_ceil(1000) };
-            let outcome = supervisor::run(&target, wanted, seed, threads).unwrap();
-            say(&target, &outcome);
-            bad += if what == "latens" { outcome.tally.bad() } else { 0 };
-            rows.push((target.name.to_owned(), outcome));
+            text += &format!("### {what}\n\n{}\n", latens_robustness::table::table(&rows));
         }
-        text += &format!("### {what}\n\n{}\n", table::table(&rows));
-    }
-    if let Some(path) = value("--table") {
-        std::fs::write(path, within(&std::fs::read_to_string(path).unwrap_or_default(), &text))
+        if let Some(path) = table {
+            std::fs::write(
+                &path,
+                within(&std::fs::read_to_string(&path).unwrap_or_default(), &text),
+            )
             .unwrap();
+        }
+        println!("{text}");
+        println!("{bad} findings");
+        ExitCode::from(u8::from(bad > 0))
     }
-    println!("{text}");
-    println!("{bad} findings");
-    ExitCode::from(u8::from(bad > 0))
 }
 
 /// The old text with what stands between its two marks replaced; the tables alone where it has none.

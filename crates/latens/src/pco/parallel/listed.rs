@@ -59,6 +59,17 @@ impl Table {
     }
 }
 
+/// A chunk of known place.
+struct Job<'a> {
+    /// Its own, and what is behind it, which batches can look ahead to.
+    bytes: &'a [u8],
+    /// Of its own bytes.
+    len: usize,
+    entry: &'a ChunkEntry,
+    /// Numbers before it.
+    start: usize,
+}
+
 /// Decodes into `dst`, which has room for the numbers of the table and no more; `None` where
 /// anything is wrong, and what it held is in `kept`.
 pub(super) fn decode<T: Number>(
@@ -74,7 +85,7 @@ pub(super) fn decode<T: Number>(
     let mut jobs = Vec::with_capacity(table.chunks.len());
     for (range, entry) in &table.chunks {
         let (dst, behind) = rest.split_at_mut_checked(usize::try_from(entry.n).ok()?)?;
-        let job = (file.get(range.start..)?, range.len(), entry, start);
+        let job = Job { bytes: file.get(range.start..)?, len: range.len(), entry, start };
         start += dst.len();
         jobs.push((job, dst));
         rest = behind;
@@ -83,9 +94,9 @@ pub(super) fn decode<T: Number>(
     let jobs = Jobs::new(jobs);
     let workshop = Workshop::default();
     let work = || {
-        while let Some((index, ((bytes, len, entry, start), dst))) = jobs.next() {
-            let mut keeping = kept.map(|kept| kept.chunk(index, start, dst.len()));
-            let sound = chunk(bytes, len, entry, dst, table, limits, &workshop, keeping.as_mut());
+        while let Some((index, (job, dst))) = jobs.next() {
+            let mut keeping = kept.map(|kept| kept.chunk(index, job.start, dst.len()));
+            let sound = chunk(&job, dst, table, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);
             }
@@ -99,18 +110,16 @@ pub(super) fn decode<T: Number>(
     side_by_side(threads, work).into_iter().all(|sound| sound).then_some(())
 }
 
-/// Decodes a chunk of known place, so many bytes of those there are: what is behind it, batches can look
-/// ahead to. Whether it is in all points as the table says.
+/// Decodes a chunk of known place; whether it is in all points as the table says.
 fn chunk<T: Number>(
-    bytes: &[u8],
-    len: usize,
-    entry: &ChunkEntry,
+    job: &Job<'_>,
     dst: &mut [T],
     table: &Table,
     limits: Limits,
     workshop: &Workshop,
     keeping: Option<&mut Keeping<'_, T>>,
 ) -> bool {
+    let Job { bytes, len, entry, .. } = *job;
     let (preamble, version) = (table.preamble, table.version);
     let source = Slice::starting_at(bytes, entry.offset);
     let decoder = Engine::at_chunk(source, preamble, version, limits);
