@@ -23,6 +23,7 @@ pub mod sums;
 pub mod tans;
 pub mod taps;
 pub mod testing;
+pub mod trellis;
 
 mod scalar {
     pub(crate) mod delta;
@@ -78,6 +79,8 @@ mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_taps;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_trellis;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_walk;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_conv1;
@@ -109,6 +112,8 @@ mod x86_64 {
     pub(crate) mod avx512_tans;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_taps;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_trellis;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_walk;
     #[cfg(target_arch = "x86_64")]

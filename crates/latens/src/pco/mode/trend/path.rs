@@ -5,9 +5,8 @@
 //! the path is the best of all (Viterbi).
 
 use latens_kernels::dispatch::Present;
+use latens_kernels::trellis::{self, STATE, STATES};
 
-/// Cells that a number may be above the trend, and one more.
-pub(super) const STATES: usize = 16;
 /// Longer steps between numbers count as this.
 pub(super) const FAR: i8 = 80;
 /// Longer steps of the trend cost alike.
@@ -29,7 +28,6 @@ const LOWER: usize = 1 << 8;
 /// Parts of a bit that costs are counted in; below them is the state that a sum comes from.
 const PARTS: f64 = 32.0;
 const STATE_BITS: u32 = STATES.ilog2();
-const STATE: u32 = (1 << STATE_BITS) - 1;
 /// More than anything else costs.
 const NEVER: u32 = 1 << 24;
 
@@ -126,13 +124,17 @@ impl Costs {
     #[inline(never)]
     fn best(&self, steps: &[i8]) -> Vec<u8> {
         let mut path = vec![0; steps.len()];
+        let Some(costs) = trellis::Costs::new(self.state, self.step.to_vec()) else { return path };
         let mut from = vec![[0u8; STATES]; BLOCK.min(steps.len())];
         let mut start = None;
         for (steps, path) in steps.chunks(BLOCK).zip(path.chunks_mut(BLOCK)) {
-            let sums = Present::in_use().call(
-                #[inline(always)]
-                || self.sums(steps, start, &mut from),
-            );
+            let sums = match start {
+                Some(start) => starting_at(start),
+                // The first number's own step counts for nothing.
+                None => std::array::from_fn(|i| self.state[i] | state(i)),
+            };
+            let free = usize::from(start.is_none());
+            let sums = ways(&costs, &steps[free..], sums, &mut from[free..]);
             let least = sums.iter().min().map_or(0, |sum| sum & STATE);
             #[expect(clippy::cast_possible_truncation, reason = "below STATES")]
             let mut state = least as u8;
@@ -144,50 +146,38 @@ impl Costs {
         }
         path
     }
+}
 
-    /// By state of the last number what the best path to there costs, with the state below; `from` is
-    /// where the best path to each number's states comes from.
-    #[inline(always)]
-    fn sums(&self, steps: &[i8], start: Option<u8>, from: &mut [[u8; STATES]]) -> [u32; STATES] {
-        let mut sums: [u32; STATES] = std::array::from_fn(|i| {
-            let is_start = start.is_none_or(|start| usize::from(start) == i);
-            (if is_start { 0 } else { NEVER << STATE_BITS }) | state(i)
-        });
-        for (i, (&step, from)) in steps.iter().zip(from).enumerate() {
-            let mut best = [u32::MAX; STATES];
-            if i == 0 && start.is_none() {
-                best = sums;
-            } else {
-                // All states' steps from state 0 stand side by side.
-                let at = place(step, 0, 0);
-                for (j, &sum) in sums.iter().enumerate() {
-                    let row = &self.step[at - j..at - j + STATES];
-                    for (best, &step) in best.iter_mut().zip(row) {
-                        *best = (*best).min(sum + step);
-                    }
-                }
-            }
-            let least = if i % LOWER == 0 { lowest(&best) } else { 0 };
-            for (k, ((sum, from), &best)) in sums.iter_mut().zip(from).zip(&best).enumerate() {
-                *from = (best & STATE) as u8;
-                *sum = ((best & !STATE) - least + self.state[k]) | state(k);
-            }
+/// Sums of ways that start in a state.
+fn starting_at(start: u8) -> [u32; STATES] {
+    let never = NEVER << STATE_BITS;
+    std::array::from_fn(|i| state(i) | if i == usize::from(start) { 0 } else { never })
+}
+
+/// By state of the last number what the best way to there costs, with the state below; `from` is where
+/// the best ways to each number's states come from.
+fn ways(
+    costs: &trellis::Costs,
+    steps: &[i8],
+    mut sums: [u32; STATES],
+    from: &mut [[u8; STATES]],
+) -> [u32; STATES] {
+    let mut places = [0; LOWER];
+    for (steps, from) in steps.chunks(LOWER).zip(from.chunks_mut(LOWER)) {
+        let least = sums.iter().min().map_or(0, |sum| sum & !STATE);
+        sums = sums.map(|sum| sum - least);
+        for (place, step) in places.iter_mut().zip(steps) {
+            *place = FAR.saturating_sub(*step).cast_unsigned();
         }
-        sums
+        trellis::ways(Present::in_use(), costs, &places[..steps.len()], &mut sums, from);
     }
+    sums
 }
 
 /// A state as it stands below a sum.
-#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "below STATES")]
 fn state(i: usize) -> u32 {
     i as u32
-}
-
-/// The least sum, without the state.
-#[inline(always)]
-fn lowest(sums: &[u32; STATES]) -> u32 {
-    sums.iter().fold(u32::MAX, |a, &b| a.min(b)) & !STATE
 }
 
 /// Where the step of the trend stands between two numbers that are so far apart and above it.
