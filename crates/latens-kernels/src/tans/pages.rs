@@ -228,7 +228,7 @@ impl<L: Latent> PageTable<L> {
         }
     }
 
-    /// The latents of as many of a page's codes as `dst` has room for, whose offsets lie in `stream`.
+    /// The latents of as many of a page's codes as `dst` has room for, whose offsets lie in `stream`, with `shift` added to each.
     ///
     /// # Panics
     /// Where there are fewer codes, or too few bytes: [`Table::offsets_window`].
@@ -238,20 +238,29 @@ impl<L: Latent> PageTable<L> {
         codes: &PageCodes,
         page: usize,
         stream: Stream<'_>,
+        shift: L,
         dst: &mut [L],
     ) {
         assert!(dst.len() <= codes.n && page < PAGES);
+        let least = self.least.plus_low(shift.widen());
         let bits = codes.n * usize::from(codes.max_offset_bits);
         stream.check(bits.div_ceil(8) + WIDE_SLACK);
         match present.simd() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the set is present; bytes are enough, as just checked.
-            Simd::Avx512 => unsafe { avx512_pages::unpack(self, codes, page, stream, dst) },
-            _ => self.unpack_one_by_one(codes, page, stream, dst),
+            Simd::Avx512 => unsafe { avx512_pages::unpack(self, codes, page, stream, least, dst) },
+            _ => self.unpack_one_by_one(codes, page, stream, least, dst),
         }
     }
 
-    fn unpack_one_by_one(&self, codes: &PageCodes, page: usize, stream: Stream<'_>, dst: &mut [L]) {
+    fn unpack_one_by_one(
+        &self,
+        codes: &PageCodes,
+        page: usize,
+        stream: Stream<'_>,
+        least: L,
+        dst: &mut [L],
+    ) {
         let mut bit = stream.bit;
         for (i, x) in dst.iter_mut().enumerate() {
             let [symbol, width] =
@@ -262,7 +271,7 @@ impl<L: Latent> PageTable<L> {
             let offset = u128::from_le_bytes(bytes) >> (bit % 8) & ((1 << width) - 1);
             #[expect(clippy::cast_possible_truncation, reason = "at most 63 bits")]
             let offset = offset as u64;
-            *x = self.least.plus_low(lower.wrapping_add(offset));
+            *x = least.plus_low(lower.wrapping_add(offset));
             bit += usize::from(width);
         }
     }

@@ -13,6 +13,7 @@ use crate::latent::Latent;
 use crate::tans::pages::{
     COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, Slots, TOGETHER,
 };
+use std::arch::asm;
 use std::arch::x86_64::*;
 use std::ptr;
 
@@ -58,6 +59,8 @@ pub(crate) unsafe fn walk<L: Latent>(
             (..=7, false) => steps::<1, false>(slots, bytes, pages, n, codes),
             (8, true) => steps::<2, true>(slots, bytes, pages, n, codes),
             (8, false) => steps::<2, false>(slots, bytes, pages, n, codes),
+            (9, true) => steps::<4, true>(slots, bytes, pages, n, codes),
+            (9, false) => steps::<4, false>(slots, bytes, pages, n, codes),
             (_, true) => steps::<8, true>(slots, bytes, pages, n, codes),
             (_, false) => steps::<8, false>(slots, bytes, pages, n, codes),
         }
@@ -108,6 +111,7 @@ fn look_up<const PARTS: usize>(
     match PARTS {
         1 => part!(0),
         2 => two!(0),
+        4 => four!(0),
         _ => either!(four!(0), four!(4), 2),
     }
 }
@@ -139,6 +143,7 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
             (_mm512_load_si512(four.0.as_ptr().cast()), _mm512_load_si512(bits.0.as_ptr().cast()))
         };
     }
+    let [low_bytes, high_bytes] = [paired_bytes(0), paired_bytes(1)];
     let mut sums = [zero; PAIRS];
     let mut at = [Eight([0; 8]); VECTORS];
     let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
@@ -155,8 +160,23 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
                 let (mut slots, mut parts) = ([zero; PAIRS], [[0; 3]; PAIRS]);
                 for pair in 0..PAIRS {
                     let (a, b) = (states[2 * pair], states[2 * pair + 1]);
-                    slots[pair] = low_parts(a, b);
-                    parts[pair] = which_parts(a, b);
+                    if PARTS == 1 {
+                        // It takes longer, but is there sooner.
+                        let low = _mm512_set1_epi16(0x7f);
+                        slots[pair] = _mm512_packus_epi16(
+                            _mm512_and_si512(a, low),
+                            _mm512_and_si512(b, low),
+                        );
+                        continue;
+                    }
+                    slots[pair] = _mm512_permutex2var_epi8(a, low_bytes, b);
+                    let high = _mm512_permutex2var_epi8(a, high_bytes, b);
+                    // What lies above a state is no bit of these.
+                    parts[pair] = [
+                        _mm512_movepi8_mask(slots[pair]),
+                        _mm512_test_epi8_mask(high, _mm512_set1_epi8(1)),
+                        _mm512_test_epi8_mask(high, _mm512_set1_epi8(2)),
+                    ];
                 }
                 let symbols = look_up::<PARTS>(&table.symbols, slots, parts);
                 if OFFSETS {
@@ -192,7 +212,7 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
                     let bit = _mm512_add_epi8(bit, _mm512_set1_epi16(0x0800));
                     let bits = _mm512_multishift_epi64_epi8(_mm512_add_epi8(before, bit), words);
                     // The upper bits of a lane are anything.
-                    let others = _mm512_sllv_epi16(_mm512_set1_epi16(-1), counts);
+                    let others = shifted_words(_mm512_set1_epi16(-1), counts);
                     let next = _mm512_ternarylogic_epi64::<0xca>(others, next, bits);
                     states[vector] = $kept!(_mm512_mask_mov_epi16, states[vector], are_wide, next);
                     let all = _mm512_sad_epu8(counts, zero);
@@ -251,24 +271,32 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
     }
 }
 
-/// Places of slots within 128 of them.
-#[target_feature(enable = "avx512f,avx512bw")]
+/// Where the low or the high bytes of two vectors' words are, eight of the first one's, then as many of the second one's, and
+/// so on: in the order in which `vpunpcklbw` and `vpunpckhbw` make words of them.
+#[target_feature(enable = "avx512f")]
 #[inline]
-fn low_parts(a: __m512i, b: __m512i) -> __m512i {
-    let low = _mm512_set1_epi16(0x7f);
-    _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low))
+fn paired_bytes(which: usize) -> __m512i {
+    let mut places = [0u8; 64];
+    for (i, place) in places.iter_mut().enumerate() {
+        #[expect(clippy::cast_possible_truncation, reason = "below 128")]
+        let at = (64 * (i / 8 % 2) + 16 * (i / 16) + 2 * (i % 8) + which) as u8;
+        *place = at;
+    }
+    // SAFETY: 64 bytes.
+    unsafe { _mm512_loadu_si512(places.as_ptr().cast()) }
 }
 
-/// Bits of the number of the 128 that they are among. What lies above a state is no bit of these.
-#[target_feature(enable = "avx512f,avx512bw")]
+/// Words shifted by less than 16, which compilers do not know.
+#[target_feature(enable = "avx512bw")]
 #[inline]
-fn which_parts(a: __m512i, b: __m512i) -> [__mmask64; 3] {
-    let high = _mm512_packus_epi16(_mm512_srli_epi16::<7>(a), _mm512_srli_epi16::<7>(b));
-    [
-        _mm512_test_epi8_mask(high, _mm512_set1_epi8(1)),
-        _mm512_test_epi8_mask(high, _mm512_set1_epi8(2)),
-        _mm512_test_epi8_mask(high, _mm512_set1_epi8(4)),
-    ]
+fn shifted_words(a: __m512i, counts: __m512i) -> __m512i {
+    let shifted;
+    // SAFETY: an instruction on registers alone.
+    unsafe {
+        asm!("vpsllvw {}, {}, {}", out(zmm_reg) shifted, in(zmm_reg) a, in(zmm_reg) counts,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    shifted
 }
 
 /// In each byte of 64 bits its first one.
@@ -281,30 +309,48 @@ fn first_bytes() -> __m512i {
 
 /// From the bytes on that eight pages' places are in, eight bytes each.
 ///
+/// By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports than
+/// for loads. Loads that fill all lanes, and blends, take no port that permutations want, unlike what compilers
+/// make of eight loads.
+///
 /// # Safety
 /// There are as many bytes.
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,bmi2")]
 #[inline]
 unsafe fn words(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
-    // By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports
-    // than for loads.
     // SAFETY: 64 bytes, aligned.
-    unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), _mm512_srli_epi64::<3>(places)) };
-    macro_rules! two {
-        ($lane:expr) => {{
-            // SAFETY: both are there, and bytes from there on by the caller's promise.
-            let [low, high] = [$lane, $lane + 1].map(|lane: usize| unsafe {
-                bytes.as_ptr().add(ptr::read_volatile(&raw const at.0[lane]))
-            });
-            // SAFETY: eight bytes each.
+    unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), places) };
+    macro_rules! half {
+        ($lane:literal) => {{
+            let (low, all): (__m256i, __m256i);
+            // SAFETY: places are there, aligned, and eight bytes behind each by the caller's promise.
             unsafe {
-                let low = _mm_castsi128_pd(_mm_loadl_epi64(low.cast()));
-                _mm_castpd_si128(_mm_loadh_pd(low, high.cast()))
+                asm!(
+                    "shrx {place}, [{at}], {three}",
+                    "vmovq {low:x}, [{bytes} + {place}]",
+                    "shrx {place}, [{at} + 8], {three}",
+                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpblendd {low}, {low}, {all}, 0x0c",
+                    "shrx {place}, [{at} + 16], {three}",
+                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpblendd {low}, {low}, {all}, 0x30",
+                    "shrx {place}, [{at} + 24], {three}",
+                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpblendd {low}, {low}, {all}, 0xc0",
+                    at = in(reg) ptr::from_ref(&at.0[$lane]),
+                    three = in(reg) 3usize,
+                    bytes = in(reg) bytes.as_ptr(),
+                    place = out(reg) _,
+                    low = out(ymm_reg) low,
+                    all = out(ymm_reg) all,
+                    options(readonly, nostack, preserves_flags),
+                );
             }
+            let _ = all;
+            low
         }};
     }
-    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two!(0)), two!(2));
-    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two!(4)), two!(6));
+    let (low, high) = (half!(0), half!(4));
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
 }
 

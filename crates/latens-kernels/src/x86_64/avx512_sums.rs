@@ -1,6 +1,7 @@
 //! Running sums within a vector by doubling distances, from vector to vector by one addition.
 
 use crate::latent::Latent;
+use crate::tans::Map;
 use std::arch::x86_64::*;
 
 /// Replaces each latent by `sum`, to which it is then added.
@@ -26,6 +27,51 @@ pub(crate) fn running<L: Latent>(sum: &mut L, latents: &mut [L]) {
         m = m.plus_low(latent.widen());
     }
     *sum = m;
+}
+
+/// [`running`] to a place of its own, as long as the latents, by way of a map. Lanes of latents are those of sums.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+pub(crate) fn running_to<L: Latent>(sum: &mut L, latents: &[L], map: Map, dst: &mut [L]) {
+    const BYTES: usize = 64;
+    let lanes = BYTES * 8 / L::WIDTH as usize;
+    let whole = latents.len().min(dst.len()) / lanes * lanes;
+    let (flip, is_float) = match map {
+        Map::Flip(bits) => (splat(L::from_low(bits)), false),
+        Map::Float => (splat(L::from_low(1 << (L::WIDTH - 1))), true),
+    };
+    let mut carry = splat(*sum);
+    for at in (0..whole).step_by(lanes) {
+        // SAFETY: as many bytes as a vector has are left.
+        let latents = unsafe { latents.as_ptr().add(at).cast::<__m512i>().read_unaligned() };
+        let sums = sums::<L>(latents);
+        let before = add::<L>(carry, sub::<L>(sums, latents));
+        let mapped = match is_float {
+            // Lanes without the topmost bit are inverted, and the others lose it.
+            true => _mm512_ternarylogic_epi64::<0x4b>(before, signs::<L>(before), flip),
+            false => _mm512_xor_si512(before, flip),
+        };
+        // SAFETY: likewise.
+        unsafe { dst.as_mut_ptr().add(at).cast::<__m512i>().write_unaligned(mapped) };
+        carry = add::<L>(carry, last::<L>(sums));
+    }
+    let mut m = L::from_low(_mm_cvtsi128_si64(_mm512_castsi512_si128(carry)).cast_unsigned());
+    for (x, &latent) in dst.iter_mut().zip(latents).skip(whole) {
+        *x = map.of(m);
+        m = m.plus_low(latent.widen());
+    }
+    *sum = m;
+}
+
+/// All bits of lanes whose topmost one is set, none of others.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn signs<L: Latent>(x: __m512i) -> __m512i {
+    match L::WIDTH {
+        8 => _mm512_movm_epi8(_mm512_movepi8_mask(x)),
+        16 => _mm512_srai_epi16::<15>(x),
+        32 => _mm512_srai_epi32::<31>(x),
+        _ => _mm512_srai_epi64::<63>(x),
+    }
 }
 
 /// Sums of each latent and those before it.

@@ -26,16 +26,17 @@ pub(crate) unsafe fn unpack<L: Latent>(
     codes: &PageCodes,
     page: usize,
     stream: Stream<'_>,
+    least: L,
     dst: &mut [L],
 ) {
     macro_rules! run {
         ($kind:ident) => {{
             const KIND: u8 = Kind::$kind as u8;
             match table.symbol_count {
-                ..=32 => sixteens::<L, KIND, 1>(table, codes, page, stream, dst),
-                33..=64 => sixteens::<L, KIND, 2>(table, codes, page, stream, dst),
-                65..=128 => sixteens::<L, KIND, 4>(table, codes, page, stream, dst),
-                _ => sixteens::<L, KIND, 8>(table, codes, page, stream, dst),
+                ..=32 => sixteens::<L, KIND, 1>(table, codes, page, stream, least, dst),
+                33..=64 => sixteens::<L, KIND, 2>(table, codes, page, stream, least, dst),
+                65..=128 => sixteens::<L, KIND, 4>(table, codes, page, stream, least, dst),
+                _ => sixteens::<L, KIND, 8>(table, codes, page, stream, least, dst),
             }
         }};
     }
@@ -60,21 +61,25 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
     codes: &PageCodes,
     page: usize,
     stream: Stream<'_>,
+    least: L,
     dst: &mut [L],
 ) {
     const BOUNDS: u8 = Kind::Bounds as u8;
     const SHORT: u8 = Kind::Short as u8;
     let least = match L::WIDTH {
-        64 => _mm512_set1_epi64(table.least.widen().cast_signed()),
-        _ => _mm512_set1_epi32(table.least.widen() as i32),
+        64 => _mm512_set1_epi64(least.widen().cast_signed()),
+        _ => _mm512_set1_epi32(least.widen() as i32),
     };
+    let ones = Ones::load();
     let mut bit = stream.bit;
     let n = dst.len();
     for (i, dst) in dst.chunks_mut(TOGETHER).enumerate() {
         let (symbols, widths) = (&codes.symbols[i][page], &codes.widths[i][page]);
+        let width_bytes = widths.as_ptr();
         // SAFETY: sixteen bytes each.
-        let [symbols, widths] =
-            [symbols, widths].map(|of| unsafe { _mm_loadu_si128(of.as_ptr().cast()) });
+        let (symbols, widths) = unsafe {
+            (_mm_loadu_si128(symbols.as_ptr().cast()), _mm_loadu_si128(width_bytes.cast()))
+        };
         let places = _mm512_cvtepu8_epi32(symbols);
         let low = look_up::<PAIRS>(&table.lowers[0], places);
         let are = if n - TOGETHER * i >= TOGETHER { 0xffff } else { lanes(n % TOGETHER) };
@@ -82,7 +87,8 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
             let mut sum = low;
             if KIND == SHORT {
                 // SAFETY: the caller's promise.
-                let offsets = unsafe { short_offsets(widths, stream.bytes.as_ptr(), bit) };
+                let offsets =
+                    unsafe { short_offsets(&ones, width_bytes, stream.bytes.as_ptr(), bit) };
                 sum = _mm512_add_epi32(low, offsets);
                 bit += total(widths);
             }
@@ -106,15 +112,14 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
             halves(low).map(|half| _mm512_cvtepu32_epi64(half))
         };
         let mut latents = [least; 2];
-        for ((latents, lowers), widths) in latents
-            .iter_mut()
-            .zip(lowers)
-            .zip([_mm_cvtsi128_si64(widths), _mm_extract_epi64::<1>(widths)])
-        {
+        let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
+        let totals = [_mm_cvtsi128_si64(sums), _mm_extract_epi64::<1>(sums)];
+        for eight in 0..2 {
+            let widths = width_bytes.wrapping_add(8 * eight);
             // SAFETY: the caller's promise.
             let offsets = unsafe { wide_offsets(widths, stream.bytes.as_ptr(), bit) };
-            bit += total(_mm_cvtsi64_si128(widths));
-            *latents = _mm512_add_epi64(lowers, offsets);
+            bit += totals[eight] as usize;
+            latents[eight] = _mm512_add_epi64(lowers[eight], offsets);
         }
         if L::WIDTH == 64 {
             // SAFETY: as many latents as the mask says.
@@ -170,35 +175,60 @@ fn total(widths: __m128i) -> usize {
     _mm_cvtsi128_si32(both) as usize
 }
 
-/// Sixteen offsets of 31 bits at most.
+/// Which bytes of the widths `4 * four ..` lie in or before each lane, as ones.
+const fn up_to(four: usize) -> [[u8; 4]; TOGETHER] {
+    let mut ones = [[0; 4]; TOGETHER];
+    let mut i = 0;
+    while i < 4 * TOGETHER {
+        if 4 * four + i % 4 <= i / 4 {
+            ones[i / 4][i % 4] = 1;
+        }
+        i += 1;
+    }
+    ones
+}
+
+/// Aligned for vectors.
+#[repr(align(64))]
+struct Ones([[[u8; 4]; TOGETHER]; 4]);
+static ONES: Ones = Ones([up_to(0), up_to(1), up_to(2), up_to(3)]);
+/// From memory numbers come to all lanes without a port that permutations want.
+static WITHIN_A_BYTE: [i64; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+impl Ones {
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn load() -> [__m512i; 4] {
+        let mut ones = [_mm512_setzero_si512(); 4];
+        for (register, ones) in ones.iter_mut().zip(&ONES.0) {
+            // SAFETY: 64 bytes, aligned.
+            *register = unsafe { _mm512_load_si512(ones.as_ptr().cast()) };
+        }
+        ones
+    }
+}
+
+/// Sixteen offsets of 31 bits at most, by the widths there.
 ///
 /// # Safety
-/// From the byte of bit `bit` on there are 64.
+/// There are sixteen widths; from the byte of bit `bit` on there are 64.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512vnni,avx2")]
 #[inline]
-unsafe fn short_offsets(widths: __m128i, bytes: *const u8, bit: usize) -> __m512i {
-    let ones = _mm512_set1_epi8(1);
-    let all = _mm512_broadcast_i32x4(widths);
-    // Bytes 128 and up are zeros. Each lane of 32 bits has the widths of its four up to its own.
-    let own = |four: i32| {
-        let at = 0x0101_0101 * (4 * four) + 0x0302_0100;
-        [at, at | 0x8000_0000_u32 as i32, at | 0x8080_0000_u32 as i32, at | 0x8080_8000_u32 as i32]
-    };
-    let [a, b, c, d] = [0, 1, 2, 3].map(own);
-    let own = _mm512_set_epi32(
-        d[0], d[1], d[2], d[3], c[0], c[1], c[2], c[3], b[0], b[1], b[2], b[3], a[0], a[1], a[2],
-        a[3],
-    );
-    // And the sums of the fours before.
-    let [a, b, c, d] = [0x8080_8080, 0x8080_8000, 0x8080_0400, 0x8008_0400].map(|x: u32| x as i32);
-    let fours = _mm512_set_epi32(d, d, d, d, c, c, c, c, b, b, b, b, a, a, a, a);
-    let zero = _mm512_setzero_si512();
-    let within = _mm512_dpbusd_epi32(zero, _mm512_shuffle_epi8(all, own), ones);
-    let sums = _mm512_dpbusd_epi32(zero, all, ones);
-    let ends = _mm512_dpbusd_epi32(within, _mm512_shuffle_epi8(sums, fours), ones);
-    let ends = _mm512_add_epi32(ends, _mm512_set1_epi32((bit % 8) as i32));
+unsafe fn short_offsets(
+    ones: &[__m512i; 4],
+    widths: *const u8,
+    bytes: *const u8,
+    bit: usize,
+) -> __m512i {
+    let mut ends = _mm512_set1_epi32(WITHIN_A_BYTE[bit % 8] as i32);
+    for (i, &ones) in ones.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        let four = unsafe { widths.cast::<i32>().add(i).read_unaligned() };
+        ends = _mm512_dpbusd_epi32(ends, ones, _mm512_set1_epi32(four));
+    }
     // SAFETY: the caller's promise.
-    let words = unsafe { _mm512_loadu_si512(bytes.add(bit / 8).cast()) };
+    let (widths, words) =
+        unsafe { (_mm_loadu_si128(widths.cast()), _mm512_loadu_si512(bytes.add(bit / 8).cast())) };
     let word = _mm512_srli_epi32::<5>(ends);
     let before = _mm512_add_epi32(word, _mm512_set1_epi32(-1));
     let top = _mm512_shrdv_epi32(
@@ -206,22 +236,27 @@ unsafe fn short_offsets(widths: __m128i, bytes: *const u8, bit: usize) -> __m512
         _mm512_permutexvar_epi32(word, words),
         ends,
     );
-    _mm512_shldv_epi32(zero, top, _mm512_cvtepu8_epi32(widths))
+    _mm512_shldv_epi32(_mm512_setzero_si512(), top, _mm512_cvtepu8_epi32(widths))
 }
 
-/// Eight offsets of 63 bits at most, by the bytes of `widths`.
+/// Eight offsets of 63 bits at most, by the widths there.
 ///
 /// # Safety
-/// From the byte of bit `bit` on there are 64.
+/// There are eight widths; from the byte of bit `bit` on there are 64.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 #[inline]
-unsafe fn wide_offsets(widths: i64, bytes: *const u8, bit: usize) -> __m512i {
+unsafe fn wide_offsets(widths: *const u8, bytes: *const u8, bit: usize) -> __m512i {
     let zero = _mm512_setzero_si512();
-    let up_to = _mm512_maskz_mov_epi8(UP_TO, _mm512_set1_epi64(widths));
-    let ends = _mm512_sad_epu8(up_to, zero);
-    let ends = _mm512_add_epi64(ends, _mm512_set1_epi64((bit % 8) as i64));
     // SAFETY: the caller's promise.
-    let words = unsafe { _mm512_loadu_si512(bytes.add(bit / 8).cast()) };
+    let (all, widths, words) = unsafe {
+        (
+            _mm512_set1_epi64(widths.cast::<i64>().read_unaligned()),
+            _mm_loadl_epi64(widths.cast()),
+            _mm512_loadu_si512(bytes.add(bit / 8).cast()),
+        )
+    };
+    let ends = _mm512_sad_epu8(_mm512_maskz_mov_epi8(UP_TO, all), zero);
+    let ends = _mm512_add_epi64(ends, _mm512_set1_epi64(WITHIN_A_BYTE[bit % 8]));
     let word = _mm512_srli_epi64::<6>(ends);
     let before = _mm512_add_epi64(word, _mm512_set1_epi64(-1));
     let top = _mm512_shrdv_epi64(
@@ -229,7 +264,7 @@ unsafe fn wide_offsets(widths: i64, bytes: *const u8, bit: usize) -> __m512i {
         _mm512_permutexvar_epi64(word, words),
         ends,
     );
-    _mm512_shldv_epi64(zero, top, _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(widths)))
+    _mm512_shldv_epi64(zero, top, _mm512_cvtepu8_epi64(widths))
 }
 
 #[target_feature(enable = "avx512f")]
