@@ -4,30 +4,13 @@ use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
 
-#[cfg(target_arch = "x86_64")]
-const LINE: usize = 64;
-
-/// Memory that will be read before long: it is fetched to the second cache meanwhile.
-#[inline]
-pub fn to_read<T>(present: Present, place: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        let start = place.as_ptr().cast::<i8>();
-        for at in (0..size_of_val(place)).step_by(LINE) {
-            // SAFETY: a hint, within the slice.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(at)) };
-        }
-    }
-    let _ = (present, place);
-}
-
 /// Memory that will be written soon: it is fetched meanwhile, so that stores do not wait for it, nor
 /// whatever comes after them.
 #[inline]
 pub fn to_write<T>(present: Present, place: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
+        const LINE: usize = 64;
         let start = place.as_mut_ptr().cast::<u8>();
         for at in (0..size_of_val(place)).step_by(LINE) {
             // SAFETY: a hint, within the slice, that changes neither memory nor flags. Every x86-64 processor

@@ -27,7 +27,9 @@ use crate::dispatch::{Present, Simd};
 use crate::scalar::tans as scalar;
 use crate::sums;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx2_walk, avx512_sums, avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
+use crate::x86_64::{
+    avx2_walk, avx512_sums, avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk,
+};
 #[cfg(target_arch = "x86_64")]
 use offsets::Offsets;
 use slot::Lowers;
@@ -229,12 +231,13 @@ impl<L: Latent> Finish<'_, L> {
         assert!(latents.len() == dst.len(), "as many");
         match self {
             #[cfg(target_arch = "x86_64")]
-            Finish { moments: [first, others @ ..], multiples: None, map }
+            Finish { moments: [moment, others @ ..], multiples: None, map }
                 if present.simd() == Simd::Avx512 =>
             {
                 sums::undo(present, others, latents);
-                // SAFETY: the set is present.
-                unsafe { avx512_sums::running_to(first, latents, map, dst) };
+                let (n, dst) = (dst.len(), dst.as_mut_ptr());
+                // SAFETY: the set is present; there are `n` latents as well.
+                unsafe { avx512_sums::running(moment, latents.as_ptr(), map, dst, n) };
             }
             _ => {
                 self.run(present, latents);

@@ -7,15 +7,16 @@
 //! Four vectors wait for each other's turns: a step takes some 45 cycles from states to states, most of it from the
 //! counts to the place of the next bits and to these.
 
+mod lanes;
+mod offsets;
 mod unpack;
 
 use crate::latent::Latent;
 use crate::tans::pages::{
     COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, Slots, TOGETHER,
 };
-use std::arch::asm;
+use lanes::{Eight, first_bytes, paired_bytes, shifted_words, words};
 use std::arch::x86_64::*;
-use std::ptr;
 
 pub(crate) use unpack::unpack;
 
@@ -24,11 +25,6 @@ const VECTORS: usize = PAGES / 8;
 const PAIRS: usize = VECTORS / 2;
 /// Steps of four codes whose bytes are brought in order together.
 const STEPS: usize = 4;
-
-/// Eight pages' numbers of 64 bits.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Eight([usize; 8]);
 
 /// Which page is in lane `lane` of 64 bits of a vector: so that, once two vectors' codes are packed to bytes and those of
 /// four steps brought together, pages lie in order.
@@ -59,8 +55,6 @@ pub(crate) unsafe fn walk<L: Latent>(
             (..=7, false) => steps::<1, false>(slots, bytes, pages, n, codes),
             (8, true) => steps::<2, true>(slots, bytes, pages, n, codes),
             (8, false) => steps::<2, false>(slots, bytes, pages, n, codes),
-            (9, true) => steps::<4, true>(slots, bytes, pages, n, codes),
-            (9, false) => steps::<4, false>(slots, bytes, pages, n, codes),
             (_, true) => steps::<8, true>(slots, bytes, pages, n, codes),
             (_, false) => steps::<8, false>(slots, bytes, pages, n, codes),
         }
@@ -111,7 +105,6 @@ fn look_up<const PARTS: usize>(
     match PARTS {
         1 => part!(0),
         2 => two!(0),
-        4 => four!(0),
         _ => either!(four!(0), four!(4), 2),
     }
 }
@@ -163,10 +156,8 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
                     if PARTS == 1 {
                         // It takes longer, but is there sooner.
                         let low = _mm512_set1_epi16(0x7f);
-                        slots[pair] = _mm512_packus_epi16(
-                            _mm512_and_si512(a, low),
-                            _mm512_and_si512(b, low),
-                        );
+                        slots[pair] =
+                            _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low));
                         continue;
                     }
                     slots[pair] = _mm512_permutex2var_epi8(a, low_bytes, b);
@@ -269,89 +260,6 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
             page.offset_bits = offsets[lane / 2 * 4 + vector % 2 * 2 + lane % 2] as usize;
         }
     }
-}
-
-/// Where the low or the high bytes of two vectors' words are, eight of the first one's, then as many of the second one's, and
-/// so on: in the order in which `vpunpcklbw` and `vpunpckhbw` make words of them.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn paired_bytes(which: usize) -> __m512i {
-    let mut places = [0u8; 64];
-    for (i, place) in places.iter_mut().enumerate() {
-        #[expect(clippy::cast_possible_truncation, reason = "below 128")]
-        let at = (64 * (i / 8 % 2) + 16 * (i / 16) + 2 * (i % 8) + which) as u8;
-        *place = at;
-    }
-    // SAFETY: 64 bytes.
-    unsafe { _mm512_loadu_si512(places.as_ptr().cast()) }
-}
-
-/// Words shifted by less than 16, which compilers do not know.
-#[target_feature(enable = "avx512bw")]
-#[inline]
-fn shifted_words(a: __m512i, counts: __m512i) -> __m512i {
-    let shifted;
-    // SAFETY: an instruction on registers alone.
-    unsafe {
-        asm!("vpsllvw {}, {}, {}", out(zmm_reg) shifted, in(zmm_reg) a, in(zmm_reg) counts,
-            options(pure, nomem, nostack, preserves_flags));
-    }
-    shifted
-}
-
-/// In each byte of 64 bits its first one.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn first_bytes() -> __m512i {
-    let (first, second) = (0, 0x0808_0808_0808_0808);
-    _mm512_set_epi64(second, first, second, first, second, first, second, first)
-}
-
-/// From the bytes on that eight pages' places are in, eight bytes each.
-///
-/// By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports than
-/// for loads. Loads that fill all lanes, and blends, take no port that permutations want, unlike what compilers
-/// make of eight loads.
-///
-/// # Safety
-/// There are as many bytes.
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,bmi2")]
-#[inline]
-unsafe fn words(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
-    // SAFETY: 64 bytes, aligned.
-    unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), places) };
-    macro_rules! half {
-        ($lane:literal) => {{
-            let (low, all): (__m256i, __m256i);
-            // SAFETY: places are there, aligned, and eight bytes behind each by the caller's promise.
-            unsafe {
-                asm!(
-                    "shrx {place}, [{at}], {three}",
-                    "vmovq {low:x}, [{bytes} + {place}]",
-                    "shrx {place}, [{at} + 8], {three}",
-                    "vpbroadcastq {all}, [{bytes} + {place}]",
-                    "vpblendd {low}, {low}, {all}, 0x0c",
-                    "shrx {place}, [{at} + 16], {three}",
-                    "vpbroadcastq {all}, [{bytes} + {place}]",
-                    "vpblendd {low}, {low}, {all}, 0x30",
-                    "shrx {place}, [{at} + 24], {three}",
-                    "vpbroadcastq {all}, [{bytes} + {place}]",
-                    "vpblendd {low}, {low}, {all}, 0xc0",
-                    at = in(reg) ptr::from_ref(&at.0[$lane]),
-                    three = in(reg) 3usize,
-                    bytes = in(reg) bytes.as_ptr(),
-                    place = out(reg) _,
-                    low = out(ymm_reg) low,
-                    all = out(ymm_reg) all,
-                    options(readonly, nostack, preserves_flags),
-                );
-            }
-            let _ = all;
-            low
-        }};
-    }
-    let (low, high) = (half!(0), half!(4));
-    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
 }
 
 /// Four bytes of sixteen pages and four steps each, page by page.

@@ -12,7 +12,8 @@
 use crate::latent::Latent;
 use crate::tans::pages::{Bounds, Kind, PageCodes, PageTable, TOGETHER};
 use crate::tans::stream::Stream;
-use crate::x86_64::avx512_tans::{UP_TO, lanes};
+use crate::x86_64::avx512_pages::offsets::{Ones, short_offsets, total, wide_offsets};
+use crate::x86_64::avx512_tans::lanes;
 use std::arch::x86_64::*;
 
 /// See [`PageTable::unpack`].
@@ -40,13 +41,21 @@ pub(crate) unsafe fn unpack<L: Latent>(
             }
         }};
     }
+    const WORDS: u8 = Kind::Words as u8;
     // SAFETY: the caller's promise.
     unsafe {
-        match table.kind {
-            Kind::Bounds => run!(Bounds),
-            Kind::Short => run!(Short),
-            Kind::Near => run!(Near),
-            Kind::Far => run!(Far),
+        match (table.kind, L::WIDTH) {
+            (Kind::Bounds, _) => run!(Bounds),
+            (Kind::Words, _) => match table.symbol_count {
+                ..=64 => sixteens::<L, WORDS, 1>(table, codes, page, stream, least, dst),
+                65..=128 => sixteens::<L, WORDS, 2>(table, codes, page, stream, least, dst),
+                _ => sixteens::<L, WORDS, 4>(table, codes, page, stream, least, dst),
+            },
+            // Narrower bounds are words, offsets short.
+            (Kind::Short, 32 | 64) => run!(Short),
+            (Kind::Near, 32 | 64) => run!(Near),
+            (Kind::Far, 64) => run!(Far),
+            _ => unreachable!("no such latents"),
         }
     }
 }
@@ -66,6 +75,7 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
 ) {
     const BOUNDS: u8 = Kind::Bounds as u8;
     const SHORT: u8 = Kind::Short as u8;
+    const WORDS: u8 = Kind::Words as u8;
     let least = match L::WIDTH {
         64 => _mm512_set1_epi64(least.widen().cast_signed()),
         _ => _mm512_set1_epi32(least.widen() as i32),
@@ -81,11 +91,14 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
             (_mm_loadu_si128(symbols.as_ptr().cast()), _mm_loadu_si128(width_bytes.cast()))
         };
         let places = _mm512_cvtepu8_epi32(symbols);
-        let low = look_up::<PAIRS>(&table.lowers[0], places);
+        let low = match KIND {
+            WORDS => look_up_words::<PAIRS>(&table.lowers[0], places),
+            _ => look_up::<PAIRS>(&table.lowers[0], places),
+        };
         let are = if n - TOGETHER * i >= TOGETHER { 0xffff } else { lanes(n % TOGETHER) };
-        if KIND == BOUNDS || KIND == SHORT {
+        if KIND == BOUNDS || KIND == SHORT || KIND == WORDS {
             let mut sum = low;
-            if KIND == SHORT {
+            if KIND != BOUNDS {
                 // SAFETY: the caller's promise.
                 let offsets =
                     unsafe { short_offsets(&ones, width_bytes, stream.bytes.as_ptr(), bit) };
@@ -93,10 +106,11 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
                 bit += total(widths);
             }
             if L::WIDTH == 64 {
-                let wide =
-                    halves(sum).map(|half| _mm512_add_epi64(_mm512_cvtepu32_epi64(half), least));
+                let [low, high] = halves(sum);
+                let low = _mm512_add_epi64(_mm512_cvtepu32_epi64(low), least);
+                let high = _mm512_add_epi64(_mm512_cvtepu32_epi64(high), least);
                 // SAFETY: as many latents as the mask says.
-                unsafe { store_wide(dst, wide, are) };
+                unsafe { store_wide(dst, [low, high], are) };
             } else {
                 // SAFETY: as many latents as the mask says.
                 unsafe { store(dst, _mm512_add_epi32(sum, least), are) };
@@ -107,9 +121,13 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
             let high = look_up::<PAIRS>(&table.lowers[1], places);
             let first = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
             let second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
-            [first, second].map(|from| _mm512_permutex2var_epi32(low, from, high))
+            [
+                _mm512_permutex2var_epi32(low, first, high),
+                _mm512_permutex2var_epi32(low, second, high),
+            ]
         } else {
-            halves(low).map(|half| _mm512_cvtepu32_epi64(half))
+            let [low, high] = halves(low);
+            [_mm512_cvtepu32_epi64(low), _mm512_cvtepu32_epi64(high)]
         };
         let mut latents = [least; 2];
         let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
@@ -121,11 +139,14 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
             bit += totals[eight] as usize;
             latents[eight] = _mm512_add_epi64(lowers[eight], offsets);
         }
+        // By hand: what is handed to a function of the standard library is not always inlined.
+        let [first, second] = latents;
         if L::WIDTH == 64 {
+            let wide = [_mm512_add_epi64(first, least), _mm512_add_epi64(second, least)];
             // SAFETY: as many latents as the mask says.
-            unsafe { store_wide(dst, latents.map(|x| _mm512_add_epi64(x, least)), are) };
+            unsafe { store_wide(dst, wide, are) };
         } else {
-            let [low, high] = latents.map(|x| _mm512_cvtepi64_epi32(x));
+            let (low, high) = (_mm512_cvtepi64_epi32(first), _mm512_cvtepi64_epi32(second));
             let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
             // SAFETY: as many latents as the mask says.
             unsafe { store(dst, _mm512_add_epi32(both, least), are) };
@@ -166,105 +187,32 @@ fn look_up<const PAIRS: usize>(bounds: &Bounds, places: __m512i) -> __m512i {
     }
 }
 
-/// The sum of bytes.
-#[target_feature(enable = "avx2")]
+/// The words in sixteen places of the first 64 times `PAIRS`.
+#[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
-fn total(widths: __m128i) -> usize {
-    let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
-    let both = _mm_add_epi32(sums, _mm_srli_si128::<8>(sums));
-    _mm_cvtsi128_si32(both) as usize
-}
-
-/// Which bytes of the widths `4 * four ..` lie in or before each lane, as ones.
-const fn up_to(four: usize) -> [[u8; 4]; TOGETHER] {
-    let mut ones = [[0; 4]; TOGETHER];
-    let mut i = 0;
-    while i < 4 * TOGETHER {
-        if 4 * four + i % 4 <= i / 4 {
-            ones[i / 4][i % 4] = 1;
-        }
-        i += 1;
+fn look_up_words<const PAIRS: usize>(bounds: &Bounds, places: __m512i) -> __m512i {
+    let at: *const __m512i = bounds.0.as_ptr().cast();
+    macro_rules! pair {
+        ($i:expr) => {
+            // SAFETY: eight pairs of registers, aligned as these are.
+            unsafe {
+                let (low, high) = (at.add(2 * $i), at.add(2 * $i + 1));
+                let (low, high) = (_mm512_load_si512(low), _mm512_load_si512(high));
+                _mm512_maskz_permutex2var_epi16(0x5555_5555, low, places, high)
+            }
+        };
     }
-    ones
-}
-
-/// Aligned for vectors.
-#[repr(align(64))]
-struct Ones([[[u8; 4]; TOGETHER]; 4]);
-static ONES: Ones = Ones([up_to(0), up_to(1), up_to(2), up_to(3)]);
-/// From memory numbers come to all lanes without a port that permutations want.
-static WITHIN_A_BYTE: [i64; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
-
-impl Ones {
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn load() -> [__m512i; 4] {
-        let mut ones = [_mm512_setzero_si512(); 4];
-        for (register, ones) in ones.iter_mut().zip(&ONES.0) {
-            // SAFETY: 64 bytes, aligned.
-            *register = unsafe { _mm512_load_si512(ones.as_ptr().cast()) };
-        }
-        ones
+    let bit = |bit: i32| _mm512_test_epi32_mask(places, _mm512_set1_epi32(bit));
+    macro_rules! two {
+        ($i:expr) => {
+            _mm512_mask_mov_epi32(pair!($i), bit(64), pair!($i + 1))
+        };
     }
-}
-
-/// Sixteen offsets of 31 bits at most, by the widths there.
-///
-/// # Safety
-/// There are sixteen widths; from the byte of bit `bit` on there are 64.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512vnni,avx2")]
-#[inline]
-unsafe fn short_offsets(
-    ones: &[__m512i; 4],
-    widths: *const u8,
-    bytes: *const u8,
-    bit: usize,
-) -> __m512i {
-    let mut ends = _mm512_set1_epi32(WITHIN_A_BYTE[bit % 8] as i32);
-    for (i, &ones) in ones.iter().enumerate() {
-        // SAFETY: the caller's promise.
-        let four = unsafe { widths.cast::<i32>().add(i).read_unaligned() };
-        ends = _mm512_dpbusd_epi32(ends, ones, _mm512_set1_epi32(four));
+    match PAIRS {
+        1 => pair!(0),
+        2 => two!(0),
+        _ => _mm512_mask_mov_epi32(two!(0), bit(128), two!(2)),
     }
-    // SAFETY: the caller's promise.
-    let (widths, words) =
-        unsafe { (_mm_loadu_si128(widths.cast()), _mm512_loadu_si512(bytes.add(bit / 8).cast())) };
-    let word = _mm512_srli_epi32::<5>(ends);
-    let before = _mm512_add_epi32(word, _mm512_set1_epi32(-1));
-    let top = _mm512_shrdv_epi32(
-        _mm512_permutexvar_epi32(before, words),
-        _mm512_permutexvar_epi32(word, words),
-        ends,
-    );
-    _mm512_shldv_epi32(_mm512_setzero_si512(), top, _mm512_cvtepu8_epi32(widths))
-}
-
-/// Eight offsets of 63 bits at most, by the widths there.
-///
-/// # Safety
-/// There are eight widths; from the byte of bit `bit` on there are 64.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
-#[inline]
-unsafe fn wide_offsets(widths: *const u8, bytes: *const u8, bit: usize) -> __m512i {
-    let zero = _mm512_setzero_si512();
-    // SAFETY: the caller's promise.
-    let (all, widths, words) = unsafe {
-        (
-            _mm512_set1_epi64(widths.cast::<i64>().read_unaligned()),
-            _mm_loadl_epi64(widths.cast()),
-            _mm512_loadu_si512(bytes.add(bit / 8).cast()),
-        )
-    };
-    let ends = _mm512_sad_epu8(_mm512_maskz_mov_epi8(UP_TO, all), zero);
-    let ends = _mm512_add_epi64(ends, _mm512_set1_epi64(WITHIN_A_BYTE[bit % 8]));
-    let word = _mm512_srli_epi64::<6>(ends);
-    let before = _mm512_add_epi64(word, _mm512_set1_epi64(-1));
-    let top = _mm512_shrdv_epi64(
-        _mm512_permutexvar_epi64(before, words),
-        _mm512_permutexvar_epi64(word, words),
-        ends,
-    );
-    _mm512_shldv_epi64(zero, top, _mm512_cvtepu8_epi64(widths))
 }
 
 #[target_feature(enable = "avx512f")]

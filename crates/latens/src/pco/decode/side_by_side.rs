@@ -17,7 +17,6 @@ use crate::pco::layout::mode::ModePayload;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
-use latens_kernels::prefetch;
 use latens_kernels::tans::{self, Finish, PAGES};
 use walked::{Bits, Codes, Walked, is_fast, walk};
 
@@ -95,28 +94,18 @@ impl<L: Latent> SideBySide<L> {
         can_be.then_some(count)
     }
 
-    /// Decodes the first pages, as many as [`SideBySide::count`] says at most, and adds how many bytes each takes to `sizes`:
+    /// Decodes the pages, as many as [`SideBySide::count`] says at most, and adds how many bytes each takes to `sizes`:
     /// of all that come before one with which anything is wrong. Of that one right numbers may have been written, behind it
     /// nothing has changed.
     pub(crate) fn decode<T: Number<L = L>>(
         &mut self,
         tables: &ChunkTables<L>,
         pages: &mut [Page<'_, '_, T>],
-        count: usize,
         sizes: &mut Vec<usize>,
     ) {
-        let Some((mut decoders, ends)) = self.walk(tables, &pages[..count]) else { return };
+        let Some((mut decoders, ends)) = self.walk(tables, pages) else { return };
         let Self { bytes, walked, batch } = self;
-        let present = Present::in_use();
-        for (i, page) in decoders.iter_mut().enumerate() {
-            // Numbers are written, and pages read, faster than memory beyond the second cache comes by itself.
-            if let Some((_, dst)) = pages.get_mut(i + 1) {
-                prefetch::to_write(present, dst);
-            }
-            if let Some((src, _)) = pages.get(i + count) {
-                prefetch::to_read(present, &src[..src.len().min(MOST_BYTES)]);
-            }
-            let (src, dst) = &mut pages[i];
+        for (i, ((src, dst), page)) in pages.iter_mut().zip(&mut decoders).enumerate() {
             let mut r = BitReader::new(src, ends[i]);
             if r.align("a page").is_err() {
                 return;
@@ -233,6 +222,7 @@ impl<L: Latent> Batch<L> {
             && let (Primary::Latents(table), Primary::Latents(decoder)) =
                 (&tables.primary, &mut decoders.primary)
             && let (_, moments, true) = decoder.slots_and_moments()
+            && (!moments.is_empty() || place.map.shift::<L>().is_some())
         {
             // Numbers by the last pass over latents, whichever that is.
             let (codes, Place { map, bits }) = (&walked.primary[batch], place);

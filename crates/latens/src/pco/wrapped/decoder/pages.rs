@@ -92,7 +92,7 @@ impl<T: Number> ChunkDecoder<T> {
                 && self.is_allowed(rest[0].1.len())
             {
                 let room = room.get_or_insert_with(|| tables.side_by_side.room(SideBySide::new));
-                room.decode(tables, rest, count, sizes);
+                room.decode(tables, &mut rest[..count], sizes);
                 let decoded = sizes.len() - first;
                 let numbers = (decoded * rest[0].1.len()) as u64;
                 done += numbers;
