@@ -1,13 +1,9 @@
 //! A page's latents out of its symbols and the widths of its offsets.
 //!
-//! Sixteen codes at a time. Where their offsets end is summed up by `vpdpbusd`, within each four and then over the
-//! fours before, beside all that was before: from sixteen to sixteen only a general register's sum is waited for.
+//! Sixteen codes at a time. Where their offsets end is summed up by `vpdpbusd`, four widths after the other for all
+//! lanes that these come before, beside all that was before: from sixteen to sixteen only a general register's sum is waited for.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    reason = "low bits, halves, and places within 64 bytes"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "low bits, and halves")]
 
 use crate::latent::Latent;
 use crate::tans::pages::{Bounds, Kind, PageCodes, PageTable, TOGETHER};
