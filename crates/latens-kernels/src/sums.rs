@@ -8,6 +8,8 @@ use crate::dispatch::Simd;
 use crate::latent::Latent;
 use crate::scalar::sums as scalar;
 #[cfg(target_arch = "x86_64")]
+use crate::tans::Map;
+#[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx2_sums as avx2, avx512_sums as avx512};
 
 /// Replaces differences of order `moments.len()` by the latents that they are differences of.
@@ -18,9 +20,10 @@ pub fn undo<L: Latent>(present: Present, moments: &mut [L], latents: &mut [L]) {
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx512 => {
+            let (n, at) = (latents.len(), latents.as_mut_ptr());
             for moment in moments.iter_mut().rev() {
-                // SAFETY: the set is present.
-                unsafe { avx512::running(moment, latents) };
+                // SAFETY: the set is present; latents take their own place.
+                unsafe { avx512::running(moment, at, Map::NONE, at, n) };
             }
         }
         #[cfg(target_arch = "x86_64")]

@@ -27,7 +27,9 @@ use crate::dispatch::{Present, Simd};
 use crate::scalar::tans as scalar;
 use crate::sums;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx2_walk, avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk};
+use crate::x86_64::{
+    avx2_walk, avx512_sums, avx512_tans as avx512, avx512_walk, bmi2_tans as bmi2, bmi2_walk,
+};
 #[cfg(target_arch = "x86_64")]
 use offsets::Offsets;
 use slot::Lowers;
@@ -163,6 +165,26 @@ pub enum Map {
 impl Map {
     /// Latents as they are.
     pub const NONE: Self = Self::Flip(0);
+
+    /// What is added to latents where that is all, as it is for whole numbers.
+    #[inline]
+    pub fn shift<L: Latent>(self) -> Option<L> {
+        match self {
+            Self::Flip(bits) if bits == 0 || bits == 1 << (L::WIDTH - 1) => Some(L::from_low(bits)),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn of<L: Latent>(self, x: L) -> L {
+        let top = 1 << (L::WIDTH - 1);
+        let bits = match self {
+            Self::Flip(bits) => bits,
+            Self::Float if x.widen() & top == 0 => u64::MAX,
+            Self::Float => top,
+        };
+        L::from_low(x.widen() ^ bits)
+    }
 }
 
 /// What becomes of latents that are unpacked.
@@ -201,6 +223,29 @@ impl<L: Latent> Finish<'_, L> {
         if are_fast { self.moments.len().min(shadow::MOST_SUMS) } else { 0 }
     }
 
+    /// What it makes of latents, in place of which anything may stand then, to a place of as many.
+    ///
+    /// # Panics
+    /// Where there are not as many.
+    pub fn run_to(self, present: Present, latents: &mut [L], dst: &mut [L]) {
+        assert!(latents.len() == dst.len(), "as many");
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Finish { moments: [moment, others @ ..], multiples: None, map }
+                if present.simd() == Simd::Avx512 =>
+            {
+                sums::undo(present, others, latents);
+                let (n, dst) = (dst.len(), dst.as_mut_ptr());
+                // SAFETY: the set is present; there are `n` latents as well.
+                unsafe { avx512_sums::running(moment, latents.as_ptr(), map, dst, n) };
+            }
+            _ => {
+                self.run(present, latents);
+                dst.copy_from_slice(latents);
+            }
+        }
+    }
+
     #[inline]
     fn run(self, present: Present, latents: &mut [L]) {
         sums::undo(present, self.moments, latents);
@@ -212,14 +257,8 @@ impl<L: Latent> Finish<'_, L> {
             present.call(
                 #[inline(always)]
                 || {
-                    let top = 1 << (L::WIDTH - 1);
                     for x in latents {
-                        let bits = match map {
-                            Map::Flip(bits) => bits,
-                            Map::Float if x.widen() & top == 0 => u64::MAX,
-                            Map::Float => top,
-                        };
-                        *x = L::from_low(x.widen() ^ bits);
+                        *x = map.of(*x);
                     }
                 },
             );

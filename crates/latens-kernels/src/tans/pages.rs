@@ -4,12 +4,17 @@
 //! those before are. Pages do not wait for each other, so that four states of eight pages fill a vector, and
 //! tables of a few hundred slots are looked up by permutations.
 
-use super::slot::{Lowers, Node};
+mod kind;
+mod known;
+
+use super::slot::Lowers;
 use super::stream::{BATCH, LANES, SLACK, WIDE_SLACK};
 use super::{Latent, Stream, Table};
 use crate::dispatch::{Present, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx512_pages;
+pub(crate) use kind::Kind;
+use known::Known;
 
 /// Pages that are walked at once.
 pub const PAGES: usize = 32;
@@ -59,18 +64,6 @@ pub struct PageTable<L> {
     max_bits: u8,
     max_offset_bits: u8,
     pub(crate) kind: Kind,
-}
-
-/// How latents are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Of lower bounds alone, low halves of which say all.
-    Bounds,
-    /// Less the least bound they fit lanes of 32 bits, and so do offsets, to 31 bits.
-    Short,
-    /// Low halves of bounds say all.
-    Near,
-    Far,
 }
 
 /// The codes of a batch of each page: which symbols, and how many bits their offsets have. Sixteen codes of a page lie
@@ -157,14 +150,37 @@ impl<L: Latent> PageTable<L> {
             }
         }
         of.symbol_count = known.count;
+        let are_words = of.lowers[0].0.iter().all(|&lower| lower >> 16 == 0);
         let fits = L::WIDTH <= 32 || greatest <= u32::MAX.into();
         of.kind = match table.lowers {
             Lowers::Far(_) => Kind::Far,
             Lowers::Near(_) if table.max_offset_bits == 0 => Kind::Bounds,
-            Lowers::Near(_) if fits && table.max_offset_bits <= SHORT => Kind::Short,
+            Lowers::Near(_) if fits && table.max_offset_bits <= SHORT => {
+                if are_words {
+                    Kind::Words
+                } else {
+                    Kind::Short
+                }
+            }
             Lowers::Near(_) => Kind::Near,
         };
+        if of.kind == Kind::Words {
+            let dwords = of.lowers[0].0;
+            of.lowers[0].0 = [0; MOST_SYMBOLS];
+            for (to, from) in of.lowers[0].0.iter_mut().zip(dwords.as_chunks::<2>().0) {
+                *to = from[0] | from[1] << 16;
+            }
+        }
         Some(of)
+    }
+
+    /// Of a symbol.
+    fn lower(&self, symbol: usize) -> u64 {
+        let [low, high] = &self.lowers;
+        match self.kind {
+            Kind::Words => (low.0[symbol / 2] >> (16 * (symbol % 2)) & 0xffff).into(),
+            _ => u64::from(low.0[symbol]) | u64::from(high.0[symbol]) << 32,
+        }
     }
 
     /// Reads `n` codes, a batch at most, of each page; bits are counted from the beginning of `bytes`.
@@ -228,7 +244,7 @@ impl<L: Latent> PageTable<L> {
         }
     }
 
-    /// The latents of as many of a page's codes as `dst` has room for, whose offsets lie in `stream`.
+    /// The latents of as many of a page's codes as `dst` has room for, whose offsets lie in `stream`, with `shift` added to each.
     ///
     /// # Panics
     /// Where there are fewer codes, or too few bytes: [`Table::offsets_window`].
@@ -238,63 +254,40 @@ impl<L: Latent> PageTable<L> {
         codes: &PageCodes,
         page: usize,
         stream: Stream<'_>,
+        shift: L,
         dst: &mut [L],
     ) {
         assert!(dst.len() <= codes.n && page < PAGES);
+        let least = self.least.plus_low(shift.widen());
         let bits = codes.n * usize::from(codes.max_offset_bits);
         stream.check(bits.div_ceil(8) + WIDE_SLACK);
         match present.simd() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the set is present; bytes are enough, as just checked.
-            Simd::Avx512 => unsafe { avx512_pages::unpack(self, codes, page, stream, dst) },
-            _ => self.unpack_one_by_one(codes, page, stream, dst),
+            Simd::Avx512 => unsafe { avx512_pages::unpack(self, codes, page, stream, least, dst) },
+            _ => self.unpack_one_by_one(codes, page, stream, least, dst),
         }
     }
 
-    fn unpack_one_by_one(&self, codes: &PageCodes, page: usize, stream: Stream<'_>, dst: &mut [L]) {
+    fn unpack_one_by_one(
+        &self,
+        codes: &PageCodes,
+        page: usize,
+        stream: Stream<'_>,
+        least: L,
+        dst: &mut [L],
+    ) {
         let mut bit = stream.bit;
         for (i, x) in dst.iter_mut().enumerate() {
             let [symbol, width] =
                 [&codes.symbols, &codes.widths].map(|of| of[i / TOGETHER][page][i % TOGETHER]);
-            let [low, high] = self.lowers.each_ref().map(|of| of.0[usize::from(symbol)]);
-            let lower = u64::from(low) | u64::from(high) << 32;
+            let lower = self.lower(symbol.into());
             let bytes: [u8; 16] = *stream.bytes[bit / 8..].first_chunk().unwrap_or(&[0; 16]);
             let offset = u128::from_le_bytes(bytes) >> (bit % 8) & ((1 << width) - 1);
             #[expect(clippy::cast_possible_truncation, reason = "at most 63 bits")]
             let offset = offset as u64;
-            *x = self.least.plus_low(lower.wrapping_add(offset));
+            *x = least.plus_low(lower.wrapping_add(offset));
             bit += usize::from(width);
-        }
-    }
-}
-
-/// Numbers for symbols, by what nodes say of them.
-struct Known {
-    /// By hash: a node's part and its number, or none.
-    places: Vec<Option<(u64, u8)>>,
-    count: usize,
-}
-
-impl Known {
-    fn new() -> Self {
-        Self { places: vec![None; 4 * MOST_SYMBOLS], count: 0 }
-    }
-
-    /// None where there are too many.
-    fn number(&mut self, node: Node) -> Option<u8> {
-        let key = u64::from(node.payload()) << 8 | u64::from(node.offset_bits());
-        let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
-        loop {
-            match self.places[at] {
-                Some((known, number)) if known == key => return Some(number),
-                Some(_) => at = (at + 1) % self.places.len(),
-                None => {
-                    let number = u8::try_from(self.count).ok()?;
-                    self.places[at] = Some((key, number));
-                    self.count += 1;
-                    return Some(number);
-                }
-            }
         }
     }
 }

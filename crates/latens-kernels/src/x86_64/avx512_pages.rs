@@ -7,14 +7,16 @@
 //! Four vectors wait for each other's turns: a step takes some 45 cycles from states to states, most of it from the
 //! counts to the place of the next bits and to these.
 
+mod lanes;
+mod offsets;
 mod unpack;
 
 use crate::latent::Latent;
 use crate::tans::pages::{
     COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, Slots, TOGETHER,
 };
+use lanes::{Eight, first_bytes, paired_bytes, shifted_words, words};
 use std::arch::x86_64::*;
-use std::ptr;
 
 pub(crate) use unpack::unpack;
 
@@ -23,11 +25,6 @@ const VECTORS: usize = PAGES / 8;
 const PAIRS: usize = VECTORS / 2;
 /// Steps of four codes whose bytes are brought in order together.
 const STEPS: usize = 4;
-
-/// Eight pages' numbers of 64 bits.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Eight([usize; 8]);
 
 /// Which page is in lane `lane` of 64 bits of a vector: so that, once two vectors' codes are packed to bytes and those of
 /// four steps brought together, pages lie in order.
@@ -139,6 +136,7 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
             (_mm512_load_si512(four.0.as_ptr().cast()), _mm512_load_si512(bits.0.as_ptr().cast()))
         };
     }
+    let [low_bytes, high_bytes] = [paired_bytes(0), paired_bytes(1)];
     let mut sums = [zero; PAIRS];
     let mut at = [Eight([0; 8]); VECTORS];
     let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
@@ -155,8 +153,21 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
                 let (mut slots, mut parts) = ([zero; PAIRS], [[0; 3]; PAIRS]);
                 for pair in 0..PAIRS {
                     let (a, b) = (states[2 * pair], states[2 * pair + 1]);
-                    slots[pair] = low_parts(a, b);
-                    parts[pair] = which_parts(a, b);
+                    if PARTS == 1 {
+                        // It takes longer, but is there sooner.
+                        let low = _mm512_set1_epi16(0x7f);
+                        slots[pair] =
+                            _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low));
+                        continue;
+                    }
+                    slots[pair] = _mm512_permutex2var_epi8(a, low_bytes, b);
+                    let high = _mm512_permutex2var_epi8(a, high_bytes, b);
+                    // What lies above a state is no bit of these.
+                    parts[pair] = [
+                        _mm512_movepi8_mask(slots[pair]),
+                        _mm512_test_epi8_mask(high, _mm512_set1_epi8(1)),
+                        _mm512_test_epi8_mask(high, _mm512_set1_epi8(2)),
+                    ];
                 }
                 let symbols = look_up::<PARTS>(&table.symbols, slots, parts);
                 if OFFSETS {
@@ -192,7 +203,7 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
                     let bit = _mm512_add_epi8(bit, _mm512_set1_epi16(0x0800));
                     let bits = _mm512_multishift_epi64_epi8(_mm512_add_epi8(before, bit), words);
                     // The upper bits of a lane are anything.
-                    let others = _mm512_sllv_epi16(_mm512_set1_epi16(-1), counts);
+                    let others = shifted_words(_mm512_set1_epi16(-1), counts);
                     let next = _mm512_ternarylogic_epi64::<0xca>(others, next, bits);
                     states[vector] = $kept!(_mm512_mask_mov_epi16, states[vector], are_wide, next);
                     let all = _mm512_sad_epu8(counts, zero);
@@ -249,63 +260,6 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
             page.offset_bits = offsets[lane / 2 * 4 + vector % 2 * 2 + lane % 2] as usize;
         }
     }
-}
-
-/// Places of slots within 128 of them.
-#[target_feature(enable = "avx512f,avx512bw")]
-#[inline]
-fn low_parts(a: __m512i, b: __m512i) -> __m512i {
-    let low = _mm512_set1_epi16(0x7f);
-    _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low))
-}
-
-/// Bits of the number of the 128 that they are among. What lies above a state is no bit of these.
-#[target_feature(enable = "avx512f,avx512bw")]
-#[inline]
-fn which_parts(a: __m512i, b: __m512i) -> [__mmask64; 3] {
-    let high = _mm512_packus_epi16(_mm512_srli_epi16::<7>(a), _mm512_srli_epi16::<7>(b));
-    [
-        _mm512_test_epi8_mask(high, _mm512_set1_epi8(1)),
-        _mm512_test_epi8_mask(high, _mm512_set1_epi8(2)),
-        _mm512_test_epi8_mask(high, _mm512_set1_epi8(4)),
-    ]
-}
-
-/// In each byte of 64 bits its first one.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn first_bytes() -> __m512i {
-    let (first, second) = (0, 0x0808_0808_0808_0808);
-    _mm512_set_epi64(second, first, second, first, second, first, second, first)
-}
-
-/// From the bytes on that eight pages' places are in, eight bytes each.
-///
-/// # Safety
-/// There are as many bytes.
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2")]
-#[inline]
-unsafe fn words(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
-    // By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports
-    // than for loads.
-    // SAFETY: 64 bytes, aligned.
-    unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), _mm512_srli_epi64::<3>(places)) };
-    macro_rules! two {
-        ($lane:expr) => {{
-            // SAFETY: both are there, and bytes from there on by the caller's promise.
-            let [low, high] = [$lane, $lane + 1].map(|lane: usize| unsafe {
-                bytes.as_ptr().add(ptr::read_volatile(&raw const at.0[lane]))
-            });
-            // SAFETY: eight bytes each.
-            unsafe {
-                let low = _mm_castsi128_pd(_mm_loadl_epi64(low.cast()));
-                _mm_castpd_si128(_mm_loadh_pd(low, high.cast()))
-            }
-        }};
-    }
-    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two!(0)), two!(2));
-    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two!(4)), two!(6));
-    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
 }
 
 /// Four bytes of sixteen pages and four steps each, page by page.

@@ -1,31 +1,68 @@
 //! Running sums within a vector by doubling distances, from vector to vector by one addition.
 
 use crate::latent::Latent;
+use crate::tans::Map;
+use std::arch::asm;
 use std::arch::x86_64::*;
 
-/// Replaces each latent by `sum`, to which it is then added.
+/// Replaces each latent by `sum`, to which it is then added; what comes of it goes to a place of its own, or to the
+/// latents', by way of a map.
+///
+/// # Safety
+/// There are `n` latents, and as many in their place.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
-pub(crate) fn running<L: Latent>(sum: &mut L, latents: &mut [L]) {
+pub(crate) unsafe fn running<L: Latent>(
+    sum: &mut L,
+    latents: *const L,
+    map: Map,
+    dst: *mut L,
+    n: usize,
+) {
     const BYTES: usize = 64;
     let lanes = BYTES * 8 / L::WIDTH as usize;
-    let mut vectors = latents.chunks_exact_mut(lanes);
+    let whole = n / lanes * lanes;
+    let (flip, is_float) = match map {
+        Map::Flip(bits) => (splat(L::from_low(bits)), false),
+        Map::Float => (splat(L::from_low(1 << (L::WIDTH - 1))), true),
+    };
+    let last = last_lane::<L>();
     let mut carry = splat(*sum);
-    for vector in &mut vectors {
-        let place = vector.as_mut_ptr().cast::<__m512i>();
-        // SAFETY: a chunk has as many bytes as a vector.
-        let latents = unsafe { place.read_unaligned() };
+    for at in (0..whole).step_by(lanes) {
+        // SAFETY: as many bytes as a vector has are left.
+        let latents = unsafe { latents.add(at).cast::<__m512i>().read_unaligned() };
         let sums = sums::<L>(latents);
+        let before = add::<L>(carry, sub::<L>(sums, latents));
+        let mapped = match is_float {
+            // Lanes without the topmost bit are inverted, and the others lose it.
+            true => _mm512_ternarylogic_epi64::<0x4b>(before, signs::<L>(before), flip),
+            false => _mm512_xor_si512(before, flip),
+        };
         // SAFETY: likewise.
-        unsafe { place.write_unaligned(add::<L>(carry, sub::<L>(sums, latents))) };
-        carry = add::<L>(carry, last::<L>(sums));
+        unsafe { dst.add(at).cast::<__m512i>().write_unaligned(mapped) };
+        carry = add::<L>(carry, spread::<L>(last, sums));
     }
     let mut m = L::from_low(_mm_cvtsi128_si64(_mm512_castsi512_si128(carry)).cast_unsigned());
-    for x in vectors.into_remainder() {
-        let latent = *x;
-        *x = m;
-        m = m.plus_low(latent.widen());
+    for at in whole..n {
+        // SAFETY: it is there, and has a place.
+        unsafe {
+            let latent = *latents.add(at);
+            *dst.add(at) = map.of(m);
+            m = m.plus_low(latent.widen());
+        }
     }
     *sum = m;
+}
+
+/// All bits of lanes whose topmost one is set, none of others.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+#[inline]
+fn signs<L: Latent>(x: __m512i) -> __m512i {
+    match L::WIDTH {
+        8 => _mm512_movm_epi8(_mm512_movepi8_mask(x)),
+        16 => _mm512_srai_epi16::<15>(x),
+        32 => _mm512_srai_epi32::<31>(x),
+        _ => _mm512_srai_epi64::<63>(x),
+    }
 }
 
 /// Sums of each latent and those before it.
@@ -58,18 +95,29 @@ fn sums<L: Latent>(mut x: __m512i) -> __m512i {
     add::<L>(x, add::<L>(totals, before))
 }
 
+/// For [`spread`]: where the highest latent is, for all lanes.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn last_lane<L: Latent>() -> __m512i {
+    let mut at = match L::WIDTH {
+        64 => _mm512_set1_epi64(7),
+        32 => _mm512_set1_epi32(15),
+        _ => _mm512_set1_epi16(31),
+    };
+    // SAFETY: no instruction. Of a permutation by known places two are made.
+    unsafe { asm!("/* {0} */", inout(zmm_reg) at, options(pure, nomem, nostack, preserves_flags)) };
+    at
+}
+
 /// The highest latent in all lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
 #[inline]
-fn last<L: Latent>(x: __m512i) -> __m512i {
+fn spread<L: Latent>(last: __m512i, x: __m512i) -> __m512i {
     match L::WIDTH {
-        64 => _mm512_permutexvar_epi64(_mm512_set1_epi64(7), x),
-        32 => _mm512_permutexvar_epi32(_mm512_set1_epi32(15), x),
-        16 => _mm512_permutexvar_epi16(_mm512_set1_epi16(31), x),
-        _ => {
-            let words = _mm512_permutexvar_epi16(_mm512_set1_epi16(31), x);
-            _mm512_shuffle_epi8(words, _mm512_set1_epi8(1))
-        }
+        64 => _mm512_permutexvar_epi64(last, x),
+        32 => _mm512_permutexvar_epi32(last, x),
+        16 => _mm512_permutexvar_epi16(last, x),
+        _ => _mm512_shuffle_epi8(_mm512_permutexvar_epi16(last, x), _mm512_set1_epi8(1)),
     }
 }
 

@@ -57,7 +57,7 @@ fn start(case: Case) -> (Vec<u8>, [PagePlace; PAGES]) {
 /// Where pages end, and their latents.
 type Found<L> = (Vec<PagePlace>, Vec<Vec<L>>);
 
-fn side_by_side<L: Latent>(simd: Simd, case: Case) -> Found<L> {
+fn side_by_side<L: Latent>(simd: Simd, case: Case, shift: u64) -> Found<L> {
     let present = Present::new(simd);
     let table = table::<L>(case);
     let pages = PageTable::any(&table).unwrap();
@@ -67,7 +67,8 @@ fn side_by_side<L: Latent>(simd: Simd, case: Case) -> Found<L> {
     let latents = places.iter().enumerate().map(|(page, place)| {
         let mut latents = vec![L::default(); case.4];
         let stream = Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
-        pages.unpack(present, &codes, page, stream, &mut latents);
+        let shift = L::from_low(shift);
+        pages.unpack(present, &codes, page, stream, shift, &mut latents);
         latents
     });
     let latents = latents.collect();
@@ -95,17 +96,17 @@ fn one_by_one<L: Latent>(case: Case) -> Found<L> {
     (places.to_vec(), latents)
 }
 
-twin_test!(pages_of_64_bits, cases(), |simd, case| side_by_side::<u64>(simd, *case));
-twin_test!(pages_of_32_bits, cases(), |simd, case| side_by_side::<u32>(simd, *case));
-twin_test!(pages_of_16_bits, cases(), |simd, case| side_by_side::<u16>(simd, *case));
-twin_test!(pages_of_8_bits, cases(), |simd, case| side_by_side::<u8>(simd, *case));
+twin_test!(pages_of_64_bits, cases(), |simd, case| side_by_side::<u64>(simd, *case, 1 << 63));
+twin_test!(pages_of_32_bits, cases(), |simd, case| side_by_side::<u32>(simd, *case, 77));
+twin_test!(pages_of_16_bits, cases(), |simd, case| side_by_side::<u16>(simd, *case, 1 << 15));
+twin_test!(pages_of_8_bits, cases(), |simd, case| side_by_side::<u8>(simd, *case, 1 << 7));
 
 #[test]
 fn pages_side_by_side_are_those_one_by_one() {
     for case in cases() {
-        assert_eq!(side_by_side::<u64>(Simd::Scalar, case), one_by_one(case), "{case:?}");
-        assert_eq!(side_by_side::<u32>(Simd::Scalar, case), one_by_one(case), "{case:?}");
-        assert_eq!(side_by_side::<u8>(Simd::Scalar, case), one_by_one(case), "{case:?}");
+        assert_eq!(side_by_side::<u64>(Simd::Scalar, case, 0), one_by_one(case), "{case:?}");
+        assert_eq!(side_by_side::<u32>(Simd::Scalar, case, 0), one_by_one(case), "{case:?}");
+        assert_eq!(side_by_side::<u8>(Simd::Scalar, case, 0), one_by_one(case), "{case:?}");
     }
 }
 
@@ -115,3 +116,25 @@ fn tables_too_large_are_not_taken() {
     assert!(PageTable::any(&table::<u64>((10, 257, 0, 0, 0, 1))).is_none());
     assert!(PageTable::any(&table::<u64>((0, 1, 4, 0, 0, 1))).is_none());
 }
+
+/// Width and order, numbers, and which map.
+fn finishes() -> Vec<(usize, usize, usize)> {
+    let numbers = [0, 1, 7, 8, 16, 33, 63, 64, 249, 256];
+    let with = |order| numbers.map(|n| [0, 1, 2, 3].map(|map| (order, n, map)));
+    (0..=7).flat_map(with).flatten().collect()
+}
+
+fn finished<L: Latent>(simd: Simd, (order, n, map): (usize, usize, usize)) -> (Vec<L>, Vec<L>) {
+    let mut noise = noise(9);
+    let mut random = |n| (0..n).map(|_| L::from_low(noise())).collect::<Vec<_>>();
+    let (mut moments, mut latents, mut dst) = (random(order), random(n), random(n));
+    let map = [Map::NONE, Map::Flip(1 << (L::WIDTH - 1)), Map::Flip(0x55), Map::Float][map];
+    let finish = Finish { moments: &mut moments, multiples: None, map };
+    finish.run_to(Present::new(simd), &mut latents, &mut dst);
+    (moments, dst)
+}
+
+twin_test!(latents_finished, finishes(), |simd, case| {
+    let narrow = (finished::<u8>(simd, *case), finished::<u16>(simd, *case));
+    (narrow, finished::<u32>(simd, *case), finished::<u64>(simd, *case))
+});

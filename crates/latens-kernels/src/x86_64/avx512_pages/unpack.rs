@@ -1,18 +1,15 @@
 //! A page's latents out of its symbols and the widths of its offsets.
 //!
-//! Sixteen codes at a time. Where their offsets end is summed up by `vpdpbusd`, within each four and then over the
-//! fours before, beside all that was before: from sixteen to sixteen only a general register's sum is waited for.
+//! Sixteen codes at a time. Where their offsets end is summed up by `vpdpbusd`, four widths after the other for all
+//! lanes that these come before, beside all that was before: from sixteen to sixteen only a general register's sum is waited for.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    reason = "low bits, halves, and places within 64 bytes"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "low bits, and halves")]
 
 use crate::latent::Latent;
 use crate::tans::pages::{Bounds, Kind, PageCodes, PageTable, TOGETHER};
 use crate::tans::stream::Stream;
-use crate::x86_64::avx512_tans::{UP_TO, lanes};
+use crate::x86_64::avx512_pages::offsets::{Ones, short_offsets, total, wide_offsets};
+use crate::x86_64::avx512_tans::lanes;
 use std::arch::x86_64::*;
 
 /// See [`PageTable::unpack`].
@@ -26,26 +23,35 @@ pub(crate) unsafe fn unpack<L: Latent>(
     codes: &PageCodes,
     page: usize,
     stream: Stream<'_>,
+    least: L,
     dst: &mut [L],
 ) {
     macro_rules! run {
         ($kind:ident) => {{
             const KIND: u8 = Kind::$kind as u8;
             match table.symbol_count {
-                ..=32 => sixteens::<L, KIND, 1>(table, codes, page, stream, dst),
-                33..=64 => sixteens::<L, KIND, 2>(table, codes, page, stream, dst),
-                65..=128 => sixteens::<L, KIND, 4>(table, codes, page, stream, dst),
-                _ => sixteens::<L, KIND, 8>(table, codes, page, stream, dst),
+                ..=32 => sixteens::<L, KIND, 1>(table, codes, page, stream, least, dst),
+                33..=64 => sixteens::<L, KIND, 2>(table, codes, page, stream, least, dst),
+                65..=128 => sixteens::<L, KIND, 4>(table, codes, page, stream, least, dst),
+                _ => sixteens::<L, KIND, 8>(table, codes, page, stream, least, dst),
             }
         }};
     }
+    const WORDS: u8 = Kind::Words as u8;
     // SAFETY: the caller's promise.
     unsafe {
-        match table.kind {
-            Kind::Bounds => run!(Bounds),
-            Kind::Short => run!(Short),
-            Kind::Near => run!(Near),
-            Kind::Far => run!(Far),
+        match (table.kind, L::WIDTH) {
+            (Kind::Bounds, _) => run!(Bounds),
+            (Kind::Words, _) => match table.symbol_count {
+                ..=64 => sixteens::<L, WORDS, 1>(table, codes, page, stream, least, dst),
+                65..=128 => sixteens::<L, WORDS, 2>(table, codes, page, stream, least, dst),
+                _ => sixteens::<L, WORDS, 4>(table, codes, page, stream, least, dst),
+            },
+            // Narrower bounds are words, offsets short.
+            (Kind::Short, 32 | 64) => run!(Short),
+            (Kind::Near, 32 | 64) => run!(Near),
+            (Kind::Far, 64) => run!(Far),
+            _ => unreachable!("no such latents"),
         }
     }
 }
@@ -60,37 +66,47 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
     codes: &PageCodes,
     page: usize,
     stream: Stream<'_>,
+    least: L,
     dst: &mut [L],
 ) {
     const BOUNDS: u8 = Kind::Bounds as u8;
     const SHORT: u8 = Kind::Short as u8;
+    const WORDS: u8 = Kind::Words as u8;
     let least = match L::WIDTH {
-        64 => _mm512_set1_epi64(table.least.widen().cast_signed()),
-        _ => _mm512_set1_epi32(table.least.widen() as i32),
+        64 => _mm512_set1_epi64(least.widen().cast_signed()),
+        _ => _mm512_set1_epi32(least.widen() as i32),
     };
+    let ones = Ones::load();
     let mut bit = stream.bit;
     let n = dst.len();
     for (i, dst) in dst.chunks_mut(TOGETHER).enumerate() {
         let (symbols, widths) = (&codes.symbols[i][page], &codes.widths[i][page]);
+        let width_bytes = widths.as_ptr();
         // SAFETY: sixteen bytes each.
-        let [symbols, widths] =
-            [symbols, widths].map(|of| unsafe { _mm_loadu_si128(of.as_ptr().cast()) });
+        let (symbols, widths) = unsafe {
+            (_mm_loadu_si128(symbols.as_ptr().cast()), _mm_loadu_si128(width_bytes.cast()))
+        };
         let places = _mm512_cvtepu8_epi32(symbols);
-        let low = look_up::<PAIRS>(&table.lowers[0], places);
+        let low = match KIND {
+            WORDS => look_up_words::<PAIRS>(&table.lowers[0], places),
+            _ => look_up::<PAIRS>(&table.lowers[0], places),
+        };
         let are = if n - TOGETHER * i >= TOGETHER { 0xffff } else { lanes(n % TOGETHER) };
-        if KIND == BOUNDS || KIND == SHORT {
+        if KIND == BOUNDS || KIND == SHORT || KIND == WORDS {
             let mut sum = low;
-            if KIND == SHORT {
+            if KIND != BOUNDS {
                 // SAFETY: the caller's promise.
-                let offsets = unsafe { short_offsets(widths, stream.bytes.as_ptr(), bit) };
+                let offsets =
+                    unsafe { short_offsets(&ones, width_bytes, stream.bytes.as_ptr(), bit) };
                 sum = _mm512_add_epi32(low, offsets);
                 bit += total(widths);
             }
             if L::WIDTH == 64 {
-                let wide =
-                    halves(sum).map(|half| _mm512_add_epi64(_mm512_cvtepu32_epi64(half), least));
+                let [low, high] = halves(sum);
+                let low = _mm512_add_epi64(_mm512_cvtepu32_epi64(low), least);
+                let high = _mm512_add_epi64(_mm512_cvtepu32_epi64(high), least);
                 // SAFETY: as many latents as the mask says.
-                unsafe { store_wide(dst, wide, are) };
+                unsafe { store_wide(dst, [low, high], are) };
             } else {
                 // SAFETY: as many latents as the mask says.
                 unsafe { store(dst, _mm512_add_epi32(sum, least), are) };
@@ -101,26 +117,32 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
             let high = look_up::<PAIRS>(&table.lowers[1], places);
             let first = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
             let second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
-            [first, second].map(|from| _mm512_permutex2var_epi32(low, from, high))
+            [
+                _mm512_permutex2var_epi32(low, first, high),
+                _mm512_permutex2var_epi32(low, second, high),
+            ]
         } else {
-            halves(low).map(|half| _mm512_cvtepu32_epi64(half))
+            let [low, high] = halves(low);
+            [_mm512_cvtepu32_epi64(low), _mm512_cvtepu32_epi64(high)]
         };
         let mut latents = [least; 2];
-        for ((latents, lowers), widths) in latents
-            .iter_mut()
-            .zip(lowers)
-            .zip([_mm_cvtsi128_si64(widths), _mm_extract_epi64::<1>(widths)])
-        {
+        let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
+        let totals = [_mm_cvtsi128_si64(sums), _mm_extract_epi64::<1>(sums)];
+        for eight in 0..2 {
+            let widths = width_bytes.wrapping_add(8 * eight);
             // SAFETY: the caller's promise.
             let offsets = unsafe { wide_offsets(widths, stream.bytes.as_ptr(), bit) };
-            bit += total(_mm_cvtsi64_si128(widths));
-            *latents = _mm512_add_epi64(lowers, offsets);
+            bit += totals[eight] as usize;
+            latents[eight] = _mm512_add_epi64(lowers[eight], offsets);
         }
+        // By hand: what is handed to a function of the standard library is not always inlined.
+        let [first, second] = latents;
         if L::WIDTH == 64 {
+            let wide = [_mm512_add_epi64(first, least), _mm512_add_epi64(second, least)];
             // SAFETY: as many latents as the mask says.
-            unsafe { store_wide(dst, latents.map(|x| _mm512_add_epi64(x, least)), are) };
+            unsafe { store_wide(dst, wide, are) };
         } else {
-            let [low, high] = latents.map(|x| _mm512_cvtepi64_epi32(x));
+            let (low, high) = (_mm512_cvtepi64_epi32(first), _mm512_cvtepi64_epi32(second));
             let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
             // SAFETY: as many latents as the mask says.
             unsafe { store(dst, _mm512_add_epi32(both, least), are) };
@@ -161,75 +183,32 @@ fn look_up<const PAIRS: usize>(bounds: &Bounds, places: __m512i) -> __m512i {
     }
 }
 
-/// The sum of bytes.
-#[target_feature(enable = "avx2")]
+/// The words in sixteen places of the first 64 times `PAIRS`.
+#[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
-fn total(widths: __m128i) -> usize {
-    let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
-    let both = _mm_add_epi32(sums, _mm_srli_si128::<8>(sums));
-    _mm_cvtsi128_si32(both) as usize
-}
-
-/// Sixteen offsets of 31 bits at most.
-///
-/// # Safety
-/// From the byte of bit `bit` on there are 64.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512vnni,avx2")]
-#[inline]
-unsafe fn short_offsets(widths: __m128i, bytes: *const u8, bit: usize) -> __m512i {
-    let ones = _mm512_set1_epi8(1);
-    let all = _mm512_broadcast_i32x4(widths);
-    // Bytes 128 and up are zeros. Each lane of 32 bits has the widths of its four up to its own.
-    let own = |four: i32| {
-        let at = 0x0101_0101 * (4 * four) + 0x0302_0100;
-        [at, at | 0x8000_0000_u32 as i32, at | 0x8080_0000_u32 as i32, at | 0x8080_8000_u32 as i32]
-    };
-    let [a, b, c, d] = [0, 1, 2, 3].map(own);
-    let own = _mm512_set_epi32(
-        d[0], d[1], d[2], d[3], c[0], c[1], c[2], c[3], b[0], b[1], b[2], b[3], a[0], a[1], a[2],
-        a[3],
-    );
-    // And the sums of the fours before.
-    let [a, b, c, d] = [0x8080_8080, 0x8080_8000, 0x8080_0400, 0x8008_0400].map(|x: u32| x as i32);
-    let fours = _mm512_set_epi32(d, d, d, d, c, c, c, c, b, b, b, b, a, a, a, a);
-    let zero = _mm512_setzero_si512();
-    let within = _mm512_dpbusd_epi32(zero, _mm512_shuffle_epi8(all, own), ones);
-    let sums = _mm512_dpbusd_epi32(zero, all, ones);
-    let ends = _mm512_dpbusd_epi32(within, _mm512_shuffle_epi8(sums, fours), ones);
-    let ends = _mm512_add_epi32(ends, _mm512_set1_epi32((bit % 8) as i32));
-    // SAFETY: the caller's promise.
-    let words = unsafe { _mm512_loadu_si512(bytes.add(bit / 8).cast()) };
-    let word = _mm512_srli_epi32::<5>(ends);
-    let before = _mm512_add_epi32(word, _mm512_set1_epi32(-1));
-    let top = _mm512_shrdv_epi32(
-        _mm512_permutexvar_epi32(before, words),
-        _mm512_permutexvar_epi32(word, words),
-        ends,
-    );
-    _mm512_shldv_epi32(zero, top, _mm512_cvtepu8_epi32(widths))
-}
-
-/// Eight offsets of 63 bits at most, by the bytes of `widths`.
-///
-/// # Safety
-/// From the byte of bit `bit` on there are 64.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
-#[inline]
-unsafe fn wide_offsets(widths: i64, bytes: *const u8, bit: usize) -> __m512i {
-    let zero = _mm512_setzero_si512();
-    let up_to = _mm512_maskz_mov_epi8(UP_TO, _mm512_set1_epi64(widths));
-    let ends = _mm512_sad_epu8(up_to, zero);
-    let ends = _mm512_add_epi64(ends, _mm512_set1_epi64((bit % 8) as i64));
-    // SAFETY: the caller's promise.
-    let words = unsafe { _mm512_loadu_si512(bytes.add(bit / 8).cast()) };
-    let word = _mm512_srli_epi64::<6>(ends);
-    let before = _mm512_add_epi64(word, _mm512_set1_epi64(-1));
-    let top = _mm512_shrdv_epi64(
-        _mm512_permutexvar_epi64(before, words),
-        _mm512_permutexvar_epi64(word, words),
-        ends,
-    );
-    _mm512_shldv_epi64(zero, top, _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(widths)))
+fn look_up_words<const PAIRS: usize>(bounds: &Bounds, places: __m512i) -> __m512i {
+    let at: *const __m512i = bounds.0.as_ptr().cast();
+    macro_rules! pair {
+        ($i:expr) => {
+            // SAFETY: eight pairs of registers, aligned as these are.
+            unsafe {
+                let (low, high) = (at.add(2 * $i), at.add(2 * $i + 1));
+                let (low, high) = (_mm512_load_si512(low), _mm512_load_si512(high));
+                _mm512_maskz_permutex2var_epi16(0x5555_5555, low, places, high)
+            }
+        };
+    }
+    let bit = |bit: i32| _mm512_test_epi32_mask(places, _mm512_set1_epi32(bit));
+    macro_rules! two {
+        ($i:expr) => {
+            _mm512_mask_mov_epi32(pair!($i), bit(64), pair!($i + 1))
+        };
+    }
+    match PAIRS {
+        1 => pair!(0),
+        2 => two!(0),
+        _ => _mm512_mask_mov_epi32(two!(0), bit(128), two!(2)),
+    }
 }
 
 #[target_feature(enable = "avx512f")]

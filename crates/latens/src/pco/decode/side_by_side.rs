@@ -13,10 +13,11 @@ use super::page::Decoders;
 use crate::bits::reader::BitReader;
 use crate::number::{Latent, Number};
 use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::mode::ModePayload;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{self, PAGES};
+use latens_kernels::tans::{self, Finish, PAGES};
 use walked::{Bits, Codes, Walked, is_fast, walk};
 
 /// Fewer pages than so many take longer side by side than one by one.
@@ -217,10 +218,29 @@ impl<L: Latent> Batch<L> {
     ) -> Option<()> {
         let Self { lookbacks, indices, room } = self;
         let Stored { n, with_deltas, secondary } = Stored::of(tables, left);
+        if let (ModePayload::Classic, None) = (&tables.meta.mode, &tables.delta)
+            && let (Primary::Latents(table), Primary::Latents(decoder)) =
+                (&tables.primary, &mut decoders.primary)
+            && let (_, moments, true) = decoder.slots_and_moments()
+            && (!moments.is_empty() || place.map.shift::<L>().is_some())
+        {
+            // Numbers by the last pass over latents, whichever that is.
+            let (codes, Place { map, bits }) = (&walked.primary[batch], place);
+            if let (true, Some(shift)) = (moments.is_empty(), map.shift()) {
+                codes.unpack(table, bytes, page, shift, bits);
+                return Some(());
+            }
+            let latents = &mut room.primary[..n];
+            codes.unpack(table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
+            latents[with_deltas..].fill(L::ZERO);
+            let finish = Finish { moments, multiples: None, map };
+            finish.run_to(Present::in_use(), latents, bits);
+            return Some(());
+        }
         let lookbacks = match &tables.delta {
             Some(table) => {
                 let lookbacks = &mut lookbacks[..with_deltas];
-                walked.delta[batch].unpack(table, bytes, page, lookbacks);
+                walked.delta[batch].unpack(table, bytes, page, 0, lookbacks);
                 &*lookbacks
             }
             None => &[],
@@ -229,11 +249,11 @@ impl<L: Latent> Batch<L> {
         let codes = &walked.primary[batch];
         match (&tables.primary, &mut decoders.primary) {
             (Primary::Latents(table), Primary::Latents(decoder)) => {
-                codes.unpack(table, bytes, page, &mut latents[..with_deltas]);
+                codes.unpack(table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
                 decoder.undo(lookbacks, 0, with_deltas, latents).ok()?;
             }
             (Primary::Indices(table), Primary::Indices(decoder)) => {
-                codes.unpack(table, bytes, page, &mut indices[..with_deltas]);
+                codes.unpack(table, bytes, page, 0, &mut indices[..with_deltas]);
                 decoder.undo(lookbacks, 0, with_deltas, indices).ok()?;
             }
             _ => return None,
@@ -241,7 +261,8 @@ impl<L: Latent> Batch<L> {
         let second = match (&tables.secondary, &mut decoders.secondary, tables.constant()) {
             (Some(table), Some(decoder), None) => {
                 let latents = &mut room.secondary[..n];
-                walked.secondary[batch].unpack(table, bytes, page, &mut latents[..secondary]);
+                let (codes, stored) = (&walked.secondary[batch], &mut latents[..secondary]);
+                codes.unpack(table, bytes, page, L::ZERO, stored);
                 decoder.undo(lookbacks, 0, secondary, latents).ok()?;
                 Secondary::Latents(latents)
             }

@@ -80,21 +80,22 @@ pub(super) fn walk<L: Latent>(
 }
 
 impl Codes {
-    /// The latents of as many codes of a page as `dst` has room for.
+    /// The latents of as many codes of a page as `dst` has room for, with `shift` added to each.
     pub(super) fn unpack<L: Latent>(
         &self,
         table: &Table<L>,
         bytes: &[u8],
         page: usize,
+        shift: L,
         dst: &mut [L],
     ) {
         let PagePlace { bit, .. } = self.places[page];
         let present = Present::in_use();
         let stream = Stream { bytes: &bytes[bit / 8..], bit: bit % 8 };
         if let Some(pages) = table.pages() {
-            pages.unpack(present, &self.codes, page, stream, dst);
+            pages.unpack(present, &self.codes, page, stream, shift, dst);
         } else if let Some((lower, width)) = table.kernel().and_then(tans::Table::single) {
-            tans::unpack_single(present, lower, width, stream, dst);
+            tans::unpack_single(present, lower.add(shift), width, stream, dst);
         }
     }
 }

@@ -1,0 +1,93 @@
+//! The lanes of a step: bytes of states, places, and the bits that lie there.
+
+use std::arch::asm;
+use std::arch::x86_64::*;
+use std::ptr;
+
+/// Eight pages' numbers of 64 bits.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Eight(pub(super) [usize; 8]);
+
+/// Where the low or the high bytes of two vectors' words are, eight of the first one's, then as many of the second one's, and
+/// so on: in the order in which `vpunpcklbw` and `vpunpckhbw` make words of them.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(super) fn paired_bytes(which: usize) -> __m512i {
+    let mut places = [0u8; 64];
+    for (i, place) in places.iter_mut().enumerate() {
+        #[expect(clippy::cast_possible_truncation, reason = "below 128")]
+        let at = (64 * (i / 8 % 2) + 16 * (i / 16) + 2 * (i % 8) + which) as u8;
+        *place = at;
+    }
+    // SAFETY: 64 bytes.
+    unsafe { _mm512_loadu_si512(places.as_ptr().cast()) }
+}
+
+/// Words shifted by less than 16, which compilers do not know.
+#[target_feature(enable = "avx512bw")]
+#[inline]
+pub(super) fn shifted_words(a: __m512i, counts: __m512i) -> __m512i {
+    let shifted;
+    // SAFETY: an instruction on registers alone.
+    unsafe {
+        asm!("vpsllvw {}, {}, {}", out(zmm_reg) shifted, in(zmm_reg) a, in(zmm_reg) counts,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    shifted
+}
+
+/// In each byte of 64 bits its first one.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(super) fn first_bytes() -> __m512i {
+    let (first, second) = (0, 0x0808_0808_0808_0808);
+    _mm512_set_epi64(second, first, second, first, second, first, second, first)
+}
+
+/// From the bytes on that eight pages' places are in, eight bytes each.
+///
+/// By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports than
+/// for loads. Loads that fill all lanes, and blends, take no port that permutations want, unlike what compilers
+/// make of eight loads.
+///
+/// # Safety
+/// There are as many bytes.
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,bmi2")]
+#[inline]
+pub(super) unsafe fn words(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
+    // SAFETY: 64 bytes, aligned.
+    unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), places) };
+    macro_rules! half {
+        ($lane:literal) => {{
+            let (low, all): (__m256i, __m256i);
+            // SAFETY: places are there, aligned, and eight bytes behind each by the caller's promise.
+            unsafe {
+                asm!(
+                    "shrx {place}, [{at}], {three}",
+                    "vmovq {low:x}, [{bytes} + {place}]",
+                    "shrx {place}, [{at} + 8], {three}",
+                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpblendd {low}, {low}, {all}, 0x0c",
+                    "shrx {place}, [{at} + 16], {three}",
+                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpblendd {low}, {low}, {all}, 0x30",
+                    "shrx {place}, [{at} + 24], {three}",
+                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpblendd {low}, {low}, {all}, 0xc0",
+                    at = in(reg) ptr::from_ref(&at.0[$lane]),
+                    three = in(reg) 3usize,
+                    bytes = in(reg) bytes.as_ptr(),
+                    place = out(reg) _,
+                    low = out(ymm_reg) low,
+                    all = out(ymm_reg) all,
+                    options(readonly, nostack, preserves_flags),
+                );
+            }
+            let _ = all;
+            low
+        }};
+    }
+    let (low, high) = (half!(0), half!(4));
+    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+}
