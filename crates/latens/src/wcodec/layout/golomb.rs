@@ -75,6 +75,7 @@ impl Memory {
     }
 
     /// Writes `u`, below 2^24.
+    #[inline]
     pub(crate) fn write(&mut self, u: u64, out: &mut BitWriter) {
         let k = self.k();
         let bits = bits(k, u);
@@ -90,6 +91,7 @@ impl Memory {
     }
 
     /// Writes `value` by zigzag.
+    #[inline]
     pub(crate) fn write_signed(&mut self, value: i32, out: &mut BitWriter) {
         self.write(zigzag::encode(i64::from(value)), out);
     }
