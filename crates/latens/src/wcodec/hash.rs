@@ -51,19 +51,21 @@ impl ModelHash {
         *all += bytes.len() as u64;
     }
 
-    /// The state, and blocks of the next bytes of which `beside` is to take in all: about so many bytes of them, which
-    /// are taken from `bytes`.
+    /// The state, and blocks that it is to take in from elsewhere: about so many bytes of `bytes`, from which they are
+    /// taken.
     fn blocks<'b>(&mut self, bytes: &mut &'b [u8], about: usize) -> (&mut [u32; 8], &'b [Block]) {
-        let whole = bytes.split_at(match self.begun.get_pos() {
+        let begun = match self.begun.get_pos() {
             0 => 0,
-            begun => (size_of::<Block>() - begun).min(bytes.len()),
-        });
-        self.bytes(whole.0);
-        let (blocks, rest) =
-            whole.1.split_at(about.next_multiple_of(size_of::<Block>()).min(whole.1.len()));
-        let (blocks, ragged) = blocks.as_chunks();
-        *bytes = if ragged.is_empty() { rest } else { ragged };
-        self.bytes += (blocks.len() * size_of::<Block>()) as u64;
+            begun => size_of::<Block>() - begun,
+        };
+        let (begun, rest) = bytes.split_at(begun.min(bytes.len()));
+        self.bytes(begun);
+        let count = about.div_ceil(size_of::<Block>());
+        let blocks = rest.as_chunks().0;
+        let blocks = blocks.get(..count).unwrap_or(blocks);
+        let taken = size_of_val(blocks);
+        *bytes = &rest[taken..];
+        self.bytes += taken as u64;
         (&mut self.state, blocks)
     }
 

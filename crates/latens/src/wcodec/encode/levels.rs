@@ -34,7 +34,6 @@ pub(crate) fn to_bytes(levels: &[f32]) -> (Vec<u8>, i32) {
         return (Vec::new(), 0);
     }
     let least = rounded(levels.iter().copied().fold(f32::INFINITY, f32::min));
-    #[expect(clippy::cast_possible_truncation, reason = "clamped")]
     #[expect(clippy::cast_sign_loss, reason = "clamped")]
     let bytes =
         levels.iter().map(|&l| rounded(l).saturating_sub(least).clamp(0, 255) as u8).collect();
