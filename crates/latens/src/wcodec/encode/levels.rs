@@ -47,7 +47,8 @@ fn rounded(x: f32) -> i32 {
     let whole = x as i32;
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let rest = x - whole as f32;
-    whole + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)
+    // Scales need not be finite.
+    whole.saturating_add(i32::from(rest >= 0.5) - i32::from(rest <= -0.5))
 }
 
 /// Two to the power of `n`, within what is a sound factor.
