@@ -72,6 +72,15 @@ impl<'a> Levels<'a> {
         self.map[usize::from(self.starts[i / LANES]) + usize::from(self.cols[i % self.cols.len()])]
     }
 
+    /// Writes down the classes of all symbols.
+    ///
+    /// # Panics
+    /// Where `out` does not have as many as there are starts for.
+    pub fn write(self, present: Present, out: &mut [u8]) {
+        assert!(self.starts.len() == out.len().div_ceil(LANES), "starts that are not one a row");
+        self.expand(present, 0, out);
+    }
+
     /// The classes of the symbols from `first` on, a whole row's first one.
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),

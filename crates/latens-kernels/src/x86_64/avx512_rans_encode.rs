@@ -9,9 +9,11 @@
 use std::arch::x86_64::*;
 
 use crate::rans::classes::Classes;
+use crate::rans::encode::Block;
 use crate::rans::encode::tables::EncodeTables;
 use crate::rans::encode::writer::Writer;
 use crate::rans::state::LANES;
+use crate::x86_64::sha256::Hashing;
 
 /// Lanes of a vector.
 const WIDTH: usize = 16;
@@ -25,47 +27,98 @@ const ODD: __mmask16 = 0xaaaa;
 /// for each symbol left before `writer.at`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn rows<S: Steps>(tables: &EncodeTables, writer: &mut Writer<'_>) {
+    // SAFETY: as the caller vouches.
+    unsafe { rows_beside::<S>(tables, writer, &mut ()) };
+}
+
+/// The same by single loads, with blocks hashed meanwhile.
+///
+/// # Safety
+/// As [`rows`]; also needs SHA.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt,sha")]
+pub(crate) unsafe fn rows_hashing(
+    tables: &EncodeTables,
+    writer: &mut Writer<'_>,
+    state: &mut [u32; 8],
+    blocks: &[Block],
+) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let mut hashing = Hashing::new(state, blocks, writer.left / LANES);
+        rows_beside::<Loads>(tables, writer, &mut hashing);
+        hashing.finish(state);
+    }
+}
+
+/// What is done in between of the halves of rows.
+pub(crate) trait Beside {
+    /// Some of it, if there is any.
+    ///
+    /// # Safety
+    /// Needs what it is made for.
+    unsafe fn some(&mut self);
+}
+
+impl Beside for () {
+    #[inline(always)]
+    unsafe fn some(&mut self) {}
+}
+
+/// [`rows`], with something beside.
+///
+/// # Safety
+/// As [`rows`], and what `beside` wants.
+#[inline(always)]
+unsafe fn rows_beside<S: Steps>(
+    tables: &EncodeTables,
+    writer: &mut Writer<'_>,
+    beside: &mut impl Beside,
+) {
     // SAFETY: as the caller vouches; loads and stores of states are of whole arrays.
     unsafe {
-        let mut states = [_mm512_setzero_si512(); LANES / WIDTH];
-        for (x, from) in states.iter_mut().zip(writer.states.as_chunks::<WIDTH>().0) {
-            *x = _mm512_loadu_si512(from.as_ptr().cast());
-        }
-        let (classes, fixed) = match writer.classes {
-            Classes::One(class) => (None, _mm_set1_epi8(class.cast_signed())),
-            Classes::PerSymbol(classes) => (Some(classes.as_ptr()), _mm_setzero_si128()),
+        const { assert!(LANES == 2 * WIDTH) };
+        let from = writer.states.as_ptr();
+        let mut low = _mm512_loadu_si512(from.cast());
+        let mut high = _mm512_loadu_si512(from.add(WIDTH).cast());
+        let (classes, one) = match writer.classes {
+            Classes::One(class) => (None, class),
+            Classes::PerSymbol(classes) => (Some(classes.as_ptr()), 0),
             // The caller leaves these to scalar code.
             Classes::Levels(_) => return,
         };
+        let steps = tables.steps().as_ptr();
         let symbols = writer.symbols.as_ptr();
         let start = writer.buffer.as_mut_ptr();
         let mut at = start.add(writer.at);
         let mut first = writer.left;
         while first >= LANES {
             first -= LANES;
-            for (i, x) in states.iter_mut().enumerate().rev() {
-                let from = first + i * WIDTH;
-                let s = _mm_loadu_si128(symbols.add(from).cast());
-                let c = classes.map_or(fixed, |c| _mm_loadu_si128(c.add(from).cast()));
-                let steps = S::at(tables.steps().as_ptr(), s, c);
-                at = half(tables, steps, x, at);
-            }
+            // Written out: as a loop the states would go through memory, and a closure would not be inlined.
+            let coded = (symbols.add(first + WIDTH), classes.map(|c| c.add(first + WIDTH)), one);
+            at = half(tables, S::at(steps, coded), &mut high, at);
+            beside.some();
+            let coded = (symbols.add(first), classes.map(|c| c.add(first)), one);
+            at = half(tables, S::at(steps, coded), &mut low, at);
+            beside.some();
         }
         writer.left = first;
         writer.at = at.offset_from_unsigned(start);
-        for (x, to) in states.iter().zip(writer.states.as_chunks_mut::<WIDTH>().0) {
-            _mm512_storeu_si512(to.as_mut_ptr().cast(), *x);
-        }
+        let to = writer.states.as_mut_ptr();
+        _mm512_storeu_si512(to.cast(), low);
+        _mm512_storeu_si512(to.add(WIDTH).cast(), high);
     }
 }
 
+/// Where sixteen symbols are and their classes, or the one of all.
+type Coded = (*const u8, Option<*const u8>, u8);
+
 /// How the steps of sixteen symbols come.
 pub(crate) trait Steps {
-    /// Those of even and of odd lanes, by symbols and their classes.
+    /// Those of even and of odd lanes.
     ///
     /// # Safety
-    /// Needs AVX-512, and a step for each symbol of each class.
-    unsafe fn at(steps: *const u64, symbols: __m128i, classes: __m128i) -> (__m512i, __m512i);
+    /// Needs AVX-512, sixteen symbols with their classes, and a step for each symbol of each class.
+    unsafe fn at(steps: *const u64, coded: Coded) -> (__m512i, __m512i);
 }
 
 /// By gathers.
@@ -73,9 +126,14 @@ pub(crate) struct Gathers;
 
 impl Steps for Gathers {
     #[inline(always)]
-    unsafe fn at(steps: *const u64, symbols: __m128i, classes: __m128i) -> (__m512i, __m512i) {
+    unsafe fn at(steps: *const u64, (symbols, classes, one): Coded) -> (__m512i, __m512i) {
         // SAFETY: the gathers read the steps that the caller vouches for.
         unsafe {
+            let classes = match classes {
+                Some(classes) => _mm_loadu_si128(classes.cast()),
+                None => _mm_set1_epi8(one.cast_signed()),
+            };
+            let symbols = _mm_loadu_si128(symbols.cast());
             let (s, c) = (_mm512_cvtepu8_epi32(symbols), _mm512_cvtepu8_epi32(classes));
             let indices = _mm512_or_si512(s, _mm512_slli_epi32::<8>(c));
             let low = _mm512_and_si512(indices, _mm512_set1_epi64(0xffff_ffff));
@@ -91,19 +149,22 @@ pub(crate) struct Loads;
 
 impl Steps for Loads {
     #[inline(always)]
-    unsafe fn at(steps: *const u64, symbols: __m128i, classes: __m128i) -> (__m512i, __m512i) {
+    unsafe fn at(steps: *const u64, (symbols, classes, one): Coded) -> (__m512i, __m512i) {
         // SAFETY: each load reads one step of those that the caller vouches for.
         unsafe {
-            let low = _mm_unpacklo_epi8(symbols, classes);
-            let high = _mm_unpackhi_epi8(symbols, classes);
-            let fours = [
-                _mm_cvtsi128_si64(low),
-                _mm_extract_epi64::<1>(low),
-                _mm_cvtsi128_si64(high),
-                _mm_extract_epi64::<1>(high),
-            ];
+            // Of vectors they would take as many steps of units that have the more to do.
+            let four = |i: usize| {
+                let symbols: u32 = symbols.add(4 * i).cast::<u32>().read_unaligned();
+                let classes = match classes {
+                    Some(classes) => classes.add(4 * i).cast::<u32>().read_unaligned(),
+                    None => u32::from(one) * 0x0101_0101,
+                };
+                _pdep_u64(symbols.into(), 0x00ff_00ff_00ff_00ff)
+                    | _pdep_u64(classes.into(), 0xff00_ff00_ff00_ff00)
+            };
+            let fours = [four(0), four(1), four(2), four(3)];
             let step = |a: usize| {
-                let index = fours[a / 4].cast_unsigned() >> (16 * (a % 4)) & 0xffff;
+                let index = fours[a / 4] >> (16 * (a % 4)) & 0xffff;
                 steps.add(index as usize)
             };
             let two = |a: usize| {

@@ -30,13 +30,25 @@ pub(crate) struct Fitted {
 
 /// Rounds levels to bytes from their least on; also the least.
 pub(crate) fn to_bytes(levels: &[f32]) -> (Vec<u8>, i32) {
-    let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
-    #[expect(clippy::cast_possible_truncation, reason = "clamped")]
+    if levels.is_empty() {
+        return (Vec::new(), 0);
+    }
+    let least = rounded(levels.iter().copied().fold(f32::INFINITY, f32::min));
     #[expect(clippy::cast_sign_loss, reason = "clamped")]
-    let bytes = levels.iter().map(|l| (l.round() - least).clamp(0.0, 255.0) as u8).collect();
-    #[expect(clippy::cast_possible_truncation, reason = "a logarithm or a mean of bytes")]
-    let least = if levels.is_empty() { 0 } else { least as i32 };
+    let bytes =
+        levels.iter().map(|&l| rounded(l).saturating_sub(least).clamp(0, 255) as u8).collect();
     (bytes, least)
+}
+
+/// The nearest whole number of a logarithm or a mean of bytes, halves away from zero: `round` is a call where
+/// every x86-64 is to run it.
+fn rounded(x: f32) -> i32 {
+    #[expect(clippy::cast_possible_truncation, reason = "small numbers")]
+    let whole = x as i32;
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let rest = x - whole as f32;
+    // Scales need not be finite.
+    whole.saturating_add(i32::from(rest >= 0.5) - i32::from(rest <= -0.5))
 }
 
 /// Two to the power of `n`, within what is a sound factor.

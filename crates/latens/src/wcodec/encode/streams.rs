@@ -3,15 +3,19 @@
 use crate::ans::rans::{self, Classes, EncodeTables};
 use crate::error::{Error, Result};
 use crate::spare;
+use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
+use crate::wcodec::hash::Shared;
 use crate::wcodec::layout::prediction::COLUMN;
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
+use latens_kernels::dispatch::Present;
+use latens_kernels::rans::Levels;
 
 /// The tables of all classes, for encoding.
 pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
@@ -52,6 +56,7 @@ impl Direct<'_> {
         group: usize,
         tables: &EncodeTables,
         scratch: &mut Scratch,
+        hash: Option<&Shared<'_>>,
     ) -> Result<Vec<u8>> {
         let (symbols, range) = (&self.symbols, self.symbols.group_range(group));
         let mut read = std::mem::take(&mut scratch.read);
@@ -76,7 +81,11 @@ impl Direct<'_> {
             subtract(&mut made, means, self.width);
             data = &made;
         }
-        let stream = scratch.stream(symbols, terms.as_ref(), tables, group, data, Vec::new());
+        // Of four bits one at a time there are half as many bytes as symbols.
+        let bytes = if self.width <= 4 && !symbols.pairs { data.len() / 2 } else { data.len() };
+        let terms = terms.as_ref();
+        let hash = hash.map(|hash| (hash, bytes));
+        let stream = scratch.stream(symbols, terms, tables, group, data, Vec::new(), hash);
         (scratch.read, scratch.made) = (read, made);
         Ok(stream)
     }
@@ -87,6 +96,8 @@ impl Direct<'_> {
 pub(crate) struct Scratch {
     pub(crate) classes: Vec<u8>,
     sums: RowSums,
+    /// Where windows of classes begin.
+    starts: Vec<u16>,
     words: Vec<u8>,
     /// Symbols as they were read.
     pub(crate) read: Vec<u8>,
@@ -117,13 +128,22 @@ impl Scratch {
             self.classes = spare::stale_bytes(count);
         }
         self.classes.resize(count, 0);
+        if let Some(windows) = Windows::new(terms, step, cols) {
+            self.starts.resize(count.div_ceil(rans::LANES), 0);
+            windows.starts_of_rows(terms, first, step, &mut self.starts);
+            // As windows are made, that is what it is.
+            if let Some(levels) = Levels::new(&windows.map, &self.starts, &windows.cols) {
+                return levels.write(Present::in_use(), &mut self.classes);
+            }
+        }
         self.sums.forget();
         for (r, row) in self.classes.chunks_mut(cols).enumerate() {
             terms.classes(first + r, step, &mut self.sums, row);
         }
     }
 
-    /// Appends the stream of a group to `out`.
+    /// Appends the stream of a group to `out`; meanwhile about so many bytes are hashed.
+    #[expect(clippy::too_many_arguments, reason = "two of them are what is done beside")]
     pub(crate) fn stream(
         &mut self,
         symbols: &Symbols,
@@ -132,6 +152,7 @@ impl Scratch {
         group: usize,
         data: &[u8],
         out: Vec<u8>,
+        hash: Option<(&Shared<'_>, usize)>,
     ) -> Vec<u8> {
         let mut by = Classes::One(0);
         if let Some(terms) = terms {
@@ -141,6 +162,8 @@ impl Scratch {
         if self.words.is_empty() {
             self.words = spare::stale_bytes(rans::most_bytes(data.len()));
         }
-        rans::encode(data, by, tables, &mut self.words, out)
+        let mut pending = hash.and_then(|(hash, bytes)| Some((hash.try_lock().ok()?, bytes)));
+        let hashing = pending.as_mut().map(|(pending, bytes)| pending.beside(*bytes));
+        rans::encode(data, by, tables, &mut self.words, out, hashing)
     }
 }

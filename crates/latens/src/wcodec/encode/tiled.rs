@@ -148,7 +148,8 @@ pub(crate) fn tiled<'a>(
         let Some(prepared) = prepared.get(group) else { return Ok(Vec::new()) };
         let prediction = symbols.prediction.as_ref();
         let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
-        Ok(scratch.stream(&symbols, terms.as_ref(), &encode, group, &prepared.symbols, head))
+        let (terms, coded) = (terms.as_ref(), &prepared.symbols);
+        Ok(scratch.stream(&symbols, terms, &encode, group, coded, head, None))
     };
     let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
     let groups = groups.into_iter().collect::<Result<Vec<Vec<u8>>>>()?;
@@ -239,7 +240,7 @@ fn coefficients(
         };
         let head = group.tiles.write(&prediction, Vec::new());
         let by = Classes::PerSymbol(kinds);
-        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head);
+        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head, None);
         escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
         out
     }))

@@ -29,8 +29,10 @@ const UNORDERED: (f64, f64) = (0.7, 1.4);
 /// is gained by a dictionary: more than of multiples of three.
 const OF_MANY: usize = 4;
 const DENSE: u64 = 24;
-/// Levels from which on all is tried.
+/// Levels from which on all is tried, and the one that such words are given at most below that: their bins are hardly
+/// larger.
 const SLOW: u32 = 9;
+const QUICK: u32 = 7;
 
 /// How words of text are encoded, of which most were there before: all that is tried else takes five times as long
 /// for one byte less in a hundred.
@@ -47,10 +49,12 @@ pub(crate) fn group(
     config: &pco::Config,
 ) -> Result<Vec<u8>> {
     let mut config = Cow::Borrowed(config);
-    let is_open = config.is_auto() && config.level < SLOW;
+    let level = config.level;
+    let is_open = config.is_auto() && level < SLOW;
     if width == 2 && group.len() <= SMALL && is_open && is_unordered(group) {
         let mode = if !float && is_plain(group) { ModeSpec::Classic } else { ModeSpec::Auto };
-        config = Cow::Owned(config.into_owned().delta(DeltaSpec::None).mode(mode));
+        let of_few = config.into_owned().delta(DeltaSpec::None).mode(mode);
+        config = Cow::Owned(if level > QUICK { of_few.level(QUICK) } else { of_few });
     }
     let config = &*config;
     match (width, float) {

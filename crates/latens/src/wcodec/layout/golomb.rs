@@ -16,6 +16,42 @@ use crate::error::{Error, Result};
 /// Most bits of k and of the unary part.
 pub(crate) const MOST: u32 = 24;
 
+/// Bits of codes and k of memories, where both are small, as most are: to look them up takes less time than to find
+/// the highest bit where every x86-64 is to do it.
+const FEW_K: usize = 8;
+const FEW: usize = 128;
+static BITS: [[u8; FEW]; FEW_K] = {
+    let mut bits = [[0; FEW]; FEW_K];
+    let mut k = 0u8;
+    while (k as usize) < FEW_K {
+        let mut u = 0;
+        while u < FEW {
+            // At most 7.
+            let n = (u + (1 << k)).ilog2().to_le_bytes()[0];
+            bits[k as usize][u] = 2 * n - k + 1;
+            u += 1;
+        }
+        k += 1;
+    }
+    bits
+};
+static K: [u8; FEW] = {
+    let mut all = [0; FEW];
+    let mut mean = 1;
+    while mean < FEW {
+        all[mean] = mean.ilog2().to_le_bytes()[0] + 1;
+        mean += 1;
+    }
+    all
+};
+
+/// Bits that the code of `u` takes.
+#[inline]
+fn bits(k: u32, u: u64) -> u32 {
+    let few = BITS.get(k as usize).and_then(|bits| bits.get(usize::try_from(u).ok()?));
+    few.map_or_else(|| 2 * (u + (1 << k)).ilog2() - k + 1, |&bits| bits.into())
+}
+
 /// What the code remembers: four times the mean of the numbers before, the last ones most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory(u32);
@@ -26,8 +62,11 @@ impl Memory {
     }
 
     /// The least number of low bits now.
+    #[inline]
     pub(crate) fn k(self) -> u32 {
-        (u32::BITS - (self.0 >> 3).leading_zeros()).min(MOST)
+        let mean = self.0 >> 3;
+        let k = || (u32::BITS - mean.leading_zeros()).min(MOST);
+        K.get(mean as usize).map_or_else(k, |&k| k.into())
     }
 
     fn take_in(&mut self, u: u64) {
@@ -36,12 +75,12 @@ impl Memory {
     }
 
     /// Writes `u`, below 2^24.
+    #[inline]
     pub(crate) fn write(&mut self, u: u64, out: &mut BitWriter) {
         let k = self.k();
-        let v = u + (1 << k);
-        let n = v.ilog2();
-        let (ones, rest) = ((1 << (n - k)) - 1, v - (1 << n));
-        let bits = 2 * n - k + 1;
+        let bits = bits(k, u);
+        let n = (bits + k - 1) / 2;
+        let (ones, rest) = ((1 << (n - k)) - 1, u + (1 << k) - (1 << n));
         if bits <= u64::BITS {
             out.write(ones | rest << (n - k + 1), bits);
         } else {
@@ -52,6 +91,7 @@ impl Memory {
     }
 
     /// Writes `value` by zigzag.
+    #[inline]
     pub(crate) fn write_signed(&mut self, value: i32, out: &mut BitWriter) {
         self.write(zigzag::encode(i64::from(value)), out);
     }
@@ -65,8 +105,7 @@ impl Memory {
 
     /// The same, and nothing is remembered.
     pub(crate) fn bits_of_signed(self, value: i32) -> u32 {
-        let (u, k) = (zigzag::encode(i64::from(value)), self.k());
-        2 * (u + (1 << k)).ilog2() - k + 1
+        bits(self.k(), zigzag::encode(i64::from(value)))
     }
 
     /// Reads a number.

@@ -45,6 +45,11 @@ pub(crate) fn cost(values: &[u8]) -> usize {
     let (base, mut memory) = (i32::from(base(values)), Memory::new());
     let bits: u64 =
         values.iter().map(|&v| u64::from(memory.cost_signed(i32::from(v) - base))).sum();
+    bytes_of(bits)
+}
+
+/// The same, of values that take so many bits.
+pub(crate) fn bytes_of(bits: u64) -> usize {
     usize::try_from(bits / 8).unwrap_or(usize::MAX - 4) + 4
 }
 

@@ -82,13 +82,13 @@ pub(crate) fn from_weights(bits: u32, table_bits: u32, weights: &[(u8, u64)]) ->
 
 /// The weights of pairs, in the order of weight.
 fn product_weights(low: &[u16], high: &[u16]) -> Vec<(u8, u64)> {
-    let pair = |symbol: u8| {
-        let of = |table: &[u16], s: u8| table.get(usize::from(s)).copied().map_or(0, u64::from);
-        (symbol, of(low, symbol & 15) * of(high, symbol >> 4))
-    };
-    let mut weights: Vec<(u8, u64)> = (0..=255).map(pair).filter(|w| w.1 > 0).collect();
-    weights.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    weights
+    let of = |table: &[u16], s: u8| table.get(usize::from(s)).copied().map_or(0, u64::from);
+    // Weight and then symbol, in one number: it is sorted in half the time.
+    let place =
+        |symbol: u8| (of(low, symbol & 15) * of(high, symbol >> 4)) << 8 | u64::from(!symbol);
+    let mut places: Vec<u64> = (0..=255).map(place).filter(|place| place >> 8 > 0).collect();
+    places.sort_unstable_by(|a, b| b.cmp(a));
+    places.into_iter().map(|place| (!place.to_le_bytes()[0], place >> 8)).collect()
 }
 
 impl Table {

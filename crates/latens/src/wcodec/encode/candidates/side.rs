@@ -30,10 +30,11 @@ impl Levels {
     /// `decided`: their squares count above those that are `chance`, each.
     pub(super) fn new(levels: &[f32], loss: f64, decided: bool, chance: f64) -> Self {
         let mut bytes = to_bytes(levels).0;
-        if loss > 0.0 {
-            round_by_cost(&mut bytes, levels, loss);
-        }
-        let side = if bytes.is_empty() { 0 } else { short_stream::cost(&bytes) };
+        let side = match bytes.is_empty() {
+            true => 0,
+            false if loss > 0.0 => short_stream::bytes_of(round_by_cost(&mut bytes, levels, loss)),
+            false => short_stream::cost(&bytes),
+        };
         let squares = squares(levels) - chance * levels.len() as f64;
         let share = 2.0 * loss * squares / (8 * side.max(1)) as f64;
         let pays = match share {
@@ -71,10 +72,11 @@ pub(super) fn side_bits_of(rule: &ClassRule, levels: usize) -> f64 {
 }
 
 /// Moves levels, rounded to `bytes`, towards the most common one where they then take fewer bits than
-/// symbols take more: `loss` times the square of how far off a level is.
-pub(crate) fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
+/// symbols take more: `loss` times the square of how far off a level is. The bits that they take as a stream,
+/// whose base stays what it was: none of them is moved past it.
+pub(crate) fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) -> u64 {
     let least = levels.iter().copied().fold(f32::INFINITY, f32::min).round();
-    let (base, mut memory) = (short_stream::base(bytes), Memory::new());
+    let (base, mut memory, mut all) = (short_stream::base(bytes), Memory::new(), 0);
     for (byte, &level) in bytes.iter_mut().zip(levels) {
         let (exact, away) = (f64::from(level - least), i32::from(*byte) - i32::from(base));
         // No step is left out: a look at which of them may be cheaper takes longer than all of them.
@@ -88,6 +90,8 @@ pub(crate) fn round_by_cost(bytes: &mut [u8], levels: &[f32], loss: f64) {
             best = if is_better { to } else { best };
         }
         *byte = u8::try_from(i32::from(base) + best).unwrap_or(base);
-        memory.cost_signed(best);
+        all += u64::from(memory.cost_signed(best));
     }
+    debug_assert!(short_stream::base(bytes) == base, "levels were moved past their base");
+    all
 }

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::{Scratch, encoder};
 use crate::wcodec::encode::words;
+use crate::wcodec::hash::Shared;
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
 use std::ops::Range;
@@ -19,12 +20,13 @@ impl PlannedPart<'_> {
         }
     }
 
-    /// Encodes a group.
+    /// Encodes a group; where that leaves time for it, some of what is to be hashed is.
     pub(crate) fn group(
         &self,
         group: usize,
         tables: Option<&EncodeTables>,
         scratch: &mut Scratch,
+        hash: Option<&Shared<'_>>,
     ) -> Result<Vec<u8>> {
         match (&self.way, tables) {
             (Way::Raw { data, per_group }, _) => {
@@ -36,7 +38,7 @@ impl PlannedPart<'_> {
                 let bytes = data.get(range, &mut scratch.read)?;
                 words::group(bytes, self.shape.width(), *float, config)
             }
-            (Way::Direct(direct), Some(tables)) => direct.group(group, tables, scratch),
+            (Way::Direct(direct), Some(tables)) => direct.group(group, tables, scratch, hash),
             _ => Ok(Vec::new()),
         }
     }
@@ -50,7 +52,7 @@ impl PlannedPart<'_> {
     ) -> Result<()> {
         let tables = self.tables(bank)?;
         let group = |scratch: &mut Scratch, i: usize| {
-            self.group(groups.start + i, tables.as_ref(), scratch)
+            self.group(groups.start + i, tables.as_ref(), scratch, None)
         };
         threads::in_order(groups.len(), self.threads, Scratch::default, group, take)
     }
