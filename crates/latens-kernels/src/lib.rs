@@ -32,7 +32,6 @@ mod scalar {
     pub(crate) mod ranges;
     pub(crate) mod rans;
     pub(crate) mod rans_encode;
-    pub(crate) mod sha256;
     pub(crate) mod sums;
     pub(crate) mod tans;
     pub(crate) mod tans_encode;
@@ -127,8 +126,6 @@ mod x86_64 {
     pub(crate) mod lanes512;
     #[cfg(target_arch = "x86_64")]
     mod registers512;
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) mod sha256;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod vector512;
 }

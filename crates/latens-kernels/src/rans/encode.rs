@@ -17,7 +17,7 @@ use crate::dispatch::Simd;
 use crate::dispatch::gathers_are_slow;
 use crate::scalar;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx2_rans_encode, avx512_rans_encode, sha256};
+use crate::x86_64::{avx2_rans_encode, avx512_rans_encode};
 use tables::ALPHABET;
 use writer::Writer;
 
@@ -25,9 +25,6 @@ pub use tables::EncodeTables;
 
 /// Bytes below the words that a kernel may write to.
 pub const SLACK: usize = 16;
-
-/// Bytes that SHA-256 takes in at a time.
-pub type Block = [u8; 64];
 
 /// A stream that was encoded.
 #[derive(Debug)]
@@ -55,30 +52,7 @@ impl Kernel {
         let loads = gathers_are_slow();
         #[cfg(not(target_arch = "x86_64"))]
         let loads = false;
-        self.encode_with(loads, tables, symbols, classes, buffer, None)
-    }
-
-    /// Whether [`Kernel::encode_hashing`] takes less time than to encode and to hash.
-    pub fn hashes_beside(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return self.0 == Simd::Avx512 && gathers_are_slow() && sha256::is_available();
-        #[cfg(not(target_arch = "x86_64"))]
-        false
-    }
-
-    /// As [`Kernel::encode`]; meanwhile `blocks` are taken into `state`, that of a SHA-256.
-    ///
-    /// # Panics
-    /// As [`Kernel::encode`] does.
-    pub fn encode_hashing<'a>(
-        self,
-        tables: &EncodeTables,
-        symbols: &'a [u8],
-        classes: Classes<'a>,
-        buffer: &'a mut Vec<u8>,
-        hashing: (&mut [u32; 8], &[Block]),
-    ) -> Stream<'a> {
-        self.encode_with(self.hashes_beside(), tables, symbols, classes, buffer, Some(hashing))
+        self.encode_with(loads, tables, symbols, classes, buffer)
     }
 
     /// As [`Kernel::encode`], with AVX-512 by single loads or by gathers.
@@ -89,7 +63,6 @@ impl Kernel {
         symbols: &'a [u8],
         classes: Classes<'a>,
         buffer: &'a mut Vec<u8>,
-        hashing: Option<(&mut [u32; 8], &[Block])>,
     ) -> Stream<'a> {
         let count = tables.steps().len() / ALPHABET;
         assert!(classes.fit(count, symbols.len()), "classes without a table or a symbol");
@@ -102,17 +75,6 @@ impl Kernel {
         let left = symbols.len();
         let mut writer = Writer { symbols, classes, states: [LOWER; LANES], buffer, at, left };
         scalar::rans_encode::ragged(tables, &mut writer);
-        #[cfg(target_arch = "x86_64")]
-        let beside = self.0 == Simd::Avx512 && loads && sha256::is_available();
-        #[cfg(not(target_arch = "x86_64"))]
-        let beside = false;
-        let hashing = match hashing {
-            Some((state, blocks)) if !beside || matches!(classes, Classes::Levels(_)) => {
-                blocks.iter().for_each(|block| scalar::sha256::compress(state, block));
-                None
-            }
-            hashing => hashing,
-        };
         match (self.0, classes, loads) {
             // Only a decoder finds classes by levels; here they are for tests.
             (_, Classes::Levels(_), _) => scalar::rans_encode::rows(tables, &mut writer),
@@ -125,15 +87,7 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: likewise.
             (Simd::Avx512, _, true) => unsafe {
-                match hashing {
-                    // SHA is there, else it is `None`.
-                    Some((state, blocks)) => {
-                        avx512_rans_encode::rows_hashing(tables, &mut writer, state, blocks);
-                    }
-                    None => {
-                        avx512_rans_encode::rows::<avx512_rans_encode::Loads>(tables, &mut writer);
-                    }
-                }
+                avx512_rans_encode::rows::<avx512_rans_encode::Loads>(tables, &mut writer);
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: likewise.

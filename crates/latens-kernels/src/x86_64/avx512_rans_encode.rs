@@ -9,11 +9,9 @@
 use std::arch::x86_64::*;
 
 use crate::rans::classes::Classes;
-use crate::rans::encode::Block;
 use crate::rans::encode::tables::EncodeTables;
 use crate::rans::encode::writer::Writer;
 use crate::rans::state::LANES;
-use crate::x86_64::sha256::Hashing;
 
 /// Lanes of a vector.
 const WIDTH: usize = 16;
@@ -27,53 +25,6 @@ const ODD: __mmask16 = 0xaaaa;
 /// for each symbol left before `writer.at`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn rows<S: Steps>(tables: &EncodeTables, writer: &mut Writer<'_>) {
-    // SAFETY: as the caller vouches.
-    unsafe { rows_beside::<S>(tables, writer, &mut ()) };
-}
-
-/// The same by single loads, with blocks hashed meanwhile.
-///
-/// # Safety
-/// As [`rows`]; also needs SHA.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt,sha")]
-pub(crate) unsafe fn rows_hashing(
-    tables: &EncodeTables,
-    writer: &mut Writer<'_>,
-    state: &mut [u32; 8],
-    blocks: &[Block],
-) {
-    // SAFETY: as the caller vouches.
-    unsafe {
-        let mut hashing = Hashing::new(state, blocks, writer.left / LANES);
-        rows_beside::<Loads>(tables, writer, &mut hashing);
-        hashing.finish(state);
-    }
-}
-
-/// What is done in between of the halves of rows.
-pub(crate) trait Beside {
-    /// Some of it, if there is any.
-    ///
-    /// # Safety
-    /// Needs what it is made for.
-    unsafe fn some(&mut self);
-}
-
-impl Beside for () {
-    #[inline(always)]
-    unsafe fn some(&mut self) {}
-}
-
-/// [`rows`], with something beside.
-///
-/// # Safety
-/// As [`rows`], and what `beside` wants.
-#[inline(always)]
-unsafe fn rows_beside<S: Steps>(
-    tables: &EncodeTables,
-    writer: &mut Writer<'_>,
-    beside: &mut impl Beside,
-) {
     // SAFETY: as the caller vouches; loads and stores of states are of whole arrays.
     unsafe {
         const { assert!(LANES == 2 * WIDTH) };
@@ -96,10 +47,8 @@ unsafe fn rows_beside<S: Steps>(
             // Written out: as a loop the states would go through memory, and a closure would not be inlined.
             let coded = (symbols.add(first + WIDTH), classes.map(|c| c.add(first + WIDTH)), one);
             at = half(tables, S::at(steps, coded), &mut high, at);
-            beside.some();
             let coded = (symbols.add(first), classes.map(|c| c.add(first)), one);
             at = half(tables, S::at(steps, coded), &mut low, at);
-            beside.some();
         }
         writer.left = first;
         writer.at = at.offset_from_unsigned(start);

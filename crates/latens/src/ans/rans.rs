@@ -8,7 +8,7 @@
 
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
-use latens_kernels::rans::encode::{Block, SLACK};
+use latens_kernels::rans::encode::SLACK;
 
 /// States that share a stream.
 pub(crate) const LANES: usize = 32;
@@ -17,11 +17,6 @@ pub(crate) const LANES: usize = 32;
 pub(crate) const START: u32 = 1 << 16;
 /// log2 of the largest table.
 pub(crate) const MAX_TABLE_BITS: u32 = 14;
-
-/// Whether hashing takes next to no time beside [`encode`].
-pub(crate) fn hashes_beside() -> bool {
-    Kernel::new(simd()).hashes_beside()
-}
 
 pub(crate) use latens_kernels::rans::Classes;
 pub(crate) use latens_kernels::rans::encode::EncodeTables;
@@ -32,23 +27,15 @@ pub(crate) fn most_bytes(symbols: usize) -> usize {
 }
 
 /// Encodes symbols that all have a frequency above 0 in the table of their class, and appends the
-/// states that a reader begins with, and the words, to `out`. `scratch` is worth keeping. Meanwhile a state of SHA-256
-/// takes in blocks.
+/// states that a reader begins with, and the words, to `out`. `scratch` is worth keeping.
 pub(crate) fn encode(
     symbols: &[u8],
     classes: Classes<'_>,
     tables: &EncodeTables,
     scratch: &mut Vec<u8>,
     mut out: Vec<u8>,
-    hashing: Option<(&mut [u32; 8], &[Block])>,
 ) -> Vec<u8> {
-    let kernel = Kernel::new(simd());
-    let stream = match hashing {
-        Some(hashing) if !hashing.1.is_empty() => {
-            kernel.encode_hashing(tables, symbols, classes, scratch, hashing)
-        }
-        _ => kernel.encode(tables, symbols, classes, scratch),
-    };
+    let stream = Kernel::new(simd()).encode(tables, symbols, classes, scratch);
     out.reserve_exact(4 * LANES + stream.words.len());
     stream.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
     out.extend_from_slice(stream.words);
@@ -145,7 +132,7 @@ mod tests {
     fn round_trip(bits: u32, symbols: &[u8], classes: Classes<'_>, tables: &[Vec<u16>]) -> usize {
         let slices = || tables.iter().map(Vec::as_slice);
         let made = EncodeTables::new(bits, slices()).unwrap();
-        let stored = encode(symbols, classes, &made, &mut Vec::new(), Vec::new(), None);
+        let stored = encode(symbols, classes, &made, &mut Vec::new(), Vec::new());
         let (head, words) = stored.split_at(4 * LANES);
         let words = words.as_chunks::<2>().0;
         let mut states = [0; LANES];

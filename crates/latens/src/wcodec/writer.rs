@@ -1,6 +1,5 @@
 //! Writing a file, entry by entry.
 
-use crate::ans::rans::hashes_beside;
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
@@ -12,7 +11,7 @@ use crate::wcodec::encode::batch::{self, Beside, Made};
 use crate::wcodec::encode::blob::views_of_blob;
 use crate::wcodec::encode::family::Family;
 use crate::wcodec::encode::tensor::{Input, Tensor};
-use crate::wcodec::hash::{ModelHash, Pending, Shared};
+use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::{Entry, MAX_DIMENSIONS, Storage};
 use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, is_bare_name};
 use crate::wcodec::layout::header::{
@@ -90,23 +89,11 @@ impl<W: Write> Writer<W> {
         tensors: &[(&str, Tensor<'_>, Option<usize>)],
         inputs: &[Input<'_>],
     ) -> Result<()> {
-        let later = match tensors {
-            // A thread alone hashes beside coding what is in memory.
-            [(_, tensor, _)] if self.config.threads_in_force() == 1 => {
-                tensor.bytes.held().filter(|_| hashes_beside())
-            }
-            _ => None,
-        };
-        let hash = Mutex::new(Pending { hash: self.hash.clone(), bytes: &[] });
+        let hash = Mutex::new(self.hash.clone());
         let hash_all = || {
-            let mut pending = hash.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hash = hash.lock().unwrap_or_else(PoisonError::into_inner);
             for (name, tensor, _) in tensors {
-                let hash = &mut pending.hash;
                 hash.begin(name, tensor.dtype.name(), tensor.shape, tensor.bytes.len());
-                if let Some(bytes) = later {
-                    pending.bytes = bytes;
-                    return Ok(());
-                }
                 let hashed = tensor.bytes.each(HASHED, 1, |_, bytes| {
                     hash.bytes(bytes);
                     Ok(())
@@ -115,8 +102,8 @@ impl<W: Write> Writer<W> {
             }
             Ok(())
         };
-        let mut stored = self.encode(inputs, &hash_all, Some(&hash))?.into_iter();
-        self.hash = hash.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+        let mut stored = self.encode(inputs, &hash_all)?.into_iter();
+        self.hash = hash.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (name, tensor, copy) in tensors {
             let storage = match copy {
                 Some(of) => {
@@ -137,17 +124,12 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes what is made of `inputs`, and says where it is.
-    fn encode(
-        &mut self,
-        inputs: &[Input<'_>],
-        beside: Beside<'_>,
-        hash: Option<&Shared<'_>>,
-    ) -> Result<Vec<Storage>> {
+    fn encode(&mut self, inputs: &[Input<'_>], beside: Beside<'_>) -> Result<Vec<Storage>> {
         let Self { out, config, bank, .. } = self;
         let (mut groups, mut stored) = (Groups::default(), Vec::new());
         let left = |number: usize| inputs.get(number).map_or(0, |i| i.tensor.bytes.len() as u64);
         let mut telling = Telling { watch: &config.watch, left: left(0) };
-        batch::encode(inputs, config, bank, beside, hash, &mut |made| match made {
+        batch::encode(inputs, config, bank, beside, &mut |made| match made {
             Made::Group(group, of) => {
                 groups.put(out, group)?;
                 telling.group(of)
@@ -167,7 +149,7 @@ impl<W: Write> Writer<W> {
         let (views, family) = (views_of_blob(), Family::default());
         let input = Input { name: None, tensor, views, family };
         let tools = self.config.tools.take();
-        let stored = self.encode(&[input], &|| Ok(()), None);
+        let stored = self.encode(&[input], &|| Ok(()));
         self.config.tools = tools;
         self.index.entries.extend(stored?.into_iter().map(|storage| Entry {
             name: String::new(),

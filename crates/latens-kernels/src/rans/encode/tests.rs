@@ -22,44 +22,11 @@ fn encode(simd: Simd, case: &Case) -> Option<([u32; LANES], Vec<u8>)> {
     let tables = EncodeTables::new(case.bits, frequencies.iter().map(Vec::as_slice)).unwrap();
     let mut buffer = Vec::new();
     let kernel = Kernel::new(simd);
-    let stream = kernel.encode_with(false, &tables, symbols, case.classes(), &mut buffer, None);
+    let stream = kernel.encode_with(false, &tables, symbols, case.classes(), &mut buffer);
     let by_gathers = (stream.states, stream.words.to_vec());
-    let stream = kernel.encode_with(true, &tables, symbols, case.classes(), &mut buffer, None);
+    let stream = kernel.encode_with(true, &tables, symbols, case.classes(), &mut buffer);
     assert_eq!(by_gathers, (stream.states, stream.words.to_vec()));
-    // With few blocks and many of them beside.
-    let bytes: Vec<u8> = (0..symbols.len() + 320).map(|i| i.to_le_bytes()[0]).collect();
-    let blocks = bytes.as_chunks::<64>().0;
-    for blocks in [&blocks[..blocks.len() / 3], blocks] {
-        let (mut state, mut alone) = ([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4, 5, 6, 7, 8]);
-        let hashing = Some((&mut state, blocks));
-        let by = case.classes();
-        let stream = kernel.encode_with(true, &tables, symbols, by, &mut buffer, hashing);
-        assert_eq!(by_gathers, (stream.states, stream.words.to_vec()));
-        blocks.iter().for_each(|block| scalar::sha256::compress(&mut alone, block));
-        assert_eq!(state, alone);
-    }
     Some(by_gathers)
-}
-
-#[test]
-fn blocks_are_hashed_as_the_standard_says() {
-    // The empty message: a bit, zeros, a length of 0.
-    let (mut block, mut state) = (
-        [0; 64],
-        [
-            0x6a09_e667,
-            0xbb67_ae85,
-            0x3c6e_f372,
-            0xa54f_f53a,
-            0x510e_527f,
-            0x9b05_688c,
-            0x1f83_d9ab,
-            0x5be0_cd19,
-        ],
-    );
-    block[0] = 0x80;
-    scalar::sha256::compress(&mut state, &block);
-    assert_eq!((state[0], state[7]), (0xe3b0_c442, 0x7852_b855));
 }
 
 twin_test!(all_kernels_encode_alike, cases(), |simd, case| encode(simd, case));

@@ -9,7 +9,6 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::Scratch;
 use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::tensor::{Input, PlannedTensor};
-use crate::wcodec::hash::Shared;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
@@ -27,14 +26,12 @@ pub(crate) enum Made<'m> {
     Tensor(Descriptor),
 }
 
-/// Encodes tensors and hands what they are made into to `put`, in order. `beside` is done before groups are encoded; what is
-/// left in `hash` then is hashed as far as these leave time for it.
+/// Encodes tensors and hands what they are made into to `put`, in order.
 pub(crate) fn encode(
     inputs: &[Input<'_>],
     config: &Config,
     bank: &mut Bank,
     beside: Beside<'_>,
-    hash: Option<&Shared<'_>>,
     put: &mut dyn FnMut(Made<'_>) -> Result<()>,
 ) -> Result<()> {
     let threads = config.threads_in_force();
@@ -54,7 +51,7 @@ pub(crate) fn encode(
     let each = inputs.iter().zip(modelled);
     let planned = each.map(|(input, own)| input.place(input.plan(own, config, bank)));
     let planned: Vec<PlannedTensor<'_>> = planned.collect::<Result<_>>()?;
-    write((inputs, &planned), threads, bank, hash, put)
+    write(inputs, &planned, threads, bank, put)
 }
 
 /// A group of a part of a tensor, or the end of the tensor.
@@ -66,10 +63,10 @@ enum Step {
 
 /// Encodes the groups of tensors that are not kept, and hands all of them to `put`.
 fn write(
-    (inputs, tensors): (&[Input<'_>], &[PlannedTensor<'_>]),
+    inputs: &[Input<'_>],
+    tensors: &[PlannedTensor<'_>],
     threads: usize,
     bank: &Bank,
-    hash: Option<&Shared<'_>>,
     put: &mut dyn FnMut(Made<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut steps = Vec::new();
@@ -89,7 +86,7 @@ fn write(
             if own.of != Some((tensor, part)) {
                 (own.tables, own.of) = (planned.tables(bank)?, Some((tensor, part)));
             }
-            planned.group(group, own.tables.as_ref(), &mut own.scratch, hash).map(Some)
+            planned.group(group, own.tables.as_ref(), &mut own.scratch).map(Some)
         };
         inputs[tensor].place(encode())
     };

@@ -10,7 +10,6 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
-use crate::wcodec::hash::Shared;
 use crate::wcodec::layout::prediction::COLUMN;
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
@@ -56,7 +55,6 @@ impl Direct<'_> {
         group: usize,
         tables: &EncodeTables,
         scratch: &mut Scratch,
-        hash: Option<&Shared<'_>>,
     ) -> Result<Vec<u8>> {
         let (symbols, range) = (&self.symbols, self.symbols.group_range(group));
         let mut read = std::mem::take(&mut scratch.read);
@@ -81,11 +79,7 @@ impl Direct<'_> {
             subtract(&mut made, means, self.width);
             data = &made;
         }
-        // Of four bits one at a time there are half as many bytes as symbols.
-        let bytes = if self.width <= 4 && !symbols.pairs { data.len() / 2 } else { data.len() };
-        let terms = terms.as_ref();
-        let hash = hash.map(|hash| (hash, bytes));
-        let stream = scratch.stream(symbols, terms, tables, group, data, Vec::new(), hash);
+        let stream = scratch.stream(symbols, terms.as_ref(), tables, group, data, Vec::new());
         (scratch.read, scratch.made) = (read, made);
         Ok(stream)
     }
@@ -142,8 +136,7 @@ impl Scratch {
         }
     }
 
-    /// Appends the stream of a group to `out`; meanwhile about so many bytes are hashed.
-    #[expect(clippy::too_many_arguments, reason = "two of them are what is done beside")]
+    /// Appends the stream of a group to `out`.
     pub(crate) fn stream(
         &mut self,
         symbols: &Symbols,
@@ -152,7 +145,6 @@ impl Scratch {
         group: usize,
         data: &[u8],
         out: Vec<u8>,
-        hash: Option<(&Shared<'_>, usize)>,
     ) -> Vec<u8> {
         let mut by = Classes::One(0);
         if let Some(terms) = terms {
@@ -162,8 +154,6 @@ impl Scratch {
         if self.words.is_empty() {
             self.words = spare::stale_bytes(rans::most_bytes(data.len()));
         }
-        let mut pending = hash.and_then(|(hash, bytes)| Some((hash.try_lock().ok()?, bytes)));
-        let hashing = pending.as_mut().map(|(pending, bytes)| pending.beside(*bytes));
-        rans::encode(data, by, tables, &mut self.words, out, hashing)
+        rans::encode(data, by, tables, &mut self.words, out)
     }
 }

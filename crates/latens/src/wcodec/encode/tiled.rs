@@ -148,8 +148,7 @@ pub(crate) fn tiled<'a>(
         let Some(prepared) = prepared.get(group) else { return Ok(Vec::new()) };
         let prediction = symbols.prediction.as_ref();
         let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
-        let (terms, coded) = (terms.as_ref(), &prepared.symbols);
-        Ok(scratch.stream(&symbols, terms, &encode, group, coded, head, None))
+        Ok(scratch.stream(&symbols, terms.as_ref(), &encode, group, &prepared.symbols, head))
     };
     let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
     let groups = groups.into_iter().collect::<Result<Vec<Vec<u8>>>>()?;
@@ -240,7 +239,7 @@ fn coefficients(
         };
         let head = group.tiles.write(&prediction, Vec::new());
         let by = Classes::PerSymbol(kinds);
-        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head, None);
+        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head);
         escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
         out
     }))

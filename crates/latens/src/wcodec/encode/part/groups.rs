@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::{Scratch, encoder};
 use crate::wcodec::encode::words;
-use crate::wcodec::hash::Shared;
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
 use std::ops::Range;
@@ -20,13 +19,12 @@ impl PlannedPart<'_> {
         }
     }
 
-    /// Encodes a group; where that leaves time for it, some of what is to be hashed is.
+    /// Encodes a group.
     pub(crate) fn group(
         &self,
         group: usize,
         tables: Option<&EncodeTables>,
         scratch: &mut Scratch,
-        hash: Option<&Shared<'_>>,
     ) -> Result<Vec<u8>> {
         match (&self.way, tables) {
             (Way::Raw { data, per_group }, _) => {
@@ -38,7 +36,7 @@ impl PlannedPart<'_> {
                 let bytes = data.get(range, &mut scratch.read)?;
                 words::group(bytes, self.shape.width(), *float, config)
             }
-            (Way::Direct(direct), Some(tables)) => direct.group(group, tables, scratch, hash),
+            (Way::Direct(direct), Some(tables)) => direct.group(group, tables, scratch),
             _ => Ok(Vec::new()),
         }
     }
@@ -52,7 +50,7 @@ impl PlannedPart<'_> {
     ) -> Result<()> {
         let tables = self.tables(bank)?;
         let group = |scratch: &mut Scratch, i: usize| {
-            self.group(groups.start + i, tables.as_ref(), scratch, None)
+            self.group(groups.start + i, tables.as_ref(), scratch)
         };
         threads::in_order(groups.len(), self.threads, Scratch::default, group, take)
     }
