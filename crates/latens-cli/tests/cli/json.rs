@@ -130,3 +130,22 @@ fn inspect_as_text_and_as_a_page() {
     assert_eq!(report["columns"][0]["members"][0]["pco"]["n"], 6);
     assert!(f.run(&["inspect", "b.pco.zip"]).ok().text().contains("shape (2, 3)"));
 }
+
+/// What a trend is called, and by how much it moves.
+#[test]
+fn inspect_of_a_trend() {
+    let f = Folder::new();
+    let hours = (0..9000u64).flat_map(|i| (3600 * (1000 + i / 60 + i * i % 7 % 3)).to_le_bytes());
+    f.write("a.npy", &crate::tool::npy("<i8", false, "(9000,)", &hours.collect::<Vec<u8>>()));
+    f.run(&["compress", "a.npy", "--mode", "trend@3600", "--delta", "consecutive@1"]).ok();
+    let done = f.run(&["inspect", "a.pco"]).ok();
+    for part in ["trend@3600, consecutive@1", "+0  ", "+3600  "] {
+        assert!(done.text().contains(part), "{part:?}: {}", done.text());
+    }
+    let report = object(&f.run(&["inspect", "a.pco", "--json"]).ok());
+    assert_eq!(report["chunks"][0]["mode"], "trend@3600");
+    for wrong in ["trend@0", "trend@999999999999999999"] {
+        let again = ["compress", "a.npy", "-o", "b.pco", "--mode", wrong];
+        f.run(&again).ends_with(2, &["cells of 64 bits are 1 to 288230376151711743"]);
+    }
+}

@@ -1,3 +1,5 @@
+//! Into which form latents are made: how wide lower bounds and offsets are.
+
 /// How latents are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
