@@ -35,8 +35,8 @@ impl Costs {
 
     /// Those of a step that stand from there on, or the last there are.
     #[inline(always)]
-    fn row(&self, place: u32) -> &[u32; ROW] {
-        let at = (place as usize).min(self.step.len().saturating_sub(ROW));
+    fn row(&self, place: u8) -> &[u32; ROW] {
+        let at = usize::from(place).min(self.step.len().saturating_sub(ROW));
         // There are as many, as those who make it have seen.
         self.step[at..].first_chunk().unwrap_or(&[0; ROW])
     }
@@ -74,7 +74,7 @@ pub(crate) fn parts<'c>(
     costs: &'c Costs,
     places: &'c [u8],
 ) -> (&'c [u32; STATES], impl Iterator<Item = &'c [u32; ROW]>) {
-    (&costs.state, places.iter().map(|&place| costs.row(place.into())))
+    (&costs.state, places.iter().map(|&place| costs.row(place)))
 }
 
 fn scalar(costs: &Costs, places: &[u8], sums: &mut [u32; STATES], from: &mut [[u8; STATES]]) {

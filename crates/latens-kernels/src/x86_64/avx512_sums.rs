@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 /// latents', by way of a map.
 ///
 /// # Safety
-/// There are `n` latents, and as many in their place.
+/// Needs the sets below; there are `n` latents, and as many in their place.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
 pub(crate) unsafe fn running<L: Latent>(
     sum: &mut L,

@@ -29,6 +29,12 @@ struct State<T: Number> {
     spare: Vec<Vec<T>>,
 }
 
+impl<T: Number> Drop for State<T> {
+    fn drop(&mut self) {
+        mem::take(&mut self.spare).into_iter().for_each(spare::give);
+    }
+}
+
 struct Old<T> {
     /// Where it stands in the buffer.
     start: usize,
@@ -70,12 +76,6 @@ pub(super) struct Keeping<'k, T: Number> {
     /// Numbers of the chunk.
     n: usize,
     old: Old<T>,
-}
-
-impl<T: Number> Drop for State<T> {
-    fn drop(&mut self) {
-        mem::take(&mut self.spare).into_iter().for_each(spare::give);
-    }
 }
 
 impl<T: Number> Keeping<'_, T> {

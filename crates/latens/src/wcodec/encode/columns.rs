@@ -25,25 +25,15 @@ const LEAST_OF_TURNED: usize = 64;
 /// Takes from symbols those of `means`, which repeat (a row of them, or a whole plane), around the
 /// circle.
 pub(crate) fn subtract(symbols: &mut [u8], means: &[u8], bits: u32) {
-    Present::in_use().run(Subtract { symbols, means, mask: u8::MAX >> (8 - bits) });
-}
-
-struct Subtract<'a> {
-    symbols: &'a mut [u8],
-    means: &'a [u8],
-    mask: u8,
-}
-
-impl Work for Subtract<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { symbols, means, mask } = self;
-        for row in symbols.chunks_mut(means.len().max(1)) {
-            row.iter_mut().zip(means).for_each(|(s, m)| *s = s.wrapping_sub(*m) & mask);
-        }
-    }
+    let mask = u8::MAX >> (8 - bits);
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            for row in symbols.chunks_mut(means.len().max(1)) {
+                row.iter_mut().zip(means).for_each(|(s, m)| *s = s.wrapping_sub(*m) & mask);
+            }
+        },
+    );
 }
 
 /// The mean of each column, a symbol, and whether it lies below (0), near (1) or above (2) that.
