@@ -5,7 +5,7 @@
 //! tables of a few hundred slots are looked up by permutations.
 
 mod kind;
-mod known;
+mod slots;
 
 use super::slot::Lowers;
 use super::stream::{BATCH, LANES, SLACK, WIDE_SLACK};
@@ -14,15 +14,13 @@ use crate::dispatch::{Present, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx512_pages;
 pub(crate) use kind::Kind;
-use known::Known;
+pub(crate) use slots::{COUNT_AT, DEALT_AT, Form, Plane, Slots};
 
 /// Pages that are walked at once.
 pub const PAGES: usize = 32;
 /// log2 of the largest table that is taken.
 const MOST_LOG: u32 = 10;
 pub(crate) const MOST_SLOTS: usize = 1 << MOST_LOG;
-/// Bits of a slot's entry below the count of bits that lead to the next one.
-pub(crate) const COUNT_AT: u32 = MOST_LOG;
 /// Symbols at most: a byte says which one.
 pub(crate) const MOST_SYMBOLS: usize = 256;
 /// Codes of a page that lie one behind the other.
@@ -32,25 +30,10 @@ const MOST_OFFSET_BITS: u8 = 63;
 /// Most bits of an offset that comes in a lane of 32 bits.
 const SHORT: u8 = 31;
 
-/// Bytes by slot, or by symbol.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Plane(pub(crate) [u8; MOST_SLOTS]);
-
 /// Halves of lower bounds by symbol.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Bounds(pub(crate) [u32; MOST_SYMBOLS]);
-
-/// What a walk looks up, byte by byte.
-#[derive(Clone, Debug)]
-pub(crate) struct Slots {
-    /// The next slot if all bits read are zero, and from [`COUNT_AT`] on how many there are: low and high bytes.
-    pub(crate) next: [Plane; 2],
-    pub(crate) symbols: Plane,
-    /// Of offsets, by symbol.
-    pub(crate) widths: Plane,
-}
 
 /// A table whose slots are few enough.
 #[derive(Clone, Debug)]
@@ -109,47 +92,35 @@ impl<L: Latent> PageTable<L> {
         {
             return None;
         }
-        let plane = || Plane([0; MOST_SLOTS]);
+        let (slots, symbols) = Slots::of(&table.nodes)?;
         let bounds = || Bounds([0; MOST_SYMBOLS]);
         let least = match table.lowers {
             Lowers::Near(least) => least,
             Lowers::Far(_) => L::default(),
         };
         let mut of = Box::new(Self {
-            slots: Slots { next: [plane(), plane()], symbols: plane(), widths: plane() },
+            slots,
             lowers: [bounds(), bounds()],
             least,
-            log: slots.next_power_of_two().trailing_zeros() as usize,
-            symbol_count: 0,
+            log: table.nodes.len().trailing_zeros() as usize,
+            symbol_count: symbols.len(),
             max_bits: table.max_bits,
             max_offset_bits: table.max_offset_bits,
             kind: Kind::Bounds,
         });
         let mut greatest = 0;
-        let mut known = Known::new();
-        for (i, &node) in table.nodes.iter().enumerate() {
-            let (base, bits) = (node.base() & 0xffff, node.bits());
-            if base % (1 << bits) != 0 {
-                return None;
-            }
-            let [low, high, ..] = (base | bits << COUNT_AT).to_le_bytes();
-            (of.slots.next[0].0[i], of.slots.next[1].0[i]) = (low, high);
-            let symbol = known.number(node)?;
-            of.slots.symbols.0[i] = symbol;
-            let symbol = usize::from(symbol);
-            #[expect(clippy::cast_possible_truncation, reason = "below 64, and halves")]
+        for (symbol, node) in symbols.iter().enumerate() {
+            let lower = match &table.lowers {
+                Lowers::Near(_) => node.payload().into(),
+                Lowers::Far(lowers) => lowers[node.payload() as usize].widen(),
+            };
+            #[expect(clippy::cast_possible_truncation, reason = "halves")]
             {
-                of.slots.widths.0[symbol] = node.offset_bits() as u8;
-                let lower = match &table.lowers {
-                    Lowers::Near(_) => node.payload().into(),
-                    Lowers::Far(lowers) => lowers[node.payload() as usize].widen(),
-                };
                 of.lowers[0].0[symbol] = lower as u32;
                 of.lowers[1].0[symbol] = (lower >> 32) as u32;
-                greatest = greatest.max(lower.saturating_add((1 << node.offset_bits()) - 1));
             }
+            greatest = greatest.max(lower.saturating_add((1 << node.offset_bits()) - 1));
         }
-        of.symbol_count = known.count;
         let are_words = of.lowers[0].0.iter().all(|&lower| lower >> 16 == 0);
         let fits = L::WIDTH <= 32 || greatest <= u32::MAX.into();
         of.kind = match table.lowers {
@@ -224,7 +195,7 @@ impl<L: Latent> PageTable<L> {
             for i in 0..n.next_multiple_of(TOGETHER) {
                 let (sixteen, at, lane) = (i / TOGETHER, i % TOGETHER, i % LANES);
                 let slot = page.states[lane] as usize;
-                let symbol = self.slots.symbols.0[slot];
+                let (symbol, x, count) = self.slots.look_up(slot);
                 let width = if i < n { self.slots.widths.0[usize::from(symbol)] } else { 0 };
                 codes.symbols[sixteen][p][at] = symbol;
                 codes.widths[sixteen][p][at] = width;
@@ -232,14 +203,11 @@ impl<L: Latent> PageTable<L> {
                     continue;
                 }
                 page.offset_bits += usize::from(width);
-                let next =
-                    u16::from_le_bytes(self.slots.next.each_ref().map(|plane| plane.0[slot]));
-                let count = next >> COUNT_AT;
                 let word =
                     bytes[page.bit / 8..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
-                let low = word >> (page.bit % 8) & ((1 << count) - 1);
-                page.states[lane] = u32::from(next & ((1 << COUNT_AT) - 1)) + low;
-                page.bit += usize::from(count);
+                let bits = word >> (page.bit % 8) & ((1 << count) - 1);
+                page.states[lane] = self.slots.next(x, count, bits);
+                page.bit += count as usize;
             }
         }
     }

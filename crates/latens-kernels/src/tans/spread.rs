@@ -22,13 +22,13 @@ const MANY: usize = 32;
 /// with a symbol for a fifth of its weight.
 const PACE: usize = 5;
 /// The distance between slots dealt one after another: odd, near 3/5 of the table.
-const fn stride(size: usize) -> usize {
+pub(super) const fn stride(size: usize) -> usize {
     let s = 3 * size / 5;
     if s.is_multiple_of(2) { s + 1 } else { s }
 }
 
 /// What the stride is to be multiplied with to be 1, modulo `size`.
-const fn inverse_stride(size: usize) -> usize {
+pub(super) const fn inverse_stride(size: usize) -> usize {
     let stride = stride(size);
     let mut inverse = stride;
     let mut bits = 3;

@@ -13,9 +13,10 @@ mod unpack;
 
 use crate::latent::Latent;
 use crate::tans::pages::{
-    COUNT_AT, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane, Slots, TOGETHER,
+    COUNT_AT, DEALT_AT, Form, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane,
+    Slots, TOGETHER,
 };
-use lanes::{Eight, first_bytes, paired_bytes, shifted_words, words};
+use lanes::{Eight, paired_bytes, words};
 use std::arch::x86_64::*;
 
 pub(crate) use unpack::unpack;
@@ -23,6 +24,13 @@ pub(crate) use unpack::unpack;
 /// Vectors of eight pages each, and pairs of them.
 const VECTORS: usize = PAGES / 8;
 const PAIRS: usize = VECTORS / 2;
+/// [`Form::Few`] with 2^7 slots, and with twice as many; the others.
+const FEWEST: u8 = 0;
+const FEW: u8 = 1;
+const NEAR: u8 = 2;
+const FAR: u8 = 3;
+/// Bits before the end of a lane's own from which on its bytes are taken, without a sign.
+const BYTES_BEFORE: i16 = 0x3830;
 /// Steps of four codes whose bytes are brought in order together.
 const STEPS: usize = 4;
 
@@ -38,6 +46,7 @@ fn page(vector: usize, lane: usize) -> usize {
 /// # Safety
 /// States are slots of the table, which is closed; for all codes of each page there are bytes, and eight more.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[target_feature(enable = "avx512bitalg")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn walk<L: Latent>(
     table: &PageTable<L>,
@@ -50,13 +59,19 @@ pub(crate) unsafe fn walk<L: Latent>(
     let slots = &table.slots;
     // SAFETY: the caller's promise.
     unsafe {
-        match (table.log, has_offsets) {
-            (..=7, true) => steps::<1, true>(slots, bytes, pages, n, codes),
-            (..=7, false) => steps::<1, false>(slots, bytes, pages, n, codes),
-            (8, true) => steps::<2, true>(slots, bytes, pages, n, codes),
-            (8, false) => steps::<2, false>(slots, bytes, pages, n, codes),
-            (_, true) => steps::<8, true>(slots, bytes, pages, n, codes),
-            (_, false) => steps::<8, false>(slots, bytes, pages, n, codes),
+        match (slots.form, has_offsets) {
+            (Form::Few, true) if table.log <= 7 => {
+                steps::<FEWEST, true>(slots, bytes, pages, n, codes);
+            }
+            (Form::Few, false) if table.log <= 7 => {
+                steps::<FEWEST, false>(slots, bytes, pages, n, codes);
+            }
+            (Form::Few, true) => steps::<FEW, true>(slots, bytes, pages, n, codes),
+            (Form::Few, false) => steps::<FEW, false>(slots, bytes, pages, n, codes),
+            (Form::Near, true) => steps::<NEAR, true>(slots, bytes, pages, n, codes),
+            (Form::Near, false) => steps::<NEAR, false>(slots, bytes, pages, n, codes),
+            (Form::Far, true) => steps::<FAR, true>(slots, bytes, pages, n, codes),
+            (Form::Far, false) => steps::<FAR, false>(slots, bytes, pages, n, codes),
         }
     }
 }
@@ -109,12 +124,48 @@ fn look_up<const PARTS: usize>(
     }
 }
 
+/// Which of each pair's bytes have their upper bit set.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn halves(bytes: [__m512i; PAIRS]) -> [[__mmask64; 3]; PAIRS] {
+    let mut parts = [[0; 3]; PAIRS];
+    for pair in 0..PAIRS {
+        parts[pair][0] = _mm512_movepi8_mask(bytes[pair]);
+    }
+    parts
+}
+
+/// Symbols of slots as dealt: the first ones of the eights there, and as many further as begin up to the slot `within`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512bitalg")]
+#[inline]
+fn symbols_of(
+    plane: &Plane,
+    eights: [__m512i; PAIRS],
+    within: [__m512i; PAIRS],
+) -> [__m512i; PAIRS] {
+    let (firsts, begins) = plane.0.split_at(128);
+    let mut symbols = [_mm512_setzero_si512(); PAIRS];
+    // SAFETY: as many bytes, aligned as the plane is.
+    let at =
+        |bytes: &[u8], i: usize| unsafe { _mm512_load_si512(bytes.as_ptr().add(64 * i).cast()) };
+    let up_to = _mm512_set1_epi64(0xfe7e_3e1e_0e06_0200_u64.cast_signed());
+    for pair in 0..PAIRS {
+        let first = _mm512_permutex2var_epi8(at(firsts, 0), eights[pair], at(firsts, 1));
+        let begin = _mm512_permutex2var_epi8(at(begins, 0), eights[pair], at(begins, 1));
+        let up_to = _mm512_shuffle_epi8(up_to, _mm512_srli_epi16::<DEALT_AT>(within[pair]));
+        let further = _mm512_popcnt_epi8(_mm512_and_si512(begin, up_to));
+        symbols[pair] = _mm512_add_epi8(first, further);
+    }
+    symbols
+}
+
 /// # Safety
-/// As [`walk`]; the table has no more than 128 times `PARTS` slots, and no offsets but with `OFFSETS`.
+/// As [`walk`]; the table has the form, and no offsets but with `OFFSETS`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[target_feature(enable = "avx512bitalg")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 #[inline(never)]
-unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
+unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
     table: &Slots,
     bytes: &[u8],
     pages: &mut [PagePlace; PAGES],
@@ -137,6 +188,7 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
         };
     }
     let [low_bytes, high_bytes] = [paired_bytes(0), paired_bytes(1)];
+    let dealt = _mm512_set1_epi16(table.dealt.cast_signed());
     let mut sums = [zero; PAIRS];
     let mut at = [Eight([0; 8]); VECTORS];
     let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
@@ -151,63 +203,103 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
                 #[expect(clippy::cast_possible_truncation, reason = "of half as many lanes")]
                 let are_wide = are as __mmask32;
                 let (mut slots, mut parts) = ([zero; PAIRS], [[0; 3]; PAIRS]);
+                let mut within = [zero; PAIRS];
                 for pair in 0..PAIRS {
                     let (a, b) = (states[2 * pair], states[2 * pair + 1]);
-                    if PARTS == 1 {
-                        // It takes longer, but is there sooner.
-                        let low = _mm512_set1_epi16(0x7f);
-                        slots[pair] =
-                            _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low));
-                        continue;
+                    match FORM {
+                        FEWEST => slots[pair] = _mm512_packus_epi16(a, b),
+                        FEW => {
+                            slots[pair] = _mm512_permutex2var_epi8(a, low_bytes, b);
+                            parts[pair][0] = _mm512_movepi8_mask(slots[pair]);
+                        }
+                        _ => {
+                            let (a, b) =
+                                (_mm512_mullo_epi16(a, dealt), _mm512_mullo_epi16(b, dealt));
+                            let low = _mm512_permutex2var_epi8(a, low_bytes, b);
+                            slots[pair] = _mm512_permutex2var_epi8(a, high_bytes, b);
+                            let bit = |bit| _mm512_test_epi8_mask(low, _mm512_set1_epi8(bit));
+                            parts[pair] = [
+                                bit(1 << DEALT_AT),
+                                bit(1 << (DEALT_AT + 1)),
+                                _mm512_movepi8_mask(low),
+                            ];
+                            within[pair] = low;
+                        }
                     }
-                    slots[pair] = _mm512_permutex2var_epi8(a, low_bytes, b);
-                    let high = _mm512_permutex2var_epi8(a, high_bytes, b);
-                    // What lies above a state is no bit of these.
-                    parts[pair] = [
-                        _mm512_movepi8_mask(slots[pair]),
-                        _mm512_test_epi8_mask(high, _mm512_set1_epi8(1)),
-                        _mm512_test_epi8_mask(high, _mm512_set1_epi8(2)),
-                    ];
                 }
-                let symbols = look_up::<PARTS>(&table.symbols, slots, parts);
+                macro_rules! emit {
+                    () => {
+                let symbols = match FORM {
+                    FEWEST => look_up::<1>(&table.symbols, slots, parts),
+                    FEW => look_up::<2>(&table.symbols, slots, parts),
+                    _ => symbols_of(&table.symbols, slots, within),
+                };
+                for pair in 0..PAIRS {
+                    all_symbols[pair][$step] = symbols[pair];
+                }
                 if OFFSETS {
-                    let mut parts = [[0; 3]; PAIRS];
-                    for pair in 0..PAIRS {
-                        parts[pair][0] = _mm512_movepi8_mask(symbols[pair]);
-                    }
-                    let widths = look_up::<2>(&table.widths, symbols, parts);
+                    let widths = look_up::<2>(&table.widths, symbols, halves(symbols));
                     for pair in 0..PAIRS {
                         let widths = $kept!(_mm512_maskz_mov_epi8, are, widths[pair]);
                         sums[pair] = _mm512_dpbusd_epi32(sums[pair], widths, _mm512_set1_epi8(1));
                         all_widths[pair][$step] = widths;
                     }
                 }
-                let low = look_up::<PARTS>(&table.next[0], slots, parts);
-                let high = look_up::<PARTS>(&table.next[1], slots, parts);
+                    };
+                }
+                let (lows, highs) = match FORM {
+                    FEWEST => (
+                        look_up::<1>(&table.states, slots, parts),
+                        look_up::<1>(&table.counts, slots, parts),
+                    ),
+                    FEW => (
+                        look_up::<2>(&table.states, slots, parts),
+                        look_up::<2>(&table.counts, slots, parts),
+                    ),
+                    NEAR => {
+                        let lows = look_up::<8>(&table.states, slots, parts);
+                        (lows, look_up::<2>(&table.counts, lows, halves(lows)))
+                    }
+                    _ => (
+                        look_up::<8>(&table.states, slots, parts),
+                        look_up::<8>(&table.counts, slots, parts),
+                    ),
+                };
+                if FORM == FEWEST || FORM == FEW {
+                    emit!();
+                }
                 for vector in 0..VECTORS {
-                    all_symbols[vector / 2][$step] = symbols[vector / 2];
-                    let (low, high) = (low[vector / 2], high[vector / 2]);
-                    let next = match vector % 2 {
+                    let (low, high) = (lows[vector / 2], highs[vector / 2]);
+                    let unpacked = |low, high| match vector % 2 {
                         0 => _mm512_unpacklo_epi8(low, high),
                         _ => _mm512_unpackhi_epi8(low, high),
                     };
+                    let (from, counts) = if FORM == FAR {
+                        let from = unpacked(low, high);
+                        (from, _mm512_srli_epi16::<COUNT_AT>(from))
+                    } else {
+                        (unpacked(low, zero), unpacked(high, zero))
+                    };
                     // SAFETY: the caller's promise.
                     let words = unsafe { words(bytes, places[vector], &mut at[vector]) };
-                    let counts = _mm512_srli_epi16::<COUNT_AT>(next);
                     let counts = $kept!(_mm512_maskz_mov_epi16, are_wide, counts);
-                    // In each byte of a lane the bits before it, and eight more in the upper one.
-                    let before =
-                        _mm512_mullo_epi64(counts, _mm512_set1_epi64(0x0101_0101_0101_0000));
+                    // In each byte the bits up to the end of its lane's own.
                     let bit = _mm512_and_si512(places[vector], _mm512_set1_epi64(7));
-                    let bit = _mm512_shuffle_epi8(bit, first_bytes());
-                    let bit = _mm512_add_epi8(bit, _mm512_set1_epi16(0x0800));
-                    let bits = _mm512_multishift_epi64_epi8(_mm512_add_epi8(before, bit), words);
-                    // The upper bits of a lane are anything.
-                    let others = shifted_words(_mm512_set1_epi16(-1), counts);
-                    let next = _mm512_ternarylogic_epi64::<0xca>(others, next, bits);
+                    let ends = _mm512_mullo_epi64(
+                        _mm512_add_epi64(counts, bit),
+                        _mm512_set1_epi64(0x0101_0101_0101_0101),
+                    );
+                    // The sixteen bits before that.
+                    let before = _mm512_add_epi8(ends, _mm512_set1_epi16(BYTES_BEFORE));
+                    let bits = _mm512_multishift_epi64_epi8(before, words);
+                    let next = _mm512_shldv_epi16(from, bits, counts);
                     states[vector] = $kept!(_mm512_mask_mov_epi16, states[vector], are_wide, next);
                     let all = _mm512_sad_epu8(counts, zero);
                     places[vector] = _mm512_add_epi64(places[vector], all);
+                }
+                // It fills the time in which the next states are waited for, where more is looked up.
+                if FORM == NEAR || FORM == FAR {
+                    emit!();
                 }
             }
             for pair in 0..PAIRS {
@@ -252,7 +344,7 @@ unsafe fn steps<const PARTS: usize, const OFFSETS: bool>(
         }
         for lane in 0..8 {
             let page = &mut pages[page(vector, lane)];
-            let mask = (1 << COUNT_AT) - 1;
+            let mask = (1 << table.log) - 1;
             #[expect(clippy::cast_possible_truncation, reason = "masked")]
             let states = [0, 16, 32, 48].map(|at| (four.0[lane] >> at) as u32 & mask);
             (page.states, page.bit) = (states, bits.0[lane]);

@@ -24,27 +24,6 @@ pub(super) fn paired_bytes(which: usize) -> __m512i {
     unsafe { _mm512_loadu_si512(places.as_ptr().cast()) }
 }
 
-/// Words shifted by less than 16, which compilers do not know.
-#[target_feature(enable = "avx512bw")]
-#[inline]
-pub(super) fn shifted_words(a: __m512i, counts: __m512i) -> __m512i {
-    let shifted;
-    // SAFETY: an instruction on registers alone.
-    unsafe {
-        asm!("vpsllvw {}, {}, {}", out(zmm_reg) shifted, in(zmm_reg) a, in(zmm_reg) counts,
-            options(pure, nomem, nostack, preserves_flags));
-    }
-    shifted
-}
-
-/// In each byte of 64 bits its first one.
-#[target_feature(enable = "avx512f")]
-#[inline]
-pub(super) fn first_bytes() -> __m512i {
-    let (first, second) = (0, 0x0808_0808_0808_0808);
-    _mm512_set_epi64(second, first, second, first, second, first, second, first)
-}
-
 /// From the bytes on that eight pages' places are in, eight bytes each.
 ///
 /// By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports than
