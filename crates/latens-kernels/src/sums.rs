@@ -19,6 +19,8 @@ use crate::x86_64::{avx2_sums as avx2, avx512_sums as avx512};
 pub fn undo<L: Latent>(present: Present, moments: &mut [L], latents: &mut [L]) {
     match present.simd() {
         #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 if are_faster_one_by_one::<L>(moments.len()) => scalar::undo(moments, latents),
+        #[cfg(target_arch = "x86_64")]
         Simd::Avx512 => {
             let (n, at) = (latents.len(), latents.as_mut_ptr());
             for moment in moments.iter_mut().rev() {
@@ -42,6 +44,13 @@ pub fn undo<L: Latent>(present: Present, moments: &mut [L], latents: &mut [L]) {
         }
         _ => scalar::undo(moments, latents),
     }
+}
+
+/// Whether vectors, which take a pass for each sum, are slower than one addition after the other, in which several sums
+/// wait for each other in turn.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const fn are_faster_one_by_one<L: Latent>(sums: usize) -> bool {
+    L::WIDTH == 64 && sums > 1
 }
 
 #[cfg(test)]

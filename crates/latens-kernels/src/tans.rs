@@ -24,6 +24,8 @@ mod table;
 #[cfg(target_arch = "aarch64")]
 use crate::aarch64::{neon_latents, neon_walk};
 use crate::dispatch::{Present, Simd};
+#[cfg(target_arch = "x86_64")]
+use crate::scalar::sums as scalar_sums;
 use crate::scalar::tans as scalar;
 use crate::sums;
 #[cfg(target_arch = "x86_64")]
@@ -230,6 +232,16 @@ impl<L: Latent> Finish<'_, L> {
     pub fn run_to(self, present: Present, latents: &mut [L], dst: &mut [L]) {
         assert!(latents.len() == dst.len(), "as many");
         match self {
+            #[cfg(target_arch = "x86_64")]
+            Finish { moments, multiples: None, map }
+                if present.simd() == Simd::Avx512
+                    && sums::are_faster_one_by_one::<L>(moments.len())
+                    && let Some(shift) = map.shift::<L>() =>
+            {
+                moments[0] = moments[0].plus_low(shift.widen());
+                scalar_sums::undo_to(moments, latents, dst);
+                moments[0] = moments[0].plus_low(shift.widen().wrapping_neg());
+            }
             #[cfg(target_arch = "x86_64")]
             Finish { moments: [moment, others @ ..], multiples: None, map }
                 if present.simd() == Simd::Avx512 =>

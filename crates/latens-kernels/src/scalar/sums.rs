@@ -17,6 +17,35 @@ pub(crate) fn undo<L: Latent>(moments: &mut [L], latents: &mut [L]) {
     }
 }
 
+/// The same of two sums or more to a place of their own.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn undo_to<L: Latent>(moments: &mut [L], latents: &mut [L], dst: &mut [L]) {
+    match moments.len() {
+        2 => undo_order_to::<L, 2>(moments, latents, dst),
+        3 => undo_order_to::<L, 3>(moments, latents, dst),
+        n => {
+            let (first, last) = moments.split_at_mut(n - 2);
+            undo(last, latents);
+            undo_to(first, latents, dst);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn undo_order_to<L: Latent, const ORDER: usize>(moments: &mut [L], latents: &[L], dst: &mut [L]) {
+    let Some(moments) = moments.first_chunk_mut::<ORDER>() else { return };
+    let mut m = *moments;
+    for (x, residual) in dst.iter_mut().zip(latents) {
+        *x = m[0];
+        for j in 1..ORDER {
+            m[j - 1] = m[j - 1].plus_low(m[j].widen());
+        }
+        m[ORDER - 1] = m[ORDER - 1].plus_low(residual.widen());
+    }
+    *moments = m;
+}
+
 #[inline(always)]
 fn undo_order<L: Latent, const ORDER: usize>(moments: &mut [L], latents: &mut [L]) {
     let Some(moments) = moments.first_chunk_mut::<ORDER>() else { return };

@@ -27,8 +27,9 @@ pub(crate) const MOST_SYMBOLS: usize = 256;
 pub(crate) const TOGETHER: usize = 16;
 /// Most bits of an offset.
 const MOST_OFFSET_BITS: u8 = 63;
-/// Most bits of an offset that comes in a lane of 32 bits.
-const SHORT: u8 = 31;
+/// Most bits of an offset that comes in a word, or in a lane of 32 bits.
+const WORD_BITS: u8 = 15;
+pub(crate) const SHORT_BITS: u8 = 31;
 
 /// Halves of lower bounds by symbol.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ pub struct PageCodes {
     pub(crate) symbols: [[[u8; TOGETHER]; PAGES]; BATCH / TOGETHER],
     pub(crate) widths: [[[u8; TOGETHER]; PAGES]; BATCH / TOGETHER],
     n: usize,
-    max_offset_bits: u8,
+    pub(crate) max_offset_bits: u8,
 }
 
 impl Default for PageCodes {
@@ -121,18 +122,17 @@ impl<L: Latent> PageTable<L> {
             }
             greatest = greatest.max(lower.saturating_add((1 << node.offset_bits()) - 1));
         }
-        let are_words = of.lowers[0].0.iter().all(|&lower| lower >> 16 == 0);
-        let fits = L::WIDTH <= 32 || greatest <= u32::MAX.into();
+        let fit = |width: u32, bits| {
+            (L::WIDTH <= width || greatest < 1 << width) && table.max_offset_bits <= bits
+        };
         of.kind = match table.lowers {
             Lowers::Far(_) => Kind::Far,
-            Lowers::Near(_) if table.max_offset_bits == 0 => Kind::Bounds,
-            Lowers::Near(_) if fits && table.max_offset_bits <= SHORT => {
-                if are_words {
-                    Kind::Words
-                } else {
-                    Kind::Short
-                }
-            }
+            // Where nothing is added, wide ones come sooner out of lanes of 32 bits.
+            Lowers::Near(_) if table.max_offset_bits == 0 && L::WIDTH >= 32 => Kind::Bounds,
+            Lowers::Near(_) if fit(16, WORD_BITS) => Kind::Words,
+            // An offset as wide as they are.
+            Lowers::Near(_) if L::WIDTH < 32 => return None,
+            Lowers::Near(_) if fit(32, SHORT_BITS) => Kind::Short,
             Lowers::Near(_) => Kind::Near,
         };
         if of.kind == Kind::Words {

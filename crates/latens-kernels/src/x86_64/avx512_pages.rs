@@ -10,13 +10,14 @@
 mod lanes;
 mod offsets;
 mod unpack;
+mod words;
 
 use crate::latent::Latent;
 use crate::tans::pages::{
     COUNT_AT, DEALT_AT, Form, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane,
     Slots, TOGETHER,
 };
-use lanes::{Eight, paired_bytes, words};
+use lanes::{Eight, paired_bytes, words_at};
 use std::arch::x86_64::*;
 
 pub(crate) use unpack::unpack;
@@ -281,7 +282,7 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
                         (unpacked(low, zero), unpacked(high, zero))
                     };
                     // SAFETY: the caller's promise.
-                    let words = unsafe { words(bytes, places[vector], &mut at[vector]) };
+                    let words = unsafe { words_at(bytes, places[vector], &mut at[vector]) };
                     let counts = $kept!(_mm512_maskz_mov_epi16, are_wide, counts);
                     // In each byte the bits up to the end of its lane's own.
                     let bit = _mm512_and_si512(places[vector], _mm512_set1_epi64(7));

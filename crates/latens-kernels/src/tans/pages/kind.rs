@@ -7,7 +7,7 @@ pub(crate) enum Kind {
     Bounds,
     /// Less the least bound they fit lanes of 32 bits, and so do offsets, to 31 bits.
     Short,
-    /// Besides, low halves of bounds are words, one behind the other.
+    /// The same of lanes of 16 bits and offsets to 15: bounds are words, one behind the other.
     Words,
     /// Low halves of bounds say all.
     Near,

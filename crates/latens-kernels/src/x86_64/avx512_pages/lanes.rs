@@ -34,7 +34,7 @@ pub(super) fn paired_bytes(which: usize) -> __m512i {
 /// There are as many bytes.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,bmi2")]
 #[inline]
-pub(super) unsafe fn words(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
+pub(super) unsafe fn words_at(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
     // SAFETY: 64 bytes, aligned.
     unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), places) };
     macro_rules! half {

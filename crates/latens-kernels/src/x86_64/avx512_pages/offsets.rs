@@ -1,9 +1,8 @@
-//! Offsets of sixteen or eight codes, by their widths. Where they end is summed up without what the ports of permutations
-//! are wanted for, which take two cycles where vectors of 512 bits go through in two.
+//! Offsets of sixteen or eight codes, by their widths. Where they end is summed up within eights by one multiplication of
+//! bytes, which takes none of the ports that permutations want.
 
 #![expect(clippy::cast_possible_truncation, reason = "low bits, and places within 64 bytes")]
 
-use crate::tans::pages::TOGETHER;
 use crate::x86_64::avx512_tans::UP_TO;
 use std::arch::x86_64::*;
 
@@ -16,60 +15,26 @@ pub(super) fn total(widths: __m128i) -> usize {
     _mm_cvtsi128_si32(both) as usize
 }
 
-/// Which bytes of the widths `4 * four ..` lie in or before each lane, as ones.
-const fn up_to(four: usize) -> [[u8; 4]; TOGETHER] {
-    let mut ones = [[0; 4]; TOGETHER];
-    let mut i = 0;
-    while i < 4 * TOGETHER {
-        if 4 * four + i % 4 <= i / 4 {
-            ones[i / 4][i % 4] = 1;
-        }
-        i += 1;
-    }
-    ones
-}
-
-/// Aligned for vectors.
-#[repr(align(64))]
-pub(super) struct Ones([[[u8; 4]; TOGETHER]; 4]);
-static ONES: Ones = Ones([up_to(0), up_to(1), up_to(2), up_to(3)]);
 /// From memory numbers come to all lanes without a port that permutations want.
 static WITHIN_A_BYTE: [i64; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
-
-impl Ones {
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    pub(super) fn load() -> [__m512i; 4] {
-        let mut ones = [_mm512_setzero_si512(); 4];
-        for (register, ones) in ones.iter_mut().zip(&ONES.0) {
-            // SAFETY: 64 bytes, aligned.
-            *register = unsafe { _mm512_load_si512(ones.as_ptr().cast()) };
-        }
-        ones
-    }
-}
 
 /// Sixteen offsets of 31 bits at most, by the widths there.
 ///
 /// # Safety
 /// There are sixteen widths; from the byte of bit `bit` on there are 64.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512vnni,avx2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2")]
 #[inline]
-pub(super) unsafe fn short_offsets(
-    ones: &[__m512i; 4],
-    widths: *const u8,
-    bytes: *const u8,
-    bit: usize,
-) -> __m512i {
-    let mut ends = _mm512_set1_epi32(WITHIN_A_BYTE[bit % 8] as i32);
-    for (i, &ones) in ones.iter().enumerate() {
-        // SAFETY: the caller's promise.
-        let four = unsafe { widths.cast::<i32>().add(i).read_unaligned() };
-        ends = _mm512_dpbusd_epi32(ends, ones, _mm512_set1_epi32(four));
-    }
+pub(super) unsafe fn short_offsets(widths: *const u8, bytes: *const u8, bit: usize) -> __m512i {
     // SAFETY: the caller's promise.
     let (widths, words) =
         unsafe { (_mm_loadu_si128(widths.cast()), _mm512_loadu_si512(bytes.add(bit / 8).cast())) };
+    let within = _mm_mullo_epi64(widths, _mm_set1_epi64x(0x0101_0101_0101_0101));
+    let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
+    let ends = _mm512_add_epi32(
+        _mm512_cvtepu8_epi32(within),
+        _mm512_set1_epi32(WITHIN_A_BYTE[bit % 8] as i32),
+    );
+    let ends = _mm512_mask_add_epi32(ends, 0xff00, ends, _mm512_broadcastd_epi32(sums));
     let word = _mm512_srli_epi32::<5>(ends);
     let before = _mm512_add_epi32(word, _mm512_set1_epi32(-1));
     let top = _mm512_shrdv_epi32(

@@ -1,14 +1,14 @@
 //! A page's latents out of its symbols and the widths of its offsets.
 //!
-//! Sixteen codes at a time. Where their offsets end is summed up by `vpdpbusd`, four widths after the other for all
-//! lanes that these come before, beside all that was before: from sixteen to sixteen only a general register's sum is waited for.
+//! Sixteen codes at a time; from sixteen to sixteen only a general register's sum of widths is waited for.
 
 #![expect(clippy::cast_possible_truncation, reason = "low bits, and halves")]
 
 use crate::latent::Latent;
-use crate::tans::pages::{Bounds, Kind, PageCodes, PageTable, TOGETHER};
+use crate::tans::pages::{Bounds, Kind, PageCodes, PageTable, SHORT_BITS, TOGETHER};
 use crate::tans::stream::Stream;
-use crate::x86_64::avx512_pages::offsets::{Ones, short_offsets, total, wide_offsets};
+use crate::x86_64::avx512_pages::offsets::{short_offsets, total, wide_offsets};
+use crate::x86_64::avx512_pages::words;
 use crate::x86_64::avx512_tans::lanes;
 use std::arch::x86_64::*;
 
@@ -37,17 +37,15 @@ pub(crate) unsafe fn unpack<L: Latent>(
             }
         }};
     }
-    const WORDS: u8 = Kind::Words as u8;
     // SAFETY: the caller's promise.
     unsafe {
         match (table.kind, L::WIDTH) {
-            (Kind::Bounds, _) => run!(Bounds),
             (Kind::Words, _) => match table.symbol_count {
-                ..=64 => sixteens::<L, WORDS, 1>(table, codes, page, stream, least, dst),
-                65..=128 => sixteens::<L, WORDS, 2>(table, codes, page, stream, least, dst),
-                _ => sixteens::<L, WORDS, 4>(table, codes, page, stream, least, dst),
+                ..=64 => words::unpack::<L, 1>(table, codes, page, stream, least, dst),
+                65..=128 => words::unpack::<L, 2>(table, codes, page, stream, least, dst),
+                _ => words::unpack::<L, 4>(table, codes, page, stream, least, dst),
             },
-            // Narrower bounds are words, offsets short.
+            (Kind::Bounds, 32 | 64) => run!(Bounds),
             (Kind::Short, 32 | 64) => run!(Short),
             (Kind::Near, 32 | 64) => run!(Near),
             (Kind::Far, 64) => run!(Far),
@@ -71,12 +69,11 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
 ) {
     const BOUNDS: u8 = Kind::Bounds as u8;
     const SHORT: u8 = Kind::Short as u8;
-    const WORDS: u8 = Kind::Words as u8;
     let least = match L::WIDTH {
         64 => _mm512_set1_epi64(least.widen().cast_signed()),
         _ => _mm512_set1_epi32(least.widen() as i32),
     };
-    let ones = Ones::load();
+    let is_short = codes.max_offset_bits <= SHORT_BITS;
     let mut bit = stream.bit;
     let n = dst.len();
     for (i, dst) in dst.chunks_mut(TOGETHER).enumerate() {
@@ -87,24 +84,19 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
             (_mm_loadu_si128(symbols.as_ptr().cast()), _mm_loadu_si128(width_bytes.cast()))
         };
         let places = _mm512_cvtepu8_epi32(symbols);
-        let low = match KIND {
-            WORDS => look_up_words::<PAIRS>(&table.lowers[0], places),
-            _ => look_up::<PAIRS>(&table.lowers[0], places),
-        };
+        let low = look_up::<PAIRS>(&table.lowers[0], places);
         let are = if n - TOGETHER * i >= TOGETHER { 0xffff } else { lanes(n % TOGETHER) };
-        if KIND == BOUNDS || KIND == SHORT || KIND == WORDS {
+        if KIND == BOUNDS || KIND == SHORT {
             let mut sum = low;
             if KIND != BOUNDS {
                 // SAFETY: the caller's promise.
-                let offsets =
-                    unsafe { short_offsets(&ones, width_bytes, stream.bytes.as_ptr(), bit) };
+                let offsets = unsafe { short_offsets(width_bytes, stream.bytes.as_ptr(), bit) };
                 sum = _mm512_add_epi32(low, offsets);
                 bit += total(widths);
             }
             if L::WIDTH == 64 {
-                let [low, high] = halves(sum);
-                let low = _mm512_add_epi64(_mm512_cvtepu32_epi64(low), least);
-                let high = _mm512_add_epi64(_mm512_cvtepu32_epi64(high), least);
+                let [low, high] = widened(sum);
+                let (low, high) = (_mm512_add_epi64(low, least), _mm512_add_epi64(high, least));
                 // SAFETY: as many latents as the mask says.
                 unsafe { store_wide(dst, [low, high], are) };
             } else {
@@ -122,21 +114,29 @@ unsafe fn sixteens<L: Latent, const KIND: u8, const PAIRS: usize>(
                 _mm512_permutex2var_epi32(low, second, high),
             ]
         } else {
-            let [low, high] = halves(low);
-            [_mm512_cvtepu32_epi64(low), _mm512_cvtepu32_epi64(high)]
+            widened(low)
         };
-        let mut latents = [least; 2];
-        let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
-        let totals = [_mm_cvtsi128_si64(sums), _mm_extract_epi64::<1>(sums)];
-        for eight in 0..2 {
-            let widths = width_bytes.wrapping_add(8 * eight);
+        let offsets = if is_short {
             // SAFETY: the caller's promise.
-            let offsets = unsafe { wide_offsets(widths, stream.bytes.as_ptr(), bit) };
-            bit += totals[eight] as usize;
-            latents[eight] = _mm512_add_epi64(lowers[eight], offsets);
-        }
+            let offsets = unsafe { short_offsets(width_bytes, stream.bytes.as_ptr(), bit) };
+            bit += total(widths);
+            widened(offsets)
+        } else {
+            let sums = _mm_sad_epu8(widths, _mm_setzero_si128());
+            let begin = bit + _mm_cvtsi128_si64(sums) as usize;
+            // SAFETY: the caller's promise.
+            let offsets = unsafe {
+                [
+                    wide_offsets(width_bytes, stream.bytes.as_ptr(), bit),
+                    wide_offsets(width_bytes.wrapping_add(8), stream.bytes.as_ptr(), begin),
+                ]
+            };
+            bit = begin + _mm_extract_epi64::<1>(sums) as usize;
+            offsets
+        };
         // By hand: what is handed to a function of the standard library is not always inlined.
-        let [first, second] = latents;
+        let first = _mm512_add_epi64(lowers[0], offsets[0]);
+        let second = _mm512_add_epi64(lowers[1], offsets[1]);
         if L::WIDTH == 64 {
             let wide = [_mm512_add_epi64(first, least), _mm512_add_epi64(second, least)];
             // SAFETY: as many latents as the mask says.
@@ -183,38 +183,12 @@ fn look_up<const PAIRS: usize>(bounds: &Bounds, places: __m512i) -> __m512i {
     }
 }
 
-/// The words in sixteen places of the first 64 times `PAIRS`.
-#[target_feature(enable = "avx512f,avx512bw")]
-#[inline]
-fn look_up_words<const PAIRS: usize>(bounds: &Bounds, places: __m512i) -> __m512i {
-    let at: *const __m512i = bounds.0.as_ptr().cast();
-    macro_rules! pair {
-        ($i:expr) => {
-            // SAFETY: eight pairs of registers, aligned as these are.
-            unsafe {
-                let (low, high) = (at.add(2 * $i), at.add(2 * $i + 1));
-                let (low, high) = (_mm512_load_si512(low), _mm512_load_si512(high));
-                _mm512_maskz_permutex2var_epi16(0x5555_5555, low, places, high)
-            }
-        };
-    }
-    let bit = |bit: i32| _mm512_test_epi32_mask(places, _mm512_set1_epi32(bit));
-    macro_rules! two {
-        ($i:expr) => {
-            _mm512_mask_mov_epi32(pair!($i), bit(64), pair!($i + 1))
-        };
-    }
-    match PAIRS {
-        1 => pair!(0),
-        2 => two!(0),
-        _ => _mm512_mask_mov_epi32(two!(0), bit(128), two!(2)),
-    }
-}
-
+/// In lanes of 64 bits.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn halves(x: __m512i) -> [__m256i; 2] {
-    [_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64::<1>(x)]
+fn widened(x: __m512i) -> [__m512i; 2] {
+    let high = _mm512_extracti64x4_epi64::<1>(x);
+    [_mm512_cvtepu32_epi64(_mm512_castsi512_si256(x)), _mm512_cvtepu32_epi64(high)]
 }
 
 /// Latents of 64 bits.
@@ -233,20 +207,13 @@ unsafe fn store_wide<L: Latent>(dst: &mut [L], [low, high]: [__m512i; 2], are: _
     }
 }
 
-/// Latents of 32 bits or fewer.
+/// Latents of 32 bits.
 ///
 /// # Safety
 /// There are as many as the mask says, the first ones.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+#[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn store<L: Latent>(dst: &mut [L], x: __m512i, are: __mmask16) {
-    let at = dst.as_mut_ptr();
     // SAFETY: the caller's promise.
-    unsafe {
-        match L::WIDTH {
-            32 => _mm512_mask_storeu_epi32(at.cast(), are, x),
-            16 => _mm256_mask_storeu_epi16(at.cast(), are, _mm512_cvtepi32_epi16(x)),
-            _ => _mm_mask_storeu_epi8(at.cast(), are, _mm512_cvtepi32_epi8(x)),
-        }
-    }
+    unsafe { _mm512_mask_storeu_epi32(dst.as_mut_ptr().cast(), are, x) };
 }
