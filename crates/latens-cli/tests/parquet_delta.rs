@@ -252,10 +252,15 @@ fn bare_streams_go_there_and_back() {
         for (ty, file) in npys {
             bench.write("a.npy", &file);
             bench.ok(&["compress", "a.npy", "-o", "a.dbp", "-f"]);
-            bench.ok(&["decompress", "a.dbp", "-o", "b.npy", "--type", ty, "-f"]);
+            let out = bench.ok(&["decompress", "a.dbp", "-o", "b.npy", "--type", ty, "-f"]);
+            let words = String::from_utf8_lossy(&out.stderr);
+            assert!(words.contains(&format!("b.npy: {n} {ty}, no checksum")), "{words}");
             assert!(bench.read("b.npy") == file, "{n} {ty}");
             let out = bench.ok(&["verify", "a.dbp"]);
-            assert!(String::from_utf8_lossy(&out.stdout).contains("no checksum"));
+            let words = String::from_utf8_lossy(&out.stdout);
+            // What they are the stream does not say.
+            let s = if n == 1 { "" } else { "s" };
+            assert!(words.contains(&format!("ok, {n} number{s}, no checksum")), "{words}");
             let out = bench.ok(&["inspect", "a.dbp", "--json", "--type", ty]);
             let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
             assert_eq!((&json["kind"], &json["type"]), (&"dbp".into(), &ty.into()));
