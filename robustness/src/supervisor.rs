@@ -1,5 +1,5 @@
-//! Runs workers as child processes. One that dies, or is at the same case for five seconds, is
-//! counted, and another goes on behind that case.
+//! Runs workers as child processes. One that dies, or is at the same case for five seconds of
+//! processor time, is counted, and another goes on behind that case.
 
 use crate::tally::{Counter, Tally};
 use crate::target::Target;
@@ -11,10 +11,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A case that takes longer hangs.
+/// A case that takes more processor time hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Making the sound files may take longer than a case.
-const START: Duration = Duration::from_secs(120);
+/// Between two looks at a child.
+const PAUSE: Duration = Duration::from_millis(10);
+/// So many looks at the same case, two minutes at least, and a child hangs that takes no processor
+/// time; making the sound files may take as long. Looks, as the clock goes on while all are stopped.
+const LOOKS: u32 = 12_000;
 
 /// What came of a target.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +61,7 @@ fn one_shard(target: &Target, mut range: Range) -> io::Result<Outcome> {
     while range.from < range.wanted {
         let _ = fs::remove_file(&progress);
         let mut child = start(target, range, &progress, &findings)?;
-        let end = watch(&mut child, &progress)?;
+        let end = watch(&mut child, &progress, PATIENCE)?;
         crate::target::tool::forget(child.id());
         let mut tally = Tally::from_bytes(&fs::read(&progress).unwrap_or_default());
         let at = (tally.get(Counter::Next) as usize).max(range.from);
@@ -106,8 +109,8 @@ fn start(target: &Target, range: Range, progress: &Path, findings: &Path) -> io:
 }
 
 /// Waits for the end, as long as it goes on.
-fn watch(child: &mut Child, progress: &Path) -> io::Result<End> {
-    let (mut since, mut last) = (Instant::now(), None);
+fn watch(child: &mut Child, progress: &Path, patience: Duration) -> io::Result<End> {
+    let (mut last, mut since, mut looks) = (None, Duration::ZERO, 0);
     loop {
         if let Some(status) = child.try_wait()? {
             let mut words = String::new();
@@ -122,13 +125,49 @@ fn watch(child: &mut Child, progress: &Path) -> io::Result<End> {
             });
         }
         let now = fs::read(progress).ok().map(|bytes| Tally::from_bytes(&bytes).get(Counter::Next));
+        let used = processor_time(child.id());
         if now != last {
-            (since, last) = (Instant::now(), now);
-        } else if since.elapsed() > if last.is_some() { PATIENCE } else { START } {
+            (last, since, looks) = (now, used, 0);
+        } else if looks == LOOKS || last.is_some() && used.saturating_sub(since) > patience {
             child.kill()?;
             child.wait()?;
             return Ok(End::Hang);
         }
-        std::thread::sleep(Duration::from_millis(10));
+        looks += 1;
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// What all threads of a process have taken, for themselves and by the system; nothing where no
+/// system says so.
+fn processor_time(process: u32) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name before stands in brackets, and may hold spaces and brackets itself.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_ascii_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    // Linux counts it in hundredths of a second here, whatever its own ticks are.
+    Duration::from_millis(10 * ticks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::tool::Folder;
+
+    fn end_of(script: &str, patience: Duration) -> End {
+        let folder = Folder::new();
+        let progress = folder.path("progress");
+        fs::write(&progress, Tally::default().to_bytes()).unwrap();
+        let mut command = Command::new("sh");
+        let mut child = command.args(["-c", script]).stderr(Stdio::piped()).spawn().unwrap();
+        watch(&mut child, &progress, patience).unwrap()
+    }
+
+    #[test]
+    fn only_processor_time_makes_a_case_hang() {
+        let patience = Duration::from_millis(100);
+        assert!(matches!(end_of("sleep 0.5", patience), End::Well));
+        assert!(matches!(end_of("while :; do :; done", patience), End::Hang));
     }
 }

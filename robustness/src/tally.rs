@@ -20,7 +20,7 @@ counters! {
     Limited: "Refused because the output would pass the limit.",
     Panics: "Ended by a panic.",
     Crashes: "The process died: an abort, a signal.",
-    Hangs: "Over five seconds.",
+    Hangs: "Over five seconds of processor time.",
     Wrong: "Any other rule broken: memory, an error without its byte, a write behind the count.",
     ErrorMemory: "Most bytes held where the answer was an error.",
     ErrorExcess: "The same, less four times the input.",

@@ -26,7 +26,10 @@ pub use verify::Verify;
 #[command(name = "latens", version, about = "Lossless compression for numbers")]
 #[command(max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage.\n\
-    `latens VERB --help` says more; `latens man` prints the manual.")]
+    `latens VERB --help` says more; `latens man` prints the manual.\n\n\
+    An output gets its name when it is whole; before, it is a .latens-….tmp beside it. Such a file\n\
+    stays where the system kills latens or has no memory for it, and may be deleted then.\n\
+    What goes to a closed standard output (>&-) is lost without an error.")]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = true)]
 // Scripts and aliases give options again: the last one counts, as with zstd and ripgrep.
 #[command(args_override_self = true)]
@@ -75,7 +78,8 @@ mod tests {
 
     #[test]
     fn lines_of_help_are_not_broken_again() {
-        for verb in Cli::command().get_subcommands() {
+        let command = Cli::command();
+        for verb in command.get_subcommands().chain([&command]) {
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(after.lines().all(|line| line.chars().count() <= 100), "{after}");
         }

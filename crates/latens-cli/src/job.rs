@@ -111,6 +111,8 @@ pub struct CompressJob {
 pub struct DecompressJob {
     /// What to read.
     pub input: Input,
+    /// Its format.
+    pub from: Format,
     /// What to write.
     pub output: Output,
     /// Its format.

@@ -15,9 +15,10 @@ mod wcodec_common;
 
 use common::counting::{Counting, peak_of};
 use common::tally::{MAX_OUTPUT, Tally, error_bound, number, on_all_cores};
+use cpu_time::ThreadTime;
 use latens::wcodec::Reader;
 use latens::{ErrorKind, Limits};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wcodec_common::mend::{Parts, varint};
 use wcodec_common::{Random, samples};
 
@@ -75,7 +76,7 @@ fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
 
 /// Reads a damaged file and checks the bounds; whether nothing was found.
 fn judge(file: &[u8], tally: &mut Tally, name: &dyn Fn() -> String) -> bool {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let mut wrong = Vec::new();
     let (sound, peak) = peak_of(|| read_all(file, tally, &mut wrong));
     let time = start.elapsed();

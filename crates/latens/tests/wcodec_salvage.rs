@@ -7,10 +7,10 @@ mod common;
 mod wcodec_common;
 
 use common::counting::{Counting, peak_of};
+use cpu_time::ThreadTime;
 use latens::Limits;
 use latens::wcodec::{Reader, Salvage};
 use std::collections::HashMap;
-use std::time::Instant;
 use wcodec_common::mend::Parts;
 use wcodec_common::{Random, samples};
 
@@ -179,7 +179,7 @@ fn damage_anywhere_costs_little() {
                 bad[at] = (random.word() >> 20) as u8;
             }
             bad.truncate(bad.len() - random.below(2) * random.below(40));
-            let start = Instant::now();
+            let start = ThreadTime::now();
             let limits = Limits::default().max_output(1 << 24);
             let (result, peak) = peak_of(|| Reader::salvage(bad, limits).map(|found| found.lost));
             assert!(peak <= (16 << 20) + 4 * file.len(), "{name}: {peak} bytes for {result:?}");

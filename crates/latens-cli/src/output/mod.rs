@@ -6,7 +6,8 @@
 //! | a symbolic link | as above, in the folder of the file that it names: the link stays |
 //! | standard output, a FIFO, a device | there, directly; where they must be read back or patched first, through a file without a name ([`Nameless`]) |
 //!
-//! Whatever is not committed is removed: by `Drop`, and on signals by [`cleanup`].
+//! Whatever is not committed is removed: by `Drop`, and on signals by [`cleanup`]. The neighbour stays where
+//! nothing of ours runs any more: after KILL, or where an allocation fails, which aborts the process.
 
 pub mod cleanup;
 mod nameless;

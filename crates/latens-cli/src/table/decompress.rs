@@ -7,6 +7,7 @@ use crate::io::{csv, parquet};
 use crate::job::DecompressJob;
 use crate::message::{Failure, Result};
 use crate::output::OutputFile;
+use crate::render::units::noun;
 use crate::report::{Checksums, DecompressReport};
 use crate::table::flat::Flat;
 use crate::table::npy;
@@ -62,21 +63,22 @@ pub fn decompress(
         input_bytes: job.input.size().unwrap_or(0),
         output_bytes: out.written(),
         seconds: started.elapsed().as_secs_f64(),
-        what: what(shown),
+        what: what(shown, job.from),
         checksum: checksum.into(),
         trailing_bytes: 0,
     })
 }
 
 /// `336776 rows of 19 columns`, `6 f64`.
-pub fn what(table: &dyn Table) -> String {
+pub fn what(table: &dyn Table, from: Format) -> String {
     let rows = table.rows();
-    match (&table.schema().array, table.schema().fields.as_slice()) {
-        (Some(_), [field]) => format!("{rows} {}", field.type_name()),
-        (_, fields) => {
-            let s = |n: u64| if n == 1 { "" } else { "s" };
+    // Arrays and what holds nothing but numbers have no rows and columns.
+    let numbers = matches!(from, Format::Pco | Format::Dbp) || table.schema().array.is_some();
+    match table.schema().fields.as_slice() {
+        [field] if numbers => format!("{rows} {}", field.type_name()),
+        fields => {
             let columns = (fields.len() + table.left_out().len()) as u64;
-            format!("{rows} row{} of {columns} column{}", s(rows), s(columns))
+            format!("{rows} {} of {columns} {}", noun(rows, "row"), noun(columns, "column"))
         }
     }
 }

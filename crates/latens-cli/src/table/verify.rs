@@ -5,6 +5,7 @@ use crate::job::Input;
 use crate::message::Result;
 use crate::parallel;
 use crate::progress::Progress;
+use crate::render::units::noun;
 use crate::report::{Checksums, Verified};
 use crate::table::decompress::what;
 use crate::table::open::open;
@@ -34,7 +35,11 @@ pub fn verify(input: &Input, format: Format, progress: &Progress) -> Result<(Ver
     table.verify_left_out(&|bytes| progress.add(bytes))?;
     let checksums = table.checksums()?;
     let verified = Verified {
-        what: what(&*table),
+        what: match table.rows() {
+            // A stream does not say of which type they are.
+            n if format == Format::Dbp => format!("{n} {}", noun(n, "number")),
+            _ => what(&*table, format),
+        },
         n: table.rows(),
         number_type: match (&table.schema().array, fields.as_slice()) {
             (Some(_), [field]) => Some(field.type_name()),

@@ -136,6 +136,7 @@ fn job(
     Ok(DecompressJob {
         progress: progress.clone(),
         input: input.clone(),
+        from,
         output,
         to,
         limit: args.limit,

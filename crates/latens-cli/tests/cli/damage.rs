@@ -202,7 +202,7 @@ fn an_empty_file_is_no_stream() {
     let f = Folder::new();
     f.write("a.npy", &npy("<i8", false, "(0,)", b""));
     f.run(&["compress", "a.npy", "-o", "a.dbp"]).ok();
-    assert!(f.run(&["verify", "a.dbp"]).ok().text().contains("ok, 0 rows"));
+    assert!(f.run(&["verify", "a.dbp"]).ok().text().contains("ok, 0 numbers,"));
     f.write("b.dbp", b"");
     f.run(&["decompress", "b.dbp", "--type", "i64"]).fails(&["no header", "in b.dbp: byte 0"]);
     f.run(&["inspect", "b.dbp"]).fails(&["no header", "byte 0"]);

@@ -64,7 +64,8 @@ fn three_hundred_kills() {
         child.wait().unwrap();
         outputs += u32::from(job.output(&format!("kill {round}")));
         // Nobody can remove the temporary file of one that was killed; it is in nobody's way.
-        for name in job.f.names().iter().filter(|name| name.starts_with(".latens-")) {
+        let is_temporary = |name: &&String| name.starts_with(".latens-") && name.ends_with(".tmp");
+        for name in job.f.names().iter().filter(is_temporary) {
             std::fs::remove_file(job.f.path(name)).unwrap();
         }
         assert_eq!(job.f.names(), ["a.npy"]);

@@ -5,7 +5,7 @@ use crate::tool::{Folder, column, system};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Whether this process, and so what it starts, ignores a signal: shells without job control see to that
 /// for what they run in the background, and the tool leaves it at that.
@@ -14,6 +14,16 @@ fn is_ignored(number: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     mask >> (number - 1) & 1 == 1
+}
+
+/// Until it is so, for 20 seconds at least: by looks, as the clock goes on where all are stopped.
+fn wait_for(it: impl Fn() -> bool) {
+    for _ in 0..20_000 {
+        if it() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn told_to_end(name: &str, number: i32) {
@@ -26,10 +36,7 @@ fn told_to_end(name: &str, number: i32) {
     let mut child = f.latens(&args).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&column(1000)[..500]).unwrap();
-    let started = Instant::now();
-    while f.names().is_empty() && started.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(|| !f.names().is_empty());
     let names = f.names();
     assert!(names.len() == 1 && names[0].starts_with(".latens-"), "{names:?}");
     system("kill", &[name, &child.id().to_string()], &f.path(""));
@@ -76,10 +83,7 @@ fn term_removes_folders_made_for_outputs() {
     for _ in 0..5 {
         let args = ["decompress", "-q", "-T1", "m.wcodec", "-o", "new/deep/"];
         let mut child = f.latens(&args).spawn().unwrap();
-        let started = Instant::now();
-        while !f.path("new/deep").exists() && started.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_for(|| f.path("new/deep").exists());
         system("kill", &["-TERM", &child.id().to_string()], &f.path(""));
         // It may have been faster.
         let was_ended = child.wait().unwrap().signal() == Some(15);

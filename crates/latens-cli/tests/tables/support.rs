@@ -42,9 +42,12 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        let tool = env!("CARGO_BIN_EXE_latens");
-        let output = Command::new(tool).args(args).current_dir(self.folder.path()).output();
-        let output = output.unwrap();
+        self.run_by(&mut Command::new(env!("CARGO_BIN_EXE_latens")), args)
+    }
+
+    /// Run it by another command that is given its arguments.
+    pub(crate) fn run_by(&self, command: &mut Command, args: &[&str]) -> Output {
+        let output = command.args(args).current_dir(self.folder.path()).output().unwrap();
         let words = String::from_utf8_lossy(&output.stderr);
         assert!(!words.contains("panicked"), "{args:?}: {words}");
         output

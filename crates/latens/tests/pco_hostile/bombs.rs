@@ -5,9 +5,10 @@ use crate::common::counting::peak_of;
 use crate::common::fields::Fields;
 use crate::common::skipped::vectors;
 use crate::written::{CORRUPT, TRUNCATED, U8};
+use cpu_time::ThreadTime;
 use latens::pco::standalone::Decoder;
 use latens::{ErrorKind, Limits, with_number_type};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[test]
 fn third_party_hostile_files() {
@@ -59,7 +60,7 @@ fn third_party_hostile_files() {
 
 /// With a limit on the output, a bomb is an error that names the limit, soon and cheaply.
 fn refused_by_limit(name: &str, file: &[u8]) {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let error = bounded(name, file, Limits::default().max_output(1 << 20)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{name}: {error}");
     assert!(error.to_string().contains("max_output = 1048576"), "{name}: {error}");
@@ -68,7 +69,7 @@ fn refused_by_limit(name: &str, file: &[u8]) {
 
 /// A stream of numbers needs no memory for those that have passed.
 fn streams_in_a_megabyte(name: &str, file: &[u8], bytes: u64) {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let (total, peak) = peak_of(|| {
         let mut decoder = Decoder::new(file, Limits::default()).unwrap();
         let ty = decoder.number_type().unwrap().unwrap();

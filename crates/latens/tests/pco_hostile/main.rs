@@ -24,9 +24,10 @@ mod written;
 use common::counting::{Counting, peak_of};
 use common::fields::Fields;
 use common::{pco_decode, repository};
+use cpu_time::ThreadTime;
 use latens::{AnyNumbers, ErrorKind, Limits, NumberType, with_number_type};
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use written::{Decoded, Hostile, Refused, U32};
 
 #[global_allocator]
@@ -42,7 +43,7 @@ fn bound(file: &[u8], decoded: &latens::Result<AnyNumbers>) -> usize {
 
 /// Decodes within the bounds of memory and time, or panics.
 fn bounded(name: &str, file: &[u8], limits: Limits) -> latens::Result<AnyNumbers> {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let (decoded, peak) = peak_of(|| latens::pco::decompress_any(file, limits));
     let time = start.elapsed();
     let bound = bound(file, &decoded);

@@ -19,9 +19,10 @@ use common::counting::{Counting, peak_of};
 use common::numbers::{Shape, make};
 use common::tally::{MAX_OUTPUT, Tally, error_bound, value_bound};
 use common::{Both, deltas, difference, is_possible, modes, pco_decode};
+use cpu_time::ThreadTime;
 use latens::pco::{Config, DeltaSpec};
 use latens::{Error, ErrorKind, Limits, NumberType, with_number_type};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -49,7 +50,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Decodes a damaged file, checks the bounds, and compares with the reference where asked.
 fn judge<T: Both>(file: &[u8], compare: bool, tally: &mut Tally, name: &dyn Fn() -> String) {
     let limits = Limits::default().max_output(MAX_OUTPUT);
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let (decoded, peak) =
         peak_of(|| latens::pco::decompress_with::<T>(file, limits, 1, &latens::Watch::NONE));
     let time = start.elapsed();

@@ -122,7 +122,7 @@ fn middle<L>(latents: &[L], n: usize) -> &[L] {
 pub(crate) fn cell<L: Latent>(latents: &[L], unit: L, bits_each: f64) -> Option<L> {
     let stretch = middle(latents, STRETCH);
     let bits = |cell| bits_each_of(stretch, cell, unit, &|steps| path::find(steps).bits);
-    let (bits, cell) = least(cells(stretch, unit), bits)?;
+    let (bits, cell) = least(cells(most_step(stretch)?, unit), bits)?;
     (bits < bits_each * PROMISING).then_some(cell)
 }
 
@@ -138,19 +138,23 @@ pub(crate) fn glanced<L: Latent>(
     };
     let bits = |stretch: &[L], cell| bits_each_of(stretch, cell, unit, &path::guess);
     let few = middle(latents, GLANCE);
-    if count(few, L::lt).min(count(few, L::gt)) < few.len() / SCATTER || walks(few, unit) {
+    if count(few, L::lt).min(count(few, L::gt)) < few.len() / SCATTER {
         return None;
     }
-    let (least, cell) = least(cells(few, unit), |cell| bits(few, cell))?;
+    let most = most_step(few)?;
+    if walks(few, most.max(unit.to_u64())) {
+        return None;
+    }
+    let (least, cell) = least(cells(most, unit), |cell| bits(few, cell))?;
     let stretch = middle(latents, STRETCH);
     let pays = least < bits_each(few)? && bits(stretch, cell) < bits_each(stretch)?;
     pays.then_some(cell)
 }
 
-/// Whether numbers are much further apart a few numbers on. Jumps count as four of most steps, or they
-/// would count for all.
-fn walks<L: Latent>(stretch: &[L], unit: L) -> bool {
-    let most = most_step(stretch).unwrap_or(0).max(unit.to_u64()).saturating_mul(4);
+/// Whether numbers are much further apart a few numbers on. Jumps count as four of most steps, which are
+/// `most_step` at most, or they would count for all.
+fn walks<L: Latent>(stretch: &[L], most_step: u64) -> bool {
+    let most = most_step.saturating_mul(4);
     let sum = |lag: usize| -> u128 {
         let apart = stretch.windows(lag + 1).map(|of| size(of[0], of[lag]).min(most));
         apart.map(u128::from).sum()
@@ -174,9 +178,8 @@ fn least<L: Latent>(cells: Vec<L>, bits: impl Fn(L) -> f64) -> Option<(f64, L)> 
     all.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Cells that may be best for a stretch.
-fn cells<L: Latent>(stretch: &[L], unit: L) -> Vec<L> {
-    let Some(most) = most_step(stretch) else { return Vec::new() };
+/// Cells that may be best where most steps are that much at most.
+fn cells<L: Latent>(most: u64, unit: L) -> Vec<L> {
     let unit = unit.to_u64().max(1);
     if most < unit {
         return vec![L::truncate(unit)];
