@@ -97,18 +97,23 @@ pub(crate) fn give_bytes(bytes: Vec<u8>) {
 
 /// Bytes in memory that is kept for [`take`] when they are dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Bytes(Vec<u8>);
+pub(crate) struct Bytes {
+    vec: Vec<u8>,
+    len: usize,
+}
 
 impl Bytes {
-    /// As [`stale_bytes`].
+    /// As [`stale_bytes`]; a vector that is longer stays so, and is not filled again for the next.
     pub(crate) fn stale(n: usize) -> Self {
-        Self(stale_bytes(n))
+        let mut vec = as_it_was(n);
+        vec.resize(n.max(vec.len()), 0);
+        Self { vec, len: n }
     }
 }
 
 impl From<Vec<u8>> for Bytes {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+    fn from(vec: Vec<u8>) -> Self {
+        Self { len: vec.len(), vec }
     }
 }
 
@@ -116,19 +121,19 @@ impl Deref for Bytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.vec[..self.len]
     }
 }
 
 impl DerefMut for Bytes {
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.0
+        &mut self.vec[..self.len]
     }
 }
 
 impl Drop for Bytes {
     fn drop(&mut self) {
-        give_bytes(std::mem::take(&mut self.0));
+        give_bytes(std::mem::take(&mut self.vec));
     }
 }
 

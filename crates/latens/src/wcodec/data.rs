@@ -72,11 +72,6 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// All of them, if they are `wanted`.
-    pub(crate) fn whole_if(self, wanted: bool) -> Result<Option<Cow<'a, [u8]>>> {
-        if wanted { self.whole().map(Some) } else { Ok(None) }
-    }
-
     /// Calls `f` with all bytes in order, about `size` at a time, whole multiples of `unit`.
     pub(crate) fn each(
         self,

@@ -54,7 +54,7 @@ fn errors_are_where_they_are() {
                     groups[in_groups + 12..][..4].fill(0);
                     let mut read = Descriptor::read(descriptor, false).unwrap();
                     read.parts[p].groups[g].crc = crc32(&groups[in_groups..][..length]);
-                    *descriptor = read.bytes(false);
+                    *descriptor = read.bytes();
                     let damaged = apart.together(|_| ());
                     for threads in [1, 3] {
                         let reader = Reader::open(damaged.clone(), Limits::default()).unwrap();
@@ -131,7 +131,7 @@ fn damage_behind_right_checksums_gives_errors_or_values() {
                             groups[at..at + length].copy_from_slice(&bytes);
                             group.crc = crc32(&bytes);
                         }
-                        *descriptor = read.bytes(false);
+                        *descriptor = read.bytes();
                     }
                 }
                 _ => index_seed = Some(random.below(1 << 30) as u64),

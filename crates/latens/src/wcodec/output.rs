@@ -2,7 +2,7 @@
 
 use crate::bits::checksum::crc32;
 use crate::error::Result;
-use crate::wcodec::layout::descriptor::Descriptor;
+use crate::wcodec::layout::descriptor::Written;
 use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::header::{ALIGN, HEADER_BYTES, align};
 use std::io::Write;
@@ -68,7 +68,7 @@ impl Groups {
     pub(crate) fn finish<W: Write>(
         mut self,
         output: &mut Output<W>,
-        descriptor: &Descriptor,
+        descriptor: &Written<'_>,
     ) -> Result<Storage> {
         let stored = descriptor.bytes(false);
         if self.start.is_none() && self.kept.len() + stored.len() <= INLINE {

@@ -9,7 +9,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::Scratch;
 use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::tensor::{Input, PlannedTensor};
-use crate::wcodec::layout::descriptor::Descriptor;
+use crate::wcodec::layout::descriptor::Written;
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ pub(crate) enum Made<'m> {
     /// The stored bytes of the next group, and how many bytes of the tensor they stand for.
     Group(&'m [u8], usize),
     /// What the groups before it are.
-    Tensor(Descriptor),
+    Tensor(Written<'m>),
 }
 
 /// Encodes tensors and hands what they are made into to `put`, in order.
@@ -105,8 +105,8 @@ fn write(
             let PlannedTensor { view, parts } = &tensors[tensor];
             described.resize_with(parts.len(), Vec::new);
             let records = parts.iter().zip(described.drain(..));
-            let parts = records.map(|(part, groups)| part.record(groups)).collect();
-            inputs[tensor].place(put(Made::Tensor(Descriptor { view: *view, parts })))
+            let parts = records.map(|(part, groups)| (part.head(), groups)).collect();
+            inputs[tensor].place(put(Made::Tensor(Written { view: *view, parts })))
         }
         None => Ok(()),
     })

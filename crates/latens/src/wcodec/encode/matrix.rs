@@ -1,6 +1,7 @@
 //! Symbols to be coded, a window of rows at a time.
 
 use crate::error::Result;
+use crate::spare;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::cost::{self, Histogram};
@@ -119,6 +120,10 @@ impl Matrix<'_> {
         };
         let make = || (make(), Vec::new(), Vec::new());
         let all = self.crew.each(rows.div_ceil(at_once), make, window)?;
-        Ok(all.into_iter().map(|own| own.0).collect())
+        let give_back = |(own, buffer, _)| {
+            spare::give_bytes(buffer);
+            own
+        };
+        Ok(all.into_iter().map(give_back).collect())
     }
 }

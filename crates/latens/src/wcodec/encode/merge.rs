@@ -97,8 +97,11 @@ pub(crate) fn merge(
         None => cost::entropy_of(&a[..used], &b[..used]),
         Some(scale) => cost::learned_of(&a[..used], &b[..used]) * scale,
     };
+    let add = |a: &mut Histogram, b: &Histogram| {
+        a[..used].iter_mut().zip(&b[..used]).for_each(|(a, b)| *a += b);
+    };
     let mut runs: Vec<Run> = Vec::with_capacity(sums.len());
-    let count = |h: &Histogram| h.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let count = |h: &Histogram| h[..used].iter().map(|&n| u64::from(n)).sum::<u64>();
     let counts: Vec<u64> = sums.iter().map(|s| count(&s.1)).collect();
     let few = counts.iter().sum::<u64>() / worth.sums;
     let mut last = 0;
@@ -106,7 +109,7 @@ pub(crate) fn merge(
         match runs.last_mut() {
             Some(run) if last + count <= few => {
                 run.last = *sum;
-                cost::add(&mut run.histogram, histogram);
+                add(&mut run.histogram, histogram);
                 last += count;
             }
             _ => {
@@ -132,7 +135,7 @@ pub(crate) fn merge(
         let run = &mut runs[i];
         run.bits = run.bits + bits + least;
         run.last = last;
-        cost::add(&mut run.histogram, &histogram);
+        add(&mut run.histogram, &histogram);
         loss.remove(i);
         if i > 0 {
             loss[i - 1] = joined(&runs[i - 1], &runs[i]);

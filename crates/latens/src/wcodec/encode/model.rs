@@ -7,15 +7,14 @@ mod predicted;
 use crate::ans::rans::MAX_TABLE_BITS;
 use crate::error::Result;
 use crate::wcodec::crew::Crew;
-use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::sample_step;
-use crate::wcodec::encode::columns::{Centred, Means, column_means};
+use crate::wcodec::encode::columns::{Means, column_means};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::Worth;
-use crate::wcodec::encode::part::{MOST_KEPT, PlannedPart, Way};
-use crate::wcodec::encode::plan::{Explained, Pairs, Plan, explain, glance};
+use crate::wcodec::encode::part::{PlannedPart, Way};
+use crate::wcodec::encode::plan::{Explained, Pairs, Plan, choose_rule, glance};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::encode::symbols::{DirectConfig, Job, MANY, STATES_BYTES, group_rows};
@@ -27,7 +26,7 @@ use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::Role;
 
 use pairs::{in_pairs, may_pair};
-use predicted::{Predicted, by_columns, by_reference, stream_bits, uniform};
+use predicted::{Predicted, by_columns, by_reference, centred, stream_bits, uniform};
 
 /// Symbols of a row where they are recut, and what rows are longer than then.
 const RECUT_COLS: usize = 1 << 16;
@@ -136,9 +135,11 @@ impl Modelling {
         leanings: &[u8],
         pairing: Pairing,
     ) -> Result<Self> {
-        let mut single = explain(matrix, sources, sampled, None, leanings)?;
-        let pairs = match may_pair(matrix) {
-            true => single.of_pairs(matrix, sources, pairing.slack)?,
+        let may_pair = may_pair(matrix);
+        let alone = may_pair && pairing.alone;
+        let begun = choose_rule(matrix, sources, sampled, None, leanings, alone)?;
+        let pairs = match may_pair {
+            true => begun.explained.of_pairs(matrix, sources, pairing.slack)?,
             false => Pairs::None,
         };
         let pairs = match pairs {
@@ -149,6 +150,7 @@ impl Modelling {
             Pairs::Alike => Paired::Alike,
             Pairs::None => Paired::None,
         };
+        let mut single = begun.settled(matrix, sources)?;
         single.complete(matrix, sources)?;
         let n = matrix.len();
         let pairs = match pairs {
@@ -279,15 +281,4 @@ fn pays_at_a_glance(
         glance(left, sources, &left.count(sample_step(left))?, &tallies)
     })?;
     Ok(left + stream <= glance(matrix, sources, sampled, &tallies)?)
-}
-
-/// What `f` makes of what the means of columns leave of symbols: in memory where it is little.
-fn centred<T>(
-    matrix: Matrix<'_>,
-    means: &[u8],
-    f: impl FnOnce(Data<'_>) -> Result<T>,
-) -> Result<T> {
-    let centred = Centred { symbols: matrix.symbols, means, bits: matrix.bits };
-    let whole = Data::Read(&centred).whole_if(matrix.len() <= MOST_KEPT)?;
-    f(whole.as_deref().map_or(Data::Read(&centred), Data::Held))
 }

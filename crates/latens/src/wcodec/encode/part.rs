@@ -43,8 +43,8 @@ pub(crate) struct PlannedPart<'a> {
     /// The stored bytes of the first of these; those of planes, plane by plane.
     kept: Vec<Vec<u8>>,
     kept_bytes: usize,
-    /// Bytes of the record, groups aside.
-    head: OnceLock<usize>,
+    /// The record up to its groups.
+    head: OnceLock<Vec<u8>>,
 }
 
 impl<'a> PlannedPart<'a> {
@@ -91,13 +91,17 @@ impl<'a> PlannedPart<'a> {
         }
     }
 
-    fn codec(&self) -> Codec {
-        match &self.way {
-            Way::Raw { per_group, .. } => Codec::Raw { per_group: *per_group },
-            Way::Words { per_group, .. } => Codec::Pco { per_group: *per_group },
-            Way::Direct(direct) => Codec::Direct(direct.symbols.clone()),
-            Way::Done(codec) => (**codec).clone(),
-        }
+    /// The record up to its groups, made once: levels take the time of it.
+    pub(crate) fn head(&self) -> &[u8] {
+        self.head.get_or_init(|| {
+            let codec = match &self.way {
+                Way::Raw { per_group, .. } => &Codec::Raw { per_group: *per_group },
+                Way::Words { per_group, .. } => &Codec::Pco { per_group: *per_group },
+                Way::Direct(direct) => &Codec::Direct(direct.symbols.clone()),
+                Way::Done(codec) => codec,
+            };
+            PartRecord::head(self.role, self.shape, codec)
+        })
     }
 
     /// How many groups there are.
@@ -141,11 +145,5 @@ impl<'a> PlannedPart<'a> {
     /// The stored bytes of a group, where it was encoded before and kept.
     pub(crate) fn kept(&self, group: usize) -> Option<&[u8]> {
         self.kept.get(group).map(Vec::as_slice)
-    }
-
-    /// Describes the part, whose groups are all encoded.
-    pub(crate) fn record(&self, groups: Vec<Group>) -> PartRecord {
-        let (role, shape, codec) = (self.role, self.shape, self.codec());
-        PartRecord { role, shape, codec, groups }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn plan(
 ) -> Result<Plan> {
     let sources = Sources::new(hints.clone(), matrix.cols)?;
     let whole = matrix.count(sample_step(matrix))?;
-    let mut explained = explain(matrix, &sources, whole, most, &[])?;
+    let mut explained = explain(matrix, &sources, whole, most)?;
     if most.is_none() {
         explained.complete(matrix, &sources)?;
         return Ok(explained.tables(table_bits, bank));
@@ -103,15 +103,55 @@ pub(crate) fn glance(
     Ok(best_of(rules, &counting, whole, &[])?.0)
 }
 
-/// Chooses classes; `most` as in [`plan`], `leanings` those of the means of columns that were taken from
-/// the symbols, if they may tell columns apart; `whole` are the symbols of every [`sample_step`]th row.
+/// Chooses classes; `most` as in [`plan`], `whole` are the symbols of every [`sample_step`]th row.
 pub(crate) fn explain(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     whole: Histogram,
     most: Option<usize>,
-    leanings: &[u8],
 ) -> Result<Explained> {
+    choose_rule(matrix, sources, whole, most, &[], false)?.settled(matrix, sources)
+}
+
+/// A rule is chosen, and its classes are not: symbols that are surely coded in pairs need none.
+pub(crate) struct Begun {
+    /// Without maps and histograms.
+    pub(crate) explained: Explained,
+    /// Those by sum, of one row in so many.
+    sums: Option<(Sums, usize)>,
+    tallies: Tallies,
+    most: Option<usize>,
+}
+
+impl Begun {
+    /// With classes.
+    pub(crate) fn settled(self, matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<Explained> {
+        let Self { mut explained, sums, tallies, most } = self;
+        let (Some(classes), Some((mut sums, step))) = (&mut explained.classes, sums) else {
+            return Ok(explained);
+        };
+        let every = explained.every;
+        let counting = Counting { matrix, sources, step, tallies: &tallies };
+        if every < step {
+            sums = counting.again((sums, step), &classes.rule, every)?;
+        }
+        let described = (std::mem::take(&mut classes.rule), classes.side);
+        let settled = settle(described, sources.bands, &sums, counting.worth(), most, every > 1);
+        *classes = ByClass { leaning: classes.leaning, ..settled };
+        Ok(explained)
+    }
+}
+
+/// Chooses the rule, as [`explain`]; `leanings` are those of the means of columns that were taken from
+/// the symbols, if they may tell columns apart. Where there `may_be_pairs` it is not settled on yet.
+pub(crate) fn choose_rule(
+    matrix: Matrix<'_>,
+    sources: &Sources<'_>,
+    whole: Histogram,
+    most: Option<usize>,
+    leanings: &[u8],
+    may_be_pairs: bool,
+) -> Result<Begun> {
     let (bits, tallies) = (matrix.bits, Tallies::default());
     let rules = candidates(matrix, sources, &whole, 1)?;
     let rounds = if most.is_none() { sources.hints.effort.rounds } else { 0 };
@@ -121,9 +161,12 @@ pub(crate) fn explain(
         false if rounds > 0 => 1,
         false => settle_step(matrix).min(sample_step(matrix)),
     };
-    // One rule is weighed by the rows that it is settled on then: they are counted once.
+    // One rule is weighed by the rows that it is settled on then: they are counted once. Pairs with levels of
+    // columns are counted apart, and then there is nothing to settle.
     let step = match &rules[..] {
-        [(only, _)] if leanings.is_empty() => settled(only),
+        [(only, _)] if leanings.is_empty() && !(may_be_pairs && !only.cols.is_empty()) => {
+            settled(only)
+        }
         _ => sample_step(matrix),
     };
     let counting = Counting { matrix, sources, step, tallies: &tallies };
@@ -147,14 +190,14 @@ pub(crate) fn explain(
         closely: sources.hints.effort.closely,
         own: Vec::new(),
     };
-    let Some(Best { described, mut sums, leaning }) = best else { return Ok(explained) };
-    let every = settled(&described.0);
-    if every < step {
-        sums = counting.again((sums, step), &described.0, every)?;
-    }
-    let mut classes = settle(described, sources.bands, &sums, counting.worth(), most, every > 1);
-    classes.leaning = leaning;
-    Ok(Explained { classes: Some(classes), every, ..explained })
+    let Some(Best { described: (rule, side), sums, leaning }) = best else {
+        return Ok(Begun { explained, sums: None, tallies, most });
+    };
+    let every = settled(&rule);
+    let (bands, of_maps) = (sources.bands, Vec::new());
+    let classes = ByClass { rule, side, bands, of_maps, estimated: false, leaning };
+    let explained = Explained { classes: Some(classes), every, ..explained };
+    Ok(Begun { explained, sums: Some((sums, step)), tallies, most })
 }
 
 /// What is best for a sample.

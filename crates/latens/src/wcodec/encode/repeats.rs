@@ -36,9 +36,12 @@ fn repeats(bytes: &[u8]) -> bool {
     let (mut seen, mut again) = (vec![0; SLOTS], 0);
     for &word in words {
         let word = u64::from_le_bytes(word);
-        let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.ilog2());
-        let slot = seen.get_mut(usize::try_from(hash).unwrap_or(0));
-        again += usize::from(slot.is_some_and(|slot| std::mem::replace(slot, word) == word));
+        // Half of a product tells words apart well enough, and twice as many of them fit the cache.
+        let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (place, own) = (hash >> (64 - SLOTS.ilog2()), hash >> 16 & 0xffff_ffff);
+        let own = u32::try_from(own).unwrap_or(0);
+        let slot = seen.get_mut(usize::try_from(place).unwrap_or(0));
+        again += usize::from(slot.is_some_and(|slot| std::mem::replace(slot, own) == own));
     }
     again * SHARE >= words.len()
 }

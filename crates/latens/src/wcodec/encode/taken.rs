@@ -61,7 +61,11 @@ impl Stretches for SplitPart<'_> {
         let (first, end) = (range.start / own, range.end.div_ceil(own));
         let step = (STRETCH / whole).max(1);
         let mut buffer = self.spare.take();
-        out.resize((end - first) * own, 0);
+        let count = (end - first) * own;
+        if out.capacity() < count {
+            spare::give_bytes(std::mem::replace(out, spare::stale_bytes(count)));
+        }
+        out.resize(count, 0);
         for (from, out) in (first..end).step_by(step).zip(out.chunks_mut(step * own)) {
             let stretch = from * whole..end.min(from + step) * whole;
             let bytes = self.tensor.get(stretch, &mut buffer)?;

@@ -8,7 +8,7 @@
 use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::Fields;
-use crate::wcodec::layout::part::PartRecord;
+use crate::wcodec::layout::part::{Group, PartRecord};
 use crate::wcodec::view::View;
 
 /// Most sources of all parts of a tensor: each is decoded for it.
@@ -23,14 +23,35 @@ pub(crate) struct Descriptor {
     pub(crate) parts: Vec<PartRecord>,
 }
 
-impl Descriptor {
+/// A descriptor as it is written.
+pub(crate) struct Written<'d> {
+    pub(crate) view: View,
+    /// Of each part the record up to its groups, and these.
+    pub(crate) parts: Vec<(&'d [u8], Vec<Group>)>,
+}
+
+impl Written<'_> {
     /// The bytes; those of an inline entry have no checksums of groups.
     pub(crate) fn bytes(&self, inline: bool) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(&self.view.to_bytes());
         varint::write(self.parts.len() as u64, &mut out);
-        self.parts.iter().for_each(|part| part.write(inline, &mut out));
+        for (head, groups) in &self.parts {
+            out.extend_from_slice(head);
+            PartRecord::write_groups(groups, inline, &mut out);
+        }
         out
+    }
+}
+
+impl Descriptor {
+    /// The bytes of a stored entry's.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let head = |part: &PartRecord| PartRecord::head(part.role, part.shape, &part.codec);
+        let heads: Vec<Vec<u8>> = self.parts.iter().map(head).collect();
+        let parts = heads.iter().zip(&self.parts).map(|(head, p)| (&head[..], p.groups.clone()));
+        Written { view: self.view, parts: parts.collect() }.bytes(false)
     }
 
     /// Reads all of `bytes`.

@@ -128,34 +128,41 @@ impl PartRecord {
         of_classes + usize::from(predicted.is_some_and(|p| p.reference.is_some()))
     }
 
-    pub(crate) fn write(&self, inline: bool, out: &mut Vec<u8>) {
-        let role = (0u8..).zip(ROLES).find(|(_, role)| *role == self.role);
-        out.push(role.map_or(9, |(id, _)| id));
-        match self.shape {
+    /// The record up to where its groups are described.
+    pub(crate) fn head(role: Role, shape: PartShape, codec: &Codec) -> Vec<u8> {
+        let mut out = Vec::new();
+        let id = (0u8..).zip(ROLES).find(|(_, of)| *of == role);
+        out.push(id.map_or(9, |(id, _)| id));
+        match shape {
             PartShape::Symbols { bits, rows, cols } => {
                 out.extend_from_slice(&[0, bits.to_le_bytes()[0]]);
-                varint::write(rows as u64, out);
-                varint::write(cols as u64, out);
+                varint::write(rows as u64, &mut out);
+                varint::write(cols as u64, &mut out);
             }
             PartShape::Words { width, float, count } => {
                 out.extend_from_slice(&[1 + u8::from(float), width]);
-                varint::write(count as u64, out);
+                varint::write(count as u64, &mut out);
             }
             PartShape::Bytes { count } => {
                 out.push(3);
-                varint::write(count as u64, out);
+                varint::write(count as u64, &mut out);
             }
         }
-        out.push(self.codec.id());
-        match &self.codec {
+        out.push(codec.id());
+        match codec {
             Codec::Raw { per_group } | Codec::Pco { per_group } => {
-                varint::write(*per_group as u64, out);
+                varint::write(*per_group as u64, &mut out);
             }
-            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.write(out),
+            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.write(&mut out),
         }
-        self.groups.iter().for_each(|group| varint::write(group.length as u64, out));
+        out
+    }
+
+    /// Appends what describes groups: the end of a record.
+    pub(crate) fn write_groups(groups: &[Group], inline: bool, out: &mut Vec<u8>) {
+        groups.iter().for_each(|group| varint::write(group.length as u64, out));
         if !inline {
-            self.groups.iter().for_each(|group| out.extend_from_slice(&group.crc.to_le_bytes()));
+            groups.iter().for_each(|group| out.extend_from_slice(&group.crc.to_le_bytes()));
         }
     }
 

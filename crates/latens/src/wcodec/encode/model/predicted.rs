@@ -2,12 +2,14 @@
 
 use super::{Modelling, Paired};
 use crate::error::Result;
-use crate::wcodec::data::Data;
+use crate::spare;
+use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::encode::candidates::sample_step;
 use crate::wcodec::encode::centre::centre;
-use crate::wcodec::encode::columns::{means, subtract};
+use crate::wcodec::encode::columns::{Centred, means, subtract};
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::plan::{Explained, explain};
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::symbols::{GROUP, Job};
@@ -74,7 +76,7 @@ impl Predicted {
         sources: &Sources<'_>,
     ) -> Result<Self> {
         let left = Matrix { symbols: Data::Held(&data), ..matrix };
-        let mut single = explain(left, sources, left.count(sample_step(left))?, None, &[])?;
+        let mut single = explain(left, sources, left.count(sample_step(left))?, None)?;
         single.complete(left, sources)?;
         let modelling = Modelling { single, pairs: Paired::None };
         Ok(Self { prediction, modelling, residuals: Some(data) })
@@ -131,4 +133,21 @@ fn residuals_of(
         band.residual_symbols(symbols, out)?;
     }
     Ok(data)
+}
+
+/// What `f` makes of what the means of columns leave of symbols: in memory where it is little.
+pub(super) fn centred<T>(
+    matrix: Matrix<'_>,
+    means: &[u8],
+    f: impl FnOnce(Data<'_>) -> Result<T>,
+) -> Result<T> {
+    let centred = Centred { symbols: matrix.symbols, means, bits: matrix.bits };
+    if matrix.len() > MOST_KEPT {
+        return f(Data::Read(&centred));
+    }
+    let mut whole = spare::stale_bytes(matrix.len());
+    centred.read(0..matrix.len(), &mut whole)?;
+    let made = f(Data::Held(&whole));
+    spare::give_bytes(whole);
+    made
 }

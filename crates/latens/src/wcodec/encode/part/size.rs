@@ -36,11 +36,7 @@ impl<'a> PlannedPart<'a> {
         let stored = |groups: &[Group]| -> usize {
             groups.iter().map(|group| group.length.next_multiple_of(4)).sum()
         };
-        let head = *self.head.get_or_init(|| {
-            let mut record = Vec::new();
-            self.record(Vec::new()).write(false, &mut record);
-            record.len()
-        });
+        let head = self.head().len();
         // The length of each, and its checksum.
         let of_group = |group: &Group| varint::len(group.length as u64) + 4;
         let record = |groups: &[Group]| head + groups.iter().map(of_group).sum::<usize>();

@@ -8,7 +8,7 @@ use latens_kernels::nibbles;
 
 /// Counts of pairs of a sum and a symbol.
 pub(super) struct Tally {
-    /// The counts of neighbours are apart: few symbols would else wait for themselves.
+    /// The counts of neighbours are apart, where there are any: few symbols would else wait for themselves.
     counts: [Vec<u32>; 2],
     /// Bits that a symbol has in a place.
     bits: u32,
@@ -22,12 +22,14 @@ impl Tally {
     /// For symbols of `bits`.
     pub(super) fn new(bits: u32) -> Self {
         let bits = if bits <= FEW_BITS { FEW_BITS } else { BITS };
-        let counts = [vec![0; 256 << bits], vec![0; 256 << bits]];
+        let counts = [vec![0; 256 << bits], Vec::new()];
         Self { counts, bits, sums: (u8::MAX, 0), places: Vec::new() }
     }
 
     pub(super) fn add(&mut self, sums: &[u8], symbols: &[u8]) {
         let places = places(sums, symbols, self.bits, &mut self.places);
+        let [even, odd] = &mut self.counts;
+        odd.resize(even.len(), 0);
         if self.bits == FEW_BITS {
             // To look for sums that occur in so few places takes less time than to note them.
             self.sums = (0, u8::MAX);

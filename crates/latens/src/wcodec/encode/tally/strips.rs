@@ -146,24 +146,30 @@ impl Sorted {
                 *offset -= blocks.at(place.saturating_add(block));
             }
         }
-        let mut ends = [0usize; ALL];
-        let at = |offset: i32| usize::try_from(offset + MOST).unwrap_or(0).min(ALL - 1);
+        let (mut least, mut most) = (MOST, -MOST);
         for offset in &mut *offsets {
             *offset = (*offset).clamp(-MOST, MOST);
-            ends[at(*offset)] += 1;
+            (least, most) = (least.min(*offset), most.max(*offset));
         }
+        let mut ends = [0u32; ALL];
+        let at = |offset: i32| usize::try_from(offset + MOST).unwrap_or(0).min(ALL - 1);
+        offsets.iter().for_each(|&offset| ends[at(offset)] += 1);
         groups.clear();
         let mut end = 0;
-        for (offset, count) in (-MOST..).zip(&mut ends) {
-            if *count > 0 {
-                groups.push((offset, end + *count, end));
-                (*count, end) = (end, end + *count);
+        for offset in least..=most {
+            let place = &mut ends[at(offset)];
+            let count = std::mem::replace(place, end);
+            end += count;
+            if count > 0 {
+                groups.push((offset, end as usize, (end - count) as usize));
             }
         }
         sorted.resize(rows.len(), 0);
         for (&offset, row) in offsets.iter().zip(&*rows) {
             let place = &mut ends[at(offset)];
-            sorted.iter_mut().skip(*place).take(1).for_each(|sorted| *sorted = row.1);
+            if let Some(sorted) = sorted.get_mut(*place as usize) {
+                *sorted = row.1;
+            }
             *place += 1;
         }
     }
