@@ -20,9 +20,9 @@ pub trait FloatBits: Copy {
 
     /// The bits of a whole number of 2^[`FloatBits::MANTISSA_DIGITS`] at most as a float.
     fn whole_to_bits(self) -> Self;
-    /// The product of a whole number below half of 2^[`FloatBits::MANTISSA_DIGITS`], with a sign bit
-    /// `sign`, and a float that is not NaN: its bits, rounded likewise.
-    fn mul_small(self, sign: Self, factor: Self) -> Self;
+    /// The product of a whole number below half of 2^[`FloatBits::MANTISSA_DIGITS`] and a float that
+    /// is finite and has no sign: its bits, rounded likewise.
+    fn mul_small(self, factor: Self) -> Self;
     /// All bits set where the topmost one is.
     fn sign_mask(self) -> Self;
 
@@ -51,7 +51,7 @@ impl FloatBits for u8 {
     fn whole_to_bits(self) -> Self {
         self
     }
-    fn mul_small(self, _: Self, _: Self) -> Self {
+    fn mul_small(self, _: Self) -> Self {
         self
     }
     fn sign_mask(self) -> Self {
@@ -88,9 +88,8 @@ impl FloatBits for u16 {
         half_bits::from_number(self.into())
     }
     #[inline(always)]
-    fn mul_small(self, sign: Self, factor: Self) -> Self {
-        let v = f32::from_bits(f32::from(self).to_bits() | u32::from(sign) << 16);
-        half_bits::from_number(v * half_bits::to_f32(factor))
+    fn mul_small(self, factor: Self) -> Self {
+        half_bits::from_number(f32::from(self) * half_bits::to_f32(factor))
     }
     #[inline(always)]
     fn sign_mask(self) -> Self {
@@ -130,8 +129,8 @@ impl FloatBits for u32 {
         (self.cast_signed() as f32).to_bits()
     }
     #[inline(always)]
-    fn mul_small(self, sign: Self, factor: Self) -> Self {
-        (f32::from_bits(self.whole_to_bits() | sign) * f32::from_bits(factor)).to_bits()
+    fn mul_small(self, factor: Self) -> Self {
+        (f32::from_bits(self.whole_to_bits()) * f32::from_bits(factor)).to_bits()
     }
     #[inline(always)]
     fn sign_mask(self) -> Self {
@@ -170,11 +169,11 @@ impl FloatBits for u64 {
         (self.cast_signed() as f64).to_bits()
     }
     #[inline(always)]
-    fn mul_small(self, sign: Self, factor: Self) -> Self {
+    fn mul_small(self, factor: Self) -> Self {
         // 2^52 and the number as its mantissa; vector units convert no integers of 64 bits.
         const TWO_52: u64 = 0x4330_0000_0000_0000;
-        let v = f64::from_bits(TWO_52 | self) - f64::from_bits(TWO_52);
-        (f64::from_bits(v.to_bits() | sign) * f64::from_bits(factor)).to_bits()
+        let v = f64::from_bits(TWO_52 ^ self) - f64::from_bits(TWO_52);
+        (v * f64::from_bits(factor)).to_bits()
     }
     #[inline(always)]
     fn sign_mask(self) -> Self {

@@ -123,13 +123,17 @@ fn far_multiple<L: Latent>(x: L, inverse: f64, base_bits: L) -> (L, L) {
 #[inline(always)]
 pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
     let base_bits = base.unorder();
-    if are_small(variables.primary) {
+    let factor = base_bits & !L::MID;
+    if is_finite(factor) && are_small(variables.primary) {
+        // Of multiples that are not negative; others, and all of these with a negative base.
+        let flip = if factor == base_bits { L::MAX } else { L::ZERO };
         add_distances(
             variables,
             #[inline(always)]
             |x| {
-                let s = signed(x);
-                magnitude(s).mul_small(s & L::MID, base_bits)
+                let not_negative = x.sign_mask();
+                let product = (x ^ not_negative ^ !L::MID).mul_small(factor);
+                (product, not_negative ^ flip)
             },
         );
         return true;
@@ -145,29 +149,40 @@ pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
         add_distances(
             variables,
             #[inline(always)]
-            |x| multiple_bits(x).mul_bits(base_bits),
+            |x| {
+                let product = multiple_bits(x).mul_bits(base_bits);
+                (product & !L::MID, product.sign_mask())
+            },
         );
     }
     is_sound
 }
 
-/// Joins multiples, of which `product` makes floats, with the distances.
+/// Whether a float without a sign is neither infinite nor NaN.
 #[inline(always)]
-fn add_distances<L: Latent>(variables: Variables<'_, L>, product: impl Fn(L) -> L) {
+fn is_finite<L: Latent>(magnitude: L) -> bool {
+    let infinity = !L::MID >> (L::MANTISSA_DIGITS - 1) << (L::MANTISSA_DIGITS - 1);
+    magnitude < infinity
+}
+
+/// Joins multiples, of which `product` makes floats without a sign and masks of the negative ones, with the distances.
+#[inline(always)]
+fn add_distances<L: Latent>(variables: Variables<'_, L>, product: impl Fn(L) -> (L, L)) {
     match variables {
         Variables { primary, secondary: Secondary::Constant(none), place: Some(place) }
             if none == L::MID =>
         {
             for (bits, &mut x) in place.bits.iter_mut().zip(primary) {
-                *bits = product(x);
+                let (magnitude, negative) = product(x);
+                *bits = magnitude ^ (negative & L::MID);
             }
         }
         _ => variables.join(
             #[inline(always)]
             |x, ulps| {
-                let product = product(x);
+                let (magnitude, negative) = product(x);
                 // Its ordered latent, with MID added.
-                (product ^ (product.sign_mask() & !L::MID)).add(ulps)
+                (magnitude ^ negative).add(ulps)
             },
             #[inline(always)]
             |x| x.unorder(),
