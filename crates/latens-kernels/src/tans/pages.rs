@@ -43,10 +43,8 @@ pub struct PageTable<L> {
     /// Lower bounds less `least`: low and high halves.
     pub(crate) lowers: [Bounds; 2],
     pub(crate) least: L,
-    pub(crate) log: usize,
-    pub(crate) symbol_count: usize,
     max_bits: u8,
-    max_offset_bits: u8,
+    pub(crate) max_offset_bits: u8,
     pub(crate) kind: Kind,
 }
 
@@ -103,8 +101,6 @@ impl<L: Latent> PageTable<L> {
             slots,
             lowers: [bounds(), bounds()],
             least,
-            log: table.nodes.len().trailing_zeros() as usize,
-            symbol_count: symbols.len(),
             max_bits: table.max_bits,
             max_offset_bits: table.max_offset_bits,
             kind: Kind::Bounds,
@@ -170,7 +166,7 @@ impl<L: Latent> PageTable<L> {
         let last = bytes.len().checked_sub(window);
         for page in &*pages {
             assert!(last.is_some_and(|last| page.bit / 8 <= last), "too few bytes");
-            assert!(page.states.iter().all(|&s| (s as usize) < 1 << self.log), "no such slots");
+            assert!(page.states.iter().all(|&s| s >> self.slots.log == 0), "no such slots");
         }
         assert!(n <= BATCH);
         (codes.n, codes.max_offset_bits) = (n, self.max_offset_bits);

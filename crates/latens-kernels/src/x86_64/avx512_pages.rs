@@ -2,22 +2,23 @@
 //!
 //! A vector has the four states of eight pages, in lanes of 16 bits, and two of them are looked up together: bytes by
 //! slot, 128 of which a permutation takes out of two registers. Within the 64 bits of a page a multiplication sums up
-//! the counts of bits before each state's own, and `vpmultishiftqb` brings these to its lane.
+//! the counts of bits up to the end of each state's own; `vpmultishiftqb` brings the sixteen before that end to its lane,
+//! and a double shift by the count joins as many to the state.
 //!
-//! Four vectors wait for each other's turns: a step takes some 45 cycles from states to states, most of it from the
-//! counts to the place of the next bits and to these.
+//! Symbols are looked up last where look-ups are many: they fill the time in which the next states are waited for.
 
 mod lanes;
+mod look_ups;
 mod offsets;
 mod unpack;
 mod words;
 
 use crate::latent::Latent;
 use crate::tans::pages::{
-    COUNT_AT, DEALT_AT, Form, Kind, MOST_SLOTS, PAGES, PageCodes, PagePlace, PageTable, Plane,
-    Slots, TOGETHER,
+    COUNT_AT, DEALT_AT, Form, Kind, PAGES, PageCodes, PagePlace, PageTable, Slots, TOGETHER,
 };
-use lanes::{Eight, paired_bytes, words_at};
+use lanes::{Eight, paired_bytes, store_in_order, words_at};
+use look_ups::{halves, look_up, symbols_of};
 use std::arch::x86_64::*;
 
 pub(crate) use unpack::unpack;
@@ -56,15 +57,16 @@ pub(crate) unsafe fn walk<L: Latent>(
     n: usize,
     codes: &mut PageCodes,
 ) {
-    let has_offsets = table.kind != Kind::Bounds;
+    // Bounds that are far have widths whatever these are.
+    let has_offsets = table.max_offset_bits > 0 || table.kind == Kind::Far;
     let slots = &table.slots;
     // SAFETY: the caller's promise.
     unsafe {
         match (slots.form, has_offsets) {
-            (Form::Few, true) if table.log <= 7 => {
+            (Form::Few, true) if slots.log <= 7 => {
                 steps::<FEWEST, true>(slots, bytes, pages, n, codes);
             }
-            (Form::Few, false) if table.log <= 7 => {
+            (Form::Few, false) if slots.log <= 7 => {
                 steps::<FEWEST, false>(slots, bytes, pages, n, codes);
             }
             (Form::Few, true) => steps::<FEW, true>(slots, bytes, pages, n, codes),
@@ -75,89 +77,6 @@ pub(crate) unsafe fn walk<L: Latent>(
             (Form::Far, false) => steps::<FAR, false>(slots, bytes, pages, n, codes),
         }
     }
-}
-
-/// Bytes of 64 places of each pair out of the first 128 times `PARTS`: registers of the plane are loaded once for both.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-#[inline]
-fn look_up<const PARTS: usize>(
-    plane: &Plane,
-    places: [__m512i; PAIRS],
-    parts: [[__mmask64; 3]; PAIRS],
-) -> [__m512i; PAIRS] {
-    const { assert!(128 * PARTS <= MOST_SLOTS) };
-    let at: *const __m512i = plane.0.as_ptr().cast();
-    macro_rules! part {
-        ($i:expr) => {{
-            // SAFETY: `PARTS` times two registers, as just asserted, aligned as these are.
-            let (low, high) = unsafe {
-                (_mm512_load_si512(at.add(2 * $i)), _mm512_load_si512(at.add(2 * $i + 1)))
-            };
-            [
-                _mm512_permutex2var_epi8(low, places[0], high),
-                _mm512_permutex2var_epi8(low, places[1], high),
-            ]
-        }};
-    }
-    macro_rules! either {
-        ($first:expr, $second:expr, $part:literal) => {{
-            let ([a, b], [c, d]) = ($first, $second);
-            [
-                _mm512_mask_mov_epi8(a, parts[0][$part], c),
-                _mm512_mask_mov_epi8(b, parts[1][$part], d),
-            ]
-        }};
-    }
-    macro_rules! two {
-        ($i:expr) => {
-            either!(part!($i), part!($i + 1), 0)
-        };
-    }
-    macro_rules! four {
-        ($i:expr) => {
-            either!(two!($i), two!($i + 2), 1)
-        };
-    }
-    match PARTS {
-        1 => part!(0),
-        2 => two!(0),
-        _ => either!(four!(0), four!(4), 2),
-    }
-}
-
-/// Which of each pair's bytes have their upper bit set.
-#[target_feature(enable = "avx512f,avx512bw")]
-#[inline]
-fn halves(bytes: [__m512i; PAIRS]) -> [[__mmask64; 3]; PAIRS] {
-    let mut parts = [[0; 3]; PAIRS];
-    for pair in 0..PAIRS {
-        parts[pair][0] = _mm512_movepi8_mask(bytes[pair]);
-    }
-    parts
-}
-
-/// Symbols of slots as dealt: the first ones of the eights there, and as many further as begin up to the slot `within`.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512bitalg")]
-#[inline]
-fn symbols_of(
-    plane: &Plane,
-    eights: [__m512i; PAIRS],
-    within: [__m512i; PAIRS],
-) -> [__m512i; PAIRS] {
-    let (firsts, begins) = plane.0.split_at(128);
-    let mut symbols = [_mm512_setzero_si512(); PAIRS];
-    // SAFETY: as many bytes, aligned as the plane is.
-    let at =
-        |bytes: &[u8], i: usize| unsafe { _mm512_load_si512(bytes.as_ptr().add(64 * i).cast()) };
-    let up_to = _mm512_set1_epi64(0xfe7e_3e1e_0e06_0200_u64.cast_signed());
-    for pair in 0..PAIRS {
-        let first = _mm512_permutex2var_epi8(at(firsts, 0), eights[pair], at(firsts, 1));
-        let begin = _mm512_permutex2var_epi8(at(begins, 0), eights[pair], at(begins, 1));
-        let up_to = _mm512_shuffle_epi8(up_to, _mm512_srli_epi16::<DEALT_AT>(within[pair]));
-        let further = _mm512_popcnt_epi8(_mm512_and_si512(begin, up_to));
-        symbols[pair] = _mm512_add_epi8(first, further);
-    }
-    symbols
 }
 
 /// # Safety
@@ -190,6 +109,7 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
     }
     let [low_bytes, high_bytes] = [paired_bytes(0), paired_bytes(1)];
     let dealt = _mm512_set1_epi16(table.dealt.cast_signed());
+    let are_few = table.symbol_count <= 128;
     let mut sums = [zero; PAIRS];
     let mut at = [Eight([0; 8]); VECTORS];
     let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
@@ -239,7 +159,11 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
                     all_symbols[pair][$step] = symbols[pair];
                 }
                 if OFFSETS {
-                    let widths = look_up::<2>(&table.widths, symbols, halves(symbols));
+                    let widths = if FORM == FEWEST || FORM == FEW && are_few {
+                            look_up::<1>(&table.widths, symbols, parts)
+                        } else {
+                            look_up::<2>(&table.widths, symbols, halves(symbols))
+                        };
                     for pair in 0..PAIRS {
                         let widths = $kept!(_mm512_maskz_mov_epi8, are, widths[pair]);
                         sums[pair] = _mm512_dpbusd_epi32(sums[pair], widths, _mm512_set1_epi8(1));
@@ -269,6 +193,11 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
                 if FORM == FEWEST || FORM == FEW {
                     emit!();
                 }
+                let mut all_words = [zero; VECTORS];
+                for vector in 0..VECTORS {
+                    // SAFETY: the caller's promise.
+                    all_words[vector] = unsafe { words_at(bytes, places[vector], &mut at[vector]) };
+                }
                 for vector in 0..VECTORS {
                     let (low, high) = (lows[vector / 2], highs[vector / 2]);
                     let unpacked = |low, high| match vector % 2 {
@@ -281,8 +210,6 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
                     } else {
                         (unpacked(low, zero), unpacked(high, zero))
                     };
-                    // SAFETY: the caller's promise.
-                    let words = unsafe { words_at(bytes, places[vector], &mut at[vector]) };
                     let counts = $kept!(_mm512_maskz_mov_epi16, are_wide, counts);
                     // In each byte the bits up to the end of its lane's own.
                     let bit = _mm512_and_si512(places[vector], _mm512_set1_epi64(7));
@@ -292,7 +219,7 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
                     );
                     // The sixteen bits before that.
                     let before = _mm512_add_epi8(ends, _mm512_set1_epi16(BYTES_BEFORE));
-                    let bits = _mm512_multishift_epi64_epi8(before, words);
+                    let bits = _mm512_multishift_epi64_epi8(before, all_words[vector]);
                     let next = _mm512_shldv_epi16(from, bits, counts);
                     states[vector] = $kept!(_mm512_mask_mov_epi16, states[vector], are_wide, next);
                     let all = _mm512_sad_epu8(counts, zero);
@@ -352,23 +279,5 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
             // Two dwords of the first vector, then two of the second.
             page.offset_bits = offsets[lane / 2 * 4 + vector % 2 * 2 + lane % 2] as usize;
         }
-    }
-}
-
-/// Four bytes of sixteen pages and four steps each, page by page.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store_in_order(dst: &mut [[u8; TOGETHER]; 16], [a, b, c, d]: [__m512i; STEPS]) {
-    let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
-    let (upper_ab, upper_cd) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
-    let rows = [
-        _mm512_unpacklo_epi64(ab, cd),
-        _mm512_unpackhi_epi64(ab, cd),
-        _mm512_unpacklo_epi64(upper_ab, upper_cd),
-        _mm512_unpackhi_epi64(upper_ab, upper_cd),
-    ];
-    for (dst, row) in dst.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
-        // SAFETY: 64 bytes.
-        unsafe { _mm512_storeu_si512(dst.as_mut_ptr().cast(), row) };
     }
 }

@@ -21,25 +21,35 @@ pub(crate) unsafe fn running<L: Latent>(
     const BYTES: usize = 64;
     let lanes = BYTES * 8 / L::WIDTH as usize;
     let whole = n / lanes * lanes;
+    let shift = map.shift::<L>();
     let (flip, is_float) = match map {
         Map::Flip(bits) => (splat(L::from_low(bits)), false),
         Map::Float => (splat(L::from_low(1 << (L::WIDTH - 1))), true),
     };
     let last = last_lane::<L>();
     let mut carry = splat(*sum);
+    if let Some(shift) = shift {
+        carry = add::<L>(carry, splat(shift));
+    }
     for at in (0..whole).step_by(lanes) {
         // SAFETY: as many bytes as a vector has are left.
         let latents = unsafe { latents.add(at).cast::<__m512i>().read_unaligned() };
         let sums = sums::<L>(latents);
         let before = add::<L>(carry, sub::<L>(sums, latents));
-        let mapped = match is_float {
+        let mapped = if shift.is_some() {
+            before
+        } else if is_float {
             // Lanes without the topmost bit are inverted, and the others lose it.
-            true => _mm512_ternarylogic_epi64::<0x4b>(before, signs::<L>(before), flip),
-            false => _mm512_xor_si512(before, flip),
+            _mm512_ternarylogic_epi64::<0x4b>(before, signs::<L>(before), flip)
+        } else {
+            _mm512_xor_si512(before, flip)
         };
         // SAFETY: likewise.
         unsafe { dst.add(at).cast::<__m512i>().write_unaligned(mapped) };
         carry = add::<L>(carry, spread::<L>(last, sums));
+    }
+    if let Some(shift) = shift {
+        carry = sub::<L>(carry, splat(shift));
     }
     let mut m = L::from_low(_mm_cvtsi128_si64(_mm512_castsi512_si128(carry)).cast_unsigned());
     for at in whole..n {

@@ -49,6 +49,7 @@ pub(crate) struct Slots {
     /// What slots are multiplied with to be those dealt, at [`DEALT_AT`].
     pub(crate) dealt: u16,
     pub(crate) log: u32,
+    pub(crate) symbol_count: usize,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "bytes of numbers that fit, or the low ones")]
@@ -72,6 +73,7 @@ impl Slots {
             widths: plane(),
             dealt: (inverse_stride(size) << (DEALT_AT + MOST_LOG - log)) as u16,
             log,
+            symbol_count: 0,
         };
         let mut symbols: Vec<Node> = Vec::new();
         for number in 0..size {
@@ -109,6 +111,7 @@ impl Slots {
                 _ => of.counts.0[x] = count,
             }
         }
+        of.symbol_count = symbols.len();
         Some((of, symbols))
     }
 

@@ -1,5 +1,7 @@
 //! The lanes of a step: bytes of states, places, and the bits that lie there.
 
+use super::STEPS;
+use crate::tans::pages::TOGETHER;
 use std::arch::asm;
 use std::arch::x86_64::*;
 use std::ptr;
@@ -69,4 +71,22 @@ pub(super) unsafe fn words_at(bytes: &[u8], places: __m512i, at: &mut Eight) -> 
     }
     let (low, high) = (half!(0), half!(4));
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+}
+
+/// Four bytes of sixteen pages and four steps each, page by page.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(super) fn store_in_order(dst: &mut [[u8; TOGETHER]; 16], [a, b, c, d]: [__m512i; STEPS]) {
+    let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+    let (upper_ab, upper_cd) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+    let rows = [
+        _mm512_unpacklo_epi64(ab, cd),
+        _mm512_unpackhi_epi64(ab, cd),
+        _mm512_unpacklo_epi64(upper_ab, upper_cd),
+        _mm512_unpackhi_epi64(upper_ab, upper_cd),
+    ];
+    for (dst, row) in dst.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
+        // SAFETY: 64 bytes.
+        unsafe { _mm512_storeu_si512(dst.as_mut_ptr().cast(), row) };
+    }
 }

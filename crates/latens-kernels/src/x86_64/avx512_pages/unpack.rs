@@ -29,7 +29,7 @@ pub(crate) unsafe fn unpack<L: Latent>(
     macro_rules! run {
         ($kind:ident) => {{
             const KIND: u8 = Kind::$kind as u8;
-            match table.symbol_count {
+            match table.slots.symbol_count {
                 ..=32 => sixteens::<L, KIND, 1>(table, codes, page, stream, least, dst),
                 33..=64 => sixteens::<L, KIND, 2>(table, codes, page, stream, least, dst),
                 65..=128 => sixteens::<L, KIND, 4>(table, codes, page, stream, least, dst),
@@ -40,7 +40,7 @@ pub(crate) unsafe fn unpack<L: Latent>(
     // SAFETY: the caller's promise.
     unsafe {
         match (table.kind, L::WIDTH) {
-            (Kind::Words, _) => match table.symbol_count {
+            (Kind::Words, _) => match table.slots.symbol_count {
                 ..=64 => words::unpack::<L, 1>(table, codes, page, stream, least, dst),
                 65..=128 => words::unpack::<L, 2>(table, codes, page, stream, least, dst),
                 _ => words::unpack::<L, 4>(table, codes, page, stream, least, dst),
