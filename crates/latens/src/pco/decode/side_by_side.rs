@@ -13,12 +13,13 @@ use super::page::Decoders;
 use crate::bits::reader::BitReader;
 use crate::number::{Latent, Number};
 use crate::pco::layout::chunk_meta::Primary;
+use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{self, Finish, PAGES};
-use walked::{Bits, Codes, Walked, is_fast, walk};
+use latens_kernels::tans::{Finish, PAGES};
+use walked::{Bits, Codes, Walked, is_fast, unpack, walk};
 
 /// Fewer pages than so many take longer side by side than one by one.
 const FEWEST: usize = 12;
@@ -38,12 +39,18 @@ pub(crate) struct SideBySide<L> {
     batch: Batch<L>,
 }
 
-/// Latents of a batch of a page.
+/// Numbers of a page that are decoded in one go where nothing but sums is undone: four batches, whose latents stay in the
+/// nearest cache.
+const STRETCH: usize = 4 * BATCH_N;
+
+/// Latents of a batch or stretch of a page. Stores across lines of the cache take longer than others.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Batch<L> {
+    primary: [L; STRETCH],
+    secondary: [L; STRETCH],
     lookbacks: [u32; BATCH_N],
-    indices: [u32; BATCH_N],
-    room: Box<tans::Room<L>>,
+    indices: [u32; STRETCH],
 }
 
 /// How many latents of a batch are stored.
@@ -55,10 +62,10 @@ struct Stored {
 }
 
 impl Stored {
-    /// Of the first batch of those that `left` numbers make.
-    fn of<L: Latent>(tables: &ChunkTables<L>, left: usize) -> Self {
+    /// Of the first `most` numbers of those that are `left`.
+    fn of<L: Latent>(tables: &ChunkTables<L>, left: usize, most: usize) -> Self {
         let delta = &tables.meta.delta;
-        let n = left.min(BATCH_N);
+        let n = left.min(most);
         let with_deltas = n.min(left.saturating_sub(delta.state_n()));
         let secondary = if delta.covers_secondary() { with_deltas } else { n };
         Self { n, with_deltas, secondary }
@@ -67,12 +74,13 @@ impl Stored {
 
 impl<L: Latent> SideBySide<L> {
     pub(crate) fn new() -> Box<Self> {
-        let (lookbacks, indices, room) = ([0; BATCH_N], [0; BATCH_N], tans::Room::new());
-        Box::new(Self {
-            bytes: Vec::new(),
-            walked: Walked::default(),
-            batch: Batch { lookbacks, indices, room },
-        })
+        let batch = Batch {
+            primary: [L::ZERO; STRETCH],
+            secondary: [L::ZERO; STRETCH],
+            lookbacks: [0; BATCH_N],
+            indices: [0; STRETCH],
+        };
+        Box::new(Self { bytes: Vec::new(), walked: Walked::default(), batch })
     }
 
     /// How many of the first pages come at once, if any do.
@@ -105,6 +113,9 @@ impl<L: Latent> SideBySide<L> {
     ) {
         let Some((mut decoders, ends)) = self.walk(tables, pages) else { return };
         let Self { bytes, walked, batch } = self;
+        let are_sums =
+            matches!(tables.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. });
+        let stretch = if are_sums { STRETCH } else { BATCH_N };
         for (i, ((src, dst), page)) in pages.iter_mut().zip(&mut decoders).enumerate() {
             let mut r = BitReader::new(src, ends[i]);
             if r.align("a page").is_err() {
@@ -112,8 +123,8 @@ impl<L: Latent> SideBySide<L> {
             }
             let bits = T::bits_mut(dst);
             let mut left = bits.len();
-            let is_sound = bits.chunks_mut(BATCH_N).enumerate().all(|(number, bits)| {
-                let at = At { walked, batch: number, page: i, left };
+            let is_sound = bits.chunks_mut(stretch).enumerate().all(|(number, bits)| {
+                let at = At { walked, batch: number * (stretch / BATCH_N), page: i, left };
                 left -= bits.len();
                 batch.decode(tables, at, page, bytes, Place { map: T::MAP, bits }).is_some()
             });
@@ -177,7 +188,7 @@ impl<L: Latent> SideBySide<L> {
             }
         }
         for at in 0..batches {
-            let stored = Stored::of(tables, n - at * BATCH_N);
+            let stored = Stored::of(tables, n - at * BATCH_N, BATCH_N);
             if let Some(table) = &tables.delta {
                 walk(&mut walked.delta, at, table, bytes, stored.with_deltas, &mut bits)?;
             }
@@ -197,9 +208,10 @@ impl<L: Latent> SideBySide<L> {
     }
 }
 
-/// A batch of a page whose codes have been walked.
+/// Where a page whose codes have been walked is decoded.
 struct At<'a> {
     walked: &'a Walked,
+    /// The first batch.
     batch: usize,
     page: usize,
     /// Numbers of the page from it on.
@@ -207,7 +219,7 @@ struct At<'a> {
 }
 
 impl<L: Latent> Batch<L> {
-    /// Decodes it; `None` where it is not sound.
+    /// Decodes as many numbers as have their place, a batch or stretch; `None` where these are not sound.
     fn decode(
         &mut self,
         tables: &ChunkTables<L>,
@@ -216,8 +228,8 @@ impl<L: Latent> Batch<L> {
         bytes: &[u8],
         place: Place<'_, L>,
     ) -> Option<()> {
-        let Self { lookbacks, indices, room } = self;
-        let Stored { n, with_deltas, secondary } = Stored::of(tables, left);
+        let Stored { n, with_deltas, secondary } = Stored::of(tables, left, place.bits.len());
+        let codes = &walked.primary[batch..];
         if let (ModePayload::Classic, None) = (&tables.meta.mode, &tables.delta)
             && let (Primary::Latents(table), Primary::Latents(decoder)) =
                 (&tables.primary, &mut decoders.primary)
@@ -225,13 +237,13 @@ impl<L: Latent> Batch<L> {
             && (!moments.is_empty() || place.map.shift::<L>().is_some())
         {
             // Numbers by the last pass over latents, whichever that is.
-            let (codes, Place { map, bits }) = (&walked.primary[batch], place);
+            let Place { map, bits } = place;
             if let (true, Some(shift)) = (moments.is_empty(), map.shift()) {
-                codes.unpack(table, bytes, page, shift, bits);
+                unpack(codes, table, bytes, page, shift, bits);
                 return Some(());
             }
-            let latents = &mut room.primary[..n];
-            codes.unpack(table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
+            let latents = &mut self.primary[..n];
+            unpack(codes, table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
             latents[with_deltas..].fill(L::ZERO);
             let finish = Finish { moments, multiples: None, map };
             finish.run_to(Present::in_use(), latents, bits);
@@ -239,30 +251,29 @@ impl<L: Latent> Batch<L> {
         }
         let lookbacks = match &tables.delta {
             Some(table) => {
-                let lookbacks = &mut lookbacks[..with_deltas];
-                walked.delta[batch].unpack(table, bytes, page, 0, lookbacks);
+                let lookbacks = self.lookbacks.get_mut(..with_deltas)?;
+                unpack(&walked.delta[batch..], table, bytes, page, 0, lookbacks);
                 &*lookbacks
             }
             None => &[],
         };
-        let (latents, indices) = (&mut room.primary[..n], &mut indices[..n]);
-        let codes = &walked.primary[batch];
+        let (latents, indices) = (&mut self.primary[..n], &mut self.indices[..n]);
         match (&tables.primary, &mut decoders.primary) {
             (Primary::Latents(table), Primary::Latents(decoder)) => {
-                codes.unpack(table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
+                unpack(codes, table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
                 decoder.undo(lookbacks, 0, with_deltas, latents).ok()?;
             }
             (Primary::Indices(table), Primary::Indices(decoder)) => {
-                codes.unpack(table, bytes, page, 0, &mut indices[..with_deltas]);
+                unpack(codes, table, bytes, page, 0, &mut indices[..with_deltas]);
                 decoder.undo(lookbacks, 0, with_deltas, indices).ok()?;
             }
             _ => return None,
         }
         let second = match (&tables.secondary, &mut decoders.secondary, tables.constant()) {
             (Some(table), Some(decoder), None) => {
-                let latents = &mut room.secondary[..n];
-                let (codes, stored) = (&walked.secondary[batch], &mut latents[..secondary]);
-                codes.unpack(table, bytes, page, L::ZERO, stored);
+                let latents = &mut self.secondary[..n];
+                let codes = &walked.secondary[batch..];
+                unpack(codes, table, bytes, page, L::ZERO, &mut latents[..secondary]);
                 decoder.undo(lookbacks, 0, secondary, latents).ok()?;
                 Secondary::Latents(latents)
             }

@@ -207,12 +207,6 @@ fn signed<L: Latent>(latent: L) -> L {
     latent ^ L::MID
 }
 
-/// Its magnitude likewise.
-#[inline(always)]
-fn magnitude<L: Latent>(signed: L) -> L {
-    signed ^ signed.sign_mask()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use crate::number::Latent;
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::decode::table::Table;
+use crate::pco::layout::BATCH_N;
 use latens_kernels::dispatch::Present;
 use latens_kernels::tans::{self, PAGES, PageCodes, PagePlace, Stream, WINDOW};
 
@@ -79,23 +80,25 @@ pub(super) fn walk<L: Latent>(
     are_whole.then_some(())
 }
 
-impl Codes {
-    /// The latents of as many codes of a page as `dst` has room for, with `shift` added to each.
-    pub(super) fn unpack<L: Latent>(
-        &self,
-        table: &Table<L>,
-        bytes: &[u8],
-        page: usize,
-        shift: L,
-        dst: &mut [L],
-    ) {
-        let PagePlace { bit, .. } = self.places[page];
-        let present = Present::in_use();
-        let stream = Stream { bytes: &bytes[bit / 8..], bit: bit % 8 };
-        if let Some(pages) = table.pages() {
-            pages.unpack(present, &self.codes, page, stream, shift, dst);
-        } else if let Some((lower, width)) = table.kernel().and_then(tans::Table::single) {
-            tans::unpack_single(present, lower.add(shift), width, stream, dst);
+/// The latents of as many codes of a page as `dst` has room for, of batches one after the other, with `shift` added to each.
+pub(super) fn unpack<L: Latent>(
+    batches: &[Codes],
+    table: &Table<L>,
+    bytes: &[u8],
+    page: usize,
+    shift: L,
+    dst: &mut [L],
+) {
+    let present = Present::in_use();
+    let batches = batches.iter().zip(dst.chunks_mut(BATCH_N));
+    let stream = |place: &PagePlace| Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
+    if let Some(pages) = table.pages() {
+        for (Codes { codes, places }, dst) in batches {
+            pages.unpack(present, codes, page, stream(&places[page]), shift, dst);
+        }
+    } else if let Some((lower, width)) = table.kernel().and_then(tans::Table::single) {
+        for (Codes { places, .. }, dst) in batches {
+            tans::unpack_single(present, lower.add(shift), width, stream(&places[page]), dst);
         }
     }
 }
