@@ -80,6 +80,7 @@ impl<L: Latent> Scratch<L> {
 }
 
 /// The latent variables of a page.
+#[derive(Debug)]
 pub(super) struct Decoders<L> {
     pub(super) delta: Option<VariableDecoder<u32>>,
     pub(super) primary: Primary<VariableDecoder<L>, VariableDecoder<u32>>,
@@ -112,6 +113,33 @@ impl<L: Latent> Decoders<L> {
         };
         r.align("the page metadata")?;
         Ok(Self { delta, primary, secondary })
+    }
+
+    /// Reads that of another page of the same chunk in place of this one's.
+    #[inline]
+    pub(super) fn read_again(
+        &mut self,
+        r: &mut BitReader<'_>,
+        tables: &ChunkTables<L>,
+    ) -> Result<()> {
+        let delta_payload = &tables.meta.delta;
+        if let (Some(table), Some(delta)) = (&tables.delta, &mut self.delta) {
+            delta.read_again(r, table, None)?;
+        }
+        match (&tables.primary, &mut self.primary) {
+            (Primary::Latents(table), Primary::Latents(primary)) => {
+                primary.read_again(r, table, Some(delta_payload))?;
+            }
+            (Primary::Indices(table), Primary::Indices(primary)) => {
+                primary.read_again(r, table, Some(delta_payload))?;
+            }
+            _ => return Self::read(r, tables).map(|new| *self = new),
+        }
+        if let (Some(table), Some(secondary)) = (&tables.secondary, &mut self.secondary) {
+            let delta = delta_payload.covers_secondary().then_some(delta_payload);
+            secondary.read_again(r, table, delta)?;
+        }
+        r.align("the page metadata")
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) type Page<'s, 'd, T> = (&'s [u8], &'d mut [T]);
 pub(crate) struct SideBySide<L> {
     /// Those of all pages, and room behind them.
     bytes: Vec<u8>,
+    decoders: Vec<Decoders<L>>,
     walked: Walked,
     batch: Batch<L>,
 }
@@ -80,7 +81,8 @@ impl<L: Latent> SideBySide<L> {
             lookbacks: [0; BATCH_N],
             indices: [0; STRETCH],
         };
-        Box::new(Self { bytes: Vec::new(), walked: Walked::default(), batch })
+        let (bytes, decoders) = (Vec::new(), Vec::new());
+        Box::new(Self { bytes, decoders, walked: Walked::default(), batch })
     }
 
     /// How many of the first pages come at once, if any do.
@@ -111,12 +113,12 @@ impl<L: Latent> SideBySide<L> {
         pages: &mut [Page<'_, '_, T>],
         sizes: &mut Vec<usize>,
     ) {
-        let Some((mut decoders, ends)) = self.walk(tables, pages) else { return };
-        let Self { bytes, walked, batch } = self;
+        let Some(ends) = self.walk(tables, pages) else { return };
+        let Self { bytes, decoders, walked, batch } = self;
         let are_sums =
             matches!(tables.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. });
         let stretch = if are_sums { STRETCH } else { BATCH_N };
-        for (i, ((src, dst), page)) in pages.iter_mut().zip(&mut decoders).enumerate() {
+        for (i, ((src, dst), page)) in pages.iter_mut().zip(decoders).enumerate() {
             let mut r = BitReader::new(src, ends[i]);
             if r.align("a page").is_err() {
                 return;
@@ -140,16 +142,15 @@ impl<L: Latent> SideBySide<L> {
         &mut self,
         tables: &ChunkTables<L>,
         pages: &[Page<'_, '_, T>],
-    ) -> Option<(Vec<Decoders<L>>, [usize; PAGES])> {
+    ) -> Option<[usize; PAGES]> {
         let n = pages.first()?.1.len();
         let batches = n.div_ceil(BATCH_N);
-        let Self { bytes, walked, .. } = self;
+        let Self { bytes, decoders, walked, .. } = self;
         let constant = tables.constant();
         let second = tables.secondary.as_ref().filter(|_| constant.is_none());
         walked.make_room(batches, tables.delta.is_some(), second.is_some());
         let mut bits = Bits { at: [0; PAGES], ends: [0; PAGES] };
         let mut starts = [0; PAGES];
-        let mut decoders = Vec::with_capacity(pages.len());
         let len = pages.iter().map(|(src, _)| src.len()).sum::<usize>() + LOOKAHEAD;
         if bytes.len() < len {
             bytes.resize(len, 0);
@@ -157,7 +158,12 @@ impl<L: Latent> SideBySide<L> {
         let mut start = 0;
         for (i, (src, _)) in pages.iter().enumerate() {
             let mut r = BitReader::new(src, 0);
-            let mut page = Decoders::read(&mut r, tables).ok()?;
+            if let Some(page) = decoders.get_mut(i) {
+                page.read_again(&mut r, tables).ok()?;
+            } else {
+                decoders.push(Decoders::read(&mut r, tables).ok()?);
+            }
+            let page = &mut decoders[i];
             bytes[start..start + src.len()].copy_from_slice(src);
             starts[i] = 8 * start;
             start += src.len();
@@ -176,7 +182,6 @@ impl<L: Latent> SideBySide<L> {
                 },
             );
             set(&mut walked.secondary, page.secondary.as_mut().map(|of| &*of.slots()));
-            decoders.push(page);
         }
         // The others go with the first one.
         for i in pages.len()..PAGES {
@@ -204,7 +209,7 @@ impl<L: Latent> SideBySide<L> {
         for (at, start) in bits.at.iter_mut().zip(starts).take(pages.len()) {
             *at -= start;
         }
-        Some((decoders, bits.at))
+        Some(bits.at)
     }
 }
 

@@ -61,6 +61,26 @@ impl<L: Latent> VariableDecoder<L> {
         Ok(Self { slots, undo, state_n })
     }
 
+    /// Reads the part of another page in place of this one's.
+    #[inline]
+    pub(crate) fn read_again(
+        &mut self,
+        r: &mut BitReader<'_>,
+        table: &Table<L>,
+        delta: Option<&DeltaPayload>,
+    ) -> Result<()> {
+        let state: &mut [L] = match &mut self.undo {
+            Undo::None => &mut [],
+            Undo::Consecutive(decoder) => decoder.moments(),
+            Undo::Lookback(_) | Undo::Conv1(_) => {
+                *self = Self::read(r, table, delta)?;
+                return Ok(());
+            }
+        };
+        self.slots = PageVariable::read_to(r, state, table.log)?;
+        Ok(())
+    }
+
     /// How many of the next `n` latents are stored when `left` numbers remain in the page.
     pub(crate) fn stored(&self, n: usize, left: usize) -> usize {
         n.min(left.saturating_sub(self.state_n))

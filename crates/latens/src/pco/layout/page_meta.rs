@@ -26,6 +26,7 @@ impl<L: Latent> PageVariable<L> {
     }
 
     /// The same to memory that is there; the slots.
+    #[inline]
     pub(crate) fn read_to(
         r: &mut BitReader<'_>,
         state: &mut [L],
