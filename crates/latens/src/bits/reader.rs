@@ -41,11 +41,14 @@ impl<'a> BitReader<'a> {
 
     /// The next `count` bits (0 to 64) as a number; `field` names them in the error.
     pub(crate) fn read(&mut self, count: u32, field: &'static str) -> Result<u64> {
+        self.read_at_once(count, field)
+    }
+
+    /// The same where a call would be felt.
+    #[inline(always)]
+    pub(crate) fn read_at_once(&mut self, count: u32, field: &'static str) -> Result<u64> {
         if self.bits_left() < count as usize {
-            return Err(Error::truncated(
-                self.src.len() as u64,
-                format!("the input ends inside of {field}"),
-            ));
+            return Err(self.ends_inside(field));
         }
         let shift = self.bit % 8;
         let rest = &self.src[self.bit / 8..];
@@ -65,6 +68,11 @@ impl<'a> BitReader<'a> {
         Ok(low & low_mask(count))
     }
 
+    #[cold]
+    fn ends_inside(&self, field: &str) -> Error {
+        Error::truncated(self.end(), format!("the input ends inside of {field}"))
+    }
+
     /// Like [`BitReader::read`] for fields of at most 32 bits.
     pub(crate) fn read_u32(&mut self, count: u32, field: &'static str) -> Result<u32> {
         debug_assert!(count <= 32);
@@ -82,7 +90,7 @@ impl<'a> BitReader<'a> {
     pub(crate) fn align(&mut self, what: &'static str) -> Result<()> {
         let pad = (8 - self.bit % 8) % 8;
         #[expect(clippy::cast_possible_truncation, reason = "pad < 8")]
-        if self.read(pad as u32, what)? != 0 {
+        if self.read_at_once(pad as u32, what)? != 0 {
             return Err(Error::corrupt(
                 self.byte().saturating_sub(1),
                 format!("bits set in the padding after {what}"),

@@ -37,7 +37,7 @@ impl<L: Latent> PageVariable<L> {
             *latent = r.read(L::BITS, "the delta state of a page").map(L::truncate)?;
         }
         // All four at once, as the largest table has 2^14 slots.
-        let all = r.read(4 * log, "the tANS slots of a page")?;
+        let all = r.read_at_once(4 * log, "the tANS slots of a page")?;
         #[expect(clippy::cast_possible_truncation, reason = "a slot has 14 bits at most")]
         Ok([0, 1, 2, 3].map(|lane| (all >> (lane * log) & low_mask(log)) as u32))
     }
