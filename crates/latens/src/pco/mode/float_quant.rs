@@ -27,29 +27,33 @@ pub(crate) fn split<L: Latent>(mut latents: Vec<L>, q: u32) -> (Vec<L>, Vec<L>) 
 #[inline(always)]
 pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, q: u32) -> bool {
     let low = L::truncate(low_mask(q));
-    let zero = L::MID >> q;
     let high = L::MAX >> q;
-    let mut is_sound = true;
+    let mut beyond = L::ZERO;
     for &x in &*variables.primary {
-        is_sound &= x <= high;
+        beyond = beyond | (x & !high);
     }
     match variables.secondary {
-        Secondary::Constant(rest) => is_sound &= rest <= low,
+        Secondary::Constant(rest) => beyond = beyond | (rest & !low),
         Secondary::Latents(all) => {
             for &rest in all {
-                is_sound &= rest <= low;
+                beyond = beyond | (rest & !low);
             }
         }
     }
+    let is_sound = beyond == L::ZERO;
     if is_sound {
-        variables.join(
+        variables.join_to(
             #[inline(always)]
             |x, rest| {
-                let part = if x >= zero { rest } else { low.sub(rest) };
-                (x << q).add(part)
+                let x = x << q;
+                x | (rest ^ (low & !x.sign_mask()))
             },
+            // Counted away from zero the rest is what the bits end with, whatever the sign.
             #[inline(always)]
-            |x| x.unorder(),
+            |x, rest| {
+                let x = x << q;
+                ((x ^ (L::MID | !x.sign_mask())) & !low) | rest
+            },
         );
     }
     is_sound

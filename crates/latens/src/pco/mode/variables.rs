@@ -69,26 +69,36 @@ impl<L: Latent> Variables<'_, L> {
     /// their own.
     #[inline(always)]
     pub(super) fn join(self, join: impl Fn(L, L) -> L, map: impl Fn(L) -> L) {
+        self.join_to(
+            &join,
+            #[inline(always)]
+            |x, second| map(join(x, second)),
+        );
+    }
+
+    /// What `ordered` makes of two latents, or `bits` where they go to a place of their own.
+    #[inline(always)]
+    pub(super) fn join_to(self, ordered: impl Fn(L, L) -> L, bits: impl Fn(L, L) -> L) {
         let Self { primary, secondary, place } = self;
         match (place, secondary) {
             (None, Secondary::Constant(second)) => {
                 for x in primary {
-                    *x = join(*x, second);
+                    *x = ordered(*x, second);
                 }
             }
             (None, Secondary::Latents(all)) => {
                 for (x, &second) in primary.iter_mut().zip(all) {
-                    *x = join(*x, second);
+                    *x = ordered(*x, second);
                 }
             }
             (Some(place), Secondary::Constant(second)) => {
-                for (bits, &mut x) in place.bits.iter_mut().zip(primary) {
-                    *bits = map(join(x, second));
+                for (to, &mut x) in place.bits.iter_mut().zip(primary) {
+                    *to = bits(x, second);
                 }
             }
             (Some(place), Secondary::Latents(all)) => {
-                for ((bits, &mut x), &second) in place.bits.iter_mut().zip(primary).zip(all) {
-                    *bits = map(join(x, second));
+                for ((to, &mut x), &second) in place.bits.iter_mut().zip(primary).zip(all) {
+                    *to = bits(x, second);
                 }
             }
         }
