@@ -12,7 +12,7 @@ pub enum Simd {
     Neon,
     /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
-    /// x86-64 with AVX-512 F, BW, CD, DQ, VL, VBMI, VBMI2, VNNI, beside all of [`Simd::Avx2`].
+    /// x86-64 with AVX-512 F, BW, CD, DQ, VL, VBMI, VBMI2, VNNI, BITALG, beside all of [`Simd::Avx2`].
     Avx512,
 }
 

@@ -9,6 +9,8 @@ use crate::pco::decode::table::Table;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_meta::{ChunkMeta, Primary};
 use crate::pco::layout::delta::DeltaPayload;
+use crate::pco::layout::mode::ModePayload;
+use crate::pco::mode::float_mult;
 
 /// A chunk's metadata with its tables: what all its pages share.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub(crate) struct ChunkTables<L> {
     pub(super) delta: Option<Table<u32>>,
     pub(super) primary: Primary<Table<L>, Table<u32>>,
     pub(super) secondary: Option<Table<L>>,
+    /// Whether all primary latents that can be are small multiples of a float.
+    pub(super) are_small: bool,
     pub(super) kept: Kept<Room<L>>,
     /// For pages side by side.
     pub(crate) side_by_side: Kept<Box<SideBySide<L>>>,
@@ -70,6 +74,13 @@ impl<L: Latent> ChunkTables<L> {
         let secondary_shift = if meta.delta.covers_secondary() { L::MID } else { L::ZERO };
         let delta = meta.delta_variable.as_ref();
         let secondary = meta.secondary.as_ref();
+        let are_small = match (&meta.mode, &meta.primary) {
+            (ModePayload::FloatMult { .. }, Primary::Latents(variable)) => {
+                matches!(meta.delta, DeltaPayload::None)
+                    && float_mult::bins_are_small(&variable.bins)
+            }
+            _ => false,
+        };
         Ok(Self {
             delta: delta.map(|v| Table::new(v, 0, workshop)).transpose()?,
             primary: match &meta.primary {
@@ -77,6 +88,7 @@ impl<L: Latent> ChunkTables<L> {
                 Primary::Indices(v) => Primary::Indices(Table::new(v, index_shift, workshop)?),
             },
             secondary: secondary.map(|v| Table::new(v, secondary_shift, workshop)).transpose()?,
+            are_small,
             meta,
             kept: Kept::default(),
             side_by_side: Kept::default(),

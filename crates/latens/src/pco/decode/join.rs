@@ -1,5 +1,6 @@
 //! The variables of a batch joined to numbers.
 
+use super::chunk::ChunkTables;
 use crate::number::Latent;
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::mode::variables::Variables;
@@ -32,7 +33,7 @@ impl Wanted {
 
 /// Latents to the numbers' ordered latents, in place of the primary ones, or to numbers in a place of their own.
 pub(super) struct Join<'a, L> {
-    pub(super) mode: &'a ModePayload<L>,
+    pub(super) tables: &'a ChunkTables<L>,
     pub(super) indices: &'a [u32],
     pub(super) variables: Variables<'a, L>,
     /// Whether indices get their values, or are checked only.
@@ -44,14 +45,15 @@ impl<L: Latent> Work for Join<'_, L> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { mode, indices, variables, values: is_wanted } = self;
+        let Self { tables, indices, variables, values: is_wanted } = self;
+        let mode = &tables.meta.mode;
         let joined = match mode {
             ModePayload::Classic => {
                 variables.map();
                 true
             }
             ModePayload::IntMult { base } => int_mult::join(variables, *base),
-            ModePayload::FloatMult { base } => float_mult::join(variables, *base),
+            ModePayload::FloatMult { base } => float_mult::join(variables, *base, tables.are_small),
             ModePayload::FloatQuant { q } => float_quant::join(variables, *q),
             ModePayload::Dict { values } => {
                 dict::check(indices, values).map_err(|index| {

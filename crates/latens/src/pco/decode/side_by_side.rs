@@ -285,7 +285,7 @@ impl<L: Latent> Batch<L> {
             (_, _, constant) => Secondary::Constant(constant.unwrap_or(L::ZERO)),
         };
         let variables = Variables { primary: latents, secondary: second, place: Some(place) };
-        let join = Join { mode: &tables.meta.mode, indices, variables, values: true };
+        let join = Join { tables, indices, variables, values: true };
         Present::in_use().run(join).ok()
     }
 }

@@ -4,7 +4,9 @@
 //! `MID − 1 − |v|`. From `2^M` on every float is a whole number, so there the latents simply
 //! count floats on, through infinity and the NaNs (`M` is the mantissa's digits).
 
+use crate::bits::low_mask;
 use crate::number::Latent;
+use crate::pco::layout::variable::Bin;
 use crate::pco::mode::variables::{Secondary, Variables};
 use crate::spare;
 use latens_kernels::dispatch::Present;
@@ -119,12 +121,12 @@ fn far_multiple<L: Latent>(x: L, inverse: f64, base_bits: L) -> (L, L) {
     (multiple, multiple_bits(multiple).mul_bits(base_bits))
 }
 
-/// Joins; none if a multiple lies beyond the last NaN.
+/// Joins; none if a multiple lies beyond the last NaN. `known_small` where [`are_small`] is known to hold.
 #[inline(always)]
-pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
+pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L, known_small: bool) -> bool {
     let base_bits = base.unorder();
     let factor = base_bits & !L::MID;
-    if is_finite(factor) && are_small(variables.primary) {
+    if is_finite(factor) && (known_small || are_small(variables.primary)) {
         // Of multiples that are not negative; others, and all of these with a negative base.
         let flip = if factor == base_bits { L::MAX } else { L::ZERO };
         add_distances(
@@ -201,6 +203,14 @@ pub(crate) fn are_small<L: Latent>(primary: &[L]) -> bool {
     all >> L::MANTISSA_DIGITS == L::ZERO
 }
 
+/// Whether that holds for all that bins can say.
+pub(crate) fn bins_are_small<L: Latent>(bins: &[Bin<L>]) -> bool {
+    bins.iter().all(|bin| {
+        let last = bin.lower.add(L::truncate(low_mask(bin.offset_bits)));
+        bin.lower <= last && are_small(&[bin.lower, last])
+    })
+}
+
 /// The whole number as two's complement, less one if negative.
 #[inline(always)]
 fn signed<L: Latent>(latent: L) -> L {
@@ -224,7 +234,7 @@ mod tests {
         for place in [Some(Place { map: T::MAP, bits: &mut bits }), None] {
             let secondary = Secondary::Latents(&secondary);
             let variables = Variables { primary: &mut primary, secondary, place };
-            assert!(join(variables, base.to_latent()));
+            assert!(join(variables, base.to_latent(), false));
         }
         assert_eq!(primary, latents);
         assert_eq!(bits, latents.iter().map(|x| x.unorder()).collect::<Vec<_>>());
@@ -259,6 +269,23 @@ mod tests {
         numbers.extend([9007199254740991.0, 9007199254740992.0, 9007199254740994.0]);
         for base in [1.0, 0.1, -0.1, 1e300, 1e-300] {
             round_trip(&numbers, base);
+        }
+    }
+
+    #[test]
+    fn bins_say_whether_multiples_are_small() {
+        let half = 1 << 52;
+        for (lower, offset_bits, expected) in [
+            (u64::MID - 5, 4, true),
+            (u64::MID - half, 53, true),
+            (u64::MID - half - 1, 0, false),
+            (u64::MID - half + 1, 53, false),
+            (u64::MID + half, 0, false),
+            (u64::MAX, 1, false),
+            (u64::MID, 64, false),
+        ] {
+            let bin = Bin { weight: 1, lower, offset_bits };
+            assert_eq!(bins_are_small(&[bin]), expected, "{lower} {offset_bits}");
         }
     }
 

@@ -96,8 +96,7 @@ impl<L: Latent> PageState<L> {
                     let place = Some(Place { map, bits });
                     let variables =
                         Variables { primary: &mut primary.all[at], secondary: second, place };
-                    let join =
-                        Join { mode: &tables.meta.mode, indices: &[], variables, values: true };
+                    let join = Join { tables, indices: &[], variables, values: true };
                     let joined = Present::in_use().run(join);
                     joined.map_err(|what| Error::corrupt(end as u64 / 8, what))
                 })

@@ -222,6 +222,6 @@ fn join<L: Latent>(
 ) -> Result<()> {
     let secondary = Secondary::Constant(latent);
     let variables = Variables { primary, secondary, place: Some(place) };
-    let join = Join { mode: &tables.meta.mode, indices: &[], variables, values: true };
+    let join = Join { tables, indices: &[], variables, values: true };
     Present::in_use().run(join).map_err(|what| Error::corrupt(at as u64 / 8, what))
 }

@@ -120,7 +120,6 @@ impl<L: Latent> PageState<L> {
         self.spent.secondary += (*walked.bit - after_primary) as u64;
         if !is_joined {
             let end = *walked.bit;
-            let mode = &tables.meta.mode;
             let (indices, primary) = (indices.get(..n).unwrap_or_default(), &mut primary[..n]);
             let secondary = match constant {
                 Some(latent) => Secondary::Constant(latent),
@@ -128,7 +127,7 @@ impl<L: Latent> PageState<L> {
             };
             let place = target.filter(|target| end <= target.end).map(|target| target.place);
             let variables = Variables { primary, secondary, place };
-            let join = Join { mode, indices, variables, values: wanted.values };
+            let join = Join { tables, indices, variables, values: wanted.values };
             Present::in_use().run(join).map_err(|what| Error::corrupt(end as u64 / 8, what))?;
         }
         self.left -= n;
