@@ -109,6 +109,7 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
     }
     let [low_bytes, high_bytes] = [paired_bytes(0), paired_bytes(1)];
     let dealt = _mm512_set1_epi16(table.dealt.cast_signed());
+    // For a look-up of one part.
     let are_few = table.symbol_count <= 128;
     let mut sums = [zero; PAIRS];
     let mut at = [Eight([0; 8]); VECTORS];
@@ -150,26 +151,27 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
                 }
                 macro_rules! emit {
                     () => {
-                let symbols = match FORM {
-                    FEWEST => look_up::<1>(&table.symbols, slots, parts),
-                    FEW => look_up::<2>(&table.symbols, slots, parts),
-                    _ => symbols_of(&table.symbols, slots, within),
-                };
-                for pair in 0..PAIRS {
-                    all_symbols[pair][$step] = symbols[pair];
-                }
-                if OFFSETS {
-                    let widths = if FORM == FEWEST || FORM == FEW && are_few {
-                            look_up::<1>(&table.widths, symbols, parts)
-                        } else {
-                            look_up::<2>(&table.widths, symbols, halves(symbols))
+                        let symbols = match FORM {
+                            FEWEST => look_up::<1>(&table.symbols, slots, parts),
+                            FEW => look_up::<2>(&table.symbols, slots, parts),
+                            _ => symbols_of(&table.symbols, slots, within),
                         };
-                    for pair in 0..PAIRS {
-                        let widths = $kept!(_mm512_maskz_mov_epi8, are, widths[pair]);
-                        sums[pair] = _mm512_dpbusd_epi32(sums[pair], widths, _mm512_set1_epi8(1));
-                        all_widths[pair][$step] = widths;
-                    }
-                }
+                        for pair in 0..PAIRS {
+                            all_symbols[pair][$step] = symbols[pair];
+                        }
+                        if OFFSETS {
+                            let widths = if FORM == FEWEST || FORM == FEW && are_few {
+                                look_up::<1>(&table.widths, symbols, parts)
+                            } else {
+                                look_up::<2>(&table.widths, symbols, halves(symbols))
+                            };
+                            for pair in 0..PAIRS {
+                                let widths = $kept!(_mm512_maskz_mov_epi8, are, widths[pair]);
+                                let one = _mm512_set1_epi8(1);
+                                sums[pair] = _mm512_dpbusd_epi32(sums[pair], widths, one);
+                                all_widths[pair][$step] = widths;
+                            }
+                        }
                     };
                 }
                 let (lows, highs) = match FORM {
