@@ -132,7 +132,7 @@ pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L, known_small:
         add_distances(
             variables,
             #[inline(always)]
-            |x| {
+            move |x| {
                 let not_negative = x.sign_mask();
                 let product = (x ^ not_negative ^ !L::MID).mul_small(factor);
                 (product, not_negative ^ flip)
@@ -151,7 +151,7 @@ pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L, known_small:
         add_distances(
             variables,
             #[inline(always)]
-            |x| {
+            move |x| {
                 let product = multiple_bits(x).mul_bits(base_bits);
                 (product & !L::MID, product.sign_mask())
             },
@@ -169,7 +169,7 @@ fn is_finite<L: Latent>(magnitude: L) -> bool {
 
 /// Joins multiples, of which `product` makes floats without a sign and masks of the negative ones, with the distances.
 #[inline(always)]
-fn add_distances<L: Latent>(variables: Variables<'_, L>, product: impl Fn(L) -> (L, L)) {
+fn add_distances<L: Latent>(variables: Variables<'_, L>, product: impl Fn(L) -> (L, L) + Copy) {
     match variables {
         Variables { primary, secondary: Secondary::Constant(none), place: Some(place) }
             if none == L::MID =>
@@ -181,7 +181,7 @@ fn add_distances<L: Latent>(variables: Variables<'_, L>, product: impl Fn(L) -> 
         }
         _ => variables.join(
             #[inline(always)]
-            |x, ulps| {
+            move |x, ulps| {
                 let (magnitude, negative) = product(x);
                 // Its ordered latent, with MID added.
                 (magnitude ^ negative).add(ulps)

@@ -44,13 +44,13 @@ pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, q: u32) -> bool {
     if is_sound {
         variables.join_to(
             #[inline(always)]
-            |x, rest| {
+            move |x, rest| {
                 let x = x << q;
                 x | (rest ^ (low & !x.sign_mask()))
             },
             // Counted away from zero the rest is what the bits end with, whatever the sign.
             #[inline(always)]
-            |x, rest| {
+            move |x, rest| {
                 let x = x << q;
                 ((x ^ (L::MID | !x.sign_mask())) & !low) | rest
             },

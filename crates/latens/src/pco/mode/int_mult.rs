@@ -86,9 +86,9 @@ pub(crate) fn join<L: Latent>(variables: Variables<'_, L>, base: L) -> bool {
         let flip = variables.flip();
         variables.join(
             #[inline(always)]
-            |x, rest| x.mul(base).add(rest),
+            move |x, rest| x.mul(base).add(rest),
             #[inline(always)]
-            |x| x ^ flip,
+            move |x| x ^ flip,
         );
     }
     is_sound

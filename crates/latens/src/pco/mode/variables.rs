@@ -68,11 +68,12 @@ impl<L: Latent> Variables<'_, L> {
     /// What `join` makes of two latents, behind which `map` makes bits of them where they go to a place of
     /// their own.
     #[inline(always)]
-    pub(super) fn join(self, join: impl Fn(L, L) -> L, map: impl Fn(L) -> L) {
+    pub(super) fn join(self, join: impl Fn(L, L) -> L + Copy, map: impl Fn(L) -> L) {
+        // By value: what is behind a reference is loaded anew for each latent.
         self.join_to(
-            &join,
+            join,
             #[inline(always)]
-            |x, second| map(join(x, second)),
+            move |x, second| map(join(x, second)),
         );
     }
 

@@ -164,7 +164,7 @@ pub(crate) fn choose_rule(
     // One rule is weighed by the rows that it is settled on then: they are counted once. Pairs with levels of
     // columns are counted apart, and then there is nothing to settle.
     let step = match &rules[..] {
-        [(only, _)] if leanings.is_empty() && !(may_be_pairs && !only.cols.is_empty()) => {
+        [(only, _)] if leanings.is_empty() && (!may_be_pairs || only.cols.is_empty()) => {
             settled(only)
         }
         _ => sample_step(matrix),
