@@ -14,7 +14,9 @@ use crate::dispatch::{Present, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::avx512_pages;
 pub(crate) use kind::Kind;
-pub(crate) use slots::{COUNT_AT, DEALT_AT, Form, Plane, Slots};
+pub(crate) use slots::Slots;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use slots::{COUNT_AT, DEALT_AT, Form, Plane};
 
 /// Pages that are walked at once.
 pub const PAGES: usize = 32;
