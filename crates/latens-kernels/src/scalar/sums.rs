@@ -36,12 +36,8 @@ pub(crate) fn undo_to<L: Latent>(moments: &mut [L], latents: &mut [L], dst: &mut
 fn undo_order_to<L: Latent, const ORDER: usize>(moments: &mut [L], latents: &[L], dst: &mut [L]) {
     let Some(moments) = moments.first_chunk_mut::<ORDER>() else { return };
     let mut m = *moments;
-    for (x, residual) in dst.iter_mut().zip(latents) {
-        *x = m[0];
-        for j in 1..ORDER {
-            m[j - 1] = m[j - 1].plus_low(m[j].widen());
-        }
-        m[ORDER - 1] = m[ORDER - 1].plus_low(residual.widen());
+    for (x, &residual) in dst.iter_mut().zip(latents) {
+        *x = next(&mut m, residual);
     }
     *moments = m;
 }
@@ -51,12 +47,18 @@ fn undo_order<L: Latent, const ORDER: usize>(moments: &mut [L], latents: &mut [L
     let Some(moments) = moments.first_chunk_mut::<ORDER>() else { return };
     let mut m = *moments;
     for x in latents {
-        let residual = *x;
-        *x = m[0];
-        for j in 1..ORDER {
-            m[j - 1] = m[j - 1].plus_low(m[j].widen());
-        }
-        m[ORDER - 1] = m[ORDER - 1].plus_low(residual.widen());
+        *x = next(&mut m, *x);
     }
     *moments = m;
+}
+
+/// The latent before a residual, which moves the moments on.
+#[inline(always)]
+fn next<L: Latent, const ORDER: usize>(m: &mut [L; ORDER], residual: L) -> L {
+    let latent = m[0];
+    for j in 1..ORDER {
+        m[j - 1] = m[j - 1].plus_low(m[j].widen());
+    }
+    m[ORDER - 1] = m[ORDER - 1].plus_low(residual.widen());
+    latent
 }

@@ -2,7 +2,7 @@
 //! unpacked by itself.
 //!
 //! So where pages end is known before any number is written. Whatever is wrong is told by the way for single pages:
-//! here it is only found out, and of that page no batch is written but those before it.
+//! here it is only found out, and of that page nothing is written but the batches, or fours of them, before it.
 
 mod walked;
 
