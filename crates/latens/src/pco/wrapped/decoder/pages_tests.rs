@@ -27,7 +27,11 @@ type Answer<T> = (std::result::Result<Vec<usize>, (String, Option<u64>)>, Vec<T>
 
 impl<T: Number + PartialEq> Chunk<T> {
     fn new(numbers: impl Fn(usize) -> T, config: Config) -> Result<Self> {
-        let mut lens = vec![N; PAGES];
+        Self::of(N, numbers, config)
+    }
+
+    fn of(n: usize, numbers: impl Fn(usize) -> T, config: Config) -> Result<Self> {
+        let mut lens = vec![n; PAGES];
         lens.extend([1, 777]);
         let numbers: Vec<T> = (0..lens.iter().sum()).map(numbers).collect();
         let encoder = FileEncoder::new(config);
@@ -161,6 +165,23 @@ fn floats() {
     check::<f64>(&modes, |i| {
         (noise(i) % 5000) as f64 * 0.1 + if i % 90 == 0 { 1e-17 } else { 0.0 }
     });
+}
+
+/// More numbers than are decoded in one go.
+#[test]
+fn longer_pages() {
+    for mode in [ModeSpec::Classic, ModeSpec::IntMult(10), ModeSpec::Dict] {
+        for delta in DELTAS {
+            let config = Config::default().level(6).mode(mode).delta(delta);
+            let numbers = |i| (noise(i) % 90 * 10) as u32 + i as u32 % 9;
+            let Ok(mut chunk) = Chunk::of(2500, numbers, config) else { continue };
+            let what = format!("{mode} {delta}");
+            chunk.check(&what);
+            let len = chunk.pages[33].len();
+            chunk.pages[33].truncate(len * 3 / 4);
+            chunk.check(&format!("{what}, page 33 cut"));
+        }
+    }
 }
 
 /// Constants, of which nothing is stored, and one bin of some bits.
