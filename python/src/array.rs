@@ -2,7 +2,7 @@
 
 use crate::errors::invalid;
 use crate::job::BRIEF;
-use latens::{Number, NumberType};
+use latens::{AnyNumbers, AnySlice, AnySliceMut, Number, NumberType, with_number_type};
 use numpy::{
     BorrowError, Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1,
     PyReadwriteArray1, PyUntypedArray, PyUntypedArrayMethods,
@@ -54,6 +54,28 @@ pub(crate) fn writable<'py, T: Number + Element>(
     array.cast::<PyArray1<T>>()?.try_readwrite().map_err(|e| in_use(array.py(), &e))
 }
 
+/// What `work` makes of the numbers of an array of any of the types.
+pub(crate) fn reading<R>(
+    array: &Bound<'_, PyUntypedArray>,
+    work: impl FnOnce(AnySlice<'_>) -> PyResult<R>,
+) -> PyResult<R> {
+    with_number_type!(number_type(array)?, T => {
+        let held = readable::<T>(array)?;
+        work(held.as_slice()?.into())
+    })
+}
+
+/// The same where they are overwritten.
+pub(crate) fn writing<R>(
+    array: &Bound<'_, PyUntypedArray>,
+    work: impl FnOnce(AnySliceMut<'_>) -> PyResult<R>,
+) -> PyResult<R> {
+    with_number_type!(number_type(array)?, T => {
+        let mut held = writable::<T>(array)?;
+        work(held.as_slice_mut()?.into())
+    })
+}
+
 /// Nobody reads or writes an array while somebody decodes into it.
 fn in_use(py: Python<'_>, error: &BorrowError) -> PyErr {
     match error {
@@ -69,6 +91,13 @@ pub(crate) fn from_vec<T: Number + Element>(py: Python<'_>, numbers: Vec<T>) -> 
         return PyArray1::from_slice(py, &numbers).into_any();
     }
     PyArray1::from_vec(py, numbers).into_any()
+}
+
+/// The same for numbers of any of the types.
+pub(crate) fn from_numbers(py: Python<'_>, numbers: AnyNumbers) -> Bound<'_, PyAny> {
+    with_number_type!(numbers.number_type(), T => {
+        from_vec(py, numbers.into_vec::<T>().unwrap_or_default())
+    })
 }
 
 /// Bytes to read: those of a `bytes`, which nobody changes, or an array of them, which is borrowed.

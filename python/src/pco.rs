@@ -1,10 +1,10 @@
 //! Standalone Pco files in memory.
 
-use crate::array::{Octets, from_vec, number_type, readable, writable};
+use crate::array::{Octets, from_numbers, reading, writing};
 use crate::errors::{invalid, lift};
 use crate::job::{BRIEF, run, run_sized};
 use latens::pco::{self, Config};
-use latens::{Limits, Watch, with_number_type};
+use latens::{Limits, Watch};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -64,13 +64,11 @@ pub(crate) fn pco_compress<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (config, total) = (&config.config, array.len() as u64);
-    let file = with_number_type!(number_type(array)?, T => {
-        let held = readable::<T>(array)?;
-        let numbers = held.as_slice()?;
+    let file = reading(array, |numbers| {
         // Encoding takes some hundred times as long as decoding, of few numbers.
-        let work = size_of_val(numbers).saturating_mul(100);
-        run_sized(py, work, progress, total, |watch| {
-            pco::compress_with(numbers, config, threads, watch)
+        let bytes = numbers.len().saturating_mul(numbers.number_type().bytes());
+        run_sized(py, bytes.saturating_mul(100), progress, total, |watch| {
+            pco::compress_any_with(numbers, config, threads, watch)
         })
     })?;
     Ok(PyBytes::new(py, &file))
@@ -91,23 +89,22 @@ pub(crate) fn pco_decompress<'py>(
     let head = lift(py, pco::peek(bytes))?;
     let total = head.n_hint;
     let Some(found) = head.number_type else {
-        lift(py, pco::decompress_any(bytes, limits))?;
-        return Ok(from_vec::<u8>(py, Vec::new()));
+        return Ok(from_numbers(py, lift(py, pco::decompress_any(bytes, limits))?));
     };
     // What a file says of itself is not to be relied on: it is tried within such bounds.
     let brief = limits.max_output(max_output.unwrap_or(u64::MAX).min(BRIEF as u64));
     let is_brief = progress.is_none()
         && bytes.len() <= BRIEF
         && total <= BRIEF as u64 / u64::from(found.bits() / 8);
-    with_number_type!(found, T => {
-        if is_brief && let Ok(numbers) = pco::decompress_with::<T>(bytes, brief, 1, &Watch::NONE) {
-            return Ok(from_vec(py, numbers));
-        }
-        let numbers = run(py, progress, total, |job| {
-            pco::decompress_with::<T>(bytes, limits, threads, &job.watch())
-        })?;
-        Ok(from_vec(py, numbers))
-    })
+    let found = Some(found);
+    if is_brief && let Ok(numbers) = pco::decompress_any_with(bytes, found, brief, 1, &Watch::NONE)
+    {
+        return Ok(from_numbers(py, numbers));
+    }
+    let numbers = run(py, progress, total, |job| {
+        pco::decompress_any_with(bytes, found, limits, threads, &job.watch())
+    })?;
+    Ok(from_numbers(py, numbers))
 }
 
 #[pyfunction]
@@ -122,13 +119,10 @@ pub(crate) fn pco_decompress_into<'py>(
 ) -> PyResult<(usize, bool)> {
     let limits = with_spare_slots(limits(None, max_alloc), max_spare_slots);
     let (bytes, total) = (file.as_slice()?, out.len() as u64);
-    let ty = number_type(out)?;
-    let done = with_number_type!(ty, T => {
-        let mut held = writable::<T>(out)?;
-        let numbers = held.as_slice_mut()?;
-        let work = bytes.len().max(size_of_val(numbers));
+    let done = writing(out, |numbers| {
+        let work = bytes.len().max(numbers.len().saturating_mul(numbers.number_type().bytes()));
         run_sized(py, work, progress, total, |watch| {
-            pco::decompress_into_with(bytes, numbers, limits, threads, watch)
+            pco::decompress_any_into_with(bytes, numbers, limits, threads, watch)
         })
     })?;
     if out.is_empty() && !done.finished {

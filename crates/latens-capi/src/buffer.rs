@@ -2,6 +2,7 @@
 
 use crate::error::quiet;
 use crate::raw;
+use latens::{AnyNumbers, with_number_type};
 use std::alloc::{Layout, dealloc};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -24,6 +25,13 @@ impl lt_buffer {
     /// No memory: freeing it does nothing.
     pub(crate) const EMPTY: Self =
         Self { data: std::ptr::null_mut(), size: 0, capacity: 0, alignment: 1 };
+
+    /// The memory of numbers, without a copy.
+    pub(crate) fn from_numbers(numbers: AnyNumbers) -> Self {
+        with_number_type!(numbers.number_type(), T => {
+            Self::from_vec(numbers.into_vec::<T>().unwrap_or_default())
+        })
+    }
 
     /// The vector's memory, without a copy.
     pub(crate) fn from_vec<T: Copy>(numbers: Vec<T>) -> Self {

@@ -8,7 +8,6 @@ use crate::options::{
 };
 use crate::raw::{self, Checked};
 use latens::pco;
-use latens::with_number_type;
 use std::ffi::c_void;
 use std::io::{self, Write};
 
@@ -28,10 +27,9 @@ pub unsafe extern "C" fn lt_pco_compress(
         buffer::clear(file);
         raw::required(file, "file")?;
         let settings = encode(options)?;
-        let bytes = with_number_type!(known(r#type)?, T => {
-            let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
-            pco::compress_with(numbers, &settings.config, settings.threads, &settings.watch)?
-        });
+        let numbers = raw::numbers(known(r#type)?, numbers, n, "numbers")?;
+        let Encode { config, threads, watch } = &settings;
+        let bytes = pco::compress_any_with(numbers, config, *threads, watch)?;
         raw::store(file, lt_buffer::from_vec(bytes));
         Ok(())
     })
@@ -127,14 +125,13 @@ pub unsafe extern "C" fn lt_pco_compress_into(
         raw::required(written, "written")?;
         raw::store(written, 0);
         let Encode { config, threads, watch } = encode(options)?;
-        let count = with_number_type!(known(r#type)?, T => {
-            raw::apart(numbers.cast::<T>(), n, file.cast::<u8>(), capacity)?;
-            let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
-            let room = raw::output::<u8>(file.cast(), capacity, "file")?;
-            within(room, |out| {
-                pco::compress_to(numbers, &config, out, threads, &watch).map(|_| ())
-            })?
-        });
+        let ty = known(r#type)?;
+        let size = raw::size_of_numbers(ty, n);
+        raw::apart(numbers.cast::<u8>(), size, file.cast::<u8>(), capacity)?;
+        let numbers = raw::numbers(ty, numbers, n, "numbers")?;
+        let room = raw::output::<u8>(file.cast(), capacity, "file")?;
+        let count =
+            within(room, |out| pco::compress_any_to(numbers, &config, out, threads, &watch))?;
         raw::store(written, count);
         Ok(())
     })
@@ -194,15 +191,11 @@ pub unsafe extern "C" fn lt_pco_decompress(
             pco::decompress_any(file, settings.limits)?;
             return Ok(());
         };
-        let (held, n) = with_number_type!(ty, T => {
-            let (limits, threads) = (settings.limits, settings.threads);
-            let held = pco::decompress_with::<T>(file, limits, threads, &settings.watch)?;
-            let n = held.len();
-            (lt_buffer::from_vec(held), n)
-        });
-        raw::store(numbers, held);
+        let (limits, threads) = (settings.limits, settings.threads);
+        let held = pco::decompress_any_with(file, Some(ty), limits, threads, &settings.watch)?;
+        raw::store(count, held.len());
+        raw::store(numbers, lt_buffer::from_numbers(held));
         raw::store(found, number_of(Some(ty)));
-        raw::store(count, n);
         Ok(())
     })
 }
@@ -229,13 +222,13 @@ pub unsafe extern "C" fn lt_pco_decompress_into(
         raw::store(count, 0);
         raw::store(finished, false);
         let settings = decode(options)?;
-        let done = with_number_type!(known(r#type)?, T => {
-            raw::apart(file.cast::<u8>(), file_size, numbers.cast::<T>(), capacity)?;
-            let file = raw::input::<u8>(file.cast(), file_size, "file")?;
-            let out = raw::output::<T>(numbers.cast(), capacity, "numbers")?;
-            let (limits, threads) = (settings.limits, settings.threads);
-            pco::decompress_into_with(file, out, limits, threads, &settings.watch)?
-        });
+        let ty = known(r#type)?;
+        let size = raw::size_of_numbers(ty, capacity);
+        raw::apart(file.cast::<u8>(), file_size, numbers.cast::<u8>(), size)?;
+        let file = raw::input::<u8>(file.cast(), file_size, "file")?;
+        let out = raw::numbers_mut(ty, numbers, capacity, "numbers")?;
+        let (limits, threads) = (settings.limits, settings.threads);
+        let done = pco::decompress_any_into_with(file, out, limits, threads, &settings.watch)?;
         raw::store(count, done.count);
         raw::store(finished, done.finished);
         Ok(())

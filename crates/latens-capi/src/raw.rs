@@ -5,7 +5,8 @@
 //! said to, nobody else writes there during the call, and nobody else reads what the call writes.
 
 use crate::failure::Failure;
-use std::ffi::{CStr, c_char};
+use latens::{AnySlice, AnySliceMut, NumberType, with_number_type};
+use std::ffi::{CStr, c_char, c_void};
 
 pub(crate) type Checked<T> = Result<T, Failure>;
 
@@ -49,6 +50,39 @@ pub(crate) unsafe fn output<'a, T>(data: *mut T, n: usize, name: &str) -> Checke
     check(data, n, name)?;
     // SAFETY: not NULL, aligned, of a length that a slice may have; the rest is promised.
     Ok(unsafe { std::slice::from_raw_parts_mut(data, n) })
+}
+
+/// `n` numbers of a type to read.
+///
+/// # Safety
+/// As [`input`].
+pub(crate) unsafe fn numbers<'a>(
+    ty: NumberType,
+    data: *const c_void,
+    n: usize,
+    name: &str,
+) -> Checked<AnySlice<'a>> {
+    // SAFETY: promised.
+    Ok(with_number_type!(ty, T => unsafe { input::<T>(data.cast(), n, name)? }.into()))
+}
+
+/// `n` numbers of a type to write.
+///
+/// # Safety
+/// As [`input`].
+pub(crate) unsafe fn numbers_mut<'a>(
+    ty: NumberType,
+    data: *mut c_void,
+    n: usize,
+    name: &str,
+) -> Checked<AnySliceMut<'a>> {
+    // SAFETY: promised.
+    Ok(with_number_type!(ty, T => unsafe { output::<T>(data.cast(), n, name)? }.into()))
+}
+
+/// Bytes of `n` numbers of a type, as far as memory goes.
+pub(crate) fn size_of_numbers(ty: NumberType, n: usize) -> usize {
+    n.saturating_mul(ty.bytes())
 }
 
 /// Input and output must not share memory; of no elements there is none to share, wherever the

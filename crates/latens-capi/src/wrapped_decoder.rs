@@ -4,8 +4,7 @@ use crate::error::{guard, lt_error, lt_status, quiet};
 use crate::options::{decode, known, lt_decode_options};
 use crate::pco_inspect::c_string;
 use crate::raw::{self, Checked};
-use latens::pco::wrapped::{ChunkDecoder, FileDecoder};
-use latens::{Number, with_number_type};
+use latens::pco::wrapped::{AnyChunkDecoder, FileDecoder};
 use std::ffi::{CString, c_char, c_void};
 
 /// Knows the format version of a wrapped file. Several threads may use it.
@@ -15,54 +14,9 @@ pub struct lt_pco_file_decoder {
 
 /// The metadata of a chunk, with its tables. Several threads may decode pages with it.
 pub struct lt_pco_chunk_decoder {
-    decoder: Box<dyn AnyDecoder>,
+    decoder: AnyChunkDecoder,
     mode: CString,
     delta: CString,
-}
-
-/// A decoder of any number type.
-trait AnyDecoder: Send + Sync {
-    /// Decodes a page of `n` numbers; how many bytes it takes.
-    ///
-    /// # Safety
-    /// As [`raw::output`], of `n` numbers of this type.
-    unsafe fn page(&self, page: &[u8], numbers: *mut c_void, n: usize) -> Checked<usize>;
-
-    /// Decodes pages of `lens` numbers each, `n` in all; how many bytes each takes.
-    ///
-    /// # Safety
-    /// As [`AnyDecoder::page`].
-    unsafe fn pages(
-        &self,
-        pages: &[&[u8]],
-        lens: &[usize],
-        numbers: *mut c_void,
-        n: usize,
-    ) -> Checked<Vec<usize>>;
-}
-
-impl<T: Number> AnyDecoder for ChunkDecoder<T> {
-    unsafe fn page(&self, page: &[u8], numbers: *mut c_void, n: usize) -> Checked<usize> {
-        raw::apart(page.as_ptr(), page.len(), numbers.cast::<T>(), n)?;
-        // SAFETY: promised.
-        let out = unsafe { raw::output::<T>(numbers.cast(), n, "numbers")? };
-        Ok(self.decode_page(page, out)?)
-    }
-
-    unsafe fn pages(
-        &self,
-        pages: &[&[u8]],
-        lens: &[usize],
-        numbers: *mut c_void,
-        n: usize,
-    ) -> Checked<Vec<usize>> {
-        for page in pages {
-            raw::apart(page.as_ptr(), page.len(), numbers.cast::<T>(), n)?;
-        }
-        // SAFETY: promised.
-        let out = unsafe { raw::output::<T>(numbers.cast(), n, "numbers")? };
-        Ok(self.decode_pages_into(pages, lens, out)?)
-    }
 }
 
 /// Reads the header at the start of `src`: `*decoder`, to be freed by lt_pco_file_decoder_free, and in
@@ -111,12 +65,9 @@ pub unsafe extern "C" fn lt_pco_chunk_decoder_new(
         raw::required(chunk, "chunk")?;
         let file = &raw::reference(decoder, "decoder")?.decoder;
         let src = raw::input::<u8>(src.cast(), src_size, "src")?;
-        let (made, size) = with_number_type!(known(r#type)?, T => {
-            let (decoder, size) = file.chunk_decoder::<T>(src)?;
-            let (mode, delta) = (decoder.mode(), decoder.delta_encoding());
-            let (mode, delta) = (c_string(&mode), c_string(&delta));
-            (lt_pco_chunk_decoder { decoder: Box::new(decoder), mode, delta }, size)
-        });
+        let (decoder, size) = file.any_chunk_decoder(known(r#type)?, src)?;
+        let (mode, delta) = (c_string(&decoder.mode()), c_string(&decoder.delta_encoding()));
+        let made = lt_pco_chunk_decoder { decoder, mode, delta };
         raw::store(chunk, Box::into_raw(Box::new(made)));
         raw::store(consumed, size);
         Ok(())
@@ -163,7 +114,11 @@ pub unsafe extern "C" fn lt_pco_chunk_decoder_page(
         raw::store(consumed, 0);
         let held = raw::reference(chunk, "chunk")?;
         let src = raw::input::<u8>(src.cast(), src_size, "src")?;
-        let size = held.decoder.page(src, numbers, n)?;
+        let ty = held.decoder.number_type();
+        let bytes = raw::size_of_numbers(ty, n);
+        raw::apart(src.as_ptr(), src.len(), numbers.cast::<u8>(), bytes)?;
+        let out = raw::numbers_mut(ty, numbers, n, "numbers")?;
+        let size = held.decoder.decode_page(src, out)?;
         raw::store(consumed, size);
         Ok(())
     })
@@ -194,7 +149,14 @@ pub unsafe extern "C" fn lt_pco_chunk_decoder_pages(
         let lens = raw::input(lens, pages, "lens")?;
         let each = srcs.iter().zip(sizes);
         let each = each.map(|(&src, &size)| raw::input::<u8>(src.cast(), size, "src"));
-        let found = held.decoder.pages(&each.collect::<Checked<Vec<_>>>()?, lens, numbers, n)?;
+        let each = each.collect::<Checked<Vec<_>>>()?;
+        let ty = held.decoder.number_type();
+        for page in &each {
+            let bytes = raw::size_of_numbers(ty, n);
+            raw::apart(page.as_ptr(), page.len(), numbers.cast::<u8>(), bytes)?;
+        }
+        let out = raw::numbers_mut(ty, numbers, n, "numbers")?;
+        let found = held.decoder.decode_pages_into(&each, lens, out)?;
         if !consumed.is_null() {
             raw::output(consumed, pages, "consumed")?.copy_from_slice(&found);
         }

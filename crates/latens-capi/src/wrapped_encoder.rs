@@ -5,8 +5,7 @@ use crate::error::{guard, lt_error, lt_status, quiet};
 use crate::options::{encode, known, lt_pco_options};
 use crate::pco_inspect::c_string;
 use crate::raw;
-use latens::pco::wrapped::{ChunkEncoder, FileEncoder};
-use latens::{Number, with_number_type};
+use latens::pco::wrapped::{AnyChunkEncoder, FileEncoder};
 use std::ffi::{CString, c_char, c_void};
 
 /// Makes the chunks of a wrapped file. Several threads may use it.
@@ -16,28 +15,9 @@ pub struct lt_pco_file_encoder {
 
 /// A chunk with everything chosen, ready to be written in parts. Several threads may use it.
 pub struct lt_pco_chunk_encoder {
-    encoder: Box<dyn AnyEncoder>,
+    encoder: AnyChunkEncoder,
     mode: CString,
     delta: CString,
-}
-
-/// An encoder of any number type.
-trait AnyEncoder: Send + Sync {
-    fn pages(&self) -> usize;
-    fn meta(&self, out: &mut Vec<u8>) -> latens::Result<usize>;
-    fn page(&self, index: usize, out: &mut Vec<u8>) -> latens::Result<usize>;
-}
-
-impl<T: Number> AnyEncoder for ChunkEncoder<T> {
-    fn pages(&self) -> usize {
-        ChunkEncoder::pages(self)
-    }
-    fn meta(&self, out: &mut Vec<u8>) -> latens::Result<usize> {
-        self.write_meta(out)
-    }
-    fn page(&self, index: usize, out: &mut Vec<u8>) -> latens::Result<usize> {
-        self.write_page(index, out)
-    }
 }
 
 /// Begins a wrapped file: `*encoder`, to be freed by lt_pco_file_encoder_free. `options` may be NULL;
@@ -98,13 +78,10 @@ pub unsafe extern "C" fn lt_pco_chunk_encoder_new(
         raw::required(chunk, "chunk")?;
         let file = &raw::reference(encoder, "encoder")?.encoder;
         let lens = raw::input(page_lens, pages, "page_lens")?;
-        let made = with_number_type!(known(r#type)?, T => {
-            let numbers = raw::input::<T>(numbers.cast(), n, "numbers")?;
-            let encoder = file.chunk_encoder(numbers, lens)?;
-            let (mode, delta) = (encoder.mode(), encoder.delta_encoding());
-            let (mode, delta) = (c_string(&mode), c_string(&delta));
-            lt_pco_chunk_encoder { encoder: Box::new(encoder), mode, delta }
-        });
+        let numbers = raw::numbers(known(r#type)?, numbers, n, "numbers")?;
+        let encoder = file.any_chunk_encoder(numbers, lens)?;
+        let (mode, delta) = (c_string(&encoder.mode()), c_string(&encoder.delta_encoding()));
+        let made = lt_pco_chunk_encoder { encoder, mode, delta };
         raw::store(chunk, Box::into_raw(Box::new(made)));
         Ok(())
     })
@@ -151,7 +128,7 @@ pub unsafe extern "C" fn lt_pco_chunk_encoder_meta(
         buffer::clear(meta);
         raw::required(meta, "meta")?;
         let mut bytes = Vec::new();
-        raw::reference(chunk, "chunk")?.encoder.meta(&mut bytes)?;
+        raw::reference(chunk, "chunk")?.encoder.write_meta(&mut bytes)?;
         raw::store(meta, lt_buffer::from_vec(bytes));
         Ok(())
     })
@@ -171,7 +148,7 @@ pub unsafe extern "C" fn lt_pco_chunk_encoder_page(
         buffer::clear(page);
         raw::required(page, "page")?;
         let mut bytes = Vec::new();
-        raw::reference(chunk, "chunk")?.encoder.page(index, &mut bytes)?;
+        raw::reference(chunk, "chunk")?.encoder.write_page(index, &mut bytes)?;
         raw::store(page, lt_buffer::from_vec(bytes));
         Ok(())
     })

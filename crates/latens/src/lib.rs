@@ -114,7 +114,7 @@ pub mod wcodec;
 
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
-pub use number::{AnyNumbers, Latent, Number, NumberKind, NumberType, f16};
+pub use number::{AnyNumbers, AnySlice, AnySliceMut, Latent, Number, NumberKind, NumberType, f16};
 pub use watch::{Step, Watch};
 
 /// The README's examples are tests.

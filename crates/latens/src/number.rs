@@ -9,12 +9,16 @@
 //! `k` is the width in bits. Source: Pco format, "Processing Formulas".
 
 mod any;
+mod any_slice;
 pub(crate) mod float_bits;
 mod half_bits;
 mod latent;
 mod number_type;
 
 pub use any::AnyNumbers;
+pub(crate) use any::with_inside;
+pub use any_slice::{AnySlice, AnySliceMut};
+pub(crate) use any_slice::{with_slice, with_slice_mut};
 pub use half::f16;
 use half::slice::HalfFloatSliceExt;
 use latens_kernels::tans::Map;
@@ -22,11 +26,21 @@ pub use latent::Latent;
 pub use number_type::NumberType;
 use std::convert::identity;
 
-mod sealed {
+pub(crate) mod sealed {
+    use super::{AnyNumbers, AnySlice, AnySliceMut};
+
     /// What no other crate implements, and what callers do not see.
     pub trait Sealed: Sized {
         /// The same memory, number after number in the machine's order of bytes.
         fn bytes(numbers: &[Self]) -> &[u8];
+
+        /// The same numbers, of a type that is known at run time only; and back.
+        fn any(numbers: &[Self]) -> AnySlice<'_>;
+        fn of_any(numbers: AnySlice<'_>) -> Option<&[Self]>;
+        fn any_mut(numbers: &mut [Self]) -> AnySliceMut<'_>;
+        fn of_any_mut(numbers: AnySliceMut<'_>) -> Option<&mut [Self]>;
+        fn any_vec(numbers: Vec<Self>) -> AnyNumbers;
+        fn of_any_vec(numbers: AnyNumbers) -> Option<Vec<Self>>;
     }
 
     /// Numbers and unsigned integers of their width.
@@ -80,12 +94,43 @@ pub trait Number:
     fn from_bits(bits: Self::L) -> Self;
 }
 
+/// The way to types that are known at run time only, and back.
+macro_rules! of_any {
+    ($name:ident) => {
+        #[inline]
+        fn any(numbers: &[Self]) -> AnySlice<'_> {
+            AnySlice::$name(numbers)
+        }
+        #[inline]
+        fn of_any(numbers: AnySlice<'_>) -> Option<&[Self]> {
+            if let AnySlice::$name(numbers) = numbers { Some(numbers) } else { None }
+        }
+        #[inline]
+        fn any_mut(numbers: &mut [Self]) -> AnySliceMut<'_> {
+            AnySliceMut::$name(numbers)
+        }
+        #[inline]
+        fn of_any_mut(numbers: AnySliceMut<'_>) -> Option<&mut [Self]> {
+            if let AnySliceMut::$name(numbers) = numbers { Some(numbers) } else { None }
+        }
+        #[inline]
+        fn any_vec(numbers: Vec<Self>) -> AnyNumbers {
+            AnyNumbers::$name(numbers)
+        }
+        #[inline]
+        fn of_any_vec(numbers: AnyNumbers) -> Option<Vec<Self>> {
+            if let AnyNumbers::$name(numbers) = numbers { Some(numbers) } else { None }
+        }
+    };
+}
+
 macro_rules! impl_int {
     ($t:ty, $l:ty, $name:ident, $flip:expr) => {
         impl sealed::Sealed for $t {
             fn bytes(numbers: &[Self]) -> &[u8] {
                 bytemuck::cast_slice(numbers)
             }
+            of_any!($name);
         }
         impl sealed::Cast<$l> for $t {
             fn bits_mut(numbers: &mut [Self]) -> &mut [$l] {
@@ -132,6 +177,7 @@ macro_rules! impl_float {
             fn bytes(numbers: &[Self]) -> &[u8] {
                 bytemuck::cast_slice($bits(numbers))
             }
+            of_any!($name);
         }
         impl sealed::Cast<$l> for $t {
             fn bits_mut(numbers: &mut [Self]) -> &mut [$l] {
@@ -175,6 +221,16 @@ impl_float!(
 );
 impl_float!(f32, u32, F32, identity::<&[f32]>, identity::<&mut [f32]>);
 impl_float!(f64, u64, F64, identity::<&[f64]>, identity::<&mut [f64]>);
+
+impl NumberType {
+    /// What latents of the type are mapped by, to bits.
+    pub(crate) fn map(self) -> Map {
+        fn of<T: Number>() -> Map {
+            T::MAP
+        }
+        crate::with_number_type!(self, T => of::<T>())
+    }
+}
 
 #[cfg(test)]
 mod tests {

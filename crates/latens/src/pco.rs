@@ -96,5 +96,10 @@ pub use inspect::{
     BinInspection, ChunkInspection, Inspection, LatentInspection, inspect, inspect_with,
 };
 pub use layout::header::FormatVersion;
-pub use parallel::{compress_to, compress_with, decompress_into_with, decompress_with};
-pub use simple::{Decompressed, Head, compress, decompress, decompress_any, decompress_into, peek};
+pub use parallel::{
+    compress_any_to, compress_any_with, compress_to, compress_with, decompress_any_into_with,
+    decompress_any_with, decompress_into_with, decompress_with,
+};
+pub use simple::{
+    Decompressed, Head, compress, compress_any, decompress, decompress_any, decompress_into, peek,
+};

@@ -1,6 +1,6 @@
 //! Numbers whose type is known only at run time.
 
-use super::{Latent, Number, NumberType, f16};
+use super::{AnySlice, AnySliceMut, Latent, Number, NumberType, f16};
 use crate::error::{Error, Result};
 
 /// Evaluates an expression with `$T` standing for the type that a [`NumberType`] names.
@@ -80,22 +80,30 @@ pub enum AnyNumbers {
     F64(Vec<f64>),
 }
 
+/// Evaluates an expression with `$v` bound to what is inside of an enum of the eleven types.
+macro_rules! with_inside {
+    ($any:ident, $numbers:expr, $v:ident => $body:expr) => {
+        match $numbers {
+            $any::U8($v) => $body,
+            $any::U16($v) => $body,
+            $any::U32($v) => $body,
+            $any::U64($v) => $body,
+            $any::I8($v) => $body,
+            $any::I16($v) => $body,
+            $any::I32($v) => $body,
+            $any::I64($v) => $body,
+            $any::F16($v) => $body,
+            $any::F32($v) => $body,
+            $any::F64($v) => $body,
+        }
+    };
+}
+pub(crate) use with_inside;
+
 /// Evaluates an expression with `$v` bound to the vector inside.
 macro_rules! with_numbers {
     ($numbers:expr, $v:ident => $body:expr) => {
-        match $numbers {
-            AnyNumbers::U8($v) => $body,
-            AnyNumbers::U16($v) => $body,
-            AnyNumbers::U32($v) => $body,
-            AnyNumbers::U64($v) => $body,
-            AnyNumbers::I8($v) => $body,
-            AnyNumbers::I16($v) => $body,
-            AnyNumbers::I32($v) => $body,
-            AnyNumbers::I64($v) => $body,
-            AnyNumbers::F16($v) => $body,
-            AnyNumbers::F32($v) => $body,
-            AnyNumbers::F64($v) => $body,
-        }
+        with_inside!(AnyNumbers, $numbers, $v => $body)
     };
 }
 
@@ -107,10 +115,7 @@ impl AnyNumbers {
 
     /// Their type.
     pub fn number_type(&self) -> NumberType {
-        fn of<T: Number>(_: &[T]) -> NumberType {
-            T::TYPE
-        }
-        with_numbers!(self, v => of(v))
+        self.as_any_slice().number_type()
     }
 
     /// How many.
@@ -131,6 +136,28 @@ impl AnyNumbers {
     /// The vector, if it is of type `T`.
     pub fn as_mut_vec<T: Number>(&mut self) -> Option<&mut Vec<T>> {
         with_numbers!(self, v => (v as &mut dyn std::any::Any).downcast_mut::<Vec<T>>())
+    }
+
+    /// The vector, if it is of type `T`; else it is dropped.
+    ///
+    /// ```
+    /// use latens::AnyNumbers;
+    /// let numbers = AnyNumbers::from(vec![1.5f32, 2.5]);
+    /// assert_eq!(numbers.clone().into_vec::<u32>(), None);
+    /// assert_eq!(numbers.into_vec::<f32>(), Some(vec![1.5, 2.5]));
+    /// ```
+    pub fn into_vec<T: Number>(self) -> Option<Vec<T>> {
+        T::of_any_vec(self)
+    }
+
+    /// All of them, borrowed.
+    pub fn as_any_slice(&self) -> AnySlice<'_> {
+        with_numbers!(self, v => AnySlice::from(v.as_slice()))
+    }
+
+    /// All of them, to be overwritten.
+    pub fn as_any_slice_mut(&mut self) -> AnySliceMut<'_> {
+        with_numbers!(self, v => AnySliceMut::from(v.as_mut_slice()))
     }
 
     /// The bytes as they lie in a little-endian file: `len × width` of them.
@@ -167,16 +194,11 @@ impl AnyNumbers {
     }
 }
 
-macro_rules! from_vec {
-    ($($variant:ident $t:ty),*) => {$(
-        impl From<Vec<$t>> for AnyNumbers {
-            fn from(numbers: Vec<$t>) -> Self {
-                AnyNumbers::$variant(numbers)
-            }
-        }
-    )*};
+impl<T: Number> From<Vec<T>> for AnyNumbers {
+    fn from(numbers: Vec<T>) -> Self {
+        T::any_vec(numbers)
+    }
 }
-from_vec!(U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, F32 f32, F64 f64);
 
 impl PartialEq for AnyNumbers {
     /// Equal bits, so NaN equals itself and −0 does not equal 0.
@@ -198,5 +220,7 @@ mod tests {
         assert!(AnyNumbers::from_le_bytes(NumberType::F32, &bytes).is_err());
         assert!(numbers.as_slice::<f32>().is_none());
         assert_eq!(numbers.as_slice::<f16>().unwrap().len(), 3);
+        assert!(numbers.clone().into_vec::<u16>().is_none());
+        assert_eq!(numbers.into_vec::<f16>().unwrap().len(), 3);
     }
 }

@@ -44,7 +44,12 @@ pub fn inspect<R: Read>(reader: R, limits: Limits) -> Result<Inspection> {
 ///
 /// # Errors
 /// Those of [`inspect`] and of `watch`.
-pub fn inspect_with<R: Read>(reader: R, limits: Limits, watch: &Watch) -> Result<Inspection> {
+pub fn inspect_with<R: Read>(mut reader: R, limits: Limits, watch: &Watch) -> Result<Inspection> {
+    inspect_any(&mut reader, limits, watch)
+}
+
+/// Whatever the reader: compiled here, once.
+fn inspect_any(reader: &mut dyn Read, limits: Limits, watch: &Watch) -> Result<Inspection> {
     let mut decoder = Decoder::new(reader, limits)?;
     let number_type = decoder.number_type()?;
     let mut chunks = Vec::new();

@@ -5,12 +5,12 @@
 //! Nothing of it is believed: what does not prove right in every point is decoded once more in
 //! order, which finds the error, or that there is none.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::Number;
+use crate::number::{AnyNumbers, AnySliceMut, Number, NumberType, with_slice_mut};
 use crate::pco::layout::trailer::Trailer;
 use crate::pco::parallel::kept::Kept;
-use crate::pco::simple::{Decompressed, earned, watched, watched_into};
+use crate::pco::simple::{Decompressed, check_empty, earned, peek, watched, watched_into};
 use crate::watch::Watch;
 
 mod compress;
@@ -19,7 +19,7 @@ mod kept;
 mod listed;
 mod walked;
 
-pub use compress::{compress_to, compress_with};
+pub use compress::{compress_any_to, compress_any_with, compress_to, compress_with};
 
 /// Like [`decompress`](crate::pco::decompress), within limits, on `threads` threads (0 for as many as
 /// there are cores), this one included, and with a [`Watch`].
@@ -47,6 +47,43 @@ pub fn decompress_with<T: Number>(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<T>> {
+    let numbers = decompress_any_with(file, Some(T::TYPE), limits, threads, watch)?;
+    numbers.into_vec().ok_or_else(|| Error::invalid("numbers of another type"))
+}
+
+/// [`decompress_with`] for numbers whose type is known only at run time: `number_type`, or where that is
+/// `None` what the file says. An empty file that says none gives no `u8`.
+///
+/// ```
+/// use latens::{AnyNumbers, Limits, NumberType, Watch, pco};
+/// let file = pco::compress(&[7i32; 5], &pco::Config::default())?;
+/// let decompress = |ty| pco::decompress_any_with(&file, ty, Limits::default(), 1, &Watch::NONE);
+/// assert_eq!(decompress(None)?, AnyNumbers::from(vec![7i32; 5]));
+/// assert!(decompress(Some(NumberType::U32)).is_err());
+/// # Ok::<(), latens::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`decompress_with`]; a file with chunks of different types is an invalid argument here.
+pub fn decompress_any_with(
+    file: &[u8],
+    number_type: Option<NumberType>,
+    limits: Limits,
+    threads: usize,
+    watch: &Watch,
+) -> Result<AnyNumbers> {
+    let said = match number_type {
+        Some(ty) => Some(ty),
+        None => peek(file)?.number_type,
+    };
+    let Some(ty) = said else {
+        check_empty(file, limits)?;
+        return Ok(AnyNumbers::new(NumberType::U8));
+    };
+    crate::with_number_type!(ty, T => Ok(all::<T>(file, limits, threads, watch)?.into()))
+}
+
+fn all<T: Number>(file: &[u8], limits: Limits, threads: usize, watch: &Watch) -> Result<Vec<T>> {
     let Some((chunks, threads)) = Chunks::of(file, threads) else {
         return watched(file, limits, watch);
     };
@@ -65,6 +102,30 @@ pub fn decompress_with<T: Number>(
 /// that of `watch`; of `dst` then only the first
 /// [`Error::values_before`](crate::Error::values_before) numbers have changed.
 pub fn decompress_into_with<T: Number>(
+    file: &[u8],
+    dst: &mut [T],
+    limits: Limits,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Decompressed> {
+    decompress_any_into_with(file, dst.into(), limits, threads, watch)
+}
+
+/// [`decompress_into_with`] for numbers whose type is known only at run time.
+///
+/// # Errors
+/// Those of [`decompress_into_with`].
+pub fn decompress_any_into_with(
+    file: &[u8],
+    dst: AnySliceMut<'_>,
+    limits: Limits,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Decompressed> {
+    with_slice_mut!(dst, v => into(file, v, limits, threads, watch))
+}
+
+fn into<T: Number>(
     file: &[u8],
     dst: &mut [T],
     limits: Limits,

@@ -3,13 +3,14 @@
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{AnyNumbers, Number, NumberType};
+use crate::number::{AnyNumbers, AnySlice, Number, NumberType};
 use crate::pco::config::Config;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::Trailer;
-use crate::pco::standalone::{Encoder, Engine, Slice, check_start};
+use crate::pco::parallel::{decompress_any_with, decompress_into_with, decompress_with};
+use crate::pco::standalone::{Encoder, Engine, Slice, check_start, encode_any_chunk};
 use crate::watch::Watch;
 use std::io::Cursor;
 
@@ -47,15 +48,24 @@ pub struct Decompressed {
 /// # Errors
 /// Invalid argument when the configuration does not fit the type.
 pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(Vec::new(), T::TYPE, numbers.len() as u64, config)?;
-    let mut rest = numbers;
-    for len in config.chunk_lens(numbers.len()) {
-        if len == rest.len() {
-            return encoder.finish_with(rest);
+    compress_any(numbers.into(), config)
+}
+
+/// [`compress`] for numbers whose type is known only at run time.
+///
+/// # Errors
+/// Those of [`compress`].
+pub fn compress_any(numbers: AnySlice<'_>, config: &Config) -> Result<Vec<u8>> {
+    let n = numbers.len();
+    let mut encoder = Encoder::new(Vec::new(), numbers.number_type(), n as u64, config)?;
+    let mut from = 0;
+    for len in config.chunk_lens(n) {
+        let chunk = numbers.range(from..from + len);
+        from += len;
+        if from == n {
+            return encoder.finish_with(chunk);
         }
-        let (chunk, behind) = rest.split_at(len);
-        encoder.write_chunk(chunk)?;
-        rest = behind;
+        encoder.write_encoded(encode_any_chunk(chunk, config)?)?;
     }
     encoder.finish()
 }
@@ -69,7 +79,7 @@ pub fn compress<T: Number>(numbers: &[T], config: &Config) -> Result<Vec<u8>> {
 /// # Errors
 /// Invalid argument when the numbers are not of type `T`, else what is wrong and where.
 pub fn decompress<T: Number>(file: &[u8]) -> Result<Vec<T>> {
-    watched(file, Limits::default(), &Watch::NONE)
+    decompress_with(file, Limits::default(), 1, &Watch::NONE)
 }
 
 /// [`decompress`] within limits, telling `watch`.
@@ -148,7 +158,7 @@ fn collect<T: Number>(
 /// # Errors
 /// As [`decompress`]; of `dst` then only the first [`Error::values_before`] numbers have changed.
 pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompressed> {
-    watched_into(file, dst, Limits::default(), &Watch::NONE)
+    decompress_into_with(file, dst, Limits::default(), 1, &Watch::NONE)
 }
 
 /// [`decompress_into`] within limits, telling `watch`.
@@ -235,15 +245,12 @@ pub fn peek(file: &[u8]) -> Result<Head> {
 /// # Errors
 /// As [`decompress_with`](crate::pco::decompress_with); a file with chunks of different types is an invalid argument here.
 pub fn decompress_any(file: &[u8], limits: Limits) -> Result<AnyNumbers> {
-    match peek(file)?.number_type {
-        Some(ty) => {
-            crate::with_number_type!(ty, T => Ok(watched::<T>(file, limits, &Watch::NONE)?.into()))
-        }
-        None => {
-            finish(&mut open(file, limits)?)?;
-            Ok(AnyNumbers::U8(Vec::new()))
-        }
-    }
+    decompress_any_with(file, None, limits, 1, &Watch::NONE)
+}
+
+/// Nothing but an empty file says no type: whether it is one, within limits.
+pub(crate) fn check_empty(file: &[u8], limits: Limits) -> Result<()> {
+    finish(&mut open(file, limits)?)
 }
 
 fn open<'a>(file: &'a [u8], limits: Limits) -> Result<Engine<Slice<'a>>> {

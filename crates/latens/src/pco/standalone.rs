@@ -12,6 +12,7 @@ mod open_chunk;
 mod source;
 mod start;
 
+pub(crate) use encoder::encode_any_chunk;
 pub(crate) use engine::Engine;
 pub(crate) use open_chunk::len as chunk_len;
 pub(crate) use source::Slice;

@@ -12,7 +12,7 @@ mod walked;
 
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
-use crate::number::{Latent, Number};
+use crate::number::Latent;
 use crate::pco::decode::batch;
 use crate::pco::decode::chunk::ChunkTables;
 use crate::pco::decode::join::Wanted;
@@ -273,12 +273,11 @@ impl<L: Latent> PageState<L> {
     }
 
     /// Moves decoded numbers to the front of `dst`; how many, 0 when a batch must be decoded first.
-    pub(crate) fn take<T: Number<L = L>>(&mut self, dst: &mut [T]) -> usize {
+    pub(crate) fn take(&mut self, map: Map, dst: &mut [L]) -> usize {
         let n = self.ready.len().min(dst.len());
         let from = self.ready.start;
         let latents = &self.scratch.room.batch.primary[from..from + n];
-        let bits = T::bits_mut(&mut dst[..n]);
-        fill(Place { map: T::MAP, bits }, latents);
+        fill(Place { map, bits: &mut dst[..n] }, latents);
         self.ready.start += n;
         // While the next batch is decoded.
         let behind = &mut dst[n..];

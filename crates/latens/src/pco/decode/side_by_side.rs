@@ -11,14 +11,14 @@ use super::chunk::ChunkTables;
 use super::join::Join;
 use super::page::Decoders;
 use crate::bits::reader::BitReader;
-use crate::number::{Latent, Number};
+use crate::number::Latent;
 use crate::pco::layout::chunk_meta::Primary;
 use crate::pco::layout::delta::DeltaPayload;
 use crate::pco::layout::mode::ModePayload;
 use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{Finish, PAGES};
+use latens_kernels::tans::{Finish, Map, PAGES};
 use walked::{Bits, Codes, Walked, is_fast, unpack, walk};
 
 /// Fewer pages than so many take longer side by side than one by one.
@@ -28,7 +28,7 @@ const MOST_N: usize = 1 << 12;
 const MOST_BYTES: usize = 1 << 14;
 
 /// A page's bytes, behind which others may follow, and where its numbers go.
-pub(crate) type Page<'s, 'd, T> = (&'s [u8], &'d mut [T]);
+pub(crate) type Page<'s, 'd, L> = (&'s [u8], &'d mut [L]);
 
 /// Room for pages that are decoded at once.
 #[derive(Debug)]
@@ -86,12 +86,9 @@ impl<L: Latent> SideBySide<L> {
     }
 
     /// How many of the first pages come at once, if any do.
-    pub(crate) fn count<T: Number<L = L>>(
-        tables: &ChunkTables<L>,
-        pages: &[Page<'_, '_, T>],
-    ) -> Option<usize> {
+    pub(crate) fn count(tables: &ChunkTables<L>, pages: &[Page<'_, '_, L>]) -> Option<usize> {
         let n = pages.first()?.1.len();
-        let fit = |(src, dst): &&Page<'_, '_, T>| dst.len() == n && src.len() <= MOST_BYTES;
+        let fit = |(src, dst): &&Page<'_, '_, L>| dst.len() == n && src.len() <= MOST_BYTES;
         let count = pages.iter().take(PAGES).take_while(fit).count();
         let can_be = (FEWEST..=PAGES).contains(&count)
             && (BATCH_N / 2..=MOST_N).contains(&n)
@@ -107,10 +104,11 @@ impl<L: Latent> SideBySide<L> {
     /// Decodes the pages, as many as [`SideBySide::count`] says at most, and adds how many bytes each takes to `sizes`:
     /// of all that come before one with which anything is wrong. Of that one right numbers may have been written, behind it
     /// nothing has changed.
-    pub(crate) fn decode<T: Number<L = L>>(
+    pub(crate) fn decode(
         &mut self,
         tables: &ChunkTables<L>,
-        pages: &mut [Page<'_, '_, T>],
+        map: Map,
+        pages: &mut [Page<'_, '_, L>],
         sizes: &mut Vec<usize>,
     ) {
         let Some(ends) = self.walk(tables, pages) else { return };
@@ -123,12 +121,11 @@ impl<L: Latent> SideBySide<L> {
             if r.align("a page").is_err() {
                 return;
             }
-            let bits = T::bits_mut(dst);
-            let mut left = bits.len();
-            let is_sound = bits.chunks_mut(stretch).enumerate().all(|(number, bits)| {
+            let mut left = dst.len();
+            let is_sound = dst.chunks_mut(stretch).enumerate().all(|(number, bits)| {
                 let at = At { walked, batch: number * (stretch / BATCH_N), page: i, left };
                 left -= bits.len();
-                batch.decode(tables, at, page, bytes, Place { map: T::MAP, bits }).is_some()
+                batch.decode(tables, at, page, bytes, Place { map, bits }).is_some()
             });
             if !is_sound {
                 return;
@@ -138,10 +135,10 @@ impl<L: Latent> SideBySide<L> {
     }
 
     /// Reads the metadata of all pages and walks over all of their codes; where their bits end. `None` where pages end before.
-    fn walk<T: Number<L = L>>(
+    fn walk(
         &mut self,
         tables: &ChunkTables<L>,
-        pages: &[Page<'_, '_, T>],
+        pages: &[Page<'_, '_, L>],
     ) -> Option<[usize; PAGES]> {
         let n = pages.first()?.1.len();
         let batches = n.div_ceil(BATCH_N);

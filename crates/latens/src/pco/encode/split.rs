@@ -1,6 +1,7 @@
 //! The stored latents of a page: mode latents with the plan's delta encoding applied.
 
-use crate::number::{Latent, Number};
+use crate::number::sealed::Sealed;
+use crate::number::{AnyNumbers, AnySlice, Latent, Number, with_slice};
 use crate::pco::delta::{consecutive, conv1, lookback, lookback_search};
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::layout::chunk_meta::Primary;
@@ -14,6 +15,14 @@ pub(crate) fn ordered<T: Number>(numbers: &[T]) -> Vec<T::L> {
     let mut latents = spare::take(numbers.len());
     latents.extend(numbers.iter().map(|x| x.to_latent()));
     latents
+}
+
+/// The same for numbers of any type, whose latents are `L`; none where that is another one.
+pub(crate) fn ordered_any<L: Latent>(numbers: AnySlice<'_>) -> Vec<L> {
+    fn any<T: Number>(numbers: &[T]) -> AnyNumbers {
+        Sealed::any_vec(ordered(numbers))
+    }
+    L::of_any_vec(with_slice!(numbers, v => any(v))).unwrap_or_default()
 }
 
 /// What a page stores of one variable.

@@ -1,9 +1,9 @@
 //! Chunks encoded side by side, written in order.
 
 use crate::error::{Error, Result};
-use crate::number::Number;
+use crate::number::{AnySlice, Number};
 use crate::pco::config::Config;
-use crate::pco::standalone::{EncodedChunk, Encoder, encode_chunk};
+use crate::pco::standalone::{EncodedChunk, Encoder, encode_any_chunk};
 use crate::threads::{Jobs, side_by_side};
 use crate::watch::Watch;
 use std::io::Write;
@@ -28,7 +28,31 @@ pub fn compress_with<T: Number>(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<u8>> {
-    compress_to(numbers, config, Vec::new(), threads, watch)
+    compress_any_with(numbers.into(), config, threads, watch)
+}
+
+/// [`compress_with`] for numbers whose type is known only at run time.
+///
+/// ```
+/// use latens::{AnyNumbers, Limits, Watch, pco};
+/// let numbers = AnyNumbers::from((0..1000).collect::<Vec<i16>>());
+/// let config = pco::Config::default();
+/// let file = pco::compress_any_with(numbers.as_any_slice(), &config, 0, &Watch::NONE)?;
+/// assert_eq!(pco::decompress_any_with(&file, None, Limits::default(), 0, &Watch::NONE)?, numbers);
+/// # Ok::<(), latens::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`compress_with`].
+pub fn compress_any_with(
+    numbers: AnySlice<'_>,
+    config: &Config,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Vec<u8>> {
+    let mut file = Vec::new();
+    compress_any_to(numbers, config, &mut file, threads, watch)?;
+    Ok(file)
 }
 
 /// Like [`compress_with`], to a writer, which is handed back. On one thread a chunk is written
@@ -39,10 +63,25 @@ pub fn compress_with<T: Number>(
 pub fn compress_to<T: Number, W: Write>(
     numbers: &[T],
     config: &Config,
-    writer: W,
+    mut writer: W,
     threads: usize,
     watch: &Watch,
 ) -> Result<W> {
+    compress_any_to(numbers.into(), config, &mut writer, threads, watch)?;
+    Ok(writer)
+}
+
+/// [`compress_to`] for numbers whose type is known only at run time.
+///
+/// # Errors
+/// Those of [`compress_to`].
+pub fn compress_any_to(
+    numbers: AnySlice<'_>,
+    config: &Config,
+    writer: &mut dyn Write,
+    threads: usize,
+    watch: &Watch,
+) -> Result<()> {
     let asking;
     let config = match *watch == Watch::NONE {
         true => config,
@@ -51,16 +90,16 @@ pub fn compress_to<T: Number, W: Write>(
             &asking
         }
     };
-    let mut encoder = Encoder::new(writer, T::TYPE, numbers.len() as u64, config)?;
+    let n = numbers.len();
+    let mut encoder = Encoder::new(writer, numbers.number_type(), n as u64, config)?;
     let mut jobs = Vec::new();
-    let mut rest = numbers;
-    for len in config.chunk_lens(numbers.len()) {
-        let (chunk, behind) = rest.split_at(len);
-        jobs.push(chunk);
-        rest = behind;
+    let mut from = 0;
+    for len in config.chunk_lens(n) {
+        jobs.push(numbers.range(from..from + len));
+        from += len;
     }
-    let encode = |chunk: &[T]| {
-        let encoded = encode_chunk(chunk, config)?;
+    let encode = |chunk: AnySlice<'_>| {
+        let encoded = encode_any_chunk(chunk, config)?;
         watch.done(chunk.len() as u64)?;
         Ok(encoded)
     };
@@ -69,7 +108,7 @@ pub fn compress_to<T: Number, W: Write>(
         for chunk in jobs {
             encoder.write_encoded(encode(chunk)?)?;
         }
-        return encoder.finish();
+        return encoder.finish().map(|_| ());
     }
     let count = jobs.len();
     let jobs = Jobs::new(jobs);
@@ -92,7 +131,7 @@ pub fn compress_to<T: Number, W: Write>(
         written += 1;
     }
     match written == count {
-        true => encoder.finish(),
+        true => encoder.finish().map(|_| ()),
         false => Err(Error::invalid("chunks were left out")),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bits::checksum::Crc32c;
 use crate::error::{Error, Result};
-use crate::number::{Latent, Number, NumberType};
+use crate::number::{AnySlice, Latent, Number, NumberType, with_slice};
 use crate::pco::bound;
 use crate::pco::config::Config;
 use crate::pco::encode::{cut, split};
@@ -12,7 +12,6 @@ use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
 use crate::pco::layout::trailer::{ChunkEntry, Trailer};
 use crate::pco::{DeltaEncoding, Mode};
-use std::any::Any;
 use std::io::Write;
 use std::ops::Range;
 
@@ -65,49 +64,41 @@ impl EncodedChunk {
 /// # Errors
 /// Invalid argument when the count or the configuration does not fit.
 pub fn encode_chunk<T: Number>(numbers: &[T], config: &Config) -> Result<EncodedChunk> {
+    encode_any_chunk(numbers.into(), config)
+}
+
+/// [`encode_chunk`] for numbers of any type.
+pub(crate) fn encode_any_chunk(numbers: AnySlice<'_>, config: &Config) -> Result<EncodedChunk> {
     if numbers.is_empty() || numbers.len() > MAX_CHUNK_N {
         let n = numbers.len();
         return Err(Error::invalid(format!(
             "a chunk of {n} numbers; 1 to {MAX_CHUNK_N} are possible"
         )));
     }
-    let latents_of =
-        |range: Range<usize>| -> Box<dyn Any> { Box::new(split::ordered(&numbers[range])) };
-    let encode = |config| encode_latents(&latents_of, numbers.len(), T::TYPE, config);
-    let mut encoded = encode(Some(config))?;
+    let ty = numbers.number_type();
+    let mut encoded = encode_latents(numbers, Some(config))?;
     // Estimates may be wrong, the promise of `compress_bound` may not.
-    if config.is_auto() && encoded.bytes() > bound::plain_chunk(numbers.len() as u64, T::TYPE) {
-        encoded = encode(None)?;
+    if config.is_auto() && encoded.bytes() > bound::plain_chunk(numbers.len() as u64, ty) {
+        encoded = encode_latents(numbers, None)?;
     }
     if config.checksum {
-        let mut rest = numbers;
+        let mut from = 0;
         for part in &mut encoded.parts {
-            let (part_numbers, behind) = rest.split_at(part.n);
             let mut crc = Crc32c::new();
-            crc.update_numbers(part_numbers);
+            with_slice!(numbers, v => crc.update_numbers(&v[from..from + part.n]));
             part.numbers_crc = crc.value();
-            rest = behind;
+            from += part.n;
         }
     }
     Ok(encoded)
 }
 
-/// The widths are told apart at run time, so that the encoder is compiled in this crate, four
-/// times and not again for each type that a caller uses. Without a configuration the chunk is plain.
-fn encode_latents(
-    latents_of: &dyn Fn(Range<usize>) -> Box<dyn Any>,
-    n: usize,
-    ty: NumberType,
-    config: Option<&Config>,
-) -> Result<EncodedChunk> {
-    fn typed<L: Latent>(
-        latents_of: &dyn Fn(Range<usize>) -> Box<dyn Any>,
-        n: usize,
-        ty: NumberType,
-        config: Option<&Config>,
-    ) -> Result<EncodedChunk> {
-        // A number's type has latents of its own width.
-        let latents_of = |range| latents_of(range).downcast().map_or_else(|_| Vec::new(), |v| *v);
+/// The widths are told apart here: the encoder is compiled four times. Without a configuration the
+/// chunk is plain.
+fn encode_latents(numbers: AnySlice<'_>, config: Option<&Config>) -> Result<EncodedChunk> {
+    fn typed<L: Latent>(numbers: AnySlice<'_>, config: Option<&Config>) -> Result<EncodedChunk> {
+        let (n, ty) = (numbers.len(), numbers.number_type());
+        let latents_of = |range: Range<usize>| split::ordered_any::<L>(numbers.range(range));
         let pieces: Vec<cut::Piece<L>> = match config {
             Some(config) => cut::encode(&latents_of, n, ty, config)?,
             None => vec![cut::Piece::plain(latents_of(0..n), ty)],
@@ -126,11 +117,11 @@ fn encode_latents(
         let parts = pieces.into_iter().map(to_part).collect();
         Ok(EncodedChunk { number_type: ty, summary, parts })
     }
-    match ty.bits() {
-        8 => typed::<u8>(latents_of, n, ty, config),
-        16 => typed::<u16>(latents_of, n, ty, config),
-        32 => typed::<u32>(latents_of, n, ty, config),
-        _ => typed::<u64>(latents_of, n, ty, config),
+    match numbers.number_type().bits() {
+        8 => typed::<u8>(numbers, config),
+        16 => typed::<u16>(numbers, config),
+        32 => typed::<u32>(numbers, config),
+        _ => typed::<u64>(numbers, config),
     }
 }
 
@@ -158,8 +149,8 @@ pub struct Encoder<W> {
 impl Encoder<Vec<u8>> {
     /// Encodes the last chunk of a file in memory, and writes the end: as it is the last one, there is no
     /// room made for more.
-    pub(crate) fn finish_with<T: Number>(mut self, numbers: &[T]) -> Result<Vec<u8>> {
-        let chunk = encode_chunk(numbers, &self.config)?;
+    pub(crate) fn finish_with(mut self, numbers: AnySlice<'_>) -> Result<Vec<u8>> {
+        let chunk = encode_any_chunk(numbers, &self.config)?;
         #[expect(clippy::cast_possible_truncation, reason = "of what is in memory")]
         let bytes = chunk.bytes() as usize;
         self.writer.reserve_exact(bytes + self.trailer.bytes().len() + 1);

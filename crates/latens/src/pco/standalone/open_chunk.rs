@@ -4,9 +4,9 @@
 //! wherever a [`Decoder`](super::Decoder) is used with some reader.
 
 use crate::bits::reader::BitReader;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Latent, NumberType};
+use crate::number::{AnySliceMut, Latent, NumberType};
 use crate::pco::decode::chunk::ChunkTables;
 use crate::pco::decode::page::PageState;
 use crate::pco::decode::workshop::Workshop;
@@ -17,12 +17,29 @@ use crate::pco::layout::header::FormatVersion;
 use crate::pco::standalone::info::ChunkInfo;
 use crate::pco::{DeltaEncoding, Mode};
 use latens_kernels::tans::Map;
-use std::any::Any;
 
 /// A chunk of any latent width.
 pub(super) trait OpenChunk: Send {
     /// Reads the page's metadata; returns its bytes.
     fn start(&mut self, bytes: &[u8]) -> Result<usize>;
+    /// [`PageState::take`]; `dst`, here and below, is of the chunk's width.
+    fn take(&mut self, map: Map, dst: AnySliceMut<'_>) -> Result<usize>;
+    /// [`PageState::batches_into`].
+    fn batches_into(
+        &mut self,
+        map: Map,
+        dst: AnySliceMut<'_>,
+        bytes: &[u8],
+        bit: &mut usize,
+    ) -> (usize, Result<()>);
+    /// [`PageState::batch_into`].
+    fn batch_into(
+        &mut self,
+        map: Map,
+        dst: AnySliceMut<'_>,
+        bytes: &[u8],
+        bit: &mut usize,
+    ) -> Result<usize>;
     /// Decodes the next batch.
     fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()>;
     /// Moves past the next batch, failing where it cannot be decoded.
@@ -35,12 +52,10 @@ pub(super) trait OpenChunk: Send {
     fn ready(&self) -> usize;
     /// Where the chunk's bits went so far.
     fn inspect(&self) -> Vec<LatentInspection>;
-    /// The [`Chunk`] itself.
-    fn as_any(&mut self) -> &mut dyn Any;
 }
 
 /// A chunk with latents of one width.
-pub(super) struct Chunk<L: Latent> {
+struct Chunk<L: Latent> {
     n: usize,
     tables: ChunkTables<L>,
     page: Option<PageState<L>>,
@@ -53,48 +68,46 @@ impl<L: Latent> Drop for Chunk<L> {
     }
 }
 
-impl<L: Latent> Chunk<L> {
-    /// The page, once it is started.
-    pub(super) fn page(&mut self) -> Option<&mut PageState<L>> {
-        self.page.as_mut()
-    }
-
-    /// [`PageState::batches_into`].
-    pub(super) fn batches_into(
-        &mut self,
-        map: Map,
-        dst: &mut [L],
-        bytes: &[u8],
-        bit: &mut usize,
-    ) -> (usize, Result<()>) {
-        match &mut self.page {
-            Some(page) => page.batches_into(&self.tables, map, dst, bytes, bit, usize::MAX),
-            None => (0, Ok(())),
-        }
-    }
-}
-
-impl<L: Latent> Chunk<L> {
-    /// [`PageState::batch_into`].
-    pub(super) fn batch_into(
-        &mut self,
-        map: Map,
-        dst: &mut [L],
-        bytes: &[u8],
-        bit: &mut usize,
-    ) -> Result<usize> {
-        match &mut self.page {
-            Some(page) => page.batch_into(&self.tables, map, dst, bytes, bit, usize::MAX),
-            None => Ok(0),
-        }
-    }
-}
-
 impl<L: Latent> OpenChunk for Chunk<L> {
     fn start(&mut self, bytes: &[u8]) -> Result<usize> {
         let mut r = BitReader::new(bytes, 0);
         self.page = Some(PageState::read(&mut r, &self.tables, self.n)?);
         Ok(r.bit() / 8)
+    }
+
+    fn take(&mut self, map: Map, dst: AnySliceMut<'_>) -> Result<usize> {
+        let dst = inside(dst)?;
+        Ok(self.page.as_mut().map_or(0, |page| page.take(map, dst)))
+    }
+
+    fn batches_into(
+        &mut self,
+        map: Map,
+        dst: AnySliceMut<'_>,
+        bytes: &[u8],
+        bit: &mut usize,
+    ) -> (usize, Result<()>) {
+        match (&mut self.page, inside(dst)) {
+            (Some(page), Ok(dst)) => {
+                page.batches_into(&self.tables, map, dst, bytes, bit, usize::MAX)
+            }
+            (None, Ok(_)) => (0, Ok(())),
+            (_, Err(e)) => (0, Err(e)),
+        }
+    }
+
+    fn batch_into(
+        &mut self,
+        map: Map,
+        dst: AnySliceMut<'_>,
+        bytes: &[u8],
+        bit: &mut usize,
+    ) -> Result<usize> {
+        let dst = inside(dst)?;
+        match &mut self.page {
+            Some(page) => page.batch_into(&self.tables, map, dst, bytes, bit, usize::MAX),
+            None => Ok(0),
+        }
     }
 
     fn next_batch(&mut self, bytes: &[u8], bit: &mut usize) -> Result<()> {
@@ -130,10 +143,11 @@ impl<L: Latent> OpenChunk for Chunk<L> {
         let spent = self.page.as_ref().map(PageState::spent).unwrap_or_default();
         chunk::latents(&self.tables.meta, spent, self.n)
     }
+}
 
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
-    }
+/// Bits that are of this width.
+fn inside<L: Latent>(dst: AnySliceMut<'_>) -> Result<&mut [L]> {
+    L::of_any_mut(dst).ok_or_else(|| Error::invalid("a chunk of another type"))
 }
 
 /// Reads the metadata of a chunk; also returns its bytes.

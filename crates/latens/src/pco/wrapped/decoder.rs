@@ -1,20 +1,14 @@
 //! Reading the parts of a wrapped file.
 
-mod pages;
-
+use super::any_decoder::{AnyChunkDecoder, AnyPage};
 use crate::bits::reader::BitReader;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limits::Limits;
-use crate::number::Number;
-use crate::pco::decode::chunk::ChunkTables;
-use crate::pco::decode::page::PageState;
-use crate::pco::decode::workshop::Workshop;
-use crate::pco::layout::BATCH_N;
-use crate::pco::layout::chunk_meta::ChunkMeta;
+use crate::number::{Number, NumberType};
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::{DeltaEncoding, Mode};
 use crate::watch::Watch;
-use std::sync::Arc;
+use std::marker::PhantomData;
 
 /// Knows the format version of a wrapped file.
 #[derive(Clone, Debug)]
@@ -52,37 +46,45 @@ impl FileDecoder {
     /// # Errors
     /// When the metadata is not sound for numbers of type `T`; offsets count from `src`.
     pub fn chunk_decoder<T: Number>(&self, src: &[u8]) -> Result<(ChunkDecoder<T>, usize)> {
-        let mut r = BitReader::new(src, 0);
-        let meta = ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, self.limits)?;
-        let tables = ChunkTables::new(meta, usize::MAX / 2, self.limits, &Workshop::default())?;
-        let (limits, watch) = (self.limits, self.watch.clone());
-        Ok((ChunkDecoder { tables: Arc::new(tables), limits, watch }, r.bit() / 8))
+        let (any, bytes) = self.any_chunk_decoder(T::TYPE, src)?;
+        Ok((ChunkDecoder { any, numbers: PhantomData }, bytes))
+    }
+
+    /// [`FileDecoder::chunk_decoder`] for numbers of a type known only at run time.
+    ///
+    /// # Errors
+    /// When the metadata is not sound for numbers of that type; offsets count from `src`.
+    pub fn any_chunk_decoder(
+        &self,
+        number_type: NumberType,
+        src: &[u8],
+    ) -> Result<(AnyChunkDecoder, usize)> {
+        AnyChunkDecoder::read(src, number_type, self.version, self.limits, &self.watch)
     }
 }
 
 /// A chunk's metadata with its tables. Cheap to clone; several threads may decode its pages.
 #[derive(Clone, Debug)]
 pub struct ChunkDecoder<T: Number> {
-    tables: Arc<ChunkTables<T::L>>,
-    limits: Limits,
-    watch: Watch,
+    any: AnyChunkDecoder,
+    numbers: PhantomData<T>,
 }
 
 impl<T: Number> ChunkDecoder<T> {
     /// The same, by the same tables, whose pages tell `watch` of numbers, of 2^18 at most at once.
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
-        Self { watch: watch.clone(), ..self.clone() }
+        Self { any: self.any.watched(watch), numbers: PhantomData }
     }
 
     /// How numbers split into latents.
     pub fn mode(&self) -> Mode {
-        Mode::of(&self.tables.meta.mode)
+        self.any.mode()
     }
 
     /// How latents are predicted.
     pub fn delta_encoding(&self) -> DeltaEncoding {
-        DeltaEncoding::of(&self.tables.meta.delta)
+        self.any.delta_encoding()
     }
 
     /// Starts on a page of `n` numbers at the start of `src`. `n` is the container's word; bytes
@@ -92,138 +94,91 @@ impl<T: Number> ChunkDecoder<T> {
     /// When the page's metadata is not sound, offsets counted from `src`; invalid argument when
     /// the page passes [`Limits::max_output`].
     pub fn page_decoder<'a>(&self, src: &'a [u8], n: usize) -> Result<PageDecoder<'a, T>> {
-        let (state, bit) = self.begin(src, n)?;
-        Ok(PageDecoder { tables: Arc::clone(&self.tables), state, src, bit })
-    }
-
-    /// Reads the metadata of a page of `n` numbers; also returns where its batches begin.
-    fn begin(&self, src: &[u8], n: usize) -> Result<(PageState<T::L>, usize)> {
-        self.limits.check_output((n as u64).saturating_mul(T::TYPE.bytes() as u64))?;
-        let mut r = BitReader::new(src, 0);
-        let state = PageState::read(&mut r, &self.tables, n)?;
-        Ok((state, r.bit()))
+        Ok(PageDecoder { any: self.any.page(src, n)?, numbers: PhantomData })
     }
 
     /// Decodes a whole page of `dst.len()` numbers; returns how many bytes it takes.
     ///
     /// # Errors
     /// As [`ChunkDecoder::page_decoder`], and when the page is not sound; that of the watch. Of `dst`
-    /// then only the first [`Error::values_before`] numbers have changed.
+    /// then only the first [`Error::values_before`](crate::Error::values_before) numbers have changed.
     pub fn decode_page(&self, src: &[u8], dst: &mut [T]) -> Result<usize> {
-        if src.len() <= SHORT
-            && self.watch == Watch::NONE
-            && let Some(bytes) = self.decode_short(src, dst)?
-        {
-            return Ok(bytes);
-        }
-        let mut page = self.page_decoder(src, dst.len())?;
-        match self.watch == Watch::NONE {
-            true => page.read(dst).map(|_| ())?,
-            false => self.read_watched(&mut page, dst)?,
-        }
-        let bytes = page.end().map_err(|e| e.after_values(dst.len() as u64))?;
-        page.state.give_back(&self.tables);
-        Ok(bytes)
-    }
-}
-
-/// Bytes up to which a page is copied: batches near its end would be, one by one.
-const SHORT: usize = 1 << 14;
-/// Numbers between two steps that a watch is told of.
-const STEP: usize = 1 << 18;
-
-impl<T: Number> ChunkDecoder<T> {
-    /// Reads all of a page, telling the watch of each stretch.
-    fn read_watched(&self, page: &mut PageDecoder<'_, T>, dst: &mut [T]) -> Result<()> {
-        let mut done = 0;
-        for piece in dst.chunks_mut(STEP) {
-            page.read(piece).map_err(|e| {
-                let before = e.values_before().unwrap_or(0);
-                e.after_values(done + before)
-            })?;
-            done += piece.len() as u64;
-            self.watch.done(piece.len() as u64).map_err(|e| e.after_values(done))?;
-        }
-        Ok(())
+        self.any.decode_page(src, dst.into())
     }
 
-    /// [`ChunkDecoder::decode_page`] by a copy of `src` with room behind it; `None` where anything
-    /// is wrong, and `dst` then holds no more than right numbers and what it held.
-    fn decode_short(&self, src: &[u8], dst: &mut [T]) -> Result<Option<usize>> {
-        let (mut state, mut bit) = self.begin(src, dst.len())?;
-        let tables = &*self.tables;
-        let copy = state.copy(src);
-        let mut filled = 0;
-        while filled < dst.len() {
-            let room = T::bits_mut(&mut dst[filled..]);
-            let end = 8 * src.len();
-            let (n, result) = state.batches_into(tables, T::MAP, room, &copy, &mut bit, end);
-            if result.is_err() || bit > end {
-                return Ok(None);
-            }
-            filled += n;
-            if filled == dst.len() {
-                break;
-            }
-            let room = T::bits_mut(&mut dst[filled..]);
-            let n = state.batch_into(tables, T::MAP, room, &copy, &mut bit, end);
-            let (Ok(n), true) = (n, bit <= end) else { return Ok(None) };
-            filled += n;
-        }
-        state.keep_copy(copy);
-        let mut r = BitReader::new(src, bit);
-        if r.align("a page").is_err() {
-            return Ok(None);
-        }
-        state.give_back(tables);
-        Ok(Some(r.bit() / 8))
+    /// Decodes whole pages, each from its bytes to its numbers' place, and returns how many bytes each takes: what
+    /// [`ChunkDecoder::decode_page`] does page by page, in less time where a dozen or more short pages of as many numbers each
+    /// follow one another (with AVX-512, and where the chunk's tables are not too large).
+    ///
+    /// ```
+    /// use latens::Limits;
+    /// use latens::pco::{Config, wrapped::{FileDecoder, FileEncoder}};
+    ///
+    /// let numbers: Vec<u32> = (0..4096).map(|i| i * i % 1000).collect();
+    /// let encoder = FileEncoder::new(Config::default());
+    /// let chunk = encoder.chunk_encoder(&numbers, &[1024; 4])?;
+    /// let (mut header, mut meta) = (Vec::new(), Vec::new());
+    /// encoder.write_header(&mut header)?;
+    /// chunk.write_meta(&mut meta)?;
+    /// let mut pages = vec![Vec::new(); 4];
+    /// for (i, page) in pages.iter_mut().enumerate() {
+    ///     chunk.write_page(i, page)?;
+    /// }
+    ///
+    /// let (decoder, _) = FileDecoder::new(&header, Limits::default())?.0.chunk_decoder::<u32>(&meta)?;
+    /// let mut back = vec![0; 4096];
+    /// let mut places: Vec<_> =
+    ///     pages.iter().map(|page| &page[..]).zip(back.chunks_mut(1024)).collect();
+    /// decoder.decode_pages(&mut places)?;
+    /// assert_eq!(back, numbers);
+    /// # Ok::<(), latens::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// That of the first page that [`ChunkDecoder::decode_page`] refuses, which it names by its place among these pages;
+    /// offsets count from that page's bytes. Pages before it are decoded, of its own numbers those that come before what is wrong, and
+    /// nothing else has changed: [`Error::values_before`](crate::Error::values_before) counts the numbers of all of these. A watch may end the
+    /// call between two pages, or stretches of long ones.
+    pub fn decode_pages(&self, pages: &mut [(&[u8], &mut [T])]) -> Result<Vec<usize>> {
+        let any = pages.iter_mut().map(|(src, dst)| (*src, (&mut **dst).into()));
+        self.any.decode_pages(any.collect())
+    }
+
+    /// The same for pages of `lens` numbers each, one behind the other to `dst`, which has as many as all of them.
+    ///
+    /// # Errors
+    /// Those of [`ChunkDecoder::decode_pages`], and [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) where
+    /// the lengths are not those of the pages and of `dst`.
+    pub fn decode_pages_into(
+        &self,
+        pages: &[&[u8]],
+        lens: &[usize],
+        dst: &mut [T],
+    ) -> Result<Vec<usize>> {
+        self.any.decode_pages_into(pages, lens, dst.into())
     }
 }
 
 /// Decodes the numbers of a page in order.
 #[derive(Clone, Debug)]
 pub struct PageDecoder<'a, T: Number> {
-    tables: Arc<ChunkTables<T::L>>,
-    state: PageState<T::L>,
-    src: &'a [u8],
-    bit: usize,
+    any: AnyPage<'a>,
+    numbers: PhantomData<T>,
 }
 
 impl<T: Number> PageDecoder<'_, T> {
     /// Numbers that [`PageDecoder::read`] still gives.
     pub fn left(&self) -> usize {
-        self.state.left() + self.state.ready()
+        self.any.left()
     }
 
     /// Decodes the next numbers into `dst`; how many, fewer than `dst` holds only at the end.
     ///
     /// # Errors
-    /// When the page is not sound; of `dst` then only the first [`Error::values_before`] numbers
-    /// have changed.
+    /// When the page is not sound; of `dst` then only the first
+    /// [`Error::values_before`](crate::Error::values_before) numbers have changed.
     pub fn read(&mut self, dst: &mut [T]) -> Result<usize> {
-        let mut filled = 0;
-        loop {
-            filled += self.state.take(&mut dst[filled..]);
-            if filled == dst.len() || self.state.left() == 0 {
-                return Ok(filled);
-            }
-            let Self { tables, state, src, bit } = self;
-            let room = T::bits_mut(&mut dst[filled..]);
-            let (n, result) = state.batches_into(tables, T::MAP, room, src, bit, usize::MAX);
-            filled += n;
-            let after = |e: Error| e.after_values(filled as u64);
-            result.map_err(after)?;
-            if filled == dst.len() {
-                return Ok(filled);
-            }
-            let room = T::bits_mut(&mut dst[filled..]);
-            if room.len() >= state.left().min(BATCH_N) {
-                let n = state.batch_into(tables, T::MAP, room, src, bit, usize::MAX);
-                filled += n.map_err(after)?;
-            } else {
-                state.next_batch(tables, src, bit).map_err(after)?;
-            }
-        }
+        self.any.read(dst.into())
     }
 
     /// Checks the padding of a page that has been read to its end; returns how many bytes the
@@ -232,16 +187,7 @@ impl<T: Number> PageDecoder<'_, T> {
     /// # Errors
     /// Invalid argument when numbers are left, corrupt when bits of the padding are set.
     pub fn finish(self) -> Result<usize> {
-        self.end()
-    }
-
-    fn end(&self) -> Result<usize> {
-        if !self.state.is_used_up() {
-            return Err(Error::invalid(format!("a page has {} numbers left", self.left())));
-        }
-        let mut r = BitReader::new(self.src, self.bit);
-        r.align("a page")?;
-        Ok(r.bit() / 8)
+        self.any.end()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Writing the parts of a wrapped file.
 
+use super::widths::{Widths, of_width, with_width};
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
-use crate::number::Number;
+use crate::number::{AnySlice, Number};
 use crate::pco::config::Config;
 use crate::pco::encode::chunk::Chunk;
 use crate::pco::encode::split;
@@ -10,6 +11,7 @@ use crate::pco::layout::header::FormatVersion;
 use crate::pco::{DeltaEncoding, Mode};
 use crate::watch::Watch;
 use std::io::Write;
+use std::marker::PhantomData;
 
 /// Writes the header of a wrapped file and makes its chunks.
 #[derive(Clone, Debug, Default)]
@@ -50,36 +52,52 @@ impl FileEncoder {
         numbers: &[T],
         page_lens: &[usize],
     ) -> Result<ChunkEncoder<T>> {
+        let any = self.any_chunk_encoder(numbers.into(), page_lens)?;
+        Ok(ChunkEncoder { any, numbers: PhantomData })
+    }
+
+    /// [`FileEncoder::chunk_encoder`] for numbers of a type known only at run time.
+    ///
+    /// # Errors
+    /// Those of [`FileEncoder::chunk_encoder`].
+    pub fn any_chunk_encoder(
+        &self,
+        numbers: AnySlice<'_>,
+        page_lens: &[usize],
+    ) -> Result<AnyChunkEncoder> {
         if page_lens.contains(&0) {
             return Err(Error::invalid("a page without numbers"));
         }
-        let latents = split::ordered(numbers);
-        let chunk = Chunk::new(latents, T::TYPE, page_lens, &self.config)?;
+        let ty = numbers.number_type();
+        let chunk = of_width!(ty, L => {
+            Chunk::new(split::ordered_any::<L>(numbers), ty, page_lens, &self.config)?
+        });
         self.config.watch.done(numbers.len() as u64)?;
-        Ok(ChunkEncoder { chunk })
+        Ok(AnyChunkEncoder { chunk })
     }
 }
 
 /// A chunk with everything chosen, ready to be written in parts.
 #[derive(Clone, Debug)]
 pub struct ChunkEncoder<T: Number> {
-    chunk: Chunk<T::L>,
+    any: AnyChunkEncoder,
+    numbers: PhantomData<T>,
 }
 
 impl<T: Number> ChunkEncoder<T> {
     /// How numbers split into latents.
     pub fn mode(&self) -> Mode {
-        Mode::of(&self.chunk.meta.mode)
+        self.any.mode()
     }
 
     /// How latents are predicted.
     pub fn delta_encoding(&self) -> DeltaEncoding {
-        DeltaEncoding::of(&self.chunk.meta.delta)
+        self.any.delta_encoding()
     }
 
     /// Pages of the chunk.
     pub fn pages(&self) -> usize {
-        self.chunk.pages()
+        self.any.pages()
     }
 
     /// Writes the chunk metadata; returns its bytes.
@@ -87,7 +105,7 @@ impl<T: Number> ChunkEncoder<T> {
     /// # Errors
     /// I/O.
     pub fn write_meta<W: Write>(&self, writer: W) -> Result<usize> {
-        write(writer, |w| self.chunk.write_meta(w))
+        self.any.write_meta(writer)
     }
 
     /// Writes a page; returns its bytes, which the container must remember or find again.
@@ -95,17 +113,66 @@ impl<T: Number> ChunkEncoder<T> {
     /// # Errors
     /// Invalid argument when there is no such page; I/O.
     pub fn write_page<W: Write>(&self, index: usize, writer: W) -> Result<usize> {
-        if index >= self.pages() {
-            return Err(Error::invalid(format!("page {index} of {}", self.pages())));
-        }
-        write(writer, |w| self.chunk.write_page(index, w))
+        self.any.write_page(index, writer)
     }
 }
 
-fn write<W: Write>(mut writer: W, part: impl Fn(&mut BitWriter)) -> Result<usize> {
-    let mut bits = BitWriter::default();
-    part(&mut bits);
-    let bytes = bits.finish();
+/// A [`ChunkEncoder`] of numbers of a type known only at run time: [`FileEncoder::any_chunk_encoder`] makes
+/// it. See [`AnyChunkDecoder`](super::AnyChunkDecoder) for an example.
+#[derive(Clone, Debug)]
+pub struct AnyChunkEncoder {
+    chunk: Widths<Chunk<u8>, Chunk<u16>, Chunk<u32>, Chunk<u64>>,
+}
+
+impl AnyChunkEncoder {
+    /// How numbers split into latents.
+    pub fn mode(&self) -> Mode {
+        with_width!(&self.chunk, chunk => Mode::of(&chunk.meta.mode))
+    }
+
+    /// How latents are predicted.
+    pub fn delta_encoding(&self) -> DeltaEncoding {
+        with_width!(&self.chunk, chunk => DeltaEncoding::of(&chunk.meta.delta))
+    }
+
+    /// Pages of the chunk.
+    pub fn pages(&self) -> usize {
+        with_width!(&self.chunk, chunk => chunk.pages())
+    }
+
+    /// [`ChunkEncoder::write_meta`].
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn write_meta<W: Write>(&self, writer: W) -> Result<usize> {
+        write(writer, self.meta())
+    }
+
+    /// [`ChunkEncoder::write_page`].
+    ///
+    /// # Errors
+    /// Invalid argument when there is no such page; I/O.
+    pub fn write_page<W: Write>(&self, index: usize, writer: W) -> Result<usize> {
+        write(writer, self.page(index)?)
+    }
+
+    fn meta(&self) -> Vec<u8> {
+        let mut bits = BitWriter::default();
+        with_width!(&self.chunk, chunk => chunk.write_meta(&mut bits));
+        bits.finish()
+    }
+
+    fn page(&self, index: usize) -> Result<Vec<u8>> {
+        if index >= self.pages() {
+            return Err(Error::invalid(format!("page {index} of {}", self.pages())));
+        }
+        let mut bits = BitWriter::default();
+        with_width!(&self.chunk, chunk => chunk.write_page(index, &mut bits));
+        Ok(bits.finish())
+    }
+}
+
+fn write<W: Write>(mut writer: W, bytes: Vec<u8>) -> Result<usize> {
     writer.write_all(&bytes)?;
     Ok(bytes.len())
 }

@@ -4,14 +4,14 @@ use super::{Current, Engine};
 use crate::bits::checksum::{Crc32c, TOGETHER};
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
-use crate::number::{Number, NumberType};
+use crate::number::{AnySliceMut, Number, NumberType};
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::inspect::chunk::ChunkInspection;
 use crate::pco::layout::BATCH_N;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::trailer::ChunkEntry;
 use crate::pco::standalone::info::ChunkInfo;
-use crate::pco::standalone::open_chunk::{self, Chunk, OpenChunk};
+use crate::pco::standalone::open_chunk::{self, OpenChunk};
 use crate::pco::standalone::source::Supply;
 
 impl<S: Supply> Engine<S> {
@@ -89,22 +89,17 @@ impl<S: Supply> Engine<S> {
         let chunk = &mut current.chunk;
         let width = T::TYPE.bytes() as u64;
         loop {
-            let Some(typed) = chunk.as_any().downcast_mut::<Chunk<T::L>>() else {
-                return Err(Error::invalid("a chunk of another type"));
-            };
-            if let Some(page) = typed.page() {
-                *filled += page.take(&mut dst[*filled..]);
-            }
+            *filled += chunk.take(T::MAP, AnySliceMut::bits_of(&mut dst[*filled..]))?;
             let n = together.min(dst.len() - *filled);
             let mut straight = 0;
             if n >= BATCH_N
                 && self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok()
             {
-                let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
+                let dst = AnySliceMut::bits_of(&mut dst[*filled..*filled + n]);
                 let from = self.source.position();
                 let result;
                 (straight, result) = advance(&mut self.source, &mut current.bit, |bytes, bit| {
-                    Ok(typed.batches_into(T::MAP, dst, bytes, bit))
+                    Ok(chunk.batches_into(T::MAP, dst, bytes, bit))
                 })?;
                 *filled += straight;
                 self.emitted_bytes += straight as u64 * width;
@@ -123,12 +118,9 @@ impl<S: Supply> Engine<S> {
             let n = chunk.left().min(BATCH_N);
             let emitted_bytes = self.emitted_bytes + n as u64 * width;
             if n <= dst.len() - *filled && self.limits.check_output(emitted_bytes).is_ok() {
-                let Some(typed) = chunk.as_any().downcast_mut::<Chunk<T::L>>() else {
-                    return Err(Error::invalid("a chunk of another type"));
-                };
-                let dst = T::bits_mut(&mut dst[*filled..*filled + n]);
+                let dst = AnySliceMut::bits_of(&mut dst[*filled..*filled + n]);
                 advance(&mut self.source, &mut current.bit, |bytes, bit| {
-                    typed.batch_into(T::MAP, dst, bytes, bit)
+                    chunk.batch_into(T::MAP, dst, bytes, bit)
                 })?;
                 *filled += n;
                 self.emitted_bytes = emitted_bytes;

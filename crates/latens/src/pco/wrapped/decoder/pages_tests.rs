@@ -7,6 +7,7 @@
 )]
 
 use super::*;
+use crate::error::Error;
 use crate::number::Latent as _;
 use crate::pco::wrapped::FileEncoder;
 use crate::pco::{Config, DeltaSpec, ModeSpec};
@@ -197,7 +198,7 @@ fn tables_of_one_slot() -> Result<()> {
 fn a_watch_may_end_it_between_pages() -> Result<()> {
     let chunk = Chunk::new(|i| noise(i) as u32 % 999, Config::default())?;
     let stop = Watch::new(|_| Err(Error::stopped()));
-    let decoder = ChunkDecoder { watch: stop, ..chunk.decoder.clone() };
+    let decoder = chunk.decoder.watched(&stop);
     let mut buffer = chunk.buffer();
     let error = decoder.decode_pages(&mut chunk.places(&mut buffer)).unwrap_err();
     assert!(error.is_stopped());

@@ -1,6 +1,9 @@
 use super::*;
+use crate::error::Error;
+use crate::number::AnyNumbers;
 use crate::pco::wrapped::FileEncoder;
 use crate::pco::{Config, DeltaSpec, ModeSpec};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[test]
@@ -16,6 +19,30 @@ fn pages_are_limited() -> Result<()> {
     assert_eq!(chunk.decode_page(&page, &mut [0; 3000])?, page.len());
     assert!(chunk.decode_page(&page, &mut [0; 3001]).unwrap_err().is_limit());
     assert!(chunk.page_decoder(&page, usize::MAX).unwrap_err().is_limit());
+    Ok(())
+}
+
+/// Another type than the chunk's is refused, and nothing is written.
+#[test]
+fn pages_are_of_the_chunk_s_type() -> Result<()> {
+    let numbers = AnyNumbers::from((0..300).map(|i| i % 77).collect::<Vec<i16>>());
+    let encoder = FileEncoder::new(Config::default());
+    let chunk = encoder.any_chunk_encoder(numbers.as_any_slice(), &[300])?;
+    let (mut header, mut meta, mut page) = (Vec::new(), Vec::new(), Vec::new());
+    encoder.write_header(&mut header)?;
+    chunk.write_meta(&mut meta)?;
+    chunk.write_page(0, &mut page)?;
+    let (file, _) = FileDecoder::new(&header, Limits::default())?;
+    let (decoder, _) = file.any_chunk_decoder(NumberType::I16, &meta)?;
+    assert_eq!(decoder.mode(), chunk.mode());
+    assert_eq!(decoder.delta_encoding(), chunk.delta_encoding());
+    assert_eq!(decoder.read_page(&page, 300)?, (numbers, page.len()));
+    let mut other = AnyNumbers::from(vec![7u16; 300]);
+    let error = decoder.decode_page(&page, other.as_any_slice_mut()).unwrap_err();
+    assert_eq!(error.to_string(), "invalid argument: the chunk holds i16, not u16");
+    let pages = decoder.decode_pages_into(&[&page], &[300], other.as_any_slice_mut());
+    assert_eq!(pages.unwrap_err().to_string(), error.to_string());
+    assert_eq!(other, AnyNumbers::from(vec![7u16; 300]));
     Ok(())
 }
 
@@ -41,7 +68,7 @@ fn short_pages_are_decoded_as_long_ones_are() -> Result<()> {
                 let copied = chunk.decode_page(src, &mut short);
                 let in_place = chunk.page_decoder(src, 700).and_then(|mut page| {
                     page.read(&mut long)?;
-                    page.end().map_err(|e| e.after_values(700))
+                    page.any.end().map_err(|e| e.after_values(700))
                 });
                 let text =
                     |result: Result<usize>| result.map_err(|e| (e.to_string(), e.values_before()));
