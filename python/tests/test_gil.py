@@ -66,12 +66,14 @@ def calls(folder):
 
 def test_the_gil_is_released(ticks, tmp_path):
     for name, call in calls(tmp_path):
-        # A machine that is busy may leave no time to the other thread.
+        # A machine that is busy may leave no time to the other thread. That is tried again, as often as it takes: with
+        # the GIL held it is one tick at most, while arguments are looked at, however long the call takes.
         most = 0
-        for _ in range(5):
+        for _ in range(20):
             started = time.perf_counter()
             call()
             ended = time.perf_counter()
             most = max(most, sum(started < tick < ended for tick in ticks[-1000:]))
-        # With the GIL held it could be one, while arguments are looked at.
+            if most >= 3:
+                break
         assert most >= 3, (name, most)
