@@ -53,10 +53,15 @@ def check_seal(file: IO[bytes]) -> None:
     file.seek(max(0, length - seal))
     end = file.read()
     if not end.startswith(SEAL) or len(end) != seal:
+        file.seek(0)
+        # However short it is: what begins otherwise is not cut off.
+        if not b"PK\3\4".startswith(file.read(4)):
+            what = "corrupt: this is no .pco.zip file: it does not begin as a ZIP archive does"
+            raise _error(CorruptError, what, 0)
         raise _error(
             TruncatedError,
-            "truncated: the file does not end in its checksum: it is no .pco.zip, is cut short, or "
-            "another tool has rewritten it",
+            "truncated: the file does not end in its checksum: it is cut short, or another tool "
+            "has rewritten it",
             length,
         )
     if end[-8:] != b"%08x" % crc32(file, length - 8):

@@ -113,6 +113,9 @@ def test_damage_is_found(tmp_path):
     assert caught.value.offset == len(whole) - 40
     with pytest.raises(FileNotFoundError):
         latens.open(tmp_path / "nowhere.pco.zip")
+    path.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(latens.CorruptError, match="no .pco.zip file"):
+        latens.load(path)
 
 
 def test_the_tool_reads_ours(run, tmp_path):

@@ -139,13 +139,17 @@ impl NpyHeader {
     /// Corrupt or truncated, with the offset; a type that is not one of the eleven, by name.
     pub fn read(input: &mut impl Read) -> Result<(NpyHeader, u64)> {
         let mut front = [0u8; 8];
-        fill(input, &mut front, 0)?;
-        if &front[..6] != MAGIC {
+        let have = read_up_to(input, &mut front)?;
+        // However short it is: what begins otherwise is not cut off.
+        if !MAGIC.starts_with(&front[..have.min(MAGIC.len())]) {
             return Err(Failure::new(
                 "corrupt: this is no .npy file: it does not begin with \\x93NUMPY",
             )
             .at_byte(0)
             .hint("name its format with --from, e.g. --from raw --type f64"));
+        }
+        if have < front.len() {
+            return Err(ends_too_early(have as u64));
         }
         let length = match front[6..] {
             [1, 0] => {
@@ -224,19 +228,28 @@ fn number_type(descr: &str) -> Result<(NumberType, bool)> {
 }
 
 fn fill(input: &mut impl Read, into: &mut [u8], at: u64) -> Result<()> {
+    match read_up_to(input, into)? {
+        have if have < into.len() => Err(ends_too_early(at + have as u64)),
+        _ => Ok(()),
+    }
+}
+
+fn ends_too_early(at: u64) -> Failure {
+    Failure::new("truncated: the .npy header ends too early").at_byte(at)
+}
+
+/// How many bytes there are, if not as many as `into` has room for.
+fn read_up_to(input: &mut impl Read, into: &mut [u8]) -> Result<usize> {
     let mut have = 0;
     while have < into.len() {
         match input.read(&mut into[have..]) {
-            Ok(0) => {
-                return Err(Failure::new("truncated: the .npy header ends too early")
-                    .at_byte(at + have as u64));
-            }
+            Ok(0) => break,
             Ok(n) => have += n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e.into()),
         }
     }
-    Ok(())
+    Ok(have)
 }
 
 #[cfg(test)]

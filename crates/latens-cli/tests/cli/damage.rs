@@ -43,6 +43,31 @@ fn every_flipped_bit_is_found() {
     }
 }
 
+/// Short or long: a file of another kind is not called a truncated one, and what it is not is said.
+#[test]
+fn other_files() {
+    let f = Folder::new();
+    for other in [&b"a,b"[..], b"\x93NUM,", b"a,b\n1,2\n", &[b'x'; 5000]] {
+        f.write("x", other);
+        let no_npy = ["corrupt: this is no .npy file", "in x: byte 0", "--from"];
+        f.run(&["compress", "x", "--from", "npy", "-o", "y"]).fails(&no_npy);
+        let no_zip = ["corrupt: this is no .pco.zip file", "in x: byte 0", "--from"];
+        f.run(&["decompress", "x", "--from", "pco.zip", "-o", "y.csv"]).fails(&no_zip);
+    }
+    for cut in [&b""[..], b"\x93NU", b"\x93NUMPY\x01"] {
+        f.write("x", cut);
+        let end = format!("byte {}", cut.len());
+        let said = ["truncated", &end];
+        f.run(&["compress", "x", "--from", "npy", "-o", "y"]).fails(&said);
+    }
+    for cut in [&b""[..], b"PK", b"PK\x03\x04 and no end"] {
+        f.write("x", cut);
+        let said = ["truncated: the file does not end in its checksum", "another tool"];
+        f.run(&["decompress", "x", "--from", "pco.zip", "-o", "y.csv"]).fails(&said);
+    }
+    assert_eq!(f.names(), ["x"]);
+}
+
 #[test]
 fn bytes_after_the_end() {
     let f = Folder::new();

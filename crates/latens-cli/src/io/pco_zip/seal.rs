@@ -10,6 +10,8 @@ use std::io::Read;
 
 const WORDS: &[u8] = b"latens pco.zip crc32 ";
 const DIGITS: u64 = 8;
+/// How an archive with a member begins.
+const ARCHIVE: &[u8] = b"PK\x03\x04";
 
 /// The comment before its digits are known.
 pub(super) fn blank() -> Vec<u8> {
@@ -36,12 +38,22 @@ pub(super) fn digits(file: &SharedFile) -> Result<(u64, [u8; 8])> {
 /// Whether the file ends in its seal, and the seal holds.
 ///
 /// # Errors
-/// A file that is cut short, continued, rewritten or damaged.
+/// A file that is cut short, continued, rewritten or damaged, or no archive.
 pub(super) fn check(file: &SharedFile) -> Result<()> {
     let length = WORDS.len() as u64 + DIGITS;
     let mut end = Vec::new();
     file.section(file.len().saturating_sub(length), length).read_to_end(&mut end)?;
     let Some(stored) = end.strip_prefix(WORDS) else {
+        let mut start = Vec::new();
+        file.section(0, ARCHIVE.len() as u64).read_to_end(&mut start)?;
+        // However short it is: what begins otherwise is not cut off.
+        if !ARCHIVE.starts_with(&start) {
+            return Err(Failure::new(
+                "corrupt: this is no .pco.zip file: it does not begin as a ZIP archive does",
+            )
+            .at_byte(0)
+            .hint("name its format with --from, e.g. --from csv"));
+        }
         return Err(Failure::new("truncated: the file does not end in its checksum")
             .at_byte(file.len())
             .hint("it is cut short, or another tool has rewritten it"));
