@@ -17,12 +17,14 @@ mod number_type;
 
 pub use any::AnyNumbers;
 pub(crate) use any::with_inside;
+pub(crate) use any_slice::with_slice;
 pub use any_slice::{AnySlice, AnySliceMut};
-pub(crate) use any_slice::{with_slice, with_slice_mut};
 pub use half::f16;
 use half::slice::HalfFloatSliceExt;
+use half::vec::HalfBitsVecExt;
 use latens_kernels::tans::Map;
 pub use latent::Latent;
+pub(crate) use latent::with_latent;
 pub use number_type::NumberType;
 use std::convert::identity;
 
@@ -47,6 +49,8 @@ pub(crate) mod sealed {
     pub trait Cast<L>: Sized {
         /// The same memory as bits.
         fn bits_mut(numbers: &mut [Self]) -> &mut [L];
+        /// The vector of numbers that is a vector of bits.
+        fn of_bits(bits: Vec<L>) -> Vec<Self>;
         /// What latents are mapped by, to bits.
         const MAP: latens_kernels::tans::Map;
     }
@@ -136,6 +140,9 @@ macro_rules! impl_int {
             fn bits_mut(numbers: &mut [Self]) -> &mut [$l] {
                 bytemuck::cast_slice_mut(numbers)
             }
+            fn of_bits(bits: Vec<$l>) -> Vec<Self> {
+                bytemuck::cast_vec(bits)
+            }
             const MAP: Map = Map::Flip($flip);
         }
         impl Number for $t {
@@ -172,7 +179,7 @@ impl_int!(i32, u32, I32, 1 << 31);
 impl_int!(i64, u64, I64, 1 << 63);
 
 macro_rules! impl_float {
-    ($t:ty, $l:ty, $name:ident, $bits:expr, $bits_mut:expr) => {
+    ($t:ty, $l:ty, $name:ident, $bits:expr, $bits_mut:expr, $of_bits:expr) => {
         impl sealed::Sealed for $t {
             fn bytes(numbers: &[Self]) -> &[u8] {
                 bytemuck::cast_slice($bits(numbers))
@@ -182,6 +189,9 @@ macro_rules! impl_float {
         impl sealed::Cast<$l> for $t {
             fn bits_mut(numbers: &mut [Self]) -> &mut [$l] {
                 bytemuck::cast_slice_mut($bits_mut(numbers))
+            }
+            fn of_bits(bits: Vec<$l>) -> Vec<Self> {
+                $of_bits(bits)
             }
             const MAP: Map = Map::Float;
         }
@@ -217,10 +227,11 @@ impl_float!(
     u16,
     F16,
     HalfFloatSliceExt::reinterpret_cast,
-    HalfFloatSliceExt::reinterpret_cast_mut
+    HalfFloatSliceExt::reinterpret_cast_mut,
+    HalfBitsVecExt::reinterpret_into
 );
-impl_float!(f32, u32, F32, identity::<&[f32]>, identity::<&mut [f32]>);
-impl_float!(f64, u64, F64, identity::<&[f64]>, identity::<&mut [f64]>);
+impl_float!(f32, u32, F32, identity::<&[f32]>, identity::<&mut [f32]>, bytemuck::cast_vec);
+impl_float!(f64, u64, F64, identity::<&[f64]>, identity::<&mut [f64]>, bytemuck::cast_vec);
 
 impl NumberType {
     /// What latents of the type are mapped by, to bits.

@@ -1,6 +1,6 @@
 //! CRC-32C, of stored bytes and of numbers; CRC-32 of IEEE 802.3, of stored bytes.
 
-use crate::number::Number;
+use crate::number::sealed::Sealed;
 use crc_fast::{CrcAlgorithm, Digest};
 
 /// Bytes to be summed in one call where there are so many, as one batch of a page after the other
@@ -28,11 +28,11 @@ impl Crc32c {
     }
 
     /// Takes in numbers as little-endian bytes.
-    pub(crate) fn update_numbers<T: Number>(&mut self, numbers: &[T]) {
+    pub(crate) fn update_numbers<T: Sealed>(&mut self, numbers: &[T]) {
         if cfg!(target_endian = "little") {
             return self.update(T::bytes(numbers));
         }
-        for x in T::bytes(numbers).chunks_exact(T::TYPE.bytes()) {
+        for x in T::bytes(numbers).chunks_exact(size_of::<T>()) {
             let mut word = [0; 8];
             let word = &mut word[..x.len()];
             word.copy_from_slice(x);

@@ -1,5 +1,6 @@
 //! Numbers whose type is known only at run time.
 
+use super::sealed::Sealed;
 use super::{AnySlice, AnySliceMut, Latent, Number, NumberType, f16};
 use crate::error::{Error, Result};
 
@@ -158,6 +159,15 @@ impl AnyNumbers {
     /// All of them, to be overwritten.
     pub fn as_any_slice_mut(&mut self) -> AnySliceMut<'_> {
         with_numbers!(self, v => AnySliceMut::from(v.as_mut_slice()))
+    }
+
+    /// Numbers of type `ty` whose bits these unsigned integers of the same width are.
+    pub(crate) fn of_bits<L: Latent>(ty: NumberType, bits: Vec<L>) -> Self {
+        fn numbers<T: Number>(bits: AnyNumbers) -> AnyNumbers {
+            T::any_vec(T::of_bits(T::L::of_any_vec(bits).unwrap_or_default()))
+        }
+        let bits = L::any_vec(bits);
+        with_number_type!(ty, T => numbers::<T>(bits))
     }
 
     /// The bytes as they lie in a little-endian file: `len × width` of them.

@@ -72,7 +72,6 @@ macro_rules! with_slice_mut {
         $crate::number::with_inside!(AnySliceMut, $numbers, $v => $body)
     };
 }
-pub(crate) use with_slice_mut;
 
 fn type_of<T: Number>(_: &[T]) -> NumberType {
     T::TYPE

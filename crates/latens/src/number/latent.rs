@@ -64,6 +64,31 @@ pub trait Latent:
     }
 }
 
+/// Evaluates an expression with `$L` standing for the latents of a number type.
+macro_rules! with_latent {
+    ($ty:expr, $L:ident => $body:expr) => {
+        match $crate::number::NumberType::bits($ty) {
+            8 => {
+                type $L = u8;
+                $body
+            }
+            16 => {
+                type $L = u16;
+                $body
+            }
+            32 => {
+                type $L = u32;
+                $body
+            }
+            _ => {
+                type $L = u64;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_latent;
+
 macro_rules! impl_latent {
     ($t:ident) => {
         impl Latent for $t {

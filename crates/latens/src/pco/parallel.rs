@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{AnyNumbers, AnySliceMut, Number, NumberType, with_slice_mut};
+use crate::number::{AnyNumbers, AnySliceMut, Latent, Number, NumberType, with_latent};
 use crate::pco::layout::trailer::Trailer;
 use crate::pco::parallel::kept::Kept;
 use crate::pco::simple::{Decompressed, check_empty, earned, peek, watched, watched_into};
@@ -80,17 +80,27 @@ pub fn decompress_any_with(
         check_empty(file, limits)?;
         return Ok(AnyNumbers::new(NumberType::U8));
     };
-    crate::with_number_type!(ty, T => Ok(all::<T>(file, limits, threads, watch)?.into()))
+    with_latent!(ty, L => {
+        let bits = all::<L>(file, ty, limits, threads, watch)?;
+        Ok(AnyNumbers::of_bits(ty, bits))
+    })
 }
 
-fn all<T: Number>(file: &[u8], limits: Limits, threads: usize, watch: &Watch) -> Result<Vec<T>> {
+/// All numbers of type `ty` as bits.
+fn all<L: Latent>(
+    file: &[u8],
+    ty: NumberType,
+    limits: Limits,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Vec<L>> {
     let Some((chunks, threads)) = Chunks::of(file, threads) else {
-        return watched(file, limits, watch);
+        return watched(file, ty, limits, watch);
     };
     let (first, second) = watch.for_two_tries();
-    match decode(file, &chunks, limits, threads, &first) {
+    match decode(file, ty, &chunks, limits, threads, &first) {
         Some(numbers) => Ok(numbers),
-        None => watched(file, limits, &second),
+        None => watched(file, ty, limits, &second),
     }
 }
 
@@ -122,12 +132,21 @@ pub fn decompress_any_into_with(
     threads: usize,
     watch: &Watch,
 ) -> Result<Decompressed> {
-    with_slice_mut!(dst, v => into(file, v, limits, threads, watch))
+    let ty = dst.number_type();
+    match dst.into_bits() {
+        AnySliceMut::U8(bits) => into(file, ty, bits, limits, threads, watch),
+        AnySliceMut::U16(bits) => into(file, ty, bits, limits, threads, watch),
+        AnySliceMut::U32(bits) => into(file, ty, bits, limits, threads, watch),
+        AnySliceMut::U64(bits) => into(file, ty, bits, limits, threads, watch),
+        _ => Err(Error::invalid("bits of numbers that are none")),
+    }
 }
 
-fn into<T: Number>(
+/// Numbers of type `ty` as bits.
+fn into<L: Latent>(
     file: &[u8],
-    dst: &mut [T],
+    ty: NumberType,
+    dst: &mut [L],
     limits: Limits,
     threads: usize,
     watch: &Watch,
@@ -139,13 +158,13 @@ fn into<T: Number>(
     {
         let (first, then) = watch.for_two_tries();
         let kept = Kept::new();
-        if chunks.decode(file, dst, limits, threads, &first, Some(&kept)).is_some() {
+        if chunks.decode(file, ty, dst, limits, threads, &first, Some(&kept)).is_some() {
             return Ok(Decompressed { count: dst.len(), finished: true });
         }
         kept.restore(dst);
         second = Some(then);
     }
-    watched_into(file, dst, limits, second.as_ref().unwrap_or(watch))
+    watched_into(file, ty, dst, limits, second.as_ref().unwrap_or(watch))
 }
 
 /// How the chunks of a file are found.
@@ -191,38 +210,43 @@ impl Chunks {
 
     /// Decodes into `dst`, which has room for [`Chunks::n`] numbers and no more; `None` where
     /// anything is wrong. What `dst` held is then in `kept`, where there is one.
-    fn decode<T: Number>(
+    #[expect(clippy::too_many_arguments, reason = "what a call says")]
+    fn decode<L: Latent>(
         &self,
         file: &[u8],
-        dst: &mut [T],
+        ty: NumberType,
+        dst: &mut [L],
         limits: Limits,
         threads: usize,
         watch: &Watch,
-        kept: Option<&Kept<T>>,
+        kept: Option<&Kept<L>>,
     ) -> Option<()> {
         match self {
-            Chunks::Listed(table) => listed::decode(file, table, dst, limits, threads, watch, kept),
+            Chunks::Listed(table) => {
+                listed::decode(file, ty, table, dst, limits, threads, watch, kept)
+            }
             Chunks::Walked(opening) => {
-                walked::decode(file, opening, dst, limits, threads, watch, kept)
+                walked::decode(file, ty, opening, dst, limits, threads, watch, kept)
             }
         }
     }
 }
 
 /// `None` where anything is wrong.
-fn decode<T: Number>(
+fn decode<L: Latent>(
     file: &[u8],
+    ty: NumberType,
     chunks: &Chunks,
     limits: Limits,
     threads: usize,
     watch: &Watch,
-) -> Option<Vec<T>> {
-    let bytes = (chunks.n() as u64).checked_mul(T::TYPE.bytes() as u64)?;
+) -> Option<Vec<L>> {
+    let bytes = (chunks.n() as u64).checked_mul(ty.bytes() as u64)?;
     if bytes > earned((file.len() - chunks.start()) as u64) || limits.check_output(bytes).is_err() {
         return None;
     }
-    let mut numbers = vec![T::default(); chunks.n()];
-    chunks.decode(file, &mut numbers, limits, threads, watch, None)?;
+    let mut numbers = vec![L::ZERO; chunks.n()];
+    chunks.decode(file, ty, &mut numbers, limits, threads, watch, None)?;
     Some(numbers)
 }
 

@@ -3,7 +3,7 @@
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{AnyNumbers, AnySlice, Number, NumberType};
+use crate::number::{AnyNumbers, AnySlice, Latent, Number, NumberType};
 use crate::pco::config::Config;
 use crate::pco::layout::chunk_head::ChunkHead;
 use crate::pco::layout::header::FormatVersion;
@@ -82,9 +82,14 @@ pub fn decompress<T: Number>(file: &[u8]) -> Result<Vec<T>> {
     decompress_with(file, Limits::default(), 1, &Watch::NONE)
 }
 
-/// [`decompress`] within limits, telling `watch`.
-pub(crate) fn watched<T: Number>(file: &[u8], limits: Limits, watch: &Watch) -> Result<Vec<T>> {
-    let width = T::TYPE.bytes() as u64;
+/// [`decompress`] of numbers of type `ty`, as bits, within limits, telling `watch`.
+pub(crate) fn watched<L: Latent>(
+    file: &[u8],
+    ty: NumberType,
+    limits: Limits,
+    watch: &Watch,
+) -> Result<Vec<L>> {
+    let width = ty.bytes() as u64;
     let mut decoder = open(file, limits)?;
     let hint = decoder.n_hint();
     // A dictionary of the first chunk has spent what its bytes have earned.
@@ -94,17 +99,17 @@ pub(crate) fn watched<T: Number>(file: &[u8], limits: Limits, watch: &Watch) -> 
     let mut n = 0;
     if hint.saturating_mul(width) <= earned(behind) {
         let most = hint.max(SMALL / width);
-        if let Some(numbers) = collect(&mut decoder, hint, most, watch)? {
+        if let Some(numbers) = collect(&mut decoder, ty, hint, most, watch)? {
             return Ok(numbers);
         }
         // There is more than was announced.
         n = most + 1;
     }
     let mut decoder = decoder.without_checks();
-    n += decoder.count(T::TYPE)?;
+    n += decoder.count(ty)?;
     // Its tables are to be gone before another decoder makes them again.
     drop(decoder);
-    match collect(&mut open(file, limits)?, n, n, watch)? {
+    match collect(&mut open(file, limits)?, ty, n, n, watch)? {
         Some(numbers) => Ok(numbers),
         None => Err(Error::invalid("the file's count of numbers has changed")),
     }
@@ -117,12 +122,13 @@ pub(crate) fn earned(bytes: u64) -> u64 {
 
 /// All numbers, with room for `reserved` of them at once; `None` if there are more than `most`, of which
 /// one is read then.
-fn collect<T: Number>(
+fn collect<L: Latent>(
     decoder: &mut Engine<Slice<'_>>,
+    ty: NumberType,
     reserved: u64,
     most: u64,
     watch: &Watch,
-) -> Result<Option<Vec<T>>> {
+) -> Result<Option<Vec<L>>> {
     const PIECE: usize = 1 << 16;
     let most = usize::try_from(most).unwrap_or(usize::MAX / 16);
     let mut numbers = Vec::new();
@@ -135,15 +141,15 @@ fn collect<T: Number>(
             0 => have.max(4096),
             room => room,
         };
-        numbers.resize(have + room.min(most - have).clamp(1, PIECE), T::default());
-        let got = decoder.read(&mut numbers[have..])?;
+        numbers.resize(have + room.min(most - have).clamp(1, PIECE), L::ZERO);
+        let got = decoder.read_bits(ty, &mut numbers[have..])?;
         numbers.truncate(have + got);
         if got == 0 {
             break;
         }
         watch.done(got as u64)?;
     }
-    if decoder.read(&mut [T::default()])? > 0 {
+    if decoder.read_bits(ty, &mut [L::ZERO])? > 0 {
         return Ok(None);
     }
     finish(decoder)?;
@@ -161,10 +167,11 @@ pub fn decompress_into<T: Number>(file: &[u8], dst: &mut [T]) -> Result<Decompre
     decompress_into_with(file, dst, Limits::default(), 1, &Watch::NONE)
 }
 
-/// [`decompress_into`] within limits, telling `watch`.
-pub(crate) fn watched_into<T: Number>(
+/// [`decompress_into`] likewise.
+pub(crate) fn watched_into<L: Latent>(
     file: &[u8],
-    dst: &mut [T],
+    ty: NumberType,
+    dst: &mut [L],
     limits: Limits,
     watch: &Watch,
 ) -> Result<Decompressed> {
@@ -185,7 +192,7 @@ pub(crate) fn watched_into<T: Number>(
             (None, 0) => e,
             (values, pieces) => e.after_values(values.unwrap_or(0) + pieces),
         };
-        let got = decoder.read(piece).map_err(before)?;
+        let got = decoder.read_bits(ty, piece).map_err(before)?;
         count += got;
         watch.done(got as u64).map_err(|e| e.after_values(count as u64))?;
         if got < piece.len() || behind.is_empty() {

@@ -6,7 +6,7 @@
 
 use crate::bits::reader::BitReader;
 use crate::limits::Limits;
-use crate::number::Number;
+use crate::number::Latent;
 use crate::pco::layout::chunk_head::{BYTES, ChunkHead};
 use crate::pco::layout::chunk_meta::ChunkMeta;
 use crate::pco::layout::header::FormatVersion;
@@ -28,7 +28,7 @@ impl Guesses {
 
     /// How long the chunk of that head may be, at the start of `bytes`, where `rest` more numbers than its
     /// own are to come. `None` from the first time on that nothing looks like a chunk.
-    pub(super) fn len<T: Number>(
+    pub(super) fn len<L: Latent>(
         &mut self,
         bytes: &[u8],
         head: ChunkHead,
@@ -37,15 +37,16 @@ impl Guesses {
         let behind = bytes.get(BYTES..).filter(|_| self.tries > 0 && rest > 0)?;
         // Where chunks are made as long as each other, the first ones may have one number more.
         let lens = [head.n, head.n - 1, rest].map(|n| n.min(rest).max(1));
-        let heads = lens.map(|n| ChunkHead { number_type: T::TYPE, n }.bytes());
-        for at in memchr::memchr_iter(T::TYPE.pco_byte(), behind) {
+        let number_type = head.number_type;
+        let heads = lens.map(|n| ChunkHead { number_type, n }.bytes());
+        for at in memchr::memchr_iter(number_type.pco_byte(), behind) {
             // One byte in some hundreds is that of the type: most are told from a head by a comparison.
             let Some((next, meta)) = behind[at..].split_first_chunk() else { break };
             if !heads.contains(next) {
                 continue;
             }
             let mut r = BitReader::new(meta, 0);
-            if ChunkMeta::<T::L>::read(&mut r, T::TYPE, self.version, self.limits).is_ok() {
+            if ChunkMeta::<L>::read(&mut r, number_type, self.version, self.limits).is_ok() {
                 return Some(BYTES + at);
             }
             self.tries -= 1;
@@ -62,6 +63,7 @@ impl Guesses {
 mod tests {
     use super::*;
     use crate::Watch;
+    use crate::number::NumberType;
     use crate::pco::layout::preamble::Preamble;
     use crate::pco::parallel::decompress_with;
     use crate::pco::{Config, DeltaSpec, ModeSpec, compress};
@@ -124,7 +126,7 @@ mod tests {
     /// A file of nothing but heads is not looked through for ever.
     #[test]
     fn guesses_are_few() {
-        let head = ChunkHead { number_type: u16::TYPE, n: 256 };
+        let head = ChunkHead { number_type: NumberType::U16, n: 256 };
         // What follows each head is no mode.
         let bytes: Vec<u8> =
             (0..1000).flat_map(|_| [&head.bytes()[..], &[0xff; 4]].concat()).collect();

@@ -5,7 +5,7 @@
 //! written of it is right, up to an error. Of those behind it pieces are kept as they are come to, until
 //! all chunks before are decoded; what was kept is then forgotten, and its memory used again.
 
-use crate::number::Number;
+use crate::number::{Latent, NumberType};
 use crate::pco::standalone::{Engine, Slice};
 use crate::spare;
 use std::collections::BTreeMap;
@@ -17,48 +17,48 @@ use std::sync::{Mutex, PoisonError};
 const PIECE: usize = 1 << 15;
 
 /// The old content of chunks.
-pub(super) struct Kept<T: Number> {
+pub(super) struct Kept<L: Latent> {
     /// All chunks before this one are decoded.
     next: AtomicUsize,
-    state: Mutex<State<T>>,
+    state: Mutex<State<L>>,
 }
 
-struct State<T: Number> {
+struct State<L: Latent> {
     /// By chunk, of those that nobody is at.
-    held: BTreeMap<usize, Old<T>>,
-    spare: Vec<Vec<T>>,
+    held: BTreeMap<usize, Old<L>>,
+    spare: Vec<Vec<L>>,
 }
 
-impl<T: Number> Drop for State<T> {
+impl<L: Latent> Drop for State<L> {
     fn drop(&mut self) {
         mem::take(&mut self.spare).into_iter().for_each(spare::give);
     }
 }
 
-struct Old<T> {
+struct Old<L> {
     /// Where it stands in the buffer.
     start: usize,
-    numbers: Vec<T>,
+    numbers: Vec<L>,
     decoded: bool,
 }
 
-impl<T: Number> Kept<T> {
+impl<L: Latent> Kept<L> {
     pub(super) fn new() -> Self {
         let state = State { held: BTreeMap::new(), spare: Vec::new() };
         Self { next: AtomicUsize::new(0), state: Mutex::new(state) }
     }
 
-    fn with<V>(&self, change: impl FnOnce(&mut State<T>) -> V) -> V {
+    fn with<V>(&self, change: impl FnOnce(&mut State<L>) -> V) -> V {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// For the decoding of chunk `index` of `n` numbers, which stands at `start`.
-    pub(super) fn chunk(&self, index: usize, start: usize, n: usize) -> Keeping<'_, T> {
+    pub(super) fn chunk(&self, index: usize, start: usize, n: usize) -> Keeping<'_, L> {
         Keeping { kept: self, index, n, old: Old { start, numbers: Vec::new(), decoded: false } }
     }
 
     /// Puts back everything from the first chunk on that was not decoded.
-    pub(super) fn restore(self, buffer: &mut [T]) {
+    pub(super) fn restore(self, buffer: &mut [L]) {
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         for old in mem::take(&mut state.held).into_values() {
             let place = old.start..old.start + old.numbers.len();
@@ -70,17 +70,17 @@ impl<T: Number> Kept<T> {
 }
 
 /// What the decoding of one chunk overwrites.
-pub(super) struct Keeping<'k, T: Number> {
-    kept: &'k Kept<T>,
+pub(super) struct Keeping<'k, L: Latent> {
+    kept: &'k Kept<L>,
     index: usize,
     /// Numbers of the chunk.
     n: usize,
-    old: Old<T>,
+    old: Old<L>,
 }
 
-impl<T: Number> Keeping<'_, T> {
+impl<L: Latent> Keeping<'_, L> {
     /// Keeps what comes next in the chunk, where it may have to be put back.
-    fn keep(&mut self, old: &[T]) {
+    fn keep(&mut self, old: &[L]) {
         if self.kept.next.load(Ordering::Acquire) == self.index {
             return;
         }
@@ -99,7 +99,7 @@ impl<T: Number> Keeping<'_, T> {
     }
 }
 
-impl<T: Number> Drop for Keeping<'_, T> {
+impl<L: Latent> Drop for Keeping<'_, L> {
     /// Hands it over, also where a thread panics.
     fn drop(&mut self) {
         let nothing = Old { start: 0, numbers: Vec::new(), decoded: false };
@@ -118,16 +118,17 @@ impl<T: Number> Drop for Keeping<'_, T> {
 }
 
 /// Decodes the numbers of a chunk to `dst`; whether they are all there.
-pub(super) fn decode<T: Number>(
+pub(super) fn decode<L: Latent>(
     decoder: &mut Engine<Slice<'_>>,
-    dst: &mut [T],
-    mut keeping: Option<&mut Keeping<'_, T>>,
+    ty: NumberType,
+    dst: &mut [L],
+    mut keeping: Option<&mut Keeping<'_, L>>,
 ) -> bool {
-    dst.chunks_mut(PIECE / size_of::<T>()).all(|piece| {
+    dst.chunks_mut(PIECE / size_of::<L>()).all(|piece| {
         if let Some(keeping) = &mut keeping {
             keeping.keep(piece);
         }
-        decoder.read(piece).is_ok_and(|got| got == piece.len())
+        decoder.read_bits(ty, piece).is_ok_and(|got| got == piece.len())
     })
 }
 

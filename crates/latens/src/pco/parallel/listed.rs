@@ -3,7 +3,7 @@
 use crate::bits::checksum::Crc32c;
 use crate::bits::reader::BitReader;
 use crate::limits::Limits;
-use crate::number::Number;
+use crate::number::{Latent, NumberType};
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
@@ -72,14 +72,16 @@ struct Job<'a> {
 
 /// Decodes into `dst`, which has room for the numbers of the table and no more; `None` where
 /// anything is wrong, and what it held is in `kept`.
-pub(super) fn decode<T: Number>(
+#[expect(clippy::too_many_arguments, reason = "what a call says")]
+pub(super) fn decode<L: Latent>(
     file: &[u8],
+    ty: NumberType,
     table: &Table,
-    dst: &mut [T],
+    dst: &mut [L],
     limits: Limits,
     threads: usize,
     watch: &Watch,
-    kept: Option<&Kept<T>>,
+    kept: Option<&Kept<L>>,
 ) -> Option<()> {
     let (mut start, mut rest) = (0, dst);
     let mut jobs = Vec::with_capacity(table.chunks.len());
@@ -96,7 +98,7 @@ pub(super) fn decode<T: Number>(
     let work = || {
         while let Some((index, (job, dst))) = jobs.next() {
             let mut keeping = kept.map(|kept| kept.chunk(index, job.start, dst.len()));
-            let sound = chunk(&job, dst, table, limits, &workshop, keeping.as_mut());
+            let sound = chunk(&job, ty, dst, table, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);
             }
@@ -111,13 +113,14 @@ pub(super) fn decode<T: Number>(
 }
 
 /// Decodes a chunk of known place; whether it is in all points as the table says.
-fn chunk<T: Number>(
+fn chunk<L: Latent>(
     job: &Job<'_>,
-    dst: &mut [T],
+    ty: NumberType,
+    dst: &mut [L],
     table: &Table,
     limits: Limits,
     workshop: &Workshop,
-    keeping: Option<&mut Keeping<'_, T>>,
+    keeping: Option<&mut Keeping<'_, L>>,
 ) -> bool {
     let Job { bytes, len, entry, .. } = *job;
     let (preamble, version) = (table.preamble, table.version);
@@ -125,7 +128,7 @@ fn chunk<T: Number>(
     let decoder = Engine::at_chunk(source, preamble, version, limits);
     let mut decoder = decoder.working_in(workshop);
     // Whatever the chunk's own count is, it must be closed when `dst` is full.
-    kept::decode(&mut decoder, dst, keeping)
+    kept::decode(&mut decoder, ty, dst, keeping)
         && decoder.seen() == [*entry]
         && decoder.position() == entry.offset + len as u64
 }

@@ -17,7 +17,10 @@ fn the_same_numbers() {
     let (numbers, file) = file();
     assert!(Chunks::of(&file, 1).is_none());
     let chunks = Chunks::of(&file, 2).unwrap().0;
-    assert_eq!(decode(&file, &chunks, Limits::default(), 2, &Watch::NONE).as_ref(), Some(&numbers));
+    assert_eq!(
+        decode(&file, NumberType::U16, &chunks, Limits::default(), 2, &Watch::NONE).as_ref(),
+        Some(&numbers)
+    );
     for threads in [1, 2, 3, 50] {
         let found =
             decompress_with::<u16>(&file, Limits::default(), threads, &Watch::NONE).unwrap();

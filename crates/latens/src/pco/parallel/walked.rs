@@ -6,7 +6,7 @@
 
 use crate::bits::reader::BitReader;
 use crate::limits::Limits;
-use crate::number::Number;
+use crate::number::{Latent, NumberType};
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_head::{self, ChunkHead};
 use crate::pco::layout::header::FormatVersion;
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 
 /// A chunk of known place.
-struct Job<'a, T> {
+struct Job<'a, L> {
     /// With its head, and what is behind it, which batches can look ahead to.
     bytes: &'a [u8],
     /// Of its own bytes.
@@ -30,29 +30,29 @@ struct Job<'a, T> {
     index: usize,
     /// Numbers before it.
     start: usize,
-    dst: &'a mut [T],
+    dst: &'a mut [L],
 }
 
 /// What is to be done.
-struct Jobs<'a, T> {
-    ready: VecDeque<Job<'a, T>>,
+struct Jobs<'a, L> {
+    ready: VecDeque<Job<'a, L>>,
     /// No more will come: all are found, or something is wrong.
     closed: bool,
 }
 
 /// Chunks found and not yet decoded.
-struct Queue<'a, T> {
-    jobs: Mutex<Jobs<'a, T>>,
+struct Queue<'a, L> {
+    jobs: Mutex<Jobs<'a, L>>,
     changed: Condvar,
 }
 
-impl<'a, T> Queue<'a, T> {
+impl<'a, L> Queue<'a, L> {
     fn new() -> Self {
         let jobs = Jobs { ready: VecDeque::new(), closed: false };
         Self { jobs: Mutex::new(jobs), changed: Condvar::new() }
     }
 
-    fn push(&self, job: Job<'a, T>) -> Option<()> {
+    fn push(&self, job: Job<'a, L>) -> Option<()> {
         let mut jobs = self.jobs.lock().ok()?;
         if jobs.closed {
             return None;
@@ -63,9 +63,9 @@ impl<'a, T> Queue<'a, T> {
     }
 
     /// `None` when nothing is left to do.
-    fn next(&self) -> Option<Job<'a, T>> {
+    fn next(&self) -> Option<Job<'a, L>> {
         let jobs = self.jobs.lock().ok()?;
-        let waits = |jobs: &mut Jobs<'a, T>| jobs.ready.is_empty() && !jobs.closed;
+        let waits = |jobs: &mut Jobs<'a, L>| jobs.ready.is_empty() && !jobs.closed;
         self.changed.wait_while(jobs, waits).ok()?.ready.pop_front()
     }
 
@@ -82,9 +82,9 @@ impl<'a, T> Queue<'a, T> {
 }
 
 /// A panic in between closes the queue, for which the others would wait for ever.
-struct ClosedByPanic<'q, 'a, T>(&'q Queue<'a, T>);
+struct ClosedByPanic<'q, 'a, L>(&'q Queue<'a, L>);
 
-impl<T> Drop for ClosedByPanic<'_, '_, T> {
+impl<L> Drop for ClosedByPanic<'_, '_, L> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.close(true);
@@ -118,21 +118,23 @@ impl Opening {
 /// Decodes a file that is nothing but its chunks into `dst`, which has room for the numbers that it
 /// announces and no more; `None` where it is something else, or where anything is wrong, and what
 /// `dst` held is then in `kept`.
-pub(super) fn decode<T: Number>(
+#[expect(clippy::too_many_arguments, reason = "what a call says")]
+pub(super) fn decode<L: Latent>(
     file: &[u8],
+    ty: NumberType,
     opening: &Opening,
-    dst: &mut [T],
+    dst: &mut [L],
     limits: Limits,
     threads: usize,
     watch: &Watch,
-    kept: Option<&Kept<T>>,
+    kept: Option<&Kept<L>>,
 ) -> Option<()> {
     let (queue, workshop) = (Queue::new(), Workshop::default());
     let work = || {
         while let Some(job) = queue.next() {
             let (index, n) = (job.index, job.dst.len());
             let mut keeping = kept.map(|kept| kept.chunk(index, job.start, n));
-            let sound = chunk(job, opening, limits, &workshop, keeping.as_mut());
+            let sound = chunk(job, ty, opening, limits, &workshop, keeping.as_mut());
             if let Some(keeping) = keeping {
                 keeping.end(sound);
             }
@@ -149,7 +151,7 @@ pub(super) fn decode<T: Number>(
             let _closing = ClosedByPanic(line);
             // Handed on for as long as the queue is, not for the call.
             let numbers = dst;
-            find(file, opening, limits, numbers, line).is_some()
+            find(file, ty, opening, limits, numbers, line).is_some()
         };
         line.close(!found);
         found && work()
@@ -159,12 +161,13 @@ pub(super) fn decode<T: Number>(
 }
 
 /// Puts all chunks into the queue; `None` where anything is wrong.
-fn find<'a, T: Number>(
+fn find<'a, L: Latent>(
     file: &'a [u8],
+    ty: NumberType,
     opening: &Opening,
     limits: Limits,
-    numbers: &'a mut [T],
-    queue: &Queue<'a, T>,
+    numbers: &'a mut [L],
+    queue: &Queue<'a, L>,
 ) -> Option<()> {
     // Before the last byte, which ends the chunks.
     let (&last, chunks) = file.split_last()?;
@@ -178,14 +181,14 @@ fn find<'a, T: Number>(
         let bytes = chunks.get(offset..)?;
         let mut r = BitReader::new(bytes, 0);
         let head = ChunkHead::read(&mut r, opening.preamble.uniform_type).ok()??;
-        if head.number_type != T::TYPE {
+        if head.number_type != ty {
             return None;
         }
         let (dst, behind) = rest.split_at_mut_checked(head.n)?;
         let len = if behind.is_empty() {
             // The last one: whoever decodes it finds out whether it ends where it has to.
             bytes.len()
-        } else if let Some(len) = guesses.len::<T>(bytes, head, behind.len()) {
+        } else if let Some(len) = guesses.len::<L>(bytes, head, behind.len()) {
             len
         } else {
             let body = bytes.get(chunk_head::BYTES..)?;
@@ -200,23 +203,25 @@ fn find<'a, T: Number>(
 }
 
 /// Decodes a chunk; whether it is sound and ends where it has to.
-fn chunk<T: Number>(
-    job: Job<'_, T>,
+fn chunk<L: Latent>(
+    job: Job<'_, L>,
+    ty: NumberType,
     opening: &Opening,
     limits: Limits,
     workshop: &Workshop,
-    keeping: Option<&mut Keeping<'_, T>>,
+    keeping: Option<&mut Keeping<'_, L>>,
 ) -> bool {
     let Job { bytes, len, offset, dst, .. } = job;
     let source = Slice::starting_at(bytes, offset as u64);
     let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
     let mut decoder = decoder.without_checks().working_in(workshop);
-    kept::decode(&mut decoder, dst, keeping) && decoder.position() == (offset + len) as u64
+    kept::decode(&mut decoder, ty, dst, keeping) && decoder.position() == (offset + len) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::Number;
     use crate::pco::{Config, compress, decompress_with};
 
     fn file(chunk_n: usize) -> (Vec<u16>, Vec<u8>) {
@@ -229,7 +234,16 @@ mod tests {
         let opening = Opening::of(file)?;
         let mut numbers = vec![T::default(); opening.n];
         let limits = Limits::default();
-        decode(file, &opening, &mut numbers, limits, threads, &Watch::NONE, None)?;
+        decode(
+            file,
+            T::TYPE,
+            &opening,
+            T::bits_mut(&mut numbers),
+            limits,
+            threads,
+            &Watch::NONE,
+            None,
+        )?;
         Some(numbers)
     }
 

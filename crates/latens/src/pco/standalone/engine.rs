@@ -10,7 +10,7 @@ use crate::bits::checksum::Crc32c;
 use crate::bits::reader::BitReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::number::{AnyNumbers, Number, NumberType};
+use crate::number::{AnyNumbers, Latent, Number, NumberType, with_latent};
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::header::FormatVersion;
 use crate::pco::layout::preamble::Preamble;
@@ -163,27 +163,37 @@ impl<S: Supply> Engine<S> {
     /// wrong with the file and where. Of `dst` then only the first [`Error::values_before`]
     /// numbers have changed, and they are sound.
     pub(crate) fn read<T: Number>(&mut self, dst: &mut [T]) -> Result<usize> {
+        self.read_bits(T::TYPE, T::bits_mut(dst))
+    }
+
+    /// [`Engine::read`] of numbers of type `ty`, which have latents `L`.
+    pub(crate) fn read_bits<L: Latent>(&mut self, ty: NumberType, dst: &mut [L]) -> Result<usize> {
         let mut filled = 0;
-        match self.read_into(dst, &mut filled) {
+        match self.read_into(ty, dst, &mut filled) {
             Ok(()) => Ok(filled),
             Err(e) => Err(e.after_values(filled as u64)),
         }
     }
 
     /// [`Engine::read`], counting in `filled`.
-    fn read_into<T: Number>(&mut self, dst: &mut [T], filled: &mut usize) -> Result<()> {
+    fn read_into<L: Latent>(
+        &mut self,
+        ty: NumberType,
+        dst: &mut [L],
+        filled: &mut usize,
+    ) -> Result<()> {
         while *filled < dst.len() {
             match self.chunk()? {
                 None => break,
-                Some(info) if info.number_type != T::TYPE && *filled > 0 => break,
-                Some(info) if info.number_type != T::TYPE => {
+                Some(info) if info.number_type != ty && *filled > 0 => break,
+                Some(info) if info.number_type != ty => {
                     let found = info.number_type;
-                    return Err(self.other_type(found, T::TYPE));
+                    return Err(self.other_type(found, ty));
                 }
                 Some(_) => {}
             }
             let index = self.seen.chunks.len();
-            self.read_chunk(dst, filled).map_err(|e| {
+            self.read_chunk(ty, dst, filled).map_err(|e| {
                 if e.kind() == ErrorKind::Io { e } else { e.within(format!("chunk {index}")) }
             })?;
         }
@@ -212,27 +222,25 @@ impl<S: Supply> Engine<S> {
     /// # Errors
     /// What is wrong with the file, and where.
     pub(crate) fn read_any(&mut self, most: usize) -> Result<Option<AnyNumbers>> {
-        fn typed<S: Supply, T: Number>(
+        fn typed<S: Supply, L: Latent>(
             decoder: &mut Engine<S>,
+            ty: NumberType,
             most: usize,
-        ) -> Result<Option<AnyNumbers>>
-        where
-            AnyNumbers: From<Vec<T>>,
-        {
-            let mut numbers = Vec::new();
+        ) -> Result<Option<AnyNumbers>> {
+            let mut numbers = Vec::<L>::new();
             while numbers.len() < most {
                 let have = numbers.len();
-                numbers.resize(most.min(have + 65536), T::default());
-                let got = decoder.read(&mut numbers[have..])?;
+                numbers.resize(most.min(have + 65536), L::ZERO);
+                let got = decoder.read_bits(ty, &mut numbers[have..])?;
                 numbers.truncate(have + got);
-                if got == 0 || decoder.chunk()?.is_none_or(|info| info.number_type != T::TYPE) {
+                if got == 0 || decoder.chunk()?.is_none_or(|info| info.number_type != ty) {
                     break;
                 }
             }
-            Ok(Some(numbers.into()))
+            Ok(Some(AnyNumbers::of_bits(ty, numbers)))
         }
         match self.chunk()?.map(|info| info.number_type) {
-            Some(ty) => crate::with_number_type!(ty, T => typed::<S, T>(self, most)),
+            Some(ty) => with_latent!(ty, L => typed::<S, L>(self, ty, most)),
             None => Ok(None),
         }
     }

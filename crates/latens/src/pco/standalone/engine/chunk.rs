@@ -4,7 +4,7 @@ use super::{Current, Engine};
 use crate::bits::checksum::{Crc32c, TOGETHER};
 use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
-use crate::number::{AnySliceMut, Number, NumberType};
+use crate::number::{Latent, NumberType, with_latent};
 use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::inspect::chunk::ChunkInspection;
 use crate::pco::layout::BATCH_N;
@@ -48,12 +48,13 @@ impl<S: Supply> Engine<S> {
 
     /// Numbers of the current chunk, which is closed behind its last one.
     #[inline]
-    pub(super) fn read_chunk<T: Number>(
+    pub(super) fn read_chunk<L: Latent>(
         &mut self,
-        dst: &mut [T],
+        ty: NumberType,
+        dst: &mut [L],
         filled: &mut usize,
     ) -> Result<()> {
-        self.read_chunk_keeping_open(dst, filled)?;
+        self.read_chunk_keeping_open(ty, dst, filled)?;
         let used_up = |current: &Current| current.chunk.left() + current.chunk.ready() == 0;
         if self.current.as_ref().is_some_and(used_up) {
             self.close_chunk()?;
@@ -63,13 +64,14 @@ impl<S: Supply> Engine<S> {
 
     /// Numbers of the current chunk.
     #[inline]
-    fn read_chunk_keeping_open<T: Number>(
+    fn read_chunk_keeping_open<L: Latent>(
         &mut self,
-        dst: &mut [T],
+        ty: NumberType,
+        dst: &mut [L],
         filled: &mut usize,
     ) -> Result<()> {
         let mut summed = *filled;
-        let result = self.read_batches(dst, filled, &mut summed);
+        let result = self.read_batches(ty, dst, filled, &mut summed);
         if let Some(current) = self.current.as_mut().filter(|_| self.checks) {
             current.numbers_crc.update_numbers(&dst[summed..*filled]);
         }
@@ -78,28 +80,29 @@ impl<S: Supply> Engine<S> {
 
     /// Numbers of the current chunk, those up to `summed` already in its checksum.
     #[inline]
-    fn read_batches<T: Number>(
+    fn read_batches<L: Latent>(
         &mut self,
-        dst: &mut [T],
+        ty: NumberType,
+        dst: &mut [L],
         filled: &mut usize,
         summed: &mut usize,
     ) -> Result<()> {
-        let together = TOGETHER / T::TYPE.bytes();
+        let (together, map) = (TOGETHER / size_of::<L>(), ty.map());
         let Some(current) = &mut self.current else { return Ok(()) };
         let chunk = &mut current.chunk;
-        let width = T::TYPE.bytes() as u64;
+        let width = size_of::<L>() as u64;
         loop {
-            *filled += chunk.take(T::MAP, AnySliceMut::bits_of(&mut dst[*filled..]))?;
+            *filled += chunk.take(map, L::any_mut(&mut dst[*filled..]))?;
             let n = together.min(dst.len() - *filled);
             let mut straight = 0;
             if n >= BATCH_N
                 && self.limits.check_output(self.emitted_bytes + n as u64 * width).is_ok()
             {
-                let dst = AnySliceMut::bits_of(&mut dst[*filled..*filled + n]);
+                let dst = L::any_mut(&mut dst[*filled..*filled + n]);
                 let from = self.source.position();
                 let result;
                 (straight, result) = advance(&mut self.source, &mut current.bit, |bytes, bit| {
-                    Ok(chunk.batches_into(T::MAP, dst, bytes, bit))
+                    Ok(chunk.batches_into(map, dst, bytes, bit))
                 })?;
                 *filled += straight;
                 self.emitted_bytes += straight as u64 * width;
@@ -118,9 +121,9 @@ impl<S: Supply> Engine<S> {
             let n = chunk.left().min(BATCH_N);
             let emitted_bytes = self.emitted_bytes + n as u64 * width;
             if n <= dst.len() - *filled && self.limits.check_output(emitted_bytes).is_ok() {
-                let dst = AnySliceMut::bits_of(&mut dst[*filled..*filled + n]);
+                let dst = L::any_mut(&mut dst[*filled..*filled + n]);
                 advance(&mut self.source, &mut current.bit, |bytes, bit| {
-                    chunk.batch_into(T::MAP, dst, bytes, bit)
+                    chunk.batch_into(map, dst, bytes, bit)
                 })?;
                 *filled += n;
                 self.emitted_bytes = emitted_bytes;
@@ -171,19 +174,19 @@ impl<S: Supply> Engine<S> {
 
     /// Decodes the numbers of the current chunk, drops them, and tells where its bits went.
     pub(crate) fn inspect_chunk(&mut self) -> Result<Option<ChunkInspection>> {
-        fn typed<S: Supply, T: Number>(decoder: &mut Engine<S>) -> Result<ChunkInspection> {
+        fn typed<S: Supply, L: Latent>(decoder: &mut Engine<S>) -> Result<ChunkInspection> {
             let Some(current) = &decoder.current else {
                 return Err(Error::invalid("no chunk to inspect"));
             };
             let (info, offset) = (current.info.clone(), current.offset);
-            let mut buffer = [T::default(); 4096];
-            let mut left = info.n;
+            let mut buffer = [L::ZERO; 4096];
+            let (ty, mut left) = (info.number_type, info.n);
             let mut latents = Vec::new();
             while left > 0 {
                 // The last batch closes the chunk: look at it while it is still open.
                 let next = left.min(buffer.len());
                 let mut got = 0;
-                decoder.read_chunk_keeping_open(&mut buffer[..next], &mut got)?;
+                decoder.read_chunk_keeping_open(ty, &mut buffer[..next], &mut got)?;
                 left -= got;
             }
             if let Some(current) = &decoder.current {
@@ -195,7 +198,7 @@ impl<S: Supply> Engine<S> {
         match self.chunk()?.map(|info| info.number_type) {
             Some(ty) => {
                 let index = self.seen.chunks.len();
-                let inspected = crate::with_number_type!(ty, T => typed::<S, T>(self));
+                let inspected = with_latent!(ty, L => typed::<S, L>(self));
                 inspected.map(Some).map_err(|e| e.within(format!("chunk {index}")))
             }
             None => Ok(None),
