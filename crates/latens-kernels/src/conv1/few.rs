@@ -1,6 +1,6 @@
 //! Few weights: one latent after the other.
 
-use super::chain::{hasty, next, scalar};
+use super::chain::{hasty, next, scalar, unchecked};
 use super::{FEW, Predictor};
 use crate::dispatch::Work;
 use crate::latent::Latent;
@@ -100,7 +100,12 @@ impl<const ORDER: usize> History<ORDER> {
     fn hastily<L: Latent>(&mut self, latents: &mut [L]) -> usize {
         for (i, x) in latents.iter_mut().enumerate() {
             let (sum, last) = (self.sum(), self.before[0]);
-            let (new, whole) = hasty(self.shift, sum, self.weights[0], last, *x);
+            let weight = self.weights[0];
+            let (new, whole) = match L::WIDTH {
+                // Cutting off their width takes no step, and the sum needs no product of its own.
+                32 => unchecked(self.shift, sum, scalar(weight.wrapping_mul(last)), *x),
+                _ => hasty(self.shift, sum, weight, last, *x),
+            };
             if whole < 0 {
                 return i;
             }
