@@ -44,7 +44,7 @@ pub use pairs::{Pairs, PairsDone, Side};
 pub use room::Room;
 pub use row::{Done, Row};
 pub use slot::{MAX_LOG, MAX_OFFSET_BITS, Slot, Symbol};
-pub use stream::{BATCH, LANES, Stream, WINDOW};
+pub use stream::{BATCH, LANES, Stream, WIDE_SLACK, WINDOW};
 pub use table::{Memory, Table, Ways};
 
 /// A batch of codes to read.

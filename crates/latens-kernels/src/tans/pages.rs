@@ -59,12 +59,22 @@ pub struct PageCodes {
     pub(crate) widths: [[[u8; TOGETHER]; PAGES]; BATCH / TOGETHER],
     n: usize,
     pub(crate) max_offset_bits: u8,
+    /// Of each page, in all.
+    pub(crate) offset_bits: [u32; PAGES],
+}
+
+impl PageCodes {
+    /// Bits that the offsets of each page take.
+    #[inline]
+    pub fn offset_bits(&self) -> &[u32; PAGES] {
+        &self.offset_bits
+    }
 }
 
 impl Default for PageCodes {
     fn default() -> Self {
         let bytes = [[[0; TOGETHER]; PAGES]; BATCH / TOGETHER];
-        Self { symbols: bytes, widths: bytes, n: 0, max_offset_bits: 0 }
+        Self { symbols: bytes, widths: bytes, n: 0, max_offset_bits: 0, offset_bits: [0; PAGES] }
     }
 }
 
@@ -75,8 +85,6 @@ pub struct PagePlace {
     pub bit: usize,
     /// Slots of the table.
     pub states: [u32; LANES],
-    /// Bits that the offsets of the codes take that have been walked.
-    pub offset_bits: usize,
 }
 
 impl<L: Latent> PageTable<L> {
@@ -152,25 +160,37 @@ impl<L: Latent> PageTable<L> {
         }
     }
 
-    /// Reads `n` codes, a batch at most, of each page; bits are counted from the beginning of `bytes`.
+    /// Bytes that a page must have from that of its next bit on, for so many codes.
+    pub fn codes_window(&self, n: usize) -> usize {
+        (n * usize::from(self.max_bits)).div_ceil(8) + SLACK
+    }
+
+    /// Reads `n` codes, a batch at most, of each page, whose bits are counted from the beginning of its `bytes`. Whether
+    /// all have bytes enough, [`PageTable::codes_window`]: if not, nothing has changed.
     ///
     /// # Panics
-    /// Where states are none of the table's, or bytes too few: [`Table::codes_window`] of each page.
+    /// Where states are none of the table's.
+    #[must_use]
     pub fn walk(
         &self,
         present: Present,
-        bytes: &[u8],
+        bytes: &[&[u8]; PAGES],
         pages: &mut [PagePlace; PAGES],
         n: usize,
         codes: &mut PageCodes,
-    ) {
-        let window = (n * usize::from(self.max_bits)).div_ceil(8) + SLACK;
-        let last = bytes.len().checked_sub(window);
-        for page in &*pages {
-            assert!(last.is_some_and(|last| page.bit / 8 <= last), "too few bytes");
-            assert!(page.states.iter().all(|&s| s >> self.slots.log == 0), "no such slots");
-        }
+    ) -> bool {
         assert!(n <= BATCH);
+        let window = self.codes_window(n);
+        let (mut are_enough, mut slots) = (true, 0);
+        for (page, bytes) in pages.iter().zip(bytes) {
+            are_enough &= page.bit / 8 + window <= bytes.len();
+            let [a, b, c, d] = page.states;
+            slots |= a | b | c | d;
+        }
+        assert!(slots >> self.slots.log == 0, "no such slots");
+        if !are_enough {
+            return false;
+        }
         (codes.n, codes.max_offset_bits) = (n, self.max_offset_bits);
         match present.simd() {
             #[cfg(target_arch = "x86_64")]
@@ -179,17 +199,18 @@ impl<L: Latent> PageTable<L> {
             Simd::Avx512 => unsafe { avx512_pages::walk(self, bytes, pages, n, codes) },
             _ => self.walk_one_by_one(bytes, pages, n, codes),
         }
+        true
     }
 
     fn walk_one_by_one(
         &self,
-        bytes: &[u8],
+        bytes: &[&[u8]; PAGES],
         pages: &mut [PagePlace; PAGES],
         n: usize,
         codes: &mut PageCodes,
     ) {
-        for (p, page) in pages.iter_mut().enumerate() {
-            page.offset_bits = 0;
+        for (p, (page, bytes)) in pages.iter_mut().zip(bytes).enumerate() {
+            codes.offset_bits[p] = 0;
             for i in 0..n.next_multiple_of(TOGETHER) {
                 let (sixteen, at, lane) = (i / TOGETHER, i % TOGETHER, i % LANES);
                 let slot = page.states[lane] as usize;
@@ -200,7 +221,7 @@ impl<L: Latent> PageTable<L> {
                 if i >= n {
                     continue;
                 }
-                page.offset_bits += usize::from(width);
+                codes.offset_bits[p] += u32::from(width);
                 let word =
                     bytes[page.bit / 8..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
                 let bits = word >> (page.bit % 8) & ((1 << count) - 1);
@@ -213,7 +234,7 @@ impl<L: Latent> PageTable<L> {
     /// The latents of as many of a page's codes as `dst` has room for, whose offsets lie in `stream`, with `shift` added to each.
     ///
     /// # Panics
-    /// Where there are fewer codes, or too few bytes: [`Table::offsets_window`].
+    /// Where there are fewer codes, or too few bytes: those of all offsets of the page, and [`WIDE_SLACK`] more.
     pub fn unpack(
         &self,
         present: Present,
@@ -225,8 +246,7 @@ impl<L: Latent> PageTable<L> {
     ) {
         assert!(dst.len() <= codes.n && page < PAGES);
         let least = self.least.plus_low(shift.widen());
-        let bits = codes.n * usize::from(codes.max_offset_bits);
-        stream.check(bits.div_ceil(8) + WIDE_SLACK);
+        stream.check(codes.offset_bits[page] as usize / 8 + WIDE_SLACK);
         match present.simd() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the set is present; bytes are enough, as just checked.

@@ -10,7 +10,7 @@ pub const LANES: usize = 4;
 /// first of its byte.
 pub(super) const SLACK: usize = 17;
 /// The same of vectors.
-pub(super) const WIDE_SLACK: usize = 65;
+pub const WIDE_SLACK: usize = 65;
 /// The codes of a batch, or its offsets, touch no more bytes than so many, whatever the table.
 pub const WINDOW: usize = (BATCH * MAX_OFFSET_BITS as usize).div_ceil(8) + WIDE_SLACK;
 

@@ -43,6 +43,12 @@ fn page(vector: usize, lane: usize) -> usize {
     16 * (vector / 2) + 8 * (vector % 2) + 4 * (lane % 2) + lane / 2
 }
 
+/// In bits from the beginning of memory, of which programs have no more than 2^57 bytes.
+#[inline(always)]
+fn first_bit(bytes: &[u8]) -> usize {
+    bytes.as_ptr().expose_provenance() * 8
+}
+
 /// See [`PageTable::walk`].
 ///
 /// # Safety
@@ -52,7 +58,7 @@ fn page(vector: usize, lane: usize) -> usize {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn walk<L: Latent>(
     table: &PageTable<L>,
-    bytes: &[u8],
+    bytes: &[&[u8]; PAGES],
     pages: &mut [PagePlace; PAGES],
     n: usize,
     codes: &mut PageCodes,
@@ -87,7 +93,7 @@ pub(crate) unsafe fn walk<L: Latent>(
 #[inline(never)]
 unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
     table: &Slots,
-    bytes: &[u8],
+    bytes: &[&[u8]; PAGES],
     pages: &mut [PagePlace; PAGES],
     n: usize,
     codes: &mut PageCodes,
@@ -97,10 +103,11 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
     for vector in 0..VECTORS {
         let (mut four, mut bits) = (Eight([0; 8]), Eight([0; 8]));
         for lane in 0..8 {
-            let page = &pages[page(vector, lane)];
+            let number = page(vector, lane);
+            let page = &pages[number];
             let [a, b, c, d] = page.states.map(|s| s as usize);
             four.0[lane] = a | b << 16 | c << 32 | d << 48;
-            bits.0[lane] = page.bit;
+            bits.0[lane] = first_bit(bytes[number]) + page.bit;
         }
         // SAFETY: 64 bytes, aligned.
         (states[vector], places[vector]) = unsafe {
@@ -113,6 +120,7 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
     let are_few = table.symbol_count <= 128;
     let mut sums = [zero; PAIRS];
     let mut at = [Eight([0; 8]); VECTORS];
+    let begin = places;
     let (symbols, widths) = (&mut codes.symbols, &mut codes.widths);
     macro_rules! sixteen {
         ($sixteen:expr, |$step:ident| $left:expr, $kept:ident) => {{
@@ -198,7 +206,7 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
                 let mut all_words = [zero; VECTORS];
                 for vector in 0..VECTORS {
                     // SAFETY: the caller's promise.
-                    all_words[vector] = unsafe { words_at(bytes, places[vector], &mut at[vector]) };
+                    all_words[vector] = unsafe { words_at(places[vector], &mut at[vector]) };
                 }
                 for vector in 0..VECTORS {
                     let (low, high) = (lows[vector / 2], highs[vector / 2]);
@@ -269,17 +277,20 @@ unsafe fn steps<const FORM: u8, const OFFSETS: bool>(
         // SAFETY: 64 bytes, aligned but for the last ones.
         unsafe {
             _mm512_store_si512(four.0.as_mut_ptr().cast(), states[vector]);
-            _mm512_store_si512(bits.0.as_mut_ptr().cast(), places[vector]);
+            let taken = _mm512_sub_epi64(places[vector], begin[vector]);
+            _mm512_store_si512(bits.0.as_mut_ptr().cast(), taken);
             _mm512_storeu_si512(offsets.as_mut_ptr().cast(), sums[vector / 2]);
         }
         for lane in 0..8 {
-            let page = &mut pages[page(vector, lane)];
+            let number = page(vector, lane);
+            let page = &mut pages[number];
             let mask = (1 << table.log) - 1;
             #[expect(clippy::cast_possible_truncation, reason = "masked")]
             let states = [0, 16, 32, 48].map(|at| (four.0[lane] >> at) as u32 & mask);
-            (page.states, page.bit) = (states, bits.0[lane]);
+            page.states = states;
+            page.bit += bits.0[lane];
             // Two dwords of the first vector, then two of the second.
-            page.offset_bits = offsets[lane / 2 * 4 + vector % 2 * 2 + lane % 2] as usize;
+            codes.offset_bits[number] = offsets[lane / 2 * 4 + vector % 2 * 2 + lane % 2];
         }
     }
 }

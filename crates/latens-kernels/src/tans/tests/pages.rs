@@ -50,13 +50,12 @@ fn start(case: Case) -> (Vec<u8>, [PagePlace; PAGES]) {
     let place = |_| PagePlace {
         bit: (noise() % 30_000) as usize,
         states: [(); LANES].map(|()| noise() as u32 % (1 << log)),
-        offset_bits: 0,
     };
     (bytes, std::array::from_fn(place))
 }
 
-/// Where pages end, and their latents.
-type Found<L> = (Vec<PagePlace>, Vec<Vec<L>>);
+/// Where codes end, how many bits their offsets take, and latents.
+type Found<L> = (Vec<PagePlace>, Vec<u32>, Vec<Vec<L>>);
 
 fn side_by_side<L: Latent>(simd: Simd, case: Case, shift: u64) -> Found<L> {
     let present = Present::new(simd);
@@ -64,7 +63,7 @@ fn side_by_side<L: Latent>(simd: Simd, case: Case, shift: u64) -> Found<L> {
     let pages = PageTable::any(&table).unwrap();
     let (bytes, mut places) = start(case);
     let mut codes = Box::<PageCodes>::default();
-    pages.walk(present, &bytes, &mut places, case.4, &mut codes);
+    assert!(pages.walk(present, &[&bytes; PAGES], &mut places, case.4, &mut codes));
     let latents = places.iter().enumerate().map(|(page, place)| {
         let mut latents = vec![L::default(); case.4];
         let stream = Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
@@ -73,7 +72,7 @@ fn side_by_side<L: Latent>(simd: Simd, case: Case, shift: u64) -> Found<L> {
         latents
     });
     let latents = latents.collect();
-    (places.to_vec(), latents)
+    (places.to_vec(), codes.offset_bits().to_vec(), latents)
 }
 
 /// The same by [`walk`] and [`unpack`].
@@ -83,6 +82,7 @@ fn one_by_one<L: Latent>(case: Case) -> Found<L> {
     let (bytes, mut places) = start(case);
     let n = case.4;
     let mut codes = Codes::default();
+    let mut offset_bits = Vec::new();
     let latents = places.iter_mut().map(|place| {
         let mut latents = vec![L::default(); n];
         let (ways, states) = (table.ways(), &mut place.states);
@@ -90,11 +90,11 @@ fn one_by_one<L: Latent>(case: Case) -> Found<L> {
         place.bit += walk(present, Walk { ways, states, stream, n, codes: &mut codes });
         let stream = Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
         let unpacked = Unpack { table: &table, codes: &codes, stream, dst: &mut latents };
-        place.offset_bits = unpack(present, unpacked);
+        offset_bits.push(u32::try_from(unpack(present, unpacked)).unwrap());
         latents
     });
     let latents = latents.collect();
-    (places.to_vec(), latents)
+    (places.to_vec(), offset_bits, latents)
 }
 
 twin_test!(pages_of_64_bits, cases(), |simd, case| side_by_side::<u64>(simd, *case, 1 << 63));

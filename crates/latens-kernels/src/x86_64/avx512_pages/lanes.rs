@@ -26,17 +26,17 @@ pub(super) fn paired_bytes(which: usize) -> __m512i {
     unsafe { _mm512_loadu_si512(places.as_ptr().cast()) }
 }
 
-/// From the bytes on that eight pages' places are in, eight bytes each.
+/// From the bytes of memory on that eight pages' places are in, eight bytes each.
 ///
 /// By way of memory: compilers take lanes out of registers one by one where they can, for which there are fewer ports than
 /// for loads. Loads that fill all lanes, and blends, take no port that permutations want, unlike what compilers
 /// make of eight loads.
 ///
 /// # Safety
-/// There are as many bytes.
+/// There are as many bytes, of what has been exposed.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,bmi2")]
 #[inline]
-pub(super) unsafe fn words_at(bytes: &[u8], places: __m512i, at: &mut Eight) -> __m512i {
+pub(super) unsafe fn words_at(places: __m512i, at: &mut Eight) -> __m512i {
     // SAFETY: 64 bytes, aligned.
     unsafe { ptr::write_volatile(ptr::from_mut(at).cast(), places) };
     macro_rules! half {
@@ -46,19 +46,18 @@ pub(super) unsafe fn words_at(bytes: &[u8], places: __m512i, at: &mut Eight) -> 
             unsafe {
                 asm!(
                     "shrx {place}, [{at}], {three}",
-                    "vmovq {low:x}, [{bytes} + {place}]",
+                    "vmovq {low:x}, [{place}]",
                     "shrx {place}, [{at} + 8], {three}",
-                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpbroadcastq {all}, [{place}]",
                     "vpblendd {low}, {low}, {all}, 0x0c",
                     "shrx {place}, [{at} + 16], {three}",
-                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpbroadcastq {all}, [{place}]",
                     "vpblendd {low}, {low}, {all}, 0x30",
                     "shrx {place}, [{at} + 24], {three}",
-                    "vpbroadcastq {all}, [{bytes} + {place}]",
+                    "vpbroadcastq {all}, [{place}]",
                     "vpblendd {low}, {low}, {all}, 0xc0",
                     at = in(reg) ptr::from_ref(&at.0[$lane]),
                     three = in(reg) 3usize,
-                    bytes = in(reg) bytes.as_ptr(),
                     place = out(reg) _,
                     low = out(ymm_reg) low,
                     all = out(ymm_reg) all,

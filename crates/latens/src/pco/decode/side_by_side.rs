@@ -4,9 +4,9 @@
 //! So where pages end is known before any number is written. Whatever is wrong is told by the way for single pages:
 //! here it is only found out, and of that page nothing is written but the batches, or fours of them, before it.
 
+mod sources;
 mod walked;
 
-use super::batch::LOOKAHEAD;
 use super::chunk::ChunkTables;
 use super::join::Join;
 use super::page::Decoders;
@@ -19,6 +19,7 @@ use crate::pco::layout::{BATCH_N, LANES};
 use crate::pco::mode::variables::{Place, Secondary, Variables};
 use latens_kernels::dispatch::Present;
 use latens_kernels::tans::{Finish, Map, PAGES};
+use sources::Sources;
 use walked::{Bits, Codes, Walked, is_fast, unpack, walk};
 
 /// Fewer pages than so many take longer side by side than one by one.
@@ -33,8 +34,8 @@ pub(crate) type Page<'s, 'd, L> = (&'s [u8], &'d mut [L]);
 /// Room for pages that are decoded at once.
 #[derive(Debug)]
 pub(crate) struct SideBySide<L> {
-    /// Those of all pages, and room behind them.
-    bytes: Vec<u8>,
+    /// For the ends of pages.
+    room: Vec<u8>,
     decoders: Vec<Decoders<L>>,
     walked: Walked,
     batch: Batch<L>,
@@ -81,8 +82,8 @@ impl<L: Latent> SideBySide<L> {
             lookbacks: [0; BATCH_N],
             indices: [0; STRETCH],
         };
-        let (bytes, decoders) = (Vec::new(), Vec::new());
-        Box::new(Self { bytes, decoders, walked: Walked::default(), batch })
+        let (room, decoders, walked) = (Vec::new(), Vec::new(), Walked::default());
+        Box::new(Self { room, decoders, walked, batch })
     }
 
     /// How many of the first pages come at once, if any do.
@@ -111,8 +112,13 @@ impl<L: Latent> SideBySide<L> {
         pages: &mut [Page<'_, '_, L>],
         sizes: &mut Vec<usize>,
     ) {
-        let Some(ends) = self.walk(tables, pages) else { return };
-        let Self { bytes, decoders, walked, batch } = self;
+        let Self { room, decoders, walked, batch } = self;
+        let mut own = [&[][..]; PAGES];
+        for (own, (src, _)) in own.iter_mut().zip(&*pages) {
+            *own = src;
+        }
+        let mut sources = Sources::new(&own[..pages.len()], room);
+        let Some(ends) = walk_all(tables, pages, decoders, walked, &mut sources) else { return };
         let are_sums =
             matches!(tables.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. });
         let stretch = if are_sums { STRETCH } else { BATCH_N };
@@ -125,7 +131,7 @@ impl<L: Latent> SideBySide<L> {
             let is_sound = dst.chunks_mut(stretch).enumerate().all(|(number, bits)| {
                 let at = At { walked, batch: number * (stretch / BATCH_N), page: i, left };
                 left -= bits.len();
-                batch.decode(tables, at, page, bytes, Place { map, bits }).is_some()
+                batch.decode(tables, at, page, &mut sources, Place { map, bits }).is_some()
             });
             if !is_sound {
                 return;
@@ -133,81 +139,70 @@ impl<L: Latent> SideBySide<L> {
             sizes.push(r.bit() / 8);
         }
     }
+}
 
-    /// Reads the metadata of all pages and walks over all of their codes; where their bits end. `None` where pages end before.
-    fn walk(
-        &mut self,
-        tables: &ChunkTables<L>,
-        pages: &[Page<'_, '_, L>],
-    ) -> Option<[usize; PAGES]> {
-        let n = pages.first()?.1.len();
-        let batches = n.div_ceil(BATCH_N);
-        let Self { bytes, decoders, walked, .. } = self;
-        let constant = tables.constant();
-        let second = tables.secondary.as_ref().filter(|_| constant.is_none());
-        walked.make_room(batches, tables.delta.is_some(), second.is_some());
-        let mut bits = Bits { at: [0; PAGES], ends: [0; PAGES] };
-        let mut starts = [0; PAGES];
-        let len = pages.iter().map(|(src, _)| src.len()).sum::<usize>() + LOOKAHEAD;
-        if bytes.len() < len {
-            bytes.resize(len, 0);
+/// Reads the metadata of all pages and walks over all of their codes; where their bits end. `None` where pages end before.
+fn walk_all<L: Latent>(
+    tables: &ChunkTables<L>,
+    pages: &[Page<'_, '_, L>],
+    decoders: &mut Vec<Decoders<L>>,
+    walked: &mut Walked,
+    sources: &mut Sources<'_>,
+) -> Option<[usize; PAGES]> {
+    let n = pages.first()?.1.len();
+    let batches = n.div_ceil(BATCH_N);
+    let constant = tables.constant();
+    let second = tables.secondary.as_ref().filter(|_| constant.is_none());
+    walked.make_room(batches, tables.delta.is_some(), second.is_some());
+    let mut bits = Bits { at: [0; PAGES], ends: [0; PAGES] };
+    for (i, (src, _)) in pages.iter().enumerate() {
+        let mut r = BitReader::new(src, 0);
+        if let Some(page) = decoders.get_mut(i) {
+            page.read_again(&mut r, tables).ok()?;
+        } else {
+            decoders.push(Decoders::read(&mut r, tables).ok()?);
         }
-        let mut start = 0;
-        for (i, (src, _)) in pages.iter().enumerate() {
-            let mut r = BitReader::new(src, 0);
-            if let Some(page) = decoders.get_mut(i) {
-                page.read_again(&mut r, tables).ok()?;
-            } else {
-                decoders.push(Decoders::read(&mut r, tables).ok()?);
+        let page = &mut decoders[i];
+        (bits.at[i], bits.ends[i]) = (r.bit(), 8 * src.len());
+        let set = |codes: &mut [Codes], slots: Option<&[u32; LANES]>| {
+            if let (Some(codes), Some(slots)) = (codes.first_mut(), slots) {
+                codes.places[i].states = *slots;
             }
-            let page = &mut decoders[i];
-            bytes[start..start + src.len()].copy_from_slice(src);
-            starts[i] = 8 * start;
-            start += src.len();
-            (bits.at[i], bits.ends[i]) = (starts[i] + r.bit(), 8 * start);
-            let set = |codes: &mut [Codes], slots: Option<&[u32; LANES]>| {
-                if let (Some(codes), Some(slots)) = (codes.first_mut(), slots) {
-                    codes.places[i].states = *slots;
-                }
-            };
-            set(&mut walked.delta, page.delta.as_mut().map(|of| &*of.slots()));
-            set(
-                &mut walked.primary,
-                match &mut page.primary {
-                    Primary::Latents(primary) => Some(primary.slots()),
-                    Primary::Indices(primary) => Some(primary.slots()),
-                },
-            );
-            set(&mut walked.secondary, page.secondary.as_mut().map(|of| &*of.slots()));
-        }
-        // The others go with the first one.
-        for i in pages.len()..PAGES {
-            (bits.at[i], bits.ends[i]) = (bits.at[0], bits.ends[0]);
-            for codes in [&mut walked.delta, &mut walked.primary, &mut walked.secondary] {
-                if let Some(codes) = codes.first_mut() {
-                    codes.places[i].states = codes.places[0].states;
-                }
-            }
-        }
-        for at in 0..batches {
-            let stored = Stored::of(tables, n - at * BATCH_N, BATCH_N);
-            if let Some(table) = &tables.delta {
-                walk(&mut walked.delta, at, table, bytes, stored.with_deltas, &mut bits)?;
-            }
-            let (primary, n) = (&mut walked.primary, stored.with_deltas);
-            match &tables.primary {
-                Primary::Latents(table) => walk(primary, at, table, bytes, n, &mut bits)?,
-                Primary::Indices(table) => walk(primary, at, table, bytes, n, &mut bits)?,
-            }
-            if let Some(table) = second {
-                walk(&mut walked.secondary, at, table, bytes, stored.secondary, &mut bits)?;
-            }
-        }
-        for (at, start) in bits.at.iter_mut().zip(starts).take(pages.len()) {
-            *at -= start;
-        }
-        Some(bits.at)
+        };
+        set(&mut walked.delta, page.delta.as_mut().map(|of| &*of.slots()));
+        set(
+            &mut walked.primary,
+            match &mut page.primary {
+                Primary::Latents(primary) => Some(primary.slots()),
+                Primary::Indices(primary) => Some(primary.slots()),
+            },
+        );
+        set(&mut walked.secondary, page.secondary.as_mut().map(|of| &*of.slots()));
     }
+    // The others go with the first one.
+    for i in pages.len()..PAGES {
+        (bits.at[i], bits.ends[i]) = (bits.at[0], bits.ends[0]);
+        for codes in [&mut walked.delta, &mut walked.primary, &mut walked.secondary] {
+            if let Some(codes) = codes.first_mut() {
+                codes.places[i].states = codes.places[0].states;
+            }
+        }
+    }
+    for at in 0..batches {
+        let stored = Stored::of(tables, n - at * BATCH_N, BATCH_N);
+        if let Some(table) = &tables.delta {
+            walk(&mut walked.delta, at, table, sources, stored.with_deltas, &mut bits)?;
+        }
+        let (primary, n) = (&mut walked.primary, stored.with_deltas);
+        match &tables.primary {
+            Primary::Latents(table) => walk(primary, at, table, sources, n, &mut bits)?,
+            Primary::Indices(table) => walk(primary, at, table, sources, n, &mut bits)?,
+        }
+        if let Some(table) = second {
+            walk(&mut walked.secondary, at, table, sources, stored.secondary, &mut bits)?;
+        }
+    }
+    Some(bits.at)
 }
 
 /// Where a page whose codes have been walked is decoded.
@@ -227,7 +222,7 @@ impl<L: Latent> Batch<L> {
         tables: &ChunkTables<L>,
         At { walked, batch, page, left }: At<'_>,
         decoders: &mut Decoders<L>,
-        bytes: &[u8],
+        sources: &mut Sources<'_>,
         place: Place<'_, L>,
     ) -> Option<()> {
         let Stored { n, with_deltas, secondary } = Stored::of(tables, left, place.bits.len());
@@ -241,11 +236,11 @@ impl<L: Latent> Batch<L> {
             // Numbers by the last pass over latents, whichever that is.
             let Place { map, bits } = place;
             if let (true, Some(shift)) = (moments.is_empty(), map.shift()) {
-                unpack(codes, table, bytes, page, shift, bits);
+                unpack(codes, table, sources, page, shift, bits);
                 return Some(());
             }
             let latents = &mut self.primary[..n];
-            unpack(codes, table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
+            unpack(codes, table, sources, page, L::ZERO, &mut latents[..with_deltas]);
             latents[with_deltas..].fill(L::ZERO);
             let finish = Finish { moments, multiples: None, map };
             finish.run_to(Present::in_use(), latents, bits);
@@ -254,7 +249,7 @@ impl<L: Latent> Batch<L> {
         let lookbacks = match &tables.delta {
             Some(table) => {
                 let lookbacks = self.lookbacks.get_mut(..with_deltas)?;
-                unpack(&walked.delta[batch..], table, bytes, page, 0, lookbacks);
+                unpack(&walked.delta[batch..], table, sources, page, 0, lookbacks);
                 &*lookbacks
             }
             None => &[],
@@ -262,11 +257,11 @@ impl<L: Latent> Batch<L> {
         let (latents, indices) = (&mut self.primary[..n], &mut self.indices[..n]);
         match (&tables.primary, &mut decoders.primary) {
             (Primary::Latents(table), Primary::Latents(decoder)) => {
-                unpack(codes, table, bytes, page, L::ZERO, &mut latents[..with_deltas]);
+                unpack(codes, table, sources, page, L::ZERO, &mut latents[..with_deltas]);
                 decoder.undo(lookbacks, 0, with_deltas, latents).ok()?;
             }
             (Primary::Indices(table), Primary::Indices(decoder)) => {
-                unpack(codes, table, bytes, page, 0, &mut indices[..with_deltas]);
+                unpack(codes, table, sources, page, 0, &mut indices[..with_deltas]);
                 decoder.undo(lookbacks, 0, with_deltas, indices).ok()?;
             }
             _ => return None,
@@ -275,7 +270,7 @@ impl<L: Latent> Batch<L> {
             (Some(table), Some(decoder), None) => {
                 let latents = &mut self.secondary[..n];
                 let codes = &walked.secondary[batch..];
-                unpack(codes, table, bytes, page, L::ZERO, &mut latents[..secondary]);
+                unpack(codes, table, sources, page, L::ZERO, &mut latents[..secondary]);
                 decoder.undo(lookbacks, 0, secondary, latents).ok()?;
                 Secondary::Latents(latents)
             }

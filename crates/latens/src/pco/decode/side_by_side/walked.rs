@@ -1,11 +1,11 @@
 //! What has been walked of many pages: codes of each batch and variable, and where their offsets begin.
 
+use super::sources::Sources;
 use crate::number::Latent;
-use crate::pco::decode::batch::LOOKAHEAD;
 use crate::pco::decode::table::Table;
 use crate::pco::layout::BATCH_N;
 use latens_kernels::dispatch::Present;
-use latens_kernels::tans::{self, PAGES, PageCodes, PagePlace, Stream, WINDOW};
+use latens_kernels::tans::{self, PAGES, PageCodes, PagePlace};
 
 /// Codes of each batch, as far as the chunk has such.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ pub(super) fn walk<L: Latent>(
     all: &mut [Codes],
     at: usize,
     table: &Table<L>,
-    bytes: &[u8],
+    sources: &mut Sources<'_>,
     n: usize,
     bits: &mut Bits,
 ) -> Option<()> {
@@ -65,16 +65,22 @@ pub(super) fn walk<L: Latent>(
     for (place, &at) in places.iter_mut().zip(&bits.at) {
         place.bit = at;
     }
-    if let Some((_, width)) = table.kernel()?.single() {
-        for place in &mut *places {
-            place.offset_bits = n * usize::from(width);
-        }
-    } else {
-        table.pages()?.walk(Present::in_use(), bytes, places, n, codes);
-    }
     let mut are_whole = true;
-    for ((at, end), place) in bits.at.iter_mut().zip(&bits.ends).zip(places) {
-        *at = place.bit + place.offset_bits;
+    if let Some((_, width)) = table.kernel()?.single() {
+        for (at, end) in bits.at.iter_mut().zip(&bits.ends) {
+            *at += n * usize::from(width);
+            are_whole &= *at <= *end;
+        }
+        return are_whole.then_some(());
+    }
+    let (pages, present) = (table.pages()?, Present::in_use());
+    if !pages.walk(present, sources.codes(), places, n, codes) {
+        sources.lengthen(places, pages.codes_window(n))?;
+        pages.walk(present, sources.codes(), places, n, codes).then_some(())?;
+    }
+    let all = bits.at.iter_mut().zip(&bits.ends).zip(&*places).zip(codes.offset_bits());
+    for (((at, end), place), &offset_bits) in all {
+        *at = place.bit + offset_bits as usize;
         are_whole &= *at <= *end;
     }
     are_whole.then_some(())
@@ -84,23 +90,24 @@ pub(super) fn walk<L: Latent>(
 pub(super) fn unpack<L: Latent>(
     batches: &[Codes],
     table: &Table<L>,
-    bytes: &[u8],
+    sources: &mut Sources<'_>,
     page: usize,
     shift: L,
     dst: &mut [L],
 ) {
     let present = Present::in_use();
     let batches = batches.iter().zip(dst.chunks_mut(BATCH_N));
-    let stream = |place: &PagePlace| Stream { bytes: &bytes[place.bit / 8..], bit: place.bit % 8 };
     if let Some(pages) = table.pages() {
         for (Codes { codes, places }, dst) in batches {
-            pages.unpack(present, codes, page, stream(&places[page]), shift, dst);
+            let bits = codes.offset_bits()[page] as usize;
+            let stream = sources.offsets(page, &places[page], bits);
+            pages.unpack(present, codes, page, stream, shift, dst);
         }
     } else if let Some((lower, width)) = table.kernel().and_then(tans::Table::single) {
         for (Codes { places, .. }, dst) in batches {
-            tans::unpack_single(present, lower.add(shift), width, stream(&places[page]), dst);
+            let bits = dst.len() * usize::from(width);
+            let stream = sources.offsets(page, &places[page], bits);
+            tans::unpack_single(present, lower.add(shift), width, stream, dst);
         }
     }
 }
-
-const _: () = assert!(LOOKAHEAD >= 2 * WINDOW);
