@@ -19,13 +19,15 @@ const HELD: usize = 3;
 const WARY: usize = 32;
 /// Taken off each latent of the history, so that the difference is a signed number of 32 bits, which
 /// vectors multiply.
-const CENTRE: i64 = 1 << 31;
+const fn centre<L: Latent>() -> i64 {
+    if L::WIDTH == 32 { 1 << 31 } else { 0 }
+}
 
 /// A prediction by more than a few weights, and the latents that it is made of.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     shift: u32,
-    /// The same for each sum of a block, with [`CENTRE`] made up for in the latents that `taps` are
+    /// The same for each sum of a block, with [`centre`] made up for in the latents that `taps` are
     /// for.
     biases: Row,
     /// `taps[i][t]` is what the i-th of the latents before a block, and then in it, counts in its t-th
@@ -36,7 +38,7 @@ pub(super) struct Blocks {
     order: usize,
     /// Next calls that may well have negative sums.
     wary: usize,
-    /// Whole blocks whose last `order` latents are the next to hand out, less [`CENTRE`]; then room
+    /// Whole blocks whose last `order` latents are the next to hand out, less [`centre`]; then room
     /// for a call's.
     history: Vec<i32>,
 }
@@ -55,11 +57,11 @@ impl Blocks {
             _ => 0,
         };
         let mut history = vec![0; span - order];
-        history.extend(before.iter().map(|&x| centred(x)));
+        history.extend(before.iter().map(|&x| centred::<L>(x.widen().cast_signed())));
         history.resize(span + MOST.next_multiple_of(BLOCK), 0);
         Self {
             shift,
-            biases: Row([bias.wrapping_add(CENTRE.wrapping_mul(sum)); BLOCK]),
+            biases: Row([bias.wrapping_add(centre::<L>().wrapping_mul(sum)); BLOCK]),
             taps: (0..span + BLOCK).map(|i| Row(std::array::from_fn(|t| tap(i, t)))).collect(),
             newest: std::array::from_fn(|i| weight(i + 1)),
             order,
@@ -110,7 +112,7 @@ impl<L: Latent, S: Sums> Undo<'_, L, S> {
             p.blocks::<L, S, EARLIER, false>(latents);
         }
         for (latent, &x) in latents.iter_mut().zip(&p.history[span - order..]) {
-            *latent = L::from_low((i64::from(x) + CENTRE).cast_unsigned());
+            *latent = L::from_low((i64::from(x) + centre::<L>()).cast_unsigned());
         }
         p.history.copy_within(latents.len()..latents.len() + span, 0);
     }
@@ -132,7 +134,7 @@ impl Blocks {
             let products = taps[..span - 1 - HELD].iter().zip(&*history);
             products.fold(S::new(biases), |sums, (taps, &x)| sums.plus(taps, x)).singly()
         };
-        let held = |i: usize| scalar(i64::from(history[span - 1 - i]) + CENTRE);
+        let held = |i: usize| scalar(i64::from(history[span - 1 - i]) + centre::<L>());
         let last = std::array::from_fn(held);
         let mut line = Line::<S> { shift, newest, last, sums, signs: 0 };
         for at in (0..residuals.len()).step_by(BLOCK) {
@@ -180,7 +182,7 @@ impl<S: Sums> Line<S> {
         // As a loop, latents would go through memory.
         macro_rules! step {
             ($t:literal) => {
-                let late = centred(L::from_low(self.last[HELD].cast_unsigned()));
+                let late = centred::<L>(self.last[HELD]);
                 // SAFETY: as above.
                 let sum = unsafe {
                     self.sums = self.sums.plus(&taps[BLOCK + $t - HELD - 1], late);
@@ -192,7 +194,7 @@ impl<S: Sums> Line<S> {
                     }
                     self.sums.sum($t)
                 };
-                behind[$t] = centred(self.step::<L, HASTY>(sum, residuals[$t]));
+                behind[$t] = centred::<L>(self.step::<L, HASTY>(sum, residuals[$t]));
             };
         }
         step!(0);
@@ -209,7 +211,7 @@ impl<S: Sums> Line<S> {
 
     /// The next latent.
     #[inline(always)]
-    fn step<L: Latent, const HASTY: bool>(&mut self, sum: i64, residual: L) -> L {
+    fn step<L: Latent, const HASTY: bool>(&mut self, sum: i64, residual: L) -> i64 {
         let mut known = 0;
         for i in (1..HELD).rev() {
             known = scalar(self.newest[i].wrapping_mul(self.last[i]).wrapping_add(known));
@@ -227,14 +229,16 @@ impl<S: Sums> Line<S> {
             self.last[i] = scalar(self.last[i - 1]);
         }
         self.last[0] = scalar(new.widen().cast_signed());
-        L::from_low(self.last[0].cast_unsigned())
+        self.last[0]
     }
 }
 
-/// A latent less [`CENTRE`].
+/// A latent less [`centre`].
 #[inline(always)]
-fn centred<L: Latent>(x: L) -> i32 {
+fn centred<L: Latent>(x: i64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "32 bits at most")]
-    let bits = x.widen() as u32;
-    (bits ^ 1 << 31).cast_signed()
+    let low = x as i32;
+    #[expect(clippy::cast_possible_truncation, reason = "likewise")]
+    let centre = centre::<L>() as i32;
+    low ^ centre
 }
