@@ -35,15 +35,11 @@ pub(super) enum Alone<L> {
 }
 
 impl<L: Latent> ChunkTables<L> {
-    /// What numbers take that are made of primary latents one by one, with sums at most: nothing is looked back
-    /// to, and the other variable, if there is one, is constant.
+    /// What numbers take that are made of primary latents one by one: nothing is looked back to, and the other
+    /// variable, if there is one, is constant.
     #[inline]
     pub(super) fn alone(&self) -> Option<Alone<L>> {
-        let has_sums_at_most =
-            matches!(self.meta.delta, DeltaPayload::None | DeltaPayload::Consecutive { .. });
-        if !has_sums_at_most || !matches!(self.primary, Primary::Latents(_)) {
-            return None;
-        }
+        let (None, Primary::Latents(_)) = (&self.delta, &self.primary) else { return None };
         match &self.secondary {
             None => Some(Alone::Latents),
             Some(_) => self.constant().map(Alone::JoinedWith),

@@ -112,11 +112,12 @@ impl<L: Latent> PageState<L> {
             if prefetch {
                 prefetch::to_write(Present::in_use(), behind.get_mut(..n).unwrap_or_default());
             }
-            let (slots, moments, true) = decoder.slots_and_moments() else { break };
+            let (slots, moments, are_all) = decoder.slots_and_moments();
             let mut finish = Finish { moments, multiples: None, map };
             // Passes over latents want these aligned.
-            let straight =
-                matches!(alone, Alone::Latents) && finish.is_done_beside(Present::in_use());
+            let straight = are_all
+                && matches!(alone, Alone::Latents)
+                && finish.is_done_beside(Present::in_use());
             let place = if straight { &mut *now } else { &mut *primary };
             if !straight {
                 finish.map = Map::NONE;
@@ -135,6 +136,10 @@ impl<L: Latent> PageState<L> {
             if self.ahead.is_none() {
                 self.ahead = Some(ahead);
                 break;
+            }
+            if !are_all && let Err(e) = decoder.undo(&[], at, BATCH_N, primary) {
+                self.ahead = None;
+                return (filled, Err(e));
             }
             match alone {
                 Alone::Latents if straight => {}
