@@ -18,7 +18,7 @@ const HELD: usize = 3;
 /// wrong guess takes is little beside these.
 const WARY: usize = 32;
 /// Taken off each latent of the history, so that the difference is a signed number of 32 bits, which
-/// vectors multiply.
+/// vectors multiply. Narrower ones are such as they are.
 const fn centre<L: Latent>() -> i64 {
     if L::WIDTH == 32 { 1 << 31 } else { 0 }
 }

@@ -9,7 +9,7 @@ pub const LANES: usize = 4;
 /// Bytes that loads may read beyond the last bit in use, and one as the first bit need not be the
 /// first of its byte.
 pub(super) const SLACK: usize = 17;
-/// The same of vectors.
+/// The same of vectors: bytes that their loads may read beyond the last bit in use, and one more.
 pub const WIDE_SLACK: usize = 65;
 /// The codes of a batch, or its offsets, touch no more bytes than so many, whatever the table.
 pub const WINDOW: usize = (BATCH * MAX_OFFSET_BITS as usize).div_ceil(8) + WIDE_SLACK;

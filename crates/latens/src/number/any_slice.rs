@@ -4,7 +4,8 @@
 //! are compiled again in every crate that calls them, and forward to those.
 
 use super::sealed::Sealed;
-use super::{Number, NumberType, f16};
+use super::{Latent, Number, NumberType, f16};
+use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// Numbers of one of the eleven types, to be read.
@@ -130,6 +131,11 @@ impl<'a> AnySliceMut<'a> {
     /// Their bits: unsigned integers of the same width.
     pub(crate) fn into_bits(self) -> Self {
         with_slice_mut!(self, v => Self::bits_of(v))
+    }
+
+    /// Bits that are of this width.
+    pub(crate) fn of_width<L: Latent>(self) -> Result<&'a mut [L]> {
+        L::of_any_mut(self).ok_or_else(|| Error::invalid("numbers of another width"))
     }
 
     /// The bits of numbers whose type is known.

@@ -133,13 +133,9 @@ pub fn decompress_any_into_with(
     watch: &Watch,
 ) -> Result<Decompressed> {
     let ty = dst.number_type();
-    match dst.into_bits() {
-        AnySliceMut::U8(bits) => into(file, ty, bits, limits, threads, watch),
-        AnySliceMut::U16(bits) => into(file, ty, bits, limits, threads, watch),
-        AnySliceMut::U32(bits) => into(file, ty, bits, limits, threads, watch),
-        AnySliceMut::U64(bits) => into(file, ty, bits, limits, threads, watch),
-        _ => Err(Error::invalid("bits of numbers that are none")),
-    }
+    with_latent!(ty, L => {
+        into::<L>(file, ty, dst.into_bits().of_width()?, limits, threads, watch)
+    })
 }
 
 /// Numbers of type `ty` as bits.

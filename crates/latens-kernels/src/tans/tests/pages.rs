@@ -112,6 +112,24 @@ fn pages_side_by_side_are_those_one_by_one() {
 }
 
 #[test]
+fn too_few_bytes_change_nothing() {
+    let case = (7, 33, 7, 0, 256, 1);
+    let pages = PageTable::any(&table::<u32>(case)).unwrap();
+    let (bytes, before) = start(case);
+    let last = before.iter().map(|place| place.bit / 8).max().unwrap();
+    for (missing, are_enough) in [(0, true), (1, false)] {
+        let mut places = before;
+        let mut all = [&bytes[..]; PAGES];
+        let longest = before.iter().position(|place| place.bit / 8 == last).unwrap();
+        all[longest] = &bytes[..last + pages.codes_window(256) - missing];
+        let mut codes = Box::<PageCodes>::default();
+        let present = Present::in_use();
+        assert_eq!(pages.walk(present, &all, &mut places, 256, &mut codes), are_enough);
+        assert_eq!(places == before, !are_enough);
+    }
+}
+
+#[test]
 fn tables_too_large_are_not_taken() {
     assert!(PageTable::any(&table::<u64>((11, 3, 4, 0, 0, 1))).is_none());
     assert!(PageTable::any(&table::<u64>((10, 257, 0, 0, 0, 1))).is_none());

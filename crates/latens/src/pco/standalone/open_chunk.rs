@@ -4,9 +4,9 @@
 //! wherever a [`Decoder`](super::Decoder) is used with some reader.
 
 use crate::bits::reader::BitReader;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limits::Limits;
-use crate::number::{AnySliceMut, Latent, NumberType};
+use crate::number::{AnySliceMut, Latent, with_latent};
 use crate::pco::decode::chunk::ChunkTables;
 use crate::pco::decode::page::PageState;
 use crate::pco::decode::workshop::Workshop;
@@ -76,7 +76,7 @@ impl<L: Latent> OpenChunk for Chunk<L> {
     }
 
     fn take(&mut self, map: Map, dst: AnySliceMut<'_>) -> Result<usize> {
-        let dst = inside(dst)?;
+        let dst = dst.of_width()?;
         Ok(self.page.as_mut().map_or(0, |page| page.take(map, dst)))
     }
 
@@ -87,7 +87,7 @@ impl<L: Latent> OpenChunk for Chunk<L> {
         bytes: &[u8],
         bit: &mut usize,
     ) -> (usize, Result<()>) {
-        match (&mut self.page, inside(dst)) {
+        match (&mut self.page, dst.of_width()) {
             (Some(page), Ok(dst)) => {
                 page.batches_into(&self.tables, map, dst, bytes, bit, usize::MAX)
             }
@@ -103,7 +103,7 @@ impl<L: Latent> OpenChunk for Chunk<L> {
         bytes: &[u8],
         bit: &mut usize,
     ) -> Result<usize> {
-        let dst = inside(dst)?;
+        let dst = dst.of_width()?;
         match &mut self.page {
             Some(page) => page.batch_into(&self.tables, map, dst, bytes, bit, usize::MAX),
             None => Ok(0),
@@ -145,11 +145,6 @@ impl<L: Latent> OpenChunk for Chunk<L> {
     }
 }
 
-/// Bits that are of this width.
-fn inside<L: Latent>(dst: AnySliceMut<'_>) -> Result<&mut [L]> {
-    L::of_any_mut(dst).ok_or_else(|| Error::invalid("a chunk of another type"))
-}
-
 /// Reads the metadata of a chunk; also returns its bytes.
 pub(super) fn read(
     bytes: &[u8],
@@ -179,12 +174,7 @@ pub(super) fn read(
         let chunk = Chunk { n, tables, page: None, workshop: workshop.clone() };
         Ok((info, Box::new(chunk), r.bit() / 8))
     }
-    match NumberType::bits(head.number_type) {
-        8 => typed::<u8>(bytes, head, version, limits, workshop),
-        16 => typed::<u16>(bytes, head, version, limits, workshop),
-        32 => typed::<u32>(bytes, head, version, limits, workshop),
-        _ => typed::<u64>(bytes, head, version, limits, workshop),
-    }
+    with_latent!(head.number_type, L => typed::<L>(bytes, head, version, limits, workshop))
 }
 
 /// Bytes of a chunk behind its head, at the start of `bytes`: found by a walk through its codes.

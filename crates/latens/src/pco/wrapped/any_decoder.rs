@@ -6,7 +6,7 @@ use crate::bits::reader::BitReader;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::sealed::Sealed;
-use crate::number::{AnyNumbers, AnySliceMut, Latent, NumberType};
+use crate::number::{AnyNumbers, AnySliceMut, NumberType};
 use crate::pco::decode::chunk::ChunkTables;
 use crate::pco::decode::workshop::Workshop;
 use crate::pco::layout::chunk_meta::ChunkMeta;
@@ -95,7 +95,7 @@ impl AnyChunkDecoder {
     /// Its own, and invalid argument where `dst` is of another type than the chunk.
     pub fn decode_page(&self, src: &[u8], dst: AnySliceMut<'_>) -> Result<usize> {
         let dst = self.bits(dst)?;
-        with_width!(&self.chunk, chunk => chunk.decode_page(src, inside(dst)?))
+        with_width!(&self.chunk, chunk => chunk.decode_page(src, dst.of_width()?))
     }
 
     /// All numbers of a page of which the container says that it has `n`, and how many bytes it takes;
@@ -134,15 +134,15 @@ impl AnyChunkDecoder {
         dst: AnySliceMut<'_>,
     ) -> Result<Vec<usize>> {
         let dst = self.bits(dst)?;
-        with_width!(&self.chunk, chunk => chunk.decode_pages_into(pages, lens, inside(dst)?))
+        with_width!(&self.chunk, chunk => chunk.decode_pages_into(pages, lens, dst.of_width()?))
     }
 
     /// [`ChunkDecoder::decode_pages`](super::ChunkDecoder::decode_pages).
     pub(super) fn decode_pages(&self, pages: Vec<(&[u8], AnySliceMut<'_>)>) -> Result<Vec<usize>> {
         let bits = pages.into_iter().map(|(src, dst)| Ok((src, self.bits(dst)?)));
         with_width!(&self.chunk, chunk => {
-            let inside = bits.map(|page| page.and_then(|(src, dst)| Ok((src, inside(dst)?))));
-            chunk.decode_pages(&mut inside.collect::<Result<Vec<_>>>()?)
+            let pages = bits.map(|page| page.and_then(|(src, dst)| Ok((src, dst.of_width()?))));
+            chunk.decode_pages(&mut pages.collect::<Result<Vec<_>>>()?)
         })
     }
 
@@ -169,15 +169,10 @@ impl AnyPage<'_> {
     /// Decodes the next numbers into `dst`, which is of the chunk's width.
     pub(super) fn read(&mut self, dst: AnySliceMut<'_>) -> Result<usize> {
         let dst = dst.into_bits();
-        with_width!(&mut self.0, page => page.read(inside(dst)?))
+        with_width!(&mut self.0, page => page.read(dst.of_width()?))
     }
 
     pub(super) fn end(&self) -> Result<usize> {
         with_width!(&self.0, page => page.end())
     }
-}
-
-/// Bits that are of this width.
-fn inside<L: Latent>(dst: AnySliceMut<'_>) -> Result<&mut [L]> {
-    L::of_any_mut(dst).ok_or_else(|| Error::invalid("numbers of another width"))
 }
