@@ -57,13 +57,9 @@ pub(crate) fn train<L: Latent>(
     effort: Effort,
 ) -> Trained<L> {
     let effort = effort.of_length(latents.len());
-    let mut grain = Grain::even(effort.buckets);
+    let grain = grain(effort);
     if effort.partition == Partition::Exact {
         return train_exactly(latents, effort, grain);
-    }
-    if effort.partition == Partition::Near {
-        // Fewer buckets, but as many values of their own.
-        grain.alone = 4;
     }
     // Bins of other latents would be wrong ones.
     let is_same =
@@ -84,6 +80,12 @@ pub(crate) fn train<L: Latent>(
     let histogram = Histogram::new(latents, grain);
     let bins = partition(&histogram.buckets, effort);
     with_bins(&bins, effort, || histogram.symbols(latents, &bins))
+}
+
+fn grain(effort: Effort) -> Grain {
+    // Fewer buckets, but as many values of their own.
+    let alone = if effort.partition == Partition::Near { 4 } else { 1 };
+    Grain { most: effort.buckets, alone, rare: effort.rare() }
 }
 
 /// The same by ends among all latents and tables that are measured.
@@ -170,6 +172,15 @@ fn one_bin<L: Latent>(ranges: &[Bucket<L>], per_bin: f64, code_bits: f64) -> Opt
     (one <= several).then_some(Bin { weight: 1, lower: first.lower, offset_bits })
 }
 
+/// Bits of all latents with bins that are about as good as those of [`train`], bins included.
+pub(crate) fn stored_bits<L: Latent>(latents: &[L], effort: Effort) -> f64 {
+    let effort = effort.of_length(latents.len());
+    let bins = partition(&Histogram::new(latents, grain(effort)).buckets, effort);
+    let offsets = bins.iter().map(|bin| f64::from(bin.count) * f64::from(bin.offset_bits()));
+    let each = bits_per_bin::<L>() * f64::from(u32::try_from(bins.len()).unwrap_or(u32::MAX));
+    table::best(&counts(&bins), effort).bits + offsets.sum::<f64>() + each
+}
+
 /// About how many bits `n` latents of which these are a sample take, bins included.
 pub(crate) fn estimate_bits<L: Latent>(sample: &Ranked<L>, n: usize, effort: Effort) -> f64 {
     estimate_buckets(&sample.buckets(Grain::even(effort.buckets)), sample.len(), n)
@@ -209,6 +220,23 @@ mod tests {
             assert!(*x >= bin.lower && x.sub(bin.lower).bit_length() <= bin.offset_bits, "{x:?}");
         }
         trained
+    }
+
+    /// Thousands of far values, each as often as a bin is worth, beside one that comes more often than all of them.
+    #[test]
+    fn there_are_no_more_bins_than_a_table_has_slots() {
+        let size = Config::default().level(12).favor(Favor::Size);
+        for values in [4000, 8190, 20_000] {
+            let value = |i: u64| match mix(i) % 5 {
+                0..3 => 1 << 33,
+                _ => mix(mix(i + 1) % values) >> 8,
+            };
+            let latents: Vec<u64> = (0..400_000).map(value).collect();
+            for effort in [10, 12].map(Effort::of_level).into_iter().chain([Effort::of(&size)]) {
+                check(&latents, effort);
+            }
+            check(&latents[..60_000], Effort::of_level(12));
+        }
     }
 
     #[test]

@@ -29,6 +29,9 @@ impl<L: Latent> Bucket<L> {
     }
 }
 
+/// Each may become a bin, of which a table has no more.
+pub(crate) const MOST_BUCKETS: usize = 1 << 14;
+
 /// How finely latents are cut to buckets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grain {
@@ -36,12 +39,22 @@ pub(crate) struct Grain {
     pub(crate) most: usize,
     /// A value that comes as often as one in so many of a bucket's latents gets a bucket of its own.
     pub(crate) alone: u64,
+    /// At most so many times as many where most latents are of values with buckets of their own, so that the others
+    /// do not share a few.
+    pub(crate) rare: usize,
 }
 
 impl Grain {
     /// At most about so many buckets, and one for each value that alone would fill one.
     pub(crate) fn even(most: usize) -> Self {
-        Self { most, alone: 1 }
+        Self { most, alone: 1, rare: 1 }
+    }
+
+    /// The finer grain for `n` latents, of which so many are of values with buckets of their own; `None` where
+    /// they are not most, or all.
+    pub(crate) fn beside(self, alone: usize, n: usize) -> Option<Self> {
+        let times = n.checked_div(n - alone)?.min(self.rare);
+        (times > 1).then(|| Self { most: self.most << times.ilog2(), rare: 1, ..self })
     }
 }
 
@@ -113,7 +126,7 @@ struct Collector<L> {
 }
 
 impl<L: Latent> Collector<L> {
-    fn new(total: usize, Grain { most, alone }: Grain) -> Self {
+    fn new(total: usize, Grain { most, alone, .. }: Grain) -> Self {
         let buckets = most + 1;
         let (total, most) = (total.max(1) as u64, most.max(1) as u64);
         let mut new = Self {
@@ -262,7 +275,7 @@ mod tests {
             alone in 1..5u64,
         ) {
             latents.sort_unstable();
-            let grain = Grain { most: 1 << log, alone };
+            let grain = Grain { alone, ..Grain::even(1 << log) };
             let mut by_runs = Collector::new(latents.len(), grain);
             for run in latents.chunk_by(|a, b| a == b) {
                 by_runs.run(run[0], u32::try_from(run.len()).unwrap());

@@ -1,7 +1,7 @@
 //! Buckets of many latents: a sample tells where to cut, all of them or a part are counted.
 
 use crate::number::Latent;
-use crate::pco::binning::buckets::{Bucket, Grain, of_runs, of_sorted};
+use crate::pco::binning::buckets::{Bucket, Grain, MOST_BUCKETS, of_runs, of_sorted};
 use crate::pco::binning::sort::sort;
 use crate::spare;
 use latens_kernels::dispatch::Present;
@@ -21,6 +21,9 @@ const MOST_STRIDE: usize = 8;
 const STRETCH: usize = 8;
 /// A bucket may reach so many mean distances of its latents beyond what was seen of it, and that part of its width.
 const BEYOND: u64 = 8;
+
+/// Buckets that both ends are cut to, at most: as many as widths halve.
+const ENDS: usize = 4 * u64::BITS as usize;
 
 /// A value comes often that one latent of so many of a sample has, if these are not a handful.
 const OFTEN: usize = 16;
@@ -63,8 +66,21 @@ impl<L: Latent> Cuts<L> {
         };
         let mut sample: Vec<L> = (0..n).map(&mut pick).collect();
         sort(&mut sample);
+        let cuts = Self::of_sorted(&sample, grain);
+        let finer = grain.beside(cuts.alone, n).map(|finer| Self::of_sorted(&sample, finer));
+        let cuts = finer.filter(Self::are_few).unwrap_or(cuts);
+        if cuts.are_few() { cuts } else { Self::of_sorted(&sample, Grain::even(grain.most)) }
+    }
+
+    /// Whether there is room for what both ends are cut to besides.
+    fn are_few(&self) -> bool {
+        self.lowers.len() <= MOST_BUCKETS - ENDS
+    }
+
+    fn of_sorted(sample: &[L], grain: Grain) -> Self {
+        let n = sample.len();
         let (mut lowers, mut alone) = (Vec::with_capacity(2 * grain.most), 0);
-        for cut in of_runs(&sample, grain) {
+        for cut in of_runs(sample, grain) {
             let is_alone = cut.lower == cut.upper;
             // Latents of the first range are sorted: not those of a value that comes often.
             let is_often = cut.count as usize > (n / OFTEN).max(SAMPLE);

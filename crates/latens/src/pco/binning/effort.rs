@@ -1,6 +1,7 @@
 //! How much work goes into bins.
 
 use crate::pco::config::{Config, Favor};
+use std::ops::RangeInclusive;
 
 /// Buckets of what is stored, at least, but for fewer than so many latents each: at low levels their partition is
 /// the smaller part of the work.
@@ -9,6 +10,10 @@ const LATENTS: usize = 8;
 /// Latents of a chunk that is binned more finely than others, and how much more finely.
 const SHORT: usize = 1 << 15;
 const FINER: usize = 4;
+/// How many times as many buckets rare values get at most.
+const RARE: usize = 4;
+/// Levels whose bins estimates are made with.
+const ESTIMATED: RangeInclusive<u32> = 5..=6;
 /// Tables up to this log2 are walked as fast as small ones. Larger ones must save more than the rest.
 const LARGE_LOG: u32 = 10;
 const MUST_SAVE: f64 = 0.00005;
@@ -69,6 +74,12 @@ impl Effort {
         Self { buckets, partition: Partition::Coarse, ..self }
     }
 
+    /// So many times as many buckets at most get values that come rarely beside such as come often: no more than
+    /// a table has slots for.
+    pub(super) fn rare(self) -> usize {
+        ((1 << self.max_log) / self.buckets).clamp(1, RARE)
+    }
+
     /// The share of its bits that a table of this log2 must save against smaller ones.
     pub(super) fn table_must_save(self, log: u32) -> f64 {
         match self.partition {
@@ -77,8 +88,8 @@ impl Effort {
         }
     }
 
-    /// As a level asks for where a plan is chosen.
+    /// For what is only estimated: hardly by level, so that a higher one does not choose worse.
     pub(crate) fn of_estimates(level: u32) -> Self {
-        Self::of_level(level.min(6))
+        Self::of_level(level.clamp(*ESTIMATED.start(), *ESTIMATED.end()))
     }
 }

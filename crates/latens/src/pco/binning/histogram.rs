@@ -1,7 +1,7 @@
 //! A variable's latents as buckets, by the quickest way that there is for them.
 
 use crate::number::Latent;
-use crate::pco::binning::buckets::{Bucket, Grain};
+use crate::pco::binning::buckets::{Bucket, Grain, MOST_BUCKETS};
 use crate::pco::binning::cuts::{self, Cuts, SAMPLE};
 use crate::pco::binning::fit;
 use crate::pco::binning::ranked::Ranked;
@@ -49,11 +49,14 @@ impl<L: Latent> Histogram<L> {
     /// Of latents by their order.
     pub(crate) fn of_ranked(ranked: &Ranked<L>, grain: Grain) -> Self {
         let places = ranked.span().map(|(min, span)| Places::Dense { min, span });
-        Self {
-            buckets: ranked.buckets(grain),
-            places: places.unwrap_or(Places::Unknown),
-            is_estimate: false,
+        let mut buckets = ranked.buckets(grain);
+        let alone = buckets.iter().filter(|bucket| bucket.lower == bucket.upper);
+        let alone = alone.map(|bucket| bucket.count as usize).sum();
+        let finer = grain.beside(alone, ranked.len()).map(|finer| ranked.buckets(finer));
+        if let Some(finer) = finer.filter(|finer| finer.len() <= MOST_BUCKETS) {
+            buckets = finer;
         }
+        Self { buckets, places: places.unwrap_or(Places::Unknown), is_estimate: false }
     }
 
     fn by_part(latents: &[L], grain: Grain, stride: usize) -> Self {

@@ -6,6 +6,7 @@
 //! glance says that it may win. What a caller forces narrows the candidates and nothing else.
 
 mod full;
+mod lower;
 mod modes;
 
 use crate::error::{Error, Result};
@@ -27,10 +28,6 @@ use crate::spare;
 use full::is_foretold;
 use modes::{Weighed, sample_lengths};
 
-/// A linear prediction is fitted to all of a chunk if that takes no more than this times the bits on the
-/// sample that it was chosen by.
-const REFIT: f64 = 1.02;
-
 /// Plans a chunk of ordered latents.
 pub(crate) fn plan<L: Latent>(
     latents: Vec<L>,
@@ -47,23 +44,8 @@ pub(crate) fn plan<L: Latent>(
         return Ok(Plan { latents, delta, lookbacks: None, ranks: Ranks::NONE });
     }
     let search = Search { config, effort: Effort::of_estimates(config.level), n };
-    let lengths = sample_lengths(n, config.level);
-    let mut weighed = search.weigh_modes(&latents, ty, mode, lengths.0);
-    if lengths.1 > lengths.0 && weighed.is_close() {
-        weighed = search.weigh_modes(&latents, ty, mode, lengths.1);
-    }
-    let mut rivals = Vec::new();
-    let candidates = std::mem::take(&mut weighed.candidates);
-    let best = search.best(&weighed.sample, candidates, &mut rivals);
-    config.watch.ask()?;
-    // The best mode that is no dictionary.
-    let plain = best.as_ref().map_or(ModeChoice::Classic, |best| best.mode);
-    let best = match mode {
-        None => search.with_dicts(&latents, &weighed, best, &mut rivals),
-        Some(_) => best,
-    };
-    let mut best = best.ok_or_else(too_many)?;
-    config.watch.ask()?;
+    let found = search.find(&latents, ty, mode)?.ok_or_else(too_many)?;
+    let Found { weighed, plain, mut best, rivals } = found;
     if config.delta == DeltaSpec::Auto {
         best = search.refined(&latents, &weighed, mode.is_none().then_some(plain), best)?;
         let has_trends = mode.is_none() && ty.kind() != NumberKind::Float;
@@ -79,7 +61,62 @@ pub(crate) fn plan<L: Latent>(
     search.settle(latents, &weighed.sample, best).ok_or_else(too_many)
 }
 
+/// A mode with consecutive deltas or none, the best as far as a sample tells.
+struct Found<L> {
+    weighed: Weighed<L>,
+    best: Candidate<L>,
+    /// The best mode that is no dictionary.
+    plain: ModeChoice<L>,
+    /// What came close.
+    rivals: Vec<Rival<L>>,
+}
+
 impl Search<'_> {
+    /// The best mode with consecutive deltas or none; `None` if a dictionary does not hold all values. From some
+    /// level on, also by what a lower one finds.
+    fn find<L: Latent>(
+        &self,
+        latents: &[L],
+        ty: NumberType,
+        mode: Option<ModeChoice<L>>,
+    ) -> Result<Option<Found<L>>> {
+        let Some(found) = self.find_by_sample(latents, ty, mode)? else { return Ok(None) };
+        if !lower::is_asked(self.config) {
+            return Ok(Some(found));
+        }
+        let config = lower::config(self.config);
+        let search = Search { config: &config, ..*self };
+        Ok(match search.find_by_sample(latents, ty, mode)? {
+            Some(other) => Some(lower::better(latents, found, other, self.config.level)),
+            None => Some(found),
+        })
+    }
+
+    /// The same as far as a sample of this level tells.
+    fn find_by_sample<L: Latent>(
+        &self,
+        latents: &[L],
+        ty: NumberType,
+        mode: Option<ModeChoice<L>>,
+    ) -> Result<Option<Found<L>>> {
+        let lengths = sample_lengths(self.n, self.config.level);
+        let mut weighed = self.weigh_modes(latents, ty, mode, lengths.0);
+        if lengths.1 > lengths.0 && weighed.is_close() {
+            weighed = self.weigh_modes(latents, ty, mode, lengths.1);
+        }
+        let mut rivals = Vec::new();
+        let candidates = std::mem::take(&mut weighed.candidates);
+        let best = self.best(&weighed.sample, candidates, &mut rivals);
+        self.config.watch.ask()?;
+        let plain = best.as_ref().map_or(ModeChoice::Classic, |best| best.mode);
+        let best = match mode {
+            None => self.with_dicts(latents, &weighed, best, &mut rivals),
+            Some(_) => best,
+        };
+        self.config.watch.ask()?;
+        Ok(best.map(|best| Found { weighed, plain, best, rivals }))
+    }
+
     /// The best so far, or a dictionary where that is better.
     fn with_dicts<L: Latent>(
         &self,
@@ -173,14 +210,16 @@ impl Search<'_> {
             None => ModeLatents::split(latents, best.mode)?,
         };
         if let DeltaPayload::Conv1(conv) = &best.delta {
-            // Fitted to all, not to the sample only. What repeats has many fits, of which some are worse
-            // once they are whole numbers.
+            // Fitted to all, not to the sample only, unless the sample is worse off: least squares are those of
+            // what is far off, and what repeats has many fits, of which some are worse once they are whole numbers.
             let fitted = DeltaPayload::Conv1(match &latents.primary {
                 Primary::Latents(primary) => conv1_fit::fit(primary, conv.weights.len()),
                 Primary::Indices(indices) => conv1_fit::fit(indices, conv.weights.len()),
             });
             let is_forced = self.config.delta != DeltaSpec::Auto;
-            if is_forced || self.bits(&best, sample, &fitted) <= best.bits * REFIT {
+            if is_forced
+                || self.bits(&best, sample, &fitted) <= self.bits(&best, sample, &best.delta)
+            {
                 best.delta = fitted;
             }
         }

@@ -44,7 +44,7 @@ impl<L: Latent> Chunk<L> {
         let mode = plan.latents.mode.clone();
         let has_indices = plan.latents.primary.latents().is_none();
         let has_secondary = plan.latents.secondary.is_some();
-        let effort = Effort::of(config);
+        let (effort, estimates) = (Effort::of(config), Effort::of_estimates(config.level));
         let mut delta = plan.delta;
         let pages = if page_lens.len() == 1 {
             let mut page = match plan.lookbacks {
@@ -52,9 +52,9 @@ impl<L: Latent> Chunk<L> {
                 None => split::whole(plan.latents, &delta),
             };
             if config.delta == DeltaSpec::Auto
-                && let Some(state_log) = whole::state_log(&page, &delta, effort)
+                && let Some(log) = whole::state_log(&page, &delta, estimates)
             {
-                states::lengthen(&mut page, &mut delta, state_log);
+                states::lengthen(&mut page, &mut delta, log);
             }
             vec![page]
         } else {
