@@ -18,6 +18,7 @@ mod documents;
 mod faults;
 mod json;
 mod kills;
+mod levels;
 mod outputs;
 mod places;
 mod salvage;
