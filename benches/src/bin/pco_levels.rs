@@ -4,7 +4,7 @@
 //! cargo run --profile compare -p latens-benches --bin pco_levels -- CORPUS/public [--favor balanced] [--only NAME] [--within 0.1] [--csv OUT]
 //! ```
 //!
-//! All levels from 0 to 12, and all pairs of them. Ends with 1 where a pair is further apart than `--within` percent.
+//! All levels, and all pairs of them. Ends with 1 where a pair is further apart than `--within` percent.
 
 use clap::Parser;
 use latens::pco::{self, Config, Favor};
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 type Failure = Box<dyn std::error::Error>;
 
-const LEVELS: std::ops::RangeInclusive<u32> = 0..=12;
+const LEVELS: std::ops::RangeInclusive<u32> = 0..=pco::MAX_LEVEL;
 
 /// Sizes of Pco files by level
 #[derive(Parser)]
@@ -46,7 +46,7 @@ fn main() -> Result<ExitCode, Failure> {
     let mut csv = format!("favor,name,{}\n", heads.join(","));
     let (mut pairs, mut above) = (0, 0);
     for &favor in &favors {
-        let mut sums = [0; 13];
+        let mut sums = vec![0; heads.len()];
         for column in &columns {
             let mut sizes = Vec::new();
             for level in LEVELS {

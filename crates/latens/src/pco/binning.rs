@@ -162,23 +162,25 @@ pub(crate) fn one_for_all<L: Latent>(latents: &[L]) -> Trained<L> {
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn one_bin<L: Latent>(ranges: &[Bucket<L>], per_bin: f64, code_bits: f64) -> Option<Bin<L>> {
     let [first, .., last] = ranges else { return None };
-    let bits =
-        |lower: L, upper: L, count: u64| count as f64 * f64::from(upper.sub(lower).bit_length());
-    let offsets: f64 = ranges.iter().map(|r| bits(r.lower, r.upper, u64::from(r.count))).sum();
-    let n = ranges.iter().map(|r| u64::from(r.count)).sum();
-    let several = code_bits + offsets + per_bin * ranges.len() as f64;
-    let one = bits(first.lower, last.upper, n) + per_bin;
+    let n: u64 = ranges.iter().map(|range| u64::from(range.count)).sum();
     let offset_bits = last.upper.sub(first.lower).bit_length();
+    let several = code_bits + bits_beside_codes(ranges, per_bin);
+    let one = n as f64 * f64::from(offset_bits) + per_bin;
     (one <= several).then_some(Bin { weight: 1, lower: first.lower, offset_bits })
+}
+
+/// Bits of offsets, and of bins in the metadata.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn bits_beside_codes<L: Latent>(ranges: &[Bucket<L>], per_bin: f64) -> f64 {
+    let of = |range: &Bucket<L>| f64::from(range.count) * f64::from(range.offset_bits());
+    ranges.iter().map(of).sum::<f64>() + per_bin * ranges.len() as f64
 }
 
 /// Bits of all latents with bins that are about as good as those of [`train`], bins included.
 pub(crate) fn stored_bits<L: Latent>(latents: &[L], effort: Effort) -> f64 {
     let effort = effort.of_length(latents.len());
     let bins = partition(&Histogram::new(latents, grain(effort)).buckets, effort);
-    let offsets = bins.iter().map(|bin| f64::from(bin.count) * f64::from(bin.offset_bits()));
-    let each = bits_per_bin::<L>() * f64::from(u32::try_from(bins.len()).unwrap_or(u32::MAX));
-    table::best(&counts(&bins), effort).bits + offsets.sum::<f64>() + each
+    table::best(&counts(&bins), effort).bits + bits_beside_codes(&bins, bits_per_bin::<L>())
 }
 
 /// About how many bits `n` latents of which these are a sample take, bins included.

@@ -81,7 +81,7 @@ impl Search<'_> {
         mode: Option<ModeChoice<L>>,
     ) -> Result<Option<Found<L>>> {
         let Some(found) = self.find_by_sample(latents, ty, mode)? else { return Ok(None) };
-        if !lower::is_asked(self.config) {
+        if !lower::is_asked(self.config, self.n) {
             return Ok(Some(found));
         }
         let config = lower::config(self.config);

@@ -5,6 +5,7 @@ use crate::number::Latent;
 use crate::pco::binning::{self, Effort};
 use crate::pco::config::{Config, DeltaSpec};
 use crate::pco::encode::auto::Found;
+use crate::pco::encode::auto::modes::sample_lengths;
 use crate::pco::encode::candidate::Candidate;
 use crate::pco::encode::plan::ModeLatents;
 use crate::pco::encode::split::{self, Stored};
@@ -14,9 +15,13 @@ use crate::spare;
 /// The level that is asked, by all above it.
 const LEVEL: u32 = 8;
 
-/// Whether a lower level is asked; where chunks are cut, candidates are measured on all of them anyway.
-pub(super) fn is_asked(config: &Config) -> bool {
-    config.level > LEVEL && config.delta == DeltaSpec::Auto && !config.cuts()
+/// Whether a lower level is asked for `n` numbers: not where its sample is the same one, nor where chunks are cut, as
+/// candidates are measured on all of them then.
+pub(super) fn is_asked(config: &Config, n: usize) -> bool {
+    config.level > LEVEL
+        && config.delta == DeltaSpec::Auto
+        && !config.cuts()
+        && sample_lengths(n, config.level).0 > sample_lengths(n, LEVEL).0
 }
 
 pub(super) fn config(config: &Config) -> Config {
