@@ -1,13 +1,11 @@
 //! Decoding short pages of wrapped chunks.
 
-use crate::{corpus, timing, with_numbers};
+use crate::{Failure, corpus, timing, with_numbers};
 use latens::pco as ours;
 use latens::{Limits, Number};
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Pages of 1,024 numbers: all of a chunk of 2^18 in order, by one call for each page and by one call for all, which
 /// makes its list of pages, too. `csv` gets a line for each column.

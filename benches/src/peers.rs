@@ -1,6 +1,6 @@
 //! Codecs that users have where they do not take Pco: general ones, and Parquet's.
 
-use crate::timing;
+use crate::{Failure, timing};
 use latens::AnyNumbers;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::reader::get_typed_column_reader;
@@ -11,8 +11,6 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 use std::hint::black_box;
 use std::sync::Arc;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// The level of zstd, alone and in Parquet.
 const LEVEL: i32 = 3;

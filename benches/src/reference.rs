@@ -1,8 +1,7 @@
 //! The crate `pco`, typed at run time.
 
+use crate::Failure;
 use latens::AnyNumbers;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Evaluates an expression with `$v` bound to the vector inside of [`AnyNumbers`].
 #[macro_export]

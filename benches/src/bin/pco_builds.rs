@@ -7,20 +7,18 @@
 //!
 //! Builds the driver in `benches/pco_driver` with each set of flags, then takes turns between the
 //! builds and latens, a round at a time, so that a noisy machine is noisy for all. Processor time
-//! of one thread, medians, numbers ready in memory. `latens` decodes its own file,
+//! of one thread, medians of rounds that had [a whole core](cores), numbers ready in memory. `latens` decodes its own file,
 //! `latens (pco's file)` what pco has written; every output is compared with the numbers. zstd, lz4,
 //! Parquet with zstd, and OpenZL where a Python is named that has it, have lines without a level.
 
 use clap::Parser;
 use latens::pco::{self as ours, Config};
 use latens::{AnyNumbers, Number};
-use latens_benches::{corpus, peers, reference, timing, with_numbers};
+use latens_benches::{Failure, cores, corpus, peers, reference, timing, with_numbers};
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Name and flags of each build: what a user gets who sets none, those that pco's README
 /// recommends, all that this processor has, and both without the vectoriser of superwords.
@@ -121,25 +119,13 @@ fn compare(
     drivers: &mut [Driver],
 ) -> Result<Vec<Row>, Failure> {
     let theirs = reference::compress(numbers, level as usize)?;
-    let mut samples = vec![(Vec::new(), Vec::new()); 2 + drivers.len()];
-    let mut sizes = vec![0; samples.len()];
-    for round in 0..rounds {
-        let [own, on_theirs] =
-            with_numbers!(numbers, v => ours_once(v, &theirs, level, round < 3)?);
-        for (i, once) in [own, on_theirs].into_iter().enumerate() {
-            sizes[i] = once.0;
-            samples[i].0.extend(once.1);
-            samples[i].1.push(once.2);
-        }
-        for (i, driver) in (2..).zip(drivers.iter_mut()) {
-            let (bytes, encode, decode) = driver.ask(numbers, raw, level)?;
-            sizes[i] = bytes;
-            samples[i].0.push(encode);
-            samples[i].1.push(decode);
-        }
-    }
     let names = ["latens", "latens (pco's file)"].into_iter().chain(BUILDS.map(|b| b.0));
-    Ok(rows(names, sizes, samples))
+    let rounds = cores::rounds(1, rounds, || {
+        let own = with_numbers!(numbers, v => ours_once(v, &theirs, level)?);
+        let others = drivers.iter_mut().map(|driver| driver.ask(numbers, raw, level));
+        own.into_iter().map(Ok).chain(others).collect::<Result<Vec<_>, Failure>>()
+    })?;
+    Ok(rows(names, &rounds.results))
 }
 
 /// Codecs that have no levels here.
@@ -151,59 +137,43 @@ fn others(
 ) -> Result<Vec<Row>, Failure> {
     let mut names = peers::NAMES.to_vec();
     names.extend(openzl.as_ref().map(|_| "OpenZL"));
-    let mut samples = vec![(Vec::new(), Vec::new()); names.len()];
-    let mut sizes = vec![0; names.len()];
-    for _ in 0..rounds {
-        let mut all = peers::measure(numbers)?.to_vec();
+    let rounds = cores::rounds(1, rounds, || {
+        let mut all: Vec<Once> = peers::measure(numbers)?
+            .map(|(bytes, encode, decode)| (bytes, Some(encode), decode))
+            .into();
         if let Some(driver) = &mut openzl {
             all.push(driver.answer(&format!("{} {}", numbers.number_type(), raw.display()))?);
         }
-        for (i, (bytes, encode, decode)) in all.into_iter().enumerate() {
-            sizes[i] = bytes;
-            samples[i].0.push(encode);
-            samples[i].1.push(decode);
-        }
-    }
-    Ok(rows(names.into_iter(), sizes, samples))
+        Ok::<_, Failure>(all)
+    })?;
+    Ok(rows(names.into_iter(), &rounds.results))
 }
 
-/// Medians.
-fn rows(
-    names: impl Iterator<Item = &'static str>,
-    sizes: Vec<usize>,
-    samples: Vec<(Vec<f64>, Vec<f64>)>,
-) -> Vec<Row> {
+/// Medians of rounds.
+fn rows(names: impl Iterator<Item = &'static str>, rounds: &[Vec<Once>]) -> Vec<Row> {
     let median = |mut v: Vec<f64>| {
         v.sort_unstable_by(f64::total_cmp);
         v.get(v.len() / 2).copied()
     };
-    let row = |((codec, bytes), (encode, decode))| Row {
+    let row = |(i, codec): (usize, &'static str)| Row {
         codec,
-        bytes,
-        encode: median(encode),
-        decode: median(decode).unwrap_or(f64::NAN),
+        bytes: rounds.last().map_or(0, |all| all[i].0),
+        encode: median(rounds.iter().filter_map(|all| all[i].1).collect()),
+        decode: median(rounds.iter().map(|all| all[i].2).collect()).unwrap_or(f64::NAN),
     };
-    names.zip(sizes).zip(samples).map(row).collect()
+    names.enumerate().map(row).collect()
 }
 
+/// Size, seconds of compressing and of decompressing.
 type Once = (usize, Option<f64>, f64);
 
-/// Size, seconds of compressing and of decompressing: of our file, and of theirs.
-fn ours_once<T: Number>(
-    numbers: &[T],
-    theirs: &[u8],
-    level: u32,
-    encode: bool,
-) -> Result<[Once; 2], Failure> {
+/// Of our file, and of theirs.
+fn ours_once<T: Number>(numbers: &[T], theirs: &[u8], level: u32) -> Result<[Once; 2], Failure> {
     let config = Config::default().level(level);
-    let mut seconds = None;
     let file = ours::compress(numbers, &config)?;
-    if encode {
-        let run: &mut dyn FnMut() = &mut || {
-            black_box(ours::compress(numbers, &config).map(|f| f.len()).unwrap_or_default());
-        };
-        seconds = timing::once(run).into();
-    }
+    let seconds = timing::once(&mut || {
+        black_box(ours::compress(numbers, &config).map(|f| f.len()).unwrap_or_default());
+    });
     let mut dst = numbers.to_vec();
     let mut decode = |file: &[u8]| -> Result<f64, Failure> {
         dst.fill(T::default());
@@ -218,7 +188,7 @@ fn ours_once<T: Number>(
         run();
         Ok(timing::once(run))
     };
-    Ok([(file.len(), seconds, decode(&file)?), (theirs.len(), None, decode(theirs)?)])
+    Ok([(file.len(), Some(seconds), decode(&file)?), (theirs.len(), None, decode(theirs)?)])
 }
 
 /// A build of pco, or OpenZL, running.
@@ -260,24 +230,19 @@ impl Driver {
     }
 
     /// Size, seconds of compressing and of decompressing.
-    fn ask(
-        &mut self,
-        numbers: &AnyNumbers,
-        raw: &Path,
-        level: u32,
-    ) -> Result<(usize, f64, f64), Failure> {
+    fn ask(&mut self, numbers: &AnyNumbers, raw: &Path, level: u32) -> Result<Once, Failure> {
         let ty = numbers.number_type();
         self.answer(&format!("{ty} {} {level} 1", raw.display()))
     }
 
-    fn answer(&mut self, request: &str) -> Result<(usize, f64, f64), Failure> {
+    fn answer(&mut self, request: &str) -> Result<Once, Failure> {
         writeln!(self.requests, "{request}")?;
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
         let [bytes, encode, decode] = line.split_whitespace().collect::<Vec<_>>()[..] else {
             return Err("a driver gave no answer".into());
         };
-        Ok((bytes.parse()?, encode.parse()?, decode.parse()?))
+        Ok((bytes.parse()?, Some(encode.parse()?), decode.parse()?))
     }
 }
 

@@ -8,11 +8,9 @@
 
 use clap::Parser;
 use latens::pco::{self, Config, Favor};
-use latens_benches::{corpus, with_numbers};
+use latens_benches::{Failure, corpus, with_numbers};
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-type Failure = Box<dyn std::error::Error>;
 
 const LEVELS: std::ops::RangeInclusive<u32> = 0..=pco::MAX_LEVEL;
 

@@ -11,11 +11,9 @@
 use clap::Parser;
 use latens::pco::{Config, Favor, standalone};
 use latens::{AnyNumbers, with_number_type};
-use latens_benches::{corpus, reference};
+use latens_benches::{Failure, corpus, reference};
 use std::path::PathBuf;
 use std::time::Instant;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// One column's figures.
 struct Row {

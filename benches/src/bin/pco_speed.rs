@@ -18,11 +18,11 @@
 use clap::Parser;
 use latens::pco::{self as ours, Config};
 use latens::{Number, with_number_type};
-use latens_benches::{corpus, pco_more, pco_pages, reference, timing, with_numbers};
+use latens_benches::{
+    Failure, corpus, pco_conv1, pco_pages, pco_threads, reference, timing, with_numbers,
+};
 use std::hint::black_box;
 use std::path::PathBuf;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Speed of latens against the reference in one process, one thread, column by column
 #[derive(Parser)]
@@ -65,13 +65,13 @@ fn main() -> Result<(), Failure> {
     let Args { level, rounds, decode: decode_only, own, .. } = args;
     let (only, csv) = (args.only.as_deref(), args.csv.as_deref());
     let Some(folder) = args.folder.filter(|_| !args.conv1) else {
-        return pco_more::conv1(rounds);
+        return pco_conv1::conv1(rounds);
     };
     if args.pages {
         return pco_pages::pages(&folder, only, rounds, csv);
     }
     if args.threads {
-        return pco_more::threads(&folder, only, rounds, args.long, csv);
+        return pco_threads::threads(&folder, only, rounds, args.long, csv);
     }
     let (mut decode, mut encode) = (Vec::new(), Vec::new());
     for column in corpus::read(&folder, only)? {

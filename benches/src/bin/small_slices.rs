@@ -13,11 +13,9 @@
 use clap::Parser;
 use latens::pco::Config;
 use latens::{AnyNumbers, with_number_type};
-use latens_benches::{corpus, reference, timing};
+use latens_benches::{Failure, corpus, reference, timing};
 use std::hint::black_box;
 use std::path::PathBuf;
-
-type Failure = Box<dyn std::error::Error>;
 
 const COUNTS: [usize; 6] = [100, 300, 1000, 4096, 1 << 14, 1 << 16];
 

@@ -10,10 +10,10 @@
 //! that is used again, as fresh memory for the output would be a sixth of encoding INT8. `decode_mbs` is `Reader::tensor_into`
 //! from memory to a buffer that is used again, as zstd has one too; `each_mbs` is `Reader::for_each`, by which Python
 //! and PyTorch load all tensors, with buffers given back; `file_mbs` is `Reader::write_file`, as `latens decompress`
-//! calls it. One thread and processor time, by turns, medians of `--rounds` (7). Two threads are
-//! measured by the clock, over one thread: `two_threads` gives back whole files, `each_two_threads` is
-//! `Reader::for_each`; beside them what the machine gives two threads that only calculate. MB are 10^6 bytes of the
-//! tensors.
+//! calls it. One thread and processor time, by turns, medians of `--rounds` (7) that had [a whole core](latens_benches::cores). Two
+//! threads are measured by the clock, over one thread, least times of rounds that had two cores: `two_threads` gives
+//! back whole files, `each_two_threads` is `Reader::for_each`; `two_threads_rounds` are those of both. MB are 10^6
+//! bytes of the tensors.
 
 #![allow(clippy::expect_used, clippy::cast_possible_truncation, reason = "a comparison")]
 
@@ -21,11 +21,12 @@ use clap::Parser;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::{Config, Reader, compress_checkpoint};
 use latens::{Error, Limits};
+use latens_benches::Failure;
+use latens_benches::cores::two_threads;
 use latens_benches::timing::medians;
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::path::PathBuf;
-use std::time::Instant;
 
 const SIDE: usize = 4096;
 const ROWS: u64 = 64;
@@ -42,10 +43,10 @@ struct Args {
     rounds: usize,
 }
 
-fn main() -> latens::Result<()> {
+fn main() -> Result<(), Failure> {
     let Args { files, rounds } = Args::parse();
     println!(
-        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,two_threads_at_most,slice_percent,each_mbs,file_mbs,each_two_threads"
+        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,slice_percent,each_mbs,file_mbs,each_two_threads,two_threads_rounds"
     );
     let made: [(&str, Make); 5] = [
         ("INT8 4096²", int8),
@@ -68,7 +69,7 @@ fn main() -> latens::Result<()> {
     Ok(())
 }
 
-fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result<()> {
+fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> Result<(), Failure> {
     let config = Config::default().threads(1);
     let mut out = Vec::new();
     let mut encode = || {
@@ -123,25 +124,15 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
             &mut || restore(&reader),
         ],
     );
-    // By turns: one thread and two, and what two threads come to that only calculate.
-    let times = clocks(
-        rounds,
-        &mut [
-            &mut || restore(&reader),
-            &mut || restore(&both),
-            &mut calculate,
-            &mut || {
-                std::thread::scope(|scope| {
-                    scope.spawn(calculate);
-                    calculate();
-                });
-            },
-            &mut || each(&reader),
-            &mut || each(&both),
-        ],
-    );
-    let (two, most, each_two) =
-        (times[0] / times[1], 2.0 * times[2] / times[3], times[4] / times[5]);
+    let of = |threads| if threads == 1 { &reader } else { &both };
+    let two = two_threads(rounds, |threads| {
+        restore(of(threads));
+        Ok(())
+    })?;
+    let each_two = two_threads(rounds, |threads| {
+        each(of(threads));
+        Ok(())
+    })?;
     // Rows from the middle of the largest tensor that has them.
     let largest = tensors.iter().max_by_key(|t| t.1).copied().unwrap_or((0, 0));
     let rows = reader.layout(largest.0).map_or(0, |l| l.rows);
@@ -160,42 +151,20 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> latens::Result
     };
     let speed = |s: f64| bytes as f64 / s / 1e6;
     println!(
-        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{two:.2},{most:.2},{slice},{:.0},{:.0},{each_two:.2}",
+        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{:.2},{slice},{:.0},{:.0},{:.2},{} of {}",
         zstd.len(),
         speed(encode),
         speed(seconds[1]),
         speed(seconds[0]),
         seconds[0] / seconds[1],
+        two.clock,
         speed(seconds[2]),
         speed(seconds[3]),
+        each_two.clock,
+        two.counted + each_two.counted,
+        two.tried + each_two.tried,
     );
     Ok(())
-}
-
-/// Runs each in turn, `rounds` times over, and returns the median seconds of each by the clock.
-fn clocks(rounds: usize, runs: &mut [&mut dyn FnMut()]) -> Vec<f64> {
-    let mut times = vec![Vec::with_capacity(rounds); runs.len()];
-    for _ in 0..rounds {
-        for (run, times) in runs.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            run();
-            times.push(start.elapsed().as_secs_f64());
-        }
-    }
-    let median = |mut times: Vec<f64>| {
-        times.sort_unstable_by(f64::total_cmp);
-        times[times.len() / 2]
-    };
-    times.into_iter().map(median).collect()
-}
-
-/// Some milliseconds of arithmetic that takes no memory.
-fn calculate() {
-    let mut x = [1u64, 2, 3, 4];
-    for _ in 0..black_box(4_000_000) {
-        x = x.map(|x| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
-    }
-    black_box(x);
 }
 
 /// Numbers of about a normal distribution of deviation 1.

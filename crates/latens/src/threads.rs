@@ -1,5 +1,7 @@
 //! How many threads a call works on, the same work on all of them, and what they take of it.
 
+pub(crate) mod line;
+
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 

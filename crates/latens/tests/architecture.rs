@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const MAY_USE: [(&str, &[&str]); 11] = [
     ("error", &[]),
     ("spare", &[]),
-    ("threads", &[]),
+    ("threads", &["error"]),
     ("watch", &["error"]),
     ("limits", &["error"]),
     ("number", &["kernels", "limits", "error"]),

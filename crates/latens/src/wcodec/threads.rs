@@ -1,14 +1,11 @@
 //! The same function for many indices, on some threads; results in order.
 
 use crate::error::{Error, Result};
+pub(crate) use crate::threads::line::{Pieces, in_order, pieces_in_order};
 use crate::threads::side_by_side;
 use crate::wcodec::crew::{AtWork, Crew, Idle};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-mod line;
-
-pub(crate) use line::{Pieces, in_order, pieces_in_order};
 
 /// `f(0), …, f(count - 1)`; what comes out does not depend on `threads`.
 pub(crate) fn map<T: Send>(count: usize, threads: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {

@@ -1,10 +1,10 @@
 //! Chunks encoded side by side, written in order.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::number::{AnySlice, Number};
 use crate::pco::config::Config;
-use crate::pco::standalone::{EncodedChunk, Encoder, encode_any_chunk};
-use crate::threads::{Jobs, side_by_side};
+use crate::pco::standalone::{Encoder, encode_any_chunk};
+use crate::threads::line::in_order;
 use crate::watch::Watch;
 use std::io::Write;
 
@@ -55,8 +55,8 @@ pub fn compress_any_with(
     Ok(file)
 }
 
-/// Like [`compress_with`], to a writer, which is handed back. On one thread a chunk is written
-/// before the next one is encoded; on several all are encoded before the first is written.
+/// Like [`compress_with`], to a writer, which is handed back. Chunks are written by this thread, in order, while
+/// others are encoded; only a few for each thread wait to be.
 ///
 /// # Errors
 /// As [`compress_with`], and I/O.
@@ -92,55 +92,64 @@ pub fn compress_any_to(
     };
     let n = numbers.len();
     let mut encoder = Encoder::new(writer, numbers.number_type(), n as u64, config)?;
-    let mut jobs = Vec::new();
     let mut from = 0;
-    for len in config.chunk_lens(n) {
-        jobs.push(numbers.range(from..from + len));
+    let chunk = |len| {
         from += len;
-    }
-    let encode = |chunk: AnySlice<'_>| {
-        let encoded = encode_any_chunk(chunk, config)?;
-        watch.done(chunk.len() as u64)?;
+        numbers.range(from - len..from)
+    };
+    let chunks: Vec<AnySlice<'_>> = config.chunk_lens(n).map(chunk).collect();
+    let encode = |(): &mut (), i: usize| {
+        let encoded = encode_any_chunk(chunks[i], config)?;
+        watch.done(chunks[i].len() as u64)?;
         Ok(encoded)
     };
-    let threads = if jobs.len() < 2 { 1 } else { crate::threads::count(threads).min(jobs.len()) };
-    if threads < 2 {
-        for chunk in jobs {
-            encoder.write_encoded(encode(chunk)?)?;
-        }
-        return encoder.finish().map(|_| ());
-    }
-    let count = jobs.len();
-    let jobs = Jobs::new(jobs);
-    let work = || {
-        let mut done: Vec<(usize, Result<EncodedChunk>)> = Vec::new();
-        while let Some((i, chunk)) = jobs.next() {
-            let encoded = encode(chunk);
-            if encoded.is_err() {
-                jobs.end();
-            }
-            done.push((i, encoded));
-        }
-        done
-    };
-    let mut all = side_by_side(threads, work).into_iter().flatten().collect::<Vec<_>>();
-    all.sort_unstable_by_key(|(i, _)| *i);
-    let mut written = 0;
-    for (_, chunk) in all {
-        encoder.write_encoded(chunk?)?;
-        written += 1;
-    }
-    match written == count {
-        true => encoder.finish().map(|_| ()),
-        false => Err(Error::invalid("chunks were left out")),
-    }
+    let write = |encoded| encoder.write_encoded(encoded).map(|_| ());
+    in_order(chunks.len(), crate::threads::count(threads), || (), encode, write)?;
+    encoder.finish().map(|_| ())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Knows how many chunks are encoded when bytes come.
+    struct Written<'a>(&'a AtomicU64, Vec<u64>);
+
+    impl Write for Written<'_> {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.1.push(self.0.load(Ordering::Relaxed));
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn chunks_are_written_while_others_are_encoded() {
+        const CHUNKS: u64 = 60;
+        let numbers: Vec<u32> = (0..256 * CHUNKS as u32).map(|i| i.wrapping_mul(i) >> 9).collect();
+        let config = Config::default().chunk_n(256);
+        for threads in [1, 2, 3] {
+            let done = Arc::new(AtomicU64::new(0));
+            let own = Arc::clone(&done);
+            let watch = Watch::new(move |step| {
+                own.fetch_add(u64::from(step.done > 0), Ordering::Relaxed);
+                Ok(())
+            });
+            let writer = Written(&done, Vec::new());
+            let Written(_, at) = compress_to(&numbers, &config, writer, threads, &watch).unwrap();
+            assert_eq!(done.load(Ordering::Relaxed), CHUNKS);
+            // The header comes before all of them.
+            assert_eq!(at[0], 0);
+            let early = at.iter().filter(|&&done| done > 0 && done < CHUNKS / 2).count();
+            assert!(early > 0, "{threads} threads: {at:?}");
+        }
+    }
 
     #[test]
     fn a_single_chunk_asks_on_its_way() {
