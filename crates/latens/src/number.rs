@@ -35,6 +35,8 @@ pub(crate) mod sealed {
     pub trait Sealed: Sized {
         /// The same memory, number after number in the machine's order of bytes.
         fn bytes(numbers: &[Self]) -> &[u8];
+        /// Those bytes, to be overwritten.
+        fn bytes_mut(numbers: &mut [Self]) -> &mut [u8];
 
         /// The same numbers, of a type that is known at run time only; and back.
         fn any(numbers: &[Self]) -> AnySlice<'_>;
@@ -134,6 +136,9 @@ macro_rules! impl_int {
             fn bytes(numbers: &[Self]) -> &[u8] {
                 bytemuck::cast_slice(numbers)
             }
+            fn bytes_mut(numbers: &mut [Self]) -> &mut [u8] {
+                bytemuck::cast_slice_mut(numbers)
+            }
             of_any!($name);
         }
         impl sealed::Cast<$l> for $t {
@@ -183,6 +188,9 @@ macro_rules! impl_float {
         impl sealed::Sealed for $t {
             fn bytes(numbers: &[Self]) -> &[u8] {
                 bytemuck::cast_slice($bits(numbers))
+            }
+            fn bytes_mut(numbers: &mut [Self]) -> &mut [u8] {
+                bytemuck::cast_slice_mut($bits_mut(numbers))
             }
             of_any!($name);
         }

@@ -1,34 +1,23 @@
 //! Numbers to little-endian bytes and back, and a fingerprint of them.
 
-use latens::{Latent, Number};
-use std::hash::{DefaultHasher, Hasher};
+use crc_fast::CrcAlgorithm;
+use latens::{AnyNumbers, AnySlice, Number};
 
 /// Append the numbers, least significant byte first.
 pub fn append_le<T: Number>(numbers: &[T], into: &mut Vec<u8>) {
-    let width = T::TYPE.bytes();
-    let start = into.len();
-    into.resize(start + numbers.len() * width, 0);
-    for (bytes, number) in into[start..].chunks_exact_mut(width).zip(numbers) {
-        bytes.copy_from_slice(&number.to_bits().to_u64().to_le_bytes()[..width]);
-    }
+    into.extend_from_slice(&AnySlice::from(numbers).le_bytes());
 }
 
 /// The numbers that the bytes hold; an incomplete one at the end is left out.
 pub fn from_le<T: Number>(bytes: &[u8]) -> Vec<T> {
-    let width = T::TYPE.bytes();
-    let number = |bytes: &[u8]| {
-        let mut wide = [0; 8];
-        wide[..width].copy_from_slice(bytes);
-        T::from_bits(T::L::truncate(u64::from_le_bytes(wide)))
-    };
-    bytes.chunks_exact(width).map(number).collect()
+    let whole = bytes.len() - bytes.len() % T::TYPE.bytes();
+    let numbers = AnyNumbers::from_le_bytes(T::TYPE, &bytes[..whole]);
+    numbers.ok().and_then(AnyNumbers::into_vec).unwrap_or_default()
 }
 
-/// A fingerprint of 64 bits: SipHash of the bytes.
+/// A fingerprint of 64 bits: the CRC-64/NVME of the bytes. Files hold CRC-32C, which is of another polynomial.
 pub fn fingerprint(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(bytes);
-    hasher.finish()
+    crc_fast::checksum(CrcAlgorithm::Crc64Nvme, bytes)
 }
 
 #[cfg(test)]
@@ -44,5 +33,6 @@ mod tests {
         let back: Vec<f64> = from_le(&bytes);
         assert!(numbers.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()));
         assert_eq!(from_le::<i16>(&[1, 0, 0xff, 0xff, 7]), [1, -1]);
+        assert_eq!(fingerprint(b"123456789"), 0xae8b_1486_0a79_9888);
     }
 }

@@ -5,6 +5,7 @@ use latens::pco::standalone::{ChunkSummary, Decoder, EncodedChunk, Encoder, enco
 use latens::{Limits, Number, NumberType, with_number_type};
 use std::time::Instant;
 
+use super::by_chunks::ByChunks;
 use super::bytes::{fingerprint, from_le};
 use super::pco::next_pco;
 use super::source::Source;
@@ -109,9 +110,25 @@ impl Done {
     }
 }
 
-/// A chunk of numbers that come as bytes.
-fn encode<T: Number>(bytes: &[u8], config: &Config) -> latens::Result<EncodedChunk> {
-    encode_chunk(&from_le::<T>(bytes), config)
+/// A chunk on its way to the output.
+struct Encoded {
+    chunk: EncodedChunk,
+    fingerprint: u64,
+    /// How many bytes its numbers are.
+    read: u64,
+    /// These, where they are wanted.
+    bytes: Option<Vec<u8>>,
+}
+
+/// A chunk of numbers that come as bytes, which go as soon as they can, unless they are to be kept.
+fn encode<T: Number>(
+    bytes: Vec<u8>,
+    config: &Config,
+    keep: bool,
+) -> latens::Result<(EncodedChunk, Option<Vec<u8>>)> {
+    let numbers = from_le::<T>(&bytes);
+    let bytes = keep.then_some(bytes);
+    Ok((encode_chunk(&numbers, config)?, bytes))
 }
 
 fn write_all(
@@ -126,36 +143,24 @@ fn write_all(
     let mut lens = job.config.chunk_lens(usize::try_from(source.n_hint()).unwrap_or(0));
     // Where nobody says how many numbers there are, chunks are of the largest length.
     let most = job.config.chunk_lens(1 << 40).next().unwrap_or(1).max(1);
-    loop {
-        let mut batch = Vec::with_capacity(job.threads);
-        while batch.len() < job.threads {
-            let bytes =
-                source.next(lens.next().unwrap_or(most)).map_err(|e| named(e, &job.input))?;
-            if bytes.is_empty() {
-                break;
-            }
-            batch.push(bytes);
+    let mut next = || -> Result<Option<Vec<u8>>> {
+        let bytes = source.next(lens.next().unwrap_or(most)).map_err(|e| named(e, &job.input))?;
+        Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
+    };
+    let work = |bytes: Vec<u8>| -> latens::Result<Encoded> {
+        let (fingerprint, read) = (fingerprint(&bytes), bytes.len() as u64);
+        let (chunk, bytes) = encode(bytes, &job.config, job.peers)?;
+        Ok(Encoded { chunk, fingerprint, read, bytes })
+    };
+    parallel::in_order(&mut next, &work, &mut |encoded| {
+        let Encoded { chunk, fingerprint, read, bytes } = encoded?;
+        done.add(encoder.write_encoded(chunk)?, fingerprint);
+        if let (Some(peer), Some(bytes)) = (&mut peer, bytes) {
+            peer.add(&bytes)?;
         }
-        if batch.is_empty() {
-            break;
-        }
-        let encode = |index: usize| -> Result<(EncodedChunk, u64)> {
-            let bytes = &batch[index];
-            Ok((encode(bytes, &job.config)?, fingerprint(bytes)))
-        };
-        let mut encoded = Vec::new();
-        parallel::both(
-            &mut || {
-                encoded = parallel::map(batch.len(), &encode)?;
-                Ok(())
-            },
-            &mut || peer.as_mut().map_or(Ok(()), |peer| batch.iter().try_for_each(|b| peer.add(b))),
-        )?;
-        for ((chunk, fingerprint), bytes) in encoded.into_iter().zip(&batch) {
-            done.add(encoder.write_encoded(chunk)?, fingerprint);
-            job.progress.add(bytes.len() as u64);
-        }
-    }
+        job.progress.add(read);
+        Ok(true)
+    })?;
     encoder.finish()?;
     let peer = peer.map(ZstdSize::finish).transpose()?;
     Ok((done, peer))
@@ -171,6 +176,25 @@ fn read_back(done: &Done, ty: NumberType, out: &mut OutputFile) -> Result<()> {
     let unreadable =
         |e: Failure| e.hint("what was just written does not read back: please report it");
     let written = out.read_back()?;
+    if let Some(chunks) = ByChunks::of(written.clone(), ty)
+        && chunks.lens().eq(done.chunks.iter().map(|chunk| chunk.n))
+    {
+        let mut index = 0;
+        let is_all = chunks.each(
+            &|numbers| fingerprint(&numbers.as_any_slice().le_bytes()),
+            &mut |fingerprint| {
+                match done.chunks[index].fingerprint == fingerprint {
+                    true => index += 1,
+                    false => return Err(differs(index)),
+                }
+                Ok(())
+            },
+        )?;
+        // Otherwise it is told below what is wrong.
+        if is_all {
+            return Ok(());
+        }
+    }
     let reader: Reader = Box::new(written.buffered(0, u64::MAX));
     let mut decoder = Decoder::new(reader, Limits::default()).map_err(|e| unreadable(e.into()))?;
     for (index, chunk) in done.chunks.iter().enumerate() {

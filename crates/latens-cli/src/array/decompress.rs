@@ -1,4 +1,4 @@
-//! Standalone Pco to `.npy` or bare numbers, in batches.
+//! Standalone Pco to `.npy` or bare numbers, by chunks on all threads or in batches.
 
 use latens::pco::standalone::{Checksum, Decoder, check_start};
 use latens::{Limits, NumberType};
@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Instant;
 
+use super::by_chunks::ByChunks;
 use super::npy::NpyHeader;
 use super::pco::{ending, next_pco, no_type};
 use super::source;
@@ -42,7 +43,10 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     if job.to == Format::Npy {
         out.write_all(&NpyHeader::column(ty, 0).to_bytes())?;
     }
-    let n = write_all(job, &mut decoder, ty, out)?;
+    let (mut n, is_all) = write_by_chunks(job, ty, out)?;
+    if !is_all {
+        n = write_from(n, job, &mut decoder, ty, out)?;
+    }
     if job.to == Format::Npy {
         out.patch(0, &NpyHeader::column(ty, n).to_bytes())?;
     }
@@ -52,6 +56,7 @@ pub fn decompress(job: &DecompressJob, out: &mut OutputFile) -> Result<Decompres
     };
     let (checksum, trailing_bytes) = match job.limit.is_some_and(|limit| n >= limit) {
         true => (start.map_or("not checked", said), 0),
+        false if is_all => (said(Checksum::Verified), 0),
         false => {
             let ending = ending(&mut decoder, job.allow_trailing).map_err(named)?;
             (said(ending.checksum), ending.trailing_bytes)
@@ -80,7 +85,31 @@ fn start(job: &DecompressJob) -> Result<Option<Checksum>> {
     }
 }
 
-fn write_all(
+/// Writes a file's chunks as all threads decode them, where they can be found; how many numbers that were, and whether
+/// they are all and the file is sound.
+fn write_by_chunks(
+    job: &DecompressJob,
+    ty: NumberType,
+    out: &mut OutputFile,
+) -> Result<(u64, bool)> {
+    if job.limit.is_some() {
+        return Ok((0, false));
+    }
+    let Some(chunks) = ByChunks::of_input(&job.input, ty) else { return Ok((0, false)) };
+    let mut n = 0;
+    let is_all = chunks.each(&|numbers| numbers, &mut |numbers| {
+        let bytes = numbers.as_any_slice().le_bytes();
+        out.write_all(&bytes)?;
+        n += numbers.len() as u64;
+        job.progress.add(bytes.len() as u64);
+        Ok(())
+    })?;
+    Ok((n, is_all))
+}
+
+/// Writes all numbers but the first `written`, up to the limit; how many there are with those.
+fn write_from(
+    written: u64,
     job: &DecompressJob,
     decoder: &mut Decoder<Reader>,
     ty: NumberType,
@@ -88,7 +117,7 @@ fn write_all(
 ) -> Result<u64> {
     let mut n = 0u64;
     loop {
-        let left = job.limit.map_or(u64::MAX, |limit| limit - n);
+        let left = if n < written { written } else { job.limit.unwrap_or(u64::MAX) } - n;
         let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
         let bytes = next_pco(decoder, ty, want).map_err(|e| match &job.input {
             Input::Stdin => e.in_file("standard input"),
@@ -97,8 +126,10 @@ fn write_all(
         if bytes.is_empty() {
             return Ok(n);
         }
-        out.write_all(&bytes)?;
+        if n >= written {
+            out.write_all(&bytes)?;
+            job.progress.add(bytes.len() as u64);
+        }
         n += (bytes.len() / ty.bytes()) as u64;
-        job.progress.add(bytes.len() as u64);
     }
 }

@@ -1,5 +1,6 @@
 //! One column of numbers: `.npy`, bare little-endian bytes, standalone Pco.
 
+mod by_chunks;
 pub mod bytes;
 pub mod compress;
 pub mod decompress;

@@ -316,3 +316,39 @@ fn a_limit_does_not_hide_damage() {
         }
     }
 }
+
+/// What comes out of a column, whole or damaged, on stdout and in words, does not depend on threads.
+#[test]
+fn threads_change_no_answer() {
+    let f = Folder::new();
+    f.write("a.npy", &column(30_000));
+    for more in [&[][..], &["--no-checksum"]] {
+        f.run(&[&["compress", "a.npy", "-f", "-q", "--chunk-n", "3000"], more].concat()).ok();
+        let sound = f.read("a.pco");
+        let mut files = vec![sound.clone(), [&sound[..], b"more"].concat()];
+        files.extend((0..sound.len()).step_by(sound.len() / 40).map(|at| {
+            let mut file = sound.clone();
+            file[at] ^= 1 << (at % 8);
+            file
+        }));
+        files.extend(
+            [1, 7, 20, 21, 200, sound.len() / 2].map(|end| sound[..sound.len() - end].to_vec()),
+        );
+        let mut failed = 0;
+        for (number, file) in files.iter().enumerate() {
+            f.write("b.pco", file);
+            for args in
+                [&["decompress", "b.pco", "-o", "-"][..], &["decompress", "b.pco", "-f", "-q"]]
+            {
+                let one = f.run(&[args, &["-T", "1"]].concat());
+                let three = f.run(&[args, &["-T", "3"]].concat());
+                assert_eq!((one.code, &one.err), (three.code, &three.err), "file {number}");
+                assert!(one.out == three.out, "file {number}: other bytes");
+                failed += usize::from(one.code != Some(0));
+            }
+            f.run(&["verify", "b.pco", "-T", "3"]);
+        }
+        let least = if more.is_empty() { 2 * (files.len() - 1) } else { 1 };
+        assert!(failed >= least, "{failed} of {}", 2 * files.len());
+    }
+}

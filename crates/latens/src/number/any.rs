@@ -1,5 +1,6 @@
 //! Numbers whose type is known only at run time.
 
+use super::any_slice::turn;
 use super::sealed::Sealed;
 use super::{AnySlice, AnySliceMut, Latent, Number, NumberType, f16};
 use crate::error::{Error, Result};
@@ -170,17 +171,9 @@ impl AnyNumbers {
         with_number_type!(ty, T => numbers::<T>(bits))
     }
 
-    /// The bytes as they lie in a little-endian file: `len × width` of them.
+    /// [`AnySlice::le_bytes`], to keep.
     pub fn to_le_bytes(&self) -> Vec<u8> {
-        fn bytes<T: Number>(numbers: &[T]) -> Vec<u8> {
-            let width = T::TYPE.bytes();
-            let mut out = vec![0; numbers.len() * width];
-            for (slot, x) in out.chunks_exact_mut(width).zip(numbers) {
-                slot.copy_from_slice(&x.to_bits().to_u64().to_le_bytes()[..width]);
-            }
-            out
-        }
-        with_numbers!(self, v => bytes(v))
+        self.as_any_slice().le_bytes().into_owned()
     }
 
     /// The inverse of [`AnyNumbers::to_le_bytes`].
@@ -189,12 +182,11 @@ impl AnyNumbers {
     /// Invalid argument when the length is no multiple of the type's width.
     pub fn from_le_bytes(ty: NumberType, bytes: &[u8]) -> Result<Self> {
         fn numbers<T: Number>(bytes: &[u8]) -> Vec<T> {
-            let number = |slot: &[u8]| {
-                let mut word = [0; 8];
-                word[..slot.len()].copy_from_slice(slot);
-                T::from_bits(T::L::truncate(u64::from_le_bytes(word)))
-            };
-            bytes.chunks_exact(T::TYPE.bytes()).map(number).collect()
+            let mut numbers = vec![T::default(); bytes.len() / T::TYPE.bytes()];
+            let own = T::bytes_mut(&mut numbers);
+            own.copy_from_slice(bytes);
+            turn(own, T::TYPE);
+            numbers
         }
         if !bytes.len().is_multiple_of(ty.bytes()) {
             let n = bytes.len();

@@ -6,6 +6,7 @@
 use super::sealed::Sealed;
 use super::{Latent, Number, NumberType, f16};
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Numbers of one of the eleven types, to be read.
@@ -16,6 +17,7 @@ use std::ops::Range;
 /// assert_eq!((numbers.number_type(), numbers.len()), (NumberType::F32, 2));
 /// assert_eq!(numbers.as_slice::<f32>(), Some(&[1.5, 2.5][..]));
 /// assert_eq!(numbers.as_slice::<u32>(), None);
+/// assert_eq!(*numbers.le_bytes(), [0, 0, 0xc0, 0x3f, 0, 0, 0x20, 0x40]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the variants are the types of the same name")]
@@ -78,6 +80,17 @@ fn type_of<T: Number>(_: &[T]) -> NumberType {
     T::TYPE
 }
 
+fn bytes_of<T: Number>(numbers: &[T]) -> &[u8] {
+    T::bytes(numbers)
+}
+
+/// Little-endian bytes of numbers to those of this machine, or back.
+pub(super) fn turn(bytes: &mut [u8], ty: NumberType) {
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(ty.bytes()).for_each(<[u8]>::reverse);
+    }
+}
+
 impl<'a> AnySlice<'a> {
     /// Their type.
     pub fn number_type(self) -> NumberType {
@@ -97,6 +110,20 @@ impl<'a> AnySlice<'a> {
     /// The numbers, if they are of type `T`.
     pub fn as_slice<T: Number>(self) -> Option<&'a [T]> {
         T::of_any(self)
+    }
+
+    /// The bytes as they lie in a little-endian file, `len × width` of them: those in memory, where they lie so there.
+    pub fn le_bytes(self) -> Cow<'a, [u8]> {
+        let ty = self.number_type();
+        let own = with_slice!(self, v => bytes_of(v));
+        match cfg!(target_endian = "little") {
+            true => Cow::Borrowed(own),
+            false => {
+                let mut own = own.to_vec();
+                turn(&mut own, ty);
+                Cow::Owned(own)
+            }
+        }
     }
 
     /// Some of them, which must be there.

@@ -11,6 +11,7 @@ use crate::number::{AnyNumbers, AnySliceMut, Latent, Number, NumberType, with_la
 use crate::pco::layout::trailer::Trailer;
 use crate::pco::parallel::kept::Kept;
 use crate::pco::simple::{Decompressed, check_empty, earned, peek, watched, watched_into};
+use crate::pco::standalone::ChunkTable;
 use crate::watch::Watch;
 
 mod compress;
@@ -165,7 +166,7 @@ fn into<L: Latent>(
 
 /// How the chunks of a file are found.
 enum Chunks {
-    Listed(listed::Table),
+    Listed(ChunkTable),
     Walked(walked::Opening),
 }
 
@@ -183,7 +184,7 @@ impl Chunks {
 
     fn found(file: &[u8]) -> Option<Self> {
         match Trailer::is_at_end_of(file) {
-            true => listed::Table::of(file).map(Chunks::Listed),
+            true => ChunkTable::of(file).filter(|table| table.len() > 1).map(Chunks::Listed),
             false => walked::Opening::of(file).map(Chunks::Walked),
         }
     }
@@ -191,7 +192,7 @@ impl Chunks {
     /// Numbers that the file announces.
     fn n(&self) -> usize {
         match self {
-            Chunks::Listed(table) => table.n,
+            Chunks::Listed(table) => table.n(),
             Chunks::Walked(opening) => opening.n,
         }
     }
@@ -199,7 +200,7 @@ impl Chunks {
     /// Bytes before the first chunk.
     fn start(&self) -> usize {
         match self {
-            Chunks::Listed(table) => table.start,
+            Chunks::Listed(table) => table.start(),
             Chunks::Walked(opening) => opening.start,
         }
     }

@@ -4,6 +4,7 @@
 //! streams to any writer. Chunks can be encoded on several threads by [`encode_chunk`] and are
 //! then written in order.
 
+mod chunk_table;
 mod decoder;
 mod encoder;
 mod engine;
@@ -17,6 +18,7 @@ pub(crate) use engine::Engine;
 pub(crate) use open_chunk::len as chunk_len;
 pub(crate) use source::Slice;
 
+pub use chunk_table::ChunkTable;
 pub use decoder::Decoder;
 pub use encoder::{ChunkSummary, EncodedChunk, Encoder, encode_chunk};
 pub use info::{Checksum, ChunkInfo, Ending};

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn chunks_are_written_while_others_are_encoded() {
         const CHUNKS: u64 = 60;
-        let numbers: Vec<u32> = (0..256 * CHUNKS as u32).map(|i| i.wrapping_mul(i) >> 9).collect();
+        let numbers: Vec<u64> = (0..256 * CHUNKS).map(|i| (i * i) >> 9).collect();
         let config = Config::default().chunk_n(256);
         for threads in [1, 2, 3] {
             let done = Arc::new(AtomicU64::new(0));

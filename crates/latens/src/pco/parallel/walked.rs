@@ -211,9 +211,9 @@ fn chunk<L: Latent>(
     workshop: &Workshop,
     keeping: Option<&mut Keeping<'_, L>>,
 ) -> bool {
-    let Job { bytes, len, offset, dst, .. } = job;
+    let Job { bytes, len, offset, index, dst, .. } = job;
     let source = Slice::starting_at(bytes, offset as u64);
-    let decoder = Engine::at_chunk(source, opening.preamble, opening.version, limits);
+    let decoder = Engine::at_chunk(source, index, opening.preamble, opening.version, limits);
     let mut decoder = decoder.without_checks().working_in(workshop);
     kept::decode(&mut decoder, ty, dst, keeping) && decoder.position() == (offset + len) as u64
 }

@@ -34,6 +34,8 @@ pub(crate) struct Engine<S> {
     version: FormatVersion,
     checks: bool,
     current: Option<Current>,
+    /// Chunks of the file before the first one that is read.
+    before: usize,
     seen: Trailer,
     emitted_bytes: u64,
     workshop: Workshop,
@@ -61,6 +63,7 @@ impl<S: Supply> Engine<S> {
             version,
             checks: true,
             current: None,
+            before: 0,
             seen,
             emitted_bytes: 0,
             workshop: Workshop::default(),
@@ -69,10 +72,10 @@ impl<S: Supply> Engine<S> {
         })
     }
 
-    /// Begins at a chunk of a file whose header is known; `reader` gives its bytes from there on,
-    /// `offset` is where that is.
+    /// Begins at chunk `index` of a file whose header is known; `source` gives its bytes from there on.
     pub(crate) fn at_chunk(
         source: S,
+        index: usize,
         preamble: Preamble,
         version: FormatVersion,
         limits: Limits,
@@ -84,12 +87,18 @@ impl<S: Supply> Engine<S> {
             version,
             checks: true,
             current: None,
+            before: index,
             seen: Trailer { header_crc: 0, chunks: Vec::new() },
             emitted_bytes: 0,
             workshop: Workshop::default(),
             terminated: false,
             ending: None,
         }
+    }
+
+    /// The number of the chunk that is read, or would be next.
+    fn index(&self) -> usize {
+        self.before + self.seen.chunks.len()
     }
 
     /// The chunks that are read to their ends.
@@ -192,7 +201,7 @@ impl<S: Supply> Engine<S> {
                 }
                 Some(_) => {}
             }
-            let index = self.seen.chunks.len();
+            let index = self.index();
             self.read_chunk(ty, dst, filled).map_err(|e| {
                 if e.kind() == ErrorKind::Io { e } else { e.within(format!("chunk {index}")) }
             })?;
@@ -209,7 +218,7 @@ impl<S: Supply> Engine<S> {
                 let found = info.number_type;
                 return Err(self.other_type(found, ty));
             }
-            let index = self.seen.chunks.len();
+            let index = self.index();
             let checked = self.check_chunk(ty);
             n += checked.map_err(|e| e.within(format!("chunk {index}")))? as u64;
         }
@@ -248,7 +257,7 @@ impl<S: Supply> Engine<S> {
     /// file holds several.
     #[cold]
     fn other_type(&self, found: NumberType, wanted: NumberType) -> Error {
-        match (self.seen.chunks.len(), &self.current) {
+        match (self.index(), &self.current) {
             (index, Some(current)) if index > 0 => {
                 Error::invalid(format!("the chunk holds {found}, not {wanted}"))
                     .at_byte(current.offset)

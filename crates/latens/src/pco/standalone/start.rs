@@ -51,7 +51,7 @@ pub fn check_start<F: Read + Seek>(file: &mut F, numbers: u64) -> Result<Checksu
 }
 
 /// The trailer at the end of a file and where it begins, if there is one.
-fn trailer<F: Read + Seek>(file: &mut F) -> Result<Option<(Trailer, u64)>> {
+pub(super) fn trailer<F: Read + Seek>(file: &mut F) -> Result<Option<(Trailer, u64)>> {
     let len = file.seek(SeekFrom::End(0))?;
     let mut end = |bytes: u64| -> Result<Vec<u8>> {
         let bytes = bytes.min(len);

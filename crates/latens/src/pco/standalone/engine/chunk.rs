@@ -18,7 +18,7 @@ impl<S: Supply> Engine<S> {
     /// Reads the head, metadata and page metadata of the next chunk, or the terminator.
     #[inline]
     pub(super) fn open_chunk(&mut self) -> Result<()> {
-        let index = self.seen.chunks.len();
+        let index = self.index();
         let offset = self.source.position();
         self.source.take_crc();
         let uniform = self.preamble.uniform_type;
@@ -197,7 +197,7 @@ impl<S: Supply> Engine<S> {
         }
         match self.chunk()?.map(|info| info.number_type) {
             Some(ty) => {
-                let index = self.seen.chunks.len();
+                let index = self.index();
                 let inspected = with_latent!(ty, L => typed::<S, L>(self));
                 inspected.map(Some).map_err(|e| e.within(format!("chunk {index}")))
             }
