@@ -17,7 +17,7 @@ const ENOUGH: f64 = 0.93;
 const TRIES: usize = 4;
 
 /// How often one looks again, in all, before rounds must do without, and how long after.
-const LOOKS: usize = 400;
+const LOOKS: usize = 250;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The most steps per second that were seen, as bits: those of positive numbers are in their order.
@@ -66,6 +66,8 @@ pub struct Gain {
     pub counted: usize,
     /// Of how many.
     pub tried: usize,
+    /// Whether half the rounds that were asked for had.
+    pub is_fair: bool,
 }
 
 /// One thread and two by turns, the least times of each.
@@ -92,6 +94,7 @@ pub fn two_threads(
         processors: 2.0 * least(1, 1) / least(2, 1),
         counted: of.counted,
         tried: of.tried,
+        is_fair: 2 * of.counted >= rounds,
     })
 }
 

@@ -12,8 +12,8 @@ use std::path::Path;
 /// chunks in the trailer and without, and compressing at level 8. The least time of all rounds by the
 /// clock, as both threads need a processor of their own at once, and by that of the processors, which other programs
 /// leave as it is: twice what one thread takes against what two take together, as if none ever waited.
-/// Rounds count that had [two whole cores](crate::cores), and of how many they were is said beside; columns that had
-/// none do not count in the means.
+/// Rounds count that had [two whole cores](crate::cores), and of how many they were is said beside; columns where these
+/// were less than half of `rounds` do not count in the means.
 ///
 /// Columns are cut into 4 to 8 chunks. With `long` they are made so many numbers long, by their own numbers from another
 /// one on each time, and cut as by default. `csv` gets a line for each column.
@@ -51,7 +51,7 @@ pub fn threads(
         let (name, ty) = (&column.name, column.numbers.number_type());
         print!("{name:24} {chunks:3} chunks");
         for ((what, gain), all) in WHAT.iter().zip(gains).zip(&mut all) {
-            let Gain { clock, processors, counted, tried } = gain;
+            let Gain { clock, processors, counted, tried, .. } = gain;
             print!("   {what} {clock:4.2} × ({processors:4.2}) {counted:2} of {tried:2}");
             let _ = writeln!(
                 lines,
@@ -63,7 +63,7 @@ pub fn threads(
     }
     print!("geometric means");
     for (what, all) in WHAT.iter().zip(&all) {
-        let all: Vec<_> = all.iter().filter(|gain| gain.counted > 0).collect();
+        let all: Vec<_> = all.iter().filter(|gain| gain.is_fair).collect();
         let mean = |of: fn(&Gain) -> f64| {
             (all.iter().map(|gain| of(gain).ln()).sum::<f64>() / all.len() as f64).exp()
         };
