@@ -63,7 +63,7 @@ pub fn in_order<I: Send, R: Send>(
         }
         return Ok(());
     }
-    rayon::in_place_scope(|scope| {
+    rayon::in_place_scope_fifo(|scope| {
         let mut ahead = VecDeque::new();
         let mut ended = Ok(false);
         loop {
@@ -74,7 +74,7 @@ pub fn in_order<I: Send, R: Send>(
                     Ok(Some(item)) => {
                         let place = Arc::new(Place::default());
                         ahead.push_back(Arc::clone(&place));
-                        scope.spawn(move |_| Filled(place).0.fill(Some(work(item))));
+                        scope.spawn_fifo(move |_| Filled(place).0.fill(Some(work(item))));
                     }
                 }
             }

@@ -10,8 +10,8 @@ use crate::job::Input;
 use crate::message::Result;
 use crate::parallel;
 
-/// Bytes of numbers of a chunk, at most: files with larger ones are streamed, on one thread.
-const MOST: usize = 8 << 20;
+/// Bytes of a chunk, coded or not, at most: files with larger ones are streamed, on one thread.
+const MOST: u64 = 8 << 20;
 
 /// Bytes behind a chunk that are read as well: its last batches are decoded faster with them.
 const BEHIND: u64 = 1 << 10;
@@ -30,8 +30,12 @@ impl ByChunks {
             return None;
         }
         let table = ChunkTable::read(&mut file.section(0, u64::MAX)).ok()??;
-        let largest = (0..table.len()).map(|index| table.numbers(index)).max()?;
-        let fits = table.len() > 1 && largest.checked_mul(ty.bytes())? <= MOST;
+        let fits = |index| {
+            let place = table.place(index);
+            let numbers = table.numbers(index) as u64 * ty.bytes() as u64;
+            numbers.max(place.end - place.start) <= MOST
+        };
+        let fits = table.len() > 1 && (0..table.len()).all(fits);
         fits.then_some(Self { file, table, ty })
     }
 
