@@ -23,8 +23,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The most steps per second that were seen, as bits: those of positive numbers are in their order.
 static BEST: AtomicU64 = AtomicU64::new(0);
 
-/// Runs `round` until `rounds` of them had a core for each of so many threads (1 or 2), and calls `take` with what
-/// those gave. Where none had, all count.
+/// Runs `round` until `rounds` of them had a core for each of so many threads (1 or 2); what those gave.
+/// Where none had, all count.
 ///
 /// # Errors
 /// What `round` says.

@@ -346,7 +346,6 @@ fn threads_change_no_answer() {
                 assert!(one.out == three.out, "file {number}: other bytes");
                 failed += usize::from(one.code != Some(0));
             }
-            f.run(&["verify", "b.pco", "-T", "3"]);
         }
         let least = if more.is_empty() { 2 * (files.len() - 1) } else { 1 };
         assert!(failed >= least, "{failed} of {}", 2 * files.len());
