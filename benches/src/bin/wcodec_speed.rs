@@ -5,8 +5,8 @@
 //! cargo run --profile compare -p latens-benches --bin wcodec_speed -- model.safetensors
 //! ```
 //! Made-up tensors of 4096 × 4096 come first: INT8 with rows and columns of different sizes; INT8 by rows, gaussian
-//! weights rounded to absmax / 127 of their row; INT4 in groups of 128. Then files as long as checkpoints are: layers
-//! of a made-up model, whose weights are made as those of the two rows before. `encode_mbs` is `compress_checkpoint` to a buffer
+//! weights rounded to absmax / 127 of their row; INT4 in groups of 128, and the same with columns of different sizes, as
+//! those of real layers are. Then files as long as checkpoints are: layers of a made-up model, of INT8 by rows and of INT4. `encode_mbs` is `compress_checkpoint` to a buffer
 //! that is used again, as fresh memory for the output would be a sixth of encoding INT8. `decode_mbs` is `Reader::tensor_into`
 //! from memory to a buffer that is used again, as zstd has one too; `each_mbs` is `Reader::for_each`, by which Python
 //! and PyTorch load all tensors, with buffers given back; `file_mbs` is `Reader::write_file`, as `latens decompress`
@@ -48,10 +48,11 @@ fn main() -> Result<(), Failure> {
     println!(
         "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,slice_percent,each_mbs,file_mbs,each_two_threads,two_threads_rounds"
     );
-    let made: [(&str, Make); 5] = [
+    let made: [(&str, Make); 6] = [
         ("INT8 4096²", int8),
         ("INT8 by rows 4096²", || safetensors(&int8_by_rows("w", SIDE, &mut Gaussian::new(3)))),
         ("INT4 g128 4096²", int4),
+        ("INT4 g128 by columns 4096²", int4_by_columns),
         ("5 layers of INT8 by rows", || layers(5, int8_by_rows)),
         ("10 layers of INT4 g128", || layers(10, int4_by_groups)),
     ];
@@ -264,6 +265,14 @@ fn int8_by_rows(name: &str, rows: usize, random: &mut Gaussian) -> Vec<Tensor> {
 fn int4() -> Vec<u8> {
     let mut state = 2;
     safetensors(&in_groups("w", SIDE, || normal(&mut state)))
+}
+
+/// Columns whose sizes differ as those of [`int8`] do.
+fn int4_by_columns() -> Vec<u8> {
+    let mut state = 7;
+    let cols: Vec<f64> = (0..SIDE).map(|_| (normal(&mut state) * 0.2).exp()).collect();
+    let mut sizes = cols.iter().cycle();
+    safetensors(&in_groups("w", SIDE, || normal(&mut state) * sizes.next().unwrap_or(&1.0)))
 }
 
 fn int4_by_groups(name: &str, rows: usize, random: &mut Gaussian) -> Vec<Tensor> {

@@ -80,6 +80,7 @@ enum PartField {
     PART_CENTRE,
     PART_MEANS_AT,
     PART_REFERENCE_AT,
+    PART_ORDER_AT,    // by place of a row as it is coded: its column less the first one of 32
     PART_BIAS,
     PART_ROWS_AT, PART_ROWS,  // levels of rows, how many (0: none)
     PART_COLS_AT, PART_COLS_LEVELS,
@@ -101,7 +102,7 @@ static_assert(SOURCE_FIELDS == 8, "as PART_FIELDS has it");
 
 enum PartFlag {
     IS_PAIRS = 1, IS_PREDICTED = 2, IS_BY_TILE = 4, IS_TRANSFORMED = 8, HAS_CLASSES = 16,
-    HAS_MEANS = 32, HAS_REFERENCE = 64, TO_OUTPUT = 128, HAS_ZERO = 256,
+    HAS_MEANS = 32, HAS_REFERENCE = 64, TO_OUTPUT = 128, HAS_ZERO = 256, HAS_ORDER = 512,
 };
 
 enum GroupField {
@@ -168,6 +169,12 @@ struct Group {
     HD u32 mask() const { return 0xffu >> (8 - bits); }
     HD u64 field(u32 f) const { return fixed(part + f); }
     HD u32 mean(u32 c) const { return side.get(field(PART_MEANS_AT) + c); }
+    // The column that is coded at a place of a row.
+    HD u32 column(u32 place) const {
+        if (!has(HAS_ORDER)) return place;
+        const u32 c = (place & ~31u) + side.get(field(PART_ORDER_AT) + place);
+        return c < cols ? c : place;
+    }
     HD u32 reference_of(u32 i) const { return side.get(field(PART_REFERENCE_AT) + reference + i); }
 };
 
@@ -197,6 +204,7 @@ HD static inline bool open_group(const Launch& l, u64 number, Group& g) {
     if (f[GROUP_ROW] != g.row) return false;
     if (g.has(IS_PREDICTED) &&
         (p[PART_TILE_ROWS] == 0 || p[PART_TILE_COLS] == 0 || g.count % g.cols != 0)) return false;
+    if (g.has(HAS_ORDER) && g.count % g.cols != 0) return false;
     const Buffer& to = g.has(TO_OUTPUT) ? l.outputs : l.planes;
     g.out = to.room(f[GROUP_OUT], g.count);
     g.scratch = l.scratch.room(f[GROUP_SCRATCH], 0);

@@ -101,13 +101,14 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
                 wants[lane] = x[lane] < START;
                 if (pairs) {
                     u32 first = symbol & 15, second = symbol >> 4;
+                    const u32 a = g.column(2 * col[lane]), b = g.column(2 * col[lane] + 1);
+                    const u32 start = 2 * (i - col[lane]);
                     if (fused.any) {
-                        first = (first + plain_prediction(g, fused.predictor, 2 * col[lane], 2 * i)) & g.mask();
-                        second =
-                            (second + plain_prediction(g, fused.predictor, 2 * col[lane] + 1, 2 * i + 1)) & g.mask();
+                        first = (first + plain_prediction(g, fused.predictor, a, start + a)) & g.mask();
+                        second = (second + plain_prediction(g, fused.predictor, b, start + b)) & g.mask();
                     }
-                    g.out[2 * i] = u8(first);
-                    g.out[2 * i + 1] = u8(second);
+                    g.out[start + a] = u8(first);
+                    g.out[start + b] = u8(second);
                 } else if (fused.any) {
                     const u32 p = plain_prediction(g, fused.predictor, col[lane], i);
                     g.out[i] = u8((symbol + p) & g.mask());

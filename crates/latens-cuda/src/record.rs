@@ -2,7 +2,7 @@
 //! field has its name.
 
 /// Numbers of a part's record.
-pub const PART_FIELDS: usize = 62;
+pub const PART_FIELDS: usize = 63;
 /// Numbers of a group's record.
 pub const GROUP_FIELDS: usize = 9;
 /// Numbers of a tensor's record.
@@ -27,6 +27,7 @@ pub(crate) const HAS_MEANS: u64 = 32;
 pub(crate) const HAS_REFERENCE: u64 = 64;
 pub(crate) const TO_OUTPUT: u64 = 128;
 pub(crate) const HAS_ZERO: u64 = 256;
+pub(crate) const HAS_ORDER: u64 = 512;
 
 /// A number of this machine as a number of a record.
 pub(crate) fn word(n: usize) -> u64 {
@@ -49,6 +50,7 @@ pub(crate) struct Part {
     pub(crate) centre: u64,
     pub(crate) means_at: usize,
     pub(crate) reference_at: usize,
+    pub(crate) order_at: usize,
     pub(crate) bias: i32,
     /// Place and number.
     pub(crate) rows: (usize, usize),
@@ -84,7 +86,7 @@ impl Part {
         out.extend([u64::from(self.bitplane), self.flags, self.bits, self.alphabet]);
         out.extend([word(self.cols), self.table_bits, word(self.tables), word(self.tables_at)]);
         out.extend([word(self.tile.0), word(self.tile.1), self.predictor, self.centre]);
-        out.extend([word(self.means_at), word(self.reference_at)]);
+        out.extend([word(self.means_at), word(self.reference_at), word(self.order_at)]);
         out.push(i64::from(self.bias).cast_unsigned());
         for (at, count) in [self.rows, self.col_levels, self.maps] {
             out.extend([word(at), word(count)]);

@@ -80,19 +80,42 @@ fn rans(symbols: &[(u8, usize)], tables: &[Vec<u32>]) -> Vec<u8> {
     states.into_iter().flat_map(u32::to_le_bytes).chain(words).collect()
 }
 
-/// Nibbles, or what means of columns leave of them, as pairs in groups of some rows, with classes from the
-/// levels of columns where there are two tables; the bytes that they are.
+/// How columns are coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Columns {
+    Alike,
+    /// Neighbours have a level, and classes by it.
+    Levels,
+    /// Each has a level, and neighbours are those of an order by it.
+    InOrder,
+}
+
+/// Nibbles, or what means of columns leave of them, as pairs in groups of some rows; the bytes that they are.
 fn file(
     rows: usize,
     cols: usize,
     group_rows: usize,
-    classes: usize,
+    columns: Columns,
     by_column: bool,
 ) -> (Vec<u8>, Vec<u8>) {
     let mut random = Random(rows as u64);
     let pairs = cols / 2;
-    let level = |col: usize| if classes == 2 { col % 3 * 50 } else { 0 };
-    let class = |col: usize| usize::from(classes == 2 && level(col) >= 100);
+    let in_order = columns == Columns::InOrder;
+    let classes = if columns == Columns::Alike { 1 } else { 2 };
+    let level_of_column = |col: usize| col * 7 % 5 * 40;
+    // Chapter 7, ORDER: each 32 columns by their levels.
+    let mut order: Vec<usize> = (0..cols).collect();
+    if in_order {
+        order.chunks_mut(32).for_each(|window| window.sort_by_key(|&col| level_of_column(col)));
+    }
+    let level = |pair: usize| match columns {
+        Columns::Alike => 0,
+        Columns::Levels => pair % 3 * 50,
+        Columns::InOrder => {
+            (level_of_column(order[2 * pair]) + level_of_column(order[2 * pair + 1])) / 2
+        }
+    };
+    let class = |pair: usize| usize::from(level(pair) >= 100);
     let data: Vec<u8> = (0..rows * pairs)
         .map(|i| {
             let width = if class(i % pairs) == 0 { 1.0 } else { 3.0 };
@@ -122,7 +145,7 @@ fn file(
     let mut descriptor = vec![2, 4, 1, 8, 0, 0, 0, 0, 1, 0, 0, 4];
     descriptor.extend([number(rows), number(cols)].concat());
     let mean = |col: usize| if by_column { (7 + col * col % 5) as u8 } else { 0 };
-    let flags = if classes == 2 { 18 } else { 2 };
+    let flags = if classes == 2 { 18 } else { 2 } | if in_order { 32 } else { 0 };
     descriptor.extend([3, if by_column { flags | 4 } else { flags }]);
     descriptor.extend(number(group_rows));
     if by_column {
@@ -141,17 +164,23 @@ fn file(
         descriptor.extend([2, 0]);
         let mut bits = Bits::default();
         bits.push(0, 8);
-        bits.golomb((0..pairs).map(|col| level(col) as i64));
+        if in_order {
+            bits.golomb((0..cols).map(|col| level_of_column(col) as i64));
+        } else {
+            bits.golomb((0..pairs).map(|pair| level(pair) as i64));
+        }
         let bytes = bits.bytes();
         descriptor.extend([number(bytes.len()), bytes].concat());
         descriptor.extend([[1, 99, 0].to_vec(), number(155), vec![1]].concat());
     }
     let (mut groups, mut sums) = (Vec::new(), Vec::new());
     for group in data.chunks(group_rows * pairs) {
-        let symbols = group.iter().enumerate().map(|(i, &s)| {
-            let less = |nibble: u8, col: usize| nibble.wrapping_sub(mean(col)) & 15;
-            let col = 2 * (i % pairs);
-            (less(s, col) | less(s >> 4, col + 1) << 4, class(i % pairs))
+        let symbols = (0..group.len()).map(|i| {
+            let row = &group[i / pairs * pairs..];
+            let nibble =
+                |col: usize| (row[col / 2] >> (4 * (col % 2))).wrapping_sub(mean(col)) & 15;
+            let [low, high] = [0, 1].map(|half| nibble(order[2 * (i % pairs) + half]));
+            (low | high << 4, class(i % pairs))
         });
         let stored = rans(&symbols.collect::<Vec<_>>(), &tables);
         descriptor.extend(number(stored.len()));
@@ -172,12 +201,15 @@ fn pairs_come_back() {
     let mut twin = Twin::start(&program);
     let mut count = Count::default();
     for (rows, cols, group_rows) in [(40, 64, 16), (7, 2, 3), (1, 5000, 1), (33, 26, 33)] {
-        for (classes, by_column) in [(1, false), (2, false), (1, true), (2, true)] {
-            let (file, data) = file(rows, cols, group_rows, classes, by_column);
-            let reader = Reader::open(file, Limits::default()).unwrap();
-            assert!(reader.tensor(0).unwrap() == data, "{rows} × {cols}, {classes}, {by_column}");
-            twin.agrees("pairs", &reader, &mut count);
+        for columns in [Columns::Alike, Columns::Levels, Columns::InOrder] {
+            for by_column in [false, true] {
+                let (file, data) = file(rows, cols, group_rows, columns, by_column);
+                let reader = Reader::open(file, Limits::default()).unwrap();
+                let what = format!("{rows} × {cols}, {columns:?}, {by_column}");
+                assert!(reader.tensor(0).unwrap() == data, "{what}");
+                twin.agrees("pairs", &reader, &mut count);
+            }
         }
     }
-    assert!(count.groups == 32 && count.errors == 0, "{count:?}");
+    assert!(count.groups == 48 && count.errors == 0, "{count:?}");
 }

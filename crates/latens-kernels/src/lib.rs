@@ -17,6 +17,7 @@ pub mod prefetch;
 pub mod products;
 pub mod ranges;
 pub mod rans;
+pub mod rearrange;
 pub mod sizes;
 pub mod strips;
 pub mod sums;
@@ -72,6 +73,8 @@ mod x86_64 {
     pub(crate) mod avx2_rans_encode;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_rans_wide;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_rearrange;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_sizes;
     #[cfg(target_arch = "x86_64")]

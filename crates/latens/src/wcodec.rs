@@ -63,6 +63,7 @@ mod open_index;
 mod open_tensor;
 #[cfg(test)]
 mod opening;
+pub(crate) mod order;
 mod output;
 pub(crate) mod pairs;
 mod plane;

@@ -27,6 +27,10 @@ impl Batch {
         if plan.pairs {
             part.flags |= record::IS_PAIRS;
         }
+        if let Some(order) = plan.order {
+            part.flags |= record::HAS_ORDER;
+            part.order_at = self.aside(order);
+        }
         let tables = plan.tables.iter().flat_map(|t| table(t, plan.table_bits, part.alphabet));
         part.tables_at = self.aside(tables.collect::<Vec<u8>>());
         self.tables = self.tables.max(self.side.len() - part.tables_at);

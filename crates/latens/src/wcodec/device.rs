@@ -53,6 +53,9 @@ pub struct SymbolPlan {
     pub cols: usize,
     /// Whether two neighbouring symbols are coded as one of eight bits, the first lowest.
     pub pairs: bool,
+    /// The order in which columns are coded, where that is not their own: for each place of a row the column less
+    /// the first one of its 32.
+    pub order: Option<Vec<u8>>,
     /// The coder.
     pub coder: Coder,
     /// Tiles and their predictors.

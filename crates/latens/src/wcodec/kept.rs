@@ -6,6 +6,7 @@ use crate::wcodec::class::{Blocks, SourceBytes};
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::plane::{Content, Part};
+use latens_kernels::rearrange::Rearrangement;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -35,6 +36,8 @@ pub(crate) struct Rules {
     pub(crate) zero: Option<Blocks>,
     /// For kernels, where classes have that form.
     pub(crate) windows: Option<Windows>,
+    /// From columns as they are coded to columns as they are, where pairs have an order of their own.
+    pub(crate) back: Option<Rearrangement>,
 }
 
 impl Rules {
@@ -44,6 +47,7 @@ impl Rules {
             |b: &Blocks| 2 * b.values.len() + b.row_map.as_ref().map_or(0, |map| 4 * map.len());
         blocks.map(of).sum::<usize>()
             + self.windows.as_ref().map_or(0, |w| w.map.len() + w.cols.len())
+            + self.back.as_ref().map_or(0, Rearrangement::bytes)
     }
 }
 

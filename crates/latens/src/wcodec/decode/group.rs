@@ -13,6 +13,8 @@ use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
 use crate::wcodec::tiled::Tiles;
 use buffers::Buffer;
+use latens_kernels::dispatch::Present;
+use latens_kernels::rearrange::Rearrangement;
 use streams::Stream;
 
 pub(crate) use buffers::{Buffers, TOGETHER};
@@ -27,6 +29,8 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) terms: Option<Terms<'a>>,
     /// The terms for kernels, where they have that form.
     pub(crate) windows: Option<&'a Windows>,
+    /// From columns as they are coded to columns as they are.
+    pub(crate) back: Option<&'a Rearrangement>,
     /// Symbols of the reference, as many as the part has; or none.
     pub(crate) reference: Vec<u8>,
 }
@@ -140,10 +144,13 @@ impl SymbolDecoder<'_> {
         }
     }
 
-    /// Adds means of columns to pairs, which are of residuals then. `end` is where their bytes end.
+    /// Puts columns in order, and adds their means to pairs, which are of residuals then. `end` is where their bytes end.
     fn restore_pairs(&self, end: u64, pairs: &mut [u8]) -> Result<()> {
         if self.bits < 4 {
             self.check_nibbles(pairs, end)?;
+        }
+        if let Some(back) = self.back {
+            back.apply(Present::in_use(), pairs);
         }
         let prediction = self.symbols.prediction.as_ref();
         if let Some(means) = prediction.and_then(|prediction| prediction.means.as_deref()) {

@@ -45,6 +45,7 @@ pub(super) fn symbol_plan(
         bits: decoder.bits,
         cols: symbols.cols,
         pairs: symbols.pairs,
+        order: symbols.order.as_ref().map(|order| order.columns().to_vec()),
         coder: if decoder.bitplane { Coder::Bitplane } else { Coder::Direct },
         prediction,
         table_bits: symbols.table_bits,

@@ -23,6 +23,7 @@ use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::prediction::{COLUMN, Prediction};
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::Symbols;
+use crate::wcodec::order::Order;
 use crate::wcodec::plane::Role;
 
 use pairs::{in_pairs, may_pair};
@@ -210,14 +211,17 @@ impl<'a> Modelled<'a> {
             }
         }
         let (mut plan, chosen) = chosen;
-        let mut paired = false;
+        let (mut paired, mut order) = (false, None);
         let modelling = chosen.as_ref().map(|chosen| &chosen.modelling).or(plain.as_ref());
         if let Some((modelling, pairs)) = modelling.and_then(|m| m.pairs().map(|pairs| (m, pairs)))
         {
             let kept = bank.take_from(before);
             match in_pairs(pairs, matrix.len(), config, bank) {
-                Some((pairs, bits)) if pairs.bits <= plan.bits * (1.0 + config.pairs_slack) => {
-                    (plan, config.table_bits, paired) = (pairs, bits, true);
+                Some((in_pairs, bits))
+                    if in_pairs.bits <= plan.bits * (1.0 + config.pairs_slack) =>
+                {
+                    (plan, config.table_bits, paired) = (in_pairs, bits, true);
+                    order = pairs.order().cloned();
                 }
                 _ => {
                     bank.take_from(before);
@@ -237,6 +241,7 @@ impl<'a> Modelled<'a> {
             recut: recut.then_some(matrix.cols),
             cols: matrix.cols,
             pairs: paired,
+            order,
             group_rows: group_rows(matrix, config, STATES_BYTES),
             prediction,
             table_bits: config.table_bits,
@@ -244,7 +249,8 @@ impl<'a> Modelled<'a> {
             classes: plan.classes,
         };
         let (data, width) = (matrix.symbols, matrix.bits);
-        let direct = Direct { data, residuals, symbols, width, sources, cost, roughly };
+        let there = symbols.order.as_ref().and_then(Order::there);
+        let direct = Direct { data, residuals, symbols, there, width, sources, cost, roughly };
         PlannedPart::new(role, shape, Way::Direct(Box::new(direct)), config.threads)
     }
 }

@@ -3,6 +3,7 @@
 
 mod counting;
 mod explained;
+mod pairs;
 mod refine;
 
 use crate::error::Result;
@@ -20,7 +21,8 @@ use std::iter::repeat;
 
 use counting::Counting;
 use explained::ByClass;
-pub(crate) use explained::{Explained, Pairs};
+pub(crate) use explained::Explained;
+pub(crate) use pairs::Pairs;
 
 /// Symbols that are looked at to join sums to classes, at least.
 const SETTLED: usize = 1 << 19;
@@ -195,7 +197,7 @@ pub(crate) fn choose_rule(
     };
     let every = settled(&rule);
     let (bands, of_maps) = (sources.bands, Vec::new());
-    let classes = ByClass { rule, side, bands, of_maps, estimated: false, leaning };
+    let classes = ByClass { rule, side, bands, of_maps, estimated: false, leaning, order: None };
     let explained = Explained { classes: Some(classes), every, ..explained };
     Ok(Begun { explained, sums: Some((sums, step)), tallies, most })
 }
@@ -287,7 +289,7 @@ fn settle(
         of_maps.push(histograms);
     }
     rule.maps = maps;
-    ByClass { rule, side, bands, of_maps, estimated: false, leaning: false }
+    ByClass { rule, side, bands, of_maps, estimated: false, leaning: false, order: None }
 }
 
 /// As [`sample_step`], to see which sums share a class.

@@ -15,6 +15,7 @@ use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
 use latens_kernels::dispatch::Present;
 use latens_kernels::rans::Levels;
+use latens_kernels::rearrange::Rearrangement;
 
 /// The tables of all classes, for encoding.
 pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
@@ -29,6 +30,8 @@ pub(crate) struct Direct<'a> {
     /// What predictors leave that need the whole plane.
     pub(crate) residuals: Option<Vec<u8>>,
     pub(crate) symbols: Symbols,
+    /// From columns as they are to columns as they are coded.
+    pub(crate) there: Option<Rearrangement>,
     /// Bits a symbol.
     pub(crate) width: u32,
     pub(crate) sources: Sources<'a>,
@@ -72,6 +75,9 @@ impl Direct<'_> {
             made.resize(data.len() / 2, 0);
             pairs::join(data, &mut made);
             means.iter().for_each(|means| pairs::subtract(&mut made, means, self.width));
+            if let Some(there) = &self.there {
+                there.apply(Present::in_use(), &mut made);
+            }
             data = &made;
         } else if let Some(means) = means {
             made.clear();

@@ -35,17 +35,18 @@ pub(crate) struct ClassRule {
 pub(crate) type Map = [u8; 256];
 
 impl ClassRule {
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    /// Appends the rule, with these levels of columns.
+    pub(crate) fn write(&self, cols: &[u8], out: &mut Vec<u8>) {
         let bit = |set: bool, bit: u8| u8::from(set) << bit;
         let sources = self.levels.len().to_le_bytes()[0];
         out.push(
             bit(!self.rows.is_empty(), 0)
-                | bit(!self.cols.is_empty(), 1)
+                | bit(!cols.is_empty(), 1)
                 | bit(self.zero.is_some(), 2)
                 | sources << 4,
         );
         varint::write(zigzag::encode(i64::from(self.bias)), out);
-        for levels in [&self.rows, &self.cols] {
+        for levels in [&self.rows[..], cols] {
             if !levels.is_empty() {
                 short_stream::write(levels, out);
             }
@@ -144,7 +145,7 @@ mod tests {
             maps: vec![map, [2; 256]],
         };
         let mut out = Vec::new();
-        rule.write(&mut out);
+        rule.write(&rule.cols, &mut out);
         let read = |classes| ClassRule::read(&mut Fields::new(&out), 3, 7, classes);
         assert_eq!(read(3).unwrap(), rule);
         assert!(read(2).is_err());

@@ -2,7 +2,7 @@
 //!
 //! | field | form |
 //! |---|---|
-//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES |
+//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES, 32 ORDER |
 //! | columns | RECUT: varint |
 //! | group rows | varint |
 //! | prediction | PREDICT |
@@ -16,12 +16,14 @@ use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::prediction::{COLUMN, Prediction};
 use crate::wcodec::layout::table::MAX_TABLES;
+use crate::wcodec::order::Order;
 
 const RECUT: u64 = 1;
 const PAIRS: u64 = 2;
 const PREDICT: u64 = 4;
 const TRANSFORM: u64 = 8;
 const CLASSES: u64 = 16;
+const ORDER: u64 = 32;
 
 /// Most classes, and tables, of a tensor.
 pub(crate) const MAX_CLASSES: usize = 64;
@@ -41,6 +43,8 @@ pub(crate) struct Symbols {
     pub(crate) cols: usize,
     /// Two symbols of 4 bits are coded as one of 8.
     pub(crate) pairs: bool,
+    /// The order in which columns are paired, where that is not their own.
+    pub(crate) order: Option<Order>,
     /// Rows of a group.
     pub(crate) group_rows: usize,
     pub(crate) prediction: Option<Prediction>,
@@ -91,7 +95,8 @@ impl Symbols {
                 | flag(self.pairs, PAIRS)
                 | flag(self.prediction.is_some(), PREDICT)
                 | flag(self.has_transform(), TRANSFORM)
-                | flag(self.classes.is_some(), CLASSES),
+                | flag(self.classes.is_some(), CLASSES)
+                | flag(self.order.is_some(), ORDER),
             out,
         );
         if let Some(cols) = self.recut {
@@ -104,8 +109,10 @@ impl Symbols {
         out.extend_from_slice(&self.table_bits.to_le_bytes()[..1]);
         varint::write(self.tables.len() as u64, out);
         self.tables.iter().for_each(|&table| varint::write(table as u64, out));
-        if let Some(classes) = &self.classes {
-            classes.write(out);
+        match (&self.classes, &self.order) {
+            (None, _) => {}
+            (Some(classes), None) => classes.write(&classes.cols, out),
+            (Some(classes), Some(order)) => classes.write(order.levels(), out),
         }
     }
 
@@ -127,7 +134,7 @@ impl Symbols {
         let whole_rows = coded != 0 && count.is_multiple_of(coded);
         if (coded == 0 && count > 0)
             || (has(PAIRS) && !(coded.is_multiple_of(2) && count.is_multiple_of(2)))
-            || (has(PREDICT) && count > 0 && !whole_rows)
+            || ((has(PREDICT) || has(ORDER)) && count > 0 && !whole_rows)
         {
             return Err(Error::corrupt(at, format!("{count} symbols in rows of {coded}")));
         }
@@ -155,8 +162,21 @@ impl Symbols {
         }
         let classes = symbols.read_tables(fields, bitplane)?;
         if has(CLASSES) {
-            let (rows, cols) = (symbols.rows(), symbols.coded_cols());
-            symbols.classes = Some(ClassRule::read(fields, rows, cols, classes)?);
+            let at = fields.at();
+            let cols = if has(ORDER) { symbols.cols } else { symbols.coded_cols() };
+            let mut rule = ClassRule::read(fields, symbols.rows(), cols, classes)?;
+            if has(ORDER) {
+                if rule.cols.is_empty() {
+                    return Err(Error::corrupt(
+                        at,
+                        "an order of columns without levels of columns",
+                    ));
+                }
+                let order = Order::new(std::mem::take(&mut rule.cols));
+                rule.cols = order.of_pairs();
+                symbols.order = Some(order);
+            }
+            symbols.classes = Some(rule);
         }
         Ok(symbols)
     }
@@ -191,9 +211,10 @@ fn read_flags(fields: &mut Fields<'_>, bits: u32) -> Result<u64> {
     let at = fields.at();
     let flags = fields.varint("the flags of symbols")?;
     let has = |flag: u64| flags & flag != 0;
-    let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES) != 0;
-    if unknown || (has(TRANSFORM) && !has(PREDICT)) || (has(PAIRS) && (has(TRANSFORM) || bits > 4))
-    {
+    let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES | ORDER) != 0;
+    let lacking =
+        (has(TRANSFORM) && !has(PREDICT)) || (has(ORDER) && !(has(PAIRS) && has(CLASSES)));
+    if unknown || lacking || (has(PAIRS) && (has(TRANSFORM) || bits > 4)) {
         return Err(Error::corrupt(at, format!("{flags:#x} are not flags of {bits}-bit symbols")));
     }
     Ok(flags)

@@ -14,6 +14,7 @@ use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
 use crate::wcodec::layout::symbols::Symbols;
+use crate::wcodec::order::Order;
 use crate::wcodec::view::{Layout, View};
 use std::borrow::Cow;
 
@@ -49,7 +50,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let terms = Terms { rule, levels: of_levels, zero: of_zero };
         let step = if symbols.pairs { 2 } else { 1 };
         let windows = Windows::new(&terms, step, symbols.coded_cols());
-        Ok(Rules { levels, zero, windows })
+        let back = symbols.order.as_ref().and_then(Order::back);
+        Ok(Rules { levels, zero, windows, back })
     }
 
     /// All numbers that a rule needs: levels, zero point, row maps, in this order.
@@ -141,8 +143,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             levels: Cow::Borrowed(&rules.levels),
             zero: rules.zero.as_ref().map(Cow::Borrowed),
         });
-        let windows = rules.windows.as_ref();
-        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, windows, reference })
+        let (windows, back) = (rules.windows.as_ref(), rules.back.as_ref());
+        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, windows, back, reference })
     }
 }
 

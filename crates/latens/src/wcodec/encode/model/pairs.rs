@@ -10,7 +10,8 @@ use crate::wcodec::encode::symbols::{DirectConfig, MANY};
 const PAIR_BITS: u32 = 12;
 const FINE_PAIR_BITS: u32 = 13;
 const LOSS_OF_PAIRS: f64 = 0.0006;
-/// The same of tensors of many symbols whose columns are alike, so that the size of tables is all that holds decoders up.
+/// The same of tensors of many symbols whose columns are alike or in an order of their own, so that the size of tables is
+/// what holds decoders up.
 const LOSS_OF_MANY: f64 = 0.001;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
@@ -32,9 +33,13 @@ pub(super) fn in_pairs(
 ) -> Option<(Plan, u32)> {
     let mut single = explained.tables(config.table_bits, bank);
     let alike = single.classes.as_ref().is_none_or(|rule| rule.cols.is_empty());
-    let loss = if alike && n >= MANY { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
+    let even = alike || explained.order().is_some();
+    let loss = if even && n >= MANY { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
     if let Some(rule) = &mut single.classes {
-        rule.cols = rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
+        rule.cols = match explained.order() {
+            Some(order) => order.of_pairs(),
+            None => rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect(),
+        };
     }
     let before = bank.len();
     let fine = products(single.clone(), FINE_PAIR_BITS, bank)?;

@@ -1,23 +1,18 @@
-//! What explains symbols: by themselves, in pairs, and with tables.
+//! What explains symbols: by themselves, and with tables.
 
-use super::{Counting, Plan, settle, settle_step};
+use super::Plan;
 use crate::error::Result;
 use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::fit::Own;
-use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
+use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::{Worth, merge};
 use crate::wcodec::encode::sources::Sources;
-use crate::wcodec::encode::tally::{Tallies, occurring, scaled};
+use crate::wcodec::encode::tally::scaled;
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
-
-/// Share of what pairs may take more below which they are not held against single symbols again; and of what
-/// their levels are off, by squares, above which nothing is counted.
-const SURELY_PAIRS: f64 = 0.5;
-const SURELY_NO_PAIRS: f64 = 2.5;
+use crate::wcodec::order::Order;
 
 /// Symbols by class.
 #[derive(Clone, Debug)]
@@ -33,6 +28,8 @@ pub(super) struct ByClass {
     pub(super) estimated: bool,
     /// Whether neighbours have classes by the leanings of their means.
     pub(super) leaning: bool,
+    /// The order of columns in which they are paired, where that is not their own.
+    pub(super) order: Option<Order>,
 }
 
 /// What explains the symbols best, before there are tables.
@@ -51,16 +48,6 @@ pub(crate) struct Explained {
     pub(super) closely: bool,
     /// Tables of each histogram's own, where they were made before.
     pub(super) own: Vec<Option<Own>>,
-}
-
-/// How symbols may be coded in pairs, of which both have the same class.
-pub(crate) enum Pairs {
-    /// Blocks tell neighbours apart, or it surely takes too much more.
-    None,
-    /// With the classes of single symbols.
-    Alike,
-    /// With these classes; whether they surely take no more than they may.
-    Apart { explained: Box<Explained>, surely: bool },
 }
 
 impl Explained {
@@ -89,66 +76,9 @@ impl Explained {
         Ok(())
     }
 
-    /// What explains the same symbols where two neighbours in a row have the same class, for `slack` more of
-    /// all bits at most, as a share.
-    pub(crate) fn of_pairs(
-        &self,
-        matrix: Matrix<'_>,
-        sources: &Sources<'_>,
-        slack: f64,
-    ) -> Result<Pairs> {
-        let Some(ByClass { rule, leaning, .. }) = &self.classes else { return Ok(Pairs::Alike) };
-        if *leaning {
-            return Ok(Pairs::None);
-        }
-        let mut blocks = rule.levels.iter().chain(&rule.zero);
-        if blocks.any(|source| !source.block_cols.is_multiple_of(2)) {
-            return Ok(Pairs::None);
-        }
-        if rule.cols.is_empty() {
-            return Ok(Pairs::Alike);
-        }
-        let (mut rule, mut squares) = (rule.clone(), 0.0);
-        for [a, b] in rule.cols.as_chunks_mut::<2>().0 {
-            squares += 0.5 * f64::from(a.abs_diff(*b)).powi(2);
-            *a = a.midpoint(*b);
-            *b = *a;
-        }
-        let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
-        let (side, tallies) = (side_bits(&rule), Tallies::default());
-        let (estimate, step) = self.estimate;
-        // By a squared nat for each symbol, of which these lose a half, more or less.
-        let lost = loss_of_levels(matrix, sources) * squares * matrix.rows() as f64;
-        if lost > SURELY_NO_PAIRS * slack * estimate {
-            return Ok(Pairs::None);
-        }
-        let counting = Counting { matrix, sources, step, tallies: &tallies };
-        let (bits, mut sums) = counting.price(&rule, side)?;
-        if bits > estimate * (1.0 + slack) {
-            return Ok(Pairs::None);
-        }
-        if every != step {
-            sums = counting.again((sums, step), &rule, every)?;
-        }
-        let worth = Worth::of_pairs(matrix.len());
-        let mut classes = settle((rule, side), sources.bands, &sums, worth, None, every > 1);
-        let mut whole = sums.whole();
-        if every > 1 {
-            // A class may have any symbol that occurs: of four bits these are few.
-            let is_there = whole.iter().take(1 << matrix.bits).all(|&n| n > 0);
-            let occurring = if is_there { u16::MAX } else { occurring(matrix)? };
-            let times = u32::try_from(every).unwrap_or(u32::MAX);
-            let all = classes.of_maps.iter_mut().flatten().chain([&mut whole]);
-            for histogram in all {
-                for (symbol, n) in histogram.iter_mut().enumerate().take(1 << FEW_BITS) {
-                    *n = n.saturating_mul(times).max(u32::from(occurring >> symbol & 1));
-                }
-            }
-        }
-        classes.estimated = every > 1;
-        let surely = slack > 0.0 && bits <= estimate * (1.0 + SURELY_PAIRS * slack);
-        let explained = Self { classes: Some(classes), whole, every: 1, own: Vec::new(), ..*self };
-        Ok(Pairs::Apart { explained: Box::new(explained), surely })
+    /// The order of columns in which they are paired, where that is not their own.
+    pub(crate) fn order(&self) -> Option<&Order> {
+        self.classes.as_ref()?.order.as_ref()
     }
 
     /// The same with fewer classes; all symbols are counted.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::wcodec::layout::prediction::{BY_TILE, LINEAR};
+use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::source::{EntryRef, PartOf};
 use crate::wcodec::predictor::linear::Weights;
 use crate::wcodec::view::View;
@@ -40,13 +41,46 @@ fn symbols_come_back() {
     let other = Symbols { prediction: Some(prediction.clone()), ..column.clone() };
     other.write(&mut all_tiles);
     assert!(Symbols::read(&mut Fields::new(&all_tiles), 4, 5, 6, false).is_err());
-    for symbols in [plain, predicted, linear, pairs, column] {
+    let levels = vec![9, 1, 5, 1, 0, 200];
+    let order = Order::new(levels.clone());
+    let rule = ClassRule { cols: order.of_pairs(), maps: vec![[1; 256]], ..ClassRule::default() };
+    let order = Some(order);
+    let ordered = Symbols { pairs: true, order, classes: Some(rule), ..plain.clone() };
+    let mut out = Vec::new();
+    ordered.write(&mut out);
+    // Flags, rows of a group, tables; terms, bias, and the levels of all columns.
+    assert_eq!(out[..7], [50, 2, 12, 2, 3, 1, 2]);
+    let mut stream = Vec::new();
+    short_stream::write(&levels, &mut stream);
+    assert_eq!(out[8..][..stream.len()], stream);
+    for symbols in [plain, predicted, linear, pairs, column, ordered] {
         let mut out = Vec::new();
         symbols.write(&mut out);
         let mut fields = Fields::new(&out);
         assert_eq!(Symbols::read(&mut fields, 4, 5, 6, false).unwrap(), symbols);
         assert_eq!(fields.left(), 0);
     }
+}
+
+/// ORDER needs PAIRS, CLASSES, levels of columns, and whole rows.
+#[test]
+fn an_order_needs_what_it_orders_by() {
+    let read = |bytes: &[u8], cols: usize| {
+        Symbols::read(&mut Fields::new(bytes), 4, 5, cols, false).map_err(|e| e.to_string())
+    };
+    // One table of 2^12 slots, and classes by levels of six columns, all 5.
+    let with = |flags: u8, terms: &[u8]| [&[flags, 2, 12, 1, 0], terms].concat();
+    let levels = [2, 0, 3, 5, 0, 0, 1, 255, 1, 0];
+    assert!(read(&with(50, &levels), 6).is_ok_and(|s| s.order.is_some()));
+    for flags in [32, 34, 48] {
+        let refused = read(&with(flags, &levels), 6).unwrap_err();
+        assert!(refused.contains("are not flags"), "{refused}");
+    }
+    let refused = read(&with(50, &[0, 0, 1, 255, 1, 0]), 6).unwrap_err();
+    assert!(refused.contains("without levels of columns"), "{refused}");
+    // Rows of four of 30 symbols.
+    let refused = read(&[51, 4, 2, 12, 1, 0, 2, 0, 1, 5, 1, 255, 1, 0], 6).unwrap_err();
+    assert!(refused.contains("in rows of 4"), "{refused}");
 }
 
 #[test]

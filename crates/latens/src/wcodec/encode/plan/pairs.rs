@@ -1,0 +1,134 @@
+//! What explains symbols that are coded in pairs, of which both have the same class: neighbours in a row, or in
+//! an order of columns in which neighbours are more alike.
+
+use super::explained::{ByClass, Explained};
+use super::{Counting, settle, settle_step};
+use crate::error::Result;
+use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
+use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
+use crate::wcodec::encode::merge::Worth;
+use crate::wcodec::encode::sources::Sources;
+use crate::wcodec::encode::symbols::MANY;
+use crate::wcodec::encode::tally::{Tallies, occurring};
+use crate::wcodec::layout::class_rule::ClassRule;
+use crate::wcodec::order::Order;
+use latens_kernels::rearrange::WINDOW;
+
+/// Share of what pairs may take more below which they are not held against single symbols again; and of what
+/// their levels are off, by squares, above which nothing is counted.
+const SURELY_PAIRS: f64 = 0.5;
+const SURELY_NO_PAIRS: f64 = 2.5;
+/// Share of all bits that an order must save, as decoders take some time for it, where symbols are many.
+const LEAST_OF_ORDER: f64 = 0.001;
+
+/// How symbols may be coded in pairs.
+pub(crate) enum Pairs {
+    /// Blocks tell neighbours apart, or it surely takes too much more.
+    None,
+    /// With the classes of single symbols.
+    Alike,
+    /// With these classes; whether they surely take no more than they may.
+    Apart { explained: Box<Explained>, surely: bool },
+}
+
+impl Explained {
+    /// What explains the same symbols where the two of a pair have the same class, for `slack` more of
+    /// all bits at most, as a share.
+    pub(crate) fn of_pairs(
+        &self,
+        matrix: Matrix<'_>,
+        sources: &Sources<'_>,
+        slack: f64,
+    ) -> Result<Pairs> {
+        let Some(ByClass { rule, leaning, .. }) = &self.classes else { return Ok(Pairs::Alike) };
+        let blocks = || rule.levels.iter().chain(&rule.zero).map(|source| source.block_cols);
+        if *leaning || blocks().any(|cols| !cols.is_multiple_of(2)) {
+            return Ok(Pairs::None);
+        }
+        if rule.cols.is_empty() {
+            return Ok(Pairs::Alike);
+        }
+        let (estimate, step) = self.estimate;
+        let most = slack * estimate;
+        // By a squared nat for each symbol, of which these lose a half, more or less.
+        let a_square = loss_of_levels(matrix, sources) * matrix.rows() as f64;
+        let lost = |levels: &Levels| a_square * squares(&rule.cols, &levels.cols);
+        let bits = |levels: &Levels| lost(levels) + levels.side;
+        let mut levels = Levels::of_neighbours(rule);
+        let fits = |block: usize| block.is_multiple_of(WINDOW) || block >= matrix.cols;
+        let whole = matrix.len().is_multiple_of(matrix.cols.max(1));
+        if matrix.len() >= MANY && whole && blocks().all(fits) {
+            let ordered = Levels::in_order(rule);
+            if bits(&ordered) + LEAST_OF_ORDER * estimate < bits(&levels) {
+                levels = ordered;
+            }
+        }
+        if lost(&levels) > SURELY_NO_PAIRS * most {
+            return Ok(Pairs::None);
+        }
+        let Levels { cols, side, order } = levels;
+        let (rule, tallies) = (ClassRule { cols, ..rule.clone() }, Tallies::default());
+        let counting = Counting { matrix, sources, step, tallies: &tallies };
+        let (bits, mut sums) = counting.price(&rule, side)?;
+        if bits > estimate + most {
+            return Ok(Pairs::None);
+        }
+        let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
+        if every != step {
+            sums = counting.again((sums, step), &rule, every)?;
+        }
+        let worth = Worth::of_pairs(matrix.len());
+        let mut classes = settle((rule, side), sources.bands, &sums, worth, None, every > 1);
+        let mut whole = sums.whole();
+        if every > 1 {
+            // A class may have any symbol that occurs: of four bits these are few.
+            let is_there = whole.iter().take(1 << matrix.bits).all(|&n| n > 0);
+            let occurring = if is_there { u16::MAX } else { occurring(matrix)? };
+            let times = u32::try_from(every).unwrap_or(u32::MAX);
+            let all = classes.of_maps.iter_mut().flatten().chain([&mut whole]);
+            for histogram in all {
+                for (symbol, n) in histogram.iter_mut().enumerate().take(1 << FEW_BITS) {
+                    *n = n.saturating_mul(times).max(u32::from(occurring >> symbol & 1));
+                }
+            }
+        }
+        (classes.estimated, classes.order) = (every > 1, order);
+        let surely = slack > 0.0 && bits <= estimate + SURELY_PAIRS * most;
+        let explained = Self { classes: Some(classes), whole, every: 1, own: Vec::new(), ..*self };
+        Ok(Pairs::Apart { explained: Box::new(explained), surely })
+    }
+}
+
+/// Levels of columns of which the two of a pair have the same.
+struct Levels {
+    cols: Vec<u8>,
+    /// Bits of the rule's side information.
+    side: f64,
+    order: Option<Order>,
+}
+
+impl Levels {
+    /// Of neighbours in a row.
+    fn of_neighbours(rule: &ClassRule) -> Self {
+        let mut cols = rule.cols.clone();
+        for [a, b] in cols.as_chunks_mut::<2>().0 {
+            *a = a.midpoint(*b);
+            *b = *a;
+        }
+        let of_pairs = cols.as_chunks::<2>().0.iter().map(|[both, _]| *both).collect();
+        let side = side_bits(&ClassRule { cols: of_pairs, ..rule.clone() });
+        Self { cols, side, order: None }
+    }
+
+    /// Of neighbours in an order by level: the level of each column is said.
+    fn in_order(rule: &ClassRule) -> Self {
+        let order = Order::new(rule.cols.clone());
+        Self { cols: order.of_columns(), side: side_bits(rule), order: Some(order) }
+    }
+}
+
+/// Half of the squares of what pairs are apart: the sum of all by which columns are off.
+fn squares(cols: &[u8], of_pairs: &[u8]) -> f64 {
+    let off = |(a, b): (&u8, &u8)| f64::from(a.abs_diff(*b)).powi(2);
+    cols.iter().zip(of_pairs).map(off).sum()
+}
