@@ -12,7 +12,7 @@ const FINE_PAIR_BITS: u32 = 13;
 const LOSS_OF_PAIRS: f64 = 0.0006;
 /// The same of tensors of many symbols whose columns are alike or in an order of their own, so that the size of tables is
 /// what holds decoders up.
-const LOSS_OF_MANY: f64 = 0.001;
+const LOSS_OF_MANY: f64 = 0.0015;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
 
@@ -33,8 +33,8 @@ pub(super) fn in_pairs(
 ) -> Option<(Plan, u32)> {
     let mut single = explained.tables(config.table_bits, bank);
     let alike = single.classes.as_ref().is_none_or(|rule| rule.cols.is_empty());
-    let even = alike || explained.order().is_some();
-    let loss = if even && n >= MANY { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
+    let many = n >= MANY && (alike || explained.order().is_some());
+    let loss = if many { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
     if let Some(rule) = &mut single.classes {
         rule.cols = match explained.order() {
             Some(order) => order.of_pairs(),
