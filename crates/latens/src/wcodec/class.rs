@@ -7,9 +7,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 mod blocks;
+mod rows;
 pub(crate) mod windows;
 
 pub(crate) use blocks::{Blocks, SourceBytes};
+pub(crate) use rows::RowSums;
 
 /// A rule with its sources at hand.
 #[derive(Clone, Debug)]
@@ -148,11 +150,29 @@ impl Terms<'_> {
 
     /// The classes of row `row`, whose coded symbols are `out`.
     pub(crate) fn classes(&self, row: usize, step: usize, scratch: &mut RowSums, out: &mut [u8]) {
-        let rule = self.rule;
-        let first = rule.maps.first().unwrap_or(&[0; 256]);
         if self.by_runs() {
             return self.class_runs(row, step, out.len(), |run, class| out[run].fill(class));
         }
+        let narrow = |blocks: &Blocks| blocks.block_cols < NARROW;
+        if !self.has_narrow() && !self.zero.as_deref().is_some_and(narrow) {
+            return self.one_by_one(row, step, scratch, out);
+        }
+        let (mut starts, base) = ([0; MAX_SOURCES + 1], self.base(row));
+        for (start, blocks) in starts.iter_mut().zip(self.levels.iter().chain(self.zero.as_deref()))
+        {
+            *start = blocks.row(row);
+        }
+        if let Some(classes) = scratch.kept.find(starts, base, out.len()) {
+            return out.copy_from_slice(classes);
+        }
+        self.one_by_one(row, step, scratch, out);
+        scratch.kept.keep(starts, base, out);
+    }
+
+    /// The classes of a row, each by its sum.
+    fn one_by_one(&self, row: usize, step: usize, scratch: &mut RowSums, out: &mut [u8]) {
+        let rule = self.rule;
+        let first = rule.maps.first().unwrap_or(&[0; 256]);
         self.sums(row, step, scratch, out);
         let (present, last) = (Present::in_use(), rule.maps.len().saturating_sub(1));
         self.zeros(row, step, out.len(), |run, zero| {
@@ -187,23 +207,6 @@ fn shifted(cols: &[u8], offset: i32, out: &mut [u8]) {
     }
 }
 
-/// What rows of the same blocks have in common.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RowSums {
-    /// Where the values of the row's blocks begin.
-    starts: Vec<usize>,
-    /// By coded column: level of the column less those of the blocks.
-    sums: Vec<i32>,
-}
-
-impl RowSums {
-    /// Keeps nothing but memory: what comes next may have other sources.
-    pub(crate) fn forget(&mut self) {
-        self.starts.clear();
-        self.sums.clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +215,41 @@ mod tests {
         let stride = cols.div_ceil(block_cols);
         let values = (0..2 * stride).map(|i| i16::try_from(i * 7 % 90).unwrap_or(0)).collect();
         Blocks { values, first: 0, block_rows: 1, block_cols, stride, row_map: None }
+    }
+
+    /// What is kept of rows before changes nothing.
+    #[test]
+    fn rows_have_their_classes_whatever_came_before() {
+        let (cols, rows) = (36, 40);
+        let map = |m: usize| std::array::from_fn(|i| u8::try_from((i + 3 * m) / 5 % 9).unwrap());
+        let rule = ClassRule {
+            rows: (0u8..40).map(|r| r * 7 % 3).collect(),
+            bias: 120,
+            maps: (0..4).map(map).collect(),
+            ..ClassRule::default()
+        };
+        let mapped = Some((0u32..40).map(|r| r * 11 % 5).collect());
+        for (block_cols, block_rows, row_map) in [(1, 8, None), (3, 1, None), (1, 1, mapped)] {
+            let tall = |by: i16| {
+                let mut tall = blocks(block_cols, cols);
+                let values = 0..i16::try_from(rows * cols).unwrap();
+                tall.values = values.map(|i| i * by % 4).collect();
+                (tall.block_rows, tall.row_map) = (block_rows, row_map.clone());
+                tall
+            };
+            let (levels, zero) = (vec![tall(7)].into(), Some(Cow::Owned(tall(5))));
+            let terms = Terms { rule: &rule, levels, zero };
+            let mut scratch = RowSums::default();
+            for step in [1, 2] {
+                for row in (0..rows).chain([3, 39, 0]) {
+                    let mut found = vec![0; cols / step];
+                    terms.classes(row, step, &mut scratch, &mut found);
+                    let mut wanted = vec![0; cols / step];
+                    terms.one_by_one(row, step, &mut RowSums::default(), &mut wanted);
+                    assert_eq!(found, wanted, "row {row}, {block_cols} × {block_rows}");
+                }
+            }
+        }
     }
 
     /// Classes of pairs are those of their first symbols, however wide the blocks are.

@@ -217,21 +217,53 @@ impl Layout {
     /// # Errors
     /// Invalid argument when these are not parts of this layout.
     pub fn join(&self, parts: Vec<Part>) -> Result<Vec<u8>> {
-        let rows = parts::rows(&self.parts(), &parts)?;
-        if !rows.is_multiple_of(self.unit_rows.max(1)) {
-            return Err(Error::invalid(format!(
-                "{rows} rows are not whole units of {} rows",
-                self.unit_rows
-            )));
-        }
+        self.check_whole(&parts)?;
         let cols = usize::try_from(self.cols).map_err(|_| Error::invalid("too many columns"))?;
         Ok(match self.view {
             View::Raw | View::Bytes(_) => parts::into_first(parts),
             View::Packed(packing) => packing.pack(&parts::into_first(parts), cols),
             View::Words { width, order } => order.join(parts::into_first(parts), width),
-            View::FloatBytes { .. } => float_bytes::join(&parts),
+            View::FloatBytes { .. } => {
+                let mut out = vec![0; float_bytes::length(&parts)];
+                float_bytes::join(&parts, &mut out);
+                out
+            }
             View::Blocks(kind) => kind.join(&parts),
         })
+    }
+
+    /// As [`Layout::join`], in place of what `out` holds. After an error nothing of it has changed.
+    ///
+    /// # Errors
+    /// Those of [`Layout::join`], and invalid argument when `out` is not as long as the bytes.
+    pub(crate) fn join_into(&self, parts: Vec<Part>, out: &mut [u8]) -> Result<()> {
+        let (is, wanted) = (|is: usize| is == out.len(), out.len());
+        let other = |is: usize| Error::invalid(format!("{is} bytes where there are {wanted}"));
+        if matches!(self.view, View::FloatBytes { .. }) {
+            self.check_whole(&parts)?;
+            let length = float_bytes::length(&parts);
+            if !is(length) {
+                return Err(other(length));
+            }
+            float_bytes::join(&parts, out);
+            return Ok(());
+        }
+        let joined = self.join(parts)?;
+        if !is(joined.len()) {
+            return Err(other(joined.len()));
+        }
+        out.copy_from_slice(&joined);
+        Ok(())
+    }
+
+    /// Whether parts are those of this layout, and of whole units.
+    fn check_whole(&self, parts: &[Part]) -> Result<()> {
+        let rows = parts::rows(&self.parts(), parts)?;
+        if rows.is_multiple_of(self.unit_rows.max(1)) {
+            return Ok(());
+        }
+        let what = format!("{rows} rows are not whole units of {} rows", self.unit_rows);
+        Err(Error::invalid(what))
     }
 
     /// Whether `parts` join to `bytes`.

@@ -120,7 +120,8 @@ impl PartDecoder<'_> {
 
     /// Raw symbols must be within their alphabet.
     fn check_symbols(&self, out: &[u8]) -> Result<()> {
-        if let PartShape::Symbols { bits, .. } = self.record.shape
+        // Alphabets of 8 bits have them all.
+        if let PartShape::Symbols { bits: bits @ ..8, .. } = self.record.shape
             && let Some(at) = out.iter().position(|s| u32::from(*s) >> bits != 0)
         {
             return Err(Error::corrupt(

@@ -6,6 +6,7 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::part::TRUSTED;
 use crate::wcodec::decode::pool::Filled;
 use crate::wcodec::layout::part::PartShape;
+use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Form, PartLayout, Values, View, WordOrder};
 use std::ops::Range;
 
@@ -37,6 +38,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             self.reader.open.limits.check_output(length as u64)?;
             return self.bytes_into(out.more(length)).map_err(Error::after_none);
         }
+        // What is decoded earns memory for as much.
         let joined = self.joined()?;
         out.more(length).copy_from_slice(&joined);
         self.end()
@@ -53,11 +55,15 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         self.telling.end()
     }
 
+    /// All parts, decoded.
+    fn all_parts(&self) -> Result<Vec<Part>> {
+        let parts = self.descriptor.parts.iter().enumerate();
+        parts.map(|(i, p)| self.part(i, 0..p.shape.count())).collect()
+    }
+
     /// All bytes of the tensor, joined from its parts.
     fn joined(&self) -> Result<Vec<u8>> {
-        let parts = self.descriptor.parts.iter().enumerate();
-        let parts = parts.map(|(i, p)| self.part(i, 0..p.shape.count()));
-        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let parts = self.all_parts()?;
         let bytes = self.layout()?.join(parts).map_err(|e| self.wrong(e.what().to_owned()))?;
         if bytes.len() != self.entry.length {
             let (is, stated) = (bytes.len(), self.entry.length);
@@ -131,7 +137,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             order.map(out, width, false);
             return self.end();
         }
-        out.copy_from_slice(&self.joined()?);
+        let joined = self.layout()?.join_into(self.all_parts()?, out);
+        joined.map_err(|e| self.wrong(e.what().to_owned()))?;
         self.end()
     }
 

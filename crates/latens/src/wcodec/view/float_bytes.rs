@@ -55,9 +55,14 @@ pub(super) fn split(bytes: &[u8], width: u8, rows: usize, cols: usize) -> Vec<Pa
     (0..usize::from(width)).map(part).collect()
 }
 
-pub(super) fn join(parts: &[Part]) -> Vec<u8> {
+/// Bytes of all planes.
+pub(super) fn length(parts: &[Part]) -> usize {
+    parts.iter().map(|part| parts::data(part).len()).sum()
+}
+
+/// Floats of `parts` in place of what `out` holds, which is [as long](length).
+pub(super) fn join(parts: &[Part], out: &mut [u8]) {
     let planes: Vec<&[u8]> = parts.iter().map(parts::data).collect();
-    let mut out = vec![0; planes.iter().map(|p| p.len()).sum()];
     match *planes {
         [a, b] => {
             for ((out, a), b) in out.as_chunks_mut().0.iter_mut().zip(a).zip(b) {
@@ -71,6 +76,7 @@ pub(super) fn join(parts: &[Part]) -> Vec<u8> {
             }
         }
         _ => {
+            out.fill(0);
             for (plane, k) in planes.iter().zip(0u32..) {
                 for (out, byte) in out.as_chunks_mut().0.iter_mut().zip(*plane) {
                     let part = (u64::from(*byte) << (56 - 8 * k)).rotate_right(1);
@@ -79,7 +85,6 @@ pub(super) fn join(parts: &[Part]) -> Vec<u8> {
             }
         }
     }
-    out
 }
 
 #[cfg(test)]
