@@ -223,7 +223,7 @@ mod tests {
         let (cols, rows) = (36, 40);
         let map = |m: usize| std::array::from_fn(|i| u8::try_from((i + 3 * m) / 5 % 9).unwrap());
         let rule = ClassRule {
-            rows: (0u8..40).map(|r| r * 7 % 3).collect(),
+            rows: (0u8..40).map(|r| r % 3).collect(),
             bias: 120,
             maps: (0..4).map(map).collect(),
             ..ClassRule::default()

@@ -237,21 +237,19 @@ impl Layout {
     /// # Errors
     /// Those of [`Layout::join`], and invalid argument when `out` is not as long as the bytes.
     pub(crate) fn join_into(&self, parts: Vec<Part>, out: &mut [u8]) -> Result<()> {
-        let (is, wanted) = (|is: usize| is == out.len(), out.len());
-        let other = |is: usize| Error::invalid(format!("{is} bytes where there are {wanted}"));
+        let wanted = out.len();
+        let check = |is: usize| match is == wanted {
+            true => Ok(()),
+            false => Err(Error::invalid(format!("{is} bytes where there are {wanted}"))),
+        };
         if matches!(self.view, View::FloatBytes { .. }) {
             self.check_whole(&parts)?;
-            let length = float_bytes::length(&parts);
-            if !is(length) {
-                return Err(other(length));
-            }
+            check(float_bytes::length(&parts))?;
             float_bytes::join(&parts, out);
             return Ok(());
         }
         let joined = self.join(parts)?;
-        if !is(joined.len()) {
-            return Err(other(joined.len()));
-        }
+        check(joined.len())?;
         out.copy_from_slice(&joined);
         Ok(())
     }
