@@ -6,6 +6,7 @@ mod predicted;
 
 use crate::ans::rans::MAX_TABLE_BITS;
 use crate::error::Result;
+use crate::wcodec::class::windows::Windows;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::sample_step;
@@ -250,7 +251,9 @@ impl<'a> Modelled<'a> {
         };
         let (data, width) = (matrix.symbols, matrix.bits);
         let there = symbols.order.as_ref().and_then(Order::there);
-        let direct = Direct { data, residuals, symbols, there, width, sources, cost, roughly };
+        let windows = Windows::of(&symbols);
+        let direct =
+            Direct { data, residuals, symbols, there, windows, width, sources, cost, roughly };
         PlannedPart::new(role, shape, Way::Direct(Box::new(direct)), config.threads)
     }
 }

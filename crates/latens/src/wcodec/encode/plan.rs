@@ -3,6 +3,7 @@
 
 mod counting;
 mod explained;
+mod leanings;
 mod pairs;
 mod refine;
 
@@ -17,7 +18,6 @@ use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::tally::{Sums, Tallies};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
-use std::iter::repeat;
 
 use counting::Counting;
 use explained::ByClass;
@@ -32,8 +32,6 @@ const SETTLED: usize = 1 << 19;
 const LEAST_OF_LEANINGS: f64 = 0.01;
 /// Bits that a table takes where all symbols have one, more or less.
 const OF_CLASSES: f64 = 110.0;
-/// How far these bands are apart: three fill the 256 sums.
-const APART: u8 = 80;
 
 /// The outcome: tables by class, the rule, and about how many bits all of it takes.
 #[derive(Clone, Debug, Default)]
@@ -242,7 +240,7 @@ fn best_of(
         }
     }
     let now = best.1.as_ref().map(|best| &best.described.0);
-    if let Some(rule) = now.and_then(|rule| leaning(rule, leanings)) {
+    if let Some(rule) = now.and_then(|rule| leanings::banded(rule, leanings)) {
         let side = side_bits(&rule);
         let (bits, sums) = counting.price(&rule, side)?;
         if bits < best.0 * (1.0 - LEAST_OF_LEANINGS) {
@@ -250,18 +248,6 @@ fn best_of(
         }
     }
     Ok(best)
-}
-
-/// A rule whose columns have bands of sums by the leanings of their means; `None` where there are none, or
-/// columns differ by too much.
-fn leaning(rule: &ClassRule, leanings: &[u8]) -> Option<ClassRule> {
-    let least = rule.cols.iter().min().copied().unwrap_or(0);
-    let levels = rule.cols.iter().map(|col| col - least).chain(repeat(0));
-    let cols =
-        leanings.iter().zip(levels).map(|(&leaning, level)| level.checked_add(leaning * APART));
-    let cols = cols.collect::<Option<Vec<u8>>>().filter(|cols| !cols.is_empty())?;
-    let bias = rule.bias + i32::from(least) - i32::from(APART);
-    Some(ClassRule { cols, bias, ..rule.clone() })
 }
 
 /// Bits of all symbols by the histogram of them, or of a sample.

@@ -32,6 +32,8 @@ pub(crate) struct Direct<'a> {
     pub(crate) symbols: Symbols,
     /// From columns as they are to columns as they are coded.
     pub(crate) there: Option<Rearrangement>,
+    /// Their classes for kernels, where they have that form.
+    pub(crate) windows: Option<Windows>,
     /// Bits a symbol.
     pub(crate) width: u32,
     pub(crate) sources: Sources<'a>,
@@ -85,11 +87,15 @@ impl Direct<'_> {
             subtract(&mut made, means, self.width);
             data = &made;
         }
-        let stream = scratch.stream(symbols, terms.as_ref(), tables, group, data, Vec::new());
+        let by = terms.as_ref().map(|terms| (terms, self.windows.as_ref()));
+        let stream = scratch.stream(symbols, by, tables, group, data, Vec::new());
         (scratch.read, scratch.made) = (read, made);
         Ok(stream)
     }
 }
+
+/// What says which classes symbols have, and the same for kernels, where it has that form.
+pub(crate) type By<'a> = (&'a Terms<'a>, Option<&'a Windows>);
 
 /// What groups that are encoded one after the other may use again.
 #[derive(Debug, Default)]
@@ -118,7 +124,7 @@ impl Scratch {
     pub(crate) fn find(
         &mut self,
         symbols: &Symbols,
-        terms: &Terms<'_>,
+        (terms, windows): By<'_>,
         group: usize,
         count: usize,
     ) {
@@ -128,7 +134,7 @@ impl Scratch {
             self.classes = spare::stale_bytes(count);
         }
         self.classes.resize(count, 0);
-        if let Some(windows) = Windows::new(terms, step, cols) {
+        if let Some(windows) = windows {
             self.starts.resize(count.div_ceil(rans::LANES), 0);
             windows.starts_of_rows(terms, first, step, &mut self.starts);
             // As windows are made, that is what it is.
@@ -146,20 +152,20 @@ impl Scratch {
     pub(crate) fn stream(
         &mut self,
         symbols: &Symbols,
-        terms: Option<&Terms<'_>>,
+        by: Option<By<'_>>,
         tables: &EncodeTables,
         group: usize,
         data: &[u8],
         out: Vec<u8>,
     ) -> Vec<u8> {
-        let mut by = Classes::One(0);
-        if let Some(terms) = terms {
-            self.find(symbols, terms, group, data.len());
-            by = Classes::PerSymbol(&self.classes);
+        let mut classes = Classes::One(0);
+        if let Some(by) = by {
+            self.find(symbols, by, group, data.len());
+            classes = Classes::PerSymbol(&self.classes);
         }
         if self.words.is_empty() {
             self.words = spare::stale_bytes(rans::most_bytes(data.len()));
         }
-        rans::encode(data, by, tables, &mut self.words, out)
+        rans::encode(data, classes, tables, &mut self.words, out)
     }
 }

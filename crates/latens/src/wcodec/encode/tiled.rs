@@ -3,6 +3,7 @@
 use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, order_of};
+use crate::wcodec::class::windows::Windows;
 use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
@@ -143,12 +144,14 @@ pub(crate) fn tiled<'a>(
     let mut own = Near::default();
     let near = sources.near(0..symbols.rows(), &mut own)?;
     let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
+    let windows = Windows::of(&symbols);
     let stream = |scratch: &mut Scratch, group: usize| -> Result<Vec<u8>> {
         ask()?;
         let Some(prepared) = prepared.get(group) else { return Ok(Vec::new()) };
         let prediction = symbols.prediction.as_ref();
         let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
-        Ok(scratch.stream(&symbols, terms.as_ref(), &encode, group, &prepared.symbols, head))
+        let by = terms.as_ref().map(|terms| (terms, windows.as_ref()));
+        Ok(scratch.stream(&symbols, by, &encode, group, &prepared.symbols, head))
     };
     let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
     let groups = groups.into_iter().collect::<Result<Vec<Vec<u8>>>>()?;
@@ -257,6 +260,7 @@ fn bitplanes(
     let mut own = Near::default();
     let near = sources.near(0..symbols.rows(), &mut own)?;
     let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
+    let windows = Windows::of(symbols);
     let encode = |i: usize| -> Result<Vec<u8>> {
         ask()?;
         let (Some(group), Some(prediction)) = (prepared.get(i), &symbols.prediction) else {
@@ -266,7 +270,7 @@ fn bitplanes(
         let rows = group.values.len().checked_div(cols).unwrap_or(0);
         if let Some(terms) = &terms {
             let mut scratch = Scratch::default();
-            scratch.find(symbols, terms, i, group.values.len());
+            scratch.find(symbols, (terms, windows.as_ref()), i, group.values.len());
             kinds = std::mem::take(&mut scratch.classes);
         }
         let mut order = Order::Raster;

@@ -46,10 +46,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         };
         let levels = rule.levels.iter().map(|s| blocks(s, false)).collect::<Result<Vec<_>>>()?;
         let zero = rule.zero.as_ref().map(|s| blocks(s, true)).transpose()?;
-        let (of_levels, of_zero) = (Cow::Borrowed(&levels[..]), zero.as_ref().map(Cow::Borrowed));
-        let terms = Terms { rule, levels: of_levels, zero: of_zero };
-        let step = if symbols.pairs { 2 } else { 1 };
-        let windows = Windows::new(&terms, step, symbols.coded_cols());
+        let windows = Windows::of(symbols);
         let back = symbols.order.as_ref().and_then(Order::back);
         Ok(Rules { levels, zero, windows, back })
     }
