@@ -10,7 +10,7 @@ use crate::wcodec::layout::class_rule::Map;
 const CLASS_BITS: f64 = 160.0;
 const CLASS_BITS_OF_FEW: f64 = 80.0;
 /// What fewer classes than pay may lose, as a share of all bits: decoders are held up by the memory
-/// that tables take. Those of symbols of few bits are small.
+/// that tables take.
 const LOSS: f64 = 0.0005;
 /// Pairs of symbols of few bits have large tables again; of so many symbols reading takes long enough
 /// for that to be worth more.
@@ -35,10 +35,8 @@ pub(crate) struct Worth {
 impl Worth {
     /// Of single symbols of `bits`.
     pub(crate) fn of(bits: u32) -> Self {
-        match bits {
-            ..=FEW_BITS => Self { class: CLASS_BITS_OF_FEW, share: 0.0, sums: SUMS },
-            _ => Self { class: CLASS_BITS, share: LOSS, sums: SUMS },
-        }
+        let class = if bits <= FEW_BITS { CLASS_BITS_OF_FEW } else { CLASS_BITS };
+        Self { class, share: LOSS, sums: SUMS }
     }
 
     /// The same, where reading may take longer.
