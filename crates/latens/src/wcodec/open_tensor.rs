@@ -1,6 +1,7 @@
 //! A tensor of an open file: its descriptor read, its groups found, its sources decoded on demand.
 
 mod bytes;
+mod stretches;
 mod symbols;
 
 use crate::bits::checksum::crc32;
@@ -24,6 +25,7 @@ use crate::wcodec::view::{Layout, View};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+pub(crate) use stretches::Stretches;
 
 /// An entry whose descriptor has been read.
 pub(crate) struct OpenTensor<'a, S: ReadAt> {

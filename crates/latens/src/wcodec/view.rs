@@ -217,48 +217,37 @@ impl Layout {
     /// # Errors
     /// Invalid argument when these are not parts of this layout.
     pub fn join(&self, parts: Vec<Part>) -> Result<Vec<u8>> {
-        self.check_whole(&parts)?;
+        let rows = self.check_whole(&parts)?;
         let cols = usize::try_from(self.cols).map_err(|_| Error::invalid("too many columns"))?;
         Ok(match self.view {
             View::Raw | View::Bytes(_) => parts::into_first(parts),
             View::Packed(packing) => packing.pack(&parts::into_first(parts), cols),
             View::Words { width, order } => order.join(parts::into_first(parts), width),
-            View::FloatBytes { .. } => {
-                let mut out = vec![0; float_bytes::length(&parts)];
-                float_bytes::join(&parts, &mut out);
+            View::FloatBytes { .. } | View::Blocks(_) => {
+                let length = (rows / self.unit_rows.max(1)).checked_mul(self.unit_bytes);
+                let length = length.and_then(|length| usize::try_from(length).ok());
+                let mut out = vec![0; length.ok_or_else(|| Error::invalid("too many rows"))?];
+                let parts: Vec<&[u8]> = parts.iter().map(Part::bytes).collect();
+                self.join_some(&parts, &mut out);
                 out
             }
-            View::Blocks(kind) => kind.join(&parts),
         })
     }
 
-    /// As [`Layout::join`], in place of what `out` holds. After an error nothing of it has changed.
-    ///
-    /// # Errors
-    /// Those of [`Layout::join`], and invalid argument when `out` is not as long as the bytes.
-    pub(crate) fn join_into(&self, parts: Vec<Part>, out: &mut [u8]) -> Result<()> {
-        let wanted = out.len();
-        let check = |is: usize| match is == wanted {
-            true => Ok(()),
-            false => Err(Error::invalid(format!("{is} bytes where there are {wanted}"))),
-        };
-        if matches!(self.view, View::FloatBytes { .. }) {
-            self.check_whole(&parts)?;
-            check(float_bytes::length(&parts))?;
-            float_bytes::join(&parts, out);
-            return Ok(());
+    /// Joins some units of a layout of several parts, whose bytes these are, to where there is room for them.
+    pub(crate) fn join_some(&self, parts: &[&[u8]], out: &mut [u8]) {
+        match self.view {
+            View::FloatBytes { .. } => float_bytes::join(parts, out),
+            View::Blocks(kind) => kind.join(parts, out),
+            View::Raw | View::Bytes(_) | View::Packed(_) | View::Words { .. } => {}
         }
-        let joined = self.join(parts)?;
-        check(joined.len())?;
-        out.copy_from_slice(&joined);
-        Ok(())
     }
 
-    /// Whether parts are those of this layout, and of whole units.
-    fn check_whole(&self, parts: &[Part]) -> Result<()> {
+    /// The rows of parts, if they are those of this layout, and of whole units.
+    fn check_whole(&self, parts: &[Part]) -> Result<u64> {
         let rows = parts::rows(&self.parts(), parts)?;
         if rows.is_multiple_of(self.unit_rows.max(1)) {
-            return Ok(());
+            return Ok(rows);
         }
         let what = format!("{rows} rows are not whole units of {} rows", self.unit_rows);
         Err(Error::invalid(what))

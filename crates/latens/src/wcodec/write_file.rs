@@ -157,7 +157,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
                 };
                 match pieces().map_err(|e| e.within(self.reader.place(entry)))? {
                     Some(pieces) => {
-                        let count = pieces.groups.len();
+                        let count = pieces.len();
                         (Begun::InPieces(open, pieces, entry), count)
                     }
                     None => (Begun::Whole(open, entry), 0),

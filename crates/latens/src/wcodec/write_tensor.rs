@@ -4,8 +4,7 @@ use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::pool::Scratch;
 use crate::wcodec::layout::part::{Codec, PartRecord};
-use crate::wcodec::layout::symbols::Symbols;
-use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::open_tensor::{OpenTensor, Stretches};
 use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Layout, Packing, View};
 use std::io::Write;
@@ -15,9 +14,22 @@ use std::ops::Range;
 const STRETCH: usize = if cfg!(test) { 500 } else { 1 << 23 };
 
 /// How a tensor is decoded in pieces.
-pub(crate) struct Pieces {
-    packing: Option<(Packing, usize)>,
-    pub(crate) groups: Vec<Range<usize>>,
+pub(crate) enum Pieces {
+    /// The groups of each, where these decode to bytes of the tensor, and how its symbols are packed.
+    OfGroups {
+        groups: Vec<Range<usize>>,
+        packing: Option<(Packing, usize)>,
+    },
+    Joined(Stretches),
+}
+
+impl Pieces {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Pieces::OfGroups { groups, .. } => groups.len(),
+            Pieces::Joined(stretches) => stretches.len(),
+        }
+    }
 }
 
 impl<S: ReadAt> OpenTensor<'_, S> {
@@ -33,16 +45,13 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         Ok(())
     }
 
-    /// How symbols are packed and the groups of each piece, if all bytes are what the groups of the only part decode to.
+    /// How a tensor is cut, if it can be.
     pub(crate) fn pieces(&self) -> Result<Option<Pieces>> {
+        if self.alone().is_none() {
+            return Ok(self.stretches()?.map(Pieces::Joined));
+        }
         // A reference would be decoded for each piece.
-        let refers =
-            |symbols: &Symbols| symbols.prediction.as_ref().is_some_and(|p| p.reference.is_some());
-        let refers = self.descriptor.parts.iter().any(|part| match &part.codec {
-            Codec::Direct(symbols) | Codec::Bitplane(symbols) => refers(symbols),
-            _ => false,
-        });
-        if refers || self.alone().is_none() {
+        if self.refers() {
             return Ok(None);
         }
         let Layout { view, cols, .. } = self.layout()?;
@@ -52,12 +61,16 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             _ => None,
         };
         self.with_part(0, |decoder, _| {
-            Ok(decoder.cut(packing).map(|groups| Pieces { packing, groups }))
+            Ok(decoder.cut(packing).map(|groups| Pieces::OfGroups { groups, packing }))
         })
     }
 
     /// Bytes of each piece.
-    pub(crate) fn piece_lengths(&self, Pieces { packing, groups }: &Pieces) -> Result<Vec<usize>> {
+    pub(crate) fn piece_lengths(&self, pieces: &Pieces) -> Result<Vec<usize>> {
+        let (groups, packing) = match pieces {
+            Pieces::OfGroups { groups, packing } => (groups, packing),
+            Pieces::Joined(stretches) => return Ok(stretches.lengths().collect()),
+        };
         self.with_part(0, |decoder, _| {
             groups.iter().map(|groups| decoder.piece_bytes(groups.clone(), *packing)).collect()
         })
@@ -66,11 +79,15 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     /// Decodes a piece to where `out` has so many bytes for it.
     pub(crate) fn piece<'o>(
         &self,
-        Pieces { packing, groups }: &Pieces,
+        pieces: &Pieces,
         i: usize,
         scratch: &mut Scratch,
         out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
+        let (groups, packing) = match pieces {
+            Pieces::OfGroups { groups, packing } => (groups, packing),
+            Pieces::Joined(stretches) => return self.stretch(stretches, i, scratch, out),
+        };
         let groups = groups.get(i).cloned().unwrap_or_default();
         // What rows have in common is another tensor's.
         scratch.buffers.forget();

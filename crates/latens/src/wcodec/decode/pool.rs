@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Scratch {
     pub(crate) stored: [Vec<u8>; TOGETHER],
     pub(crate) symbols: Vec<u8>,
+    /// Planes that are still to be joined.
+    pub(crate) planes: Vec<u8>,
     pub(crate) buffers: Buffers,
 }
 
@@ -75,7 +77,8 @@ impl Drop for Lent<'_> {
     fn drop(&mut self) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.buffers.forget();
-        let stored = scratch.stored.iter().chain([&scratch.symbols]).map(Vec::capacity);
+        let stored =
+            scratch.stored.iter().chain([&scratch.symbols, &scratch.planes]).map(Vec::capacity);
         if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
             self.pool.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         }

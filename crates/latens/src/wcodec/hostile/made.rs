@@ -3,6 +3,7 @@
 use crate::wcodec::config::{Coder, Config, Tools};
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::transform::Transform;
+use crate::wcodec::view::BlockKind;
 use crate::wcodec::{self, made};
 
 pub(super) struct Random(pub(super) u64);
@@ -45,7 +46,8 @@ fn source(random: &mut Random) -> Vec<u8> {
 
 /// That checkpoint as a file, by each of the tools.
 pub(super) fn files() -> Vec<Vec<u8>> {
-    let source = source(&mut Random(3));
+    let mut random = Random(3);
+    let source = source(&mut random);
     let open = || made::checkpoint(source.clone());
     let all = Tools { predictors: Predictor::OF_TILES.to_vec(), ..Tools::default() };
     let transformed = Tools { transforms: vec![Transform::Dct, Transform::Adst], ..all.clone() };
@@ -56,5 +58,10 @@ pub(super) fn files() -> Vec<Vec<u8>> {
         let config = Config::default().tools(tools).group_symbols(700);
         wcodec::compress_checkpoint(&open(), None, &config, Vec::new()).unwrap()
     });
-    files.collect()
+    let blocks = made::gguf(&[(BlockKind::Q4_K, [512, 9]), (BlockKind::Q8_0, [64, 40])], |_| {
+        u8::try_from(random.below(9) * 23).unwrap()
+    });
+    let config = Config::default().group_symbols(700);
+    let blocks = wcodec::compress_checkpoint(&made::checkpoint(blocks), None, &config, Vec::new());
+    files.chain([blocks.unwrap()]).collect()
 }

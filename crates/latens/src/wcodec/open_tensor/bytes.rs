@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::part::TRUSTED;
 use crate::wcodec::decode::pool::Filled;
-use crate::wcodec::layout::part::PartShape;
+use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Form, PartLayout, Values, View, WordOrder};
 use std::ops::Range;
@@ -46,8 +46,24 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 
     /// Whether its stored bytes are enough to earn memory for all of it before it is decoded.
     fn is_trusted(&self) -> bool {
-        let stored = self.alone().or_else(|| self.words().map(|words| words.stored));
+        let all = || {
+            let parts = &self.descriptor.parts[..];
+            (parts.len() > 1)
+                .then(|| parts.iter().map(PartRecord::stored).fold(0, usize::saturating_add))
+        };
+        let words = || self.words().map(|words| words.stored);
+        let stored = self.alone().or_else(words).or_else(all);
         stored.is_some_and(|stored| self.entry.length <= stored.saturating_mul(TRUSTED))
+    }
+
+    /// Whether a part has a reference, which is decoded before it.
+    pub(crate) fn refers(&self) -> bool {
+        self.descriptor.parts.iter().any(|part| match &part.codec {
+            Codec::Direct(symbols) | Codec::Bitplane(symbols) => {
+                symbols.prediction.as_ref().is_some_and(|p| p.reference.is_some())
+            }
+            Codec::Raw { .. } | Codec::Pco { .. } => false,
+        })
     }
 
     /// Tells that all bytes of the tensor are decoded.
@@ -62,7 +78,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// All bytes of the tensor, joined from its parts.
-    fn joined(&self) -> Result<Vec<u8>> {
+    pub(super) fn joined(&self) -> Result<Vec<u8>> {
         let parts = self.all_parts()?;
         let bytes = self.layout()?.join(parts).map_err(|e| self.wrong(e.what().to_owned()))?;
         if bytes.len() != self.entry.length {
@@ -137,8 +153,11 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             order.map(out, width, false);
             return self.end();
         }
-        let joined = self.layout()?.join_into(self.all_parts()?, out);
-        joined.map_err(|e| self.wrong(e.what().to_owned()))?;
+        if let Some(stretches) = self.stretches().map_err(Error::after_none)? {
+            self.join_into(&stretches, out)?;
+            return self.end();
+        }
+        out.copy_from_slice(&self.joined()?);
         self.end()
     }
 

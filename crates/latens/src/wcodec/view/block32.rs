@@ -69,12 +69,12 @@ pub(super) fn split<const N: usize>(
 }
 
 /// The inverse of [`split`].
-pub(super) fn join<const N: usize>(parts: &[Part], fields: Fields) -> Vec<u8> {
+#[inline(always)]
+pub(super) fn join<const N: usize>(parts: &[&[u8]], fields: Fields, out: &mut [u8]) {
     let (min_at, fifth_at, nibbles_at) = fields.places();
-    let weights = parts.last().map_or(&[][..], parts::data).as_chunks::<32>().0;
+    let weights = parts.last().copied().unwrap_or_default().as_chunks::<32>().0;
     let scales = parts::at(parts, 0).chunks_exact(fields.scale);
     let mut mins = parts::at(parts, 1).as_chunks::<2>().0.iter();
-    let mut out = vec![0; weights.len() * N];
     for ((block, weights), scale) in out.as_chunks_mut::<N>().0.iter_mut().zip(weights).zip(scales)
     {
         block[..min_at].copy_from_slice(scale);
@@ -93,7 +93,6 @@ pub(super) fn join<const N: usize>(parts: &[Part], fields: Fields) -> Vec<u8> {
             }
         }
     }
-    out
 }
 
 /// Bit *i* of eight as bit 4 of byte *i*.

@@ -18,6 +18,7 @@ use super::super::dtype::{Dtype, elements};
 use super::super::plane::{Part, Role};
 use super::parts::{Form, PartLayout, Sign};
 use super::{block32, k_scales, q4_k, q5_k, q6_k, q8_0};
+use latens_kernels::dispatch::Present;
 use std::ops::Range;
 
 /// Which blocks.
@@ -200,18 +201,23 @@ impl BlockKind {
         })
     }
 
-    /// The inverse of [`BlockKind::split`], of parts that were checked.
-    pub(super) fn join(self, parts: &[Part]) -> Vec<u8> {
-        match self {
-            BlockKind::Q4_0 | BlockKind::IQ4_NL => block32::join::<18>(parts, block32::Q4_0),
-            BlockKind::Q4_1 => block32::join::<20>(parts, block32::Q4_1),
-            BlockKind::Q5_0 => block32::join::<22>(parts, block32::Q5_0),
-            BlockKind::Q5_1 => block32::join::<24>(parts, block32::Q5_1),
-            BlockKind::MXFP4 => block32::join::<17>(parts, block32::MXFP4),
-            BlockKind::Q8_0 => q8_0::join(parts),
-            BlockKind::Q4_K => q4_k::join(parts),
-            BlockKind::Q5_K => q5_k::join(parts),
-            BlockKind::Q6_K => q6_k::join(parts),
-        }
+    /// The inverse of [`BlockKind::split`], of the bytes of parts that were checked, to where there is room for them.
+    pub(super) fn join(self, parts: &[&[u8]], out: &mut [u8]) {
+        Present::in_use().call(
+            #[inline(always)]
+            || match self {
+                BlockKind::Q4_0 | BlockKind::IQ4_NL => {
+                    block32::join::<18>(parts, block32::Q4_0, out);
+                }
+                BlockKind::Q4_1 => block32::join::<20>(parts, block32::Q4_1, out),
+                BlockKind::Q5_0 => block32::join::<22>(parts, block32::Q5_0, out),
+                BlockKind::Q5_1 => block32::join::<24>(parts, block32::Q5_1, out),
+                BlockKind::MXFP4 => block32::join::<17>(parts, block32::MXFP4, out),
+                BlockKind::Q8_0 => q8_0::join(parts, out),
+                BlockKind::Q4_K => q4_k::join(parts, out),
+                BlockKind::Q5_K => q5_k::join(parts, out),
+                BlockKind::Q6_K => q6_k::join(parts, out),
+            },
+        );
     }
 }

@@ -55,14 +55,8 @@ pub(super) fn split(bytes: &[u8], width: u8, rows: usize, cols: usize) -> Vec<Pa
     (0..usize::from(width)).map(part).collect()
 }
 
-/// Bytes of all planes.
-pub(super) fn length(parts: &[Part]) -> usize {
-    parts.iter().map(|part| parts::data(part).len()).sum()
-}
-
-/// Floats of `parts` in place of what `out` holds, which is [as long](length).
-pub(super) fn join(parts: &[Part], out: &mut [u8]) {
-    let planes: Vec<&[u8]> = parts.iter().map(parts::data).collect();
+/// Floats of `planes`, to where there is room for them.
+pub(super) fn join(planes: &[&[u8]], out: &mut [u8]) {
     match *planes {
         [a, b] => {
             for ((out, a), b) in out.as_chunks_mut().0.iter_mut().zip(a).zip(b) {

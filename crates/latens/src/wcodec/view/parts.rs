@@ -122,9 +122,9 @@ pub(super) fn data(part: &Part) -> &[u8] {
     part.bytes()
 }
 
-/// The bytes of the part at `index`; nothing where there is none.
-pub(super) fn at(parts: &[Part], index: usize) -> &[u8] {
-    parts.get(index).map_or(&[], data)
+/// The bytes of the part at `index` of those of some; nothing where there is none.
+pub(super) fn at<'p>(parts: &[&'p [u8]], index: usize) -> &'p [u8] {
+    parts.get(index).copied().unwrap_or_default()
 }
 
 /// The bytes of the first part, without a copy.

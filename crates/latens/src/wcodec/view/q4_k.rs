@@ -21,14 +21,13 @@ pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     fields.into_parts(rows, cols, 4)
 }
 
-pub(super) fn join(parts: &[Part]) -> Vec<u8> {
+#[inline(always)]
+pub(super) fn join(parts: &[&[u8]], out: &mut [u8]) {
     let weights = parts::at(parts, 4).as_chunks::<256>().0;
-    let mut out = vec![0; weights.len() * 144];
     for (i, (block, weights)) in out.as_chunks_mut::<144>().0.iter_mut().zip(weights).enumerate() {
         write_head(parts, i, block);
         gather(weights, &mut block[16..]);
     }
-    out
 }
 
 /// The nibbles of a block as weights.
@@ -43,6 +42,7 @@ pub(super) fn spread(nibbles: &[u8], weights: &mut [u8; 256]) {
 }
 
 /// The inverse of [`spread`]: the lower four bits of each weight.
+#[inline(always)]
 pub(super) fn gather(weights: &[u8; 256], nibbles: &mut [u8]) {
     for (bytes, weights) in
         nibbles.as_chunks_mut::<32>().0.iter_mut().zip(weights.as_chunks::<64>().0)
@@ -100,7 +100,8 @@ impl Fields {
 }
 
 /// Writes the first 16 bytes of block `i`.
-pub(super) fn write_head(parts: &[Part], i: usize, block: &mut [u8]) {
+#[inline(always)]
+pub(super) fn write_head(parts: &[&[u8]], i: usize, block: &mut [u8]) {
     let half = |part: usize| parts::at(parts, part).as_chunks::<2>().0.get(i).copied();
     let eight = |part: usize| parts::at(parts, part).as_chunks::<8>().0.get(i).copied();
     let (scale, min) = (half(0).unwrap_or_default(), half(1).unwrap_or_default());

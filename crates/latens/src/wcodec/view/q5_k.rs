@@ -21,17 +21,18 @@ pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     fields.into_parts(rows, cols, 5)
 }
 
-pub(super) fn join(parts: &[Part]) -> Vec<u8> {
+#[inline(always)]
+pub(super) fn join(parts: &[&[u8]], out: &mut [u8]) {
     let weights = parts::at(parts, 4).as_chunks::<256>().0;
-    let mut out = vec![0; weights.len() * 176];
     for (i, (block, weights)) in out.as_chunks_mut::<176>().0.iter_mut().zip(weights).enumerate() {
         write_head(parts, i, block);
         gather(weights, &mut block[48..]);
+        let mut fifth = [0; 32];
         for (j, weights) in weights.as_chunks::<32>().0.iter().enumerate() {
-            for (weight, bits) in weights.iter().zip(&mut block[16..48]) {
+            for (weight, bits) in weights.iter().zip(&mut fifth) {
                 *bits |= ((weight >> 4) & 1) << j;
             }
         }
+        block[16..48].copy_from_slice(&fifth);
     }
-    out
 }

@@ -41,11 +41,11 @@ pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     ]
 }
 
-pub(super) fn join(parts: &[Part]) -> Vec<u8> {
+#[inline(always)]
+pub(super) fn join(parts: &[&[u8]], out: &mut [u8]) {
     let super_scales = parts::at(parts, 0).as_chunks::<2>().0;
     let scales = parts::at(parts, 1).as_chunks::<16>().0;
     let weights = parts::at(parts, 2).as_chunks::<256>().0;
-    let mut out = vec![0; weights.len() * 210];
     let blocks = out.as_chunks_mut::<210>().0.iter_mut();
     for (((block, weights), scales), scale) in blocks.zip(weights).zip(scales).zip(super_scales) {
         block[192..208].copy_from_slice(scales);
@@ -53,14 +53,16 @@ pub(super) fn join(parts: &[Part]) -> Vec<u8> {
         let (lower, upper) = block[..192].split_at_mut(128);
         let bytes = lower.as_chunks_mut::<64>().0.iter_mut().zip(upper.as_chunks_mut::<32>().0);
         for ((lower, upper), weights) in bytes.zip(weights.as_chunks::<128>().0) {
+            let (low_half, high_half) = weights.split_at(64);
+            for ((low, a), b) in lower.iter_mut().zip(low_half).zip(high_half) {
+                *low = (a & 15) | (b << 4);
+            }
+            upper.fill(0);
             for (r, run) in weights.as_chunks::<32>().0.iter().enumerate() {
-                let lower = &mut lower[32 * (r % 2)..];
-                for ((weight, low), high) in run.iter().zip(lower).zip(upper.iter_mut()) {
-                    *low |= (weight & 15) << (4 * (r / 2));
+                for (weight, high) in run.iter().zip(upper.iter_mut()) {
                     *high |= ((weight >> 4) & 3) << (2 * r);
                 }
             }
         }
     }
-    out
 }

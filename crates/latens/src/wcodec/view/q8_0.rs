@@ -14,13 +14,12 @@ pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     vec![parts::halves(Role::Scale, scales), parts::weights(rows, cols, 8, weights)]
 }
 
-pub(super) fn join(parts: &[Part]) -> Vec<u8> {
+pub(super) fn join(parts: &[&[u8]], out: &mut [u8]) {
     let scales = parts::at(parts, 0).as_chunks::<2>().0;
     let weights = parts::at(parts, 1).as_chunks::<32>().0;
-    let mut out = Vec::with_capacity(weights.len() * 34);
-    for (scale, weights) in scales.iter().zip(weights) {
-        out.extend_from_slice(scale);
-        out.extend_from_slice(weights);
+    for ((block, scale), weights) in out.as_chunks_mut::<34>().0.iter_mut().zip(scales).zip(weights)
+    {
+        block[..2].copy_from_slice(scale);
+        block[2..].copy_from_slice(weights);
     }
-    out
 }

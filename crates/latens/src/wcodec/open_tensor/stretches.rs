@@ -1,0 +1,221 @@
+//! A tensor of several parts, joined a stretch at a time: its planes lie in memory that is used again.
+
+use super::OpenTensor;
+use crate::error::Result;
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::decode::pool::{Lent, Scratch};
+use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
+use crate::wcodec::threads::{self, Failed};
+use crate::wcodec::view::{Form, Layout, PartLayout};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// How a tensor is cut. A *piece* is the least that has parts of its own, as in [`Layout::pieces`].
+pub(crate) struct Stretches {
+    /// Of pieces.
+    layout: Layout,
+    pieces: usize,
+    /// Pieces of each stretch but the last.
+    step: usize,
+    parts: Vec<OfPart>,
+}
+
+/// What there is of a part.
+struct OfPart {
+    /// Bytes of a piece.
+    bytes: usize,
+    plane: Plane,
+}
+
+enum Plane {
+    /// All its bytes.
+    Whole(Vec<u8>),
+    /// Groups of so many pieces, which are decoded with each stretch.
+    InStretches(usize),
+}
+
+impl Stretches {
+    pub(crate) fn len(&self) -> usize {
+        self.pieces.div_ceil(self.step)
+    }
+
+    fn range(&self, i: usize) -> Range<usize> {
+        let start = i.saturating_mul(self.step).min(self.pieces);
+        start..start.saturating_add(self.step).min(self.pieces)
+    }
+
+    /// Bytes of a piece that are decoded with each stretch.
+    fn in_stretches(&self) -> usize {
+        let bytes = |part: &OfPart| match part.plane {
+            Plane::InStretches(_) => part.bytes,
+            Plane::Whole(_) => 0,
+        };
+        self.parts.iter().map(bytes).sum()
+    }
+
+    /// Bytes of the tensor in so many pieces.
+    fn bytes(&self, pieces: usize) -> usize {
+        usize::try_from(self.layout.unit_bytes).unwrap_or(usize::MAX).saturating_mul(pieces)
+    }
+
+    /// Bytes of the tensor in each stretch.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> {
+        (0..self.len()).map(|i| self.bytes(self.range(i).len()))
+    }
+}
+
+impl<S: ReadAt> OpenTensor<'_, S> {
+    /// How a tensor of several parts is cut; `None` where it is not of several, or they are not as they should be, or
+    /// groups of the largest are not of whole pieces. Nor where a part refers to another, which would be decoded for
+    /// each stretch.
+    pub(crate) fn stretches(&self) -> Result<Option<Stretches>> {
+        let records = &self.descriptor.parts;
+        if self.refers() {
+            return Ok(None);
+        }
+        let layout = self.layout()?;
+        let fit = |(record, part): (&PartRecord, &PartLayout)| fits(record, *part, layout.rows);
+        let of_layout = layout.parts();
+        if records.len() < 2
+            || records.len() != of_layout.len()
+            || !records.iter().zip(&of_layout).all(fit)
+        {
+            return Ok(None);
+        }
+        let layout = layout.pieces();
+        let Ok(pieces) = usize::try_from(layout.rows) else { return Ok(None) };
+        let bytes: Option<Vec<usize>> = (0..records.len()).map(|i| layout.part_bytes(i)).collect();
+        let Some(bytes) = bytes.filter(|bytes| !bytes.contains(&0) && pieces > 0) else {
+            return Ok(None);
+        };
+        let group = |(record, &bytes): (&PartRecord, &usize)| {
+            let group = group_of(record).saturating_mul(record.shape.width());
+            if group.is_multiple_of(bytes) { group / bytes } else { 0 }
+        };
+        let groups: Vec<usize> = records.iter().zip(&bytes).map(group).collect();
+        let largest = bytes.iter().zip(&groups).enumerate().max_by_key(|(_, sizes)| *sizes);
+        let Some((largest, (_, &group @ 1..))) = largest else { return Ok(None) };
+        let together =
+            self.with_part(largest, |decoder, _| Ok(decoder.together(pieces.div_ceil(group))))?;
+        let step = group.saturating_mul(together).min(pieces);
+        let mut parts = Vec::with_capacity(records.len());
+        for (i, ((record, bytes), group)) in records.iter().zip(bytes).zip(groups).enumerate() {
+            let plane = match group > 0 && (step.is_multiple_of(group) || step == pieces) {
+                true => Plane::InStretches(group),
+                false => Plane::Whole(self.part(i, 0..record.shape.count())?.into_bytes()),
+            };
+            parts.push(OfPart { bytes, plane });
+        }
+        Ok(Some(Stretches { layout, pieces, step, parts }))
+    }
+
+    /// Decodes a stretch to where `out` has so many bytes for it.
+    pub(crate) fn stretch<'o>(
+        &self,
+        stretches: &Stretches,
+        i: usize,
+        scratch: &mut Scratch,
+        out: impl FnOnce(usize) -> &'o mut [u8],
+    ) -> Result<()> {
+        let range = stretches.range(i);
+        let mut planes = std::mem::take(&mut scratch.planes);
+        let done = self.planes(stretches, &range, scratch, &mut planes).map(|()| {
+            let mut rest = &planes[..];
+            let parts = stretches.parts.iter().map(|part| match &part.plane {
+                Plane::Whole(bytes) => &bytes[range.start * part.bytes..range.end * part.bytes],
+                Plane::InStretches(_) => {
+                    rest.split_off(..range.len() * part.bytes).unwrap_or_default()
+                }
+            });
+            let parts: Vec<&[u8]> = parts.collect();
+            stretches.layout.join_some(&parts, out(stretches.bytes(range.len())));
+        });
+        scratch.planes = planes;
+        done
+    }
+
+    /// Decodes what a stretch has of parts, one behind the other.
+    fn planes(
+        &self,
+        stretches: &Stretches,
+        range: &Range<usize>,
+        scratch: &mut Scratch,
+        planes: &mut Vec<u8>,
+    ) -> Result<()> {
+        let bytes = range.len().saturating_mul(stretches.in_stretches());
+        // What is there is written over.
+        if planes.len() < bytes {
+            planes.resize(bytes, 0);
+        }
+        let mut rest = &mut planes[..bytes];
+        for (number, part) in stretches.parts.iter().enumerate() {
+            let Plane::InStretches(group) = part.plane else { continue };
+            // What rows have in common is another part's.
+            scratch.buffers.forget();
+            self.with_part(number, |decoder, fetch| {
+                let mut groups = range.start / group..range.end.div_ceil(group);
+                while !groups.is_empty() {
+                    let end = groups.end.min(groups.start + decoder.together(groups.len()));
+                    let now = std::mem::replace(&mut groups.start, end)..end;
+                    decoder.decode_piece(now, None, fetch, scratch, |bytes| {
+                        rest.split_off_mut(..bytes).unwrap_or_default()
+                    })?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Decodes all stretches into `out`, which is as long as they are. After an error only so many bytes of it have
+    /// changed as that says.
+    pub(super) fn join_into(&self, stretches: &Stretches, out: &mut [u8]) -> Result<()> {
+        let (all, step) = (out.len(), stretches.bytes(stretches.step).max(1));
+        let places: Vec<_> = out.chunks_mut(step).map(Mutex::new).collect();
+        let one = |lent: &mut Lent<'_>, i: usize| {
+            let Some(place) = places.get(i) else { return Ok(()) };
+            let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+            self.stretch(stretches, i, &mut lent.scratch, |_| &mut place)
+        };
+        let make = || self.reader.open.pool.lend();
+        let done = threads::until_error(places.len(), self.threads, make, one);
+        // Stretches that other threads had begun behind the wrong one have changed, it has not.
+        done.map_err(|Failed { at, begun, error }| {
+            let changed = if begun > at + 1 { begun } else { at };
+            match changed.saturating_mul(step).min(all) {
+                0 => error.after_none(),
+                changed => error.after_values(changed as u64),
+            }
+        })
+    }
+}
+
+/// Elements of a group.
+fn group_of(record: &PartRecord) -> usize {
+    match &record.codec {
+        Codec::Direct(symbols) | Codec::Bitplane(symbols) => {
+            symbols.group_rows.saturating_mul(symbols.cols).min(symbols.count)
+        }
+        Codec::Raw { per_group } | Codec::Pco { per_group } => {
+            (*per_group).min(record.shape.count())
+        }
+    }
+}
+
+/// Whether a part is what a layout of so many rows has.
+fn fits(record: &PartRecord, part: PartLayout, rows: u64) -> bool {
+    let same = match (record.shape, part.form) {
+        (PartShape::Symbols { bits: b, rows: r, cols: c }, Form::Symbols { bits, cols }) => {
+            b == bits && u64::try_from(r) == Ok(rows) && u64::try_from(c) == Ok(cols)
+        }
+        (PartShape::Words { width: w, float: f, count }, Form::Words { width, float, a_row }) => {
+            w == width && f == float && u64::try_from(count).ok() == a_row.checked_mul(rows)
+        }
+        _ => false,
+    };
+    same && record.role == part.role
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+mod tests;

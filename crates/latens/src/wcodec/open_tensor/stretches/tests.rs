@@ -1,0 +1,97 @@
+use super::*;
+use crate::Limits;
+use crate::wcodec::reader::Reader;
+use crate::wcodec::view::BlockKind;
+use crate::wcodec::{Config, compress_checkpoint, made};
+
+/// Blocks of all kinds, and floats that go as planes, each with its bytes.
+fn sources() -> [Vec<u8>; 2] {
+    let mut state = 7u32;
+    let mut noise = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        u8::try_from((state >> 9) % below).unwrap()
+    };
+    let blocks = made::gguf(&BlockKind::ALL.map(|kind| (kind, [512, 37])), |_| noise(6) * 17);
+    let floats = [
+        ("a", "F16", "[301,7]", 301 * 14),
+        ("b", "F32", "[90,50]", 90 * 200),
+        ("c", "F64", "[1,700]", 5600),
+        ("d", "BF16", "[64,64]", 8192),
+    ];
+    let floats = made::safetensors(&floats, |_, _, i| {
+        let n = noise(if i % 2 == 1 { 3 } else { 250 });
+        usize::from(n)
+    });
+    [blocks, floats]
+}
+
+fn file(source: &[u8], group: usize) -> Vec<u8> {
+    let config = Config::default().threads(1).group_symbols(group);
+    compress_checkpoint(&made::checkpoint(source.to_vec()), None, &config, Vec::new()).unwrap()
+}
+
+fn open(file: Vec<u8>, threads: usize) -> Reader<Vec<u8>> {
+    Reader::open(file, Limits::default()).unwrap().threads(threads)
+}
+
+#[test]
+fn stretches_are_the_tensor() {
+    let (mut several, mut whole) = (0, 0);
+    for (source, group) in sources().iter().flat_map(|s| [256, 700, 4096, 1 << 18].map(|g| (s, g)))
+    {
+        let file = file(source, group);
+        for threads in [1, 3] {
+            let reader = open(file.clone(), threads);
+            let mut written = Vec::new();
+            reader.write_file(0, &mut written).unwrap();
+            assert!(written == *source, "groups of {group}");
+            for (number, _) in reader.tensors() {
+                let tensor = OpenTensor::open(&reader, number).unwrap();
+                let Some(stretches) = tensor.stretches().unwrap() else { continue };
+                several += usize::from(stretches.len() > 1);
+                let is_whole = |part: &OfPart| matches!(part.plane, Plane::Whole(_));
+                whole += usize::from(stretches.parts.iter().any(is_whole));
+                assert_eq!(stretches.lengths().sum::<usize>(), tensor.entry.length);
+                let joined = tensor.joined().unwrap();
+                let mut out = vec![0xa5; joined.len()];
+                tensor.join_into(&stretches, &mut out).unwrap();
+                assert!(out == joined, "groups of {group}");
+            }
+        }
+    }
+    assert!(several > 40 && whole > 20, "{several} {whole}");
+}
+
+/// Of a group that is damaged, what is before its stretch is as it should be, and what follows as it was.
+#[test]
+fn damage_is_told_of_with_what_came_before() {
+    let mut seen = 0;
+    for source in sources() {
+        let sound = file(&source, 256);
+        let reader = open(sound.clone(), 1);
+        for (number, _) in reader.tensors() {
+            let tensor = OpenTensor::open(&reader, number).unwrap();
+            let Some(stretches) = tensor.stretches().unwrap() else { continue };
+            let bytes = tensor.joined().unwrap();
+            let last = tensor.places.last().unwrap();
+            let group = last.len() / 2;
+            let place = usize::try_from(last[group]).unwrap();
+            let mut damaged = sound.clone();
+            damaged[place] ^= 1;
+            for threads in [1, 3] {
+                let reader = open(damaged.clone(), threads);
+                let mut out = vec![0xa5; bytes.len()];
+                let error = reader.tensor_into(number, &mut out).unwrap_err();
+                assert_eq!(error.at(), Some(place as u64), "{error}");
+                let changed = usize::try_from(error.values_before().unwrap_or(0)).unwrap();
+                assert!(out[changed..].iter().all(|&byte| byte == 0xa5));
+                if threads == 1 {
+                    assert!(out[..changed] == bytes[..changed]);
+                    assert!(changed > 0 || stretches.len() < 3);
+                }
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 16, "{seen}");
+}
