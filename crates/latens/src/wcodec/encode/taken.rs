@@ -19,7 +19,7 @@ const STRETCH: usize = 1 << 20;
 /// enough that all of it stays in the cache, in memory that is used again.
 const CHECKED: usize = 1 << 16;
 /// Parts besides the weights are held in memory up to this size: they are looked at again and again.
-const MOST_HELD: usize = 1 << 22;
+const MOST_HELD: usize = 1 << 24;
 
 /// A tensor under a view that gives back its bytes.
 pub(crate) struct Taken<'a> {
