@@ -108,6 +108,15 @@ impl Blocks {
     /// What `of` makes of the value of each column of a row.
     pub(crate) fn spread<T: Copy>(&self, row: usize, of: impl Fn(i32) -> T, out: &mut [T]) {
         let start = self.row(row);
+        if self.block_cols == 1 {
+            let (known, unknown) =
+                out.split_at_mut(self.values.len().saturating_sub(start).min(out.len()));
+            for (out, &value) in known.iter_mut().zip(&self.values[start.min(self.values.len())..])
+            {
+                *out = of(value.into());
+            }
+            return unknown.fill(of(0));
+        }
         for (i, run) in out.chunks_mut(self.block_cols.max(1)).enumerate() {
             run.fill(of(self.at(start.saturating_add(i))));
         }

@@ -93,9 +93,10 @@ fn but(
         near: Near::default(),
         sums: vec![0; matrix.cols],
         bands: vec![0; matrix.cols],
+        bands_of: None,
     };
     let counted = matrix.windows(every, make, |own, window| {
-        let Counting { tallies, sorted, used, seen, near, sums, bands } = own;
+        let Counting { tallies, sorted, used, seen, near, sums, bands, bands_of } = own;
         let terms = sources.near(window.rows.clone(), near)?.terms(rule);
         if let Some(strips) = &strips {
             if tallies.is_empty() {
@@ -121,7 +122,10 @@ fn but(
             let sums = &mut sums[..row.len()];
             terms.sums(r, 1, &mut scratch, sums);
             if let Some(zero) = terms.zero.as_deref().filter(|zero| zero.block_cols < FEW) {
-                zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
+                let row_of = (zero.first, zero.row(r), row.len());
+                if bands_of.replace(row_of) != Some(row_of) {
+                    zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
+                }
                 *used = Tally::deal(tallies, matrix.bits, bands, sums, row).max(*used);
                 continue;
             }
@@ -157,6 +161,8 @@ struct Counting {
     near: Near,
     sums: Vec<u8>,
     bands: Vec<u8>,
+    /// Where the zero points that they are of begin, and how many those are.
+    bands_of: Option<(usize, usize, usize)>,
 }
 
 /// Empty tallies by band, worth keeping.
