@@ -9,6 +9,7 @@ use crate::limits::Limits;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::part::Codec;
+use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
 use apart::Apart;
 use made::{Random, files};
@@ -68,6 +69,17 @@ fn errors_are_where_they_are() {
         }
     }
     assert!(seen > 10, "{seen}");
+}
+
+/// All that pairs may come with is damaged.
+#[test]
+fn one_of_the_files_has_an_order() {
+    let has_order = |file: Vec<u8>| {
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        let part = OpenTensor::open(&reader, 0).unwrap().descriptor.parts[0].clone();
+        matches!(part.codec, Codec::Direct(symbols) if symbols.order.is_some())
+    };
+    assert_eq!(files().into_iter().filter(|file| has_order(file.clone())).count(), 1);
 }
 
 /// Everything that can be asked of a file. What comes out is not looked at.

@@ -36,7 +36,7 @@ const LARGE: usize = 1 << 24;
 /// Symbols of a group where reading may take longer.
 const LARGE_GROUP: usize = 1 << 20;
 /// From so many symbols on groups come in fours, and are a little larger for that; and pairs have fewer tables.
-pub(crate) const MANY: usize = 1 << 22;
+pub(crate) const MANY: usize = if cfg!(test) { 1 << 14 } else { 1 << 22 };
 
 /// Fewest symbols that are cut in two, but where reading may take longer: a row of a group waits for the one before, so that two side by side take
 /// little more time than one.

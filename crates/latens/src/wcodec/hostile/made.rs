@@ -63,5 +63,21 @@ pub(super) fn files() -> Vec<Vec<u8>> {
     });
     let config = Config::default().group_symbols(700);
     let blocks = wcodec::compress_checkpoint(&made::checkpoint(blocks), None, &config, Vec::new());
-    files.chain([blocks.unwrap()]).collect()
+    files.chain([blocks.unwrap(), ordered(&mut random)]).collect()
+}
+
+/// Columns of nibbles that differ by so much that pairs have an order of their own.
+fn ordered(random: &mut Random) -> Vec<u8> {
+    const COLS: usize = 64;
+    let tensors = [("a.weight_packed", "I32", "[512,8]", 256 * COLS)];
+    let source = made::safetensors(&tensors, |_, _, i| {
+        let mut nibble = |col: usize| {
+            let most = 1 + 2 * (col % 4);
+            8 + random.below(most + 1) - random.below(most + 1)
+        };
+        let col = 2 * i % COLS;
+        nibble(col) + 16 * nibble(col + 1)
+    });
+    let config = Config::default().group_symbols(7000);
+    wcodec::compress_checkpoint(&made::checkpoint(source), None, &config, Vec::new()).unwrap()
 }
