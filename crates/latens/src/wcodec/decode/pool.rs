@@ -2,6 +2,7 @@
 
 use crate::wcodec::decode::group::{Buffers, TOGETHER};
 use crate::wcodec::threads::Spare;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// What groups decoded one after the other may use again.
@@ -11,7 +12,17 @@ pub(crate) struct Scratch {
     pub(crate) symbols: Vec<u8>,
     /// Planes that are still to be joined.
     pub(crate) planes: Vec<u8>,
+    /// By part, a group of which some is in the next stretch.
+    pub(crate) across: BTreeMap<usize, Across>,
     pub(crate) buffers: Buffers,
+}
+
+/// A decoded group.
+#[derive(Debug, Default)]
+pub(crate) struct Across {
+    /// Which: the entry that holds it, its part and its number there. `None` where it may be any bytes.
+    pub(crate) of: Option<(usize, usize, usize)>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Scratch of work that is done, for work to come: fresh memory is dear.
@@ -77,8 +88,10 @@ impl Drop for Lent<'_> {
     fn drop(&mut self) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.buffers.forget();
-        let stored =
-            scratch.stored.iter().chain([&scratch.symbols, &scratch.planes]).map(Vec::capacity);
+        scratch.across.values_mut().for_each(|across| across.of = None);
+        let across = scratch.across.values().map(|across| &across.bytes);
+        let each = scratch.stored.iter().chain([&scratch.symbols, &scratch.planes]).chain(across);
+        let stored = each.map(Vec::capacity);
         if stored.sum::<usize>() + scratch.buffers.bytes() <= KEPT {
             self.pool.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         }

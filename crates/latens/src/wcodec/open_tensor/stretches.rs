@@ -30,9 +30,14 @@ struct OfPart {
 enum Plane {
     /// All its bytes.
     Whole(Vec<u8>),
-    /// Groups of so many pieces, which are decoded with each stretch.
+    /// Groups of so many pieces, of which each stretch has whole ones.
     InStretches(usize),
+    /// Groups of so many pieces, which do not end where stretches do.
+    Across(usize),
 }
+
+/// Parts that have so many times fewer bytes than the largest are decoded as a whole.
+const FEW: usize = 8;
 
 impl Stretches {
     pub(crate) fn len(&self) -> usize {
@@ -47,7 +52,7 @@ impl Stretches {
     /// Bytes of a piece that are decoded with each stretch.
     fn in_stretches(&self) -> usize {
         let bytes = |part: &OfPart| match part.plane {
-            Plane::InStretches(_) => part.bytes,
+            Plane::InStretches(_) | Plane::Across(_) => part.bytes,
             Plane::Whole(_) => 0,
         };
         self.parts.iter().map(bytes).sum()
@@ -93,16 +98,25 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             if group.is_multiple_of(bytes) { group / bytes } else { 0 }
         };
         let groups: Vec<usize> = records.iter().zip(&bytes).map(group).collect();
-        let largest = bytes.iter().zip(&groups).enumerate().max_by_key(|(_, sizes)| *sizes);
-        let Some((largest, (_, &group @ 1..))) = largest else { return Ok(None) };
+        // Of the same size it is one that takes time to be decoded.
+        let is_coded = |i: usize| !matches!(records[i].codec, Codec::Raw { .. });
+        let size = |&i: &usize| (bytes[i], is_coded(i), groups[i]);
+        let Some(largest) = (0..records.len()).max_by_key(size) else { return Ok(None) };
+        let (most, group) = (bytes[largest], groups[largest]);
+        if group == 0 {
+            return Ok(None);
+        }
         let together =
             self.with_part(largest, |decoder, _| Ok(decoder.together(pieces.div_ceil(group))))?;
         let step = group.saturating_mul(together).min(pieces);
         let mut parts = Vec::with_capacity(records.len());
         for (i, ((record, bytes), group)) in records.iter().zip(bytes).zip(groups).enumerate() {
-            let plane = match group > 0 && (step.is_multiple_of(group) || step == pieces) {
-                true => Plane::InStretches(group),
-                false => Plane::Whole(self.part(i, 0..record.shape.count())?.into_bytes()),
+            let plane = if group > 0 && (step.is_multiple_of(group) || step == pieces) {
+                Plane::InStretches(group)
+            } else if group > 0 && bytes * FEW > most {
+                Plane::Across(group)
+            } else {
+                Plane::Whole(self.part(i, 0..record.shape.count())?.into_bytes())
             };
             parts.push(OfPart { bytes, plane });
         }
@@ -123,7 +137,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             let mut rest = &planes[..];
             let parts = stretches.parts.iter().map(|part| match &part.plane {
                 Plane::Whole(bytes) => &bytes[range.start * part.bytes..range.end * part.bytes],
-                Plane::InStretches(_) => {
+                Plane::InStretches(_) | Plane::Across(_) => {
                     rest.split_off(..range.len() * part.bytes).unwrap_or_default()
                 }
             });
@@ -149,7 +163,16 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         }
         let mut rest = &mut planes[..bytes];
         for (number, part) in stretches.parts.iter().enumerate() {
-            let Plane::InStretches(group) = part.plane else { continue };
+            let group = match part.plane {
+                Plane::Whole(_) => continue,
+                Plane::InStretches(group) => group,
+                Plane::Across(group) => {
+                    let plane = rest.split_off_mut(..range.len() * part.bytes);
+                    let plane = plane.unwrap_or_default();
+                    self.across((number, part.bytes, group), range, scratch, plane)?;
+                    continue;
+                }
+            };
             // What rows have in common is another part's.
             scratch.buffers.forget();
             self.with_part(number, |decoder, fetch| {
@@ -163,6 +186,39 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 }
                 Ok(())
             })?;
+        }
+        Ok(())
+    }
+
+    /// Decodes what a stretch has of a part whose groups end elsewhere: the last one is kept for the next stretch.
+    fn across(
+        &self,
+        (number, bytes, group): (usize, usize, usize),
+        range: &Range<usize>,
+        scratch: &mut Scratch,
+        mut plane: &mut [u8],
+    ) -> Result<()> {
+        for i in range.start / group..range.end.div_ceil(group) {
+            let key = (self.descriptor.holder, number, i);
+            let mut held = scratch.across.remove(&number).unwrap_or_default();
+            if held.of != Some(key) {
+                held.of = None;
+                scratch.buffers.forget();
+                self.with_part(number, |decoder, fetch| {
+                    decoder.decode_piece(i..i + 1, None, fetch, scratch, |count| {
+                        held.bytes.resize(count, 0);
+                        &mut held.bytes
+                    })
+                })?;
+                held.of = Some(key);
+            }
+            let start = i * group;
+            let from = range.start.max(start) - start;
+            let to = range.end.min(start + group) - start;
+            let now = held.bytes.get(from * bytes..to * bytes).unwrap_or_default();
+            let out = plane.split_off_mut(..now.len()).unwrap_or_default();
+            out.copy_from_slice(now);
+            scratch.across.insert(number, held);
         }
         Ok(())
     }

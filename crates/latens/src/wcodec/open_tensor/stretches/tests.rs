@@ -17,6 +17,7 @@ fn sources() -> [Vec<u8>; 2] {
         ("b", "F32", "[90,50]", 90 * 200),
         ("c", "F64", "[1,700]", 5600),
         ("d", "BF16", "[64,64]", 8192),
+        ("e", "BF16", "[999,7]", 999 * 14),
     ];
     let floats = made::safetensors(&floats, |_, _, i| {
         let n = noise(if i % 2 == 1 { 3 } else { 250 });
@@ -36,7 +37,7 @@ fn open(file: Vec<u8>, threads: usize) -> Reader<Vec<u8>> {
 
 #[test]
 fn stretches_are_the_tensor() {
-    let (mut several, mut whole) = (0, 0);
+    let (mut several, mut whole, mut across) = (0, 0, 0);
     for (source, group) in sources().iter().flat_map(|s| [256, 700, 4096, 1 << 18].map(|g| (s, g)))
     {
         let file = file(source, group);
@@ -51,6 +52,8 @@ fn stretches_are_the_tensor() {
                 several += usize::from(stretches.len() > 1);
                 let is_whole = |part: &OfPart| matches!(part.plane, Plane::Whole(_));
                 whole += usize::from(stretches.parts.iter().any(is_whole));
+                let is_across = |part: &OfPart| matches!(part.plane, Plane::Across(_));
+                across += usize::from(stretches.parts.iter().any(is_across));
                 assert_eq!(stretches.lengths().sum::<usize>(), tensor.entry.length);
                 let joined = tensor.joined().unwrap();
                 let mut out = vec![0xa5; joined.len()];
@@ -59,7 +62,7 @@ fn stretches_are_the_tensor() {
             }
         }
     }
-    assert!(several > 40 && whole > 20, "{several} {whole}");
+    assert!(several > 40 && whole > 20 && across >= 2, "{several} {whole} {across}");
 }
 
 /// Of a group that is damaged, what is before its stretch is as it should be, and what follows as it was.
