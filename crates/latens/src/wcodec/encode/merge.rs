@@ -10,7 +10,7 @@ use crate::wcodec::layout::class_rule::Map;
 const CLASS_BITS: f64 = 160.0;
 const CLASS_BITS_OF_FEW: f64 = 80.0;
 /// What fewer classes than pay may lose, as a share of all bits: decoders are held up by the memory
-/// that tables take.
+/// that tables take. Those of symbols of few bits are small, so that these lose it where they are many.
 const LOSS: f64 = 0.0005;
 /// Pairs of symbols of few bits have large tables again; of so many symbols reading takes long enough
 /// for that to be worth more.
@@ -33,10 +33,15 @@ pub(crate) struct Worth {
 }
 
 impl Worth {
-    /// Of single symbols of `bits`.
-    pub(crate) fn of(bits: u32) -> Self {
-        let class = if bits <= FEW_BITS { CLASS_BITS_OF_FEW } else { CLASS_BITS };
-        Self { class, share: LOSS, sums: SUMS }
+    /// Of so many single symbols of `bits`.
+    pub(crate) fn of(bits: u32, symbols: usize) -> Self {
+        match bits {
+            ..=FEW_BITS => {
+                let share = if symbols < MANY { 0.0 } else { LOSS };
+                Self { class: CLASS_BITS_OF_FEW, share, sums: SUMS }
+            }
+            _ => Self { class: CLASS_BITS, share: LOSS, sums: SUMS },
+        }
     }
 
     /// The same, where reading may take longer.
@@ -188,10 +193,10 @@ mod tests {
             }
         }
         let sums: BySum = sums.into_iter().enumerate().skip(100).take(40).collect();
-        let (map, classes, _) = merge(&sums, Worth::of(8), 64, None);
+        let (map, classes, _) = merge(&sums, Worth::of(8, 1000), 64, None);
         assert_eq!(classes.len(), 2);
         assert_eq!((map[0], map[119], map[120], map[255]), (0, 0, 1, 1));
-        assert_eq!(merge(&sums, Worth::of(8), 1, Some(1.0)).1.len(), 1);
+        assert_eq!(merge(&sums, Worth::of(8, 1000), 1, Some(1.0)).1.len(), 1);
     }
 
     #[test]
@@ -202,7 +207,7 @@ mod tests {
         };
         let bands = [band(1), band(12), band(0), band(2), band(12)];
         let classes = |most: usize| -> Vec<usize> {
-            let all = merge_all(&bands, Worth::of(8), most, None);
+            let all = merge_all(&bands, Worth::of(8, 1000), most, None);
             all.into_iter().map(|of| of.1.len()).collect()
         };
         assert_eq!(classes(64), [1, 12, 0, 2, 12]);

@@ -21,7 +21,8 @@ pub(super) struct Counting<'c> {
 impl Counting<'_> {
     /// What fewer classes are worth.
     pub(super) fn worth(&self) -> Worth {
-        let (mut worth, effort) = (Worth::of(self.matrix.bits), self.sources.hints.effort);
+        let (mut worth, effort) =
+            (Worth::of(self.matrix.bits, self.matrix.len()), self.sources.hints.effort);
         if effort.closely {
             worth = worth.of_slow_writing();
         }
