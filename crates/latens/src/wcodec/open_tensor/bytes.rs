@@ -45,7 +45,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// Whether its stored bytes are enough to earn memory for all of it before it is decoded.
-    fn is_trusted(&self) -> bool {
+    pub(super) fn is_trusted(&self) -> bool {
         let all = || {
             let parts = &self.descriptor.parts[..];
             (parts.len() > 1)
