@@ -14,7 +14,7 @@ use crate::wcodec::encode::tensor::{Input, Tensor};
 use crate::wcodec::layout::source::{EntryRef, PartOf};
 use crate::wcodec::plane::{Content, Role};
 use crate::wcodec::threads;
-use crate::wcodec::view::View;
+use crate::wcodec::view::{View, WordOrder};
 use crate::wcodec::writer::Writer;
 use std::collections::HashMap;
 use std::io::Write;
@@ -191,6 +191,15 @@ fn can_share(info: &TensorInfo, other: &TensorInfo, config: &Config) -> bool {
 
 /// The views that are tried.
 fn views(info: &TensorInfo, config: &Config) -> Vec<View> {
-    let float = matches!(info.view, View::Words { width: 2.., .. });
-    if float || config.level > 8 { info.candidates() } else { vec![info.view] }
+    if config.level > 8 {
+        return info.candidates();
+    }
+    let View::Words { width: width @ 2.., .. } = info.view else { return vec![info.view] };
+    let mut views = info.candidates();
+    if info.view == (View::Words { width, order: WordOrder::Float }) {
+        // Integers of the same order differ by modes only, and theirs do nothing for the bits of floats.
+        let again = View::Words { width, order: WordOrder::SignMagnitude };
+        views.retain(|view| *view != again);
+    }
+    views
 }

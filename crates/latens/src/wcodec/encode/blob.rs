@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::pco::{self, DeltaSpec, ModeSpec};
 use crate::wcodec::data::Data;
-use crate::wcodec::encode::words;
+use crate::wcodec::encode::words::{self, SLOW};
 use crate::wcodec::view::{View, WordOrder};
 
 /// Bytes of which views are weighed as words without differences and modes first, which takes a tenth of the time of
@@ -12,8 +12,6 @@ use crate::wcodec::view::{View, WordOrder};
 const WEIGHED: std::ops::Range<usize> = 1 << 11..1 << 18;
 /// Of more only the first ones count.
 const MOST: usize = 1 << 13;
-/// Levels from which on all is tried.
-pub(crate) const SLOW: u32 = 9;
 /// Of so many bytes of text one is no printable character of ASCII, at most.
 const OTHERS: usize = 16;
 /// Bytes of a word of text.

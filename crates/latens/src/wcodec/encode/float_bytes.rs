@@ -2,9 +2,9 @@
 //! classes and tables for their planes takes longer than all else that is done for them.
 
 use crate::wcodec::config::Config;
-use crate::wcodec::encode::blob::SLOW;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::taken::Taken;
+use crate::wcodec::encode::words::SLOW;
 use crate::wcodec::view::{Form, View};
 
 /// Bytes of the states, the record and the checksum of each plane that say nothing of symbols, about.

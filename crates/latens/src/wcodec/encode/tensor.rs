@@ -19,7 +19,7 @@ use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::words;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::plane::Role;
-use crate::wcodec::view::{Form, PartLayout, View};
+use crate::wcodec::view::{Form, PartLayout, View, WordOrder};
 use std::ops::Range;
 
 /// Bytes of a descriptor without parts.
@@ -197,6 +197,12 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<View> {
         let Some(layout) = view.layout(tensor.dtype, tensor.shape, all as u64) else { continue };
         let unit = usize::try_from(layout.unit_bytes).unwrap_or(usize::MAX).max(1);
         let sample = sample(tensor.bytes, unit, &mut buffer)?;
+        if let View::Words { width, order: WordOrder::Unsigned } = view
+            && best.0 < usize::MAX
+            && words::are_hopeless(&sample, width.into(), best.0, config.pco())?
+        {
+            continue;
+        }
         let Some(parts) = layout.split(&sample) else { continue };
         let mut bank = Bank::default();
         let (taken, family) = (Taken::of_parts(layout, parts), Family::default());

@@ -20,8 +20,8 @@ pub(crate) fn per_group(width: usize) -> usize {
     GROUP_WORDS.min(GROUP_BYTES / width.max(1))
 }
 
-/// Bytes of words of 16 bits up to which the search for differences and modes would take most of the time of a
-/// group: biases, norms and scales, of which models have hundreds.
+/// Bytes of words of 16 bits up to which the search for differences would take most of the time of a group:
+/// biases, norms and scales, of which models have hundreds.
 const SMALL: usize = 1 << 14;
 /// How near neighbours are, as a share of how near words are that lie far apart, where order says nothing.
 const UNORDERED: (f64, f64) = (0.7, 1.4);
@@ -29,16 +29,35 @@ const UNORDERED: (f64, f64) = (0.7, 1.4);
 /// is gained by a dictionary: more than of multiples of three.
 const OF_MANY: usize = 4;
 const DENSE: u64 = 24;
-/// Levels from which on all is tried, and the one that such words are given at most below that: their bins are hardly
-/// larger.
-const SLOW: u32 = 9;
+/// Levels from which on all is tried.
+pub(crate) const SLOW: u32 = 9;
+/// The level that such words are given at most where not all is tried: their bins are hardly larger.
 const QUICK: u32 = 7;
+/// What words of several elements take more, at first, than the best of other views, as a share, where all that
+/// can be tried would not make them smaller than that.
+const HOPELESS: f64 = 0.25;
 
 /// How words of text are encoded, of which most were there before: all that is tried else takes five times as long
 /// for one byte less in a hundred.
 pub(crate) fn of_text(config: pco::Config) -> pco::Config {
     let delta = DeltaSpec::Lookback { window_log: None, state_log: 2, secondary: false };
     config.delta(delta).mode(ModeSpec::Classic)
+}
+
+/// Whether words take so many bytes more than `best` at first, that nothing that can be tried makes up for it:
+/// those of several elements, of which some were there before.
+pub(crate) fn are_hopeless(
+    words: &[u8],
+    width: usize,
+    best: usize,
+    config: pco::Config,
+) -> Result<bool> {
+    if config.level >= SLOW {
+        return Ok(false);
+    }
+    let level = config.level.min(QUICK);
+    let at_first = group(words, width, false, &of_text(config).level(level))?.len();
+    Ok(at_first as f64 > best as f64 * (1.0 + HOPELESS))
 }
 
 /// Encodes a group, a Pco file.
@@ -49,12 +68,8 @@ pub(crate) fn group(
     config: &pco::Config,
 ) -> Result<Vec<u8>> {
     let mut config = Cow::Borrowed(config);
-    let level = config.level;
-    let is_open = config.is_auto() && level < SLOW;
-    if width == 2 && group.len() <= SMALL && is_open && is_unordered(group) {
-        let mode = if !float && is_plain(group) { ModeSpec::Classic } else { ModeSpec::Auto };
-        let of_few = config.into_owned().delta(DeltaSpec::None).mode(mode);
-        config = Cow::Owned(if level > QUICK { of_few.level(QUICK) } else { of_few });
+    if width == 2 && config.is_auto() && config.level < SLOW {
+        config = Cow::Owned(of_halves(group, config.into_owned()));
     }
     let config = &*config;
     match (width, float) {
@@ -66,6 +81,21 @@ pub(crate) fn group(
         (4, true) => compress(group, f32::from_le_bytes, config),
         _ => compress(group, f64::from_le_bytes, config),
     }
+}
+
+/// How words of 16 bits are encoded where not all is tried.
+fn of_halves(group: &[u8], mut config: pco::Config) -> pco::Config {
+    if is_plain(group) {
+        config = config.mode(ModeSpec::Classic);
+    }
+    if group.len() > SMALL {
+        return config;
+    }
+    if is_unordered(group) {
+        config = config.delta(DeltaSpec::None);
+    }
+    let level = config.level.min(QUICK);
+    config.level(level)
 }
 
 /// Whether words of 16 bits are as near to those half of the group away as to their neighbours. What
@@ -86,7 +116,7 @@ fn is_unordered(group: &[u8]) -> bool {
     near >= UNORDERED.0 * far && near <= UNORDERED.1 * far && near > 0.0
 }
 
-/// Whether neither a dictionary nor a divisor gains anything for words of 16 bits: most of them are unlike all others, or
+/// Whether neither a dictionary nor a divisor gains anything for words of 16 bits, floats or not: most of them are unlike all others, or
 /// lie where most values occur; and they are not all, or nearly all, multiples of something, a number aside.
 fn is_plain(group: &[u8]) -> bool {
     let words = group.as_chunks::<2>().0;
@@ -166,6 +196,40 @@ mod tests {
         for words in [&[][..], &[7], &[7; 500], &fives, &mostly_even, &apart] {
             assert!(!is_plain(&bytes(words)), "{words:?}");
         }
+    }
+
+    /// Floats of a grid keep their modes, others need none; what takes most of the time is not tried for few.
+    #[test]
+    fn floats_are_searched_where_there_is_something_to_find() {
+        let halves = |of: &dyn Fn(f32) -> f32, n: usize| -> Vec<u8> {
+            let mut seed = 3u32;
+            let mut next = || {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                f16::from_f32(of((seed >> 8) as f32))
+            };
+            (0..n).flat_map(|_| next().to_le_bytes()).collect()
+        };
+        let (noise, grid) = (|x: f32| x.sqrt(), |x: f32| (x % 50.0) / 10.0);
+        let config = pco::Config::default().level(8);
+        let of = |bytes: &[u8]| of_halves(bytes, config.clone());
+        let (few, many) = (halves(&noise, 900), halves(&noise, 9000));
+        assert_eq!(
+            of(&few),
+            config.clone().delta(DeltaSpec::None).mode(ModeSpec::Classic).level(QUICK)
+        );
+        assert_eq!(of(&many), config.clone().mode(ModeSpec::Classic));
+        assert_eq!(of(&halves(&grid, 9000)), config);
+    }
+
+    #[test]
+    fn wide_words_are_given_up_only_where_they_are_far_behind() {
+        let words: Vec<u8> =
+            (0..4096u64).flat_map(|i| (i % 16 * 0x0101_0101).to_le_bytes()).collect();
+        let config = pco::Config::default().level(8).checksum(false);
+        let size = group(&words, 8, false, &of_text(config.clone())).unwrap().len();
+        assert!(!are_hopeless(&words, 8, size, config.clone()).unwrap());
+        assert!(are_hopeless(&words, 8, size / 2, config.clone()).unwrap());
+        assert!(!are_hopeless(&words, 8, size / 2, config.level(9)).unwrap());
     }
 
     /// What nothing is known of grows by less than a group may grow.
