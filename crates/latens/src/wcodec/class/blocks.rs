@@ -15,8 +15,12 @@ pub(crate) struct SourceBytes<'a> {
 
 impl SourceBytes<'_> {
     /// What `of` makes of each number.
-    fn map<T>(self, of: impl Fn(u32) -> T) -> Vec<T> {
+    fn map<T: Copy>(self, of: impl Fn(u32) -> T) -> Vec<T> {
         match self.width {
+            1 if self.bytes.len() > 256 => {
+                let of: Vec<T> = (0..256).map(of).collect();
+                self.bytes.iter().map(|&n| of[usize::from(n)]).collect()
+            }
             1 => self.bytes.iter().map(|&n| of(n.into())).collect(),
             2 => {
                 let words = self.bytes.as_chunks::<2>().0;
@@ -48,11 +52,22 @@ impl Blocks {
         row_map: Option<SourceBytes<'_>>,
         cols: usize,
     ) -> Result<Self> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "eight bits of an exponent and four more"
-        )]
-        Self::new(source, numbers, row_map, cols, |n| source.level(n, numbers.bits) as i16)
+        let level = |n| Self::narrow(source.level(n, numbers.bits));
+        match source.of_float() {
+            // The same, without a look at what it is of.
+            Some((mask, shift)) => {
+                let sign = if source.added { -1 } else { 1 };
+                let level = |n: u32| Self::narrow(sign * ((n & mask) >> shift).cast_signed());
+                Self::new(source, numbers, row_map, cols, level)
+            }
+            None => Self::new(source, numbers, row_map, cols, level),
+        }
+    }
+
+    /// A level.
+    #[expect(clippy::cast_possible_truncation, reason = "eight bits of an exponent and four more")]
+    fn narrow(level: i32) -> i16 {
+        level as i16
     }
 
     /// `numbers` themselves, at most 255.

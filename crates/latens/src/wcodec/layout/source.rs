@@ -162,17 +162,26 @@ impl Source {
     /// `bits` is the number of bits of an integer.
     pub(crate) fn level(&self, value: u32, bits: u32) -> i32 {
         let f = self.fraction;
-        let level = match self.form {
-            Form::Unsigned => log_level(value, f),
-            Form::Signed => {
+        let level = match (self.of_float(), self.form) {
+            (Some((mask, shift)), _) => (value & mask) >> shift,
+            (None, Form::Signed) => {
                 let shift = 32 - bits;
                 log_level(((value << shift).cast_signed() >> shift).unsigned_abs(), f)
             }
-            Form::F16 => (value & 0x7fff) >> (10 - f),
-            Form::Bf16 => (value & 0x7fff) >> (7 - f),
-            Form::F32 => (value & 0x7fff_ffff) >> (23 - f),
+            (None, _) => log_level(value, f),
         };
         if self.added { -level.cast_signed() } else { level.cast_signed() }
+    }
+
+    /// The bits of a float that are its level, and where they begin.
+    pub(crate) fn of_float(&self) -> Option<(u32, u32)> {
+        let f = self.fraction;
+        match self.form {
+            Form::Unsigned | Form::Signed => None,
+            Form::F16 => Some((0x7fff, 10 - f)),
+            Form::Bf16 => Some((0x7fff, 7 - f)),
+            Form::F32 => Some((0x7fff_ffff, 23 - f)),
+        }
     }
 }
 
