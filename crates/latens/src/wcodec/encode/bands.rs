@@ -51,6 +51,11 @@ impl Bands {
         usize::try_from(zero).ok().and_then(|zero| self.of.get(zero)).copied().unwrap_or(0)
     }
 
+    /// The last one.
+    pub(crate) fn last(&self) -> usize {
+        self.of(self.last)
+    }
+
     /// Bits of the maps of so many bands, where each is written for all of its zero points.
     pub(crate) fn written_bits(&self, bands: usize) -> f64 {
         if self.apart || bands <= 1 { 0.0 } else { MAP_BITS * (self.last + 1) as f64 }

@@ -1,6 +1,7 @@
 //! Symbols counted by what their rows, columns and blocks say of them.
 
 mod counts;
+mod dealt;
 mod places;
 mod seen;
 mod strips;
@@ -14,6 +15,7 @@ use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::ClassRule;
 use counts::Tally;
+use dealt::Dealt;
 use seen::seen;
 use std::sync::{Mutex, PoisonError};
 use strips::Strips;
@@ -85,8 +87,10 @@ fn but(
     // No row 0 is left out by that.
     let is_left_out = |row: usize| left_out < usize::MAX && row.is_multiple_of(left_out);
     let strips = Strips::of(matrix, rule);
+    let narrow = rule.zero.as_ref().is_some_and(|zero| zero.block_cols < FEW);
+    let deals = narrow && Dealt::fits(matrix.bits, sources.bands.last());
     let make = || Counting {
-        tallies: tallies.take(),
+        own: tallies.take(),
         sorted: strips::Sorted::default(),
         used: 1,
         seen: 0,
@@ -96,7 +100,8 @@ fn but(
         bands_of: None,
     };
     let counted = matrix.windows(every, make, |own, window| {
-        let Counting { tallies, sorted, used, seen, near, sums, bands, bands_of } = own;
+        let Counting { own, sorted, used, seen, near, sums, bands, bands_of } = own;
+        let Own { tallies, dealt } = own;
         let terms = sources.near(window.rows.clone(), near)?.terms(rule);
         if let Some(strips) = &strips {
             if tallies.is_empty() {
@@ -121,12 +126,16 @@ fn but(
             }
             let sums = &mut sums[..row.len()];
             terms.sums(r, 1, &mut scratch, sums);
-            if let Some(zero) = terms.zero.as_deref().filter(|zero| zero.block_cols < FEW) {
+            if let Some(zero) = terms.zero.as_deref().filter(|_| narrow) {
                 let row_of = (zero.first, zero.row(r), row.len());
                 if bands_of.replace(row_of) != Some(row_of) {
                     zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
                 }
-                *used = Tally::deal(tallies, matrix.bits, bands, sums, row).max(*used);
+                if deals {
+                    dealt.get_or_insert_with(Dealt::default).add(&bands[..row.len()], sums, row);
+                } else {
+                    *used = Tally::deal(tallies, matrix.bits, bands, sums, row).max(*used);
+                }
                 continue;
             }
             terms.zeros(r, 1, row.len(), |run, z| {
@@ -142,16 +151,23 @@ fn but(
     })?;
     let used = counted.iter().map(|own| own.used).max().unwrap_or(1);
     let seen: usize = counted.iter().map(|own| own.seen).sum();
-    let mut each: Vec<Vec<Tally>> = counted.into_iter().map(|own| own.tallies).collect();
-    let mut of_band = |z| Tally::take(each.iter_mut().filter_map(|all| all.get_mut(z)).collect());
-    let maps = (0..used).map(&mut of_band).collect();
-    each.into_iter().for_each(|some| tallies.give(some));
+    let mut each: Vec<Own> = counted.into_iter().map(|own| own.own).collect();
+    let maps = if deals {
+        Dealt::take(each.iter_mut().filter_map(|own| own.dealt.as_mut()))
+    } else {
+        let of_band = |band| {
+            let all = each.iter_mut().filter_map(|own| own.tallies.get_mut(band));
+            Tally::take(all.collect())
+        };
+        (0..used).map(of_band).collect()
+    };
+    each.into_iter().for_each(|own| tallies.give(own));
     Ok(Sums { maps, scale: matrix.len() as f64 / seen.max(1) as f64 })
 }
 
 /// What a thread has that counts.
 struct Counting {
-    tallies: Vec<Tally>,
+    own: Own,
     /// Rows, where strips of columns are counted.
     sorted: strips::Sorted,
     /// How many bands there are at least.
@@ -165,17 +181,25 @@ struct Counting {
     bands_of: Option<(usize, usize, usize)>,
 }
 
-/// Empty tallies by band, worth keeping.
+/// Where a thread counts.
 #[derive(Default)]
-pub(crate) struct Tallies(Mutex<Vec<Vec<Tally>>>);
+struct Own {
+    /// By band.
+    tallies: Vec<Tally>,
+    dealt: Option<Dealt>,
+}
+
+/// Empty counts, worth keeping.
+#[derive(Default)]
+pub(crate) struct Tallies(Mutex<Vec<Own>>);
 
 impl Tallies {
-    fn take(&self) -> Vec<Tally> {
+    fn take(&self) -> Own {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn give(&self, tallies: Vec<Tally>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(tallies);
+    fn give(&self, own: Own) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(own);
     }
 }
 

@@ -99,5 +99,8 @@ fn centres(matrix: Matrix<'_>, sources: &Sources<'_>) -> Result<Vec<u8>> {
     for (some, ..) in &all {
         histograms.iter_mut().zip(some).for_each(|(all, more)| cost::add(all, more));
     }
-    Ok(histograms.iter().map(|histogram| centre(histogram, matrix.bits)).collect())
+    // Most zero points do not occur.
+    let occurs = |histogram: &&Histogram| **histogram != [0; 256];
+    let centre = |histogram| Some(histogram).filter(occurs).map_or(0, |h| centre(h, matrix.bits));
+    Ok(histograms.iter().map(centre).collect())
 }
