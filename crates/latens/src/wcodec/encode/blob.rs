@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::pco::{self, DeltaSpec, ModeSpec};
 use crate::wcodec::data::Data;
-use crate::wcodec::encode::words::{self, SLOW};
+use crate::wcodec::encode::words::{SLOW, Words};
 use crate::wcodec::view::{View, WordOrder};
 
 /// Bytes of which views are weighed as words without differences and modes first, which takes a tenth of the time of
@@ -49,9 +49,9 @@ pub(crate) fn likeliest(views: &mut Vec<View>, bytes: Data<'_>, level: u32) -> R
     for view in &*views {
         sizes.push(match *view {
             View::Words { width, order: WordOrder::Unsigned } => {
-                let width = usize::from(width);
-                let whole = bytes.len() / width * width;
-                Some(words::group(&bytes[..whole], width, false, &config)?.len())
+                let whole = bytes.len() / usize::from(width) * usize::from(width);
+                let words = Words::unsigned(width, config.clone());
+                Some(words.group(&bytes[..whole])?.len())
             }
             _ => None,
         });

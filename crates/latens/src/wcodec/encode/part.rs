@@ -3,9 +3,9 @@
 mod groups;
 mod size;
 
-use crate::pco;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::streams::Direct;
+use crate::wcodec::encode::words::Words;
 use crate::wcodec::layout::part::{Codec, Group, PartRecord, PartShape};
 use crate::wcodec::plane::Role;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(crate) enum Way<'a> {
     /// As they are.
     Raw { data: Data<'a>, per_group: usize },
     /// Words, each group a Pco file.
-    Words { data: Data<'a>, float: bool, per_group: usize, config: pco::Config },
+    Words { data: Data<'a>, words: Words, per_group: usize },
     /// Symbols by static tables.
     Direct(Box<Direct<'a>>),
     /// All of them are there.

@@ -2,7 +2,6 @@
 //! but the tensor and its family; then tables, which tensors share in the order of the file.
 
 use crate::error::Result;
-use crate::pco;
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
@@ -16,7 +15,7 @@ use crate::wcodec::encode::plane::ModelledPlane;
 use crate::wcodec::encode::repeats;
 use crate::wcodec::encode::symbols::PlaneRef;
 use crate::wcodec::encode::taken::Taken;
-use crate::wcodec::encode::words;
+use crate::wcodec::encode::words::{self, Words};
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::plane::Role;
 use crate::wcodec::view::{Form, PartLayout, View, WordOrder};
@@ -199,7 +198,7 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<View> {
         let sample = sample(tensor.bytes, unit, &mut buffer)?;
         if let View::Words { width, order: WordOrder::Unsigned } = view
             && best.0 < usize::MAX
-            && words::are_hopeless(&sample, width.into(), best.0, config.pco())?
+            && Words::unsigned(width, config.pco()).are_hopeless(&sample, best.0)?
         {
             continue;
         }
@@ -270,14 +269,15 @@ fn model_part<'a>(
             let hints = hints(role, plane, taken, index, family, config.effort());
             ModelledPlane::new(role, plane, hints, family, config, crew)?
         }
-        Form::Words { width, float, .. } => {
-            let width_bytes = usize::from(width.max(1));
-            let shape = PartShape::Words { width, float, count: data.len() / width_bytes };
-            let mut of_words = config.pco();
-            if taken.is_text {
-                of_words = words::of_text(of_words);
-            }
-            let way = words_by_pco(data, &shape, float, of_words);
+        Form::Words { width, float, a_row } => {
+            let shape =
+                PartShape::Words { width, float, count: data.len() / usize::from(width.max(1)) };
+            let a_row = usize::try_from(a_row).unwrap_or(usize::MAX);
+            let words = Words { width: shape.width(), float, a_row, config: config.pco() };
+            let words = if taken.is_text { words.of_text() } else { words };
+            // As many in a group as suits them.
+            let per_group = words::per_group(shape.width()).min(shape.count()).max(1);
+            let way = Way::Words { data, words, per_group };
             let coded = PlannedPart::new(role, shape, way, config.threads_in_force());
             let bank = &mut Bank::default();
             let planned = coded.kept_if_small(bank)?.or_raw(data, 0, bank)?;
@@ -308,15 +308,4 @@ impl<'a> ModelledTensor<'a> {
         });
         Ok(PlannedTensor { view: self.view, parts: parts.collect::<Result<_>>()? })
     }
-}
-
-/// Words by Pco, in groups of as many as suits them.
-fn words_by_pco<'a>(
-    data: Data<'a>,
-    shape: &PartShape,
-    float: bool,
-    config: pco::Config,
-) -> Way<'a> {
-    let per_group = words::per_group(shape.width()).min(shape.count()).max(1);
-    Way::Words { data, float, per_group, config }
 }

@@ -5,7 +5,6 @@ use crate::ans::rans::EncodeTables;
 use crate::error::Result;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::streams::{Scratch, encoder};
-use crate::wcodec::encode::words;
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
 use std::ops::Range;
@@ -31,10 +30,10 @@ impl PlannedPart<'_> {
                 let range = self.bytes_of(group, *per_group);
                 data.get(range, &mut scratch.read).map(<[u8]>::to_vec)
             }
-            (Way::Words { data, float, per_group, config }, _) => {
+            (Way::Words { data, words, per_group }, _) => {
                 let range = self.bytes_of(group, *per_group);
                 let bytes = data.get(range, &mut scratch.read)?;
-                words::group(bytes, self.shape.width(), *float, config)
+                words.group(bytes)
             }
             (Way::Direct(direct), Some(tables)) => direct.group(group, tables, scratch),
             _ => Ok(Vec::new()),
