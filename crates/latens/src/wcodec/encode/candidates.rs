@@ -6,7 +6,7 @@ mod side;
 use crate::error::Result;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::levels::Measure;
-use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
+use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::layout::class_rule::{ClassRule, MAX_SOURCES};
 use fitted::{fitted, levels_step};
@@ -15,17 +15,15 @@ use std::f64::consts::{LN_2, LOG2_E};
 
 pub(crate) use side::{round_by_cost, side_bits};
 
-/// Symbols that are looked at to choose terms: at least so many, of few bits fewer, and one in [`SHARE`].
-const SAMPLE: usize = 1 << 16;
-const SAMPLE_OF_FEW: usize = 1 << 15;
+/// Symbols that are looked at to choose terms: at least so many, and one in [`SHARE`].
+const SAMPLE: usize = 1 << 15;
 const SHARE: usize = 64;
 /// Rows of a sample, at least: they may differ much.
 pub(crate) const ROWS: usize = 32;
 
 /// One row in so many is in the sample.
 pub(crate) fn sample_step(matrix: Matrix<'_>) -> usize {
-    let least = if matrix.bits <= FEW_BITS { SAMPLE_OF_FEW } else { SAMPLE };
-    (matrix.len() / least).min(matrix.rows() / ROWS).clamp(1, SHARE)
+    (matrix.len() / SAMPLE).min(matrix.rows() / ROWS).clamp(1, SHARE)
 }
 
 /// Columns of blocks whose scales say more of symbols than none.
