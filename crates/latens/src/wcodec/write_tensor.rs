@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::pool::Scratch;
-use crate::wcodec::layout::part::{Codec, PartRecord};
+use crate::wcodec::layout::part::PartRecord;
 use crate::wcodec::open_tensor::{OpenTensor, Stretches};
 use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Layout, Packing, View};
@@ -108,8 +108,9 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         }
         let a_row: Vec<usize> = records.iter().map(|part| part.shape.count() / rows).collect();
         // Whole groups, where they are of whole rows: none is decoded twice.
-        let groups = records.iter().zip(&a_row).map(|(part, &a_row)| rows_of_group(part, a_row));
-        let group = groups.max().unwrap_or(1).max(1);
+        let groups = records.iter().zip(&a_row);
+        let group = groups.map(|(part, &a_row)| part.group_range(0).len() / a_row.max(1));
+        let group = group.max().unwrap_or(1).max(1);
         let units = (STRETCH / size(layout.unit_bytes)).max(1);
         let step = (units * unit_rows).next_multiple_of(group).next_multiple_of(unit_rows);
         self.with_parts(0, &[], &mut |parts| {
@@ -145,11 +146,3 @@ type Elements<'e> = &'e dyn Fn(Range<usize>) -> Result<Part>;
 
 /// What is done with the parts of a tensor.
 type Then<'t> = &'t mut dyn FnMut(&[Elements<'_>]) -> Result<()>;
-
-/// Rows that a group of a part holds.
-fn rows_of_group(part: &PartRecord, a_row: usize) -> usize {
-    match &part.codec {
-        Codec::Raw { per_group } | Codec::Pco { per_group } => per_group / a_row.max(1),
-        Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.group_rows,
-    }
-}

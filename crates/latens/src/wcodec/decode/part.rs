@@ -7,7 +7,7 @@ use crate::wcodec::decode::pieces;
 use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::pool::{Lent, Pool};
 use crate::wcodec::decode::telling::Telling;
-use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
+use crate::wcodec::layout::part::{PartRecord, PartShape};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
 use crate::wcodec::threads::{self, Failed};
@@ -61,22 +61,10 @@ pub(crate) struct Stopped {
 pub(crate) const TRUSTED: usize = 64;
 
 impl PartDecoder<'_> {
-    /// The elements that group `group` holds.
-    pub(crate) fn group_range(&self, group: usize) -> Range<usize> {
-        match &self.record.codec {
-            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.group_range(group),
-            Codec::Raw { per_group } | Codec::Pco { per_group } => {
-                let count = self.record.shape.count();
-                let start = group.saturating_mul(*per_group).min(count);
-                start..start.saturating_add(*per_group).min(count)
-            }
-        }
-    }
-
     /// Decodes the bytes of elements `range`, a symbol a byte. Groups are numbered in the part.
     pub(crate) fn decode(&self, range: Range<usize>, fetch: &Fetch<'_>) -> Result<Vec<u8>> {
         let width = self.record.shape.width();
-        let per_group = self.group_range(0).len().max(1);
+        let per_group = self.record.group_range(0).len().max(1);
         let groups = range.start / per_group..range.end.div_ceil(per_group);
         let mut out = Vec::new();
         if range.is_empty() {
@@ -84,7 +72,7 @@ impl PartDecoder<'_> {
         }
         let start = groups.start * per_group * width;
         let stored: usize = groups.clone().map(|g| self.stored(g)).sum();
-        let all = self.group_range(groups.end - 1).end * width - start;
+        let all = self.record.group_range(groups.end - 1).end * width - start;
         let batch = if all <= stored.saturating_mul(TRUSTED) {
             groups.len()
         } else {
@@ -95,7 +83,7 @@ impl PartDecoder<'_> {
             let now = next..groups.end.min(next + batch);
             self.check_claims(now.clone())?;
             let have = out.len();
-            let end = self.group_range(now.end - 1).end * width - start;
+            let end = self.record.group_range(now.end - 1).end * width - start;
             self.limits.check_output(end as u64)?;
             out.resize(end, 0);
             self.groups(now.clone(), Form::Plain, fetch, &mut out[have..]).map_err(|s| s.error)?;
@@ -124,7 +112,7 @@ impl PartDecoder<'_> {
     ) -> Result<bool> {
         let count = self.record.shape.count();
         let unit = packing.unit(cols);
-        let fits = self.group_range(0).len().is_multiple_of(unit.max(1))
+        let fits = self.record.group_range(0).len().is_multiple_of(unit.max(1))
             && count.checked_mul(usize::from(packing.bits)) == Some(8 * out.len());
         if fits {
             self.fill(Form::Packed(packing, cols), fetch, out)?;
@@ -154,7 +142,7 @@ impl PartDecoder<'_> {
         let width = self.record.shape.width();
         for group in groups {
             let stored = self.stored(group);
-            let bytes = self.group_range(group).len().saturating_mul(width);
+            let bytes = self.record.group_range(group).len().saturating_mul(width);
             if bytes > stored.saturating_mul(MOST_EXPANSION) {
                 let what = format!("its {stored} bytes claim to hold {bytes}");
                 return Err(self.places.locate(group, Error::corrupt(0, what)));
@@ -171,7 +159,7 @@ impl PartDecoder<'_> {
         fetch: &Fetch<'_>,
         out: &mut [u8],
     ) -> std::result::Result<(), Stopped> {
-        let one = self.bytes_of(form, self.group_range(0).len());
+        let one = self.bytes_of(form, self.record.group_range(0).len());
         let all = out.len();
         let cut = pieces::cut(groups.clone(), self.together(groups.len()), self.threads);
         // Where piece `i` begins.

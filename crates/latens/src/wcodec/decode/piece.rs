@@ -17,7 +17,7 @@ impl PartDecoder<'_> {
         out: &mut [u8],
         scratch: &mut Scratch,
     ) -> std::result::Result<(), Stopped> {
-        let elements = self.group_range(0).len();
+        let elements = self.record.group_range(0).len();
         let one = self.bytes_of(form, elements);
         let Form::Packed(packing, cols) = form else {
             return self.some(group, out, one, Target::Symbols, fetch, scratch);

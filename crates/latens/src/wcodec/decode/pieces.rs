@@ -14,7 +14,7 @@ impl PartDecoder<'_> {
         let form = Form::of(packing);
         let (groups, count) = (self.record.groups.len(), self.record.shape.count());
         let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols)).max(1);
-        if !self.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
+        if !self.record.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
             return None;
         }
         // A few at a time where little stands for much.
@@ -31,7 +31,8 @@ impl PartDecoder<'_> {
         packing: Option<(Packing, usize)>,
     ) -> Result<usize> {
         self.check_claims(groups.clone())?;
-        let elements = self.group_range(groups.end - 1).end - self.group_range(groups.start).start;
+        let elements = self.record.group_range(groups.end - 1).end
+            - self.record.group_range(groups.start).start;
         Ok(self.bytes_of(Form::of(packing), elements))
     }
 

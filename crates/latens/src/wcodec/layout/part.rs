@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::Role;
+use std::ops::Range;
 
 const ROLES: [Role; 10] = [
     Role::Weights,
@@ -115,6 +116,18 @@ impl PartRecord {
     /// Stored bytes.
     pub(crate) fn stored(&self) -> usize {
         self.groups.iter().fold(0, |sum, group| sum.saturating_add(group.length))
+    }
+
+    /// The elements that group `group` holds.
+    pub(crate) fn group_range(&self, group: usize) -> Range<usize> {
+        match &self.codec {
+            Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols.group_range(group),
+            Codec::Raw { per_group } | Codec::Pco { per_group } => {
+                let count = self.shape.count();
+                let start = group.saturating_mul(*per_group).min(count);
+                start..start.saturating_add(*per_group).min(count)
+            }
+        }
     }
 
     /// How many sources its symbols are coded with.

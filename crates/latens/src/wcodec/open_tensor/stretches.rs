@@ -94,7 +94,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             return Ok(None);
         };
         let group = |(record, &bytes): (&PartRecord, &usize)| {
-            let group = group_of(record).saturating_mul(record.shape.width());
+            let group = record.group_range(0).len().saturating_mul(record.shape.width());
             if group.is_multiple_of(bytes) { group / bytes } else { 0 }
         };
         let groups: Vec<usize> = records.iter().zip(&bytes).map(group).collect();
@@ -243,18 +243,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 changed => error.after_values(changed as u64),
             }
         })
-    }
-}
-
-/// Elements of a group.
-fn group_of(record: &PartRecord) -> usize {
-    match &record.codec {
-        Codec::Direct(symbols) | Codec::Bitplane(symbols) => {
-            symbols.group_rows.saturating_mul(symbols.cols).min(symbols.count)
-        }
-        Codec::Raw { per_group } | Codec::Pco { per_group } => {
-            (*per_group).min(record.shape.count())
-        }
     }
 }
 
