@@ -18,7 +18,8 @@ const STRETCH: usize = 1 << 20;
 /// Bytes that are taken apart at a time where parts are collected and what they join to is compared: few
 /// enough that all of it stays in the cache, in memory that is used again.
 const CHECKED: usize = 1 << 16;
-/// Parts besides the weights are held in memory up to this size: they are looked at again and again.
+/// Parts besides the weights, and exponents of floats, are held in memory up to this size: they are looked at again and
+/// again.
 const MOST_HELD: usize = 1 << 24;
 
 /// A tensor under a view that gives back its bytes.
@@ -127,8 +128,12 @@ impl<'a> Taken<'a> {
         let count = tensor.len() / whole;
         let mut parts: Vec<Source<'a>> = Vec::with_capacity(of.len());
         for (index, (part, &own)) in of.iter().zip(&own).enumerate() {
-            let beside = matches!(layout.view, View::Blocks(_)) && part.role != Role::Weights;
-            parts.push(if held || beside && own * count <= MOST_HELD {
+            let again = match layout.view {
+                View::Blocks(_) => part.role != Role::Weights,
+                View::FloatBytes { .. } => index == 0,
+                _ => false,
+            };
+            parts.push(if held || again && own * count <= MOST_HELD {
                 Source::Held(spare::Bytes::stale(own * count))
             } else {
                 Source::Split(SplitPart {
