@@ -273,7 +273,11 @@ fn model_part<'a>(
             let shape =
                 PartShape::Words { width, float, count: data.len() / usize::from(width.max(1)) };
             let a_row = usize::try_from(a_row).unwrap_or(usize::MAX);
-            let words = Words { width: shape.width(), float, a_row, config: config.pco() };
+            let ordered =
+                |view| matches!(view, View::Words { order: WordOrder::SignMagnitude, .. });
+            let of_floats = float || ordered(taken.layout.view);
+            let words =
+                Words { width: shape.width(), float, of_floats, a_row, config: config.pco() };
             let words = if taken.is_text { words.of_text() } else { words };
             // As many in a group as suits them.
             let per_group = words::per_group(shape.width()).min(shape.count()).max(1);

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::number::{Number, f16};
 use crate::pco::{self, DeltaSpec, ModeSpec};
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
-use halves::{QUICK, of_halves};
+use halves::{FEW, QUICK, of_halves};
 use std::borrow::Cow;
 
 /// Words and bytes that a group of Pco holds, at most. Equal words take some 30 bytes in all, which
@@ -35,6 +35,8 @@ pub(crate) struct Words {
     /// Bytes of each.
     pub(crate) width: usize,
     pub(crate) float: bool,
+    /// Whether they are floats, be it as integers of the same order.
+    pub(crate) of_floats: bool,
     /// How many a row has.
     pub(crate) a_row: usize,
     pub(crate) config: pco::Config,
@@ -43,7 +45,7 @@ pub(crate) struct Words {
 impl Words {
     /// Integers without rows.
     pub(crate) fn unsigned(width: u8, config: pco::Config) -> Self {
-        Self { width: width.into(), float: false, a_row: 1, config }
+        Self { width: width.into(), float: false, of_floats: false, a_row: 1, config }
     }
 
     /// Words of text, of which most were there before: all that is tried else takes five times as long for one byte
@@ -67,7 +69,9 @@ impl Words {
     /// Encodes a group, a Pco file.
     pub(crate) fn group(&self, group: &[u8]) -> Result<Vec<u8>> {
         let mut config = Cow::Borrowed(&self.config);
-        if self.width == 2 && config.is_auto() && config.level < SLOW {
+        // Integers may have been there before, in whatever order.
+        let fits = self.width == 2 && (self.of_floats || group.len() <= 2 * FEW);
+        if fits && config.is_auto() && config.level < SLOW {
             config = Cow::Owned(of_halves(group, self.a_row, config.into_owned()));
         }
         match (self.width, self.float) {
@@ -107,6 +111,22 @@ mod tests {
         assert!(!words(9).are_hopeless(&bytes, size / 2).unwrap());
     }
 
+    /// Integers without order may have been there before; floats of 16 bits are not searched for that.
+    #[test]
+    fn many_integers_are_searched_for_what_was_there_before() {
+        let mut seed = 1u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            seed.to_le_bytes()[7]
+        };
+        let some: Vec<u8> = (0..6000).map(|_| next()).collect();
+        let bytes = some.repeat(4);
+        let integers = Words::unsigned(2, pco::Config::default().level(8).checksum(false));
+        let floats = Words { of_floats: true, ..integers.clone() };
+        let size = |words: Words| words.group(&bytes).unwrap().len();
+        assert!(2 * size(integers) < size(floats));
+    }
+
     /// What nothing is known of grows by less than a group may grow.
     #[test]
     fn noise_grows_little() {
@@ -120,7 +140,9 @@ mod tests {
             let bytes: Vec<u8> = (0..per_group(width) * width).map(|_| next()).collect();
             for level in [0, 1, 8, 12] {
                 let config = pco::Config::default().level(level).checksum(false);
-                let stored = Words { width, float, a_row: 64, config }.group(&bytes).unwrap();
+                let stored = Words { width, float, of_floats: float, a_row: 64, config }
+                    .group(&bytes)
+                    .unwrap();
                 assert!(
                     stored.len() <= bytes.len() + MOST_MORE,
                     "{width} {level}: {}",

@@ -4,7 +4,7 @@ use crate::pco::{self, DeltaSpec, ModeSpec};
 
 /// Words up to which the search for bins would take most of the time of a group: biases, norms and scales, of which models
 /// have hundreds. Of more, so many tell what the others are like, and some rows at least.
-const FEW: usize = 1 << 13;
+pub(super) const FEW: usize = 1 << 13;
 const ROWS: usize = 4;
 /// How near neighbours are, as a share of how near words are that lie far apart, where order says nothing; and where
 /// there are so many words that what it says is worth the time.
