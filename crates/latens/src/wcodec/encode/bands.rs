@@ -51,7 +51,7 @@ impl Bands {
         usize::try_from(zero).ok().and_then(|zero| self.of.get(zero)).copied().unwrap_or(0)
     }
 
-    /// The last one.
+    /// The band of the largest zero point, which is the last one.
     pub(crate) fn last(&self) -> usize {
         self.of(self.last)
     }
