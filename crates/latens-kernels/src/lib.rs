@@ -19,6 +19,7 @@ pub mod ranges;
 pub mod rans;
 pub mod rearrange;
 pub mod sizes;
+pub mod stack;
 pub mod strips;
 pub mod sums;
 pub mod tans;
@@ -77,6 +78,8 @@ mod x86_64 {
     pub(crate) mod avx2_rearrange;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_sizes;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_stack;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_sums;
     #[cfg(target_arch = "x86_64")]
