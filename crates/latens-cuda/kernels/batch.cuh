@@ -14,6 +14,7 @@ enum Fault : u32 {
     FAULT_STATES = 16,    // a lane's first state is below 2^16, or its last one is not 2^16
     FAULT_WORDS = 32,     // words or escapes are lacking or left over
     FAULT_PLANES = 64,    // bitplanes are not as long as what they hold
+    FAULT_PAIRS = 128,    // a row that is paired with itself differs in the two halves, or is not there
 };
 
 // Bytes that are read by position, 0 behind their end. Nobody writes them meanwhile.
@@ -81,6 +82,9 @@ enum PartField {
     PART_MEANS_AT,
     PART_REFERENCE_AT,
     PART_ORDER_AT,    // by place of a row as it is coded: its column less the first one of 32
+    PART_LINES_AT,    // of stacked pairs: for each line of them its column and its span, a u32 each
+    PART_TWO_ROWS_AT, // for each group, span and pair: first row + second row · 2^16, rows of the group
+    PART_SUMS_AT,     // for each of these what it adds to the column's level, an i16
     PART_BIAS,
     PART_ROWS_AT, PART_ROWS,  // levels of rows, how many (0: none)
     PART_COLS_AT, PART_COLS_LEVELS,
@@ -103,6 +107,7 @@ static_assert(SOURCE_FIELDS == 8, "as PART_FIELDS has it");
 enum PartFlag {
     IS_PAIRS = 1, IS_PREDICTED = 2, IS_BY_TILE = 4, IS_TRANSFORMED = 8, HAS_CLASSES = 16,
     HAS_MEANS = 32, HAS_REFERENCE = 64, TO_OUTPUT = 128, HAS_ZERO = 256, HAS_ORDER = 512,
+    IS_STACKED = 1024,
 };
 
 enum GroupField {
@@ -114,6 +119,7 @@ enum GroupField {
     GROUP_OUT,            // in `planes` or `outputs`
     GROUP_SCRATCH,
     GROUP_REFERENCE,      // its first symbol in the part's reference
+    GROUP_PAIRS,          // its first pair among the part's pairs of rows
     GROUP_FIELDS,
 };
 
@@ -163,7 +169,7 @@ struct Group {
     Bytes stored, side;
     u8* out;
     u8* scratch;
-    u64 scratch_len, reference;
+    u64 scratch_len, reference, first_pair;
 
     HD bool has(u32 flag) const { return (flags & flag) != 0; }
     HD u32 mask() const { return 0xffu >> (8 - bits); }
@@ -201,10 +207,11 @@ HD static inline bool open_group(const Launch& l, u64 number, Group& g) {
     g.stored = l.input.sub(f[GROUP_AT], f[GROUP_LEN]);
     g.side = l.side;
     g.reference = f[GROUP_REFERENCE];
+    g.first_pair = f[GROUP_PAIRS];
     if (f[GROUP_ROW] != g.row) return false;
     if (g.has(IS_PREDICTED) &&
         (p[PART_TILE_ROWS] == 0 || p[PART_TILE_COLS] == 0 || g.count % g.cols != 0)) return false;
-    if (g.has(HAS_ORDER) && g.count % g.cols != 0) return false;
+    if ((g.has(HAS_ORDER) || g.has(IS_STACKED)) && g.count % g.cols != 0) return false;
     const Buffer& to = g.has(TO_OUTPUT) ? l.outputs : l.planes;
     g.out = to.room(f[GROUP_OUT], g.count);
     g.scratch = l.scratch.room(f[GROUP_SCRATCH], 0);

@@ -16,6 +16,12 @@ HD static inline u32 plain_prediction(const Group& g, u32 predictor, u32 c, u32 
                                     : u32(g.field(PART_CENTRE));
 }
 
+// Which plain prediction is added on the way, or none.
+struct Fused {
+    bool any;
+    u32 predictor;
+};
+
 // The value of a symbol: its distance from the centre.
 HD static inline i32 value_of(const Group& g, u32 symbol) {
     const i32 size = i32(1) << g.bits;

@@ -2,9 +2,9 @@
 //! field has its name.
 
 /// Numbers of a part's record.
-pub const PART_FIELDS: usize = 63;
+pub const PART_FIELDS: usize = 66;
 /// Numbers of a group's record.
-pub const GROUP_FIELDS: usize = 9;
+pub const GROUP_FIELDS: usize = 10;
 /// Numbers of a tensor's record.
 pub const JOIN_FIELDS: usize = 24;
 /// Numbers of a block of the decoding kernel: its first group, how many.
@@ -28,6 +28,7 @@ pub(crate) const HAS_REFERENCE: u64 = 64;
 pub(crate) const TO_OUTPUT: u64 = 128;
 pub(crate) const HAS_ZERO: u64 = 256;
 pub(crate) const HAS_ORDER: u64 = 512;
+pub(crate) const IS_STACKED: u64 = 1024;
 
 /// A number of this machine as a number of a record.
 pub(crate) fn word(n: usize) -> u64 {
@@ -51,6 +52,9 @@ pub(crate) struct Part {
     pub(crate) means_at: usize,
     pub(crate) reference_at: usize,
     pub(crate) order_at: usize,
+    pub(crate) lines_at: usize,
+    pub(crate) two_rows_at: usize,
+    pub(crate) sums_at: usize,
     pub(crate) bias: i32,
     /// Place and number.
     pub(crate) rows: (usize, usize),
@@ -87,6 +91,7 @@ impl Part {
         out.extend([word(self.cols), self.table_bits, word(self.tables), word(self.tables_at)]);
         out.extend([word(self.tile.0), word(self.tile.1), self.predictor, self.centre]);
         out.extend([word(self.means_at), word(self.reference_at), word(self.order_at)]);
+        out.extend([self.lines_at, self.two_rows_at, self.sums_at].map(word));
         out.push(i64::from(self.bias).cast_unsigned());
         for (at, count) in [self.rows, self.col_levels, self.maps] {
             out.extend([word(at), word(count)]);
@@ -109,11 +114,14 @@ pub(crate) struct Group {
     pub(crate) out: usize,
     pub(crate) scratch: usize,
     pub(crate) reference: usize,
+    /// Its first pair of two rows among those of the part.
+    pub(crate) pairs: usize,
 }
 
 impl Group {
     pub(crate) fn write(&self, out: &mut Vec<u64>) {
         out.extend([word(self.part), word(self.at), word(self.length), u64::from(self.crc)]);
-        out.extend([self.row, self.count, self.out, self.scratch, self.reference].map(word));
+        out.extend([self.row, self.count, self.out, self.scratch].map(word));
+        out.extend([self.reference, self.pairs].map(word));
     }
 }

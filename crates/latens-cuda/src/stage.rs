@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn fields_are_where_kernels_look() {
         let mut batch = Batch { input: 5, planes: 7, ..Batch::default() };
-        batch.groups = (0..18).collect();
+        batch.groups = (0..2 * word(GROUP_FIELDS)).collect();
         let stage = Stage::of(&batch);
         let mut room = vec![0; stage.total];
         let others =

@@ -10,17 +10,20 @@
     reason = "a test"
 )]
 
+mod by_hand;
 mod damage;
 mod twin_common;
 #[path = "../../latens/tests/wcodec_common/mod.rs"]
 mod wcodec_common;
 
+use by_hand::stacked::{Blocks, Stacked};
 use latens::Limits;
 use latens::wcodec::Reader;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use twin_common::{Count, Twin, build};
 use wcodec_common::Random;
+use wcodec_common::mend::Parts;
 
 const SANITIZERS: [&str; 4] =
     ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -45,6 +48,28 @@ fn damage_behind_right_checksums() {
     let mut twin = Twin::start(program);
     let (files, grounds) = (damage::cases(3000), damage::apart());
     let mut count = Count::default();
+    for case in 0..files {
+        let (name, file) = damage::damaged(&grounds, case);
+        compare(&mut twin, &format!("{name}, case {case}"), file, &mut count);
+    }
+    println!("{files} files: {count:?}");
+    assert!(count.errors * 20 > files, "{count:?}");
+}
+
+#[test]
+fn damage_of_stacked_pairs() {
+    const BLOCKS: &[Blocks] =
+        &[Blocks { rows: 1, cols: 16, added: false }, Blocks { rows: 3, cols: 24, added: true }];
+    let Some(program) = program() else { return };
+    let mut twin = Twin::start(program);
+    let (rows, cols, group_rows, bias) = (37, 96, 12, -20);
+    let (row_levels, col_levels) = (true, true);
+    let grounds = [(false, BLOCKS), (true, BLOCKS), (false, &[])].map(|(with_means, blocks)| {
+        let tensor =
+            Stacked { rows, cols, group_rows, blocks, row_levels, col_levels, with_means, bias };
+        ("stacked", Parts::of(&tensor.file(|_| ()).0))
+    });
+    let (files, mut count) = (damage::cases(2000), Count::default());
     for case in 0..files {
         let (name, file) = damage::damaged(&grounds, case);
         compare(&mut twin, &format!("{name}, case {case}"), file, &mut count);

@@ -72,6 +72,7 @@ mod reader;
 mod salvage;
 pub mod scan;
 mod side_by_side;
+pub(crate) mod stack;
 pub(crate) mod threads;
 pub mod tile;
 pub(crate) mod tiled;

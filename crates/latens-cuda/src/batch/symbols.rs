@@ -5,7 +5,9 @@ use super::{Batch, Fetch, take};
 use crate::record::{self, BLOCK_GROUPS, Group, Part, Source, word};
 use latens::Result;
 use latens::wcodec::Coder;
-use latens::wcodec::device::{BlockPlan, ClassPlan, GroupPlan, PredictionPlan, SymbolPlan};
+use latens::wcodec::device::{
+    BlockPlan, ClassPlan, GroupPlan, PredictionPlan, StackPlan, SymbolPlan,
+};
 
 impl Batch {
     pub(super) fn symbols(&mut self, plan: SymbolPlan, out: usize, to_output: bool) -> Result<()> {
@@ -31,6 +33,11 @@ impl Batch {
             part.flags |= record::HAS_ORDER;
             part.order_at = self.aside(order);
         }
+        let mut spans = 0;
+        if let Some(stack) = plan.stack {
+            spans = stack.ends.len();
+            self.stack(stack, &mut part);
+        }
         let tables = plan.tables.iter().flat_map(|t| table(t, plan.table_bits, part.alphabet));
         part.tables_at = self.aside(tables.collect::<Vec<u8>>());
         self.tables = self.tables.max(self.side.len() - part.tables_at);
@@ -42,7 +49,7 @@ impl Batch {
         }
         let number = self.parts.len() / record::PART_FIELDS;
         part.write(&mut self.parts);
-        let (mut at, first) = (out, self.group_count());
+        let (mut at, mut pairs, first) = (out, 0, self.group_count());
         for group in &plan.groups {
             let GroupPlan { length, crc, row, count, .. } = *group;
             let padded = length.next_multiple_of(4);
@@ -61,15 +68,30 @@ impl Batch {
                 out: at,
                 scratch,
                 reference,
+                pairs,
             };
             group.write(&mut self.groups);
             at += count;
+            pairs += spans * count.checked_div(plan.cols).unwrap_or(0).div_ceil(2);
         }
         let end = self.group_count();
         for start in (first..end).step_by(BLOCK_GROUPS) {
             self.blocks.extend([start, BLOCK_GROUPS.min(end - start)].map(word));
         }
         Ok(())
+    }
+
+    /// Rows and spans in the order of pairs: see `kernels/stacked.cuh`.
+    fn stack(&mut self, plan: StackPlan, part: &mut Part) {
+        part.flags |= record::IS_STACKED;
+        let firsts = [0].into_iter().chain(plan.ends.iter().copied());
+        let lengths = firsts.zip(&plan.ends).map(|(first, &end)| end.saturating_sub(first));
+        let spans = (0u32..).zip(lengths).flat_map(|(span, len)| std::iter::repeat_n(span, len));
+        let lines = plan.columns.iter().zip(spans).flat_map(|(&column, span)| [column, span]);
+        part.lines_at = self.aside(lines.flat_map(u32::to_le_bytes));
+        let rows = plan.rows.iter().flatten().copied();
+        part.two_rows_at = self.aside(rows.flat_map(u16::to_le_bytes));
+        part.sums_at = self.aside(plan.sums.into_iter().flat_map(i16::to_le_bytes));
     }
 
     fn prediction(&mut self, plan: PredictionPlan, part: &mut Part) {
@@ -93,8 +115,13 @@ impl Batch {
         }
     }
 
-    fn classes(&mut self, plan: ClassPlan, part: &mut Part) {
+    fn classes(&mut self, mut plan: ClassPlan, part: &mut Part) {
         part.flags |= record::HAS_CLASSES;
+        // What rows and blocks add to stacked pairs is in their sums.
+        if part.flags & record::IS_STACKED != 0 {
+            plan.rows.clear();
+            plan.levels.clear();
+        }
         part.bias = plan.bias;
         part.rows = (self.aside(plan.rows.iter().copied()), plan.rows.len());
         part.col_levels = (self.aside(plan.cols.iter().copied()), plan.cols.len());
@@ -122,7 +149,7 @@ impl Batch {
     }
 }
 
-/// A table as kernels take it: see `kernels/rans.cuh`.
+/// A table as kernels take it: see `kernels/coder.cuh`.
 fn table(frequencies: &[u16], bits: u32, alphabet: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity((4 << alphabet) + (1 << bits));
     let mut before = 0u32;

@@ -120,6 +120,11 @@ impl Terms<'_> {
         }
     }
 
+    /// Whether all rows have the same classes.
+    pub(crate) fn by_column_alone(&self) -> bool {
+        self.rule.rows.is_empty() && self.levels.is_empty() && self.zero.is_none()
+    }
+
     /// Whether what is in the same blocks of a row has the same class.
     pub(crate) fn by_runs(&self) -> bool {
         self.rule.cols.is_empty() && self.zero.is_none() && !self.has_narrow()

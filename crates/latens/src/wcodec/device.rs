@@ -12,6 +12,7 @@
 //! Parts that are words, raw bytes or small are decoded here, and the plan holds their elements.
 
 mod parts;
+mod stack;
 mod symbols;
 
 use crate::error::{Error, Result};
@@ -51,11 +52,14 @@ pub struct SymbolPlan {
     pub bits: u32,
     /// Symbols a row as they are coded, 1 or more.
     pub cols: usize,
-    /// Whether two neighbouring symbols are coded as one of eight bits, the first lowest.
+    /// Whether two symbols are coded as one of eight bits, the first lowest; neighbours, where neither `order` nor
+    /// `stack` says otherwise.
     pub pairs: bool,
     /// The order in which columns are coded, where that is not their own: for each place of a row the column less
     /// the first one of its 32.
     pub order: Option<Vec<u8>>,
+    /// Where pairs are of two rows and one column: which ones, in what order.
+    pub stack: Option<StackPlan>,
     /// The coder.
     pub coder: Coder,
     /// Tiles and their predictors.
@@ -71,6 +75,26 @@ pub struct SymbolPlan {
     pub groups: Vec<GroupPlan>,
     /// Which of the groups' symbols are those asked for, counted from the first group's first.
     pub wanted: Range<usize>,
+}
+
+/// Pairs of two rows of a group, in a column of their own: in what order they are coded.
+///
+/// Columns come in spans. Each has an order of its columns, which is that of all groups, and for each group an order of
+/// the group's rows, two by two. Coded are, span by span and column by column, all pairs of rows; the lower four bits
+/// are the first one's. Pair `p` of span `s` in group `g`, of `n` pairs, is number `s · n + p` behind those of the groups
+/// before. The class of a pair is that of `sums` and the level of its column.
+#[derive(Clone, Debug)]
+pub struct StackPlan {
+    /// Where spans end, as columns and as places in `columns`.
+    pub ends: Vec<usize>,
+    /// All columns, in the order in which they are coded.
+    pub columns: Vec<u32>,
+    /// For each group, for each span, for each pair its rows, counted from the group's first one. The last one of an odd
+    /// number is paired with itself, and must then be the same in both halves.
+    pub rows: Vec<[u16; 2]>,
+    /// For each of these what it adds to the level of a column, the bias being part of it: −255 to 255, as what is
+    /// beyond that makes no difference.
+    pub sums: Vec<i16>,
 }
 
 /// How the tiles of a group are predicted and transformed.
@@ -93,14 +117,15 @@ pub struct PredictionPlan {
 /// How classes follow from what is known of a symbol's row, column and blocks.
 ///
 /// `class = maps[z][clamp(bias + rows[r] + cols[c] − Σ levels, 0, 255)]`, `z` being the zero point,
-/// at most the last map's number. Pairs have one class, that of their first symbol.
+/// at most the last map's number. Pairs have one class, that of their first symbol; with a [`StackPlan`] it is
+/// `maps[0][clamp(sums[pair] + cols[c], 0, 255)]`.
 #[derive(Clone, Debug)]
 pub struct ClassPlan {
     /// Added to all.
     pub bias: i32,
     /// By row of the tensor; empty if rows have no levels.
     pub rows: Vec<u8>,
-    /// By coded column; empty if columns have no levels.
+    /// By coded column, with a [`StackPlan`] by column; empty if columns have no levels.
     pub cols: Vec<u8>,
     /// At most four.
     pub levels: Vec<BlockPlan>,

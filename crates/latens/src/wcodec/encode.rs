@@ -21,6 +21,7 @@ pub(crate) mod plan;
 pub(crate) mod plane;
 pub(crate) mod repeats;
 pub(crate) mod sources;
+pub(crate) mod stacked;
 pub(crate) mod streams;
 pub(crate) mod symbols;
 pub(crate) mod taken;

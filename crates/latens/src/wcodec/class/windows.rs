@@ -57,8 +57,11 @@ impl Form {
 const _: () = assert!(WINDOW == 64);
 
 impl Windows {
-    /// Those of symbols with classes, as [`Windows::new`].
+    /// Those of symbols with classes, as [`Windows::new`]; none of pairs of two rows.
     pub(crate) fn of(symbols: &Symbols) -> Option<Self> {
+        if symbols.stack.is_some() {
+            return None;
+        }
         let step = if symbols.pairs { 2 } else { 1 };
         Self::new(symbols.classes.as_ref()?, step, symbols.coded_cols())
     }

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod opened;
+mod stacked;
 mod streams;
 mod whole;
 
@@ -104,8 +105,8 @@ impl SymbolDecoder<'_> {
         }
         let each = opened.iter_mut().zip(&mut buffers.0).zip(&mut out);
         let streams = each.zip(group..).map(|(((opened, buffer), out), group)| {
-            let Buffer { classes, pairs } = buffer;
-            Stream { group, opened, classes, out: self.coded(into, pairs, out) }
+            let Buffer { classes, stacked, pairs } = buffer;
+            Stream { group, opened, classes, stacked, out: self.coded(into, pairs, out) }
         });
         let mut streams: Vec<_> = streams.collect();
         if let Ok(streams) = <&mut [Stream<'_, '_>; G]>::try_from(&mut streams[..]) {
@@ -126,7 +127,7 @@ impl SymbolDecoder<'_> {
         Ok(())
     }
 
-    /// Where coded symbols go: `out`, or a buffer for pairs that are still to be taken apart.
+    /// Where symbols go: `out`, or a buffer for pairs that are still to be taken apart.
     fn coded<'o>(&self, into: Target, pairs: &'o mut Vec<u8>, out: &'o mut [u8]) -> &'o mut [u8] {
         if !self.symbols.pairs || into == Target::Pairs {
             return out;

@@ -1,5 +1,6 @@
 //! Parts of a tensor as plans, and which are decoded instead.
 
+use super::stack::fits_a_plan;
 use super::symbols::symbol_plan;
 use super::{GroupPlan, PartPlan, TensorPlan};
 use crate::error::{Error, Result};
@@ -54,7 +55,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         };
         let small = symbols.cols < MOST_SYMBOLS && symbols.group_range(0).len() < MOST_SYMBOLS;
         let linear = symbols.prediction.as_ref().is_some_and(|p| p.weights.is_some());
-        if !apart || !small || linear || range.is_empty() {
+        if !apart || !small || linear || !fits_a_plan(symbols) || range.is_empty() {
             return self.decoded(number, range);
         }
         let bits = match record.shape {

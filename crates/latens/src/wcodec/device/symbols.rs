@@ -1,5 +1,6 @@
 //! What a decoder of symbols holds, as a plan.
 
+use super::stack::stack_plan;
 use super::{BlockPlan, ClassPlan, GroupPlan, PredictionPlan, SymbolPlan};
 use crate::error::Result;
 use crate::wcodec::class::Blocks;
@@ -41,11 +42,14 @@ pub(super) fn symbol_plan(
         zero: terms.zero.as_ref().map(|blocks| block_plan(blocks)),
         maps: terms.rule.maps.clone(),
     });
+    let stack = symbols.stack.as_ref().zip(decoder.terms.as_ref());
+    let stack = stack.map(|(stack, terms)| stack_plan(symbols, stack, terms, &groups));
     Ok(SymbolPlan {
         bits: decoder.bits,
         cols: symbols.cols,
         pairs: symbols.pairs,
         order: symbols.order.as_ref().map(|order| order.columns().to_vec()),
+        stack,
         coder: if decoder.bitplane { Coder::Bitplane } else { Coder::Direct },
         prediction,
         table_bits: symbols.table_bits,

@@ -18,7 +18,9 @@ use crate::wcodec::encode::part::{PlannedPart, Way};
 use crate::wcodec::encode::plan::{Explained, Pairs, Plan, choose_rule, glance};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::streams::Direct;
-use crate::wcodec::encode::symbols::{DirectConfig, Job, MANY, STATES_BYTES, group_rows};
+use crate::wcodec::encode::symbols::{
+    DirectConfig, Job, MANY, STATES_BYTES, group_rows, stacked_rows,
+};
 use crate::wcodec::encode::tally::Tallies;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::prediction::{COLUMN, Prediction};
@@ -26,8 +28,9 @@ use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::order::Order;
 use crate::wcodec::plane::Role;
+use crate::wcodec::stack::Stack;
 
-use pairs::{in_pairs, may_pair};
+use pairs::may_pair;
 use predicted::{Predicted, by_columns, by_reference, centred, stream_bits, uniform};
 
 /// Symbols of a row where they are recut, and what rows are longer than then.
@@ -70,6 +73,8 @@ enum Paired {
     /// That, and they are not coded otherwise.
     Surely,
     Apart(Box<Explained>),
+    /// Of two of a column, in groups of so many rows.
+    Stacked(Box<Explained>, usize),
 }
 
 /// Chooses classes for a part of symbols.
@@ -89,7 +94,8 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
     let (mut plain, mut predicted) = (None, Vec::new());
     let thorough = sources.hints.effort.rounds > 0 && sources.hints.zero.is_some();
     let quick = config.quick && job.reference.is_none() && !thorough;
-    let pairing = Pairing { slack: config.pairs_slack, alone: quick };
+    let group_rows = stacked_rows(own, config);
+    let pairing = Pairing { slack: config.pairs_slack, alone: quick, group_rows };
     let surely = match &columns {
         Some(means) if quick => pays_at_a_glance(matrix, &means.symbols, &sources, &sampled)?,
         _ => false,
@@ -126,6 +132,8 @@ struct Pairing {
     slack: f64,
     /// Whether nothing else is held against what is modelled.
     alone: bool,
+    /// Rows of a group where two of these are paired.
+    group_rows: usize,
 }
 
 impl Modelling {
@@ -144,13 +152,14 @@ impl Modelling {
             true => begun.explained.of_pairs(matrix, sources, pairing.slack)?,
             false => Pairs::None,
         };
+        let stacked = matches!(pairs, Pairs::Stacked);
         let pairs = match pairs {
             Pairs::Apart { explained, surely } if surely && pairing.alone => {
                 return Ok(Self { single: *explained, pairs: Paired::Surely });
             }
             Pairs::Apart { explained, .. } => Paired::Apart(explained),
             Pairs::Alike => Paired::Alike,
-            Pairs::None => Paired::None,
+            Pairs::Stacked | Pairs::None => Paired::None,
         };
         let mut single = begun.settled(matrix, sources)?;
         single.complete(matrix, sources)?;
@@ -160,18 +169,14 @@ impl Modelling {
             Paired::Alike if n >= MANY && !sources.hints.effort.slow_reading => {
                 Paired::Apart(Box::new(single.joined(Worth::of_pairs(n))))
             }
+            Paired::None if stacked => {
+                let rows = pairing.group_rows;
+                let explained = single.stacked(matrix, sources, rows)?.map(Box::new);
+                explained.map_or(Paired::None, |explained| Paired::Stacked(explained, rows))
+            }
             pairs => pairs,
         };
         Ok(Self { single, pairs })
-    }
-
-    /// What explains pairs of symbols, if they may be coded so.
-    fn pairs(&self) -> Option<&Explained> {
-        match &self.pairs {
-            Paired::None => None,
-            Paired::Alike | Paired::Surely => Some(&self.single),
-            Paired::Apart(explained) => Some(explained),
-        }
     }
 
     /// Tables for single symbols; none where they are not coded so.
@@ -212,19 +217,16 @@ impl<'a> Modelled<'a> {
             }
         }
         let (mut plan, chosen) = chosen;
-        let (mut paired, mut order) = (false, None);
+        let (mut paired, mut order, mut stacked) = (false, None, None);
         let modelling = chosen.as_ref().map(|chosen| &chosen.modelling).or(plain.as_ref());
-        if let Some((modelling, pairs)) = modelling.and_then(|m| m.pairs().map(|pairs| (m, pairs)))
-        {
+        if let Some(modelling) = modelling {
             let kept = bank.take_from(before);
-            match in_pairs(pairs, matrix.len(), config, bank) {
-                Some((in_pairs, bits))
-                    if in_pairs.bits <= plan.bits * (1.0 + config.pairs_slack) =>
-                {
-                    (plan, config.table_bits, paired) = (in_pairs, bits, true);
-                    order = pairs.order().cloned();
+            match modelling.in_pairs(plan.bits, matrix.len(), config, bank) {
+                Some(pairs) => {
+                    (plan, config.table_bits, paired) = (pairs.plan, pairs.table_bits, true);
+                    (order, stacked) = (pairs.order, pairs.stacked_rows);
                 }
-                _ => {
+                None => {
                     bank.take_from(before);
                     bank.give_back(kept);
                     if matches!(modelling.pairs, Paired::Surely) {
@@ -237,13 +239,17 @@ impl<'a> Modelled<'a> {
             chosen.map_or((None, None), |chosen| (Some(chosen.prediction), chosen.residuals));
         let cost = plan.bits_of_symbols(paired, bank);
         let roughly = paired || plan.estimated;
+        let rule = plan.classes.as_ref().filter(|_| stacked.is_some());
+        let stack = rule.and_then(|rule| Stack::new(rule, matrix.cols));
+        let group_rows = stacked.unwrap_or_else(|| group_rows(matrix, config, STATES_BYTES));
         let symbols = Symbols {
             count: matrix.len(),
             recut: recut.then_some(matrix.cols),
             cols: matrix.cols,
             pairs: paired,
             order,
-            group_rows: group_rows(matrix, config, STATES_BYTES),
+            stack,
+            group_rows,
             prediction,
             table_bits: config.table_bits,
             tables: plan.tables,

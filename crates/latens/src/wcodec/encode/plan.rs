@@ -6,6 +6,7 @@ mod explained;
 mod leanings;
 mod pairs;
 mod refine;
+mod stacked;
 
 use crate::error::Result;
 use crate::wcodec::encode::bands::Bands;

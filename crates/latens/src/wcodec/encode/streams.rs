@@ -10,6 +10,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
+use crate::wcodec::encode::stacked::Stacked;
 use crate::wcodec::layout::prediction::COLUMN;
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
@@ -87,8 +88,18 @@ impl Direct<'_> {
             subtract(&mut made, means, self.width);
             data = &made;
         }
-        let by = terms.as_ref().map(|terms| (terms, self.windows.as_ref()));
-        let stream = scratch.stream(symbols, by, tables, group, data, Vec::new());
+        let stream = match (&symbols.stack, &terms) {
+            (Some(stack), Some(terms)) => {
+                scratch.stacked.join(stack, terms, symbols.rows_of(group), symbols.cols, data);
+                let Stacked { coded, classes, .. } = &scratch.stacked;
+                let words = &mut scratch.words;
+                rans::encode(coded, Classes::PerSymbol(classes), tables, words, Vec::new())
+            }
+            _ => {
+                let by = terms.as_ref().map(|terms| (terms, self.windows.as_ref()));
+                scratch.stream(symbols, by, tables, group, data, Vec::new())
+            }
+        };
         (scratch.read, scratch.made) = (read, made);
         Ok(stream)
     }
@@ -107,8 +118,9 @@ pub(crate) struct Scratch {
     words: Vec<u8>,
     /// Symbols as they were read.
     pub(crate) read: Vec<u8>,
-    /// Symbols as they are coded.
+    /// Symbols less their means, and in pairs.
     made: Vec<u8>,
+    stacked: Stacked,
 }
 
 impl Drop for Scratch {

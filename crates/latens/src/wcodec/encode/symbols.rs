@@ -62,6 +62,15 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
     rows.div_ceil(groups).clamp(1, most.max(1))
 }
 
+/// Rows that are paired with each other, at least: of so few, most have one that adds the same to sums, and vectors are
+/// full.
+pub(crate) const STACKED_ROWS: usize = 64;
+
+/// Rows of a group where they are paired with each other: whole vectors of pairs.
+pub(crate) fn stacked_rows(matrix: Matrix<'_>, config: DirectConfig) -> usize {
+    group_rows(matrix, config, STATES_BYTES).next_multiple_of(STACKED_ROWS)
+}
+
 /// Symbols of a part, where they are in memory or where they can be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlaneRef<'a> {

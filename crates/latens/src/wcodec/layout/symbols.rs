@@ -2,7 +2,7 @@
 //!
 //! | field | form |
 //! |---|---|
-//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES, 32 ORDER |
+//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES, 32 ORDER, 64 STACKED |
 //! | columns | RECUT: varint |
 //! | group rows | varint |
 //! | prediction | PREDICT |
@@ -17,6 +17,7 @@ use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::prediction::{COLUMN, Prediction};
 use crate::wcodec::layout::table::MAX_TABLES;
 use crate::wcodec::order::Order;
+use crate::wcodec::stack::Stack;
 
 const RECUT: u64 = 1;
 const PAIRS: u64 = 2;
@@ -24,6 +25,7 @@ const PREDICT: u64 = 4;
 const TRANSFORM: u64 = 8;
 const CLASSES: u64 = 16;
 const ORDER: u64 = 32;
+const STACKED: u64 = 64;
 
 /// Most classes, and tables, of a tensor.
 pub(crate) const MAX_CLASSES: usize = 64;
@@ -45,6 +47,8 @@ pub(crate) struct Symbols {
     pub(crate) pairs: bool,
     /// The order in which columns are paired, where that is not their own.
     pub(crate) order: Option<Order>,
+    /// Where pairs are of two rows and not of two columns: the order of these.
+    pub(crate) stack: Option<Stack>,
     /// Rows of a group.
     pub(crate) group_rows: usize,
     pub(crate) prediction: Option<Prediction>,
@@ -96,7 +100,8 @@ impl Symbols {
                 | flag(self.prediction.is_some(), PREDICT)
                 | flag(self.has_transform(), TRANSFORM)
                 | flag(self.classes.is_some(), CLASSES)
-                | flag(self.order.is_some(), ORDER),
+                | flag(self.order.is_some(), ORDER)
+                | flag(self.stack.is_some(), STACKED),
             out,
         );
         if let Some(cols) = self.recut {
@@ -134,7 +139,7 @@ impl Symbols {
         let whole_rows = coded != 0 && count.is_multiple_of(coded);
         if (coded == 0 && count > 0)
             || (has(PAIRS) && !(coded.is_multiple_of(2) && count.is_multiple_of(2)))
-            || ((has(PREDICT) || has(ORDER)) && count > 0 && !whole_rows)
+            || ((has(PREDICT) || has(ORDER) || has(STACKED)) && count > 0 && !whole_rows)
         {
             return Err(Error::corrupt(at, format!("{count} symbols in rows of {coded}")));
         }
@@ -163,7 +168,7 @@ impl Symbols {
         let classes = symbols.read_tables(fields, bitplane)?;
         if has(CLASSES) {
             let at = fields.at();
-            let cols = if has(ORDER) { symbols.cols } else { symbols.coded_cols() };
+            let cols = if has(ORDER) || has(STACKED) { symbols.cols } else { symbols.coded_cols() };
             let mut rule = ClassRule::read(fields, symbols.rows(), cols, classes)?;
             if has(ORDER) {
                 if rule.cols.is_empty() {
@@ -175,6 +180,12 @@ impl Symbols {
                 let order = Order::new(std::mem::take(&mut rule.cols));
                 rule.cols = order.of_pairs();
                 symbols.order = Some(order);
+            }
+            if has(STACKED) {
+                let what =
+                    "pairs of two rows with zero points or blocks of an odd number of columns";
+                let stack = Stack::new(&rule, symbols.cols);
+                symbols.stack = Some(stack.ok_or_else(|| Error::corrupt(at, what))?);
             }
             symbols.classes = Some(rule);
         }
@@ -211,10 +222,11 @@ fn read_flags(fields: &mut Fields<'_>, bits: u32) -> Result<u64> {
     let at = fields.at();
     let flags = fields.varint("the flags of symbols")?;
     let has = |flag: u64| flags & flag != 0;
-    let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES | ORDER) != 0;
-    let lacking =
-        (has(TRANSFORM) && !has(PREDICT)) || (has(ORDER) && !(has(PAIRS) && has(CLASSES)));
-    if unknown || lacking || (has(PAIRS) && (has(TRANSFORM) || bits > 4)) {
+    let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES | ORDER | STACKED) != 0;
+    let in_order = has(ORDER) || has(STACKED);
+    let lacking = (has(TRANSFORM) && !has(PREDICT)) || (in_order && !(has(PAIRS) && has(CLASSES)));
+    let both = has(ORDER) && has(STACKED);
+    if unknown || lacking || both || (has(PAIRS) && (has(TRANSFORM) || bits > 4)) {
         return Err(Error::corrupt(at, format!("{flags:#x} are not flags of {bits}-bit symbols")));
     }
     Ok(flags)

@@ -6,6 +6,9 @@ use super::surroundings::Surroundings;
 use crate::error::{Error, Result};
 use crate::wcodec::tile::{Tile, TileSize};
 
+/// Symbols that rows are added to their means by, at least.
+const VECTOR: usize = 64;
+
 /// A band of rows, and all that its tiles are predicted with. Neighbours outside of it do not
 /// exist.
 #[derive(Clone, Copy, Debug)]
@@ -121,8 +124,10 @@ impl Band<'_> {
                 return Ok(());
             }
             [Predictor::Column] => {
-                for row in data.chunks_mut(self.cols.max(1)) {
-                    row.iter_mut().zip(self.means).for_each(|(x, &mean)| add(x, mean));
+                // Of narrow rows some at a time.
+                let means = self.means.repeat((VECTOR / self.cols.max(1)).max(1));
+                for rows in data.chunks_mut(means.len().max(1)) {
+                    rows.iter_mut().zip(&means).for_each(|(x, &mean)| add(x, mean));
                 }
                 return Ok(());
             }

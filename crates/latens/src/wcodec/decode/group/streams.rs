@@ -1,7 +1,7 @@
 //! Groups side by side through the kernels, with the classes of their symbols.
 
 use super::SymbolDecoder;
-use super::buffers::OfSymbols;
+use super::buffers::{OfStack, OfSymbols};
 use super::opened::Opened;
 use crate::ans::rans::LANES;
 use crate::error::{Error, Result};
@@ -19,7 +19,8 @@ pub(super) struct Stream<'a, 's> {
     pub(super) group: usize,
     pub(super) opened: &'a mut Opened<'s>,
     pub(super) classes: &'a mut OfSymbols,
-    /// Coded symbols.
+    pub(super) stacked: &'a mut OfStack,
+    /// Symbols, pairs a byte.
     pub(super) out: &'a mut [u8],
 }
 
@@ -33,7 +34,12 @@ impl SymbolDecoder<'_> {
         classes: &mut [u8],
     ) {
         let step = if self.symbols.pairs { 2 } else { 1 };
-        for (r, row) in classes.chunks_mut(self.symbols.coded_cols().max(1)).enumerate() {
+        let cols = self.symbols.coded_cols().max(1);
+        if terms.by_column_alone() && classes.len() > cols {
+            terms.classes(first, step, sums, &mut classes[..cols]);
+            return repeat(classes, cols);
+        }
+        for (r, row) in classes.chunks_mut(cols).enumerate() {
             terms.classes(first + r, step, sums, row);
         }
     }
@@ -41,7 +47,7 @@ impl SymbolDecoder<'_> {
     /// The next symbols of a stream, `count` of them from row `row` on (fewer at the end), with their
     /// classes.
     fn band<'b>(&'b self, stream: &'b mut Stream<'_, '_>, row: usize, count: usize) -> Group<'b> {
-        let Stream { group, opened, classes, out } = stream;
+        let Stream { group, opened, classes, out, .. } = stream;
         let cols = self.symbols.coded_cols();
         let from = (row * cols).min(out.len());
         let to = from.saturating_add(count).min(out.len());
@@ -69,9 +75,20 @@ impl SymbolDecoder<'_> {
         Group { words, states: opened.states, classes, out: &mut out[from..to] }
     }
 
-    /// Decodes all symbols of streams side by side: some rows at a time where their classes are
-    /// written down.
+    /// Decodes all symbols of streams side by side.
     pub(super) fn rans<const G: usize>(&self, streams: &mut [Stream<'_, '_>; G]) -> Result<()> {
+        match &self.symbols.stack {
+            Some(stack) => self.stacked(stack, streams)?,
+            None => self.rows_of_lanes(streams)?,
+        }
+        streams.iter().try_for_each(|stream| {
+            stream.opened.check_states()?;
+            stream.opened.check_no_more()
+        })
+    }
+
+    /// The same, row by row: some at a time where their classes are written down.
+    fn rows_of_lanes<const G: usize>(&self, streams: &mut [Stream<'_, '_>; G]) -> Result<()> {
         let longest = streams.iter().map(|s| s.out.len()).max().unwrap_or(0);
         let cols = self.symbols.coded_cols().max(1);
         let written_down = self.terms.is_some() && self.windows.is_none();
@@ -85,10 +102,7 @@ impl SymbolDecoder<'_> {
                 stream.opened.go_on(states, read)?;
             }
         }
-        streams.iter().try_for_each(|stream| {
-            stream.opened.check_states()?;
-            stream.opened.check_no_more()
-        })
+        Ok(())
     }
 
     /// The bytes of words that each of the groups read.
@@ -103,6 +117,15 @@ impl SymbolDecoder<'_> {
             Ready::Narrow(tables) => kernel.decode(tables, groups),
             Ready::Wide(tables) => kernel.decode_wide(tables, groups),
         })
+    }
+}
+
+/// Repeats the first `count` of `all` up to the end.
+fn repeat(all: &mut [u8], mut count: usize) {
+    while count < all.len() {
+        let more = count.min(all.len() - count);
+        all.copy_within(..more, count);
+        count += more;
     }
 }
 

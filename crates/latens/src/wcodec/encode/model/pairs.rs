@@ -1,18 +1,23 @@
 //! Pairs of symbols of four bits, coded as one.
 
+use super::{Modelling, Paired};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::matrix::Matrix;
-use crate::wcodec::encode::plan::{Explained, Plan};
+use crate::wcodec::encode::plan::Plan;
 use crate::wcodec::encode::symbols::{DirectConfig, MANY};
+use crate::wcodec::order::Order;
 
 /// Sizes of the tables of pairs: the smaller ones where these cost so much more of all bits at most. Those
 /// of 2^14 slots save 0.01 % more than those of 2^13, and take twice the memory of a decoder.
 const PAIR_BITS: u32 = 12;
 const FINE_PAIR_BITS: u32 = 13;
 const LOSS_OF_PAIRS: f64 = 0.0006;
-/// The same of tensors of many symbols whose columns are alike or in an order of their own, so that the size of tables is
-/// what holds decoders up.
+/// The same of tensors of many symbols whose columns are alike, in an order of their own or coded one by one, so that the
+/// size of tables is what holds decoders up.
 const LOSS_OF_MANY: f64 = 0.0015;
+/// What pairs of two of a column may take more: so many times the usual share, as they are of large tensors, which would
+/// be decoded one symbol at a time otherwise.
+const OF_STACKED: f64 = 5.0;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
 
@@ -23,34 +28,59 @@ pub(super) fn may_pair(matrix: Matrix<'_>) -> bool {
     matrix.bits == 4 && even && n >= PAIRED
 }
 
-/// Pairs of `n` symbols, and the size of their tables, which are products of those of single ones. `None`
-/// where that cannot be.
-pub(super) fn in_pairs(
-    explained: &Explained,
-    n: usize,
-    config: DirectConfig,
-    bank: &mut Bank,
-) -> Option<(Plan, u32)> {
-    let mut single = explained.tables(config.table_bits, bank);
-    let alike = single.classes.as_ref().is_none_or(|rule| rule.cols.is_empty());
-    let many = n >= MANY && (alike || explained.order().is_some());
-    let loss = if many { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
-    if let Some(rule) = &mut single.classes {
-        rule.cols = match explained.order() {
-            Some(order) => order.of_pairs(),
-            None => rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect(),
+/// Symbols in pairs.
+pub(super) struct InPairs {
+    /// With products for tables.
+    pub(super) plan: Plan,
+    pub(super) table_bits: u32,
+    /// The order of columns in which neighbours are paired, where that is not their own.
+    pub(super) order: Option<Order>,
+    /// Rows of a group, where two of a column are paired.
+    pub(super) stacked_rows: Option<usize>,
+}
+
+impl Modelling {
+    /// The same `n` symbols in pairs, where these take no more than they may beyond single ones, which take so many bits.
+    pub(super) fn in_pairs(
+        &self,
+        single: f64,
+        n: usize,
+        config: DirectConfig,
+        bank: &mut Bank,
+    ) -> Option<InPairs> {
+        let (explained, stacked_rows) = match &self.pairs {
+            Paired::None => return None,
+            Paired::Alike | Paired::Surely => (&self.single, None),
+            Paired::Apart(explained) => (&**explained, None),
+            Paired::Stacked(explained, rows) => (&**explained, Some(*rows)),
         };
-    }
-    let before = bank.len();
-    let fine = products(single.clone(), FINE_PAIR_BITS, bank)?;
-    let kept = bank.take_from(before);
-    match products(single, PAIR_BITS, bank) {
-        Some(plan) if plan.bits <= fine.bits * (1.0 + loss) => Some((plan, PAIR_BITS)),
-        _ => {
-            bank.take_from(before);
-            bank.give_back(kept);
-            Some((fine, FINE_PAIR_BITS))
+        let order = explained.order().cloned();
+        let mut plan = explained.tables(config.table_bits, bank);
+        let alike = plan.classes.as_ref().is_none_or(|rule| rule.cols.is_empty());
+        let many = n >= MANY && (alike || order.is_some() || stacked_rows.is_some());
+        let loss = if many { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
+        if let (None, Some(rule)) = (stacked_rows, &mut plan.classes) {
+            rule.cols = match &order {
+                Some(order) => order.of_pairs(),
+                None => rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect(),
+            };
         }
+        let before = bank.len();
+        let mut table_bits = PAIR_BITS;
+        let fine = products(plan.clone(), FINE_PAIR_BITS, bank)?;
+        let kept = bank.take_from(before);
+        let plan = match products(plan, PAIR_BITS, bank) {
+            Some(plan) if plan.bits <= fine.bits * (1.0 + loss) => plan,
+            _ => {
+                bank.take_from(before);
+                bank.give_back(kept);
+                table_bits = FINE_PAIR_BITS;
+                fine
+            }
+        };
+        let slack = config.pairs_slack * if stacked_rows.is_some() { OF_STACKED } else { 1.0 };
+        let fits = plan.bits <= single * (1.0 + slack);
+        fits.then_some(InPairs { plan, table_bits, order, stacked_rows })
     }
 }
 

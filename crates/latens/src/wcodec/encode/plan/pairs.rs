@@ -1,5 +1,5 @@
 //! What explains symbols that are coded in pairs, of which both have the same class: neighbours in a row, or in
-//! an order of columns in which neighbours are more alike.
+//! an order of columns in which neighbours are more alike; or two of a column.
 
 use super::explained::{ByClass, Explained};
 use super::{Counting, settle, settle_step};
@@ -8,10 +8,11 @@ use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::merge::Worth;
 use crate::wcodec::encode::sources::Sources;
-use crate::wcodec::encode::symbols::MANY;
+use crate::wcodec::encode::symbols::{MANY, STACKED_ROWS};
 use crate::wcodec::encode::tally::{Tallies, occurring};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::order::Order;
+use crate::wcodec::stack::Stack;
 use latens_kernels::rearrange::WINDOW;
 
 /// Share of what pairs may take more below which they are not held against single symbols again; and of what
@@ -21,13 +22,27 @@ const SURELY_NO_PAIRS: f64 = 2.5;
 /// Share of all bits that an order must save, as decoders take some time for it, where symbols are many.
 const LEAST_OF_ORDER: f64 = 0.001;
 
+/// Symbols from which on two of a column are paired where neighbours cannot be, and most columns then: of few rows a group
+/// it takes more to put them in order than pairs save.
+const STACKED: usize = if cfg!(test) { 1 << 14 } else { 1 << 22 };
+const STACKED_COLS: usize = 1 << 12;
+
+/// Whether symbols are so many, and rows so many and short, that two of a column may be paired.
+fn may_stack(matrix: Matrix<'_>) -> bool {
+    let whole = matrix.len().is_multiple_of(matrix.cols.max(1));
+    let many = matrix.len() >= STACKED && matrix.rows() >= STACKED_ROWS;
+    whole && many && matrix.cols <= STACKED_COLS
+}
+
 /// How symbols may be coded in pairs.
 pub(crate) enum Pairs {
-    /// Blocks tell neighbours apart, or it surely takes too much more.
+    /// Too much tells symbols apart, or it surely takes too much more.
     None,
-    /// With the classes of single symbols.
+    /// Two of a column in rows that add the same to sums, with the classes of single symbols.
+    Stacked,
+    /// Neighbours, with the classes of single symbols.
     Alike,
-    /// With these classes; whether they surely take no more than they may.
+    /// Neighbours, with these classes; whether they surely take no more than they may.
     Apart { explained: Box<Explained>, surely: bool },
 }
 
@@ -42,8 +57,12 @@ impl Explained {
     ) -> Result<Pairs> {
         let Some(ByClass { rule, leaning, .. }) = &self.classes else { return Ok(Pairs::Alike) };
         let blocks = || rule.levels.iter().chain(&rule.zero).map(|source| source.block_cols);
+        let stacked = match may_stack(matrix) && Stack::new(rule, matrix.cols).is_some() {
+            true => Pairs::Stacked,
+            false => Pairs::None,
+        };
         if *leaning || blocks().any(|cols| !cols.is_multiple_of(2)) {
-            return Ok(Pairs::None);
+            return Ok(stacked);
         }
         if rule.cols.is_empty() {
             return Ok(Pairs::Alike);
@@ -64,14 +83,14 @@ impl Explained {
             }
         }
         if lost(&levels) > SURELY_NO_PAIRS * most {
-            return Ok(Pairs::None);
+            return Ok(stacked);
         }
         let Levels { cols, side, order } = levels;
         let (rule, tallies) = (ClassRule { cols, ..rule.clone() }, Tallies::default());
         let counting = Counting { matrix, sources, step, tallies: &tallies };
         let (bits, mut sums) = counting.price(&rule, side)?;
         if bits > estimate + most {
-            return Ok(Pairs::None);
+            return Ok(stacked);
         }
         let every = if rule.zero.is_some() { 1 } else { settle_step(matrix) };
         if every != step {

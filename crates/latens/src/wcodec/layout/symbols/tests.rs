@@ -53,13 +53,46 @@ fn symbols_come_back() {
     let mut stream = Vec::new();
     short_stream::write(&levels, &mut stream);
     assert_eq!(out[8..][..stream.len()], stream);
-    for symbols in [plain, predicted, linear, pairs, column, ordered] {
+    let rule = ClassRule { cols: levels, maps: vec![[1; 256]], ..ClassRule::default() };
+    let stack = Stack::new(&rule, 6);
+    assert!(stack.is_some());
+    let stacked = Symbols { pairs: true, stack, classes: Some(rule), ..plain.clone() };
+    for symbols in [plain, predicted, linear, pairs, column, ordered, stacked] {
         let mut out = Vec::new();
         symbols.write(&mut out);
         let mut fields = Fields::new(&out);
         assert_eq!(Symbols::read(&mut fields, 4, 5, 6, false).unwrap(), symbols);
         assert_eq!(fields.left(), 0);
     }
+}
+
+/// STACKED needs PAIRS and CLASSES without zero points, whole rows, and blocks of an even number of columns.
+#[test]
+fn pairs_of_two_rows_need_what_they_are_sorted_by() {
+    let read = |bytes: &[u8], cols: usize| {
+        Symbols::read(&mut Fields::new(bytes), 4, 5, cols, false).map_err(|e| e.to_string())
+    };
+    let with = |flags: u8, terms: &[u8]| [&[flags, 2, 12, 1, 0], terms].concat();
+    // Classes by nothing, and by the numbers of part 0 in blocks of one row.
+    let (none, map) = ([0, 0], [1, 255, 0]);
+    let blocks = |terms: u8, cols: u8| {
+        let view = [0; 8];
+        [&[terms, 0, 0][..], &view, &[0, 0, 1, cols, 0, 0], &map].concat()
+    };
+    assert!(read(&with(82, &[&none[..], &map].concat()), 6).is_ok_and(|s| s.stack.is_some()));
+    for flags in [64, 66, 80, 114] {
+        let refused = read(&with(flags, &[&none[..], &map].concat()), 6).unwrap_err();
+        assert!(refused.contains("are not flags"), "{refused}");
+    }
+    for (terms, cols, wanted) in [(16, 2, true), (16, 3, false), (16, 7, true), (4, 2, false)] {
+        let bytes = with(82, &blocks(terms, cols));
+        let found = read(&bytes, 6);
+        assert_eq!(found.is_ok(), wanted, "{terms} {cols}: {found:?}");
+        assert!(wanted || found.unwrap_err().contains("pairs of two rows"));
+    }
+    // Thirty symbols in rows of eight.
+    let recut = [&[83, 8, 2, 12, 1, 0][..], &none, &map].concat();
+    assert!(read(&recut, 6).unwrap_err().contains("in rows of 8"));
 }
 
 /// ORDER needs PAIRS, CLASSES, levels of columns, and whole rows.
