@@ -9,14 +9,17 @@ import tempfile
 from wcodec_encode import curve, explicit, product_table
 from wcodec_reader import INLINE, STORED
 from wcodec_streams import knots_of
-from wcodec_symbols import BITPLANE, DIRECT, F32
+from wcodec_symbols import ADDED, BITPLANE, DIRECT, F32, ORDER, STACKED
 from wcodec_tiles import COLUMN, LINEAR, OF_TILES, REFERENCE
 from wcodec_views import matrix_of
 from wcodec_writer import Builder, class_fields, coded, of_entry, of_this, prediction_fields, raw, source
 
 
-def random_explicit(rng, bits, log):
+def random_explicit(rng, bits, log, needed=None):
+    """Perhaps with a symbol that must not be missing."""
     present = rng.sample(range(1 << bits), rng.randint(1, min(1 << bits, 1 << log, rng.choice([2, 16, 256]))))
+    if needed is not None and needed not in present:
+        present[0] = needed
     weights = [rng.random() ** 3 + 1e-3 for _ in present]
     frequencies, room = [0] * (1 << bits), (1 << log) - len(present)
     for s, w in zip(present, weights):
@@ -47,14 +50,16 @@ def random_curve(rng, bits, log):
 
 
 def random_table(builder, rng, bits, log, pairs_of=0):
-    """The number of a new table in the bank; of pairs, for symbols of so many bits."""
+    """The number of a new table in the bank; of pairs, for symbols of so many bits. One pair at least is of the same
+    two symbols: STACKED needs it."""
     if pairs_of:
-        make = lambda log: random_explicit(rng, pairs_of, log)  # noqa: E731
+        twice = rng.randrange(1 << pairs_of)
+        make = lambda log: random_explicit(rng, pairs_of, log, twice)  # noqa: E731
         if pairs_of < 4 or rng.random() < 0.2:
             # Only what pairs of small symbols can be.
             present = [lo | hi << 4 for lo in range(1 << pairs_of) for hi in range(1 << pairs_of)]
             frequencies = [0] * 256
-            for s in rng.choices(present, k=1 << log):
+            for s in [17 * twice, *rng.choices(present, k=(1 << log) - 1)]:
                 frequencies[s] += 1
             return builder.table(explicit(8, log, frequencies))
         low, high = (builder.table(make(rng.randint(2, 4))) for _ in range(2))
@@ -63,18 +68,26 @@ def random_table(builder, rng, bits, log, pairs_of=0):
 
 
 def random_map(rng, classes):
-    runs = []
+    # Short runs tell sums that differ by one.
+    runs, longest = [], rng.choice([2, 60])
     while left := 256 - sum(length for length, _ in runs):
-        runs.append((min(left, rng.randint(1, 60)), rng.randrange(classes)))
+        runs.append((min(left, rng.randint(1, longest)), rng.randrange(classes)))
     return runs
 
 
-def random_source(builder, rng, zero=False):
-    """A source of numbers of some width, each with some form that fits, and perhaps a row map."""
+def random_levels(rng, count):
+    """Of rows or columns; of some, many are the same."""
+    top, step = rng.choice([(256, 1), (256, 1), (5, 40), (5, 1), (1, 1)])
+    return [rng.randrange(top) * step for _ in range(count)]
+
+
+def random_source(builder, rng, zero=False, even_of=None):
+    """A source of numbers of some width, each with some form that fits, and perhaps a row map. With `even_of` blocks
+    have an even number of columns, or all of so many."""
     width, form = rng.choice([(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (2, 3), (4, 0), (4, 1), (4, F32)])
-    count = rng.randint(1, 300)
+    count = rng.randint(1, rng.choice([300, 1000]))
     dtype = {1: "U8", 2: "U16", 4: "U32"}[width]
-    values = [rng.randrange(6 if zero else 1 << 8 * width) for _ in range(count)]
+    values = [rng.randrange(6 if zero else 1 << rng.randint(0, 8 * width)) for _ in range(count)]
     views = [bytes(8)] + [bytes([3, width, order, 0, 0, 0, 0, 0]) for order in (0, 2, 3)]
     bytes_wide = [bytes([1, 1, 0, 0, 0, 0, 0, 0])] if width == 1 else []
     name = f"source {len(builder.entries)}"
@@ -86,8 +99,8 @@ def random_source(builder, rng, zero=False):
         rows = [rng.randrange(20) for _ in range(rng.randint(1, 60))]
         words = bytes([3, 4, 0, 0, 0, 0, 0, 0])
         row_map = of_entry(builder.tensor(name + " map", "I32", [len(rows)], words, raw(rows), length=4 * len(rows)))
-    block = rng.randint(1, 9), rng.choice([1, 2, 8, 50])
-    return source(of_entry(number, view), form, block, rng.randrange(5), row_map)
+    block = rng.randint(1, 9), rng.choice([1, 2, 8, 50] if even_of is None else [2, 4, 6, 8, 12, 32, 50, even_of + 1])
+    return source(of_entry(number, view), form, block, rng.randrange(5) + ADDED * (rng.random() < 0.3), row_map)
 
 
 def random_prediction(builder, rng, bits, rows, cols, transform, pairs):
@@ -125,7 +138,7 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
     transform = rng.random() < 0.45
     predict = transform or codec == BITPLANE or rng.random() < 0.5
     classes = rng.random() < 0.6 and not (codec == DIRECT and transform)
-    pairs = not transform and codec == DIRECT and bits in (2, 4) and rng.random() < 0.6
+    pairs = not transform and codec == DIRECT and bits in (2, 4) and rng.random() < 0.8
     recut = None
     if rng.random() < 0.3:
         whole = [d for d in range(1, count + 1) if count % d == 0]
@@ -135,6 +148,9 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
         cols, rows = recut, -(-count // recut)
     if pairs and (cols % 2 or count % 2):
         pairs = False
+    # What sorts its pairs has classes and whole rows.
+    kind = rng.choice([0, ORDER, STACKED, STACKED]) if pairs and rows * cols == count else 0
+    ordered, stacked, classes = kind == ORDER, kind == STACKED, classes or kind != 0
     log = rng.randint(8, 14)
     alphabet = 8 if pairs or transform else bits
     tables = 0 if codec == BITPLANE else 16 if transform else rng.randint(1, 8) if classes else 1
@@ -143,27 +159,33 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
     fields = None
     if classes:
         # A source takes two, with its row map; a reference one.
-        levels = [random_source(builder, rng) for _ in range(min(rng.choice([0, 0, 1, 1, 2, 4]), room // 2 - 1))]
+        levels = [random_source(builder, rng, even_of=cols if stacked else None)
+                  for _ in range(min(rng.choice([0, 0, 1, 1, 2, 4]), room // 2 - 1))]
         if plain and rng.random() < 0.6:
             levels = [source(of_this(rng.choice(plain)), rng.randrange(2), (1, 1), rng.randrange(3))]
-        zero = random_source(builder, rng, True) if room >= 8 and rng.random() < 0.3 else None
-        coded_cols = cols // 2 if pairs else cols
-        row_levels = [rng.randrange(256) for _ in range(rows)] if rng.random() < 0.5 else None
-        col_levels = [rng.randrange(256) for _ in range(coded_cols)] if rng.random() < 0.5 else None
+        zero = random_source(builder, rng, True) if room >= 8 and rng.random() < 0.3 and not stacked else None
+        levelled_cols = cols // 2 if pairs and not kind else cols
+        row_levels = random_levels(rng, rows) if rng.random() < 0.5 else None
+        col_levels = random_levels(rng, levelled_cols) if ordered or rng.random() < 0.5 else None
         most = tables if codec == DIRECT else 8 if transform else 16
         maps = [random_map(rng, most) for _ in range(rng.randint(1, 5) if zero else 1)]
-        fields = class_fields(maps, rng.randint(-200, 300), row_levels, col_levels, levels, zero)
+        bias = rng.randint(-200, 300)
+        if rng.random() < 0.1:
+            # The specification has no bound, the tool takes none from 2^24 on.
+            bias = rng.choice([-1, 1]) * rng.randrange(1 << rng.randint(8, 24))
+        fields = class_fields(maps, bias, row_levels, col_levels, levels, zero)
     prediction, sourced = None, bool(fields and (levels or zero))
     if predict:
         prediction, refers = random_prediction(builder, rng, bits, rows, cols, transform, pairs)
         sourced = sourced or refers
-    group_rows = rng.randint(1, rows + 2) if rng.random() < 0.7 else rows
+    group_rows = rng.choice([rng.randint(1, rows + 2), rng.randint(1, rows + 2), rng.randint(1, 5), rows])
     scale = rng.choice([0.3, 5, 90, 3000, 40000])
     tag = " ".join(name for name, there in [
         ("DIRECT" if codec == DIRECT else "BITPLANE", True), ("RECUT", recut), ("PAIRS", pairs), ("PREDICT", predict),
-        ("TRANSFORM", transform), ("CLASSES", classes)] if there)
+        ("TRANSFORM", transform), ("CLASSES", classes), ("ORDER", ordered), ("STACKED", stacked)] if there)
     codes = rng.random() < 0.9
-    code = coded(codec, group_rows, recut, pairs, prediction, transform, log, numbers, fields, scale, codes)
+    code = coded(codec, group_rows, recut, pairs, prediction, transform, log, numbers, fields, scale, codes,
+                 ordered, stacked)
     return code, tag, sourced
 
 
@@ -172,9 +194,11 @@ def random_file(seed):
     rng = random.Random(seed)
     builder, tags = Builder(seed + 1), []
     for i in range(rng.randint(1, 2)):
-        bits = rng.choice([2, 4, 8, 8])
+        bits = rng.choice([2, 4, 8])
         n = 8 // bits
         rows, words = rng.randint(1, 30), rng.randint(1, max(1, 40 // n))
+        if bits < 8 and rng.random() < 0.1:
+            rows, words = rng.randint(1, 100), rng.randint(1, 300 // n)
         view, dtype, shape, width = bytes([2, bits, 1, 8, 0, 0, 0, 0]), "U8", [rows, words], 1
         parts = 1
         if bits == 8 and rng.random() < 0.3:

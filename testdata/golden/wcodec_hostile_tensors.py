@@ -7,7 +7,7 @@ from wcodec_encode import BitWriter, GolombWriter, encode_rans, explicit, short_
 from wcodec_foreign import bell, packed, raw_words, symbols, words
 from wcodec_hostile import add, direct, flip, plain, put
 from wcodec_streams import Table
-from wcodec_symbols import BITPLANE, F16, UNSIGNED
+from wcodec_symbols import BITPLANE, CLASSES, F16, ORDER, PAIRS, STACKED, UNSIGNED
 from wcodec_tiles import COLUMN, LINEAR, OF_TILES, REFERENCE
 from wcodec_writer import (UNSIGNED_BYTES, class_fields, coded, of_base, of_entry, of_this, pco, prediction_fields, raw,
                            source, varint)
@@ -90,7 +90,7 @@ def raw_all(_):
 fields("raw-groups-of-0", "RAW with groups of no elements", raw_all, at(1, 0))
 fields("raw-groups-of-1", "RAW with groups of 1: their lengths are lacking", raw_all, at(1, 1))
 fields("pco-of-symbols", "PCO of symbols", raw_all, at(0, 1))
-fields("flag-5", "a flag that does not exist", direct, at(1, 32))
+fields("flag-5", "ORDER without PAIRS and CLASSES", direct, at(1, 32))
 fields("group-rows-0", "groups of no rows", direct, at(2, 0))
 fields("recut-0", "RECUT to rows of nothing", lambda b: direct(b, recut=9), at(2, 0))
 fields("pairs-of-8-bits", "PAIRS of symbols of 8 bits", direct, at(1, 2))
@@ -454,3 +454,77 @@ def residual_pair(b):
 
 
 add("residual-pair-of-more", "a pair whose second residual is 4, of 2 bits", residual_pair)
+
+
+# ---- pairs in an order, and stacked ones
+
+# [codec, flags, group rows, ...]
+fields("flag-7", "a flag that does not exist, beyond the first byte of flags", direct, then(1, 1, varint(128)))
+FLAGS = PAIRS | CLASSES
+
+
+def all_of_one(**options):
+    """PAIRS of 4 bits, all of one class unless `options` say other classes or none."""
+    options = {"classes": class_fields(EVERY), **options}
+    return lambda b: coded(log=9, tables=[b.table(bell(8, 9, 0x11, 1, 6))], pairs=True, group_rows=8, **options)
+
+
+def flags(number):
+    return at(1, number)
+
+
+LEVELS = class_fields(EVERY, cols=MEANS)
+fields("order-without-pairs", "ORDER without PAIRS", lambda b: direct(b, classes=LEVELS), flags(CLASSES | ORDER))
+of_4_bits("order-without-classes", "ORDER without CLASSES", all_of_one(classes=None), flags(PAIRS | ORDER))
+of_4_bits("order-without-levels", "ORDER without levels of columns", all_of_one(), flags(FLAGS | ORDER))
+of_4_bits("order-short-row", "ORDER with a last row that is short", all_of_one(
+    recut=16, ordered=True, classes=class_fields(EVERY, cols=[1] * 16)), lambda f: put(f, 2, b"\x0a").replace(
+        short_stream([1] * 16), short_stream([1] * 10)))
+fields("stacked-without-pairs", "STACKED without PAIRS", lambda b: direct(b, classes=class_fields(EVERY)),
+       flags(CLASSES | STACKED))
+of_4_bits("stacked-without-classes", "STACKED without CLASSES", all_of_one(classes=None), flags(PAIRS | STACKED))
+of_4_bits("stacked-and-order", "STACKED and ORDER", all_of_one(classes=LEVELS, ordered=True),
+          flags(FLAGS | ORDER | STACKED))
+of_4_bits("stacked-short-row", "STACKED with a last row that is short", all_of_one(recut=16, stacked=True), at(2, 10))
+
+
+def stacked_by(name, wrong, old, new):
+    """STACKED with a level source of blocks of 1 × 2; then `old` in the fields is made `new`."""
+    def altered(builder, context, part):
+        levels = class_fields(EVERY, levels=[source(of_entry(0, UNSIGNED_BYTES), UNSIGNED, (1, 2))])
+        said, groups = all_of_one(stacked=True, classes=levels)(builder)(builder, context, part)
+        assert said.count(old) == 1, name
+        return said.replace(old, new), groups
+
+    def fill(b):
+        raw_words(b, "scales", 1, [1 << i % 8 for i in range(32)])
+        symbols(b, "x", 8, 8, altered, 4)
+        return b.finish(change=lambda r: r)
+    add(name, wrong, fill)
+
+
+BY = of_entry(0, UNSIGNED_BYTES)
+stacked_by("stacked-with-zero", "STACKED with a zero source", b"\x10\0" + BY, b"\x04\0" + BY)
+stacked_by("stacked-odd-blocks", "STACKED with blocks of 3 columns", BY + bytes([UNSIGNED, 1, 2]),
+           BY + bytes([UNSIGNED, 1, 3]))
+
+
+def odd_row(b):
+    """Seven rows: of the fourth pair of a column both are the last one."""
+    frequencies = [0] * 256
+    frequencies[0x11], frequencies[0x21] = 500, 524
+    only = [0] * 256
+    only[0x11] = 1024
+    number = b.table(explicit(8, 10, only))
+
+    def altered(builder, context, part):
+        said, _ = coded(log=10, tables=[number], pairs=True, stacked=True, classes=class_fields(EVERY))(
+            builder, context, part)
+        pairs = [0x11] * 3 + [0x21] + [0x11] * 28
+        return said, [encode_rans(pairs, [0] * 32, [Table(8, 10, frequencies)], 10)]
+    symbols(b, "x", 7, 8, altered, 4)
+    b.tables[number] = explicit(8, 10, frequencies)
+    return b.finish(change=lambda r: r)
+
+
+add("stacked-odd-row", "a row that is paired with itself, whose halves are not the same", odd_row)

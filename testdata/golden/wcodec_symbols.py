@@ -3,13 +3,14 @@ specs/wcodec.md alone (chapters 7 and 8)."""
 import numpy as np
 
 from pco_reader import need
+from wcodec_pairs import Span, order_of_columns, put_apart, spans_of
 from wcodec_streams import decode_rans, short_stream
 from wcodec_tiles import (COLUMN, LINEAR, OF_TILES, REFERENCE, decode_planes, kinds_of, order_of, read_tiles, restore,
                           undo_transforms, wrap)
 from wcodec_views import BYTES, SYMBOLS, unsigned
 
 DIRECT, BITPLANE = 3, 4
-RECUT, PAIRS, PREDICT, TRANSFORM, CLASSES = (1 << i for i in range(5))
+RECUT, PAIRS, PREDICT, TRANSFORM, CLASSES, ORDER, STACKED = (1 << i for i in range(7))
 UNSIGNED, SIGNED, F16, BF16, F32 = range(5)
 MANTISSA_BITS = {F16: 10, BF16: 7, F32: 23}
 NOWHERE = 1 << 62
@@ -128,14 +129,29 @@ class Source:
 class Rule:
     """Says the class of a symbol."""
 
-    def __init__(self, r, part, rows, cols, step, most, context):
+    def __init__(self, r, part, coded, most, context):
         terms, self.bias = r.u8(), r.zigzag()
         need(terms & 8 == 0 and terms >> 4 <= 4, "unknown terms")
+        need(terms & 2 or not coded.ordered, "ORDER without levels of columns")
+        need(not (terms & 4 and coded.stacked), "STACKED with a zero source")
+        rows, cols = coded.rows, coded.cols
         # Rows may be said to be longer than the part is.
-        self.cols_in_all, self.cols = cols, np.arange(0, min(cols, part.count), step)
+        self.cols_in_all, there = cols, min(cols, part.count)
+        step = 2 if coded.pairs and not (coded.ordered or coded.stacked) else 1
         self.row_levels = short_stream(r, rows) if terms & 1 else np.zeros(rows, np.int64)
-        self.col_levels = short_stream(r, cols // step)[:len(self.cols)] if terms & 2 else 0
+        levels = short_stream(r, cols // step) if terms & 2 else np.zeros(-(-there // step), np.int64)
+        self.col_levels = levels[:-(-there // step)]
+        self.cols = np.arange(0, there, 2 if coded.pairs else 1)
+        if coded.ordered:
+            self.order = order_of_columns(self.col_levels)
+            a, b = (self.col_levels[self.order[i::2]] for i in range(2))
+            self.col_levels = a + b >> 1
         self.sources = [Source(r, part, context, False) for _ in range(terms >> 4)]
+        self.spans = None
+        if coded.stacked:
+            widths = [source.block[1] for source in self.sources]
+            need(all(width % 2 == 0 or width >= cols for width in widths), "STACKED blocks of an odd number of columns")
+            self.spans = spans_of(there, widths)
         self.zero = Source(r, part, context, True) if terms & 4 else None
         part.has_sources = bool(self.sources or self.zero)
         count = r.varint()
@@ -152,14 +168,27 @@ class Rule:
             classes += [r.u8()] * length
         return classes
 
-    def classes(self, first, count):
-        """Of the coded symbols of `count` rows."""
-        rows = np.arange(first, first + count)
-        total = self.row_levels[rows][:, None] + self.col_levels + np.zeros((1, len(self.cols)), np.int64)
+    def row_sums(self, rows, cols):
+        """The sums of these rows and columns, without the levels of columns."""
+        total = self.row_levels[rows][:, None] + np.zeros((1, len(cols)), np.int64)
         for source in self.sources:
-            total = total - source.at(rows, self.cols_in_all, self.cols)
-        # Beyond these bounds it is clamped anyway; a bias may have 64 bits.
-        total = np.clip(total + max(-1 << 40, min(self.bias, 1 << 40)), 0, 255)
+            total = total - source.at(rows, self.cols_in_all, cols)
+        # Beyond these bounds sums are clamped anyway; a bias may have 64 bits.
+        return total + max(-1 << 40, min(self.bias, 1 << 40))
+
+    def stacks(self, first, count):
+        """The spans of `count` rows, of STACKED."""
+        rows = np.arange(first, first + count)
+        return [Span(start, self.col_levels[start:end], self.row_sums(rows, np.array([start]))[:, 0])
+                for start, end in self.spans]
+
+    def classes(self, first, count):
+        """Of the coded symbols of `count` rows: row by row, of STACKED in the order in which they are coded."""
+        if self.spans is not None:
+            totals = [span.totals() for span in self.stacks(first, count)]
+            return self.maps[0, np.clip(np.concatenate(totals), 0, 255)]
+        rows = np.arange(first, first + count)
+        total = np.clip(self.row_sums(rows, self.cols) + self.col_levels, 0, 255)
         z = 0 if self.zero is None else self.zero.at(rows, self.cols_in_all, self.cols)
         return self.maps[np.minimum(z, len(self.maps) - 1), total]
 
@@ -171,8 +200,9 @@ class Coded:
 
     def __init__(self, r, part, codec, bank, context):
         self.part, self.bitplane, self.flags = part, codec == BITPLANE, r.varint()
-        need(self.flags < 32, "unknown flags")
-        recut, self.pairs, predict, self.transform, classes = (self.flags >> i & 1 for i in range(5))
+        need(self.flags < 128, "unknown flags")
+        recut, self.pairs, predict, self.transform, classes, self.ordered, self.stacked = (
+            self.flags >> i & 1 for i in range(7))
         self.rows, self.cols, count = part.rows, part.cols, part.count
         if recut:
             self.cols = r.length()
@@ -183,7 +213,11 @@ class Coded:
         need(predict or not (self.transform or self.bitplane), "TRANSFORM and BITPLANE need PREDICT")
         need(not (self.pairs and self.transform), "PAIRS exclude TRANSFORM")
         need(not self.pairs or (part.bits <= 4 and self.cols % 2 == 0), "PAIRS of large symbols, or of odd rows")
-        need(not predict or self.rows * self.cols == count, "PREDICT with a row that is not whole")
+        sorts = self.ordered or self.stacked
+        need(not sorts or (self.pairs and classes), "ORDER or STACKED without PAIRS or CLASSES")
+        need(not (self.ordered and self.stacked), "ORDER with STACKED")
+        whole = self.rows * self.cols == count
+        need(whole or not (predict or sorts), "PREDICT, ORDER or STACKED with a row that is not whole")
         self.prediction = Prediction(r, part, self.rows, self.cols, context) if predict else None
         need(not self.pairs or not predict or self.prediction.predictor == COLUMN, "PAIRS predicted by other than COLUMN")
         need(not (self.pairs and self.bitplane), "BITPLANE with PAIRS")
@@ -191,8 +225,7 @@ class Coded:
         self.read_tables(r, bank)
         most = len(self.tables) if not self.bitplane else 8 if self.transform else 16
         need(not classes or not (self.transform and not self.bitplane), "CLASSES of coefficients")
-        step = 2 if self.pairs else 1
-        self.rule = Rule(r, part, self.rows, self.cols, step, most, context) if classes else None
+        self.rule = Rule(r, part, self, most, context) if classes else None
 
     def read_tables(self, r, bank):
         self.log, count = r.u8(), r.varint()
@@ -228,15 +261,20 @@ class Coded:
         width = min(self.cols, self.part.count) // (2 if self.pairs else 1)
         return self.rule.classes(first, rows) if self.rule else np.zeros((rows, width), np.int64)
 
+    def coded_symbols(self, rows, count):
+        """How many symbols are coded for `count` of the part in so many rows."""
+        if self.stacked:
+            return -(-rows // 2) * self.cols
+        return count // 2 if self.pairs else count
+
     def decode_group(self, group, stored):
         first, rows, count = self.span(group)
         need(count <= len(stored) << 16, "a group claims too much")
         if not self.prediction:
-            coded = count // 2 if self.pairs else count
-            classes = self.classes(first, rows).reshape(-1)[:coded]
+            classes = self.classes(first, rows).reshape(-1)[:self.coded_symbols(rows, count)]
             symbols, rest = decode_rans(stored, self.log, self.tables, classes)
             need(not rest, "words left over in a group")
-            return self.apart(symbols) if self.pairs else symbols
+            return self.apart(symbols, first, rows, count) if self.pairs else symbols
         p = self.prediction
         tiles, stored = read_tiles(stored, p.size, p.predictor, self.transform, rows, self.cols)
         kinds = self.classes(first, rows)
@@ -245,23 +283,32 @@ class Coded:
         if self.bitplane:
             residuals = decode_planes(stored, order_of(tiles, self.transform, rows, self.cols), kinds)
         else:
-            residuals = self.read_residuals(stored, kinds)
+            residuals = self.read_residuals(stored, kinds, first, rows)
         undo_transforms(tiles, residuals)
         reference = p.reference_values(slice(first, first + rows), self.part.bits)
         values = restore(tiles, p, self.part.bits, residuals, reference)
         return ((values + p.centre) % (1 << self.part.bits)).reshape(-1)
 
-    def apart(self, pairs):
-        """The symbols, or residuals, of pairs."""
-        symbols = np.stack([pairs & 15, pairs >> 4], 1).reshape(-1)
-        need((symbols < 1 << self.part.bits).all(), "pairs of more than their bits")
-        return symbols
+    def places(self, first, rows, count):
+        """Where in a group the first and the second symbols of pairs are, in the order in which they are coded."""
+        if self.stacked:
+            spans = [span.places(self.cols) for span in self.rule.stacks(first, rows)]
+            return [np.concatenate(places) for places in zip(*spans)]
+        places = np.arange(count)
+        if self.ordered:
+            places = places.reshape(rows, self.cols)[:, self.rule.order].reshape(-1)
+        return places[::2], places[1::2]
 
-    def read_residuals(self, stored, kinds):
+    def apart(self, pairs, first, rows, count):
+        """The symbols, or residuals, of pairs."""
+        return put_apart(pairs, *self.places(first, rows, count), self.part.bits, count)
+
+    def read_residuals(self, stored, kinds, first, rows):
         u, rest = decode_rans(stored, self.log, self.tables, kinds.reshape(-1))
         if not self.transform:
             need(not rest, "words left over in a group")
-            return self.apart(u).reshape(len(kinds), -1) if self.pairs else u.reshape(kinds.shape)
+            symbols = self.apart(u, first, rows, rows * self.cols) if self.pairs else u
+            return symbols.reshape(rows, self.cols)
         escapes = np.nonzero(u == 255)[0]
         need(len(rest) == 2 * len(escapes), "escapes are lacking, or left over")
         u[escapes] += np.frombuffer(rest, "<u2")

@@ -15,7 +15,7 @@ import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
 from wcodec_reader import BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, STORED, TENSOR, File, hashed
 from wcodec_streams import Bytes, read_bank
-from wcodec_symbols import CLASSES, DIRECT, PAIRS, PREDICT, RECUT, TRANSFORM, Coded
+from wcodec_symbols import CLASSES, DIRECT, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
 from wcodec_tiles import COLUMN, OF_TILES, REFERENCE, kinds_of, order_of, read_tiles, tiles_of
 from wcodec_views import BYTES, SYMBOLS, join, layout, unsigned
@@ -95,10 +95,10 @@ def pco(group, offset_bits):
 
 
 def coded(codec=DIRECT, group_rows=1 << 20, recut=None, pairs=False, prediction=None, transform=False, log=12,
-          tables=(), classes=None, scale=4.0, codes=True):
+          tables=(), classes=None, scale=4.0, codes=True, ordered=False, stacked=False):
     """Symbols drawn from their tables; with BITPLANE and TRANSFORM, values of about `scale`."""
     has = {RECUT: recut is not None, PAIRS: pairs, PREDICT: prediction is not None, TRANSFORM: transform,
-           CLASSES: classes is not None}
+           CLASSES: classes is not None, ORDER: ordered, STACKED: stacked}
     flags = sum(flag for flag, there in has.items() if there)
     fields = varint(flags) + (b"" if recut is None else varint(recut)) + varint(group_rows) + (prediction or b"")
     fields += bytes([log]) + varint(len(tables)) + b"".join(map(varint, tables)) + (classes or b"")
@@ -205,8 +205,8 @@ class Builder:
         first, rows, count = said.span(group)
         kinds = said.classes(first, rows)
         if not said.prediction:
-            kinds = kinds.reshape(-1)[:count // 2 if said.pairs else count]
-            return encode_rans(self.draw(said, kinds), kinds, said.tables, said.log)
+            kinds = kinds.reshape(-1)[:said.coded_symbols(rows, count)]
+            return encode_rans(self.draw_pairs(said, kinds, first, rows), kinds, said.tables, said.log)
         p = said.prediction
         head = self.draw_tiles(said, tiles_of(p.size, rows, said.cols), codes)
         tiles, _ = read_tiles(head, p.size, p.predictor, said.transform, rows, said.cols)
@@ -215,7 +215,7 @@ class Builder:
             values = [round(self.random.gauss(0, scale)) for _ in range(count)]
             values = np.clip(np.array(values).reshape(rows, said.cols), -65535, 65535)
             return head + encode_planes(values, order_of(tiles, said.transform, rows, said.cols), kinds)
-        symbols = self.draw(said, kinds.reshape(-1))
+        symbols = self.draw_pairs(said, kinds.reshape(-1), first, rows)
         escapes = symbols.count(255) if said.transform else 0
         most = min(65280, int(2 * scale))
         escapes = [self.random.choice([0, most, self.random.randrange(most + 1)]) for _ in range(escapes)]
@@ -225,6 +225,17 @@ class Builder:
     def draw(self, said, kinds):
         """Symbols of these classes."""
         return [self.random.choices(range(len(f)), f)[0] for f in (said.tables[k].frequencies for k in kinds)]
+
+    def draw_pairs(self, said, kinds, first, rows):
+        """Symbols of these classes; of STACKED both halves are the same where a row is paired with itself. A table
+        must have such a pair then."""
+        symbols = self.draw(said, kinds)
+        if said.stacked and rows % 2:
+            one, other = said.places(first, rows, rows * said.cols)
+            for i in np.nonzero(one == other)[0]:
+                frequencies = said.tables[kinds[i]].frequencies[::17]
+                symbols[i] = 17 * self.random.choices(range(16), frequencies)[0]
+        return symbols
 
     def draw_tiles(self, said, tiles, codes):
         p, predictors, out = said.prediction, BitWriter(), BitWriter()
