@@ -8,6 +8,7 @@ use crate::dispatch::Simd;
 use crate::x86_64::avx2_stack;
 
 /// Columns, and pairs of a column, that vectors take at a time.
+#[cfg(target_arch = "x86_64")]
 pub(crate) const TILE: usize = 32;
 
 /// Which rows are paired, and where the pairs of each column are.
@@ -47,12 +48,14 @@ impl<'a> Pairing<'a> {
     }
 
     /// For each column where its pairs are.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn lines(&self) -> &'a [u32] {
         self.lines
     }
 
     /// The rows of pair 0, 1, …, two each.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn rows(&self) -> &'a [u32] {
         self.rows
