@@ -63,7 +63,7 @@ pub(super) fn files() -> Vec<Vec<u8>> {
     });
     let config = Config::default().group_symbols(700);
     let blocks = wcodec::compress_checkpoint(&made::checkpoint(blocks), None, &config, Vec::new());
-    files.chain([blocks.unwrap(), ordered(&mut random)]).collect()
+    files.chain([blocks.unwrap(), ordered(&mut random), stacked(&mut random)]).collect()
 }
 
 /// Columns of nibbles that differ by so much that pairs have an order of their own.
@@ -75,6 +75,19 @@ fn ordered(random: &mut Random) -> Vec<u8> {
             let most = 1 + 2 * (col % 4);
             8 + random.below(most + 1) - random.below(most + 1)
         };
+        let col = 2 * i % COLS;
+        nibble(col) + 16 * nibble(col + 1)
+    });
+    let config = Config::default().group_symbols(7000);
+    wcodec::compress_checkpoint(&made::checkpoint(source), None, &config, Vec::new()).unwrap()
+}
+
+/// Columns of nibbles whose means differ, by thirds too, so that neighbours are not alike and pairs are of two rows.
+fn stacked(random: &mut Random) -> Vec<u8> {
+    const COLS: usize = 64;
+    let tensors = [("a.weight_packed", "I32", "[513,8]", 513 * COLS / 2)];
+    let source = made::safetensors(&tensors, |_, _, i| {
+        let mut nibble = |col: usize| col * 5 % 11 + (random.below(600) + 100 * (col % 3)) / 300;
         let col = 2 * i % COLS;
         nibble(col) + 16 * nibble(col + 1)
     });

@@ -74,11 +74,8 @@ fn pairs_of_two_rows_need_what_they_are_sorted_by() {
     };
     let with = |flags: u8, terms: &[u8]| [&[flags, 2, 12, 1, 0], terms].concat();
     // Classes by nothing, and by the numbers of part 0 in blocks of one row.
-    let (none, map) = ([0, 0], [1, 255, 0]);
-    let blocks = |terms: u8, cols: u8| {
-        let view = [0; 8];
-        [&[terms, 0, 0][..], &view, &[0, 0, 1, cols, 0, 0], &map].concat()
-    };
+    let (none, map) = ([0, 0], [1, 255, 1, 0]);
+    let blocks = |terms: u8, cols: u8| [&[terms, 0, 0, 0, 0, 1, cols, 0, 0], &map[..]].concat();
     assert!(read(&with(82, &[&none[..], &map].concat()), 6).is_ok_and(|s| s.stack.is_some()));
     for flags in [64, 66, 80, 114] {
         let refused = read(&with(flags, &[&none[..], &map].concat()), 6).unwrap_err();
