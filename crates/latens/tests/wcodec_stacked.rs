@@ -72,6 +72,8 @@ fn columns_that_no_order_makes_alike_are_coded_in_pairs_of_rows() {
     let one = Reader::open(file.clone(), Limits::default()).unwrap();
     let number = one.find("w.weight_packed").unwrap();
     let all = one.tensor(number).unwrap();
+    let inspected = one.inspect(number).unwrap();
+    assert!(inspected.parts.iter().any(|part| part.pairs == Some("rows")));
     // Rows by themselves, from within groups and across them.
     for rows in [0..1, 63..65, 500..1777, ROWS as u64 - 1..ROWS as u64] {
         let (from, to) = (rows.start as usize * COLS / 2, rows.end as usize * COLS / 2);

@@ -58,6 +58,8 @@ pub struct Tensor {
     pub transforms: BTreeMap<String, u64>,
     /// What classes of symbols follow from.
     pub contexts: Vec<String>,
+    /// Which two symbols are coded as one, where some are.
+    pub pairs: Option<&'static str>,
     /// Nothing but its own bytes: no codec made it smaller.
     pub raw: bool,
 }
@@ -142,5 +144,6 @@ fn tensor(t: &TensorInspection) -> Tensor {
         predictors,
         transforms,
         contexts,
+        pairs: t.parts.iter().find_map(|part| part.pairs),
     }
 }

@@ -143,7 +143,7 @@ pub(super) fn shape(shape: &[u64]) -> String {
     shape.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
 }
 
-/// Predictors and transforms that are used, with their shares, and contexts.
+/// Predictors and transforms that are used, with their shares, contexts and pairs.
 fn tools(tensor: &Tensor) -> String {
     let mut words = Vec::new();
     for uses in [&tensor.predictors, &tensor.transforms] {
@@ -156,6 +156,9 @@ fn tools(tensor: &Tensor) -> String {
     }
     if !tensor.contexts.is_empty() {
         words.push(format!("classes by {}", tensor.contexts.join(", ")));
+    }
+    if let Some(pairs) = tensor.pairs {
+        words.push(format!("pairs of {pairs}"));
     }
     words.join(", ")
 }

@@ -61,6 +61,8 @@ pub struct PartInspection {
     pub classes: usize,
     /// What classes follow from: `rows`, `columns`, `blocks`, `zero points`.
     pub terms: Vec<&'static str>,
+    /// Which two symbols are coded as one, where some are: `neighbours`, `neighbours in an order`, `rows`.
+    pub pairs: Option<&'static str>,
     /// Tiles by predictor; those of parts without prediction count as NONE.
     pub predictors: Vec<(Predictor, u64)>,
     /// Sub-blocks by transform; empty where there are no sub-blocks.
@@ -129,11 +131,18 @@ fn part<S: ReadAt>(
         groups: record.groups.len(),
         classes: 1,
         terms: Vec::new(),
+        pairs: None,
         predictors: Vec::new(),
         transforms: Vec::new(),
     };
     let (Codec::Direct(symbols) | Codec::Bitplane(symbols)) = &record.codec else {
         return Ok(inspection);
+    };
+    inspection.pairs = match (symbols.pairs, &symbols.order, &symbols.stack) {
+        (false, ..) => None,
+        (true, None, None) => Some("neighbours"),
+        (true, Some(_), _) => Some("neighbours in an order"),
+        (true, None, Some(_)) => Some("rows"),
     };
     if let Some(rule) = &symbols.classes {
         let mut used = [false; 256];
