@@ -216,6 +216,7 @@ class Coded:
         sorts = self.ordered or self.stacked
         need(not sorts or (self.pairs and classes), "ORDER or STACKED without PAIRS or CLASSES")
         need(not (self.ordered and self.stacked), "ORDER with STACKED")
+        need(not self.stacked or self.group_rows <= 1 << 20, "STACKED groups of many rows")
         whole = self.rows * self.cols == count
         need(whole or not (predict or sorts), "PREDICT, ORDER or STACKED with a row that is not whole")
         self.prediction = Prediction(r, part, self.rows, self.cols, context) if predict else None

@@ -11,6 +11,9 @@ use std::ops::Range;
 
 pub(crate) use rows::{Rows, window_map};
 
+/// Most rows of a group, which take memory each however short they are.
+pub(crate) const MAX_ROWS: usize = 1 << 20;
+
 /// The columns of a part that is coded so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stack {

@@ -9,6 +9,7 @@ use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::part::PartShape;
 use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::Role;
+use crate::wcodec::stack::MAX_ROWS;
 
 /// Settings of the direct coder.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +69,7 @@ pub(crate) const STACKED_ROWS: usize = 64;
 
 /// Rows of a group where they are paired with each other: whole vectors of pairs.
 pub(crate) fn stacked_rows(matrix: Matrix<'_>, config: DirectConfig) -> usize {
-    group_rows(matrix, config, STATES_BYTES).next_multiple_of(STACKED_ROWS)
+    group_rows(matrix, config, STATES_BYTES).next_multiple_of(STACKED_ROWS).min(MAX_ROWS)
 }
 
 /// Symbols of a part, where they are in memory or where they can be read.

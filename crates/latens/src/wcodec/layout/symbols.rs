@@ -17,7 +17,7 @@ use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::prediction::{COLUMN, Prediction};
 use crate::wcodec::layout::table::MAX_TABLES;
 use crate::wcodec::order::Order;
-use crate::wcodec::stack::Stack;
+use crate::wcodec::stack::{MAX_ROWS, Stack};
 
 const RECUT: u64 = 1;
 const PAIRS: u64 = 2;
@@ -146,6 +146,9 @@ impl Symbols {
         let group_rows = fields.size("the rows of a group")?;
         if group_rows == 0 {
             return Err(Error::corrupt(at, "groups of no rows"));
+        }
+        if has(STACKED) && group_rows > MAX_ROWS {
+            return Err(Error::corrupt(at, format!("pairs of two of {group_rows} rows")));
         }
         let mut symbols =
             Self { count, recut, cols: coded, pairs: has(PAIRS), group_rows, ..Self::default() };

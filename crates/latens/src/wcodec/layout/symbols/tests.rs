@@ -87,6 +87,8 @@ fn pairs_of_two_rows_need_what_they_are_sorted_by() {
         assert_eq!(found.is_ok(), wanted, "{terms} {cols}: {found:?}");
         assert!(wanted || found.unwrap_err().contains("pairs of two rows"));
     }
+    let many = [&[82, 0x81, 0x80, 0x40, 12, 1, 0][..], &none, &map].concat();
+    assert!(read(&many, 6).unwrap_err().contains("of 1048577 rows"));
     // Thirty symbols in rows of eight.
     let recut = [&[83, 8, 2, 12, 1, 0][..], &none, &map].concat();
     assert!(read(&recut, 6).unwrap_err().contains("in rows of 8"));
