@@ -171,7 +171,7 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
         maps = [random_map(rng, most) for _ in range(rng.randint(1, 5) if zero else 1)]
         bias = rng.randint(-200, 300)
         if rng.random() < 0.1:
-            # The specification has no bound, the tool takes none from 2^24 on.
+            # Up to what the specification allows.
             bias = rng.choice([-1, 1]) * rng.randrange(1 << rng.randint(8, 24))
         fields = class_fields(maps, bias, row_levels, col_levels, levels, zero)
     prediction, sourced = None, bool(fields and (levels or zero))

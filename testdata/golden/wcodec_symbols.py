@@ -131,6 +131,7 @@ class Rule:
 
     def __init__(self, r, part, coded, most, context):
         terms, self.bias = r.u8(), r.zigzag()
+        need(abs(self.bias) < 1 << 24, "a bias beyond its bounds")
         need(terms & 8 == 0 and terms >> 4 <= 4, "unknown terms")
         need(terms & 2 or not coded.ordered, "ORDER without levels of columns")
         need(not (terms & 4 and coded.stacked), "STACKED with a zero source")
@@ -173,8 +174,7 @@ class Rule:
         total = self.row_levels[rows][:, None] + np.zeros((1, len(cols)), np.int64)
         for source in self.sources:
             total = total - source.at(rows, self.cols_in_all, cols)
-        # Beyond these bounds sums are clamped anyway; a bias may have 64 bits.
-        return total + max(-1 << 40, min(self.bias, 1 << 40))
+        return total + self.bias
 
     def stacks(self, first, count):
         """The spans of `count` rows, of STACKED."""
@@ -216,7 +216,8 @@ class Coded:
         sorts = self.ordered or self.stacked
         need(not sorts or (self.pairs and classes), "ORDER or STACKED without PAIRS or CLASSES")
         need(not (self.ordered and self.stacked), "ORDER with STACKED")
-        need(not self.stacked or self.group_rows <= 1 << 20, "STACKED groups of many rows")
+        many = self.group_rows > 1 << 20 or self.cols > 1 << 16
+        need(not (self.stacked and many), "STACKED of many rows or columns")
         whole = self.rows * self.cols == count
         need(whole or not (predict or sorts), "PREDICT, ORDER or STACKED with a row that is not whole")
         self.prediction = Prediction(r, part, self.rows, self.cols, context) if predict else None

@@ -13,6 +13,8 @@ pub(crate) use rows::{Rows, window_map};
 
 /// Most rows of a group, which take memory each however short they are.
 pub(crate) const MAX_ROWS: usize = 1 << 20;
+/// Most columns: no bytes need to stand behind their number, as levels may be lacking.
+const MAX_COLS: usize = 1 << 16;
 
 /// The columns of a part that is coded so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl Stack {
         let fits = rule.zero.is_none()
             && cols.is_multiple_of(2)
             && blocks().all(|block| block.is_multiple_of(2) || block >= cols)
-            && u32::try_from(cols).is_ok();
+            && cols <= MAX_COLS;
         if !fits {
             return None;
         }

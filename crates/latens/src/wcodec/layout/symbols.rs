@@ -185,8 +185,7 @@ impl Symbols {
                 symbols.order = Some(order);
             }
             if has(STACKED) {
-                let what =
-                    "pairs of two rows with zero points or blocks of an odd number of columns";
+                let what = "pairs of two rows with zero points, blocks of an odd number of columns, or very many";
                 let stack = Stack::new(&rule, symbols.cols);
                 symbols.stack = Some(stack.ok_or_else(|| Error::corrupt(at, what))?);
             }

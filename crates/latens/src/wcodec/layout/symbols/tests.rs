@@ -89,6 +89,11 @@ fn pairs_of_two_rows_need_what_they_are_sorted_by() {
     }
     let many = [&[82, 0x81, 0x80, 0x40, 12, 1, 0][..], &none, &map].concat();
     assert!(read(&many, 6).unwrap_err().contains("of 1048577 rows"));
+    let wide = with(82, &[&none[..], &map].concat());
+    assert!(read(&wide, 1 << 16).is_ok());
+    for cols in [(1 << 16) + 2, 1 << 50] {
+        assert!(read(&wide, cols).unwrap_err().contains("pairs of two rows"));
+    }
     // Thirty symbols in rows of eight.
     let recut = [&[83, 8, 2, 12, 1, 0][..], &none, &map].concat();
     assert!(read(&recut, 6).unwrap_err().contains("in rows of 8"));
