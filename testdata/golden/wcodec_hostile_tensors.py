@@ -528,3 +528,21 @@ def odd_row(b):
 
 
 add("stacked-odd-row", "a row that is paired with itself, whose halves are not the same", odd_row)
+of_4_bits("stacked-many-rows", "STACKED in groups of 2^20 + 1 rows", all_of_one(stacked=True),
+          then(2, 1, varint((1 << 20) + 1)))
+
+
+def many_columns(b):
+    """Rows of 2^16 + 2 symbols, of which none takes a bit."""
+    only = [0] * 256
+    only[0x11] = 1024
+    options = dict(log=10, tables=[b.table(explicit(8, 10, only))], pairs=True, classes=class_fields(EVERY))
+
+    def altered(builder, context, part):
+        said, groups = coded(**options)(builder, context, part)
+        return flags(FLAGS | STACKED)(said), groups
+    symbols(b, "x", 2, (1 << 16) + 2, altered, 4)
+    return b.finish(change=lambda r: r)
+
+
+add("stacked-many-columns", "STACKED of 2^16 + 2 columns, which take no bytes", many_columns)
