@@ -164,6 +164,7 @@ class File:
         for name, length, segments in self.files:
             need(name not in ("", ".", "..") and not set(name) & set("/\\:\0"), "a file name that is not bare")
             need(all(s & 1 or s >> 1 < len(self.entries) for s in segments), "a segment of an unknown entry")
+            need(all(s >> 1 <= 4096 for s in segments if s & 1), "more than 4096 zero bytes")
             parts = (s >> 1 if s & 1 else self.entries[s >> 1].length for s in segments)
             need(sum(parts) == length, "segments that do not sum to the file")
 

@@ -27,6 +27,7 @@ pub(super) use detect::{Neighbours, tells_nothing, view as told_view, wide};
 pub use detect::{Siblings, scale_block};
 pub use quantization::Quantization;
 pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
+pub(crate) use segments::LONGEST_PADDING;
 pub use segments::Segment;
 pub use source::ReadAt;
 pub use tensors::Tensors;

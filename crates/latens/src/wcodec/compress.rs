@@ -5,13 +5,15 @@ mod tensors;
 
 use crate::error::{Error, Result};
 use crate::wcodec::base::Base;
-use crate::wcodec::checkpoint::{Checkpoint, Format, Segment, TensorInfo};
+use crate::wcodec::checkpoint::{Checkpoint, Format, LONGEST_PADDING, Segment, TensorInfo};
 use crate::wcodec::config::Config;
-use crate::wcodec::layout::file::SegmentRecord;
+use crate::wcodec::layout::file::{MAX_ZEROS, SegmentRecord};
 use crate::wcodec::layout::header::BaseQuantisation;
 use crate::wcodec::writer::Writer;
 use std::io::{Seek, Write};
 use tensors::{Seen, batch_end, write_tensors};
+
+const _: () = assert!(LONGEST_PADDING <= MAX_ZEROS);
 
 /// Another checkpoint to code against, and its name, a hint for people.
 #[derive(Clone, Copy)]

@@ -194,7 +194,8 @@ fn tiles<S: ReadAt>(
     if prediction.predictor == BY_TILE || prediction.transform {
         held = open.stored(number, group, &mut bytes)?;
     }
-    Ok(Tiles::read(prediction, rows, symbols.cols, held.unwrap_or(&bytes))?.0)
+    let read = Tiles::read(prediction, rows, symbols.cols, held.unwrap_or(&bytes));
+    Ok(read.map_err(|e| open.places(number).locate(group, e))?.0)
 }
 
 /// Order-0 entropy of all symbols of a part, in bits.

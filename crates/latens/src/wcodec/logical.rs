@@ -72,13 +72,18 @@ impl<S: ReadAt> Reader<S> {
     /// The `__metadata__` of source file `number`; `None` where it is no safetensors file, or its
     /// header cannot be decoded. Members that are not text are left out.
     pub fn metadata(&self, number: usize) -> Option<Vec<(String, String)>> {
+        metadata_of(&self.tensor(self.header(number)?.0).ok()?)
+    }
+
+    /// The entry with which source file `number` begins and its length, where that may be a safetensors header.
+    fn header(&self, number: usize) -> Option<(usize, usize)> {
         let Some(SegmentRecord::Entry(entry)) = self.open.index.file(number)?.segments().next()
         else {
             return None;
         };
         let header = self.open.index.entry(entry)?.record;
         let fits = header.length as u64 <= 8 + LONGEST_HEADER && header.dtype().is_none();
-        metadata_of(&self.tensor(fits.then_some(entry)?).ok()?)
+        fits.then_some((entry, header.length))
     }
 }
 
@@ -206,9 +211,15 @@ impl<S: ReadAt> Neighbours for Held<'_, S> {
 
     fn quantization(&self) -> &Quantization {
         self.0.open.quantization.get_or_init(|| {
-            // All shards have the same.
-            let files = (0..self.0.files().count()).map(|number| self.0.metadata(number));
-            let said = files.flatten().next().unwrap_or_default();
+            // All shards have the same. No more is decoded than one header may have.
+            let mut left = 8 + LONGEST_HEADER;
+            let headers = (0..self.0.files().count()).filter_map(|number| self.0.header(number));
+            let mut headers = headers.map_while(|(entry, length)| {
+                left = left.checked_sub(length as u64)?;
+                Some(entry)
+            });
+            let said = headers.find_map(|entry| metadata_of(&self.0.tensor(entry).ok()?));
+            let said = said.unwrap_or_default();
             let config = said.into_iter().find(|(key, _)| key == "quantization_config");
             config.map_or_else(Quantization::default, |(_, text)| {
                 Quantization::from_json(text.as_bytes())

@@ -17,14 +17,15 @@ use crate::wcodec::kept::{Kept, Rules};
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
-use crate::wcodec::layout::part::{Codec, PartShape};
+use crate::wcodec::layout::part::{Codec, Group, PartShape};
+use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::plane::Part;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::view::{Layout, View};
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 pub(crate) use stretches::Stretches;
 
 /// An entry whose descriptor has been read.
@@ -43,6 +44,8 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     outermost: bool,
     threads: usize,
     telling: Telling,
+    /// What explains parts, where it is too large to be kept for the next call.
+    rules: Vec<OnceLock<Rules>>,
 }
 
 impl<S: ReadAt> Drop for OpenTensor<'_, S> {
@@ -112,9 +115,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let kept = if asked == Asked::Often { reader.last.get(holder) } else { None };
         let keep = |descriptor| Arc::new(Kept::new(holder, descriptor));
         let (descriptor, start, at) = match (storage, kept) {
-            (Storage::Stored { groups, .. }, Some(kept)) => (kept, start, start + groups as u64),
+            (Storage::Stored { groups, .. }, Some(kept)) => {
+                (kept, start, start.saturating_add(groups as u64))
+            }
             (Storage::Stored { groups, descriptor, crc }, None) => {
-                let at = start + groups as u64;
+                let at = start.saturating_add(groups as u64);
                 reader.open.limits.check_alloc(descriptor as u64, "a descriptor")?;
                 let bytes = read(&reader.open.source, at, descriptor as u64)?;
                 if crc32(&bytes) != crc {
@@ -153,7 +158,8 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let outermost = asked != Asked::AsSource;
         let (threads, of) = (reader.threads, if outermost { entry.length } else { 0 });
         let telling = Telling::new(&reader.watch, of);
-        Ok(Self {
+        let rules = descriptor.parts.iter().map(|_| OnceLock::new()).collect();
+        let open = Self {
             reader,
             entry,
             storage,
@@ -163,7 +169,26 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             outermost,
             threads,
             telling,
-        })
+            rules,
+        };
+        open.check_claims()?;
+        Ok(open)
+    }
+
+    /// No group may claim to hold too much: what is made for a part's rows and columns, or decoded for its symbols, is
+    /// bounded by stored bytes from here on.
+    fn check_claims(&self) -> Result<()> {
+        for (number, record) in self.descriptor.parts.iter().enumerate() {
+            let width = record.shape.width();
+            for (group, Group { length: stored, .. }) in record.groups.iter().enumerate() {
+                let bytes = record.group_range(group).len().saturating_mul(width);
+                if bytes > stored.saturating_mul(MOST_EXPANSION) {
+                    let what = format!("its {stored} bytes claim to hold {bytes}");
+                    return Err(self.places(number).locate(group, Error::corrupt(0, what)));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Decodes on so many threads.
@@ -189,7 +214,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// Where the groups of a part are in the file.
-    fn places(&self, part: usize) -> Places<'_> {
+    pub(crate) fn places(&self, part: usize) -> Places<'_> {
         match self.storage {
             Storage::Inline { .. } => Places::Inline(self.explained_at),
             _ => Places::File(self.places.get(part).map(Vec::as_slice).unwrap_or_default()),
@@ -245,11 +270,14 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let none = || self.wrong(format!("there is no part {number}"));
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
         let part = self.descriptor.part(number).ok_or_else(none)?;
-        let mut own = Rules::default();
-        if part.rules().is_none() {
-            own = part.keep(self.rules(number, record)?).unwrap_or_default();
-        }
-        let rules = part.rules().unwrap_or(&own);
+        let own = self.rules.get(number).ok_or_else(none)?;
+        let rules = match part.rules().or_else(|| own.get()) {
+            Some(rules) => rules,
+            None => match part.keep(self.rules(number, record)?) {
+                Some(large) => own.get_or_init(|| large),
+                None => part.rules().ok_or_else(none)?,
+            },
+        };
         let bits = match record.shape {
             PartShape::Symbols { bits, .. } => bits,
             _ => 8,

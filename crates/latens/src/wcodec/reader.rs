@@ -176,12 +176,12 @@ impl<S: ReadAt> Reader<S> {
 
     pub(crate) fn base(&self) -> Result<&dyn Base> {
         match (&self.base, &self.open.index.base) {
-            (Some(base), _) => Ok(&**base),
+            (Some(base), Some(_)) => Ok(&**base),
             (None, Some(wanted)) => Err(Error::invalid(format!(
                 "the file was made against another checkpoint, {}; give it as the base",
                 wanted.name
             ))),
-            (None, None) => Err(Error::corrupt(
+            (_, None) => Err(Error::corrupt(
                 self.open.index_offset,
                 "a tensor names a base, the file does not",
             )),

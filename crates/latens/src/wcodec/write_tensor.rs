@@ -72,7 +72,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             Pieces::Joined(stretches) => return Ok(stretches.lengths().collect()),
         };
         self.with_part(0, |decoder, _| {
-            groups.iter().map(|groups| decoder.piece_bytes(groups.clone(), *packing)).collect()
+            let bytes = |groups: &Range<usize>| decoder.piece_bytes(groups.clone(), *packing);
+            Ok(groups.iter().map(bytes).collect())
         })
     }
 

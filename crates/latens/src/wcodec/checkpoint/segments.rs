@@ -5,7 +5,7 @@ use super::{TensorInfo, quoted};
 use crate::error::{Error, Result};
 
 /// Longest run of zeros that is looked for between tensors.
-const LONGEST_PADDING: u64 = 4096;
+pub(crate) const LONGEST_PADDING: u64 = 4096;
 
 /// A run of bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,6 @@ use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::pool::{Lent, Pool};
 use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::layout::part::{PartRecord, PartShape};
-use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use crate::wcodec::plane::{Content, Part, Plane};
 use crate::wcodec::threads::{self, Failed};
 use crate::wcodec::view::Packing;
@@ -81,7 +80,6 @@ impl PartDecoder<'_> {
         let mut next = groups.start;
         while next < groups.end {
             let now = next..groups.end.min(next + batch);
-            self.check_claims(now.clone())?;
             let have = out.len();
             let end = self.record.group_range(now.end - 1).end * width - start;
             self.limits.check_output(end as u64)?;
@@ -125,7 +123,6 @@ impl PartDecoder<'_> {
         if out.is_empty() {
             return Ok(());
         }
-        self.check_claims(0..groups)?;
         self.groups(0..groups, form, fetch, out).map_err(|Stopped { error, changed }| match changed
         {
             0 => error,
@@ -135,20 +132,6 @@ impl PartDecoder<'_> {
 
     pub(crate) fn stored(&self, group: usize) -> usize {
         self.record.groups.get(group).map_or(0, |g| g.length)
-    }
-
-    /// No group may claim to hold too much.
-    pub(crate) fn check_claims(&self, groups: Range<usize>) -> Result<()> {
-        let width = self.record.shape.width();
-        for group in groups {
-            let stored = self.stored(group);
-            let bytes = self.record.group_range(group).len().saturating_mul(width);
-            if bytes > stored.saturating_mul(MOST_EXPANSION) {
-                let what = format!("its {stored} bytes claim to hold {bytes}");
-                return Err(self.places.locate(group, Error::corrupt(0, what)));
-            }
-        }
-        Ok(())
     }
 
     /// Decodes whole groups into `out`, some of them side by side.

@@ -24,16 +24,15 @@ impl PartDecoder<'_> {
         Some(cut(0..groups, each, self.threads))
     }
 
-    /// What groups, one at least, are decoded to, if their stored bytes may claim as much.
+    /// What groups, one at least, are decoded to.
     pub(crate) fn piece_bytes(
         &self,
         groups: Range<usize>,
         packing: Option<(Packing, usize)>,
-    ) -> Result<usize> {
-        self.check_claims(groups.clone())?;
+    ) -> usize {
         let elements = self.record.group_range(groups.end - 1).end
             - self.record.group_range(groups.start).start;
-        Ok(self.bytes_of(Form::of(packing), elements))
+        self.bytes_of(Form::of(packing), elements)
     }
 
     /// Decodes a piece to where `out` has so many bytes for it.
@@ -46,7 +45,7 @@ impl PartDecoder<'_> {
         out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
         let form = Form::of(packing);
-        let out = out(self.piece_bytes(groups.clone(), packing)?);
+        let out = out(self.piece_bytes(groups.clone(), packing));
         self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
         self.tell(form, out.len())
     }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
-use crate::wcodec::layout::symbols::{MOST_EXPANSION, Symbols};
+use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::Content;
 use crate::wcodec::view::{Form, PartLayout};
@@ -105,10 +105,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             return Err(self.wrong(format!("there is no group {number}")));
         };
         let count = symbols.group_range(number).len();
-        if count > group.length.saturating_mul(MOST_EXPANSION) {
-            let what = format!("group {number} of {} bytes claims to hold {count}", group.length);
-            return Err(Error::corrupt(at, what));
-        }
         let row = number.saturating_mul(symbols.group_rows);
         Ok(GroupPlan { number, at, length: group.length, crc: group.crc, row, count })
     }

@@ -4,13 +4,16 @@
 //! |---|---|
 //! | name | string |
 //! | length | varint |
-//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n zero bytes |
+//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n ≤ 4096 zero bytes |
 
 use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::entry::Lengths;
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::source::MAX_NAME;
+
+/// Zero bytes that a segment stands for, at most: else three bytes could ask for a disk full of them.
+pub(crate) const MAX_ZEROS: u64 = 4096;
 
 /// A source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +111,12 @@ fn sum(fields: &mut Fields<'_>, count: usize, entries: &Lengths) -> Result<u64> 
         let at = fields.at();
         let code = fields.varint("a segment")?;
         let bytes = match segment(code) {
+            Some(SegmentRecord::Zeros(n)) if n > MAX_ZEROS => {
+                return Err(Error::corrupt(
+                    at,
+                    format!("a run of {n} zero bytes, where {MAX_ZEROS} are the most"),
+                ));
+            }
             Some(SegmentRecord::Zeros(n)) => Some(n),
             Some(SegmentRecord::Entry(k)) => entries.get(k).map(|length| length as u64),
             None => None,
