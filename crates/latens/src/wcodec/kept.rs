@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Stored bytes of a descriptor, and bytes of what explains a part, that are kept.
-const MOST: usize = 1 << 22;
+const MOST: usize = if cfg!(test) { 1 << 12 } else { 1 << 22 };
 
 /// A descriptor, with what its parts have needed so far.
 #[derive(Debug)]

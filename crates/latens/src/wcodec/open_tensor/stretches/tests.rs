@@ -98,3 +98,55 @@ fn damage_is_told_of_with_what_came_before() {
     }
     assert!(seen >= 16, "{seen}");
 }
+
+/// A file that tells where it was read from.
+struct Told(Vec<u8>, std::sync::Mutex<Vec<u64>>);
+
+impl ReadAt for Told {
+    fn size(&self) -> std::io::Result<u64> {
+        self.0.size()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.1.lock().unwrap().push(offset);
+        self.0.read_exact_at(buf, offset)
+    }
+}
+
+/// Scales of blocks that are too many to be kept for the next call are decoded once to explain weights, and once for
+/// themselves, however many stretches there are.
+#[test]
+fn what_explains_a_part_is_decoded_once() {
+    let mut state = 7u32;
+    let source = made::gguf(&[(BlockKind::Q8_0, [4096, 64])], |i| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let noise = u8::try_from(state >> 24).unwrap();
+        let size = u8::try_from(i / 34 * 7 % 5).unwrap();
+        match i % 34 {
+            0 => noise,
+            1 => 0x1c + 4 * size,
+            _ => noise >> (5 - size),
+        }
+    });
+    let file = file(&source, 4096);
+    for threads in [1, 2] {
+        let told = Told(file.clone(), std::sync::Mutex::default());
+        let reader = Reader::open(told, Limits::default()).unwrap().threads(threads);
+        let (number, _) = reader.tensors().next().unwrap();
+        let tensor = OpenTensor::open_once(&reader, number).unwrap();
+        let [scales, weights] = &tensor.descriptor.parts[..] else { panic!("of two parts") };
+        assert!(scales.role == crate::wcodec::plane::Role::Scale && weights.sources() == 1);
+        let stretches = tensor.stretches().unwrap().unwrap();
+        assert!(stretches.len() > 4);
+        assert!(tensor.rules.iter().any(|rules| rules.get().is_some()), "small enough to be kept");
+        reader.open.source.1.lock().unwrap().clear();
+        let mut written = Vec::new();
+        reader.write_file(0, &mut written).unwrap();
+        assert!(written == source);
+        let reads = reader.open.source.1.lock().unwrap();
+        for place in &tensor.places[0] {
+            let times = reads.iter().filter(|at| *at == place).count();
+            assert!(times <= 2, "scales were read {times} times");
+        }
+    }
+}
