@@ -33,10 +33,11 @@ class Entry:
         self.kind, shared = r.u8(), r.varint()
         need(self.kind <= BLOB, "neither tensor nor blob")
         need(shared <= len(previous), "a name that shares more than there is")
-        self.raw_name = previous[:shared] + r.take(r.length())
+        rest = r.take(r.length())
+        self.raw_name = previous[:shared] + rest
         need(len(self.raw_name) <= 1024, "a name of more than 1024 bytes")
         try:
-            self.name = self.raw_name.decode("utf-8")
+            self.name = previous[:shared].decode("utf-8") + rest.decode("utf-8")
         except UnicodeDecodeError:
             raise Corrupt("a name that is not UTF-8") from None
         self.dtype, dimensions = r.string(), r.varint()

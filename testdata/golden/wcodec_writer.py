@@ -125,6 +125,9 @@ class Written:
         shared = 0
         while shared < min(len(previous), len(self.raw_name)) and previous[shared] == self.raw_name[shared]:
             shared += 1
+        # Between two characters.
+        while 0 < shared < len(self.raw_name) and self.raw_name[shared] & 0xc0 == 0x80:
+            shared -= 1
         out = bytes([self.kind]) + varint(shared) + string(self.raw_name[shared:]) + string(self.dtype)
         out += varint(len(self.shape)) + b"".join(map(varint, self.shape)) + varint(self.length) + bytes([self.storage])
         if self.storage == COPY:

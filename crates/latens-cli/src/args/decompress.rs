@@ -36,7 +36,8 @@ pub struct Decompress {
     /// The checkpoint that a .wcodec was made against
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub base: Option<PathBuf>,
-    /// Write the tensors of a damaged .wcodec that are whole, and name the others
+    /// Write the tensors of a damaged .wcodec that are whole, and name the others. A file that is not whole becomes
+    /// .safetensors; what that has no type for is kept as U8
     #[arg(long)]
     pub salvage: bool,
     #[command(flatten)]

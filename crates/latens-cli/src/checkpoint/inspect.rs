@@ -62,6 +62,8 @@ pub struct Tensor {
     pub pairs: Option<&'static str>,
     /// Nothing but its own bytes: no codec made it smaller.
     pub raw: bool,
+    /// Of `bytes`, those of parts that no codec made smaller.
+    pub raw_bytes: u64,
 }
 
 /// All tensors of a file, decoded for their entropy.
@@ -128,6 +130,8 @@ fn tensor(t: &TensorInspection) -> Tensor {
             }
         }
     }
+    let raw = t.parts.iter().filter(|part| part.codec == "raw");
+    let raw_bytes = raw.map(|part| part.bytes as u64).sum();
     let codec = codec(t);
     Tensor {
         name: t.name.clone(),
@@ -145,5 +149,6 @@ fn tensor(t: &TensorInspection) -> Tensor {
         transforms,
         contexts,
         pairs: t.parts.iter().find_map(|part| part.pairs),
+        raw_bytes,
     }
 }

@@ -53,6 +53,12 @@ pub fn write(
     Ok(())
 }
 
+/// How many of tensors `numbers` are kept as their bytes.
+pub fn as_bytes(reader: &Reader<SharedFile>, numbers: &[usize]) -> usize {
+    let entries = numbers.iter().filter_map(|&number| reader.entry(number));
+    entries.filter(|entry| !has_type(entry)).count()
+}
+
 /// Whether safetensors has the type, and the shape is that of the bytes.
 fn has_type(entry: &TensorEntry<'_>) -> bool {
     let dtype = Dtype::from_safetensors(entry.dtype);

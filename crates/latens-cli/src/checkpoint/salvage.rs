@@ -30,6 +30,8 @@ struct Report {
     seconds: f64,
     /// Whether what was written are the files that the input was made from.
     identical: bool,
+    /// How many tensors were written as U8, as safetensors has no such type.
+    as_bytes: usize,
     /// Names of the tensors that are whole.
     whole: Vec<String>,
     lost: Vec<Lost>,
@@ -75,6 +77,11 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let found = look(&reader, whole_index, quiet).map_err(named)?;
     let plan = plan(args, input, &reader, &found)?;
     let (outputs, contents): (Vec<Output>, Vec<Content>) = plan.into_iter().unzip();
+    let as_bytes = contents.iter().map(|content| match content {
+        Content::File(_) => 0,
+        Content::Tensors(numbers, _) => rescued::as_bytes(&reader, numbers),
+    });
+    let as_bytes = as_bytes.sum();
     let to_stdout = outputs.contains(&Output::Stdout);
     settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let mut bytes = 0;
@@ -109,6 +116,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
         output_bytes: bytes,
         seconds: started.elapsed().as_secs_f64(),
         identical,
+        as_bytes,
         whole: found.whole.iter().map(name).collect(),
         lost: missing,
         damage: wrong,
@@ -151,6 +159,11 @@ fn tell(report: &Report, quiet: bool) {
         let (n, output) = (report.whole.len(), one_line(&report.output));
         let are = if n == 1 { "tensor is" } else { "tensors are" };
         say(&format!("{n} {are} whole, in {output}{same}\n"));
+        if report.as_bytes > 0 {
+            let (n, tensors) = (report.as_bytes, noun(report.as_bytes as u64, "tensor"));
+            let what = "of types that safetensors does not have: written as U8, and __metadata__ says what each was";
+            say(&format!("{n} {tensors} {what}\n"));
+        }
     }
 }
 

@@ -127,14 +127,21 @@ fn summary(file: &CheckpointInspection) -> Vec<String> {
 
 /// What no codec made smaller.
 fn footer(file: &CheckpointInspection) -> String {
-    let raw = file.tensors.iter().filter(|tensor| tensor.raw);
-    let (count, bytes) = raw.fold((0u64, 0u64), |(n, sum), t| (n + 1, sum + t.bytes));
-    let parts: u64 = file.tensors.iter().map(|tensor| tensor.bytes).sum();
-    let rest = units::bytes(file.bytes.saturating_sub(parts));
-    let raw = match count {
-        0 => "nothing stayed raw".to_string(),
-        n => format!("{} stayed raw, {}", units::counted(n, "tensor"), units::bytes(bytes)),
+    let of = |whole: bool| {
+        let raw = file.tensors.iter().filter(|t| t.raw == whole && t.raw_bytes > 0);
+        let (count, bytes) = raw.fold((0u64, 0u64), |(n, sum), t| (n + 1, sum + t.raw_bytes));
+        (count > 0).then(|| (units::counted(count, "tensor"), units::bytes(bytes)))
     };
+    let raw = match (of(true), of(false)) {
+        (None, None) => "nothing stayed raw".to_string(),
+        (Some((tensors, bytes)), None) => format!("{tensors} stayed raw, {bytes}"),
+        (None, Some((tensors, bytes))) => format!("parts of {tensors} stayed raw, {bytes}"),
+        (Some((tensors, bytes)), Some((partly, more))) => {
+            format!("{tensors} stayed raw, {bytes}, and parts of {partly}, {more}")
+        }
+    };
+    let all: u64 = file.tensors.iter().map(|tensor| tensor.bytes).sum();
+    let rest = units::bytes(file.bytes.saturating_sub(all));
     format!("{raw}; {rest} besides: tables, headers, index")
 }
 

@@ -41,6 +41,28 @@ pub fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_slice(), &data].concat()
 }
 
+/// A GGUF file of Q8_0 tensors: names, columns and rows.
+pub fn gguf(tensors: &[(&str, u64, u64)]) -> Vec<u8> {
+    let mut file = b"GGUF\x03\0\0\0".to_vec();
+    file.extend([tensors.len() as u64, 0].map(u64::to_le_bytes).as_flattened());
+    let mut data = Vec::new();
+    for (seed, (name, cols, rows)) in (0..).zip(tensors) {
+        data.resize(data.len().next_multiple_of(32), 0);
+        file.extend((name.len() as u64).to_le_bytes());
+        file.extend(name.as_bytes());
+        file.extend(2u32.to_le_bytes());
+        file.extend([*cols, *rows].map(u64::to_le_bytes).as_flattened());
+        file.extend(8u32.to_le_bytes());
+        file.extend((data.len() as u64).to_le_bytes());
+        for block in 0..cols * rows / 32 {
+            data.extend([(block * 37) as u8, 0x1c + (block % 5) as u8]);
+            data.extend(weights(32, 100 * block + seed));
+        }
+    }
+    file.resize(file.len().next_multiple_of(32), 0);
+    [file, data].concat()
+}
+
 /// A checkpoint of 78 kB.
 pub fn model(seed: u64) -> Vec<u8> {
     safetensors(&[
@@ -196,6 +218,26 @@ fn inspect_says_what_every_tensor_takes() {
     let text = f.run(&["inspect", "m.wcodec", "--html", "m.html"]).ok();
     assert!(text.text().contains("layer.weight") && text.text().contains("besides"));
     assert!(String::from_utf8(f.read("m.html")).unwrap().contains("<svg"));
+}
+
+/// Planes of floats that are noise stay raw beside those that do not.
+#[test]
+fn parts_that_stay_raw_are_told() {
+    let f = Folder::new();
+    let exponent = |w: u8| (0x40 - w.cast_signed().unsigned_abs() / 3) | (w & 0x80);
+    let exponents = weights(1 << 15, 6).into_iter().map(exponent);
+    let halves = noise(1 << 15, 5).into_iter().zip(exponents).flat_map(<[u8; 2]>::from).collect();
+    let tensors: [(&str, &str, &[u64], Vec<u8>); 2] =
+        [("halves", "F16", &[256, 128], halves), ("bytes", "U8", &[1 << 14], noise(1 << 14, 9))];
+    f.write("m.safetensors", &safetensors(&tensors));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let done = f.run(&["inspect", "m.wcodec", "--json"]).ok();
+    let report: Value = serde_json::from_slice(&done.out).unwrap();
+    let raw = |at: usize| report["tensors"][at]["raw_bytes"].as_u64().unwrap();
+    let done = f.run(&["inspect", "m.wcodec"]).ok();
+    let text = done.text();
+    let said = "1 tensor stayed raw, 16.4 kB, and parts of 1 tensor, 32.8 kB;";
+    assert!(raw(0) == 1 << 15 && raw(1) == 1 << 14 && text.contains(said), "{report}\n{text}");
 }
 
 #[test]

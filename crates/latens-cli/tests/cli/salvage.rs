@@ -1,6 +1,6 @@
 //! What is whole of damaged checkpoints.
 
-use crate::checkpoints::{model, safetensors, weights};
+use crate::checkpoints::{gguf, model, safetensors, weights};
 use crate::tool::Folder;
 use serde_json::{Value, json};
 
@@ -180,4 +180,26 @@ fn a_base_is_needed_to_salvage_too() {
     assert!(done.code == Some(1) && done.err.contains("--base"), "{}", done.err);
     f.run(&[&verb[..], &["--base", "b.safetensors"]].concat()).ok();
     assert_eq!(f.read("s.safetensors"), next);
+}
+
+#[test]
+fn what_is_whole_of_a_gguf_file_is_kept_as_bytes() {
+    let f = Folder::new();
+    let source = gguf(&[("a", 96, 37), ("b", 64, 50)]);
+    f.write("m.gguf", &source);
+    f.run(&["compress", "m.gguf"]).ok();
+    f.run(&["decompress", "m.wcodec", "-o", "back.gguf"]).ok();
+    assert!(f.read("back.gguf") == source);
+    let mut bad = f.read("m.wcodec");
+    bad[400] ^= 1;
+    f.write("bad.wcodec", &bad);
+    let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "s.safetensors"]);
+    assert!(done.code == Some(1) && done.err.contains("lost: a"), "{}", done.err);
+    assert!(done.err.contains("1 tensor of types that safetensors does not"), "{}", done.err);
+    let saved = f.read("s.safetensors");
+    let (_, about) = safetensors::SafeTensors::read_metadata(&saved).unwrap();
+    let was = about.metadata().as_ref().unwrap().get("latens.b").unwrap();
+    assert!(was.starts_with("Q8_0"), "{was}");
+    let b = tensors(&saved).pop().unwrap().1;
+    assert!(b.len() == 50 * 2 * 34 && source.ends_with(&b));
 }

@@ -1,0 +1,46 @@
+"""Files of WCodec that ask for much with few bytes, and a name that is cut within a character."""
+import struct
+
+from wcodec_encode import explicit, string
+from wcodec_hostile import add, plain
+from wcodec_symbols import BITPLANE, CLASSES, DIRECT, PREDICT, TRANSFORM
+from wcodec_reader import ENTRY, FILE
+from wcodec_writer import UNSIGNED_BYTES, class_fields, prediction_fields, varint
+
+ONE_STATE = struct.pack("<I", 1 << 16) * 32
+
+
+def claims(name, wrong, rows, cols, coding, group):
+    """A tensor of 64 bytes, whose part claims to have so many symbols; `coding(builder)` is codec and fields."""
+    def fill(b):
+        plain(b)
+        e = b.entries[0]
+        part = bytes([0, 0, 8]) + varint(rows) + varint(cols) + coding(b) + varint(len(group))
+        e.descriptor, e.groups = bytes(UNSIGNED_BYTES) + b"\1" + part, group + bytes(-len(group) % 4)
+        return b.finish(change=lambda r: r)
+    add(name, wrong, fill)
+
+
+def of_columns(b):
+    table = b.table(explicit(8, 1, [2] + [0] * 255))
+    return bytes([DIRECT, CLASSES, 1, 1, 1, table]) + class_fields([[(256, 0)]])
+
+
+claims("claims-columns", "a row of 2^50 symbols with classes, which take no bytes", 1, 1 << 50, of_columns, ONE_STATE)
+claims("claims-sub-blocks", "2^52 symbols with transforms in one group of a byte", 1 << 26, 1 << 26, lambda _: (
+    bytes([BITPLANE, PREDICT | TRANSFORM]) + varint(1 << 26) + prediction_fields((8, 8), 0) + bytes([10, 0])), b"\0")
+add("claims-zeros", "a file of 2^50 zero bytes", lambda b: plain(b).finish(change=lambda r: [
+    f if f[0] != FILE else (FILE, string("f") + varint(64 + (1 << 50)) + b"\2\0" + varint((2 << 50) + 1)) for f in r]))
+
+
+def half_a_character(records):
+    """Of two names that share a byte of their second character, and say so."""
+    at = next(i for i, r in enumerate(records) if r[0] == ENTRY)
+    kind, entry = records[at]
+    assert entry[1:4] == b"\0\1x"
+    other = entry[:1] + b"\2" + string(b"\xa8") + entry[4:]
+    return records[:at] + [(kind, entry[:1] + b"\0" + string("bé") + entry[4:]), (kind, other)] + records[at + 1:]
+
+
+add("name-shares-half-a-character", "a name that shares one byte of two of a character",
+    lambda b: plain(b).finish(change=half_a_character))
