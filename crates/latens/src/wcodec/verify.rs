@@ -5,8 +5,11 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::read;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::Storage;
+use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::{HEADER_BYTES, check_zero};
+use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::reader::Reader;
+use std::io::{self, Write};
 
 impl<S: ReadAt> Reader<S> {
     /// Decodes everything and checks every checksum, all padding and the model hash.
@@ -25,10 +28,7 @@ impl<S: ReadAt> Reader<S> {
         let bank = self.open.index.bank_at;
         self.check_padding(end, bank)?;
         self.check_padding(bank + self.open.index.bank.bytes as u64, self.open.index_offset)?;
-        let mut bytes = Vec::new();
-        for entry in self.open.index.entries().filter(|entry| entry.record.dtype().is_none()) {
-            self.fill(entry.number, &mut bytes)?;
-        }
+        self.write_segments(self.segments_of(false), &mut io::sink())?;
         if !self.has_its_hash()? {
             return Err(Error::corrupt(
                 self.open.index_offset,
@@ -40,15 +40,17 @@ impl<S: ReadAt> Reader<S> {
 
     /// Decodes all tensors and compares the model hash.
     pub(crate) fn has_its_hash(&self) -> Result<bool> {
-        let mut hash = ModelHash::new();
-        let mut bytes = Vec::new();
-        for entry in self.open.index.entries() {
-            if let Some(dtype) = entry.record.dtype() {
-                self.fill(entry.number, &mut bytes)?;
-                hash.tensor(&entry.name, dtype, &entry.record.shape(), &bytes);
-            }
-        }
-        Ok(hash.finish() == self.open.index.model_hash)
+        let tensors = self.open.index.entries().filter(|entry| entry.record.dtype().is_some());
+        let mut hashing = Hashing { hash: ModelHash::new(), tensors, left: 0 };
+        self.write_segments(self.segments_of(true), &mut hashing)?;
+        Ok(hashing.finish() == self.open.index.model_hash)
+    }
+
+    /// All tensors, or all that is beside them, in order.
+    fn segments_of(&self, tensors: bool) -> impl Iterator<Item = SegmentRecord> {
+        let entries = self.open.index.entries();
+        let some = entries.filter(move |entry| entry.record.dtype().is_some() == tensors);
+        some.map(|entry| SegmentRecord::Entry(entry.number))
     }
 
     fn check_padding(&self, from: u64, to: u64) -> Result<()> {
@@ -57,5 +59,46 @@ impl<S: ReadAt> Reader<S> {
         }
         let bytes = read(&self.open.source, from, to - from)?;
         check_zero(&bytes, from, "what comes before")
+    }
+}
+
+/// Takes in the bytes of tensors, one behind the other, as the model hash has them.
+struct Hashing<I> {
+    hash: ModelHash,
+    /// Those of which nothing has come yet.
+    tensors: I,
+    /// Bytes of the current one that are to come.
+    left: usize,
+}
+
+impl<'a, I: Iterator<Item = OpenEntry<'a>>> Hashing<I> {
+    /// Begins the next tensor, if there is one.
+    fn begin(&mut self) -> Option<()> {
+        let OpenEntry { name, record, .. } = self.tensors.next()?;
+        self.hash.begin(&name, record.dtype().unwrap_or_default(), &record.shape(), record.length);
+        self.left = record.length;
+        Some(())
+    }
+
+    fn finish(mut self) -> [u8; 32] {
+        // Those without bytes.
+        while self.begin().is_some() {}
+        self.hash.finish()
+    }
+}
+
+impl<'a, I: Iterator<Item = OpenEntry<'a>>> Write for Hashing<I> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        while self.left == 0 && !bytes.is_empty() {
+            self.begin().ok_or(io::ErrorKind::WriteZero)?;
+        }
+        let now = &bytes[..bytes.len().min(self.left)];
+        self.hash.bytes(now);
+        self.left -= now.len();
+        Ok(now.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -64,8 +64,17 @@ impl<S: ReadAt> Reader<S> {
         let file = self.open.index.file(number);
         let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
         self.open.limits.check_output(file.length)?;
+        self.write_segments(file.segments(), out)
+    }
+
+    /// Writes what segments stand for, one behind the other.
+    pub(crate) fn write_segments(
+        &self,
+        segments: impl Iterator<Item = SegmentRecord>,
+        out: &mut dyn Write,
+    ) -> Result<()> {
         let (mut jobs, mut few) = (Jobs { reader: self, jobs: Vec::new() }, 0);
-        for segment in file.segments() {
+        for segment in segments {
             let job = match segment {
                 SegmentRecord::Zeros(count) => Job::Zeros(count),
                 SegmentRecord::Entry(entry) => {
