@@ -200,6 +200,31 @@ fn memory_does_not_grow_with_a_tensor() {
     }
 }
 
+/// Nor does what a sound file is read with, whatever explains its weights.
+#[test]
+fn memory_of_reading_does_not_grow_with_a_tensor() {
+    let _alone = ALONE.lock();
+    const MEGABYTES: usize = 40;
+    for layout in LAYOUTS {
+        let checkpoint = checkpoint(layout, MEGABYTES);
+        let config = Config::default().level(1).threads(2);
+        let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+        for threads in [1, 3] {
+            let reader = Reader::open(file.as_slice().to_vec(), Limits::default()).unwrap();
+            let reader = reader.threads(threads);
+            let (verified, to_verify) = peak_of_process(|| reader.verify());
+            let (written, to_write) = peak_of_process(|| reader.write_file(0, &mut io::sink()));
+            verified.and(written).unwrap();
+            let most = MOST + (threads - 1) * A_THREAD + MEGABYTES * OF_SOURCES;
+            let peaks = to_verify.max(to_write);
+            assert!(peaks <= most, "{layout}, {threads}: {peaks} bytes, {most} are allowed");
+        }
+    }
+}
+
+/// Of each megabyte that is read, what explains the rest, held for the whole tensor: scales and minima, those of Q4_K most.
+const OF_SOURCES: usize = 256 << 10;
+
 /// Bytes that each of several threads may hold of small tensors and their parts.
 const OF_SMALL: usize = 32 << 20;
 
