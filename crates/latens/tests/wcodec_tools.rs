@@ -11,15 +11,18 @@
 
 mod wcodec_common;
 
+use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::predictor::Predictor;
 use latens::wcodec::tile::TileSize;
 use latens::wcodec::transform::Transform;
 use latens::wcodec::view::Values;
-use latens::wcodec::{BaseCheckpoint, BaseFile, Coder, Config, Reader, Tools, compress_checkpoint};
+use latens::wcodec::{
+    BaseCheckpoint, BaseFile, Coder, Config, Reader, Role, Tools, compress_checkpoint,
+};
 use latens::{Error, Limits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wcodec_common::{Random, back, open, safetensors};
+use wcodec_common::{Random, back, open, safetensors, samples};
 
 /// Eight and four bits, smooth and not, of the largest steps too.
 fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
@@ -81,6 +84,78 @@ fn every_predictor_transform_coder_and_tile_size() {
             }
         }
     }
+}
+
+/// What is forced is what the file says, REFERENCE against a base among it; planes of five and six bits and of their
+/// high ones, too.
+#[test]
+fn what_is_forced_is_used() {
+    let of_blocks = samples::all(2).into_iter().filter(|s| ["q5_0", "q6_k"].contains(&s.name));
+    let of_blocks = of_blocks.map(|s| [s.files[0].1.clone(), s.files[0].1.clone()]);
+    let pairs: Vec<_> = of_blocks.chain([[3, 4].map(|seed| planes(37, 53, seed))]).collect();
+    assert_eq!(pairs.len(), 3);
+    for [source, base] in pairs {
+        for (tile, predictor) in [(16, 16), (5, 7)]
+            .into_iter()
+            .flat_map(|tile| Predictor::ALL.map(|predictor| (tile, predictor)))
+        {
+            for transforms in [vec![], vec![Transform::Dct], vec![Transform::Dct, Transform::Adst]]
+            {
+                for coder in [Coder::Direct, Coder::Bitplane] {
+                    let tools = Tools {
+                        tile: TileSize::new(tile.0, tile.1).unwrap(),
+                        predictors: vec![predictor],
+                        transforms: transforms.clone(),
+                        coder,
+                        contexts: true,
+                    };
+                    uses(&source, &base, &tools);
+                }
+            }
+        }
+    }
+}
+
+fn opened(file: &[u8]) -> Checkpoint {
+    let name = if file.starts_with(b"GGUF") { "model.gguf" } else { "model.safetensors" };
+    let none = |_: &str| Err(Error::invalid("no shards here"));
+    let file = Box::new(file.to_vec());
+    Checkpoint::read(name.to_owned(), file, Quantization::default(), &none).unwrap()
+}
+
+/// All parts of weights are coded by these tools, and come back.
+fn uses(source: &[u8], base: &[u8], tools: &Tools) {
+    let config = Config::default().tools(Some(tools.clone()));
+    let held = BaseCheckpoint::new(opened(base)).unwrap();
+    let against = Some(BaseFile { base: &held, name: "base" });
+    let file = compress_checkpoint(&opened(source), against, &config, Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    let reader = reader.with_base(Box::new(held)).unwrap();
+    reader.verify().unwrap();
+    let mut back = Vec::new();
+    reader.write_file(0, &mut back).unwrap();
+    assert!(back == source, "{tools:?}");
+    let codec = if tools.coder == Coder::Direct { "direct" } else { "bitplane" };
+    let mut found = 0;
+    for (number, _) in reader.tensors().filter(|(_, entry)| entry.dtype != "F32") {
+        for part in reader.inspect(number).unwrap().parts {
+            if !matches!(part.role, Role::Weights | Role::HighBits) {
+                continue;
+            }
+            found += 1;
+            let predictors: Vec<Predictor> = part.predictors.iter().map(|(p, _)| *p).collect();
+            assert!(predictors == tools.predictors && part.codec == codec, "{part:?} {tools:?}");
+            let transforms: Vec<Transform> = part.transforms.iter().map(|(t, _)| *t).collect();
+            // Of several the best is chosen block by block, or none; one alone is taken for all.
+            let may_be_none = tools.transforms.len() > 1;
+            let wanted = |t: &Transform| match t {
+                Transform::None => may_be_none,
+                t => tools.transforms.contains(t),
+            };
+            assert!(transforms.iter().all(wanted), "{part:?} {tools:?}");
+        }
+    }
+    assert!(found > 0);
 }
 
 /// Columns that follow from others, a little each, are found at the highest level alone, and rows can
