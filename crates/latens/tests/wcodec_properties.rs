@@ -169,3 +169,27 @@ fn many_long_names_come_back() {
     let file = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap();
     assert!(back(&file).unwrap() == source);
 }
+
+/// Five groups, of which one thread had encoded four before views were held against each other, and two all.
+#[test]
+fn threads_do_not_decide_between_views() {
+    let drawn = Drawn {
+        name: "layer.weight.absmax".to_owned(),
+        dtype: Dtype::I32,
+        shape: vec![48, 14],
+        fill: Fill::Small,
+        seed: 737_768_517_401_417_315,
+        same: false,
+    };
+    let data = bytes(&drawn);
+    let source = safetensors(&[(&drawn.name, drawn.dtype.name(), &drawn.shape, data)]);
+    let checkpoint = open(source);
+    for level in [0, 1, 5, 8] {
+        let by = |threads: usize| {
+            let config = Config::default().level(level).group_symbols(1000).threads(threads);
+            compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap()
+        };
+        let one = by(1);
+        assert!([2, 3, 7].into_iter().all(|threads| by(threads) == one), "level {level}");
+    }
+}

@@ -10,6 +10,7 @@ use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::Role;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::reader::Reader;
+use crate::wcodec::tile::TileSize;
 use crate::wcodec::tiled::Tiles;
 use crate::wcodec::transform::Transform;
 
@@ -63,7 +64,7 @@ pub struct PartInspection {
     pub terms: Vec<&'static str>,
     /// Which two symbols are coded as one, where some are: `neighbours`, `neighbours in an order`, `rows`.
     pub pairs: Option<&'static str>,
-    /// Tiles by predictor; those of parts without prediction count as NONE.
+    /// Tiles by predictor; parts without prediction count as NONE, by tiles of 16 × 16.
     pub predictors: Vec<(Predictor, u64)>,
     /// Sub-blocks by transform; empty where there are no sub-blocks.
     pub transforms: Vec<(Transform, u64)>,
@@ -171,7 +172,12 @@ fn part<S: ReadAt>(
             tiles.codes.iter().for_each(|t| transforms[usize::from(t.id())] += 1);
         }
     } else {
-        predictors[0] = 1;
+        // As many as there would be, so that parts can be weighed against each other.
+        let count = |group: usize| {
+            let rows = symbols.group_range(group).len().div_ceil(symbols.cols.max(1));
+            TileSize::SQUARE.count(rows, symbols.cols) as u64
+        };
+        predictors[0] = (0..record.groups.len()).map(count).sum();
     }
     let counted = Predictor::ALL.into_iter().zip(predictors);
     inspection.predictors = counted.filter(|(_, n)| *n > 0).collect();

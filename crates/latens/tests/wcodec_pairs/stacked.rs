@@ -47,7 +47,7 @@ fn what_is_damaged_is_found() {
     let mut random = Random(7);
     for group in &groups {
         let mut damaged = file.clone();
-        let at = group.at as usize + random.below(group.length as usize);
+        let at = group.at as usize + random.below(group.length);
         damaged[at] ^= 1 << random.below(8);
         let reader = Reader::open(damaged, Limits::default()).unwrap();
         let number = reader.find(WEIGHTS).unwrap();

@@ -9,7 +9,6 @@ use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::kept::{Numbers, Rules};
-use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
@@ -28,15 +27,12 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             return Ok(Rules::default());
         };
         let Some(rule) = &symbols.classes else { return Ok(Rules::default()) };
-        let held = self.sources(number, rule)?;
-        let mut held = held.iter();
-        let mut blocks = |source: &Source, zero: bool| -> Result<Blocks> {
-            let none = || self.wrong("a source of classes is missing");
-            let numbers = held.next().ok_or_else(none)?.source(source.width());
-            let map = match &source.row_map {
-                None => None,
-                Some(_) => Some(held.next().ok_or_else(none)?.source(4)),
-            };
+        // One source after the other: only what is made of them is held.
+        let blocks = |source: &Source, zero: bool| -> Result<Blocks> {
+            let numbers = self.numbers(&source.of, number)?;
+            let map = source.row_map.as_ref().map(|map| self.numbers(map, number)).transpose()?;
+            let (numbers, map) =
+                (numbers.source(source.width()), map.as_ref().map(|m| m.source(4)));
             let made = if zero {
                 Blocks::zeros(source, numbers, map, symbols.cols)
             } else {
@@ -51,18 +47,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         Ok(Rules { levels, zero, windows, back })
     }
 
-    /// All numbers that a rule needs: levels, zero point, row maps, in this order.
-    fn sources(&self, number: usize, rule: &ClassRule) -> Result<Vec<Numbers>> {
-        let mut held = Vec::new();
-        for source in rule.levels.iter().chain(&rule.zero) {
-            held.push(self.numbers(&source.of, number)?);
-            if let Some(map) = &source.row_map {
-                held.push(self.numbers(map, number)?);
-            }
-        }
-        Ok(held)
-    }
-
+    /// The numbers of a source of part `before`.
     fn numbers(&self, of: &PartOf, before: usize) -> Result<Numbers> {
         match of {
             PartOf::Own(part) if *part < before => {

@@ -9,7 +9,8 @@ use crate::wcodec::encode::words;
 use crate::wcodec::layout::part::Group;
 use std::ops::Range;
 
-/// Groups that each thread encodes before the bounds of the size are looked at again.
+/// Groups that are encoded before the bounds of the size are looked at again: as many whatever the threads, as what is
+/// known of a part decides between it and others.
 const AT_ONCE: usize = 4;
 
 /// The least and the most that something may take.
@@ -80,7 +81,7 @@ pub(crate) fn take_less(parts: &mut [PlannedPart<'_>], limit: usize, bank: &Bank
             return Ok(most < limit);
         }
         match parts.iter_mut().find(|part| part.known.len() < part.groups()) {
-            Some(part) => part.know(AT_ONCE * part.threads, bank)?,
+            Some(part) => part.know(AT_ONCE, bank)?,
             None => return Ok(false),
         }
     }
