@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wcodec_common::open;
+use wcodec_common::{open, safetensors};
 
 fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
@@ -125,6 +125,16 @@ fn files_of_another_writer_verify_on_any_number_of_threads() {
             }
         }
     }
+}
+
+/// A base that nobody asked for does not make up for one that the file does not name.
+#[test]
+fn a_file_without_a_base_has_none() {
+    let path = repository().join("testdata/hostile-wcodec/source-without-base.wcodec");
+    let of_base = safetensors(&[("a", "F32", &[4], vec![0; 16])]);
+    let base = BaseCheckpoint::new(open(of_base)).unwrap();
+    let error = reader(&path).unwrap().with_base(Box::new(base)).unwrap().verify().unwrap_err();
+    assert!(error.to_string().contains("names a base, the file does not"), "{error}");
 }
 
 /// The rows of the README of the hostile files: file, what latens says.

@@ -11,7 +11,6 @@
 
 mod wcodec_common;
 
-use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::predictor::Predictor;
 use latens::wcodec::tile::TileSize;
 use latens::wcodec::transform::Transform;
@@ -86,16 +85,16 @@ fn every_predictor_transform_coder_and_tile_size() {
     }
 }
 
-/// What is forced is what the file says, REFERENCE against a base among it; planes of five and six bits and of their
-/// high ones, too.
+/// What is forced is what the file says, REFERENCE against a base among it; planes of five and six bits, too.
 #[test]
 fn what_is_forced_is_used() {
-    let of_blocks = samples::all(2).into_iter().filter(|s| ["q5_0", "q6_k"].contains(&s.name));
+    // Enough rows, and tiles large enough, for blocks of 8 × 8.
+    let of_blocks = samples::all(8).into_iter().filter(|s| ["q5_0", "q6_k"].contains(&s.name));
     let of_blocks = of_blocks.map(|s| [s.files[0].1.clone(), s.files[0].1.clone()]);
     let pairs: Vec<_> = of_blocks.chain([[3, 4].map(|seed| planes(37, 53, seed))]).collect();
     assert_eq!(pairs.len(), 3);
     for [source, base] in pairs {
-        for (tile, predictor) in [(16, 16), (5, 7)]
+        for (tile, predictor) in [(16, 16), (9, 11)]
             .into_iter()
             .flat_map(|tile| Predictor::ALL.map(|predictor| (tile, predictor)))
         {
@@ -116,19 +115,12 @@ fn what_is_forced_is_used() {
     }
 }
 
-fn opened(file: &[u8]) -> Checkpoint {
-    let name = if file.starts_with(b"GGUF") { "model.gguf" } else { "model.safetensors" };
-    let none = |_: &str| Err(Error::invalid("no shards here"));
-    let file = Box::new(file.to_vec());
-    Checkpoint::read(name.to_owned(), file, Quantization::default(), &none).unwrap()
-}
-
 /// All parts of weights are coded by these tools, and come back.
 fn uses(source: &[u8], base: &[u8], tools: &Tools) {
     let config = Config::default().tools(Some(tools.clone()));
-    let held = BaseCheckpoint::new(opened(base)).unwrap();
+    let held = BaseCheckpoint::new(open(base.to_vec())).unwrap();
     let against = Some(BaseFile { base: &held, name: "base" });
-    let file = compress_checkpoint(&opened(source), against, &config, Vec::new()).unwrap();
+    let file = compress_checkpoint(&open(source.to_vec()), against, &config, Vec::new()).unwrap();
     let reader = Reader::open(file, Limits::default()).unwrap();
     let reader = reader.with_base(Box::new(held)).unwrap();
     reader.verify().unwrap();
@@ -139,7 +131,7 @@ fn uses(source: &[u8], base: &[u8], tools: &Tools) {
     let mut found = 0;
     for (number, _) in reader.tensors().filter(|(_, entry)| entry.dtype != "F32") {
         for part in reader.inspect(number).unwrap().parts {
-            if !matches!(part.role, Role::Weights | Role::HighBits) {
+            if part.role != Role::Weights {
                 continue;
             }
             found += 1;
@@ -152,6 +144,7 @@ fn uses(source: &[u8], base: &[u8], tools: &Tools) {
                 Transform::None => may_be_none,
                 t => tools.transforms.contains(t),
             };
+            assert_eq!(transforms.is_empty(), tools.transforms.is_empty(), "{part:?} {tools:?}");
             assert!(transforms.iter().all(wanted), "{part:?} {tools:?}");
         }
     }

@@ -28,7 +28,7 @@ impl<S: ReadAt> Reader<S> {
         let bank = self.open.index.bank_at;
         self.check_padding(end, bank)?;
         self.check_padding(bank + self.open.index.bank.bytes as u64, self.open.index_offset)?;
-        self.write_segments(self.segments_of(false), &mut io::sink())?;
+        self.write_segments(segments(self.entries_of(false)), &mut io::sink())?;
         if !self.has_its_hash()? {
             return Err(Error::corrupt(
                 self.open.index_offset,
@@ -40,17 +40,16 @@ impl<S: ReadAt> Reader<S> {
 
     /// Decodes all tensors and compares the model hash.
     pub(crate) fn has_its_hash(&self) -> Result<bool> {
-        let tensors = self.open.index.entries().filter(|entry| entry.record.dtype().is_some());
+        let tensors = self.entries_of(true);
         let mut hashing = Hashing { hash: ModelHash::new(), tensors, left: 0 };
-        self.write_segments(self.segments_of(true), &mut hashing)?;
+        self.write_segments(segments(self.entries_of(true)), &mut hashing)?;
         Ok(hashing.finish() == self.open.index.model_hash)
     }
 
     /// All tensors, or all that is beside them, in order.
-    fn segments_of(&self, tensors: bool) -> impl Iterator<Item = SegmentRecord> {
+    fn entries_of(&self, tensors: bool) -> impl Iterator<Item = OpenEntry<'_>> {
         let entries = self.open.index.entries();
-        let some = entries.filter(move |entry| entry.record.dtype().is_some() == tensors);
-        some.map(|entry| SegmentRecord::Entry(entry.number))
+        entries.filter(move |entry| entry.record.dtype().is_some() == tensors)
     }
 
     fn check_padding(&self, from: u64, to: u64) -> Result<()> {
@@ -60,6 +59,12 @@ impl<S: ReadAt> Reader<S> {
         let bytes = read(&self.open.source, from, to - from)?;
         check_zero(&bytes, from, "what comes before")
     }
+}
+
+fn segments<'a>(
+    entries: impl Iterator<Item = OpenEntry<'a>>,
+) -> impl Iterator<Item = SegmentRecord> {
+    entries.map(|entry| SegmentRecord::Entry(entry.number))
 }
 
 /// Takes in the bytes of tensors, one behind the other, as the model hash has them.

@@ -76,8 +76,9 @@ pub(crate) fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> 
 
 pub(crate) fn open(file: Vec<u8>) -> Checkpoint {
     let none = |_: &str| Err(Error::invalid("no shards here"));
+    let name = if file.starts_with(b"GGUF") { "model.gguf" } else { "model.safetensors" };
     let quantization = Quantization::default();
-    Checkpoint::read("model.safetensors".to_owned(), Box::new(file), quantization, &none).unwrap()
+    Checkpoint::read(name.to_owned(), Box::new(file), quantization, &none).unwrap()
 }
 
 pub(crate) fn back(file: &[u8]) -> latens::Result<Vec<u8>> {
