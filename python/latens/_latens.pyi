@@ -33,6 +33,7 @@ _Bytes = npt.NDArray[np.uint8]
 _Octets = bytes | _Bytes
 _Progress = Callable[[int, int], object] | None
 _Path = str | PathLike[str]
+_Tools = tuple[tuple[int, int], list[str], list[str], str, bool]
 
 @final
 class PcoConfig:
@@ -159,7 +160,7 @@ class WcodecReader:
     def several(self, names: list[str]) -> list[_Bytes]: ...
     def range(self, name: str, start: int, stop: int) -> _Bytes: ...
     def logical(
-        self, name: str, rows: tuple[int, int], cols: tuple[int, int]
+        self, name: str, rows: tuple[int, int], cols: tuple[int, int], without_planes: int
     ) -> tuple[_Array, bool]: ...
     def head(self, file: int, most: int) -> builtins.bytes: ...
     def write_file(self, file: int, path: _Path, progress: _Progress) -> None: ...
@@ -196,6 +197,7 @@ def wcodec_compress(
     out: _Path,
     base: _Path | None,
     level: int,
+    tools: _Tools | None,
     threads: int,
     verify: bool,
     progress: _Progress,
@@ -205,6 +207,7 @@ def wcodec_compress_bytes(
     parts: list[_Bytes],
     out: _Path,
     level: int,
+    tools: _Tools | None,
     threads: int,
     verify: bool,
     progress: _Progress,

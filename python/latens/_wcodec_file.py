@@ -159,19 +159,24 @@ class File(Mapping[str, Any]):
         name: str,
         rows: tuple[int, int] | None = None,
         cols: tuple[int, int] | None = None,
+        *,
+        without_planes: int = 0,
     ) -> Array:
         """Weights as their packing means them: INT4 comes as one number an int8 or uint8.
 
         The array has two dimensions, rows and columns of the logical weights; `rows` and `cols` are
         pairs of first and one past the last.
+
+        Of a tensor that is coded in bitplanes (`Tools(coder="bitplane")`) the lowest ones may be left out: weights
+        come to within less than 2^`without_planes` where nothing is predicted or transformed, in less time.
         """
         info = self.info(name)
         all_rows, all_cols, _ = self._reader.layout(name)
         a, b = rows or (0, all_rows)
         c, d = cols or (0, all_cols)
-        _arguments.counts(rows=a, cols=c)
+        _arguments.counts(rows=a, cols=c, without_planes=without_planes)
         _arguments.counts(rows=b, cols=d)
-        values, own = self._reader.logical(name, (a, b), (c, d))
+        values, own = self._reader.logical(name, (a, b), (c, d), without_planes)
         if own:
             values = values.view(numpy_dtype(info.dtype))
         return values.reshape(b - a, -1 if values.size else d - c)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,42 @@ from ._output import Path, completely
 from .errors import InvalidArgumentError
 
 
+@dataclasses.dataclass(frozen=True)
+class Tools:
+    """What all quantised weights are coded with, whether that pays or not; else the encoder chooses.
+
+    Of several predictors each tile gets its best, of several transforms each block of 8×8 its cheapest.
+    """
+
+    tile: tuple[int, int] = (16, 16)
+    """Rows and columns of a tile, 1 to 4096."""
+    predictors: Sequence[str] = ("NONE",)
+    """Of NONE LEFT TOP AVG PLANAR DC COLUMN, REFERENCE (with a base); or LINEAR alone."""
+    transforms: Sequence[str] = ()
+    """Of NONE DCT ADST."""
+    coder: str = "direct"
+    """`direct`, or `bitplane`, whose first planes `File.logical` can read alone."""
+    contexts: bool = True
+    """Whether weights have classes."""
+
+    def _parts(self) -> tuple[tuple[int, int], list[str], list[str], str, bool]:
+        rows, cols = self.tile
+        _arguments.counts(tile=rows)
+        _arguments.counts(tile=cols)
+        _arguments.flags(contexts=self.contexts)
+        for names in (self.predictors, self.transforms):
+            if isinstance(names, str):
+                raise InvalidArgumentError(f"{names!r} is one name; write [{names!r}]")
+        return (rows, cols), list(self.predictors), list(self.transforms), self.coder, self.contexts
+
+
 def save_file(
     tensors: Mapping[str, Any],
     path: Path,
     metadata: Mapping[str, str] | None = None,
     *,
     level: int = 8,
+    tools: Tools | None = None,
     threads: int = 0,
     verify: bool = True,
     progress: Progress | None = None,
@@ -59,6 +90,7 @@ def save_file(
         path,
         metadata,
         level=level,
+        tools=tools,
         threads=threads,
         verify=verify,
         progress=progress,
@@ -98,6 +130,7 @@ def save_parts(
     metadata: Mapping[str, str] | None = None,
     *,
     level: int = 8,
+    tools: Tools | None = None,
     threads: int = 0,
     verify: bool = True,
     progress: Progress | None = None,
@@ -120,11 +153,12 @@ def save_parts(
     text += b" " * (-len(text) % 8)
     front = np.frombuffer(len(text).to_bytes(8, "little") + text, np.uint8)
     parts = [front, *(data for _, _, data in tensors.values())]
+    forced = tools._parts() if tools else None
     stem = os.path.splitext(os.path.basename(os.fspath(path)))[0]
 
     def write(temporary: str) -> None:
         _latens.wcodec_compress_bytes(
-            f"{stem}.safetensors", parts, temporary, level, threads, verify, progress
+            f"{stem}.safetensors", parts, temporary, level, forced, threads, verify, progress
         )
 
     completely(path, write)
@@ -154,6 +188,7 @@ def compress_file(
     *,
     base: Path | None = None,
     level: int = 8,
+    tools: Tools | None = None,
     threads: int = 0,
     verify: bool = True,
     overwrite: bool = False,
@@ -171,6 +206,7 @@ def compress_file(
     _arguments.level(level)
     _arguments.counts(threads=threads)
     _arguments.flags(verify=verify, overwrite=overwrite)
+    forced = tools._parts() if tools else None
     source = os.fspath(source)
     os.stat(source)
     if path is None:
@@ -179,7 +215,9 @@ def compress_file(
 
     def write(temporary: str) -> None:
         with _arguments.of_file(source):
-            _latens.wcodec_compress(source, temporary, base, level, threads, verify, progress)
+            _latens.wcodec_compress(
+                source, temporary, base, level, forced, threads, verify, progress
+            )
 
     completely(path, write, sources=files_read(source, base), overwrite=overwrite)
     return os.fspath(path)

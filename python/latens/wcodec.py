@@ -24,7 +24,7 @@ from ._buffers import Array, octets
 from ._limits import bounded
 from ._output import Path, completely, settle
 from ._wcodec_file import Damage, File, Slice, TensorInfo
-from ._wcodec_write import compress_file, files_read, save_file
+from ._wcodec_write import Tools, compress_file, files_read, save_file
 from .errors import InvalidArgumentError
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "File",
     "Slice",
     "TensorInfo",
+    "Tools",
     "compress_file",
     "decompress_file",
     "load_file",

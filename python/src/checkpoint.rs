@@ -1,9 +1,11 @@
 //! Writing `.wcodec` files.
 
+use crate::errors::lift;
 use crate::job::{Job, run};
 use crate::wcodec::{base, reopen, size_of};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
-use latens::wcodec::{Base, BaseFile, Config, compress_checkpoint_to_file};
+use latens::wcodec::tile::TileSize;
+use latens::wcodec::{Base, BaseFile, Config, Tools, compress_checkpoint_to_file};
 use latens::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -17,15 +19,37 @@ struct Order {
     out: PathBuf,
     base: Option<PathBuf>,
     level: u32,
+    tools: Option<Tools>,
     threads: usize,
     verify: bool,
+}
+
+/// Rows and columns of tiles, names of predictors and of transforms, that of the coder, whether there are classes.
+type Named = ((u64, u64), Vec<String>, Vec<String>, String, bool);
+
+/// What is forced, by its names.
+fn tools(py: Python<'_>, named: Option<Named>) -> PyResult<Option<Tools>> {
+    let Some(((rows, cols), predictors, transforms, coder, contexts)) = named else {
+        return Ok(None);
+    };
+    let made = || -> Result<Tools> {
+        Ok(Tools {
+            tile: TileSize::new(rows, cols)?,
+            predictors: predictors.iter().map(|name| name.parse()).collect::<Result<_>>()?,
+            transforms: transforms.iter().map(|name| name.parse()).collect::<Result<_>>()?,
+            coder: coder.parse()?,
+            contexts,
+        })
+    };
+    lift(py, made().map(Some))
 }
 
 impl Order {
     /// Writes the file, reads it back and compares.
     fn carry_out(&self, checkpoint: &Checkpoint, job: &Arc<Job>) -> Result<()> {
         let watch = job.watch();
-        let config = Config::default().level(self.level).threads(self.threads).watch(watch.clone());
+        let config = Config::default().level(self.level).tools(self.tools.clone());
+        let config = config.threads(self.threads).watch(watch.clone());
         config.validate()?;
         let held: Option<Box<dyn Base>> =
             self.base.as_deref().map(|path| base(path, Limits::default(), &watch)).transpose()?;
@@ -56,11 +80,12 @@ pub(crate) fn wcodec_compress(
     out: PathBuf,
     base: Option<PathBuf>,
     level: u32,
+    tools: Option<Named>,
     threads: usize,
     verify: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, u64)> {
-    let order = Order { out, base, level, threads, verify };
+    let order = Order { out, base, level, tools: self::tools(py, tools)?, threads, verify };
     // Shards are not known yet: of these the bar reaches its end early.
     let size = size_of(py, &source)?;
     let total = run(py, progress, size << u32::from(verify), |job| {
@@ -80,11 +105,13 @@ pub(crate) fn wcodec_compress_bytes<'py>(
     parts: Vec<PyReadonlyArray1<'py, u8>>,
     out: PathBuf,
     level: u32,
+    tools: Option<Named>,
     threads: usize,
     verify: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, u64)> {
-    let order = Order { out, base: None, level, threads, verify };
+    let tools = self::tools(py, tools)?;
+    let order = Order { out, base: None, level, tools, threads, verify };
     let parts = parts.iter().map(|part| part.as_slice());
     let parts = parts.collect::<std::result::Result<Vec<&[u8]>, _>>()?;
     let total: usize = parts.iter().map(|part| part.len()).sum();

@@ -188,10 +188,12 @@ impl WcodecReader {
         name: &str,
         rows: (u64, u64),
         cols: (u64, u64),
+        without_planes: usize,
     ) -> PyResult<(Bound<'py, PyAny>, bool)> {
         let number = self.number(py, name)?;
         let values = run(py, None, 0, |job| {
-            self.watched(job).slice(number, rows.0..rows.1, cols.0..cols.1)
+            let reader = self.watched(job).without_planes(without_planes);
+            reader.slice(number, rows.0..rows.1, cols.0..cols.1)
         })?;
         Ok(match values {
             Values::Signed(numbers) => (from_vec(py, numbers), false),

@@ -141,6 +141,35 @@ def test_logical_weights(saved):
     assert np.array_equal(file.logical("f32"), tensors()["f32"])
 
 
+def test_tools_are_forced_and_planes_left_out(tmp_path):
+    array = tensors()["i8"]
+    path = tmp_path / "m.wcodec"
+    wcodec.save_file({"w": array}, path, tools=wcodec.Tools(coder="bitplane"))
+    with wcodec.open(path) as file:
+        assert np.array_equal(file["w"], array)
+        for planes in range(6):
+            near = file.logical("w", without_planes=planes).astype(int)
+            far = abs(near - array).max()
+            assert far < 2**planes and (far > 0) == (planes > 0)
+        (flat,) = wcodec.decompress_file(path, tmp_path)
+    before = pathlib.Path(flat).read_bytes()
+    tools = wcodec.Tools((8, 32), ["left", "TOP"], ["DCT", "ADST", "NONE"], contexts=False)
+    wcodec.compress_file(flat, path, tools=tools, overwrite=True)
+    wcodec.decompress_file(path, tmp_path, overwrite=True)
+    assert pathlib.Path(flat).read_bytes() == before
+    for wrong, said in [
+        (wcodec.Tools(tile=(0, 4)), "sides are 1 to 4096"),
+        (wcodec.Tools(predictors=["UP"]), "NONE, LEFT, TOP"),
+        (wcodec.Tools(predictors="LEFT"), "one name"),
+        (wcodec.Tools(transforms=["FFT"]), "NONE, DCT, ADST"),
+        (wcodec.Tools(coder="huffman"), "direct, bitplane"),
+        (wcodec.Tools(contexts="no"), "contexts 'no'"),
+    ]:
+        with pytest.raises(latens.InvalidArgumentError, match=said):
+            wcodec.save_file({"w": array}, path, tools=wrong)
+    assert same(wcodec.open(path)["w"], array)
+
+
 def test_files_come_back_byte_for_byte(saved, tmp_path):
     (path,) = wcodec.decompress_file(saved, tmp_path)
     assert os.path.basename(path) == "model.safetensors"

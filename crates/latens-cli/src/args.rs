@@ -8,6 +8,7 @@ mod decompress;
 mod extract;
 mod inspect;
 mod shared;
+mod tools;
 mod verify;
 
 use clap::{Parser, Subcommand};

@@ -54,10 +54,17 @@ impl Progress {
 
     /// To be told by the library: of bytes of a checkpoint, and which tensor is at hand.
     pub fn watch(&self) -> Watch {
+        self.watch_of("")
+    }
+
+    /// The same for one of several things that are done to each tensor.
+    pub fn watch_of(&self, what: &'static str) -> Watch {
         let bar = self.clone();
         Watch::new(move |step| {
-            if let Some(name) = step.tensor {
-                bar.say(name);
+            match step.tensor {
+                Some(name) if what.is_empty() => bar.say(name),
+                Some(name) => bar.say(&format!("{what}: {name}")),
+                None => {}
             }
             bar.add(step.done);
             Ok(())

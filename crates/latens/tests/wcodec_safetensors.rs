@@ -3,9 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use latens::wcodec::checkpoint::{Checkpoint, Quantization, Tensors};
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt, Tensors};
+use latens::wcodec::dtype::Dtype as Our;
 use latens::wcodec::{self, Config, Reader};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn open(bytes: &[u8]) -> latens::Result<Checkpoint> {
     let none = |_: &str| Err(latens::Error::invalid("no shards"));
@@ -126,4 +130,66 @@ fn tensors_in_memory_are_a_file_that_the_library_reads() {
     let metadata = SafeTensors::read_metadata(&back).unwrap().1;
     assert_eq!(metadata.metadata().as_ref().unwrap()["format"], "pt");
     assert!(open(&back).is_ok());
+}
+
+/// A tensor that is nowhere: its bytes follow from where they are.
+struct Generated {
+    len: u64,
+    most_asked: Arc<AtomicUsize>,
+}
+
+fn generated(offset: u64) -> u8 {
+    let x = (offset ^ 0x5bd1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let [a, b, c, ..] = (x ^ x >> 29).to_be_bytes();
+    (a % 32 + b % 32 + c % 32).wrapping_sub(47)
+}
+
+impl ReadAt for Generated {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        if offset + buf.len() as u64 > self.len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.most_asked.fetch_max(buf.len(), Ordering::Relaxed);
+        (offset..).zip(buf).for_each(|(at, byte)| *byte = generated(at));
+        Ok(())
+    }
+}
+
+#[test]
+fn tensors_that_are_read_when_they_are_needed_make_the_same_file() {
+    let (rows, cols) = (9000u64, 4096u64);
+    let most_asked = Arc::new(AtomicUsize::new(0));
+    let source = |len| Generated { len, most_asked: Arc::clone(&most_asked) };
+    let bytes = |len| (0..len).map(generated).collect::<Vec<u8>>();
+    let file = |held: bool| {
+        let mut tensors = Tensors::new();
+        // One behind the other, and one of no bytes between them.
+        for (name, dtype, shape) in [
+            ("w.weight", Our::I8, [rows, cols]),
+            ("w.weight_scale", Our::F32, [rows, 1]),
+            ("none", Our::I8, [0, 4]),
+        ] {
+            let len = shape.iter().product::<u64>() * if dtype == Our::F32 { 4 } else { 1 };
+            let added = match held {
+                true => tensors.add(name, dtype, &shape, bytes(len)),
+                false => tensors.add_source(name, dtype, &shape, source(len)),
+            };
+            added.unwrap();
+        }
+        let wrong = tensors.add_source("more", Our::I8, &[3], source(4)).unwrap_err();
+        assert_eq!(wrong.kind(), latens::ErrorKind::InvalidArgument, "{wrong}");
+        let checkpoint = tensors.checkpoint("m.safetensors").unwrap();
+        wcodec::compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap()
+    };
+    let ours = file(false);
+    assert!(ours == file(true));
+    let most = most_asked.load(Ordering::Relaxed);
+    assert!(most > 0 && most <= 4 << 20, "{most} bytes asked for at once");
+    let reader = Reader::open(ours, latens::Limits::default()).unwrap();
+    let number = reader.find("w.weight").unwrap();
+    assert!(reader.tensor(number).unwrap() == bytes(rows * cols));
 }

@@ -64,6 +64,7 @@ fn every_predictor_transform_coder_and_tile_size() {
         vec![Transform::Dct],
         vec![Transform::Adst],
         vec![Transform::Dct, Transform::Adst],
+        Transform::ALL.to_vec(),
     ];
     for source in &sources {
         for (rows, cols) in tiles {
@@ -98,8 +99,12 @@ fn what_is_forced_is_used() {
             .into_iter()
             .flat_map(|tile| Predictor::ALL.map(|predictor| (tile, predictor)))
         {
-            for transforms in [vec![], vec![Transform::Dct], vec![Transform::Dct, Transform::Adst]]
-            {
+            for transforms in [
+                vec![],
+                vec![Transform::Dct],
+                vec![Transform::Dct, Transform::Adst],
+                vec![Transform::None, Transform::Adst],
+            ] {
                 for coder in [Coder::Direct, Coder::Bitplane] {
                     let tools = Tools {
                         tile: TileSize::new(tile.0, tile.1).unwrap(),
@@ -138,12 +143,7 @@ fn uses(source: &[u8], base: &[u8], tools: &Tools) {
             let predictors: Vec<Predictor> = part.predictors.iter().map(|(p, _)| *p).collect();
             assert!(predictors == tools.predictors && part.codec == codec, "{part:?} {tools:?}");
             let transforms: Vec<Transform> = part.transforms.iter().map(|(t, _)| *t).collect();
-            // Of several the best is chosen block by block, or none; one alone is taken for all.
-            let may_be_none = tools.transforms.len() > 1;
-            let wanted = |t: &Transform| match t {
-                Transform::None => may_be_none,
-                t => tools.transforms.contains(t),
-            };
+            let wanted = |t: &Transform| tools.transforms.contains(t);
             assert_eq!(transforms.is_empty(), tools.transforms.is_empty(), "{part:?} {tools:?}");
             assert!(transforms.iter().all(wanted), "{part:?} {tools:?}");
         }
@@ -246,6 +246,71 @@ fn rows_and_slices_are_those_of_the_whole() {
             }
             assert!(reader.rows(number, 3..201).is_err());
             assert!(reader.slice(number, 0..1, 0..layout.cols + 1).is_err());
+        }
+    }
+}
+
+/// Of what is coded in bitplanes the highest are enough for numbers that are near; what is not is exact.
+#[test]
+fn planes_that_are_left_out_are_bounded() {
+    let source = planes(200, 64, 9);
+    let bytes = |values: Values| -> Vec<u8> {
+        match values {
+            Values::Signed(v) => v.into_iter().map(i8::cast_unsigned).collect(),
+            Values::Unsigned(v) | Values::Words(v) => v,
+        }
+    };
+    for (coder, contexts) in
+        [(Coder::Bitplane, true), (Coder::Bitplane, false), (Coder::Direct, true)]
+    {
+        let tools = Tools { coder, contexts, ..Tools::default() };
+        let config = Config::default().tools(Some(tools)).group_symbols(1 << 10);
+        let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        for (name, bits) in [("plain", 8), ("smooth", 8), ("extreme", 8), ("n.weight_packed", 4)] {
+            let number = reader.find(name).unwrap();
+            let exact = bytes(reader.rows(number, 15..170).unwrap());
+            let mut last = 0;
+            for planes in [0, 1, 2, 3, 5, 7, 8, 9, usize::MAX] {
+                let coarse = reader.without_planes(planes);
+                let near = bytes(coarse.rows(number, 15..170).unwrap());
+                // Weights that fill their range meet at its ends.
+                let distance = |(a, b): (&u8, &u8)| {
+                    let apart = a.abs_diff(*b) & (0xff >> (8 - bits));
+                    u32::from(apart).min((1u32 << bits) - u32::from(apart))
+                };
+                let most = exact.iter().zip(&near).map(distance).max().unwrap();
+                let bound = if coder == Coder::Direct { 0 } else { (1u32 << planes.min(bits)) - 1 };
+                assert!(most <= bound, "{name}: {most} without {planes} planes");
+                // Each plane that is missing is missed, but for those that hold nothing.
+                assert!(
+                    most >= last || name == "extreme",
+                    "{name}: {most} without {planes} planes"
+                );
+                last = most;
+                let slice = bytes(coarse.slice(number, 15..170, 3..11).unwrap());
+                let cols = near.len() / 155;
+                let want: Vec<u8> = near.chunks(cols).flat_map(|r| r[3..11].to_vec()).collect();
+                assert_eq!(slice, want, "{name}");
+                // Everything else is exact.
+                assert_eq!(coarse.tensor(number).unwrap(), reader.tensor(number).unwrap());
+            }
+            assert!((last > 0) == (coder == Coder::Bitplane), "{name} {coder:?}");
+        }
+        reader.without_planes(3).verify().unwrap();
+    }
+    // Where tiles are predicted, or blocks transformed, there is no bound, and nothing worse.
+    for transforms in [vec![], Transform::ALL.to_vec()] {
+        let predictors = Predictor::OF_TILES.to_vec();
+        let coder = Coder::Bitplane;
+        let tools = Tools { predictors, transforms, coder, ..Tools::default() };
+        let config = Config::default().tools(Some(tools));
+        let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        for (number, _) in reader.tensors() {
+            for planes in 0..17 {
+                reader.without_planes(planes).rows(number, 0..200).unwrap();
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use latens::pco::{DeltaSpec, Favor, ModeSpec};
 use std::path::PathBuf;
 
 use super::shared::{Common, Files, number_type, parse, within};
+use super::tools::ForcedTools;
 use crate::io::parquet::{Compression, Encoding};
 
 /// `--level` where it is not given.
@@ -68,4 +69,6 @@ pub struct Compress {
     pub no_verify: bool,
     #[command(flatten)]
     pub common: Common,
+    #[command(flatten)]
+    pub tools: ForcedTools,
 }

@@ -8,6 +8,7 @@ use latens::wcodec::{BaseFile, Coder, Config, Tools, compress_checkpoint};
 use serde::Serialize;
 
 use crate::message::Result;
+use crate::progress::Progress;
 use crate::zstd_peer::Count;
 
 /// One tool, forced on every plane of symbols.
@@ -38,7 +39,10 @@ pub struct Ablation {
     pub rows: Vec<Row>,
 }
 
-/// Compresses the checkpoint once for each tool.
+/// A tool, what it does in words, and what forces it.
+type Forced<'b> = (&'static str, &'static str, Tools, Option<BaseFile<'b>>);
+
+/// Compresses the checkpoint once for each tool, with a bar that is shown unless it is to be `quiet`.
 ///
 /// # Errors
 /// Those of the encoder.
@@ -46,25 +50,55 @@ pub fn ablate(
     checkpoint: &Checkpoint,
     base: Option<BaseFile<'_>>,
     config: &Config,
-    progress: &dyn Fn(&str),
+    quiet: bool,
 ) -> Result<Ablation> {
-    let size = |tools: Option<Tools>, base: Option<BaseFile<'_>>| -> Result<u64> {
-        let config = config.clone().tools(tools);
-        Ok(compress_checkpoint(checkpoint, base, &config, Count::default())?.bytes())
-    };
     let layouts = checkpoint.tensors.iter().filter_map(|tensor| tensor.layout());
     let quantised = layouts.filter(|layout| layout.meaning().is_some());
     let weights: u64 = quantised.map(|layout| layout.rows * layout.cols).sum();
-    progress("the default encoder");
-    let chosen_bytes = size(None, base)?;
+    let flat_bytes: u64 = checkpoint.files.iter().map(|file| file.len).sum();
     let plain = Tools::default();
-    let plain_bytes = size(Some(plain.clone()), None)?;
-    let spatial = || {
-        use Predictor::{Avg, Dc, Left, None, Planar, Top};
-        vec![None, Left, Top, Avg, Planar, Dc]
+    let all = forced(&plain, base);
+    let tensors: u64 = checkpoint.tensors.iter().map(|tensor| tensor.len).sum();
+    // The two that the others are compared with are among the runs.
+    let total =
+        tensors.saturating_mul(2 + all.iter().filter(|row| !lacks_base(row)).count() as u64);
+    let progress = Progress::new("ablate", Some(total), quiet);
+    let size =
+        |what: &'static str, tools: Option<Tools>, base: Option<BaseFile<'_>>| -> Result<u64> {
+            let config = config.clone().tools(tools).watch(progress.watch_of(what));
+            Ok(compress_checkpoint(checkpoint, base, &config, Count::default())?.bytes())
+        };
+    let measured = || -> Result<Ablation> {
+        let chosen_bytes = size("the default encoder", None, base)?;
+        let plain_bytes = size("no tool", Some(plain.clone()), None)?;
+        let mut rows = Vec::new();
+        for row in &all {
+            let (tool, what, tools, base) = row;
+            let bytes = match lacks_base(row) {
+                true => None,
+                false => Some(size(tool, Some(tools.clone()), *base)?),
+            };
+            let bits_per_weight = bytes.map(|bytes| match weights {
+                0 => 0.0,
+                _ => (bytes as f64 - plain_bytes as f64) * 8.0 / weights as f64,
+            });
+            rows.push(Row { tool, what: (*what).to_string(), bytes, bits_per_weight });
+        }
+        Ok(Ablation { flat_bytes, weights, chosen_bytes, plain_bytes, rows })
     };
-    let forced = |tool, what: &str, tools: Tools| (tool, what.to_string(), tools, None);
-    let mut all: Vec<(&'static str, String, Tools, Option<BaseFile<'_>>)> = Vec::new();
+    let found = measured();
+    progress.finish();
+    found
+}
+
+/// Whether a tool needs a base and has none.
+fn lacks_base((_, _, tools, base): &Forced<'_>) -> bool {
+    base.is_none() && tools.predictors == [Predictor::Reference]
+}
+
+/// All tools, in the order of the draft.
+fn forced<'b>(plain: &Tools, base: Option<BaseFile<'b>>) -> Vec<Forced<'b>> {
+    let mut all: Vec<Forced<'b>> = Vec::new();
     for predictor in [
         Predictor::None,
         Predictor::Left,
@@ -75,35 +109,28 @@ pub fn ablate(
         Predictor::Column,
     ] {
         let tools = Tools { predictors: vec![predictor], ..plain.clone() };
-        all.push(forced(predictor.name(), "on every tile", tools));
+        all.push((predictor.name(), "on every tile", tools, None));
     }
     let tools = Tools { predictors: vec![Predictor::Reference], ..plain.clone() };
     let what = if base.is_some() { "on every tile, of the base" } else { "needs --base" };
-    all.push((Predictor::Reference.name(), what.into(), tools, base));
+    all.push((Predictor::Reference.name(), what, tools, base));
     for transform in [Transform::Dct, Transform::Adst] {
         let tools = Tools { transforms: vec![transform], ..plain.clone() };
-        all.push(forced(transform.name(), "on every 8×8 block", tools));
+        all.push((transform.name(), "on every 8×8 block", tools, None));
     }
+    let tools = Tools { transforms: Transform::ALL.to_vec(), ..plain.clone() };
+    all.push(("DCT+ADST", "or neither, by cost, for each 8×8 block", tools, None));
     let tools = Tools { coder: Coder::Bitplane, ..plain.clone() };
-    all.push(forced("bitplane", "in place of the direct coder", tools));
+    all.push(("bitplane", "in place of the direct coder", tools, None));
     let tools = Tools { contexts: false, ..plain.clone() };
-    all.push(forced("context", "one table a tensor: what leaving classes out costs", tools));
-    for (tool, rows, cols) in [("16x16", 16, 16), ("8x32", 8, 32), ("32x8", 32, 8)] {
-        let tile = TileSize::new(rows, cols)?;
-        let tools = Tools { tile, predictors: spatial(), ..plain.clone() };
-        all.push(forced(tool, "the best spatial predictor for each tile of this size", tools));
+    all.push(("context", "one table a tensor: what leaving classes out costs", tools, None));
+    use Predictor::{Avg, Dc, Left, None as Nothing, Planar, Top};
+    for (tool, tile) in
+        [("16x16", TileSize::SQUARE), ("8x32", TileSize::WIDE), ("32x8", TileSize::TALL)]
+    {
+        let predictors = vec![Nothing, Left, Top, Avg, Planar, Dc];
+        let tools = Tools { tile, predictors, ..plain.clone() };
+        all.push((tool, "the best spatial predictor for each tile of this size", tools, None));
     }
-    let mut rows = Vec::new();
-    for (tool, what, tools, base) in all {
-        progress(tool);
-        let lacks_base = base.is_none() && tools.predictors == [Predictor::Reference];
-        let bytes = if lacks_base { None } else { Some(size(Some(tools), base)?) };
-        let bits_per_weight = bytes.map(|bytes| match weights {
-            0 => 0.0,
-            _ => (bytes as f64 - plain_bytes as f64) * 8.0 / weights as f64,
-        });
-        rows.push(Row { tool, what, bytes, bits_per_weight });
-    }
-    let flat_bytes = checkpoint.files.iter().map(|file| file.len).sum();
-    Ok(Ablation { flat_bytes, weights, chosen_bytes, plain_bytes, rows })
+    all
 }

@@ -54,7 +54,8 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     })?;
     let threads = thread_count(args.common.threads());
     let progress = Progress::new("compress", Some(total), quiet);
-    let config = Config::default().level(args.level).threads(threads).watch(progress.watch());
+    let config = Config::default().level(args.level).tools(args.tools.tools());
+    let config = config.threads(threads).watch(progress.watch());
     let base: Option<(Box<dyn Base>, String)> = match &args.base {
         Some(path) => Some((base::open(path, Limits::default())?, base::name(path))),
         None => None,

@@ -3,6 +3,7 @@
 use crate::args;
 use crate::message::{Failure, Result};
 use crate::verb::fitting;
+use latens::wcodec::predictor::Predictor;
 
 /// Those of `compress`.
 ///
@@ -20,7 +21,28 @@ pub fn of_compress(args: &args::Compress) -> Result<()> {
         ("--compression", args.compression != Default::default()),
         ("--skip-unsupported", args.skip_unsupported),
         ("--no-checksum", args.no_checksum),
-    ])
+    ])?;
+    tools(args)
+}
+
+/// Tools that would do nothing.
+fn tools(args: &args::Compress) -> Result<()> {
+    let tools = &args.tools;
+    if tools.predictors.contains(&Predictor::Reference) && args.base.is_none() {
+        return Err(Failure::usage("REFERENCE predicts weights by those of another checkpoint")
+            .hint("give that one as --base"));
+    }
+    if tools.predictors.contains(&Predictor::Linear) && tools.predictors.len() > 1 {
+        return Err(Failure::usage("LINEAR predicts all tiles or none")
+            .hint("give it alone, or leave it out"));
+    }
+    if tools.tile.is_some() && tools.predictors.is_empty() && tools.transforms.is_empty() {
+        return Err(Failure::usage(
+            "--tile does nothing where nothing is predicted or transformed",
+        )
+        .hint("give --predictors or --transforms with it"));
+    }
+    Ok(())
 }
 
 /// Those of `decompress`.

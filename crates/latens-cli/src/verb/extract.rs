@@ -47,6 +47,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
         return Err(here(Failure::usage(format!("no tensor {:?}", args.tensor)).hint(hint)));
     };
     let raw = bare(args.output.as_deref())?;
+    let reader = reader.without_planes(usize::try_from(args.without_planes).unwrap_or(usize::MAX));
     let slice = extract::slice(&reader, number, &entry, args.rows.as_deref(), args.cols.as_deref());
     let slice = slice.map_err(here)?;
     let output = match &args.output {

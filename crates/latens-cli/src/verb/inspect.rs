@@ -16,7 +16,6 @@ use crate::io::parquet;
 use crate::io::pco_zip::{Inspection, PcoZipTable, inspect};
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result};
-use crate::progress::Progress;
 use crate::render::{self, style};
 use crate::table::dbp::{has_header, read_all};
 use crate::table::reading::{named, shared};
@@ -145,11 +144,8 @@ fn ablate(
     };
     let against = base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
     let quiet = args.common.quiet || args.common.json;
-    let progress = Progress::new("ablate", None, quiet);
     let config = Config::default().threads(thread_count(args.common.threads()));
-    let found = checkpoint::ablate::ablate(&there, against, &config, &|tool| progress.say(tool));
-    progress.finish();
-    let found = found?;
+    let found = checkpoint::ablate::ablate(&there, against, &config, quiet)?;
     show(args, !quiet, &found, || render::tensors::ablation(name, &found, colour))
 }
 

@@ -252,7 +252,7 @@ fn every_tool_is_weighed() {
         let report: Value = serde_json::from_slice(&done.out).unwrap();
         let rows = report["rows"].as_array().unwrap();
         let names: Vec<&str> = rows.iter().map(|row| row["tool"].as_str().unwrap()).collect();
-        let all = "NONE LEFT TOP AVG PLANAR DC COLUMN REFERENCE DCT ADST bitplane context 16x16 8x32 32x8";
+        let all = "NONE LEFT TOP AVG PLANAR DC COLUMN REFERENCE DCT ADST DCT+ADST bitplane context 16x16 8x32 32x8";
         assert_eq!(names.join(" "), all);
         assert!(rows[7]["bytes"].is_null() && rows[7]["bits_per_weight"].is_null(), "{report}");
         assert_eq!(rows[7]["what"], "needs --base");

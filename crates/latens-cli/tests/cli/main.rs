@@ -16,6 +16,7 @@ mod checkpoints;
 mod damage;
 mod documents;
 mod faults;
+mod forced;
 mod json;
 mod kills;
 mod levels;

@@ -87,6 +87,8 @@ fn options_that_do_nothing_are_refused() {
         (&compress, &["--encoding", "auto"]),
         (&compress, &["--compression", "zstd"]),
         (&compress, &["--skip-unsupported"]),
+        (&compress, &["--predictors", "TOP"]),
+        (&compress, &["--no-contexts"]),
         (&["compress", "t.csv", "-o", "x.parquet"], &["--chunk-n", "10"]),
         (&["compress", "t.csv", "-o", "x.parquet"], &["--mode", "classic"]),
         (&["compress", "t.csv", "-o", "x.parquet"], &["--no-checksum"]),

@@ -9,6 +9,7 @@ use crate::wcodec::encode::symbols::DirectConfig;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::Transform;
+use std::str::FromStr;
 
 /// The highest level.
 pub const MAX_LEVEL: u32 = 12;
@@ -33,7 +34,8 @@ pub struct Tools {
     /// One predictor for all tiles, or several from which each tile gets its own. REFERENCE is left
     /// out where there is none, LINEAR where there are others.
     pub predictors: Vec<Predictor>,
-    /// Transforms besides NONE: one for all sub-blocks, or several from which each gets its own.
+    /// One transform for all sub-blocks, or several from which each gets its own by what its coefficients cost; no
+    /// transform where there is none, or NONE alone.
     pub transforms: Vec<Transform>,
     /// The coder.
     pub coder: Coder,
@@ -159,5 +161,18 @@ impl Config {
     /// Settings of Pco.
     pub(crate) fn pco(&self) -> pco::Config {
         pco::Config::default().level(self.level).checksum(false)
+    }
+}
+
+impl FromStr for Coder {
+    type Err = Error;
+
+    /// By its name: `direct` or `bitplane`.
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "direct" => Ok(Self::Direct),
+            "bitplane" => Ok(Self::Bitplane),
+            _ => Err(Error::invalid(format!("{text:?} is no coder: direct, bitplane"))),
+        }
     }
 }

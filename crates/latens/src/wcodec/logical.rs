@@ -29,12 +29,13 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the
-    /// packing means them, or words of its own type. Only the groups that hold them are decoded.
+    /// packing means them, or words of its own type. Only the groups that hold them are decoded, of a reader
+    /// [without planes](Reader::without_planes) their highest bitplanes.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`]; invalid argument where there are no such rows.
     pub fn rows(&self, number: usize, rows: Range<u64>) -> Result<Values> {
-        let open = OpenTensor::open(self, number)?;
+        let open = OpenTensor::open(self, number)?.coarse();
         let layout = open.logical_layout(number)?;
         open.logical(number, &layout, rows).map_err(|e| e.within(self.place(number)))
     }
@@ -44,7 +45,7 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Those of [`Reader::rows`]; invalid argument where there are no such columns.
     pub fn slice(&self, number: usize, rows: Range<u64>, cols: Range<u64>) -> Result<Values> {
-        let open = OpenTensor::open(self, number)?;
+        let open = OpenTensor::open(self, number)?.coarse();
         let layout = open.logical_layout(number)?;
         if cols.start > cols.end || cols.end > layout.cols {
             return Err(Error::invalid(format!(

@@ -42,6 +42,8 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     explained_at: u64,
     /// Whether sources outside of the tensor may be followed.
     outermost: bool,
+    /// The lowest bitplanes that are left out.
+    without_planes: usize,
     threads: usize,
     telling: Telling,
     /// What explains parts, where it is too large to be kept for the next call.
@@ -167,6 +169,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             places,
             explained_at,
             outermost,
+            without_planes: 0,
             threads,
             telling,
             rules,
@@ -194,6 +197,12 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     /// Decodes on so many threads.
     pub(crate) fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Leaves out the lowest bitplanes of what is coded in such, as its reader does.
+    pub(crate) fn coarse(mut self) -> Self {
+        self.without_planes = self.reader.without_planes;
         self
     }
 

@@ -14,6 +14,9 @@ mod surroundings;
 pub use band::Band;
 pub use choose::{choose, magnitude_costs};
 
+use crate::error::{Error, Result};
+use std::str::FromStr;
+
 /// How a tile is predicted; the number is the id on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -88,6 +91,19 @@ impl Predictor {
             Predictor::Reference => "REFERENCE",
             Predictor::Linear => "LINEAR",
         }
+    }
+}
+
+impl FromStr for Predictor {
+    type Err = Error;
+
+    /// By the name that reports use, in letters of any case.
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|p| p.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::invalid(format!("{text:?} is no predictor: {names}"))
+        })
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Reader<S: ReadAt> {
     pub(crate) last: Arc<Last>,
     base: Option<Arc<dyn Base>>,
     pub(crate) threads: usize,
+    /// The lowest bitplanes that slices leave out.
+    pub(crate) without_planes: usize,
     pub(crate) watch: Watch,
 }
 
@@ -106,6 +108,7 @@ impl<S: ReadAt> Reader<S> {
             last: Arc::default(),
             base: None,
             threads: crate::threads::count(0),
+            without_planes: 0,
             watch: Watch::NONE,
         }
     }
@@ -147,12 +150,48 @@ impl<S: ReadAt> Reader<S> {
     /// ```
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
+        Self { watch: watch.clone(), ..self.again() }
+    }
+
+    /// The same open file, whose [`rows`](Reader::rows) and [`slice`](Reader::slice)s leave out the lowest `planes`
+    /// bitplanes of tensors that are coded in such ([`Coder::Bitplane`](super::Coder)): weights to within less than
+    /// 2^planes, in the time of the planes above. Weights that fill the range of their bits meet at its ends. There is no
+    /// such bound where tiles are predicted or blocks transformed: what these lack adds up. Everything else is exact
+    /// as ever, and so are tensors that are coded otherwise.
+    ///
+    /// ```
+    /// # use latens::wcodec::checkpoint::Tensors;
+    /// # use latens::wcodec::dtype::Dtype;
+    /// use latens::Limits;
+    /// use latens::wcodec::{Coder, Config, Reader, Tools, compress_checkpoint, view::Values};
+    /// # let mut tensors = Tensors::new();
+    /// # let weights: Vec<u8> = (0..4096u32).map(|i| (i * i % 97) as u8).collect();
+    /// # tensors.add("w", Dtype::I8, &[64, 64], weights)?;
+    /// # let checkpoint = tensors.checkpoint("m.safetensors")?;
+    /// let tools = Tools { coder: Coder::Bitplane, ..Tools::default() };
+    /// let config = Config::default().tools(Some(tools));
+    /// let file = compress_checkpoint(&checkpoint, None, &config, Vec::new())?;
+    ///
+    /// let reader = Reader::open(file, Limits::default())?;
+    /// let (exact, coarse) = (reader.rows(0, 0..64)?, reader.without_planes(3).rows(0, 0..64)?);
+    /// let (Values::Signed(exact), Values::Signed(coarse)) = (exact, coarse) else { unreachable!() };
+    /// assert!(exact.iter().zip(&coarse).all(|(a, b)| a.abs_diff(*b) < 8));
+    /// # Ok::<(), latens::Error>(())
+    /// ```
+    #[must_use]
+    pub fn without_planes(&self, planes: usize) -> Self {
+        Self { without_planes: planes, ..self.again() }
+    }
+
+    /// Another handle on the same file.
+    fn again(&self) -> Self {
         Self {
             open: Arc::clone(&self.open),
             last: Arc::clone(&self.last),
             base: self.base.clone(),
             threads: self.threads,
-            watch: watch.clone(),
+            without_planes: self.without_planes,
+            watch: self.watch.clone(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Tiles: the rectangles that a band of rows is cut into for prediction and transforms.
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
@@ -63,6 +64,18 @@ impl TileSize {
                 Tile { row, col, rows, cols }
             })
         })
+    }
+}
+
+impl FromStr for TileSize {
+    type Err = Error;
+
+    /// Rows and columns, as in `16x16`.
+    fn from_str(text: &str) -> Result<Self> {
+        let sides = text.split_once('x');
+        let sides = sides.and_then(|(rows, cols)| rows.parse().ok().zip(cols.parse().ok()));
+        let wrong = || Error::invalid(format!("{text:?} is no size of tiles, as 8x32 is"));
+        sides.ok_or_else(wrong).and_then(|(rows, cols)| Self::new(rows, cols))
     }
 }
 

@@ -23,7 +23,9 @@ pub(crate) use blocks::of_tile;
 pub use blocks::{choose_all, forward, inverse, sub_block_count, sub_blocks};
 pub use choose::choose;
 
+use crate::error::{Error, Result};
 use crate::wcodec::scan::SIDE;
+use std::str::FromStr;
 
 /// A sub-block, row by row.
 pub type Block = [i16; SIDE * SIDE];
@@ -174,6 +176,19 @@ fn narrowed(lanes: &Lanes) -> Block {
 
 fn transposed(lanes: &Lanes) -> Lanes {
     std::array::from_fn(|i| std::array::from_fn(|j| lanes[j][i]))
+}
+
+impl FromStr for Transform {
+    type Err = Error;
+
+    /// By the name that reports use, in letters of any case.
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|t| t.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::invalid(format!("{text:?} is no transform: {names}"))
+        })
+    }
 }
 
 #[cfg(test)]

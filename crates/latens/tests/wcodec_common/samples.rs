@@ -193,7 +193,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
     all.push(Sample { name: "shards", files, config: Config::default() });
     for (name, config) in [
         ("predictors", tools(&Predictor::OF_TILES, &[], Coder::Direct)),
-        ("transforms", tools(&[Predictor::Dc], &[Transform::Dct, Transform::Adst], Coder::Direct)),
+        ("transforms", tools(&[Predictor::Dc], &Transform::ALL, Coder::Direct)),
         ("bitplanes", tools(&[Predictor::None], &[], Coder::Bitplane)),
         ("bitplanes-dct", tools(&Predictor::OF_TILES, &[Transform::Dct], Coder::Bitplane)),
         ("linear", tools(&[Predictor::Linear], &[], Coder::Direct)),

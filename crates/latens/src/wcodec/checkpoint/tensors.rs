@@ -1,4 +1,4 @@
-//! Tensors in memory, as the safetensors file that they would make.
+//! Tensors that lie in no file, as the safetensors file that they would make.
 //!
 //! As the library `safetensors` does it, types with large elements come first, then names in order,
 //! and the header is filled up with spaces to eight bytes.
@@ -16,7 +16,11 @@ use crate::wcodec::dtype::{Dtype, elements};
 /// The member of a header that is no tensor.
 const METADATA: &str = "__metadata__";
 
-/// Tensors that are in memory, on their way to a [`Checkpoint`].
+/// Tensors that are in memory or can be read by position, on their way to a [`Checkpoint`].
+///
+/// What writes a checkpoint reads tensors when it comes to them, a stretch at a time, and those that belong to them
+/// (scales, zero points) with them, wherever they are: so it takes all names, types and shapes first, and holds no more bytes
+/// than it needs.
 ///
 /// ```
 /// use latens::Limits;
@@ -43,18 +47,33 @@ pub struct Tensors {
 }
 
 /// The bytes of a tensor, whoever has them.
-type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
+type Bytes = Box<dyn ReadAt>;
 
 struct Tensor {
     name: String,
     dtype: Dtype,
     shape: Vec<u64>,
+    len: u64,
     bytes: Bytes,
 }
 
-impl Tensor {
-    fn bytes(&self) -> &[u8] {
-        (*self.bytes).as_ref()
+/// Bytes in memory, of whatever kind.
+struct Held<B>(B);
+
+impl<B: AsRef<[u8]> + Send + Sync> ReadAt for Held<B> {
+    fn size(&self) -> io::Result<u64> {
+        u64::try_from(self.0.as_ref().len()).map_err(io::Error::other)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let bytes = self.held(offset, buf.len());
+        buf.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let from = usize::try_from(offset).ok()?;
+        self.0.as_ref().get(from..from.checked_add(len)?)
     }
 }
 
@@ -81,6 +100,21 @@ impl Tensors {
         shape: &[u64],
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> Result<()> {
+        self.add_source(name, dtype, shape, Held(bytes))
+    }
+
+    /// As [`Tensors::add`], of bytes that `source` has when they are asked for, from several threads and some of
+    /// them more than once: a part of a file, an array elsewhere. They must be the same each time.
+    ///
+    /// # Errors
+    /// Those of [`Tensors::add`]; I/O where the source does not say its size.
+    pub fn add_source(
+        &mut self,
+        name: impl Into<String>,
+        dtype: Dtype,
+        shape: &[u64],
+        source: impl ReadAt + 'static,
+    ) -> Result<()> {
         let name = name.into();
         let fail = |what: String| Err(Error::invalid(what).within(quoted(&name)));
         if name.len() > LONGEST_NAME || name == METADATA {
@@ -92,16 +126,16 @@ impl Tensors {
         };
         let wanted = elements(shape).filter(|n| n.is_multiple_of(together));
         let wanted = wanted.and_then(|n| (n / together).checked_mul(block));
-        let found = bytes.as_ref().len();
-        if wanted != Some(found as u64) {
+        let found = source.size().map_err(|e| Error::from(e).within(quoted(&name)))?;
+        if wanted != Some(found) {
             let dtype = dtype.name();
             return fail(format!("{dtype} of shape {shape:?} does not take {found} bytes"));
         }
         if !self.names.insert(name.clone()) {
             return fail("two tensors have this name".to_owned());
         }
-        let (shape, bytes) = (shape.to_vec(), Box::new(bytes));
-        self.tensors.push(Tensor { name, dtype, shape, bytes });
+        let (shape, bytes) = (shape.to_vec(), Box::new(source));
+        self.tensors.push(Tensor { name, dtype, shape, len: found, bytes });
         Ok(())
     }
 
@@ -121,8 +155,8 @@ impl Tensors {
         let mut end = 0;
         for tensor in tensors {
             let begin = end;
-            end += tensor.bytes().len() as u64;
-            let Tensor { name, dtype, shape, bytes } = tensor;
+            end += tensor.len;
+            let Tensor { name, dtype, shape, bytes, .. } = tensor;
             let (name, dtype, shape) = (json(&name)?, json(dtype.name())?, json(&shape)?);
             members.push(format!(
                 r#"{name}:{{"dtype":{dtype},"shape":{shape},"data_offsets":[{begin},{end}]}}"#
@@ -135,7 +169,7 @@ impl Tensors {
         head.append(&mut header);
         let data = head.len() as u64;
         parts.iter_mut().for_each(|part| part.0 += data);
-        parts.insert(0, (0, Box::new(head)));
+        parts.insert(0, (0, Box::new(Held(head))));
         let source = Parts { len: data + end, parts };
         let none = |_: &str| Err(Error::invalid("no other files"));
         Checkpoint::read(name.into(), Box::new(source), Quantization::default(), &none)
@@ -154,12 +188,13 @@ struct Parts {
 }
 
 impl Parts {
-    /// The bytes from `offset` on, up to the end of a part.
-    fn from(&self, offset: u64) -> Option<&[u8]> {
+    /// The part of the byte at `offset`, which byte of it that is, and how many it has from there on.
+    fn find(&self, offset: u64) -> Option<(&dyn ReadAt, u64, u64)> {
         // Empty ones begin where the one behind them does.
         let behind = self.parts.partition_point(|part| part.0 <= offset);
         let (begin, bytes) = self.parts.get(behind.checked_sub(1)?)?;
-        (**bytes).as_ref().get(usize::try_from(offset - begin).ok()?..)
+        let end = self.parts.get(behind).map_or(self.len, |part| part.0);
+        Some((&**bytes, offset - begin, end.saturating_sub(offset)))
     }
 }
 
@@ -170,19 +205,18 @@ impl ReadAt for Parts {
 
     fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
         while !buf.is_empty() {
-            let bytes = self.from(offset).unwrap_or_default();
-            let n = bytes.len().min(buf.len());
-            if n == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
+            let found = self.find(offset).filter(|(_, _, left)| *left > 0);
+            let (part, from, left) = found.ok_or(io::ErrorKind::UnexpectedEof)?;
+            let n = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
             let (now, rest) = buf.split_at_mut(n);
-            now.copy_from_slice(&bytes[..n]);
+            part.read_exact_at(now, from)?;
             (buf, offset) = (rest, offset + n as u64);
         }
         Ok(())
     }
 
     fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
-        self.from(offset)?.get(..len)
+        let (part, from, left) = self.find(offset)?;
+        (len as u64 <= left).then(|| part.held(from, len))?
     }
 }

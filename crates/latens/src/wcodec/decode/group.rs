@@ -26,6 +26,8 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) bits: u32,
     /// By bitplanes rather than by tables.
     pub(crate) bitplane: bool,
+    /// The lowest bitplanes that are left out.
+    pub(crate) without_planes: usize,
     pub(crate) slots: &'a Slots,
     pub(crate) terms: Option<Terms<'a>>,
     /// The terms for kernels, where they have that form.

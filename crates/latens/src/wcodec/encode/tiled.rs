@@ -66,8 +66,7 @@ pub(crate) fn tiled<'a>(
         among.push(Predictor::None);
     }
     let has = |p: Predictor| among.contains(&p);
-    let transforms: Vec<Transform> =
-        tools.transforms.iter().copied().filter(|&t| t != Transform::None).collect();
+    let transforms = &tools.transforms[..];
     let centre = centre(&matrix.count(1)?, plane.bits);
     let linear = has(Predictor::Linear);
     let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
@@ -83,7 +82,7 @@ pub(crate) fn tiled<'a>(
         tile_cols: u16::try_from(tools.tile.cols()).unwrap_or(16),
         predictor: if among.len() > 1 { BY_TILE } else { among[0].id() },
         centre,
-        transform: !transforms.is_empty(),
+        transform: transforms.iter().any(|&t| t != Transform::None),
         means,
         weights,
         reference: reference
@@ -103,7 +102,7 @@ pub(crate) fn tiled<'a>(
     };
     let prepare = |group: usize| {
         ask()?;
-        prepare((held, plane.bits), &symbols, group, &among, &transforms, reference, bitplane)
+        prepare((held, plane.bits), &symbols, group, &among, transforms, reference, bitplane)
     };
     let prepared = threads::map(symbols.groups(), config.threads, prepare);
     let prepared = prepared.into_iter().collect::<Result<Vec<Prepared>>>()?;
@@ -191,10 +190,7 @@ fn prepare(
     }
     if prediction.transform {
         let size = tile_size(prediction)?;
-        let codes = match transforms {
-            [one] => vec![*one; transform::sub_block_count(size, rows, coded.cols)],
-            _ => transform::choose_all(size, coded.cols, &values, 0),
-        };
+        let codes = transform::choose_all(size, coded.cols, &values, transforms);
         transform::forward(&codes, size, coded.cols, &mut values)?;
         tiles.codes = codes;
     }

@@ -126,7 +126,18 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             zero: rules.zero.as_ref().map(Cow::Borrowed),
         });
         let (windows, back) = (rules.windows.as_ref(), rules.back.as_ref());
-        Ok(SymbolDecoder { symbols, bits, bitplane, slots, terms, windows, back, reference })
+        let without_planes = self.without_planes;
+        Ok(SymbolDecoder {
+            symbols,
+            bits,
+            bitplane,
+            without_planes,
+            slots,
+            terms,
+            windows,
+            back,
+            reference,
+        })
     }
 }
 

@@ -47,10 +47,15 @@ pub fn inverse(codes: &[Transform], size: TileSize, cols: usize, data: &mut [i16
     each(codes, size, cols, data, Transform::inverse)
 }
 
-/// The transform of each sub-block that costs least; see [`super::choose`].
-pub fn choose_all(size: TileSize, cols: usize, data: &[i16], bias: u64) -> Vec<Transform> {
+/// The one of `among` for each sub-block that costs least; see [`super::choose`].
+pub fn choose_all(
+    size: TileSize,
+    cols: usize,
+    data: &[i16],
+    among: &[Transform],
+) -> Vec<Transform> {
     let rows = data.len().checked_div(cols).unwrap_or(0);
-    let one = |(row, col)| super::choose(&load(data, cols, row, col), bias).0;
+    let one = |(row, col)| super::choose(&load(data, cols, row, col), among);
     sub_blocks(size, rows, cols).map(one).collect()
 }
 
@@ -112,7 +117,7 @@ mod tests {
                 let mut more = codes.clone();
                 more.push(Transform::None);
                 assert!(forward(&more, size, cols, &mut there).is_err());
-                assert_eq!(choose_all(size, cols, &data, 64).len(), count);
+                assert_eq!(choose_all(size, cols, &data, &Transform::ALL).len(), count);
             }
         }
     }

@@ -2,19 +2,17 @@
 
 use super::{Block, Transform};
 
-/// The transform whose coefficients cost least, and what they cost by `cost`; `bias` is what a
-/// transform must save, in the same units.
-pub fn choose(block: &Block, bias: u64) -> (Transform, u64) {
-    let mut best = (Transform::None, cost(block));
-    for transform in [Transform::Dct, Transform::Adst] {
+/// The one of `among` whose coefficients cost least, the first where several do; NONE where there are none.
+pub fn choose(block: &Block, among: &[Transform]) -> Transform {
+    let cost = |transform: &Transform| {
         let mut coefficients = *block;
         transform.forward(&mut coefficients);
-        let here = cost(&coefficients).saturating_add(bias);
-        if here < best.1 {
-            best = (transform, here);
-        }
+        cost(&coefficients)
+    };
+    match among {
+        [one] => *one,
+        _ => among.iter().copied().min_by_key(cost).unwrap_or_default(),
     }
-    best
 }
 
 /// An estimate of what numbers cost, in 1/16 bits: two bits for each doubling of a magnitude.

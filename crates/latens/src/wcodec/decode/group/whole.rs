@@ -3,7 +3,7 @@
 use super::SymbolDecoder;
 use super::opened::Opened;
 use crate::error::{Error, Result};
-use crate::wcodec::bitplane::{self, Order, Values, order_of};
+use crate::wcodec::bitplane::{self, Order, Values, order_of, plane_ends};
 use crate::wcodec::class::RowSums;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform;
@@ -84,9 +84,18 @@ impl SymbolDecoder<'_> {
             (order, kinds) = order_of(&tiles.codes, tile_size(prediction)?, (rows, cols), &kinds)?;
         }
         let values = Values { rows, cols, kinds: &kinds, order: &order };
-        let mut data = vec![0i16; out.len()];
-        bitplane::decode(&values, &stored[at..], usize::MAX, &mut data)
-            .map_err(|e| e.offset_by(at as u64))?;
+        let (mut data, planes) = (vec![0i16; out.len()], &stored[at..]);
+        let most = match self.without_planes {
+            0 => Ok(usize::MAX),
+            low => plane_ends(planes).map(|ends| (ends.len() - 1).saturating_sub(low)),
+        };
+        let missing = most.and_then(|most| bitplane::decode(&values, planes, most, &mut data));
+        let missing = missing.map_err(|e| e.offset_by(at as u64))?;
+        if missing > 0 && !prediction.transform {
+            // The middle of what missing planes can hold may lie beyond all residuals.
+            let end = 1i16 << (self.bits - 1);
+            data.iter_mut().for_each(|x| *x = (*x).clamp(-end, end - 1));
+        }
         self.whole(group, &tiles, data, out)
     }
 }

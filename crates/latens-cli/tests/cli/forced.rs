@@ -1,0 +1,70 @@
+//! Tools of WCodec that are asked for by name, and bitplanes that are left out.
+
+use crate::checkpoints::{safetensors, weights};
+use crate::tool::Folder;
+use serde_json::Value;
+
+#[test]
+fn tools_are_those_that_were_named() {
+    let f = Folder::new();
+    f.write("m.safetensors", &safetensors(&[("w", "I8", &[128, 96], weights(12_288, 3))]));
+    let tensor = |options: &[&str]| -> Value {
+        f.run(&[&["compress", "m.safetensors", "-f"][..], options].concat()).ok();
+        f.run(&["decompress", "m.wcodec", "-f", "-o", "back.safetensors"]).ok();
+        assert!(f.read("back.safetensors") == f.read("m.safetensors"), "{options:?}");
+        let done = f.run(&["inspect", "m.wcodec", "--json"]).ok();
+        let report: Value = serde_json::from_slice(&done.out).unwrap();
+        report["tensors"][0].clone()
+    };
+    let keys =
+        |counts: &Value| -> Vec<String> { counts.as_object().unwrap().keys().cloned().collect() };
+    let found = tensor(&["--predictors", "LEFT", "--tile", "8x32"]);
+    assert_eq!((&found["codec"], &found["predictors"]["LEFT"]), (&"direct".into(), &48.into()));
+    let found = tensor(&["--predictors", "left,TOP,None", "--coder", "bitplane"]);
+    assert_eq!(found["codec"], "bitplane");
+    assert!(keys(&found["predictors"]).iter().all(|p| ["LEFT", "NONE", "TOP"].contains(&&p[..])));
+    let found = tensor(&["--transforms", "ADST"]);
+    assert_eq!(keys(&found["transforms"]), ["ADST"]);
+    let found = tensor(&["--transforms", "NONE,DCT,ADST", "--no-contexts"]);
+    assert!(found["transforms"].as_object().unwrap().len() > 1, "{found}");
+    f.run(&["compress", "m.safetensors", "-o", "b.wcodec"]).ok();
+    f.run(&["compress", "m.safetensors", "-f", "--predictors", "REFERENCE", "--base", "b.wcodec"])
+        .ok();
+    assert!(f.read("m.wcodec").len() < 1500);
+    let refused = |options: &[&str], says: &[&str]| {
+        let all = [&["compress", "m.safetensors", "-o", "x.wcodec"][..], options].concat();
+        f.run(&all).ends_with(2, says);
+    };
+    refused(&["--predictors", "REFERENCE"], &["another checkpoint", "--base"]);
+    refused(&["--predictors", "LINEAR,TOP"], &["alone"]);
+    refused(&["--tile", "8x32"], &["--tile does nothing", "--predictors"]);
+    refused(&["--tile", "0x4", "--predictors", "TOP"], &["sides are 1 to 4096"]);
+    refused(&["--predictors", "UP"], &["NONE, LEFT, TOP"]);
+    refused(&["--transforms", "FFT"], &["NONE, DCT, ADST"]);
+    refused(&["--coder", "huffman"], &["direct, bitplane"]);
+}
+
+#[test]
+fn the_first_planes_are_enough_for_numbers_that_are_near() {
+    let f = Folder::new();
+    f.write("m.safetensors", &safetensors(&[("w", "I8", &[128, 96], weights(12_288, 3))]));
+    f.run(&["compress", "m.safetensors", "--coder", "bitplane"]).ok();
+    let numbers = |options: &[&str]| -> Vec<i8> {
+        let all = ["extract", "m.wcodec", "w", "--rows", "3:90", "-f", "-o", "w.raw"];
+        f.run(&[&all[..], options].concat()).ok();
+        f.read("w.raw").into_iter().map(u8::cast_signed).collect()
+    };
+    let exact = numbers(&[]);
+    assert!(
+        exact
+            .iter()
+            .map(|w| w.cast_unsigned())
+            .eq(weights(12_288, 3)[3 * 96..90 * 96].iter().copied())
+    );
+    for planes in [1, 3, 16] {
+        let near = numbers(&["--without-planes", &planes.to_string()]);
+        let most = exact.iter().zip(&near).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
+        assert!(most > 0 && u32::from(most) < 1 << planes, "{planes}: {most}");
+    }
+    f.run(&["extract", "m.wcodec", "w", "--without-planes", "17"]).ends_with(2, &["0 to 16"]);
+}
