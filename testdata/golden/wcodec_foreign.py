@@ -525,3 +525,37 @@ def added_levels(b):
         symbols(b, f"both {n}", 8, 10, coded(log=11, tables=tables, classes=fields))
     zero = source(both[0], F32, (1, 5), ADDED)
     symbols(b, "zero", 8, 10, coded(log=11, tables=tables, classes=class_fields(FOUR, 0, rows, None, [], zero)))
+
+
+def tables_of_pairs(b, bits):
+    """Four tables of pairs, around another pair each."""
+    pairs = [lo | hi << 4 for lo in range(1 << bits) for hi in range(1 << bits)]
+    weights = [{pair: 1 + 9 * (pair & 15 == n) + 5 * (pair >> 4 == 3 - n) for pair in pairs} for n in range(4)]
+    return [b.table(explicit(8, 11, frequencies_of(some, 256, 11))) for some in weights]
+
+
+@case("ORDER: columns of 4 and of 2 bits in pairs of levels, with RECUT, in groups of several rows, of what COLUMN leaves")
+def pairs_in_order(b):
+    draw, of_bits = b.random.randrange, {bits: tables_of_pairs(b, bits) for bits in (2, 4)}
+    for name, bits, cols, recut, groups in [("of 4", 4, 34, None, 5), ("of 2", 2, 48, None, 9), ("cut", 4, 34, 68, 1)]:
+        across, tables = recut or cols, of_bits[bits]
+        fields = class_fields(FOUR, 40, [draw(9) for _ in range(12 * cols // across)], [draw(30) for _ in range(across)])
+        said = dict(pairs=True, recut=recut, group_rows=groups, log=11, tables=tables, classes=fields, ordered=True)
+        symbols(b, name, 12, cols, coded(**said), bits)
+        means = prediction_fields((4, 4), COLUMN, 3, [draw(1 << bits) for _ in range(across)])
+        symbols(b, f"{name}, of columns", 12, cols, coded(prediction=means, **said), bits)
+
+
+@case("STACKED: pairs of two rows in blocks of several widths, an odd number of rows; with means, without levels of columns")
+def pairs_of_rows(b):
+    tables, draw = tables_of_pairs(b, 4), b.random.randrange
+    for name, width, rows, groups in [("blocks of 8", 8, 13, 6), ("of 32", 32, 13, 13), ("of rows", 64, 12, 7)]:
+        scales = raw_words(b, f"scales {name}", 2, [draw(65536) for _ in range(rows * (64 // width))])
+        levels = source(of_entry(scales, words(2)), UNSIGNED, (1, width), 1)
+        of_rows, of_cols = [draw(9) for _ in range(rows)], [draw(30) for _ in range(64)]
+        said = dict(pairs=True, group_rows=groups, log=11, tables=tables, stacked=True)
+        symbols(b, name, rows, 64, coded(classes=class_fields(FOUR, 40, of_rows, of_cols, [levels]), **said), 4)
+        symbols(b, f"{name} alone", rows, 64, coded(classes=class_fields(FOUR, 40, None, None, [levels]), **said), 4)
+        means = prediction_fields((4, 4), COLUMN, 3, [draw(16) for _ in range(64)])
+        fields = class_fields(FOUR, 40, None, of_cols, [levels])
+        symbols(b, f"{name}, of columns", rows, 64, coded(prediction=means, classes=fields, **said), 4)

@@ -1,4 +1,5 @@
-//! Real checkpoints: every tensor's view is reversible, every byte of every file is accounted for.
+//! Real checkpoints: they come back byte for byte, within what files and tensors may take; every tensor's view is
+//! reversible, every byte of every file is accounted for.
 //!
 //! Wants a folder of `.safetensors`, `.gguf` and sharded checkpoints in `LATENS_CHECKPOINTS`, and
 //! says so where there is none; run with `--nocapture` it prints how many tensors got which view,
@@ -12,9 +13,10 @@ mod skipped;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, Segment, scale_block};
 use latens::wcodec::view::View;
-use latens::wcodec::{Content, Role};
+use latens::wcodec::{Config, Content, Reader, Role, compress_checkpoint};
 
 fn checkpoints(folder: &Path, out: &mut Vec<PathBuf>) {
     let mut inside: Vec<PathBuf> =
@@ -54,15 +56,52 @@ struct Tally {
     blocks: BTreeMap<(u64, u64), usize>,
 }
 
-#[test]
-fn views_of_real_checkpoints_are_reversible() {
+/// The checkpoints of the folder that the environment names.
+fn given(what: &str) -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("LATENS_CHECKPOINTS") else {
-        return skipped::skipped("views of real checkpoints: LATENS_CHECKPOINTS is not set");
+        skipped::skipped(&format!("{what}: LATENS_CHECKPOINTS is not set"));
+        return Vec::new();
     };
     let mut paths = Vec::new();
     checkpoints(Path::new(&folder), &mut paths);
     assert!(!paths.is_empty(), "no checkpoints in {}", folder.display());
-    for path in paths {
+    paths
+}
+
+/// Weights of a tensor from which on its bits are held against its order-0 entropy.
+const MANY: u64 = 1 << 20;
+
+#[test]
+fn real_checkpoints_come_back() {
+    for path in given("round trips of real checkpoints") {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let checkpoint = Checkpoint::open(&path).unwrap();
+        let flat: u64 = checkpoint.files.iter().map(|file| file.len).sum();
+        for level in [1, 8] {
+            let config = Config::default().level(level);
+            let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+            let (bytes, most) = (file.len() as u64, flat + flat / 1000 + 4096);
+            println!("{name}, level {level}: {flat} to {bytes}");
+            assert!(bytes <= most, "{name}, level {level}: {bytes} of {flat}");
+            let reader = Reader::open(file, Limits::default()).unwrap();
+            reader.compare(&checkpoint).unwrap();
+            reader.verify().unwrap();
+            for (number, _) in reader.tensors().filter(|(_, tensor)| tensor.copy_of.is_none()) {
+                let tensor = reader.inspect(number).unwrap();
+                let Some(entropy) = tensor.order0_entropy.filter(|_| tensor.weights >= MANY) else {
+                    continue;
+                };
+                let bits = 8.0 * tensor.bytes as f64 / tensor.weights as f64;
+                let what = format!("{name}, level {level}, {}", tensor.name);
+                assert!(level < 8 || bits <= entropy + 0.01, "{what}: {bits} above {entropy}");
+            }
+        }
+    }
+}
+
+#[test]
+fn views_of_real_checkpoints_are_reversible() {
+    for path in given("views of real checkpoints") {
         let opened = std::time::Instant::now();
         let checkpoint = Checkpoint::open(&path).unwrap();
         let opened = opened.elapsed();

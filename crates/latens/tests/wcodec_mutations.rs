@@ -16,17 +16,37 @@ mod wcodec_common;
 use common::counting::{Counting, peak_of};
 use common::tally::{MAX_OUTPUT, Tally, error_bound, number, on_all_cores};
 use cpu_time::ThreadTime;
-use latens::wcodec::Reader;
+use latens::wcodec::{BaseCheckpoint, Reader};
 use latens::{ErrorKind, Limits};
 use std::time::Duration;
 use wcodec_common::mend::{Parts, varint};
-use wcodec_common::{Random, samples};
+use wcodec_common::{Random, open, samples};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// A file, and the checkpoint that it was made against.
+struct Ground {
+    name: String,
+    file: Vec<u8>,
+    base: Option<Vec<u8>>,
+}
+
+/// Small files: a sample a feature, and of another writer what latens makes of large tensors alone.
+fn grounds() -> Vec<Ground> {
+    let own = samples::tiny().into_iter().map(|(name, file)| Ground { name, file, base: None });
+    let folder = common::repository().join("testdata/golden/wcodec-foreign");
+    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let of_others = ["pairs-in-order", "pairs-of-rows", "against-a-base"].map(|name| Ground {
+        name: name.to_owned(),
+        file: read(&format!("{name}.wcodec")),
+        base: (name == "against-a-base").then(|| read("base.safetensors")),
+    });
+    own.chain(of_others).collect()
+}
+
 /// Reads all that can be read of a file; how many tensors came, and whether all is sound.
-fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
+fn read_all(file: &[u8], base: Option<&[u8]>, tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
     let limits = Limits::default().max_output(MAX_OUTPUT);
     let mut note = |error: &latens::Error, what: &str| {
         let odd = match error.kind() {
@@ -40,7 +60,11 @@ fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
             wrong.push(format!("{what}: {error}"));
         }
     };
-    let reader = match Reader::open(file.to_vec(), limits) {
+    let opened = Reader::open(file.to_vec(), limits).and_then(|reader| match base {
+        Some(base) => reader.with_base(Box::new(BaseCheckpoint::new(open(base.to_vec()))?)),
+        None => Ok(reader),
+    });
+    let reader = match opened {
         Ok(reader) => reader.threads(1),
         Err(error) => {
             note(&error, "open");
@@ -75,10 +99,10 @@ fn read_all(file: &[u8], tally: &mut Tally, wrong: &mut Vec<String>) -> bool {
 }
 
 /// Reads a damaged file and checks the bounds; whether nothing was found.
-fn judge(file: &[u8], tally: &mut Tally, name: &dyn Fn() -> String) -> bool {
+fn judge(file: &[u8], base: Option<&[u8]>, tally: &mut Tally, name: &dyn Fn() -> String) -> bool {
     let start = ThreadTime::now();
     let mut wrong = Vec::new();
-    let (sound, peak) = peak_of(|| read_all(file, tally, &mut wrong));
+    let (sound, peak) = peak_of(|| read_all(file, base, tally, &mut wrong));
     let time = start.elapsed();
     tally.case(time, peak);
     if sound {
@@ -98,13 +122,14 @@ fn judge(file: &[u8], tally: &mut Tally, name: &dyn Fn() -> String) -> bool {
 #[test]
 fn every_flipped_bit_is_found() {
     let mut bits = 0;
-    for (name, file) in samples::tiny() {
-        assert!(judge(&file, &mut Tally::default(), &|| name.clone()), "{name} is sound");
+    for Ground { name, file, base } in grounds() {
+        let base = base.as_deref();
+        assert!(judge(&file, base, &mut Tally::default(), &|| name.clone()), "{name} is sound");
         let tally = on_all_cores(8 * file.len(), |bit, tally| {
             let mut file = file.clone();
             file[bit / 8] ^= 1 << (bit % 8);
             let what = || format!("{name}: bit {} of byte {}", bit % 8, bit / 8);
-            if judge(&file, tally, &what) {
+            if judge(&file, base, tally, &what) {
                 tally.wrong.push(format!("{} goes unnoticed", what()));
             }
         });
@@ -116,7 +141,7 @@ fn every_flipped_bit_is_found() {
 
 #[test]
 fn every_truncation_is_an_error_with_its_byte() {
-    for (name, file) in samples::tiny() {
+    for Ground { name, file, .. } in grounds() {
         for len in 0..file.len() {
             let error = Reader::open(file[..len].to_vec(), Limits::default()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Truncated, "{name} cut to {len}: {error}");
@@ -213,7 +238,7 @@ fn seeded_mutations() {
             havoc(&mut file, other_file, &mut random);
             file
         };
-        judge(&file, tally, &|| format!("seed {seed} case {case} of {name}"));
+        judge(&file, None, tally, &|| format!("seed {seed} case {case} of {name}"));
     });
     tally.report("seeded mutations");
     assert!(only.is_some() || tally.counted("opened") > cases / 3, "checksums were mended");

@@ -202,7 +202,60 @@ pub fn all(scale: u64) -> Vec<Sample> {
         let files = vec![("model.safetensors", safetensors(&tensors))];
         all.push(Sample { name, files, config });
     }
+    all.extend(of_bitsandbytes(rows));
+    all.push(asymmetric(rows));
     all
+}
+
+/// NF4, with its absmax, its map and the state that tells the shape; INT8 with the scales of rows.
+fn of_bitsandbytes(rows: u64) -> [Sample; 2] {
+    let r = &mut Random(17);
+    let state = format!(r#"{{"quant_type":"nf4","blocksize":64,"shape":[{rows},128]}}"#);
+    let map = (0..16u16).map(|i| f32::from(i) / 7.5 - 1.0).flat_map(f32::to_le_bytes).collect();
+    let nf4 = one(
+        "nf4",
+        &[
+            ("n.weight", "U8", &[64 * rows, 1], int4(r, 64 * rows)),
+            ("n.weight.absmax", "F32", &[2 * rows], absmax(r, 2 * rows)),
+            ("n.weight.quant_map", "F32", &[16], map),
+            (
+                "n.weight.quant_state.bitsandbytes__nf4",
+                "U8",
+                &[state.len() as u64],
+                state.into_bytes(),
+            ),
+        ],
+    );
+    let int8 = one(
+        "bnb-int8",
+        &[
+            ("l.weight", "I8", &[rows, 48], int8(r, rows, 48)),
+            ("l.SCB", "F32", &[rows], absmax(r, rows)),
+            ("l.weight_format", "U8", &[1], vec![0]),
+        ],
+    );
+    [nf4, int8]
+}
+
+fn absmax(random: &mut Random, n: u64) -> Vec<u8> {
+    let number = |_| (random.normal(0.1).abs() + 0.01) as f32;
+    (0..n).map(number).flat_map(f32::to_le_bytes).collect()
+}
+
+/// Compressed-tensors with zero points: packed along the rows for four bits, a byte a row for eight.
+fn asymmetric(rows: u64) -> Sample {
+    let r = &mut Random(23);
+    one(
+        "asymmetric",
+        &[
+            ("p.weight_packed", "I32", &[rows, 8], int4(r, 32 * rows)),
+            ("p.weight_scale", "F16", &[rows, 4], f16(r, 4 * rows)),
+            ("p.weight_zero_point", "I32", &[rows.div_ceil(8), 4], int4(r, 16 * rows.div_ceil(8))),
+            ("b.weight", "I8", &[rows, 40], int8(r, rows, 40)),
+            ("b.weight_scale", "BF16", &[rows, 1], bf16(r, rows, 0.1)),
+            ("b.weight_zero_point", "I8", &[rows, 1], int8(r, rows, 1)),
+        ],
+    )
 }
 
 /// Files of which every bit is flipped.
