@@ -81,7 +81,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_and_presence(log in 0u32..=12, counts in prop::collection::vec(1u32..1_000_000, 1..200)) {
+        fn sums_and_presence(
+            log in 0u32..=14,
+            counts in prop::collection::vec(prop_oneof![1u32..1_000_000, Just(1), 1..=u32::MAX], 1..=256),
+        ) {
             let log = log.max(counts.len().next_power_of_two().ilog2());
             let weights = normalize(log, &counts);
             prop_assert_eq!(weights.iter().sum::<u32>(), 1 << log);

@@ -157,6 +157,8 @@ pub(crate) fn curve(histogram: &Histogram, bits: u32, table_bits: u32) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::reader::BitReader;
+    use proptest::prelude::*;
 
     /// A histogram of a bell around `centre` of 8-bit symbols.
     fn bell(centre: i32, width: f64, n: f64) -> Histogram {
@@ -184,23 +186,45 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_symbol_that_occurs_has_a_frequency() {
-        let mut seed = 7u32;
-        for round in 0..2000u32 {
-            let bits = 1 + round % 8;
+    /// Some symbols of so many bits, or all, few and many of each.
+    fn histograms() -> impl Strategy<Value = (u32, Histogram)> {
+        let count = prop_oneof![Just(0u32), Just(1), 1u32..1000, 1u32..1_000_000];
+        let sparse = prop::collection::vec((any::<u8>(), 1u32..1_000_000), 1..9);
+        let counts = prop_oneof![
+            prop::collection::vec(count, 256),
+            sparse.prop_map(|some| {
+                let mut all = vec![0; 256];
+                some.into_iter().for_each(|(symbol, n)| all[usize::from(symbol)] = n);
+                all
+            }),
+            Just(vec![3; 256]),
+        ];
+        (1u32..=8, counts).prop_map(|(bits, counts)| {
             let mut histogram = [0u32; 256];
-            for _ in 0..1 + round % 9 {
-                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                histogram[(seed >> 24) as usize % (1 << bits)] += 1 + (seed >> 8) % 1000;
+            (0..).zip(counts).for_each(|(i, n): (usize, u32)| histogram[i % (1 << bits)] += n);
+            (bits, histogram)
+        })
+    }
+
+    proptest! {
+        /// However many slots there are: those of a table are all taken, and what occurs can be coded.
+        #[test]
+        fn every_symbol_that_occurs_has_a_frequency((bits, histogram) in histograms(), slots in 8u32..=14) {
+            let explicit = explicit(&histogram, bits, slots);
+            let curve = curve(&histogram, bits, slots);
+            let closer = curve.clone().map(|curve| Own::of(curve, &histogram).closer(&histogram).table);
+            for table in [Some(explicit), curve, closer].into_iter().flatten() {
+                prop_assert_eq!(table.frequencies.iter().map(|&f| u32::from(f)).sum::<u32>(), 1 << slots);
+                prop_assert_eq!(table.frequencies.len(), 1 << bits);
+                let lacks = histogram.iter().zip(&table.frequencies).any(|(&n, &f)| n > 0 && f == 0);
+                prop_assert!(!lacks, "{:?}", table.shape);
+                let bytes = table.write(Vec::new());
+                prop_assert_eq!(&Table::read(&mut BitReader::new(&bytes, 0), &[]).unwrap(), &table);
             }
-            for table in [Some(explicit(&histogram, bits, 12)), curve(&histogram, bits, 12)] {
-                let table = table.unwrap();
-                assert_eq!(table.frequencies.iter().map(|&f| u32::from(f)).sum::<u32>(), 4096);
-                assert!(
-                    cost::under(&histogram, &table.frequencies, 12).is_finite(),
-                    "{histogram:?}"
-                );
+            let own = [false, true].map(|closely| Own::new(&histogram, bits, slots, closely));
+            if histogram.iter().any(|&n| n > 0) {
+                let [plain, closely] = own.map(Option::unwrap);
+                prop_assert!(closely.bits <= plain.bits);
             }
         }
     }

@@ -271,12 +271,25 @@ mod tests {
         }
 
         #[test]
-        fn products(counts in prop::collection::vec(prop_oneof![Just(0u64), 1u64..1000], 16), table_bits in 8u32..=14) {
-            let weights: Vec<(u8, u64)> = (0u8..16).zip(counts).filter(|w| w.1 > 0).collect();
-            prop_assume!(!weights.is_empty());
-            let frequencies = from_weights(4, 8, &weights);
-            let bank = [Table { bits: 4, table_bits: 8, shape: Shape::Explicit, frequencies }];
-            round_trip(&Table::of_product(table_bits, &bank, 0, 0).unwrap(), &bank);
+        fn products(
+            counts in [(); 2].map(|()| prop::collection::vec(prop_oneof![Just(0u64), 1u64..1000], 16)),
+            logs in [4u32..=14, 4u32..=14], table_bits in 8u32..=14,
+        ) {
+            let mut bank = Vec::new();
+            for (counts, log) in counts.iter().zip(logs) {
+                let weights: Vec<(u8, u64)> = (0u8..16).zip(counts.iter().copied()).filter(|w| w.1 > 0).collect();
+                prop_assume!(!weights.is_empty());
+                let frequencies = from_weights(4, log, &weights);
+                bank.push(Table { bits: 4, table_bits: log, shape: Shape::Explicit, frequencies });
+            }
+            for (low, high) in [(0, 1), (1, 0), (1, 1)] {
+                let table = Table::of_product(table_bits, &bank, low, high).unwrap();
+                let may = |table: usize, symbol: usize| bank[table].frequencies[symbol] > 0;
+                for (pair, &f) in table.frequencies.iter().enumerate() {
+                    prop_assert_eq!(f > 0, may(low, pair & 15) && may(high, pair >> 4));
+                }
+                round_trip(&table, &bank);
+            }
         }
     }
 }
