@@ -10,16 +10,37 @@ use crate::array::npy::NpyHeader;
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
 
-/// A slice: a type, a shape, little-endian numbers.
-pub struct Slice {
+/// Numbers that are decoded at a time.
+const AT_ONCE: u64 = 1 << 22;
+
+/// A slice of a tensor: its type and shape are known, its numbers are decoded as they are written.
+pub struct Slice<'r> {
     /// Of the numbers.
     pub ty: NumberType,
     /// Of the slice.
     pub shape: Vec<u64>,
-    /// In row order.
-    pub bytes: Vec<u8>,
     /// What NumPy's type does not say, in words.
     pub note: &'static str,
+    /// Bytes of all numbers.
+    pub len: u64,
+    source: Source<'r>,
+    /// The first numbers, in row order, and which ones come next.
+    first: Vec<u8>,
+    rest: Range<u64>,
+}
+
+/// Where the numbers come from.
+struct Source<'r> {
+    reader: &'r Reader<SharedFile>,
+    number: usize,
+    dtype: &'r str,
+    layout: Layout,
+    /// Numbers behind the first dimension.
+    row: u64,
+    /// Those of them that are wanted.
+    cols: Range<u64>,
+    /// Numbers that are read together.
+    unit: u64,
 }
 
 /// `A:B`, either end optional, within `all`.
@@ -46,13 +67,13 @@ pub fn range(text: Option<&str>, all: u64, what: &str) -> Result<Range<u64>> {
 ///
 /// # Errors
 /// Bad input, I/O, no such rows or columns.
-pub fn slice(
-    reader: &Reader<SharedFile>,
+pub fn slice<'r>(
+    reader: &'r Reader<SharedFile>,
     number: usize,
-    entry: &TensorEntry<'_>,
+    entry: &'r TensorEntry<'_>,
     rows: Option<&str>,
     cols: Option<&str>,
-) -> Result<Slice> {
+) -> Result<Slice<'r>> {
     let layout = reader.layout(number)?;
     let whole = rows.is_none() && cols.is_none();
     let all = logical_shape(entry, &layout);
@@ -70,29 +91,61 @@ pub fn slice(
         (false, true) => vec![rows.end - rows.start, cols.end - cols.start],
         (false, false) => [&[rows.end - rows.start], behind].concat(),
     };
-    let numbers = rows.start.saturating_mul(row)..rows.end.saturating_mul(row);
-    let (ty, bytes, note) = match read(reader, number, &layout, numbers)? {
-        Values::Words(bytes) => words(entry.dtype, cut(bytes, row, &cols, &rows)),
-        Values::Unsigned(values) => {
-            // Two's complement of eight bits has room for all integers of fewer.
-            let small = layout.meaning().is_some_and(|meaning| meaning.bits < 8);
-            let ty = if small { NumberType::I8 } else { NumberType::U8 };
-            (ty, cut(values, row, &cols, &rows), "")
-        }
-        Values::Signed(values) => {
-            let bytes = values.into_iter().map(i8::cast_unsigned).collect();
-            (NumberType::I8, cut(bytes, row, &cols, &rows), "")
-        }
-    };
+    // Columns are cut out of whole rows; all else may be cut where the weights' rows end.
+    let unit = if given { row } else { layout.cols };
+    let dtype = entry.dtype;
+    let source = Source { reader, number, dtype, layout, row, cols, unit };
+    let mut rest = rows.start.saturating_mul(row)..rows.end.saturating_mul(row);
+    let all = rest.end - rest.start;
+    let (ty, first, note) = source.next(&mut rest)?;
+    let read = all - (rest.end - rest.start);
     let width = ty.bytes() as u64;
-    let count = shape.iter().try_fold(width, |n, &extent| n.checked_mul(extent));
+    let wanted = |n: u64| match given {
+        true => n.checked_div(row).unwrap_or(0).saturating_mul(source.cols.end - source.cols.start),
+        false => n,
+    };
     // What is not one word a weight (elements of six bits) is bytes.
-    match count == Some(bytes.len() as u64) {
-        true => Ok(Slice { ty, shape, bytes, note }),
+    let whole = wanted(read).checked_mul(width) == Some(first.len() as u64);
+    let len = match whole {
+        true => wanted(all).saturating_mul(width),
+        false => (first.len() as u64).saturating_mul(all).checked_div(read).unwrap_or(0),
+    };
+    Ok(match whole {
+        true => Slice { ty, shape, note, len, source, first, rest },
         false => {
-            let shape = vec![bytes.len() as u64];
-            Ok(Slice { ty: NumberType::U8, shape, bytes, note: " (its bytes)" })
+            let (ty, shape, note) = (NumberType::U8, vec![len], " (its bytes)");
+            Slice { ty, shape, note, len, source, first, rest }
         }
+    })
+}
+
+impl Source<'_> {
+    /// The next of the numbers in `rest`, which then begins behind them: a type, little-endian numbers, what the type
+    /// does not say.
+    fn next(&self, rest: &mut Range<u64>) -> Result<(NumberType, Vec<u8>, &'static str)> {
+        let unit = self.unit.max(1);
+        // Up to where a unit ends.
+        let end = rest.start.saturating_add(AT_ONCE.max(unit)) / unit * unit;
+        let numbers = rest.start..end.min(rest.end);
+        rest.start = numbers.end;
+        let rows = (numbers.end - numbers.start).checked_div(self.row).unwrap_or(0);
+        let cut = |bytes| match self.unit == self.row {
+            true => cut(bytes, self.row, &self.cols, rows),
+            false => bytes,
+        };
+        let layout = &self.layout;
+        Ok(match read(self.reader, self.number, layout, numbers)? {
+            Values::Words(bytes) => words(self.dtype, cut(bytes)),
+            Values::Unsigned(values) => {
+                // Two's complement of eight bits has room for all integers of fewer.
+                let small = layout.meaning().is_some_and(|meaning| meaning.bits < 8);
+                (if small { NumberType::I8 } else { NumberType::U8 }, cut(values), "")
+            }
+            Values::Signed(values) => {
+                let bytes = values.into_iter().map(i8::cast_unsigned).collect();
+                (NumberType::I8, cut(bytes), "")
+            }
+        })
     }
 }
 
@@ -121,8 +174,8 @@ fn read(
     let held = (rows.end - rows.start).saturating_mul(layout.cols);
     let wanted = numbers.start - rows.start * cols..numbers.end - rows.start * cols;
     Ok(match reader.rows(number, rows)? {
-        Values::Unsigned(bytes) => Values::Unsigned(cut(bytes, held, &wanted, &(0..1))),
-        Values::Words(bytes) => Values::Words(cut(bytes, held, &wanted, &(0..1))),
+        Values::Unsigned(bytes) => Values::Unsigned(cut(bytes, held, &wanted, 1)),
+        Values::Words(bytes) => Values::Words(cut(bytes, held, &wanted, 1)),
         Values::Signed(values) => {
             let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
             let values = values.get(at(wanted.start)..at(wanted.end)).unwrap_or_default();
@@ -131,13 +184,13 @@ fn read(
     })
 }
 
-/// Columns `cols` of the numbers of `rows`, each of which has `row` of them.
-fn cut(bytes: Vec<u8>, row: u64, cols: &Range<u64>, rows: &Range<u64>) -> Vec<u8> {
+/// Columns `cols` of the numbers of `rows` rows, each of which has `row` of them.
+fn cut(bytes: Vec<u8>, row: u64, cols: &Range<u64>, rows: u64) -> Vec<u8> {
     let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     if cols.start == 0 && cols.end == row {
         return bytes;
     }
-    let all = of(row).saturating_mul(of(rows.end - rows.start)).max(1);
+    let all = of(row).saturating_mul(of(rows)).max(1);
     let width = bytes.len() / all;
     let each = bytes.chunks((of(row) * width).max(1));
     each.flat_map(|r| r.get(of(cols.start) * width..of(cols.end) * width).unwrap_or_default())
@@ -158,14 +211,23 @@ fn words(dtype: &str, bytes: Vec<u8>) -> (NumberType, Vec<u8>, &'static str) {
     (ty, bytes, "")
 }
 
-impl Slice {
-    /// The array as a `.npy` file.
-    pub fn to_npy(&self) -> Vec<u8> {
-        let header =
-            NpyHeader { ty: self.ty, big_endian: false, fortran: false, shape: self.shape.clone() };
-        let mut file = header.to_bytes();
-        file.extend_from_slice(&self.bytes);
-        file
+impl Slice<'_> {
+    /// The header of a `.npy` file of it.
+    pub fn npy_header(&self) -> Vec<u8> {
+        let (ty, shape) = (self.ty, self.shape.clone());
+        NpyHeader { ty, big_endian: false, fortran: false, shape }.to_bytes()
+    }
+
+    /// Hands over all numbers, in row order, little-endian, some megabytes at a time.
+    ///
+    /// # Errors
+    /// Bad input, I/O, those of `out`.
+    pub fn each(mut self, out: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        out(&std::mem::take(&mut self.first))?;
+        while !self.rest.is_empty() {
+            out(&self.source.next(&mut self.rest)?.1)?;
+        }
+        Ok(())
     }
 }
 

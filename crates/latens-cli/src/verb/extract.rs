@@ -12,6 +12,7 @@ use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
+use crate::progress::Progress;
 use crate::table::reading::named;
 
 /// What was extracted.
@@ -65,9 +66,6 @@ pub fn run(args: &args::Extract) -> Result<()> {
         need: Need::Stream,
         max_output: None,
     })?;
-    let bytes = if raw { slice.bytes.clone() } else { slice.to_npy() };
-    out.write_all(&bytes).map_err(|e| out.explain(e.into()))?;
-    out.commit()?;
     let report = Report {
         input: input.name(),
         output: output.name(),
@@ -75,17 +73,32 @@ pub fn run(args: &args::Extract) -> Result<()> {
         number_type: slice.ty.to_string(),
         shape: slice.shape.clone(),
     };
+    let note = slice.note;
+    let quiet = args.common.quiet || args.common.json;
+    let progress = Progress::new("extract", Some(slice.len), quiet);
+    progress.say(&args.tensor);
+    if !raw {
+        out.write_all(&slice.npy_header()).map_err(|e| out.explain(e.into()))?;
+    }
+    let written = slice.each(&mut |bytes| {
+        out.write_all(bytes).map_err(|e| out.explain(e.into()))?;
+        progress.add(bytes.len() as u64);
+        Ok(())
+    });
+    progress.finish();
+    written.map_err(here)?;
+    out.commit()?;
     if args.common.json {
         print_json(&report)?;
     } else if !args.common.quiet && output != Output::Stdout {
-        let shape: Vec<String> = slice.shape.iter().map(u64::to_string).collect();
+        let shape: Vec<String> = report.shape.iter().map(u64::to_string).collect();
         say(&format!(
             "{} → {}: {} of shape ({}){}\n",
             one_line(&args.tensor),
             one_line(&report.output),
             report.number_type,
             shape.join(", "),
-            slice.note
+            note
         ));
     }
     Ok(())
