@@ -155,10 +155,11 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Names from files may hold line breaks and terminal escapes: shown, never sent.
+/// Names from files may hold line breaks, terminal escapes and what turns the direction of text: shown, never sent.
 pub fn one_line(text: &str) -> String {
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars()
-        .flat_map(|c| match c.is_control() {
+        .flat_map(|c| match c.is_control() || turns(c) {
             true => c.escape_default().collect::<Vec<_>>(),
             false => vec![c],
         })

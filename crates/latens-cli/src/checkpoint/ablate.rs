@@ -27,6 +27,8 @@ pub struct Row {
 /// All tools.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ablation {
+    /// `ablation`.
+    pub kind: &'static str,
     /// Bytes of the checkpoint.
     pub flat_bytes: u64,
     /// Weights that are symbols.
@@ -84,7 +86,7 @@ pub fn ablate(
             });
             rows.push(Row { tool, what: (*what).to_string(), bytes, bits_per_weight });
         }
-        Ok(Ablation { flat_bytes, weights, chosen_bytes, plain_bytes, rows })
+        Ok(Ablation { kind: "ablation", flat_bytes, weights, chosen_bytes, plain_bytes, rows })
     };
     let found = measured();
     progress.finish();

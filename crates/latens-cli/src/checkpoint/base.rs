@@ -17,7 +17,16 @@ use crate::message::{Failure, Result};
 pub fn open(path: &Path, limits: Limits) -> Result<Box<dyn Base>> {
     let input = Input::File(path.to_path_buf());
     match Format::of_path(path) {
-        Some(Format::Wcodec) => Ok(Box::new(super::reader(&input, limits, 0)?)),
+        Some(Format::Wcodec) => {
+            let reader = super::reader(&input, limits, 0)?;
+            if let Some((name, _)) = reader.base_name() {
+                let what = format!("the base was itself made against {name}");
+                return Err(Failure::new(what)
+                    .in_file(path)
+                    .hint("decompress it, with its own base, and give the checkpoint"));
+            }
+            Ok(Box::new(reader))
+        }
         Some(format @ (Format::Safetensors | Format::Gguf)) => {
             let base = BaseCheckpoint::new(super::open(&input, format)?);
             Ok(Box::new(base.map_err(|e| Failure::from(e).in_file(path))?))

@@ -89,6 +89,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         seconds: started.elapsed().as_secs_f64(),
         verified: !args.no_verify,
         tensors,
+        unnamed: checkpoint.unnamed,
     };
     match (args.common.json, args.common.quiet) {
         (true, _) => print_json(&report)?,

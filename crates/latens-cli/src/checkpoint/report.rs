@@ -20,6 +20,8 @@ pub struct CheckpointReport {
     pub verified: bool,
     /// One entry a tensor, in the checkpoint's order.
     pub tensors: Vec<TensorReport>,
+    /// Tensors that are kept as bytes of their file alone: their names are too long.
+    pub unnamed: usize,
 }
 
 /// One tensor of a [`CheckpointReport`].

@@ -11,6 +11,7 @@ use super::units;
 use crate::checkpoint::{CheckpointReport, TensorReport};
 use crate::job::Output;
 use crate::message::one_line;
+use latens::wcodec::checkpoint::LONGEST_NAME;
 
 /// Title, head, two rows of sums, verdict and advice stand around the tensors.
 const MOST_ROWS: usize = 24 - 6;
@@ -70,6 +71,11 @@ fn lines(
     let (files, about) = (paint(&files, Style::Bold, colour), paint(&about, Style::Dim, colour));
     let mut all = vec![format!("{files}  {about}")];
     all.append(&mut grid.lines(colour));
+    if report.unnamed > 0 {
+        let count = units::counted(report.unnamed as u64, "more tensor");
+        let why = format!("no names, or of more than {LONGEST_NAME} bytes");
+        all.push(format!("{count} kept as bytes of the file: {why}"));
+    }
     let time = units::seconds(report.seconds);
     all.push(match report.verified {
         true => format!(
@@ -129,6 +135,7 @@ mod tests {
                 seconds: 1.0,
                 verified: true,
                 tensors: (0..n).map(tensor).collect(),
+                unnamed: 0,
             };
             let lines = lines(&report, Some("next: look"), 100, false);
             assert!(lines.len() <= 24, "{n}: {}", lines.len());

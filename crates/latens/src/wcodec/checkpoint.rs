@@ -62,6 +62,9 @@ pub struct Checkpoint {
     pub files: Vec<SourceFile>,
     /// Its tensors, by file and place.
     pub tensors: Vec<TensorInfo>,
+    /// How many more there are whose names are longer than [`LONGEST_NAME`] or no text: they are kept as bytes of
+    /// their file.
+    pub unnamed: usize,
     /// What the metadata says of the quantisation.
     pub quantization: Quantization,
     sources: Vec<Box<dyn ReadAt>>,
@@ -115,10 +118,13 @@ impl TensorInfo {
 
 impl fmt::Debug for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { format, files, tensors, quantization, sources: _ } = self;
+        let Self { format, files, tensors, unnamed, quantization, sources: _ } = self;
         let mut checkpoint = f.debug_struct("Checkpoint");
         checkpoint.field("format", format).field("files", files).field("tensors", tensors);
-        checkpoint.field("quantization", quantization).finish_non_exhaustive()
+        checkpoint
+            .field("unnamed", unnamed)
+            .field("quantization", quantization)
+            .finish_non_exhaustive()
     }
 }
 

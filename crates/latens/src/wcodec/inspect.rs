@@ -85,7 +85,6 @@ impl<S: ReadAt> Reader<S> {
     pub fn inspect(&self, number: usize) -> Result<TensorInspection> {
         let open = OpenTensor::open(self, number)?;
         let within = |e: crate::error::Error| e.within(self.place(number));
-        let layout = open.layout().map_err(within)?;
         let entry = self.entry(number);
         let (mut parts, mut symbols_bits, mut beside) = (Vec::new(), 0.0, 0usize);
         let mut numbers = false;
@@ -108,7 +107,7 @@ impl<S: ReadAt> Reader<S> {
             name: entry.as_ref().map_or_else(String::new, |e| e.name.clone()),
             dtype: entry.as_ref().map_or_else(String::new, |e| e.dtype.to_owned()),
             shape: entry.as_ref().map_or_else(Vec::new, |e| e.shape.clone()),
-            packing: layout.view.name(),
+            packing: logical.view.name(),
             weights,
             flat_bytes: entry.as_ref().map_or(0, |e| e.length),
             bytes: entry.as_ref().map_or(0, |e| e.stored),

@@ -76,7 +76,10 @@ impl<W: Write> Writer<W> {
             )));
         }
         if tensor.shape.len() as u64 > MAX_DIMENSIONS {
-            return Err(Error::invalid(format!("{name:?} has {} dimensions", tensor.shape.len())));
+            return Err(Error::invalid(format!(
+                "{} dimensions, where .wcodec holds {MAX_DIMENSIONS} at most; reshape the tensor",
+                tensor.shape.len()
+            )));
         }
         self.tensors += 1;
         Ok(())

@@ -18,6 +18,7 @@ use super::source::ReadAt;
 use super::{Checkpoint, Format, LONGEST_NAME, SourceFile, TensorInfo, quoted, safetensors};
 use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
+use std::borrow::Cow;
 
 /// Most dimensions of a tensor; GGUF itself uses four.
 const MOST_DIMENSIONS: u32 = 8;
@@ -35,36 +36,49 @@ const BUFFER: usize = 1 << 16;
 pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> {
     let len = source.size()?;
     let mut cursor = Cursor { source: &*source, at: 4, len, buffer: Vec::new(), begin: 0 };
-    let (listed, data) = header(&mut cursor).map_err(|e| e.within("GGUF header"))?;
+    let Header { listed, unnamed, data } =
+        header(&mut cursor).map_err(|e| e.within("GGUF header"))?;
     safetensors::unique(&listed)?;
     let (segments, tensors) = segments::build(&*source, listed, (data, len), 0)?;
     Ok(Checkpoint {
         format: Format::Gguf,
         files: vec![SourceFile { name, len, segments }],
         tensors,
+        unnamed,
         quantization: Quantization::default(),
         sources: vec![source],
     })
 }
 
-fn header(cursor: &mut Cursor<'_>) -> Result<(Vec<Listed>, u64)> {
+/// What a file's header says.
+struct Header {
+    listed: Vec<Listed>,
+    /// Tensors whose names cannot be such.
+    unnamed: usize,
+    /// Where tensors begin.
+    data: u64,
+}
+
+/// What is wrong with a file that others may read.
+fn unread(at: u64, what: impl Into<Cow<'static, str>>) -> Error {
+    Error::invalid(what).at_byte(at)
+}
+
+fn header(cursor: &mut Cursor<'_>) -> Result<Header> {
     match cursor.u32()? {
         2 | 3 => {}
         1 => {
-            return Err(Error::corrupt(
-                4,
-                "GGUF version 1 is not read; convert the file to version 3",
-            ));
+            return Err(unread(4, "GGUF version 1 is not read; convert the file to version 3"));
         }
         v if matches!(v.swap_bytes(), 1..=3) => {
-            return Err(Error::corrupt(4, "big-endian GGUF is not read; convert the file"));
+            return Err(unread(4, "big-endian GGUF is not read; convert the file"));
         }
         v => return Err(Error::corrupt(4, format!("GGUF version {v} is not known"))),
     }
     // A tensor takes 24 bytes and a pair 13 at least.
     let tensors = cursor.count(24, "tensors")?;
     if tensors > MOST_TENSORS {
-        return Err(Error::corrupt(8, format!("{tensors} tensors are more than {MOST_TENSORS}")));
+        return Err(unread(8, format!("{tensors} tensors are more than {MOST_TENSORS}")));
     }
     let pairs = cursor.count(13, "pairs of metadata")?;
     let mut alignment = 32;
@@ -82,10 +96,12 @@ fn header(cursor: &mut Cursor<'_>) -> Result<(Vec<Listed>, u64)> {
             cursor.skip_value(kind, 0).map_err(|e| e.within(format!("key {key:?}")))?;
         }
     }
-    let mut listed = Vec::new();
+    let (mut listed, mut unnamed) = (Vec::new(), 0);
     for i in 0..tensors {
-        let info = tensor(cursor, i)?;
-        listed.extend(info);
+        match tensor(cursor, i)? {
+            Some(tensor) => listed.push(tensor),
+            None => unnamed += 1,
+        }
     }
     let data = cursor.at.div_ceil(alignment) * alignment;
     if data > cursor.len && !listed.is_empty() {
@@ -102,7 +118,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<(Vec<Listed>, u64)> {
             return Err(Error::truncated(t.at, what).within(quoted(&t.info.name)));
         }
     }
-    Ok((listed, data.min(cursor.len)))
+    Ok(Header { listed, unnamed, data: data.min(cursor.len) })
 }
 
 /// A tensor; `None` where its name cannot be one.
@@ -115,10 +131,8 @@ fn tensor(cursor: &mut Cursor<'_>, index: u64) -> Result<Option<Listed>> {
     let mut read = || -> Result<_> {
         let dimensions = cursor.u32()?;
         if dimensions > MOST_DIMENSIONS {
-            return Err(Error::corrupt(
-                at,
-                format!("{dimensions} dimensions are more than {MOST_DIMENSIONS}"),
-            ));
+            let what = format!("{dimensions} dimensions are more than {MOST_DIMENSIONS}");
+            return Err(unread(at, what));
         }
         let mut shape = (0..dimensions).map(|_| cursor.u64()).collect::<Result<Vec<u64>>>()?;
         shape.reverse();
@@ -131,9 +145,12 @@ fn tensor(cursor: &mut Cursor<'_>, index: u64) -> Result<Option<Listed>> {
     // Blocks lie along the last dimension, they do not go over its end.
     let broken =
         dtype.block().zip(shape.last()).is_some_and(|((block, _), n)| !n.is_multiple_of(block));
-    if !open_end && (len.is_none() || broken) {
-        let what = format!("{} of shape {shape:?} is no whole number of blocks", dtype.name());
-        return Err(wrong(what));
+    let of = || format!("{} of shape {shape:?}", dtype.name());
+    if !open_end && broken {
+        return Err(wrong(format!("{} is no whole number of blocks", of())));
+    }
+    if !open_end && len.is_none() {
+        return Err(wrong(format!("{} has 2^64 bytes or more", of())));
     }
     let len = len.unwrap_or(0);
     let (view, siblings) = Default::default();
@@ -247,7 +264,7 @@ impl Cursor<'_> {
                 let count = self.count(8, "values")?;
                 (0..count).try_for_each(|_| self.skip_value(kind, depth + 1))
             }
-            9 => Err(Error::corrupt(at, format!("arrays nest deeper than {DEEPEST}"))),
+            9 => Err(unread(at, format!("arrays nest deeper than {DEEPEST}"))),
             _ => Err(Error::corrupt(at, format!("metadata of type {kind} is not known"))),
         }
     }

@@ -33,6 +33,7 @@ pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> 
         format: Format::Safetensors,
         files: Vec::new(),
         tensors: Vec::new(),
+        unnamed: 0,
         quantization: Quantization::default(),
         sources: Vec::new(),
     };
@@ -66,7 +67,7 @@ pub(super) fn add(to: &mut Checkpoint, name: String, source: Box<dyn ReadAt>) ->
     }
     let header = source::read(&*source, 8, header_len)?;
     let file = to.files.len();
-    let (mut listed, quantization) =
+    let Parsed { mut listed, unnamed, quantization } =
         parse(&header, file, data).map_err(|e| e.within("safetensors header"))?;
     drop(header);
     unique(&listed)?;
@@ -78,6 +79,7 @@ pub(super) fn add(to: &mut Checkpoint, name: String, source: Box<dyn ReadAt>) ->
     let (segments, tensors) = segments::build(&*source, listed, (data, len), to.tensors.len())?;
     to.files.push(SourceFile { name, len, segments });
     to.tensors.extend(tensors);
+    to.unnamed += unnamed;
     to.quantization.or(quantization);
     to.sources.push(source);
     Ok(())
@@ -128,22 +130,32 @@ fn once<'a, T: Deserialize<'a>>(field: &mut Option<T>, name: &str, value: Json<'
     }
 }
 
+/// What a header says.
+#[derive(Default)]
+struct Parsed {
+    listed: Vec<Listed>,
+    /// Tensors whose names are too long.
+    unnamed: usize,
+    quantization: Quantization,
+}
+
 /// The tensors of a header; bytes are those of the file, of which it is the ninth and on.
-fn parse(header: &[u8], file: usize, data: u64) -> Result<(Vec<Listed>, Quantization)> {
-    let (mut listed, mut quantization) = (Vec::new(), Quantization::default());
+fn parse(header: &[u8], file: usize, data: u64) -> Result<Parsed> {
+    let Parsed { mut listed, mut unnamed, mut quantization } = Parsed::default();
     let read = Json::new(header).members(|name, value| {
         if name == "__metadata__" {
             metadata(value, &mut quantization);
             return Ok(());
         }
         let info = tensor(value, name, file, data)?;
-        if info.name.len() <= LONGEST_NAME {
-            listed.push(Listed { info, at: value.at() + 8, open_end: false });
+        match info.name.len() {
+            ..=LONGEST_NAME => listed.push(Listed { info, at: value.at() + 8, open_end: false }),
+            _ => unnamed += 1,
         }
         Ok(())
     });
     read.map_err(|e| e.offset_by(8))?;
-    Ok((listed, quantization))
+    Ok(Parsed { listed, unnamed, quantization })
 }
 
 /// The `__metadata__` of a header, the eight bytes of its length before it; `None` where that is no

@@ -30,6 +30,7 @@ pub(super) fn read(
         format: Format::Sharded,
         files: vec![SourceFile { name: name.clone(), len, segments }],
         tensors: Vec::new(),
+        unnamed: 0,
         quantization: Quantization::default(),
         sources: vec![source],
     };

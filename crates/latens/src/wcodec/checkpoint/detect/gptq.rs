@@ -47,7 +47,10 @@ fn bits(
         (bits.checked_mul(all)? == packed * 32).then_some(bits)
     };
     let from_columns = columns.zip(out).and_then(|(columns, out)| of(columns, out));
-    let from_zeros = || of(columns_of(&shape("qzeros")?)?, out?);
+    let from_zeros = || {
+        let zeros = names.get(&format!("{base}qzeros")).filter(|t| t.dtype == Dtype::I32)?;
+        of(columns_of(&zeros.shape)?, out?)
+    };
     let from_index = || match (shape("qweight")?.as_slice(), shape("g_idx")?.as_slice()) {
         (&[rows, _], &[input]) if along_rows => of(rows, input),
         _ => None,
