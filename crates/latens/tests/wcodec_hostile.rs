@@ -38,6 +38,7 @@ fn nothing() -> Parts {
         bank: (0, Vec::new()),
         entries: Vec::new(),
         files: Vec::new(),
+        beside: None,
     }
 }
 

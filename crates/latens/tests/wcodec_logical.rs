@@ -16,7 +16,7 @@ use latens::wcodec::view::{Layout, Values};
 use latens::wcodec::{Config, Reader, compress_checkpoint};
 use latens::{Error, Limits};
 use std::path::Path;
-use wcodec_common::{Random, open, safetensors};
+use wcodec_common::{Random, open, safetensors, samples};
 
 /// Type and bytes of eight elements.
 const TYPES: [(&str, usize); 20] = [
@@ -80,7 +80,8 @@ fn compare(name: &str, checkpoint: &Checkpoint, reader: &Reader<Vec<u8>>) -> usi
         }
         assert!(reader.rows(number, 0..rows + 1).is_err(), "{place}");
         let inspected = reader.inspect(number).unwrap();
-        otherwise += usize::from(inspected.packing != want.view.name());
+        otherwise += usize::from(inspected.view != want.view.name());
+        assert_eq!(inspected.packing, found.view.name(), "{place}");
         let (elements, packed) = (t.shape.iter().product::<u64>(), want.meaning().is_some());
         if packed && t.dtype.width().is_some() && rows * cols > elements {
             assert_eq!(inspected.weights, rows * cols, "{place}");
@@ -155,10 +156,110 @@ fn packings_are_told_by_names() {
     }
 }
 
+/// Two nibbles a byte that crowd around some values, each around its own.
+fn nibbles(random: &mut Random, bytes: usize, around: [f64; 2]) -> Vec<u8> {
+    let mut nibble = |around: f64| (random.normal(1.3) + around).round().clamp(0.0, 15.0) as u8;
+    (0..bytes).map(|_| nibble(around[0]) | nibble(around[1]) << 4).collect()
+}
+
+/// What is smaller in another view of the same type is stored so from level 9 on, and means what it did.
+#[test]
+fn views_that_are_smaller_mean_nothing() {
+    let mut otherwise = 0;
+    for seed in 0..12 {
+        let mut random = Random(seed);
+        let r = &mut random;
+        let around = [(seed % 5) as f64 + 2.0, 12.0 - (seed % 4) as f64];
+        let tensors: &[(&str, &str, &[u64], Vec<u8>)] = &[
+            ("awq.qweight", "I32", &[64, 12], nibbles(r, 3072, around)),
+            ("awq.qzeros", "I32", &[4, 12], nibbles(r, 192, around)),
+            ("awq.scales", "F16", &[4, 96], nibbles(r, 768, [3.0, 3.0])),
+            ("gptq.qweight", "I32", &[8, 64], nibbles(r, 2048, around)),
+            ("gptq.qzeros", "I32", &[2, 8], nibbles(r, 64, around)),
+            ("gptq.scales", "F16", &[2, 64], nibbles(r, 256, [3.0, 3.0])),
+            ("bnb.weight", "U8", &[2048, 1], nibbles(r, 2048, around)),
+            ("bnb.weight.absmax", "F32", &[64], nibbles(r, 256, [4.0, 3.0])),
+            ("i8.weight", "I8", &[48, 40], nibbles(r, 1920, around)),
+            ("i8.weight_scale", "F32", &[48, 1], nibbles(r, 192, [4.0, 3.0])),
+            ("conv.weight", "I8", &[24, 1, 5, 5], nibbles(r, 600, around)),
+            ("conv.weight_scale", "F32", &[24, 1], nibbles(r, 96, [4.0, 3.0])),
+            ("u8.weight", "U8", &[48, 40], nibbles(r, 1920, around)),
+            ("u8.weight_scale", "F32", &[48, 1], nibbles(r, 192, [4.0, 3.0])),
+        ];
+        let checkpoint = open(safetensors(tensors));
+        for level in [1, 8, 9, 10] {
+            let config = Config::default().level(level);
+            let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+            let reader = Reader::open(file, Limits::default()).unwrap();
+            let stored = compare(&format!("seed {seed}, level {level}"), &checkpoint, &reader);
+            otherwise += if level > 8 { stored } else { 0 };
+        }
+    }
+    assert!(otherwise > 20, "{otherwise} are stored otherwise");
+}
+
+/// Bytes of nibbles of which only a file beside the checkpoint tells.
+#[test]
+fn packings_that_files_beside_tell_are_kept() {
+    let config = br#"{"quantization_config": {"quant_method": "x", "weights": {"num_bits": 4, "group_size": 64}}}"#;
+    let told = Quantization::from_files(Some(config.to_vec()), None);
+    let mut random = Random(31);
+    let noise: Vec<u8> = (0..64 * 128).map(|_| random.next() as u8).collect();
+    let tensors: &[(&str, &str, &[u64], Vec<u8>)] = &[
+        ("a.weight", "U8", &[64, 128], nibbles(&mut random, 64 * 128, [7.0, 8.0])),
+        ("a.weight_scale", "F16", &[64, 4], nibbles(&mut random, 512, [3.0, 3.0])),
+        ("noise.weight", "U8", &[64, 128], noise),
+        ("noise.weight_scale", "F16", &[64, 4], nibbles(&mut random, 512, [3.0, 3.0])),
+        ("i.weight", "I8", &[64, 128], nibbles(&mut random, 64 * 128, [0.0, 9.0])),
+        ("i.weight_scale", "F16", &[64, 4], nibbles(&mut random, 512, [3.0, 3.0])),
+    ];
+    let source = safetensors(tensors);
+    let none = |_: &str| Err(Error::invalid("no shards"));
+    let bytes = Box::new(source.clone());
+    let checkpoint = Checkpoint::read("m.safetensors".into(), bytes, told, &none).unwrap();
+    let layout = checkpoint.tensors[0].layout().unwrap();
+    assert_eq!((layout.rows, layout.cols, layout.meaning().unwrap().bits), (64, 256, 4));
+    for level in [1, 8, 9, 12] {
+        let config = Config::default().level(level);
+        let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+        let plain = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+        assert_ne!(file, plain);
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        compare(&format!("level {level}"), &checkpoint, &reader);
+        reader.verify().unwrap();
+    }
+}
+
+/// A word a row holds up to 16, 8 or 4 columns: `weight_shape` alone does not say of how many bits.
+#[test]
+fn rows_of_one_word() {
+    let mut random = Random(37);
+    let shape = |n: [u64; 2]| n.iter().flat_map(|n| n.to_le_bytes()).collect();
+    let tensors: &[(&str, &str, &[u64], Vec<u8>)] = &[
+        ("a.weight_packed", "I32", &[100, 1], nibbles(&mut random, 400, [8.0, 8.0])),
+        ("a.weight_scale", "BF16", &[100, 1], nibbles(&mut random, 200, [3.0, 3.0])),
+        ("a.weight_shape", "I64", &[2], shape([100, 8])),
+    ];
+    let bytes = safetensors(tensors);
+    for (said, cols) in [(None, 8), (Some(4), 8), (Some(2), 16), (Some(8), 8), (Some(3), 8)] {
+        let told = Quantization { bits: said, ..Quantization::default() };
+        let none = |_: &str| Err(Error::invalid("no shards"));
+        let source = Box::new(bytes.clone());
+        let checkpoint = Checkpoint::read("m.safetensors".into(), source, told, &none).unwrap();
+        let config = Config::default();
+        let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        compare(&format!("{said:?}"), &checkpoint, &reader);
+        let number = reader.find("a.weight_packed").unwrap();
+        assert_eq!(reader.layout(number).unwrap().cols, cols, "{said:?}");
+    }
+}
+
 #[test]
 fn files_of_earlier_versions() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/wcodec");
     let (mut seen, mut otherwise) = (0, 0);
+    let beside: Vec<_> = samples::all(1).into_iter().map(|s| (s.name, s.beside)).collect();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|e| e != "wcodec") {
@@ -173,7 +274,9 @@ fn files_of_earlier_versions() {
             Ok(Box::new(out))
         };
         let first = source(&names[0]).unwrap();
-        let (name, hints) = (names[0].clone(), Quantization::default());
+        let sample = path.file_stem().unwrap().to_string_lossy();
+        let hints = beside.iter().find(|(name, _)| *name == sample).map(|(_, told)| told.clone());
+        let (name, hints) = (names[0].clone(), hints.unwrap_or_default());
         let checkpoint = Checkpoint::read(name, first, hints, &source).unwrap();
         otherwise += compare(&path.display().to_string(), &checkpoint, &reader);
         seen += 1;

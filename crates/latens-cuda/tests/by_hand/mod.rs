@@ -109,6 +109,7 @@ pub fn parts(tables: &[Vec<u32>]) -> Parts {
         bank: (tables.len() as u64, tables.iter().flat_map(|t| explicit(t)).collect()),
         entries: Vec::new(),
         files: Vec::new(),
+        beside: None,
     }
 }
 

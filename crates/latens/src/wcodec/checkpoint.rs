@@ -67,6 +67,8 @@ pub struct Checkpoint {
     pub unnamed: usize,
     /// What the metadata says of the quantisation.
     pub quantization: Quantization,
+    /// What the first of its files says that says anything.
+    within: Quantization,
     sources: Vec<Box<dyn ReadAt>>,
 }
 
@@ -118,7 +120,7 @@ impl TensorInfo {
 
 impl fmt::Debug for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { format, files, tensors, unnamed, quantization, sources: _ } = self;
+        let Self { format, files, tensors, unnamed, quantization, .. } = self;
         let mut checkpoint = f.debug_struct("Checkpoint");
         checkpoint.field("format", format).field("files", files).field("tensors", tensors);
         checkpoint
@@ -187,6 +189,11 @@ impl Checkpoint {
         listing.quantization.or(quantization);
         detect::detect(&mut listing);
         Ok(listing)
+    }
+
+    /// What is known of the quantisation that its files do not say.
+    pub(crate) fn told_beside(&self) -> Option<&Quantization> {
+        Some(&self.quantization).filter(|told| **told != self.within)
     }
 
     /// Reads `buf.len()` bytes of a file from `offset` on.

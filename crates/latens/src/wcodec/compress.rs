@@ -78,6 +78,9 @@ fn write<W: Write>(
     if let Some(base) = base {
         writer.base(base.base.model_hash(), base.name.to_owned());
     }
+    if let Some(told) = checkpoint.told_beside() {
+        writer.quantization(told.to_record());
+    }
     let mut seen = Seen::default();
     let mut first = 0;
     while first < checkpoint.tensors.len() {

@@ -26,8 +26,10 @@ pub struct TensorInspection {
     pub dtype: String,
     /// Its shape.
     pub shape: Vec<u64>,
-    /// How its bytes are taken apart, in words.
+    /// How its weights are packed, in words.
     pub packing: String,
+    /// How its bytes are taken apart to be stored, in words: most often so.
+    pub view: String,
     /// Weights that it holds.
     pub weights: u64,
     /// Its bytes in the source.
@@ -108,6 +110,7 @@ impl<S: ReadAt> Reader<S> {
             dtype: entry.as_ref().map_or_else(String::new, |e| e.dtype.to_owned()),
             shape: entry.as_ref().map_or_else(Vec::new, |e| e.shape.clone()),
             packing: logical.view.name(),
+            view: open.descriptor.view.name(),
             weights,
             flat_bytes: entry.as_ref().map_or(0, |e| e.length),
             bytes: entry.as_ref().map_or(0, |e| e.stored),

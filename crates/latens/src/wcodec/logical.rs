@@ -14,7 +14,7 @@ use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::{Content, Part};
 use crate::wcodec::reader::Reader;
-use crate::wcodec::view::{Layout, Values, View};
+use crate::wcodec::view::{Axis, BitOrder, Layout, Packing, Values, View};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -96,13 +96,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         if !tells_nothing(t.dtype, stored.view) {
             return Ok(stored);
         }
-        let view = told_view(&Held(self.reader), &t);
-        let packed = |view| matches!(view, View::Packed(_));
-        // A file beside the checkpoint may have told the encoder of a packing that has scales.
-        let told_elsewhere = packed(stored.view)
-            && !packed(view)
-            && Held(self.reader).has(&format!("{}_scale", t.name));
-        let told = view.layout(t.dtype, &t.shape, t.len).filter(|_| !told_elsewhere);
+        let told = told_view(&Held(self.reader), &t).layout(t.dtype, &t.shape, t.len);
         Ok(told.filter(|told| !same_numbers(told, &stored)).unwrap_or(stored))
     }
 
@@ -169,7 +163,20 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 
 /// Whether two layouts of a tensor give the same numbers.
 fn same_numbers(a: &Layout, b: &Layout) -> bool {
-    (a.rows, a.cols, a.unit_rows, a.meaning()) == (b.rows, b.cols, b.unit_rows, b.meaning())
+    let shape = |l: &Layout| (l.rows, l.cols, l.unit_rows, l.meaning());
+    let order = match (a.view, b.view) {
+        (View::Packed(a), View::Packed(b)) => same_order(a, b),
+        (a, b) => !matches!(a, View::Packed(_)) && !matches!(b, View::Packed(_)),
+    };
+    order && shape(a) == shape(b)
+}
+
+/// Whether symbols lie in the same places: words are little-endian, so that the lowest bits come first in words of any
+/// width.
+fn same_order(a: Packing, b: Packing) -> bool {
+    let lowest = |p: Packing| p.order == BitOrder::LowFirst && p.axis == Axis::Columns;
+    let all = |p: Packing| (p.order, p.axis, p.word);
+    a.bits == b.bits && (lowest(a) && lowest(b) || all(a) == all(b))
 }
 
 fn map(values: Values, with: impl Fn(Vec<u8>) -> Vec<u8>) -> Values {
@@ -212,6 +219,9 @@ impl<S: ReadAt> Neighbours for Held<'_, S> {
 
     fn quantization(&self) -> &Quantization {
         self.0.open.quantization.get_or_init(|| {
+            if let Some(told) = &self.0.open.index.quantization {
+                return Quantization::from_record(told);
+            }
             // All shards have the same. No more is decoded than one header may have.
             let mut left = 8 + LONGEST_HEADER;
             let headers = (0..self.0.files().count()).filter_map(|number| self.0.header(number));

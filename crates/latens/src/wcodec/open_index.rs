@@ -8,7 +8,7 @@ mod reading;
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::file::FileRecord;
-use crate::wcodec::layout::index::{BankRecord, Base, FILE};
+use crate::wcodec::layout::index::{BankRecord, Base, FILE, Quantization};
 use crate::wcodec::layout::records::raw;
 use crate::wcodec::names::Names;
 use entries::Entries;
@@ -28,6 +28,7 @@ pub(crate) struct OpenIndex {
     pub(crate) model_hash: [u8; 32],
     pub(crate) base: Option<Base>,
     pub(crate) bank: BankRecord,
+    pub(crate) quantization: Option<Quantization>,
     /// Where the tables begin, behind the last entry.
     pub(crate) bank_at: u64,
     entries: usize,

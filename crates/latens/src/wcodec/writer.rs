@@ -17,7 +17,7 @@ use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, is_bare_name}
 use crate::wcodec::layout::header::{
     ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Known,
 };
-use crate::wcodec::layout::index::{BankRecord, Base, Index};
+use crate::wcodec::layout::index::{BankRecord, Base, Index, Quantization};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::output::{Groups, Output};
 use std::collections::HashSet;
@@ -66,6 +66,11 @@ impl<W: Write> Writer<W> {
     /// Names the base that tensors are coded against.
     pub(crate) fn base(&mut self, model_hash: [u8; 32], name: String) {
         self.index.base = Some(Base { model_hash, name });
+    }
+
+    /// Says what files beside the checkpoint tell of its quantisation.
+    pub(crate) fn quantization(&mut self, told: Quantization) {
+        self.index.quantization = Some(told);
     }
 
     /// Takes in the name of the next tensor, which [`Writer::tensors`] writes.

@@ -90,6 +90,8 @@ pub struct Parts {
     /// Of each entry: its record up to the length, and where the rest is.
     pub entries: Vec<(Vec<u8>, Stored)>,
     pub files: Vec<Vec<u8>>,
+    /// What files beside the checkpoint tell.
+    pub beside: Option<Vec<u8>>,
 }
 
 impl Parts {
@@ -104,6 +106,7 @@ impl Parts {
             bank: (0, Vec::new()),
             entries: Vec::new(),
             files: Vec::new(),
+            beside: None,
         };
         let (mut end, mut bank) = (128usize, 0);
         while !index.is_empty() {
@@ -151,6 +154,7 @@ impl Parts {
                     };
                     parts.entries.push((front, stored));
                 }
+                13 => parts.beside = Some(record.to_vec()),
                 _ => parts.files.push(record.to_vec()),
             }
         }
@@ -199,6 +203,7 @@ impl Parts {
             record(8, &content, &mut index);
         }
         self.files.iter().for_each(|content| record(10, content, &mut index));
+        self.beside.iter().for_each(|told| record(13, told, &mut index));
         pad(&mut file);
         file.extend_from_slice(&self.bank.1);
         pad(&mut file);
@@ -224,9 +229,12 @@ impl Parts {
             0 => havoc(&mut self.header, &other.header, random),
             1..=3 => havoc(&mut self.bank.1, &other.bank.1, random),
             4 => self.bank.0 = random.word() % 20,
-            5 if !self.files.is_empty() => {
+            5 if self.beside.is_none() && !self.files.is_empty() => {
                 let at = random.below(self.files.len());
                 havoc(&mut self.files[at], &self.bank.1, random);
+            }
+            5 if self.beside.is_some() => {
+                self.beside.iter_mut().for_each(|told| havoc(told, &[], random));
             }
             6 if count > 0 => havoc(&mut self.entries[random.below(count)].0, &[], random),
             7 if count > 1 => {

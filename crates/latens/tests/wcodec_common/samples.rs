@@ -13,6 +13,8 @@ pub struct Sample {
     pub name: &'static str,
     pub files: Vec<(&'static str, Vec<u8>)>,
     pub config: Config,
+    /// What lies beside the files.
+    pub beside: Quantization,
 }
 
 impl Sample {
@@ -22,8 +24,7 @@ impl Sample {
             Ok(Box::new(file.ok_or_else(|| Error::invalid("no such shard"))?.1.clone()))
         };
         let (name, bytes) = self.files[0].clone();
-        let quantization = Quantization::default();
-        Checkpoint::read(name.to_owned(), Box::new(bytes), quantization, &shard).unwrap()
+        Checkpoint::read(name.to_owned(), Box::new(bytes), self.beside.clone(), &shard).unwrap()
     }
 
     pub fn compress(&self) -> Vec<u8> {
@@ -64,8 +65,11 @@ fn noise(random: &mut Random, n: u64) -> Vec<u8> {
 type Tensor<'a> = (&'a str, &'a str, &'a [u64], Vec<u8>);
 
 fn one(name: &'static str, tensors: &[Tensor<'_>]) -> Sample {
-    let files = vec![("model.safetensors", safetensors(tensors))];
-    Sample { name, files, config: Config::default() }
+    of_files(name, vec![("model.safetensors", safetensors(tensors))])
+}
+
+fn of_files(name: &'static str, files: Vec<(&'static str, Vec<u8>)>) -> Sample {
+    Sample { name, files, config: Config::default(), beside: Quantization::default() }
 }
 
 /// Compressed-tensors INT4: groups of 16 columns.
@@ -163,7 +167,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
             (tensor, kind, [weights, rows], bytes),
             ("norm", 0, [rows, 1], noise(r, 4 * rows)),
         ]);
-        all.push(Sample { name, files: vec![("model.gguf", file)], config: Config::default() });
+        all.push(of_files(name, vec![("model.gguf", file)]));
     }
     all.push(one(
         "floats",
@@ -190,7 +194,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
         ("1.safetensors", safetensors(&plain(r))),
         ("2.safetensors", safetensors(&packed(r, rows, 32))),
     ];
-    all.push(Sample { name: "shards", files, config: Config::default() });
+    all.push(of_files("shards", files));
     for (name, config) in [
         ("predictors", tools(&Predictor::OF_TILES, &[], Coder::Direct)),
         ("transforms", tools(&[Predictor::Dc], &Transform::ALL, Coder::Direct)),
@@ -199,11 +203,11 @@ pub fn all(scale: u64) -> Vec<Sample> {
         ("linear", tools(&[Predictor::Linear], &[], Coder::Direct)),
     ] {
         let tensors = [plain(r), packed(r, rows, 64).to_vec()].concat();
-        let files = vec![("model.safetensors", safetensors(&tensors))];
-        all.push(Sample { name, files, config });
+        all.push(Sample { config, ..one(name, &tensors) });
     }
     all.extend(of_bitsandbytes(rows));
     all.push(asymmetric(rows));
+    all.push(told_beside(rows));
     all
 }
 
@@ -276,4 +280,23 @@ pub fn small() -> Vec<(String, Vec<u8>)> {
         s
     }));
     all.map(|s| (s.name.to_owned(), s.compress())).collect()
+}
+
+/// Bytes of nibbles of which a `config.json` tells.
+fn told_beside(rows: u64) -> Sample {
+    let r = &mut Random(29);
+    let sample = one(
+        "told-beside",
+        &[
+            ("l.weight", "U8", &[rows, 32], int4(r, 32 * rows)),
+            ("l.weight_scale", "F16", &[rows, 2], f16(r, 2 * rows)),
+        ],
+    );
+    let beside = Quantization {
+        method: Some("compressed-tensors".into()),
+        bits: Some(4),
+        group_size: Some(32),
+        ..Quantization::default()
+    };
+    Sample { beside, ..sample }
 }

@@ -46,6 +46,7 @@ pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> 
         tensors,
         unnamed,
         quantization: Quantization::default(),
+        within: Quantization::default(),
         sources: vec![source],
     })
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::members::Json;
+use crate::wcodec::layout::index::Quantization as Record;
 
 /// Longest file that is looked at.
 pub(super) const LONGEST_CONFIG: u64 = 1 << 24;
@@ -48,6 +49,29 @@ impl Quantization {
         // Whatever was read before an error is as good a hint as without one.
         let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
         found
+    }
+
+    /// As the index of a file keeps it.
+    pub(in crate::wcodec) fn to_record(&self) -> Record {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        Record {
+            method: text(&self.method),
+            format: text(&self.format),
+            bits: self.bits.unwrap_or(0),
+            group_size: self.group_size.unwrap_or(0),
+        }
+    }
+
+    /// What the index of a file keeps.
+    pub(in crate::wcodec) fn from_record(record: &Record) -> Self {
+        let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        let number = |n: u64| Some(n).filter(|n| *n > 0);
+        Self {
+            method: text(&record.method),
+            format: text(&record.format),
+            bits: number(record.bits),
+            group_size: number(record.group_size),
+        }
     }
 
     /// Takes from `other` what is not known yet.

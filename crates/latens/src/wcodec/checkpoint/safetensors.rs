@@ -35,6 +35,7 @@ pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> 
         tensors: Vec::new(),
         unnamed: 0,
         quantization: Quantization::default(),
+        within: Quantization::default(),
         sources: Vec::new(),
     };
     add(&mut checkpoint, name, source)?;
@@ -80,6 +81,9 @@ pub(super) fn add(to: &mut Checkpoint, name: String, source: Box<dyn ReadAt>) ->
     to.files.push(SourceFile { name, len, segments });
     to.tensors.extend(tensors);
     to.unnamed += unnamed;
+    if to.within == Quantization::default() {
+        to.within.clone_from(&quantization);
+    }
     to.quantization.or(quantization);
     to.sources.push(source);
     Ok(())

@@ -32,6 +32,7 @@ pub(super) fn read(
         tensors: Vec::new(),
         unnamed: 0,
         quantization: Quantization::default(),
+        within: Quantization::default(),
         sources: vec![source],
     };
     for (at, file) in shards {

@@ -67,6 +67,7 @@ impl Apart {
             bank: read.bank,
             entries: read.entries().map(|entry| owned(&entry)).collect(),
             files: read.files().map(|file| written(&file)).collect(),
+            quantization: read.quantization.clone(),
         };
         Self { header: file[..128].to_vec(), entries, bank, index }
     }

@@ -7,12 +7,14 @@
 //! | 6 | BANK: number of tables, bytes, CRC |
 //! | 8 | ENTRY |
 //! | 10 | FILE |
+//! | 13 | QUANTIZATION: method and format, bits and group size, as files beside the checkpoint tell |
 //!
 //! Odd tags are ancillary.
 
 use crate::bits::varint;
+use crate::error::Result;
 use crate::wcodec::layout::entry::{Entry, Storage};
-use crate::wcodec::layout::fields::write_string;
+use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::file::SourceFileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
 use std::ops::Range;
@@ -26,6 +28,7 @@ pub(crate) struct Index {
     pub(crate) bank: BankRecord,
     pub(crate) entries: Vec<Entry>,
     pub(crate) files: Vec<SourceFileRecord>,
+    pub(crate) quantization: Option<Quantization>,
 }
 
 /// The checkpoint that this one was coded against.
@@ -48,6 +51,10 @@ pub(crate) struct BankRecord {
 pub(crate) const ENTRY: u64 = 8;
 /// Tag of a FILE.
 pub(crate) const FILE: u64 = 10;
+/// Tag of a QUANTIZATION.
+pub(crate) const QUANTIZATION: u64 = 13;
+/// Longest text in a QUANTIZATION.
+pub(crate) const LONGEST_TEXT: u64 = 255;
 
 fn record(tag: u64, content: &[u8], out: &mut Vec<u8>) {
     varint::write(tag, out);
@@ -88,7 +95,41 @@ impl Index {
         for file in &self.files {
             record(FILE, &file.bytes(), &mut out);
         }
+        if let Some(told) = &self.quantization {
+            record(QUANTIZATION, &told.bytes(), &mut out);
+        }
         out
+    }
+}
+
+/// What files beside a checkpoint say of its quantisation; no text and 0 where they do not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Quantization {
+    pub(crate) method: String,
+    pub(crate) format: String,
+    pub(crate) bits: u64,
+    pub(crate) group_size: u64,
+}
+
+impl Quantization {
+    fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for text in [&self.method, &self.format] {
+            let fits = text.len() as u64 <= LONGEST_TEXT;
+            write_string(if fits { text } else { "" }, &mut out);
+        }
+        varint::write(self.bits, &mut out);
+        varint::write(self.group_size, &mut out);
+        out
+    }
+
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Self> {
+        Ok(Self {
+            method: fields.string(LONGEST_TEXT, "the method of quantisation")?.to_owned(),
+            format: fields.string(LONGEST_TEXT, "the format of quantisation")?.to_owned(),
+            bits: fields.varint("the bits of weights")?,
+            group_size: fields.varint("weights that share a scale")?,
+        })
     }
 }
 

@@ -4,7 +4,9 @@ use crate::error::{Error, Result};
 use crate::wcodec::layout::entry::{EntryRecord, Lengths};
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
 use crate::wcodec::layout::file::FileRecord;
-use crate::wcodec::layout::index::{BankRecord, Base, ENTRY, FILE, names_allowed};
+use crate::wcodec::layout::index::{
+    BankRecord, Base, ENTRY, FILE, QUANTIZATION, Quantization, names_allowed,
+};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::layout::table::MAX_TABLES;
 use std::ops::Range;
@@ -19,6 +21,7 @@ pub(crate) enum Record<'a> {
     Bank(BankRecord),
     Entry(EntryRecord<'a>),
     File,
+    Quantization(Quantization),
     /// Of an odd tag: nothing that must be known.
     Ancillary,
 }
@@ -73,7 +76,7 @@ impl<'a> Check<'a> {
         }
         let at = self.at as u64;
         let (tag, start, content) = split(&mut self.fields)?;
-        if tag % 2 == 1 && self.ancillary {
+        if tag % 2 == 1 && tag != QUANTIZATION && self.ancillary {
             return Ok(Some(Record::Ancillary));
         }
         let in_order = match tag {
@@ -81,7 +84,8 @@ impl<'a> Check<'a> {
             4 => self.last == 2,
             6 => self.last == 2 || self.last == 4,
             ENTRY => self.last == 6 || self.last == ENTRY,
-            FILE => self.last >= 6,
+            FILE => matches!(self.last, 6 | ENTRY | FILE),
+            QUANTIZATION => matches!(self.last, 6 | ENTRY | FILE),
             _ => {
                 return Err(Error::corrupt(
                     at,
@@ -123,6 +127,7 @@ impl<'a> Check<'a> {
                 self.lengths.push(&entry);
                 Record::Entry(entry)
             }
+            QUANTIZATION => Record::Quantization(Quantization::read(&mut content)?),
             _ => {
                 FileRecord::read(&mut content, Some(&self.lengths))?;
                 Record::File

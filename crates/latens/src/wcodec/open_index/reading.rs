@@ -78,6 +78,7 @@ impl OpenIndex {
                     found.tensors += usize::from(entry.dtype().is_some());
                 }
                 Some(Record::File) => self.files += 1,
+                Some(Record::Quantization(told)) => self.quantization = Some(told),
                 Some(Record::Ancillary) => found.ancillary = true,
             }
         }

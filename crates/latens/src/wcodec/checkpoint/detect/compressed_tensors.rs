@@ -70,13 +70,15 @@ fn matrix(shape: &[u64]) -> Option<(u64, u64)> {
 
 /// Bits a weight: the words of a row by the columns that `weight_shape` tells.
 fn bits(names: &dyn Neighbours, base: &str, t: &TensorInfo) -> Option<u8> {
-    let said = || names.quantization().bits;
+    let said = names.quantization().bits;
     let bits = shape(names, base).and_then(|(_, columns)| {
         let words = *t.shape.get(1)?;
-        // The last word of a row may not be full.
-        [2u64, 4, 8].into_iter().find(|b| columns.div_ceil(32 / b) == words)
+        // The last word of a row may not be full: of a word a row, several may be meant.
+        let fits = |b: &u64| columns.div_ceil(32 / b) == words;
+        let said = said.filter(|b| matches!(b, 2 | 4 | 8) && fits(b));
+        said.or_else(|| [4, 8, 2].into_iter().find(fits))
     });
-    u8::try_from(bits.or_else(said)?).ok()
+    u8::try_from(bits.or(said)?).ok()
 }
 
 /// The two numbers of `weight_shape`, I64 or I32.
