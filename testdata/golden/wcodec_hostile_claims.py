@@ -1,10 +1,10 @@
-"""Files of WCodec that ask for much with few bytes, and a name that is cut within a character."""
+"""Files of WCodec that ask for much with few bytes, a name that is cut within a character, records of QUANTIZATION."""
 import struct
 
 from wcodec_encode import explicit, string
 from wcodec_hostile import add, plain
 from wcodec_symbols import BITPLANE, CLASSES, DIRECT, PREDICT, TRANSFORM
-from wcodec_reader import ENTRY, FILE
+from wcodec_reader import ENTRY, FILE, QUANTIZATION
 from wcodec_writer import UNSIGNED_BYTES, class_fields, prediction_fields, varint
 
 ONE_STATE = struct.pack("<I", 1 << 16) * 32
@@ -44,3 +44,18 @@ def half_a_character(records):
 
 add("name-shares-half-a-character", "a name that shares one byte of two of a character",
     lambda b: plain(b).finish(change=half_a_character))
+
+
+def told(name, wrong, change):
+    """Records of QUANTIZATION that are not."""
+    add(f"quantization-{name}", wrong, lambda b: plain(b).finish(change=change))
+
+
+SAID = string("gptq") + string("") + b"\4\0"
+told("of-long-text", "a method of 256 bytes", lambda r: r + [(QUANTIZATION, string("m" * 256) + SAID[5:])])
+told("of-no-text", "a format that is not UTF-8", lambda r: r + [(QUANTIZATION, SAID[:5] + string(b"\xff") + b"\4\0")])
+told("is-short", "no group size", lambda r: r + [(QUANTIZATION, SAID[:-1])])
+told("is-long", "a byte behind the group size", lambda r: r + [(QUANTIZATION, SAID + b"\0")])
+told("twice", "two records of it", lambda r: r + [(QUANTIZATION, SAID)] * 2)
+told("before-files", "one before the files", lambda r: r[:-1] + [(QUANTIZATION, SAID)] + r[-1:])
+told("before-the-bank", "one before the tables", lambda r: r[:1] + [(QUANTIZATION, SAID)] + r[1:])

@@ -21,7 +21,7 @@ from wcodec_tensors import Tensor, aligned
 from wcodec_views import layout
 
 HEADER, FOOTER, ALIGNED = 128, 32, 128
-HEAD, BASE, BANK, ENTRY, FILE = 2, 4, 6, 8, 10
+HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION = 2, 4, 6, 8, 10, 13
 TENSOR, BLOB = range(2)
 STORED, INLINE, COPY = range(3)
 
@@ -98,9 +98,9 @@ class File:
         while r.left():
             tag = r.varint()
             record = Bytes(r.take(r.length()))
-            if tag & 1:
+            if tag & 1 and tag != QUANTIZATION:
                 continue
-            need(tag in (HEAD, BASE, BANK, ENTRY, FILE), f"unknown record {tag}")
+            need(tag in (HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION), f"unknown record {tag}")
             need(tag > last or (tag == last and tag in (ENTRY, FILE)), "records out of order, or twice")
             need(tag == HEAD or self.head, "no HEAD at the start")
             need(tag <= BANK or self.bank, "no BANK before the entries")
@@ -115,6 +115,10 @@ class File:
             elif tag == ENTRY:
                 self.entries.append(Entry(record, previous))
                 previous = self.entries[-1].raw_name
+            elif tag == QUANTIZATION:
+                for text in (record.string(), record.string()):
+                    need(len(text.encode() if isinstance(text, str) else text) <= 255, "a long text")
+                record.varint(), record.varint()
             else:
                 name, length, count = record.string(), record.length(), record.varint()
                 need(count <= record.left(), "more segments than bytes")

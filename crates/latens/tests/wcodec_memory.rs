@@ -57,7 +57,7 @@ fn file(entries: Vec<(Vec<u8>, Stored)>, files: Vec<Vec<u8>>) -> Vec<u8> {
     let mut header = b"WCODEC\0\0\x01\0\0\0".to_vec();
     header.resize(128, 0);
     let bank = (0, Vec::new());
-    Parts { header, hash: vec![0; 32], base: None, bank, entries, files }.bytes()
+    Parts { header, hash: vec![0; 32], base: None, bank, entries, files, beside: None }.bytes()
 }
 
 /// Entries of these names in order, each written as short as can be.
