@@ -88,6 +88,16 @@ fn compare(name: &str, checkpoint: &Checkpoint, reader: &Reader<Vec<u8>>) -> usi
         } else {
             assert_eq!(inspected.weights, elements, "{place}");
         }
+        if packed && inspected.weights == rows * cols && want.parts().len() == 1 {
+            let symbols = 8 - want.meaning().unwrap().bits;
+            let mut counts = [0f64; 256];
+            all.iter().for_each(|&w| counts[usize::from(w << symbols >> symbols)] += 1.0);
+            let n = all.len() as f64;
+            let bits = |c: &f64| if *c > 0.0 { *c * (n / *c).log2() } else { 0.0 };
+            let entropy = counts.iter().map(bits).sum::<f64>() / n.max(1.0);
+            let found = inspected.order0_entropy.unwrap();
+            assert!((found - entropy).abs() < 1e-6, "{place}: {found} {entropy}");
+        }
         let bytes_or_symbols = inspected.packing == "raw" || packed;
         assert!(inspected.order0_entropy.is_some() || !bytes_or_symbols, "{place}");
     }

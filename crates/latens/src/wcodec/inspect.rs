@@ -13,6 +13,7 @@ use crate::wcodec::reader::Reader;
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::tiled::Tiles;
 use crate::wcodec::transform::Transform;
+use crate::wcodec::view::Layout;
 
 /// What is known of a tensor of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +103,14 @@ impl<S: ReadAt> Reader<S> {
             parts.push(inspection);
         }
         let logical = open.logical_layout(number).map_err(within)?;
+        // What is stored in another view has the entropy of what it means all the same.
+        if logical.view != open.descriptor.view
+            && logical.meaning().is_some()
+            && logical.parts().len() == 1
+        {
+            symbols_bits = entropy_of(&open, number, &logical).map_err(within)?;
+            (beside, numbers) = (0, false);
+        }
         let weights = logical.weights(entry.as_ref().map_or(&[], |e| &e.shape));
         let entropy = (symbols_bits + 8.0 * beside as f64) / weights.max(1) as f64;
         Ok(TensorInspection {
@@ -206,17 +215,44 @@ fn tiles<S: ReadAt>(
     Ok(read.map_err(|e| open.places(number).locate(group, e))?.0)
 }
 
+/// Weights whose entropy is looked for that are decoded at a time.
+const AT_ONCE: u64 = 1 << 22;
+
+/// Order-0 entropy of all weights of a layout of one part, which is not how the tensor is stored, in bits.
+fn entropy_of<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize, layout: &Layout) -> Result<f64> {
+    let mut counts = [0u64; 256];
+    let step = (AT_ONCE / layout.cols.max(1)).max(1);
+    let mut first = 0;
+    while first < layout.rows {
+        let end = layout.rows.min(first.saturating_add(step));
+        for symbols in open.logical_parts(number, layout, first..end)? {
+            add(&mut counts, &symbols);
+        }
+        first = end;
+    }
+    Ok(bits_of(&counts))
+}
+
+fn add(counts: &mut [u64; 256], symbols: &[u8]) {
+    let some = cost::count(symbols);
+    counts.iter_mut().zip(some).for_each(|(all, n)| *all += u64::from(n));
+}
+
+/// Bits of symbols that occur so often.
+fn bits_of(counts: &[u64; 256]) -> f64 {
+    let n = counts.iter().sum::<u64>() as f64;
+    let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
+    counts.iter().map(term).sum()
+}
+
 /// Order-0 entropy of all symbols of a part, in bits.
 fn entropy<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize) -> Result<f64> {
     let mut counts = [0u64; 256];
     open.with_part(number, |decoder, fetch| {
         decoder.each(fetch, |symbols| {
-            let some = cost::count(symbols);
-            counts.iter_mut().zip(some).for_each(|(all, n)| *all += u64::from(n));
+            add(&mut counts, symbols);
             Ok(())
         })
     })?;
-    let n = counts.iter().sum::<u64>() as f64;
-    let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
-    Ok(counts.iter().map(term).sum())
+    Ok(bits_of(&counts))
 }
