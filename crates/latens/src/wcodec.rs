@@ -72,6 +72,9 @@ mod reader;
 mod salvage;
 pub mod scan;
 mod side_by_side;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+mod spec_examples;
 pub(crate) mod stack;
 pub(crate) mod threads;
 pub mod tile;
