@@ -23,6 +23,17 @@ fn what_is_whole_can_be_salvaged() {
     let saved = safetensors::SafeTensors::deserialize(&saved).unwrap();
     assert_eq!(saved.names(), ["b"]);
     assert_eq!(saved.tensor("b").unwrap().data(), weights(65_536, 15));
+    // What is written counts, not what the whole file would be.
+    let most = |bytes: usize| {
+        let verb = ["decompress", "bad.wcodec", "--salvage", "-o", "t.safetensors", "--max-output"];
+        f.run(&[&verb[..], &[&bytes.to_string()[..]]].concat())
+    };
+    let written = f.read("s.safetensors").len();
+    most(written - 1).fails(&["--max-output"]);
+    assert!(!f.names().contains(&"t.safetensors".to_owned()));
+    let done = most(written);
+    assert!(done.code == Some(1) && done.err.contains("1 tensor is whole"), "{}", done.err);
+    assert!(f.read("t.safetensors") == f.read("s.safetensors"));
 }
 
 /// The tensors of a safetensors file with their bytes.
