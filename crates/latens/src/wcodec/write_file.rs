@@ -141,7 +141,7 @@ impl<S: ReadAt> Jobs<'_, S> {
     }
 
     /// Decodes an entry to the end of `out`.
-    fn one(&self, entry: usize, out: &mut Filled) -> Result<()> {
+    fn append_entry(&self, entry: usize, out: &mut Filled) -> Result<()> {
         let open = OpenTensor::open_once(self.reader, entry)?.threads(1);
         open.append(out).map_err(|e| e.within(self.reader.place(entry)))
     }
@@ -186,7 +186,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
                 done.map_err(|e| e.within(self.reader.place(*entry)))?;
             }
             Begun::Few(entries) => {
-                entries.iter().try_for_each(|&entry| self.one(entry, &mut out))?;
+                entries.iter().try_for_each(|&entry| self.append_entry(entry, &mut out))?;
             }
             Begun::Whole(..) | Begun::Zeros(_) => {}
         }

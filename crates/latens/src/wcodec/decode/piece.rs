@@ -20,14 +20,14 @@ impl PartDecoder<'_> {
         let elements = self.record.group_range(0).len();
         let one = self.bytes_of(form, elements);
         let Form::Packed(packing, cols) = form else {
-            return self.some(group, out, one, Target::Symbols, fetch, scratch);
+            return self.groups_of(group, out, one, Target::Symbols, fetch, scratch);
         };
         if packing.is_pairs() && self.pairs() {
-            return self.some(group, out, one, Target::Pairs, fetch, scratch);
+            return self.groups_of(group, out, one, Target::Pairs, fetch, scratch);
         }
         let mut symbols = std::mem::take(&mut scratch.symbols);
         symbols.resize(out.len() * 8 / usize::from(packing.bits), 0);
-        let done = self.some(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
+        let done = self.groups_of(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
         if done.is_ok() {
             packing.pack_into(&symbols, cols, out);
         }
@@ -40,7 +40,7 @@ impl PartDecoder<'_> {
     }
 
     /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
-    fn some(
+    fn groups_of(
         &self,
         group: usize,
         out: &mut [u8],

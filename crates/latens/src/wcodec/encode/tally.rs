@@ -48,7 +48,7 @@ pub(crate) fn by_sum(
     every: usize,
     tallies: &Tallies,
 ) -> Result<Sums> {
-    but(matrix, sources, rule, every, usize::MAX, tallies)
+    by_sum_without(matrix, sources, rule, every, usize::MAX, tallies)
 }
 
 /// The same of all rows, `sample` being of one in `step`: these are not counted again.
@@ -59,7 +59,7 @@ pub(crate) fn rest_by_sum(
     (sample, step): (Sums, usize),
     tallies: &Tallies,
 ) -> Result<Sums> {
-    let rest = but(matrix, sources, rule, 1, step, tallies)?;
+    let rest = by_sum_without(matrix, sources, rule, 1, step, tallies)?;
     let (mut maps, mut more) = (sample.maps, rest.maps);
     if maps.len() < more.len() {
         std::mem::swap(&mut maps, &mut more);
@@ -76,7 +76,7 @@ pub(crate) fn rest_by_sum(
 }
 
 /// As [`by_sum`], without one row in `left_out`.
-fn but(
+fn by_sum_without(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     rule: &ClassRule,
