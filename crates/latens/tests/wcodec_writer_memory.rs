@@ -200,6 +200,22 @@ fn memory_does_not_grow_with_a_tensor() {
     }
 }
 
+/// Levels 9 and 10 look at more of a tensor, and hold no more of it.
+#[test]
+fn memory_does_not_grow_with_the_level() {
+    let _alone = ALONE.lock();
+    for (layout, level) in [("int8", 9), ("int4", 10), ("q4_k", 9)] {
+        let (megabytes, threads) = (24, 2);
+        let checkpoint = checkpoint(layout, megabytes);
+        let config = Config::default().level(level).threads(threads);
+        let compress = || compress_checkpoint(&checkpoint, None, &config, io::sink());
+        let (written, peak) = peak_of_process(compress);
+        written.unwrap();
+        let most = MOST + (threads - 1) * A_THREAD + megabytes * A_MEGABYTE;
+        assert!(peak <= most, "{layout}, level {level}: {peak} bytes, {most} are allowed");
+    }
+}
+
 /// Nor does what a sound file is read with, whatever explains its weights.
 #[test]
 fn memory_of_reading_does_not_grow_with_a_tensor() {
@@ -263,9 +279,10 @@ fn memory_does_not_grow_with_the_number_of_tensors() {
 #[test]
 fn stretches_give_the_same_file() {
     let _alone = ALONE.lock();
-    for layout in LAYOUTS {
+    let higher = ["int8", "int4", "q4_k"].map(|layout| (layout, 9));
+    for (layout, level) in LAYOUTS.map(|layout| (layout, 8)).into_iter().chain(higher) {
         let compress = |checkpoint: &Checkpoint, threads| {
-            let config = Config::default().threads(threads);
+            let config = Config::default().level(level).threads(threads);
             compress_checkpoint(checkpoint, None, &config, Vec::new()).unwrap()
         };
         let made = checkpoint(layout, 9);
