@@ -14,7 +14,7 @@
 mod order;
 mod range;
 
-pub use order::{Order, order_of};
+pub use order::{Order, kinds_of, order_of};
 
 use crate::error::{Error, Result};
 use crate::wcodec::context::{Bit, Contexts, PLANES};

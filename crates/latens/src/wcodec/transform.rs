@@ -67,6 +67,7 @@ impl Transform {
     }
 
     /// Residuals to coefficients, in place. Exact for residuals from −2048 to 2047 at least.
+    #[inline(always)]
     pub fn forward(self, block: &mut Block) {
         if let Some(plan) = self.plan() {
             let lanes = transposed(&plan.forward(&widened(block)));
@@ -75,6 +76,7 @@ impl Transform {
     }
 
     /// Coefficients to residuals, in place: undoes [`Transform::forward`].
+    #[inline(always)]
     pub fn inverse(self, block: &mut Block) {
         if let Some(plan) = self.plan() {
             let lanes = plan.inverse(&transposed(&widened(block)));
@@ -82,6 +84,7 @@ impl Transform {
         }
     }
 
+    #[inline(always)]
     fn plan(self) -> Option<&'static Plan> {
         match self {
             Transform::None => None,
@@ -121,6 +124,7 @@ fn subtract(lanes: &mut Lanes, to: usize, step: [i32; SIDE]) {
 }
 
 impl Plan {
+    #[inline(always)]
     fn forward(&self, from: &Lanes) -> Lanes {
         let mut x = *from;
         for &Rotation(a, b, p, u) in self.rotations {
@@ -137,6 +141,7 @@ impl Plan {
         })
     }
 
+    #[inline(always)]
     fn inverse(&self, from: &Lanes) -> Lanes {
         let mut x = Lanes::default();
         for (&(lane, minus), from) in self.outputs.iter().zip(from) {
@@ -154,6 +159,7 @@ impl Plan {
     }
 }
 
+#[inline(always)]
 fn widened(block: &Block) -> Lanes {
     let mut lanes = Lanes::default();
     for (lane, row) in lanes.iter_mut().zip(block.as_chunks::<SIDE>().0) {
@@ -164,6 +170,7 @@ fn widened(block: &Block) -> Lanes {
 
 /// The low 16 bits: all there is for coefficients of residuals and residuals of their
 /// coefficients.
+#[inline(always)]
 fn narrowed(lanes: &Lanes) -> Block {
     let mut block = [0; SIDE * SIDE];
     for (row, lane) in block.as_chunks_mut::<SIDE>().0.iter_mut().zip(lanes) {
@@ -174,6 +181,7 @@ fn narrowed(lanes: &Lanes) -> Block {
     block
 }
 
+#[inline(always)]
 fn transposed(lanes: &Lanes) -> Lanes {
     std::array::from_fn(|i| std::array::from_fn(|j| lanes[j][i]))
 }

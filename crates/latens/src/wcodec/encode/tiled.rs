@@ -2,7 +2,7 @@
 
 use crate::ans::rans::{self, Classes};
 use crate::error::{Error, Result};
-use crate::wcodec::bitplane::{self, Order, Values, order_of};
+use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of};
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::crew::Crew;
@@ -210,7 +210,7 @@ fn coefficients(
     for group in prepared {
         let rows = group.values.len().checked_div(symbols.cols).unwrap_or(0);
         let shape = (rows, symbols.cols);
-        let kinds = order_of(&group.tiles.codes, tile_size(&prediction)?, shape, &[0])?.1;
+        let kinds = kinds_of(&group.tiles.codes, tile_size(&prediction)?, shape, &[0])?;
         let (mut coded, mut escapes) = (Vec::with_capacity(kinds.len()), Vec::new());
         for (&value, &kind) in group.values.iter().zip(&kinds) {
             let u = ((value << 1) ^ (value >> 15)).cast_unsigned();

@@ -4,6 +4,7 @@ use super::{Block, Transform};
 use crate::error::{Error, Result};
 use crate::wcodec::scan::SIDE;
 use crate::wcodec::tile::{Tile, TileSize};
+use latens_kernels::dispatch::Present;
 
 /// The first row and column of each sub-block of a band of `rows` × `cols`: tile by tile, and in a
 /// tile in raster order from its first symbol on. What is not wholly inside of its tile is none.
@@ -36,7 +37,14 @@ pub fn sub_block_count(size: TileSize, rows: usize, cols: usize) -> usize {
 /// # Errors
 /// Invalid argument, where there are not as many codes as sub-blocks.
 pub fn forward(codes: &[Transform], size: TileSize, cols: usize, data: &mut [i16]) -> Result<()> {
-    each(codes, size, cols, data, Transform::forward)
+    each(
+        codes,
+        size,
+        cols,
+        data,
+        #[inline(always)]
+        |code, block| code.forward(block),
+    )
 }
 
 /// Undoes [`forward`].
@@ -44,7 +52,14 @@ pub fn forward(codes: &[Transform], size: TileSize, cols: usize, data: &mut [i16
 /// # Errors
 /// Invalid argument, where there are not as many codes as sub-blocks.
 pub fn inverse(codes: &[Transform], size: TileSize, cols: usize, data: &mut [i16]) -> Result<()> {
-    each(codes, size, cols, data, Transform::inverse)
+    each(
+        codes,
+        size,
+        cols,
+        data,
+        #[inline(always)]
+        |code, block| code.inverse(block),
+    )
 }
 
 /// The one of `among` for each sub-block that costs least; see [`super::choose`].
@@ -55,8 +70,17 @@ pub fn choose_all(
     among: &[Transform],
 ) -> Vec<Transform> {
     let rows = data.len().checked_div(cols).unwrap_or(0);
-    let one = |(row, col)| super::choose(&load(data, cols, row, col), among);
-    sub_blocks(size, rows, cols).map(one).collect()
+    let blocks = sub_blocks(size, rows, cols);
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            let mut chosen = Vec::with_capacity(sub_block_count(size, rows, cols));
+            for (row, col) in blocks {
+                chosen.push(super::choose(&load(data, cols, row, col), among));
+            }
+            chosen
+        },
+    )
 }
 
 fn each(
@@ -64,25 +88,32 @@ fn each(
     size: TileSize,
     cols: usize,
     data: &mut [i16],
-    f: fn(Transform, &mut Block),
+    f: impl Fn(Transform, &mut Block),
 ) -> Result<()> {
     let rows = data.len().checked_div(cols).unwrap_or(0);
     if codes.len() != sub_block_count(size, rows, cols) || rows * cols != data.len() {
         return Err(Error::invalid("transforms: one code for each sub-block of whole rows"));
     }
-    for ((row, col), &code) in sub_blocks(size, rows, cols).zip(codes) {
-        if code == Transform::None {
-            continue;
-        }
-        let mut block = load(data, cols, row, col);
-        f(code, &mut block);
-        for (i, line) in block.as_chunks::<SIDE>().0.iter().enumerate() {
-            data[(row + i) * cols + col..][..SIDE].copy_from_slice(line);
-        }
-    }
+    let blocks = sub_blocks(size, rows, cols).zip(codes);
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            for ((row, col), &code) in blocks {
+                if code == Transform::None {
+                    continue;
+                }
+                let mut block = load(data, cols, row, col);
+                f(code, &mut block);
+                for (i, line) in block.as_chunks::<SIDE>().0.iter().enumerate() {
+                    data[(row + i) * cols + col..][..SIDE].copy_from_slice(line);
+                }
+            }
+        },
+    );
     Ok(())
 }
 
+#[inline(always)]
 fn load(data: &[i16], cols: usize, row: usize, col: usize) -> Block {
     let mut block = [0; SIDE * SIDE];
     for (i, line) in block.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {

@@ -3,19 +3,25 @@
 use super::{Block, Transform};
 
 /// The one of `among` whose coefficients cost least, the first where several do; NONE where there are none.
+#[inline(always)]
 pub fn choose(block: &Block, among: &[Transform]) -> Transform {
-    let cost = |transform: &Transform| {
+    if let [one] = among {
+        return *one;
+    }
+    let mut best = (Transform::None, u64::MAX);
+    for &transform in among {
         let mut coefficients = *block;
         transform.forward(&mut coefficients);
-        cost(&coefficients)
-    };
-    match among {
-        [one] => *one,
-        _ => among.iter().copied().min_by_key(cost).unwrap_or_default(),
+        let here = cost(&coefficients);
+        if here < best.1 {
+            best = (transform, here);
+        }
     }
+    best.0
 }
 
 /// An estimate of what numbers cost, in 1/16 bits: two bits for each doubling of a magnitude.
+#[inline(always)]
 fn cost(block: &Block) -> u64 {
     let one = |&x: &i16| {
         let m = u64::from(x.unsigned_abs()) + 1;

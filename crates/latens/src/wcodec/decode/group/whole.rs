@@ -3,7 +3,7 @@
 use super::SymbolDecoder;
 use super::opened::Opened;
 use crate::error::{Error, Result};
-use crate::wcodec::bitplane::{self, Order, Values, order_of, plane_ends};
+use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of, plane_ends};
 use crate::wcodec::class::RowSums;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform;
@@ -21,7 +21,7 @@ impl SymbolDecoder<'_> {
     ) -> Result<()> {
         let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
         let shape = (self.rows(out.len()), self.symbols.cols);
-        let kinds = order_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?.1;
+        let kinds = kinds_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?;
         let (words, states) = (opened.words, opened.states);
         let mut group_of = Group { words, states, classes: Classes::PerSymbol(&kinds), out };
         let [read] = self.decode_groups([&mut group_of])?;
