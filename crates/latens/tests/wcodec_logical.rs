@@ -265,6 +265,30 @@ fn rows_of_one_word() {
     }
 }
 
+/// Zero points tell the bits of weights where they are words, of whatever sign; floats tell nothing.
+#[test]
+fn bits_are_told_by_words() {
+    let mut random = Random(41);
+    let mut bytes = |n: usize| nibbles(&mut random, n, [8.0, 8.0]);
+    let tensors: &[(&str, &str, &[u64], Vec<u8>)] = &[
+        ("u.qweight", "U32", &[8, 16], bytes(512)),
+        ("u.qzeros", "U32", &[2, 4], bytes(32)),
+        ("u.scales", "F16", &[2, 16], bytes(64)),
+        ("f.qweight", "I32", &[8, 16], bytes(512)),
+        ("f.qzeros", "F16", &[2, 16], bytes(64)),
+        ("f.scales", "F16", &[2, 16], bytes(64)),
+        ("f.g_idx", "I32", &[64], vec![0; 256]),
+    ];
+    let checkpoint = open(safetensors(tensors));
+    let config = Config::default();
+    let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    for (name, rows, bits) in [("u.qweight", 32, 8), ("f.qweight", 64, 4)] {
+        let layout = reader.layout(reader.find(name).unwrap()).unwrap();
+        assert_eq!((layout.rows, layout.meaning().unwrap().bits), (rows, bits), "{name}");
+    }
+}
+
 #[test]
 fn files_of_earlier_versions() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/wcodec");

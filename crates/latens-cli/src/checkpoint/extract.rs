@@ -129,10 +129,7 @@ impl Source<'_> {
         let numbers = rest.start..end.min(rest.end);
         rest.start = numbers.end;
         let rows = (numbers.end - numbers.start).checked_div(self.row).unwrap_or(0);
-        let cut = |bytes| match self.unit == self.row {
-            true => cut(bytes, self.row, &self.cols, rows),
-            false => bytes,
-        };
+        let cut = |bytes| cut(bytes, self.row, &self.cols, rows);
         let layout = &self.layout;
         Ok(match read(self.reader, self.number, layout, numbers)? {
             Values::Words(bytes) => words(self.dtype, cut(bytes)),

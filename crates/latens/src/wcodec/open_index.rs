@@ -22,7 +22,7 @@ const EVERY: usize = 16;
 /// Everything the index says.
 #[derive(Debug, Default)]
 pub(crate) struct OpenIndex {
-    /// All records but ancillary ones, which could part entries by any distance.
+    /// All records but ancillary ones that may stand anywhere, which could part entries by any distance.
     bytes: Vec<u8>,
     pub(crate) header_crc: u32,
     pub(crate) model_hash: [u8; 32],

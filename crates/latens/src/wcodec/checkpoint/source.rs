@@ -65,6 +65,37 @@ impl ReadAt for File {
 
 impl ReadAt for Vec<u8> {
     fn size(&self) -> io::Result<u64> {
+        self.as_slice().size()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.as_slice().read_exact_at(buf, offset)
+    }
+
+    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.as_slice().held(offset, len)
+    }
+}
+
+/// Bytes in memory, whoever has them.
+pub(super) struct Held<B>(pub(super) B);
+
+impl<B: AsRef<[u8]> + Send + Sync> ReadAt for Held<B> {
+    fn size(&self) -> io::Result<u64> {
+        self.0.as_ref().size()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.as_ref().read_exact_at(buf, offset)
+    }
+
+    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.0.as_ref().held(offset, len)
+    }
+}
+
+impl ReadAt for [u8] {
+    fn size(&self) -> io::Result<u64> {
         u64::try_from(self.len()).map_err(io::Error::other)
     }
 

@@ -8,7 +8,7 @@ use std::io;
 
 use serde_core::Serialize;
 
-use super::source::ReadAt;
+use super::source::{Held, ReadAt};
 use super::{Checkpoint, LONGEST_NAME, Quantization, quoted};
 use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
@@ -55,26 +55,6 @@ struct Tensor {
     shape: Vec<u64>,
     len: u64,
     bytes: Bytes,
-}
-
-/// Bytes in memory, of whatever kind.
-struct Held<B>(B);
-
-impl<B: AsRef<[u8]> + Send + Sync> ReadAt for Held<B> {
-    fn size(&self) -> io::Result<u64> {
-        u64::try_from(self.0.as_ref().len()).map_err(io::Error::other)
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        let bytes = self.held(offset, buf.len());
-        buf.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-
-    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
-        let from = usize::try_from(offset).ok()?;
-        self.0.as_ref().get(from..from.checked_add(len)?)
-    }
 }
 
 impl Tensors {

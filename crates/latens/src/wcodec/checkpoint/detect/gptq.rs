@@ -12,7 +12,7 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
         Some(base) => (base, false),
         None => (t.name.strip_suffix("qzeros")?, true),
     };
-    matches!(t.dtype, Dtype::I32 | Dtype::U32).then_some(())?;
+    is_words(t).then_some(())?;
     let shape = |name: &str| names.shape(&format!("{base}{name}"));
     let weight = shape("qweight");
     let out = shape("scales").as_deref().and_then(columns_of);
@@ -48,7 +48,7 @@ fn bits(
     };
     let from_columns = columns.zip(out).and_then(|(columns, out)| of(columns, out));
     let from_zeros = || {
-        let zeros = names.get(&format!("{base}qzeros")).filter(|t| t.dtype == Dtype::I32)?;
+        let zeros = names.get(&format!("{base}qzeros")).filter(|t| is_words(t))?;
         of(columns_of(&zeros.shape)?, out?)
     };
     let from_index = || match (shape("qweight")?.as_slice(), shape("g_idx")?.as_slice()) {
@@ -64,6 +64,11 @@ fn bits(
 }
 
 /// Columns of a matrix.
+/// Whether a tensor is of words, which alone pack weights and zero points.
+fn is_words(t: &TensorInfo) -> bool {
+    matches!(t.dtype, Dtype::I32 | Dtype::U32)
+}
+
 fn columns_of(shape: &[u64]) -> Option<u64> {
     match *shape {
         [_, columns] => Some(columns),
