@@ -1,6 +1,6 @@
 """Small files of WCodec that latens did not write: each case fills a builder of wcodec_writer.py."""
 from wcodec_encode import curve, explicit, product_table
-from wcodec_reader import STORED
+from wcodec_reader import INLINE, STORED
 from wcodec_streams import frequencies_of, knots_of
 from wcodec_symbols import ADDED, BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
 from wcodec_tiles import COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE
@@ -559,3 +559,20 @@ def pairs_of_rows(b):
         means = prediction_fields((4, 4), COLUMN, 3, [draw(16) for _ in range(64)])
         fields = class_fields(FOUR, 40, None, of_cols, [levels])
         symbols(b, f"{name}, of columns", rows, 64, coded(prediction=means, classes=fields, **said), 4)
+
+
+@case("plain entries of all sizes, stored and inline, between others; copies, classes by their numbers, blobs, no bytes")
+def plain_entries(b):
+    draw = lambda count: bytes(b.random.randrange(256) for _ in range(count))
+    for n, (length, storage) in enumerate([(5, STORED), (1, STORED), (0, INLINE), (3, INLINE), (130, STORED), (8, INLINE)]):
+        b.plain(f"plain {n}", "I8", [length], draw(length), storage)
+        symbols(b, f"other {n}", 4, 6, raw(), storage=b.random.choice([INLINE, STORED]))
+    scales = b.plain("scales", "F16", [6], draw(12), STORED)
+    b.plain("of another length", "FOO", [2, 3], draw(7), STORED)
+    b.copy("copied", "U8", [3, 4], scales)
+    levels = source(of_entry(scales, words(2)), UNSIGNED, (1, 64), 1)
+    fields = class_fields(FOUR, 40, None, None, [levels])
+    symbols(b, "weights", 6, 64, coded(log=11, tables=four_tables(b), classes=fields))
+    blob = b.plain("", "", [], b"header", STORED, kind=1)
+    b.file("model.bin", blob, *range(blob))
+    return dict(known=True)

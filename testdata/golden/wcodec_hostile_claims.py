@@ -1,10 +1,11 @@
-"""Files of WCodec that ask for much with few bytes, a name that is cut within a character, records of QUANTIZATION."""
+"""Files of WCodec that ask for much with few bytes, a name that is cut within a character, records of QUANTIZATION,
+plain entries."""
 import struct
 
 from wcodec_encode import explicit, string
-from wcodec_hostile import add, plain
+from wcodec_hostile import add, flip, plain, put
 from wcodec_symbols import BITPLANE, CLASSES, DIRECT, PREDICT, TRANSFORM
-from wcodec_reader import ENTRY, FILE, QUANTIZATION
+from wcodec_reader import ENTRY, FILE, INLINE, QUANTIZATION, STORED
 from wcodec_writer import UNSIGNED_BYTES, class_fields, prediction_fields, varint
 
 ONE_STATE = struct.pack("<I", 1 << 16) * 32
@@ -59,3 +60,24 @@ told("is-long", "a byte behind the group size", lambda r: r + [(QUANTIZATION, SA
 told("twice", "two records of it", lambda r: r + [(QUANTIZATION, SAID)] * 2)
 told("before-files", "one before the files", lambda r: r[:-1] + [(QUANTIZATION, SAID)] + r[-1:])
 told("before-the-bank", "one before the tables", lambda r: r[:1] + [(QUANTIZATION, SAID)] + r[1:])
+
+
+def as_it_is(name, wrong, change, length=13, storage=STORED):
+    """One plain entry and a file of it; `change` is of groups, as they are written."""
+    def fill(b):
+        b.plain("x", "U8", [length], bytes(range(1, length + 1)), storage)
+        b.file("model.bin", 0)
+        b.entries[0].groups = change(b.entries[0].groups)
+        return b.finish(change=lambda r: r)
+    add(f"plain-{name}", wrong, fill)
+
+
+as_it_is("flipped", "a flipped bit in a plain entry", lambda g: flip(g, 5))
+as_it_is("padding", "a byte in the padding behind a plain entry", lambda g: put(g, 13, b"\1"))
+as_it_is("padded-in-the-index", "a plain entry in the index that is padded to 4 bytes", lambda g: g + bytes(3), storage=INLINE)
+as_it_is("long", "four bytes too many of a plain entry", lambda g: g + bytes(4))
+as_it_is("short", "a plain entry of 13 bytes that stores 12", lambda g: g[:12])
+as_it_is("short-in-the-index", "the same in the index", lambda g: g[:12], storage=INLINE)
+as_it_is("unpadded", "a plain entry that is not padded to 4 bytes", lambda g: g[:13])
+as_it_is("of-none", "a plain entry of no bytes that is stored", lambda g: b"", 0)
+as_it_is("of-none-in-the-index", "a plain entry of no bytes that has four", lambda g: bytes(4), 0, storage=INLINE)

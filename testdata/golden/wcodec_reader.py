@@ -24,10 +24,12 @@ HEADER, FOOTER, ALIGNED = 128, 32, 128
 HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION = 2, 4, 6, 8, 10, 13
 TENSOR, BLOB = range(2)
 STORED, INLINE, COPY = range(3)
+RAW_VIEW = bytes(8)
 
 
 class Entry:
-    """A tensor or a blob. `groups` and `descriptor` are its stored bytes, a copy has none."""
+    """A tensor or a blob. `groups` and `descriptor` are its stored bytes, a copy has none; a plain entry has no
+    descriptor."""
 
     def __init__(self, r, previous):
         self.kind, shared = r.u8(), r.varint()
@@ -138,14 +140,14 @@ class File:
         for e in self.entries:
             if e.storage != STORED:
                 continue
-            start = aligned(at, ALIGNED)
-            gaps.append((at, start))
             groups, descriptor = e.sizes
+            start = aligned(at, ALIGNED if descriptor else 4)
+            gaps.append((at, start))
             need(groups % 4 == 0, "groups that are not padded to 4 bytes")
             at = start + groups + descriptor
             need(at <= self.index_at, "entries that reach into the index")
             e.groups, e.descriptor = self.data[start:start + groups], self.data[start + groups:at]
-            need(zlib.crc32(e.descriptor) == e.check, "checksum of a descriptor")
+            need(zlib.crc32(e.descriptor or e.groups[:e.length]) == e.check, "checksum of a descriptor, or of a plain entry")
         count, length, check = self.bank
         start, end = aligned(at, ALIGNED), aligned(at, ALIGNED) + length
         need(aligned(end, ALIGNED) == self.index_at, "the index is not behind the bank")
@@ -180,7 +182,7 @@ class File:
         e = self.entries[number]
         if e.storage == COPY:
             original = self.entries[e.of]
-            view = original.descriptor[:8]
+            view = original.descriptor[:8] or RAW_VIEW
             want, have = (layout(view, *x.seen, x.length) for x in (e, original))
             need(want == have, "a copy that the parts of its original do not fit")
             return self.bytes(e.of)

@@ -27,6 +27,12 @@ class Tensor:
 
     def bytes(self):
         e, r = self.entry, Bytes(self.entry.descriptor)
+        if not e.descriptor:
+            stored = e.check is not None
+            need(len(e.groups) == aligned(e.length, 4 if stored else 1), "a plain entry of another length")
+            need(e.length or not stored, "a stored plain entry of no bytes")
+            need(not any(e.groups[e.length:]), "padding behind a plain entry is not zero")
+            return e.groups[:e.length]
         view = r.take(8)
         want = layout(view, *e.seen, e.length)
         need(r.varint() == len(want), "parts of another number than the view's")

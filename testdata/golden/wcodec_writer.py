@@ -13,14 +13,13 @@ import numpy as np
 
 import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
-from wcodec_reader import BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, STORED, TENSOR, File, hashed
+from wcodec_reader import BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, RAW_VIEW, STORED, TENSOR, File, hashed
 from wcodec_streams import Bytes, read_bank
 from wcodec_symbols import CLASSES, DIRECT, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
 from wcodec_tiles import COLUMN, OF_TILES, REFERENCE, kinds_of, order_of, read_tiles, tiles_of
 from wcodec_views import BYTES, SYMBOLS, join, layout, unsigned
 
-RAW_VIEW = bytes(8)
 UNSIGNED_BYTES = bytes([1, 1, 0, 0, 0, 0, 0, 0])
 
 
@@ -135,7 +134,7 @@ class Written:
         out += varint(len(self.groups)) + varint(len(self.descriptor))
         if self.storage == INLINE:
             return out + self.groups + self.descriptor
-        return out + struct.pack("<I", zlib.crc32(self.descriptor))
+        return out + struct.pack("<I", zlib.crc32(self.descriptor or self.data))
 
 
 class Builder:
@@ -186,6 +185,12 @@ class Builder:
         entry.groups, entry.descriptor = groups, descriptor
         entry.data = join(bytes(view), dtype, shape, length, parts)
         return self.put(entry, number)
+
+    def plain(self, name, dtype, shape, data, storage=INLINE, kind=TENSOR):
+        """Bytes as they are, without a descriptor."""
+        entry = Written(kind, name.encode(), dtype, shape, data, storage)
+        entry.groups = data + bytes(-len(data) % 4 if storage == STORED else 0)
+        return self.put(entry)
 
     def blob(self, data):
         return self.tensor("", "", [], RAW_VIEW, raw(list(data)), length=len(data), kind=BLOB)
@@ -268,7 +273,7 @@ class Builder:
         data = bytearray()
         for e in self.entries:
             if e.storage == STORED:
-                data += bytes(-len(data) % 128) + e.groups + e.descriptor
+                data += bytes(-len(data) % (128 if e.descriptor else 4)) + e.groups + e.descriptor
         bank = b"".join(self.tables)
         data += bytes(-len(data) % 128) + bank
         data += bytes(-len(data) % 128)

@@ -120,6 +120,16 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             (Storage::Stored { groups, .. }, Some(kept)) => {
                 (kept, start, start.saturating_add(groups as u64))
             }
+            (Storage::Stored { groups, descriptor: 0, crc }, None) => {
+                if entry.length == 0 {
+                    return Err(Error::corrupt(
+                        record_at,
+                        "an entry without bytes is said to have some in the data",
+                    ));
+                }
+                let plain = Descriptor::plain(entry.length, crc);
+                (keep(plain), start, start.saturating_add(groups as u64))
+            }
             (Storage::Stored { groups, descriptor, crc }, None) => {
                 let at = start.saturating_add(groups as u64);
                 reader.open.limits.check_alloc(descriptor as u64, "a descriptor")?;
@@ -134,6 +144,9 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
                 }
                 (read, start, at)
             }
+            (Storage::Inline { groups, descriptor: [] }, _) => {
+                (keep(Descriptor::plain(entry.length, 0)), 0, groups.len() as u64)
+            }
             (Storage::Inline { groups, descriptor }, _) => {
                 let read = Descriptor::read(descriptor, true).map_err(|e| e.moved_to(record_at))?;
                 (keep(read), 0, groups.len() as u64)
@@ -142,15 +155,19 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         };
         let mut places = Vec::new();
         let mut next = start;
+        let unit = unit(&storage);
         for part in &descriptor.parts {
             let mut of_part = Vec::with_capacity(part.groups.len());
             for group in &part.groups {
                 of_part.push(next);
-                next = next.saturating_add(group.length.next_multiple_of(4) as u64);
+                next = next.saturating_add(group.length.next_multiple_of(unit) as u64);
             }
             places.push(of_part);
         }
-        let explained_at = if matches!(storage, Storage::Inline { .. }) { record_at } else { at };
+        let explained_at = match storage {
+            Storage::Stored { descriptor: 1.., .. } => at,
+            _ => record_at,
+        };
         if next != at {
             return Err(Error::corrupt(
                 explained_at,
@@ -242,7 +259,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
         let place = self.places.get(part).and_then(|p| p.get(group)).copied().ok_or_else(none)?;
-        let padded = record.length.next_multiple_of(4);
+        let padded = record.length.next_multiple_of(unit(&self.storage));
         let (inline, held) = match self.storage {
             Storage::Inline { groups, .. } => {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
@@ -307,6 +324,14 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         };
         let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);
         decode(&decoder, &fetch)
+    }
+}
+
+/// What groups are padded to.
+fn unit(storage: &Storage<&[u8]>) -> usize {
+    match storage {
+        Storage::Inline { descriptor: [], .. } => 1,
+        _ => 4,
     }
 }
 

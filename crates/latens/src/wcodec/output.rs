@@ -4,11 +4,11 @@ use crate::bits::checksum::crc32;
 use crate::error::Result;
 use crate::wcodec::layout::descriptor::Written;
 use crate::wcodec::layout::entry::Storage;
-use crate::wcodec::layout::header::{ALIGN, HEADER_BYTES, align};
+use crate::wcodec::layout::header::{ALIGN, HEADER_BYTES, PLAIN_ALIGN, align};
 use std::io::Write;
 
 /// Entries that take no more than this stand in the index.
-const INLINE: usize = 1024;
+pub(crate) const INLINE: usize = 1024;
 
 /// Where a file goes.
 pub(crate) struct Output<W> {
@@ -28,6 +28,18 @@ impl<W: Write> Output<W> {
         let zeros = [0; HEADER_BYTES];
         let count = usize::try_from(align(self.at, to) - self.at).unwrap_or(0);
         self.put(zeros.get(..count).unwrap_or_default())
+    }
+
+    /// Writes an entry as it is, or keeps it for the index where it is little.
+    pub(crate) fn plain(&mut self, bytes: &[u8]) -> Result<Storage> {
+        if bytes.len() <= INLINE {
+            return Ok(Storage::Inline { groups: bytes.to_vec(), descriptor: Vec::new() });
+        }
+        self.pad(PLAIN_ALIGN)?;
+        self.put(bytes)?;
+        self.pad(PLAIN_ALIGN)?;
+        let groups = bytes.len().next_multiple_of(4);
+        Ok(Storage::Stored { groups, descriptor: 0, crc: crc32(bytes) })
     }
 }
 

@@ -142,6 +142,10 @@ impl<W: Write> Writer<W> {
                 groups.put(out, group)?;
                 telling.group(of)
             }
+            Made::Plain(bytes) => {
+                stored.push(out.plain(bytes)?);
+                telling.end(left(stored.len()))
+            }
             Made::Tensor(descriptor) => {
                 stored.push(std::mem::take(&mut groups).finish(out, &descriptor)?);
                 telling.end(left(stored.len()))

@@ -38,6 +38,16 @@ fn take(bytes: &mut &[u8]) -> u64 {
     }
 }
 
+/// The length of an entry, which its record ends with up to where it is stored; 0 where that was damaged.
+fn length(front: &[u8]) -> usize {
+    let Some((last, before)) = front.split_last() else { return 0 };
+    let more = before.iter().rev().take_while(|&&byte| byte >= 0x80).count().min(8);
+    match last {
+        0..0x80 => take(&mut &front[front.len() - 1 - more..]) as usize,
+        _ => 0,
+    }
+}
+
 fn split<'a>(bytes: &mut &'a [u8], len: u64) -> &'a [u8] {
     let (front, rest) = bytes.split_at(usize::try_from(len).unwrap());
     *bytes = rest;
@@ -71,7 +81,7 @@ fn groups(groups: &[u8], descriptor: &[u8]) -> Vec<Group> {
 /// How an entry is stored.
 #[derive(Clone)]
 pub enum Stored {
-    /// Groups and descriptor in the data, and where the checksums of groups are.
+    /// Groups and descriptor in the data, and where the checksums of groups are. A plain entry has no descriptor.
     Data(Vec<u8>, Vec<u8>, Vec<Group>),
     /// Groups and descriptor in the record.
     Inline(Vec<u8>, Vec<u8>),
@@ -136,13 +146,13 @@ impl Parts {
                     let stored = match split(&mut record, 1)[0] {
                         0 => {
                             let (groups, descriptor) = (take(&mut record), take(&mut record));
-                            let start = end.next_multiple_of(128);
+                            let start = end.next_multiple_of(if descriptor == 0 { 4 } else { 128 });
                             let mut data = &file[start..];
                             let groups = split(&mut data, groups).to_vec();
                             let descriptor = split(&mut data, descriptor).to_vec();
                             end = start + groups.len() + descriptor.len();
                             let sums = self::groups(&groups, &descriptor);
-                            assert!(!sums.is_empty(), "groups are found");
+                            assert!(sums.is_empty() == descriptor.is_empty(), "groups are found");
                             Stored::Data(groups, descriptor, sums)
                         }
                         1 => {
@@ -188,8 +198,14 @@ impl Parts {
             match stored {
                 Stored::Data(groups, descriptor, _) => {
                     lengths(0, groups, descriptor);
-                    content.extend(crc(descriptor).to_le_bytes());
-                    pad(&mut file);
+                    if descriptor.is_empty() {
+                        let length = length(front).min(groups.len());
+                        content.extend(crc(&groups[..length]).to_le_bytes());
+                        file.resize(file.len().next_multiple_of(4), 0);
+                    } else {
+                        content.extend(crc(descriptor).to_le_bytes());
+                        pad(&mut file);
+                    }
                     file.extend_from_slice(groups);
                     file.extend_from_slice(descriptor);
                 }

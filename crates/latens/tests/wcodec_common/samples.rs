@@ -208,6 +208,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
     all.extend(of_bitsandbytes(rows));
     all.push(asymmetric(rows));
     all.push(told_beside(rows));
+    all.push(nothing_gained(rows));
     all
 }
 
@@ -258,6 +259,21 @@ fn asymmetric(rows: u64) -> Sample {
             ("b.weight", "I8", &[rows, 40], int8(r, rows, 40)),
             ("b.weight_scale", "BF16", &[rows, 1], bf16(r, rows, 0.1)),
             ("b.weight_zero_point", "I8", &[rows, 1], int8(r, rows, 1)),
+        ],
+    )
+}
+
+/// Bytes that stay as they are: in the data, whose next entry begins on 4 bytes or on 128, and in the index.
+fn nothing_gained(rows: u64) -> Sample {
+    let r = &mut Random(31);
+    one(
+        "plain",
+        &[
+            ("a", "F16", &[5, 103], noise(r, 1030)),
+            ("b", "U8", &[1107], noise(r, 1107)),
+            ("c.weight", "I8", &[4 * rows, 64], int8(r, 4 * rows, 64)),
+            ("d", "FOO", &[4], noise(r, 1025)),
+            ("e", "F32", &[5], noise(r, 20)),
         ],
     )
 }

@@ -24,6 +24,8 @@ pub(crate) enum Made<'m> {
     Group(&'m [u8], usize),
     /// What the groups before it are.
     Tensor(Written<'m>),
+    /// All bytes of a tensor, which are stored as they are.
+    Plain(&'m [u8]),
 }
 
 /// Encodes tensors and hands what they are made into to `put`, in order.
@@ -54,11 +56,12 @@ pub(crate) fn encode(
     write(inputs, &planned, threads, bank, put)
 }
 
-/// A group of a part of a tensor, or the end of the tensor.
+/// A group of a part of a tensor, the end of the tensor, or all of one that is plain.
 #[derive(Clone, Copy)]
 enum Step {
     Group { tensor: usize, part: usize, group: usize },
     End { tensor: usize },
+    Plain { tensor: usize },
 }
 
 /// Encodes the groups of tensors that are not kept, and hands all of them to `put`.
@@ -71,13 +74,21 @@ fn write(
 ) -> Result<()> {
     let mut steps = Vec::new();
     for (tensor, planned) in tensors.iter().enumerate() {
+        if planned.is_plain() {
+            steps.push(Step::Plain { tensor });
+            continue;
+        }
         for (part, planned) in planned.parts.iter().enumerate() {
             steps.extend((0..planned.groups()).map(|group| Step::Group { tensor, part, group }));
         }
         steps.push(Step::End { tensor });
     }
     let encode = |own: &mut Own, i: usize| {
-        let Step::Group { tensor, part, group } = steps[i] else { return Ok(None) };
+        let (tensor, part, group) = match steps[i] {
+            Step::Group { tensor, part, group } => (tensor, part, group),
+            Step::Plain { tensor } => (tensor, 0, 0),
+            Step::End { .. } => return Ok(None),
+        };
         let planned = &tensors[tensor].parts[part];
         if planned.kept(group).is_some() {
             return Ok(None);
@@ -107,6 +118,9 @@ fn write(
             let records = parts.iter().zip(described.drain(..));
             let parts = records.map(|(part, groups)| (part.head(), groups)).collect();
             inputs[tensor].place(put(Made::Tensor(Written { view: *view, parts })))
+        }
+        Some(&Step::Plain { tensor }) => {
+            inputs[tensor].place(put(Made::Plain(encoded.as_deref().unwrap_or_default())))
         }
         None => Ok(()),
     })

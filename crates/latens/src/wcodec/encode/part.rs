@@ -19,7 +19,7 @@ pub(crate) const MOST_KEPT: usize = 1 << 22;
 /// Bytes of a tensor up to which it is read into memory at once, as it is: all of it is looked at several times.
 pub(crate) const MOST_READ: usize = 1 << 24;
 /// Bytes a group of raw bytes holds.
-const RAW_GROUP: usize = if cfg!(test) { 1000 } else { 1 << 18 };
+const RAW_GROUP: usize = if cfg!(test) { 1250 } else { 1 << 18 };
 /// How the groups of a part come about.
 pub(crate) enum Way<'a> {
     /// As they are.

@@ -17,12 +17,15 @@ use crate::wcodec::encode::symbols::PlaneRef;
 use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::words::{self, Words};
 use crate::wcodec::layout::part::PartShape;
+use crate::wcodec::output::INLINE;
 use crate::wcodec::plane::Role;
 use crate::wcodec::view::{Form, PartLayout, View, WordOrder};
 use std::ops::Range;
 
 /// Bytes of a descriptor without parts.
 const HEAD: usize = 9;
+/// What lies before the data of an entry that is not plain and not in the index, on average.
+const PADDING: usize = 64;
 /// Tensors larger than this are tried under several views on a sample only.
 const TRY_WHOLE: usize = 1 << 18;
 /// Samples are of a quarter of a tensor at most, but of so many bytes.
@@ -89,9 +92,26 @@ impl PlannedTensor<'_> {
         self.parts.iter_mut().try_for_each(|part| part.know(usize::MAX, bank))
     }
 
+    /// Whether its bytes are stored as they are, in one group or none: no descriptor need say so.
+    pub(crate) fn is_plain(&self) -> bool {
+        match &self.parts[..] {
+            [only] => self.view == View::Raw && !only.is_coded() && only.groups() <= 1,
+            _ => false,
+        }
+    }
+
     /// What it takes in the file at most, more or less.
     fn most_bytes(&self) -> usize {
         HEAD + self.parts.iter().map(|part| part.bytes().end).sum::<usize>()
+    }
+
+    /// What others must take less than to be better.
+    fn limit(&self, tensor: Tensor<'_>) -> usize {
+        if !self.is_plain() {
+            return self.most_bytes();
+        }
+        let plain = tensor.bytes.len();
+        plain.saturating_sub(PADDING).max(plain.min(INLINE))
     }
 }
 
@@ -161,7 +181,7 @@ impl<'a> Input<'a> {
         config: &Config,
         bank: &mut Bank,
     ) -> Result<PlannedTensor<'m>> {
-        let (mut best, mut bytes) = (None, flat(self.tensor).most_bytes());
+        let (mut best, mut bytes) = (None, flat(self.tensor).limit(self.tensor));
         let before = bank.len();
         let mut kept = Vec::new();
         for modelled in modelled {

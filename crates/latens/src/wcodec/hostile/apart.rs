@@ -75,18 +75,22 @@ impl Apart {
     /// Together again, with checksums that fit; `damage` changes the index's bytes.
     pub(super) fn together(mut self, damage: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut file = self.header.clone();
-        let pad = |file: &mut Vec<u8>| {
-            file.resize(usize::try_from(align(file.len() as u64, 128)).unwrap(), 0);
+        let pad_to = |file: &mut Vec<u8>, to| {
+            file.resize(usize::try_from(align(file.len() as u64, to)).unwrap(), 0);
         };
+        let pad = |file: &mut Vec<u8>| pad_to(file, 128);
         for (entry, stored) in self.index.entries.iter_mut().zip(&self.entries) {
             if let Some((groups, descriptor)) = stored {
-                pad(&mut file);
+                let plain = descriptor.is_empty();
+                pad_to(&mut file, if plain { 4 } else { 128 });
                 file.extend_from_slice(groups);
                 file.extend_from_slice(descriptor);
+                let summed =
+                    if plain { &groups[..entry.length.min(groups.len())] } else { descriptor };
                 entry.storage = Storage::Stored {
                     groups: groups.len(),
                     descriptor: descriptor.len(),
-                    crc: crc32(descriptor),
+                    crc: crc32(summed),
                 };
             }
         }

@@ -40,8 +40,12 @@ fn source(random: &mut Random) -> Vec<u8> {
         ("a.weight_scale", "F32", "[48,4]", 48 * 16),
         ("b.weight_packed", "I32", "[32,16]", 32 * 64),
         ("c", "BF16", "[700]", 1400),
+        ("plain", "U8", "[1203]", 1203),
     ];
-    made::safetensors(&tensors, |_, _, i| random.below(9 + i % 7) * 3)
+    made::safetensors(&tensors, |name, _, i| match name {
+        "plain" => random.below(256),
+        _ => random.below(9 + i % 7) * 3,
+    })
 }
 
 /// That checkpoint as a file, by each of the tools.

@@ -4,11 +4,14 @@
 //! |---|---|
 //! | view | 8 bytes |
 //! | parts | how many, varint; then each |
+//!
+//! An entry is plain where there is none: its one group are its bytes as they are.
 
 use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::Fields;
-use crate::wcodec::layout::part::{Group, PartRecord};
+use crate::wcodec::layout::part::{Codec, Group, PartRecord, PartShape};
+use crate::wcodec::plane::Role;
 use crate::wcodec::view::View;
 
 /// Most sources of all parts of a tensor: each is decoded for it.
@@ -52,6 +55,17 @@ impl Descriptor {
         let heads: Vec<Vec<u8>> = self.parts.iter().map(head).collect();
         let parts = heads.iter().zip(&self.parts).map(|(head, p)| (&head[..], p.groups.clone()));
         Written { view: self.view, parts: parts.collect() }.bytes(false)
+    }
+
+    /// What stands for that of a plain entry of `length` bytes, which have this checksum.
+    pub(crate) fn plain(length: usize, crc: u32) -> Self {
+        let part = PartRecord {
+            role: Role::Rest,
+            shape: PartShape::Bytes { count: length },
+            codec: Codec::Raw { per_group: length.max(1) },
+            groups: if length == 0 { Vec::new() } else { vec![Group { length, crc }] },
+        };
+        Self { view: View::Raw, parts: vec![part] }
     }
 
     /// Reads all of `bytes`.

@@ -8,6 +8,8 @@
 //! | dimensions | varint; each a varint |
 //! | length | varint |
 //! | storage | u8: 0 stored (groups, descriptor: varints; CRC of the descriptor), 1 inline (the same lengths, then both), 2 copy (varint) |
+//!
+//! An entry without a descriptor is plain: its bytes as they are, of which the CRC is then.
 
 use crate::bits::varint;
 use crate::error::{Error, Result};
@@ -39,12 +41,12 @@ pub(crate) enum Storage<Bytes = Vec<u8>> {
     Stored {
         /// Bytes of the groups, padded.
         groups: usize,
-        /// Bytes of the descriptor behind them.
+        /// Bytes of the descriptor behind them; 0 of a plain entry.
         descriptor: usize,
-        /// Of the descriptor.
+        /// Of the descriptor, or of the bytes of a plain entry.
         crc: u32,
     },
-    /// In the index.
+    /// In the index; a plain entry has no bytes of a descriptor.
     Inline { groups: Bytes, descriptor: Bytes },
     /// The same as an earlier entry's.
     Copy(usize),

@@ -4,8 +4,10 @@ use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::Fields;
 
-/// Bytes of a header, and what entries' data, bank and index are aligned to.
+/// What entries' data, bank and index are aligned to.
 pub(crate) const ALIGN: u64 = 128;
+/// What the data of plain entries are aligned to.
+pub(crate) const PLAIN_ALIGN: u64 = 4;
 /// Bytes of a header.
 pub(crate) const HEADER_BYTES: usize = 128;
 /// Bytes of a footer.

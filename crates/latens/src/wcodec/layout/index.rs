@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::file::SourceFileRecord;
-use crate::wcodec::layout::header::{ALIGN, align};
+use crate::wcodec::layout::header::{ALIGN, PLAIN_ALIGN, align};
 use std::ops::Range;
 
 /// Everything the index says, as it is written. [`records`](super::records) reads it.
@@ -137,7 +137,7 @@ impl Quantization {
 pub(crate) fn place<Bytes>(end: u64, storage: &Storage<Bytes>) -> Range<u64> {
     match storage {
         Storage::Stored { groups, descriptor, .. } => {
-            let start = align(end, ALIGN);
+            let start = align(end, if *descriptor == 0 { PLAIN_ALIGN } else { ALIGN });
             start..start.saturating_add(*groups as u64).saturating_add(*descriptor as u64)
         }
         _ => end..end,

@@ -5,14 +5,14 @@ use super::{EVERY, Mark, OpenEntry, OpenIndex};
 use crate::error::{Error, Result};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
-use crate::wcodec::layout::records::{Check, Record, raw};
+use crate::wcodec::layout::records::{Check, KNOWN, Record, raw};
 use crate::wcodec::names::Names;
 
 /// A record that is not sound.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub(crate) error: Error,
-    /// Whether it is followed by others up to the end, so that tag and length are right.
+    /// Whether it is followed by others up to the end, so that tag and length are likely right.
     pub(crate) inside: bool,
 }
 
@@ -47,10 +47,10 @@ impl OpenIndex {
             Ok(()) => check.finish().err(),
             Err(error) => Some(error),
         };
-        let at = check.at;
+        let (at, last) = (check.at, check.last);
         drop(check);
         let rest = bytes.get(at..).unwrap_or_default();
-        let inside = raw(rest).last().is_some_and(|(place, _, _)| place.end == rest.len());
+        let inside = look_like_records(rest, last);
         bytes.truncate(at);
         index.keep(bytes, &found);
         (index, error.map(|error| Wrong { error, inside }))
@@ -141,6 +141,18 @@ impl OpenIndex {
         }
         Ok(())
     }
+}
+
+/// Whether `bytes` are records of known tags, in their order from `last` on, none of them empty: zeros are no records.
+fn look_like_records(bytes: &[u8], mut last: u64) -> bool {
+    let mut end = 0;
+    for (place, tag, content) in raw(bytes) {
+        if !KNOWN.contains(&tag) || tag < last || content.is_empty() {
+            return false;
+        }
+        (last, end) = (tag, place.end);
+    }
+    end == bytes.len()
 }
 
 /// What is left of an index without its records of odd tags.
