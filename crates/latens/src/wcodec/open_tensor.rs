@@ -1,6 +1,7 @@
 //! A tensor of an open file: its descriptor read, its groups found, its sources decoded on demand.
 
 mod bytes;
+mod holder;
 mod stretches;
 mod symbols;
 
@@ -12,9 +13,8 @@ use crate::wcodec::decode::part::{Fetch, PartDecoder};
 use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::dtype::Dtype;
-use crate::wcodec::ends::{read, read_into};
+use crate::wcodec::ends::read_into;
 use crate::wcodec::kept::{Kept, Rules};
-use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
 use crate::wcodec::layout::part::{Codec, Group, PartShape};
@@ -27,6 +27,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 pub(crate) use stretches::Stretches;
+
+use holder::{Explained, Holder, places, unit};
 
 /// An entry whose descriptor has been read.
 pub(crate) struct OpenTensor<'a, S: ReadAt> {
@@ -92,88 +94,13 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     fn open_at(reader: &'a Reader<S>, number: usize, asked: Asked) -> Result<Self> {
-        let none = || Error::invalid(format!("there is no entry {number}"));
-        let OpenEntry { record: entry, start, at: record_at, .. } =
-            reader.open.index.entry(number).ok_or_else(none)?;
+        let holder = Holder::of(reader, number)?;
+        let entry = holder.entry;
         reader.open.limits.check_output(entry.length as u64)?;
-        let (holder, storage, start, record_at) = match entry.storage {
-            Storage::Copy(of) => {
-                let holder = reader.open.index.entry(of).ok_or_else(none)?;
-                (of, holder.record.storage, holder.start, holder.at)
-            }
-            _ => (number, entry.storage, start, record_at),
-        };
-        let record_at = reader.open.index_offset.saturating_add(record_at as u64);
-        let alone = |number, storage: Storage<&[u8]>| {
-            matches!(storage, Storage::Stored { .. })
-                || !reader.open.index.doubtful.contains(&number)
-        };
-        if !alone(number, entry.storage) || !alone(holder, storage) {
-            return Err(Error::corrupt(
-                record_at,
-                "it stands in the index, which is damaged, and has no checksum of its own",
-            ));
-        }
-        let kept = if asked == Asked::Often { reader.last.get(holder) } else { None };
-        let keep = |descriptor| Arc::new(Kept::new(holder, descriptor));
-        let (descriptor, start, at) = match (storage, kept) {
-            (Storage::Stored { groups, .. }, Some(kept)) => {
-                (kept, start, start.saturating_add(groups as u64))
-            }
-            (Storage::Stored { groups, descriptor: 0, crc }, None) => {
-                if entry.length == 0 {
-                    return Err(Error::corrupt(
-                        record_at,
-                        "an entry without bytes is said to have some in the data",
-                    ));
-                }
-                let plain = Descriptor::plain(entry.length, crc);
-                (keep(plain), start, start.saturating_add(groups as u64))
-            }
-            (Storage::Stored { groups, descriptor, crc }, None) => {
-                let at = start.saturating_add(groups as u64);
-                reader.open.limits.check_alloc(descriptor as u64, "a descriptor")?;
-                let bytes = read(&reader.open.source, at, descriptor as u64)?;
-                if crc32(&bytes) != crc {
-                    return Err(Error::corrupt(at, "the descriptor does not have its checksum"));
-                }
-                let read = Descriptor::read(&bytes, false).map_err(|e| e.offset_by(at))?;
-                let read = keep(read);
-                if asked == Asked::Often {
-                    reader.last.put(&read, descriptor);
-                }
-                (read, start, at)
-            }
-            (Storage::Inline { groups, descriptor: [] }, _) => {
-                (keep(Descriptor::plain(entry.length, 0)), 0, groups.len() as u64)
-            }
-            (Storage::Inline { groups, descriptor }, _) => {
-                let read = Descriptor::read(descriptor, true).map_err(|e| e.moved_to(record_at))?;
-                (keep(read), 0, groups.len() as u64)
-            }
-            (Storage::Copy(_), _) => return Err(none()),
-        };
-        let mut places = Vec::new();
-        let mut next = start;
-        let unit = unit(&storage);
-        for part in &descriptor.parts {
-            let mut of_part = Vec::with_capacity(part.groups.len());
-            for group in &part.groups {
-                of_part.push(next);
-                next = next.saturating_add(group.length.next_multiple_of(unit) as u64);
-            }
-            places.push(of_part);
-        }
-        let explained_at = match storage {
-            Storage::Stored { descriptor: 1.., .. } => at,
-            _ => record_at,
-        };
-        if next != at {
-            return Err(Error::corrupt(
-                explained_at,
-                "the groups do not take the bytes that the index states",
-            ));
-        }
+        let Explained { descriptor, at: explained_at, groups } = holder.explained(reader, asked)?;
+        let places = places(&descriptor, groups, holder.unit()).ok_or_else(|| {
+            Error::corrupt(explained_at, "the groups do not take the bytes that the index states")
+        })?;
         let outermost = asked != Asked::AsSource;
         let (threads, of) = (reader.threads, if outermost { entry.length } else { 0 });
         let telling = Telling::new(&reader.watch, of);
@@ -181,7 +108,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let open = Self {
             reader,
             entry,
-            storage,
+            storage: holder.storage,
             descriptor,
             places,
             explained_at,
@@ -259,7 +186,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let record = self.descriptor.parts.get(part).and_then(|p| p.groups.get(group));
         let record = record.ok_or_else(none)?;
         let place = self.places.get(part).and_then(|p| p.get(group)).copied().ok_or_else(none)?;
-        let padded = record.length.next_multiple_of(unit(&self.storage));
+        let padded = record.length.next_multiple_of(unit(self.storage));
         let (inline, held) = match self.storage {
             Storage::Inline { groups, .. } => {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
@@ -324,14 +251,6 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         };
         let fetch = |group: usize, bytes: &mut Vec<u8>| self.stored(number, group, bytes);
         decode(&decoder, &fetch)
-    }
-}
-
-/// What groups are padded to.
-fn unit(storage: &Storage<&[u8]>) -> usize {
-    match storage {
-        Storage::Inline { descriptor: [], .. } => 1,
-        _ => 4,
     }
 }
 

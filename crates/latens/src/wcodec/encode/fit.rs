@@ -1,9 +1,12 @@
 //! From a histogram to a table.
 
 mod closer;
+mod curve;
 
 use crate::wcodec::encode::cost::{self, Histogram};
-use crate::wcodec::layout::table::{Curve, LOG_STEP, Shape, TOP_LOG, Table, knots, log_of};
+use crate::wcodec::layout::table::{Shape, Table};
+
+use curve::curve;
 
 /// The cheapest table that can be made of a histogram, and the bits of both.
 #[derive(Clone, Debug)]
@@ -59,99 +62,6 @@ pub(crate) fn explicit(histogram: &Histogram, bits: u32, table_bits: u32) -> Tab
         }
     }
     Table { bits, table_bits, shape: Shape::Explicit, frequencies }
-}
-
-/// The best curve found; `None` where the histogram is empty or a curve has no room.
-pub(crate) fn curve(histogram: &Histogram, bits: u32, table_bits: u32) -> Option<Table> {
-    let size = 1i32 << bits;
-    let counts: [f64; 256] = histogram.map(f64::from);
-    #[expect(clippy::cast_sign_loss, reason = "masked")]
-    let at = |symbol: i32| counts[(symbol & (size - 1)) as usize];
-    let smooth = |s: i32, reach: i32| (-reach..=reach).map(|d| at(s + d)).sum::<f64>();
-    // Few symbols say little of where their middle is.
-    let most = histogram.iter().copied().max()?;
-    let reach = match bits {
-        ..=4 => 0,
-        _ if most >= 400 => 1,
-        _ => 4,
-    };
-    let (mut centre, mut highest) = (0, -1.0);
-    for s in 0..size {
-        let height = smooth(s, reach);
-        if height > highest {
-            (centre, highest) = (s, height);
-        }
-    }
-    // The symbols form a circle; it is cut where the longest run of absent ones is, or, where there
-    // is none, opposite of the centre.
-    let present = |d: i32| at(centre + d) > 0.0;
-    let (mut gap, mut run) = ((0, size / 2 - 1), 0);
-    for d in 1..=size {
-        run = if d < size && !present(d) { run + 1 } else { 0 };
-        if run > gap.0 {
-            gap = (run, d);
-        }
-    }
-    let cut = gap.1 - gap.0;
-    let above = (0..=cut.max(0)).rev().find(|&d| present(d) || d == 0)?;
-    let below = (0..size - 1 - gap.1.max(above))
-        .map(|i| size - 1 - gap.1 - i)
-        .find(|&d| present(-d))
-        .unwrap_or(0);
-    let below = below.min(size - 1 - above);
-    let side = |extent: i32, sign: i32, both: bool| -> Vec<i32> {
-        let level = |from: i32, to: i32| {
-            let sum: f64 = (from..=to)
-                .map(|d| {
-                    let own = at(centre + sign * d);
-                    if both && d <= below { f64::midpoint(own, at(centre - sign * d)) } else { own }
-                })
-                .sum();
-            (sum + 0.3) / f64::from(to - from + 1)
-        };
-        let around = if at(centre) >= 50.0 { 0 } else { reach.min(2).min(above).min(below) };
-        let top = (smooth(centre, around) / f64::from(2 * around + 1)).max(0.5);
-        let knots = knots(extent);
-        let mut before = TOP_LOG;
-        (0..knots.len())
-            .map(|i| {
-                let d = knots[i];
-                let left = if i == 0 { 0 } else { knots[i - 1] };
-                // Around the knot as far as the nearer neighbour allows; the last one stands alone.
-                let right = knots.get(i + 1).copied().unwrap_or(d);
-                let reach = ((d - left).min(right - d) / 2).max(0);
-                let (from, to) = (d - reach, d + reach);
-                let log = log_of((level(from, to) / top).min(1.0));
-                let steps = (log - before + LOG_STEP / 2).div_euclid(LOG_STEP);
-                let log = (before + steps * LOG_STEP).clamp(TOP_LOG % LOG_STEP, TOP_LOG);
-                before = log;
-                log
-            })
-            .collect()
-    };
-    let centre = u8::try_from(centre).ok()?;
-    let two = Curve {
-        centre,
-        below,
-        above,
-        logs_above: side(above, 1, false),
-        logs_below: Some(side(below, -1, false)),
-    };
-    let mut best = Table::of_curve(bits, table_bits, two)?;
-    if below <= above {
-        let one =
-            Curve { centre, below, above, logs_above: side(above, 1, true), logs_below: None };
-        if let Some(one) = Table::of_curve(bits, table_bits, one) {
-            let cost = |t: &Table| {
-                cost::under(histogram, &t.frequencies, table_bits)
-                    + 8.0 * t.write(Vec::new()).len() as f64
-            };
-            if cost(&one) <= cost(&best) {
-                best = one;
-            }
-        }
-    }
-    Some(best)
 }
 
 #[cfg(test)]

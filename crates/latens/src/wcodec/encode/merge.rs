@@ -94,35 +94,9 @@ pub(crate) fn merge(
     most: usize,
     scale: Option<f64>,
 ) -> (Map, Vec<Histogram>, f64) {
-    // Of few bits most of a histogram is empty.
-    let used = used(sums);
-    let price = |a: &Histogram, b: &Histogram| match scale {
-        None => cost::entropy_of(&a[..used], &b[..used]),
-        Some(scale) => cost::learned_of(&a[..used], &b[..used]) * scale,
-    };
-    let add = |a: &mut Histogram, b: &Histogram| {
-        a[..used].iter_mut().zip(&b[..used]).for_each(|(a, b)| *a += b);
-    };
-    let mut runs: Vec<Run> = Vec::with_capacity(sums.len());
-    let count = |h: &Histogram| h[..used].iter().map(|&n| u64::from(n)).sum::<u64>();
-    let counts: Vec<u64> = sums.iter().map(|s| count(&s.1)).collect();
-    let few = counts.iter().sum::<u64>() / worth.sums;
-    let mut last = 0;
-    for ((sum, histogram), &count) in sums.iter().zip(&counts) {
-        match runs.last_mut() {
-            Some(run) if last + count <= few => {
-                run.last = *sum;
-                add(&mut run.histogram, histogram);
-                last += count;
-            }
-            _ => {
-                runs.push(Run { last: *sum, histogram: *histogram, bits: 0.0 });
-                last = count;
-            }
-        }
-    }
-    runs.iter_mut().for_each(|run| run.bits = price(&run.histogram, &NONE));
-    let joined = |a: &Run, b: &Run| price(&a.histogram, &b.histogram) - a.bits - b.bits;
+    let price = Price { used: used(sums), scale };
+    let mut runs = price.runs(sums, worth.sums);
+    let joined = |a: &Run, b: &Run| price.of(&a.histogram, &b.histogram) - a.bits - b.bits;
     let mut loss: Vec<f64> = runs.windows(2).map(|w| joined(&w[0], &w[1])).collect();
     let mut spare = worth.share * runs.iter().map(|run| run.bits).sum::<f64>();
     while let Some((i, &least)) =
@@ -138,7 +112,7 @@ pub(crate) fn merge(
         let run = &mut runs[i];
         run.bits = run.bits + bits + least;
         run.last = last;
-        add(&mut run.histogram, &histogram);
+        price.add(&mut run.histogram, &histogram);
         loss.remove(i);
         if i > 0 {
             loss[i - 1] = joined(&runs[i - 1], &runs[i]);
@@ -147,16 +121,63 @@ pub(crate) fn merge(
             loss[i] = joined(&runs[i], &runs[i + 1]);
         }
     }
-    let mut map = [0u8; 256];
-    let mut from = 0;
+    let bits = runs.iter().map(|run| run.bits + worth.class).sum();
+    (map(&runs), runs.into_iter().map(|run| run.histogram).collect(), bits)
+}
+
+/// The run of each sum as its class.
+fn map(runs: &[Run]) -> Map {
+    let (mut map, mut from) = ([0u8; 256], 0);
     let class = |i: usize| u8::try_from(i).unwrap_or(u8::MAX);
     for (i, run) in runs.iter().enumerate() {
         map[from..=run.last].fill(class(i));
         from = run.last + 1;
     }
     map[from..].fill(class(runs.len().saturating_sub(1)));
-    let bits = runs.iter().map(|run| run.bits + worth.class).sum();
-    (map, runs.into_iter().map(|run| run.histogram).collect(), bits)
+    map
+}
+
+/// What histograms of symbols below `used` take; of few bits most of a histogram is empty.
+struct Price {
+    used: usize,
+    scale: Option<f64>,
+}
+
+impl Price {
+    /// Of two together.
+    fn of(&self, a: &Histogram, b: &Histogram) -> f64 {
+        match self.scale {
+            None => cost::entropy_of(&a[..self.used], &b[..self.used]),
+            Some(scale) => cost::learned_of(&a[..self.used], &b[..self.used]) * scale,
+        }
+    }
+
+    fn add(&self, a: &mut Histogram, b: &Histogram) {
+        a[..self.used].iter_mut().zip(&b[..self.used]).for_each(|(a, b)| *a += b);
+    }
+
+    /// Runs of sums, about so many: neighbours that come rarely are one.
+    fn runs(&self, sums: &BySum, about: u64) -> Vec<Run> {
+        let count = |h: &Histogram| h[..self.used].iter().map(|&n| u64::from(n)).sum::<u64>();
+        let counts: Vec<u64> = sums.iter().map(|s| count(&s.1)).collect();
+        let few = counts.iter().sum::<u64>() / about;
+        let (mut runs, mut last): (Vec<Run>, u64) = (Vec::with_capacity(sums.len()), 0);
+        for ((sum, histogram), &count) in sums.iter().zip(&counts) {
+            match runs.last_mut() {
+                Some(run) if last + count <= few => {
+                    run.last = *sum;
+                    self.add(&mut run.histogram, histogram);
+                    last += count;
+                }
+                _ => {
+                    runs.push(Run { last: *sum, histogram: *histogram, bits: 0.0 });
+                    last = count;
+                }
+            }
+        }
+        runs.iter_mut().for_each(|run| run.bits = self.of(&run.histogram, &NONE));
+        runs
+    }
 }
 
 /// As [`merge`], of each band of zero points, which have at most `most` classes together: bands that want few leave

@@ -30,7 +30,7 @@ use crate::wcodec::order::Order;
 use crate::wcodec::plane::Role;
 use crate::wcodec::stack::Stack;
 
-use pairs::may_pair;
+use pairs::{Coded, may_pair};
 use predicted::{Predicted, by_columns, by_reference, centred, stream_bits, uniform};
 
 /// Symbols of a row where they are recut, and what rows are longer than then.
@@ -190,19 +190,56 @@ impl Modelling {
 
 impl<'a> Modelled<'a> {
     /// Settles how the symbols are encoded.
-    pub(crate) fn plan(self, mut config: DirectConfig, bank: &mut Bank) -> PlannedPart<'a> {
-        let Self { role, shape, matrix, sources, recut, plain, predicted } = self;
+    pub(crate) fn plan(mut self, mut config: DirectConfig, bank: &mut Bank) -> PlannedPart<'a> {
+        let matrix = self.matrix;
         if matrix.bits <= FEW_BITS && matrix.len() < FEW && !config.slow_reading {
             config.table_bits = config.table_bits.min(SMALL_TABLE_BITS);
         }
         let before = bank.len();
-        let mut predicted = predicted.into_iter();
-        let mut chosen = match &plain {
-            Some(plain) => (plain.tables(matrix.len(), &mut config, bank), None),
+        let (single, chosen) = self.tables(&mut config, bank);
+        let pairing = chosen.as_ref().map(|chosen| &chosen.modelling).or(self.plain.as_ref());
+        let coded = match pairing {
+            Some(modelling) => modelling.best(single, matrix.len(), config, (bank, before)),
+            None => Coded::single(single, config.table_bits),
+        };
+        let (prediction, residuals) =
+            chosen.map_or((None, None), |chosen| (Some(chosen.prediction), chosen.residuals));
+        let Coded { plan, table_bits, pairs, order, stacked_rows } = coded;
+        let cost = plan.bits_of_symbols(pairs, bank);
+        let roughly = pairs || plan.estimated;
+        let rule = plan.classes.as_ref().filter(|_| stacked_rows.is_some());
+        let stack = rule.and_then(|rule| Stack::new(rule, matrix.cols));
+        let group_rows = stacked_rows.unwrap_or_else(|| group_rows(matrix, config, STATES_BYTES));
+        let symbols = Symbols {
+            count: matrix.len(),
+            recut: self.recut.then_some(matrix.cols),
+            cols: matrix.cols,
+            pairs,
+            order,
+            stack,
+            group_rows,
+            prediction,
+            table_bits,
+            tables: plan.tables,
+            classes: plan.classes,
+        };
+        let (data, width, sources) = (matrix.symbols, matrix.bits, self.sources);
+        let there = symbols.order.as_ref().and_then(Order::there);
+        let windows = Windows::of(&symbols);
+        let direct =
+            Direct { data, residuals, symbols, there, windows, width, sources, cost, roughly };
+        PlannedPart::new(self.role, self.shape, Way::Direct(Box::new(direct)), config.threads)
+    }
+
+    /// Tables for single symbols as they are, or for what the best prediction leaves of them.
+    fn tables(&mut self, config: &mut DirectConfig, bank: &mut Bank) -> (Plan, Option<Predicted>) {
+        let (n, before) = (self.matrix.len(), bank.len());
+        let mut predicted = std::mem::take(&mut self.predicted).into_iter();
+        let mut chosen = match &self.plain {
+            Some(plain) => (plain.tables(n, config, bank), None),
             None => {
                 let first = predicted.next();
-                let modelling = first.as_ref().map(|first| &first.modelling);
-                let plan = modelling.map(|m| m.tables(matrix.len(), &mut config, bank));
+                let plan = first.as_ref().map(|first| first.modelling.tables(n, config, bank));
                 (plan.unwrap_or_default(), first)
             }
         };
@@ -216,51 +253,7 @@ impl<'a> Modelled<'a> {
                 bank.give_back(kept);
             }
         }
-        let (mut plan, chosen) = chosen;
-        let (mut paired, mut order, mut stacked) = (false, None, None);
-        let modelling = chosen.as_ref().map(|chosen| &chosen.modelling).or(plain.as_ref());
-        if let Some(modelling) = modelling {
-            let kept = bank.take_from(before);
-            match modelling.in_pairs(plan.bits, matrix.len(), config, bank) {
-                Some(pairs) => {
-                    (plan, config.table_bits, paired) = (pairs.plan, pairs.table_bits, true);
-                    (order, stacked) = (pairs.order, pairs.stacked_rows);
-                }
-                None => {
-                    bank.take_from(before);
-                    bank.give_back(kept);
-                    if matches!(modelling.pairs, Paired::Surely) {
-                        plan = finer(&modelling.single, matrix.len(), &mut config, bank);
-                    }
-                }
-            }
-        }
-        let (prediction, residuals) =
-            chosen.map_or((None, None), |chosen| (Some(chosen.prediction), chosen.residuals));
-        let cost = plan.bits_of_symbols(paired, bank);
-        let roughly = paired || plan.estimated;
-        let rule = plan.classes.as_ref().filter(|_| stacked.is_some());
-        let stack = rule.and_then(|rule| Stack::new(rule, matrix.cols));
-        let group_rows = stacked.unwrap_or_else(|| group_rows(matrix, config, STATES_BYTES));
-        let symbols = Symbols {
-            count: matrix.len(),
-            recut: recut.then_some(matrix.cols),
-            cols: matrix.cols,
-            pairs: paired,
-            order,
-            stack,
-            group_rows,
-            prediction,
-            table_bits: config.table_bits,
-            tables: plan.tables,
-            classes: plan.classes,
-        };
-        let (data, width) = (matrix.symbols, matrix.bits);
-        let there = symbols.order.as_ref().and_then(Order::there);
-        let windows = Windows::of(&symbols);
-        let direct =
-            Direct { data, residuals, symbols, there, windows, width, sources, cost, roughly };
-        PlannedPart::new(role, shape, Way::Direct(Box::new(direct)), config.threads)
+        chosen
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tensors taken apart: small ones at once, others a stretch at a time.
 
+mod pass;
+
 use crate::error::{Error, Result};
 use crate::spare;
 use crate::wcodec::crew::Crew;
@@ -10,8 +12,10 @@ use crate::wcodec::plane::{Part, Role};
 use crate::wcodec::threads::Spare;
 use crate::wcodec::view::{Layout, PartLayout, View};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use pass::{Memory, Pass};
 
 /// Bytes that are taken apart at a time where one part is wanted.
 const STRETCH: usize = 1 << 20;
@@ -126,65 +130,38 @@ impl<'a> Taken<'a> {
             return Ok(None);
         };
         let count = tensor.len() / whole;
-        let mut parts: Vec<Source<'a>> = Vec::with_capacity(of.len());
-        for (index, (part, &own)) in of.iter().zip(&own).enumerate() {
+        let split = |(index, (part, &own)): (usize, (&PartLayout, &usize))| {
             let again = match layout.view {
                 View::Blocks(_) => part.role != Role::Weights,
                 View::FloatBytes { .. } => index == 0,
                 _ => false,
             };
-            parts.push(if held || again && own * count <= MOST_HELD {
-                Source::Held(spare::Bytes::stale(own * count))
-            } else {
-                Source::Split(SplitPart {
-                    tensor,
-                    pieces,
-                    index,
-                    piece: (whole, own),
-                    spare: Spare::default(),
-                })
-            });
-        }
+            if held || again && own * count <= MOST_HELD {
+                return Source::Held(spare::Bytes::stale(own * count));
+            }
+            let (piece, spare) = ((whole, own), Spare::default());
+            Source::Split(SplitPart { tensor, pieces, index, piece, spare })
+        };
+        let mut parts: Vec<Source<'a>> = of.iter().zip(&own).enumerate().map(split).collect();
         let step = (CHECKED / whole).max(1);
         let room = parts.iter_mut().zip(&own).map(|(part, own)| match part {
             Source::Held(data) => data.chunks_mut((step * own).max(1)).map(Mutex::new).collect(),
             _ => Vec::new(),
         });
-        let room: Vec<Vec<_>> = room.collect();
+        let pass = Pass { layout, pieces, own: &own, room: room.collect() };
         let same = AtomicBool::new(true);
-        let make = || (Vec::new(), Vec::new(), Vec::new());
-        let check = |own_of: &mut (Vec<u8>, Vec<u8>, Vec<u8>), i: usize| {
-            let (buffer, symbols, packed) = own_of;
+        let check = |memory: &mut Memory, i: usize| {
             let range = i * step * whole..count.min((i + 1) * step) * whole;
-            let (n, bytes) = (range.len() / whole, tensor.get(range, buffer)?);
-            if let (View::Packed(_), [room], [own]) = (layout.view, &room[..], &own[..]) {
-                // One part, in memory that is there.
-                let mut room =
-                    room.get(i).map(|r| r.lock().unwrap_or_else(PoisonError::into_inner));
-                let symbols: &mut [u8] = match &mut room {
-                    Some(room) => room,
-                    None => {
-                        symbols.resize(n * own, 0);
-                        symbols
-                    }
-                };
-                if !pieces.packs_back(bytes, symbols, packed) {
-                    same.store(false, Ordering::Relaxed);
-                }
-                return Ok(());
-            }
-            let split = pieces.split(bytes).filter(|_| same.load(Ordering::Relaxed));
-            for (room, split) in room.iter().zip(split.iter().flatten()) {
-                let Some(room) = room.get(i) else { continue };
-                let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
-                room.copy_from_slice(split.bytes());
-            }
-            if !split.map_or(Ok(false), |split| pieces.gives_back(split, bytes))? {
+            let n = range.len() / whole;
+            let mut buffer = std::mem::take(&mut memory.buffer);
+            let bytes = tensor.get(range, &mut buffer)?;
+            if same.load(Ordering::Relaxed) && !pass.takes_apart(bytes, (i, n), memory)? {
                 same.store(false, Ordering::Relaxed);
             }
+            memory.buffer = buffer;
             Ok(())
         };
-        crew.each(count.div_ceil(step), make, check)?;
+        crew.each(count.div_ceil(step), Memory::default, check)?;
         let same = same.into_inner();
         Ok(same.then_some(Self { layout, parts, is_text: false }))
     }

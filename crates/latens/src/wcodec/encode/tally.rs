@@ -2,6 +2,7 @@
 
 mod counts;
 mod dealt;
+mod pass;
 mod places;
 mod seen;
 mod strips;
@@ -16,14 +17,11 @@ use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::ClassRule;
 use counts::Tally;
 use dealt::Dealt;
+use pass::{Counting, Pass};
 use seen::seen;
 use std::sync::{Mutex, PoisonError};
-use strips::Strips;
 
 pub(crate) use seen::occurring;
-
-/// Blocks of fewer columns than this are counted symbol by symbol.
-const FEW: usize = 16;
 
 /// Histograms by band of zero points and sum, and how much larger the whole is than the sample.
 pub(crate) struct Sums {
@@ -84,101 +82,13 @@ fn by_sum_without(
     left_out: usize,
     tallies: &Tallies,
 ) -> Result<Sums> {
-    // No row 0 is left out by that.
-    let is_left_out = |row: usize| left_out < usize::MAX && row.is_multiple_of(left_out);
-    let strips = Strips::of(matrix, rule);
-    let narrow = rule.zero.as_ref().is_some_and(|zero| zero.block_cols < FEW);
-    let deals = narrow && Dealt::fits(matrix.bits, sources.bands.last());
-    let make = || Counting {
-        own: tallies.take(),
-        sorted: strips::Sorted::default(),
-        used: 1,
-        seen: 0,
-        near: Near::default(),
-        sums: vec![0; matrix.cols],
-        bands: vec![0; matrix.cols],
-        bands_of: None,
-    };
-    let counted = matrix.windows(every, make, |own, window| {
-        let Counting { own, sorted, used, seen, near, sums, bands, bands_of } = own;
-        let Own { tallies, dealt } = own;
-        let terms = sources.near(window.rows.clone(), near)?.terms(rule);
-        if let Some(strips) = &strips {
-            if tallies.is_empty() {
-                tallies.push(Tally::new(matrix.bits));
-            }
-            let (symbols, rows) = window.starts();
-            sorted.take_in(&terms, rows.filter(|(r, _)| !is_left_out(*r)));
-            *seen += sorted.len() * matrix.cols;
-            strips.count(&terms, symbols, sorted, &mut tallies[0]);
-            return Ok(());
-        }
-        let by_runs = matrix.bits <= FEW_BITS && terms.by_runs();
-        let mut scratch = RowSums::default();
-        for (r, row) in window.each().filter(|(r, _)| !is_left_out(*r)) {
-            *seen += row.len();
-            if by_runs {
-                if tallies.is_empty() {
-                    tallies.push(Tally::new(matrix.bits));
-                }
-                terms.sum_runs(r, 1, row.len(), |run, sum| tallies[0].add_run(sum, &row[run]));
-                continue;
-            }
-            let sums = &mut sums[..row.len()];
-            terms.sums(r, 1, &mut scratch, sums);
-            if let Some(zero) = terms.zero.as_deref().filter(|_| narrow) {
-                let row_of = (zero.first, zero.row(r), row.len());
-                if bands_of.replace(row_of) != Some(row_of) {
-                    zero.spread(r, |z| sources.bands.of_value(z), &mut bands[..row.len()]);
-                }
-                if deals {
-                    dealt.get_or_insert_with(Dealt::default).add(&bands[..row.len()], sums, row);
-                } else {
-                    *used = Tally::deal(tallies, matrix.bits, bands, sums, row).max(*used);
-                }
-                continue;
-            }
-            terms.zeros(r, 1, row.len(), |run, z| {
-                let band = sources.bands.of(z);
-                *used = (band + 1).max(*used);
-                while tallies.len() < *used {
-                    tallies.push(Tally::new(matrix.bits));
-                }
-                tallies[band].add(&sums[run.clone()], &row[run]);
-            });
-        }
-        Ok(())
-    })?;
-    let used = counted.iter().map(|own| own.used).max().unwrap_or(1);
+    let pass = Pass::new(matrix, sources, rule, left_out);
+    let make = || Counting::new(tallies.take(), matrix.cols);
+    let counted = matrix.windows(every, make, |own, window| pass.window(own, &window))?;
     let seen: usize = counted.iter().map(|own| own.seen).sum();
-    let mut each: Vec<Own> = counted.into_iter().map(|own| own.own).collect();
-    let maps = if deals {
-        Dealt::take(each.iter_mut().filter_map(|own| own.dealt.as_mut()))
-    } else {
-        let of_band = |band| {
-            let all = each.iter_mut().filter_map(|own| own.tallies.get_mut(band));
-            Tally::take(all.collect())
-        };
-        (0..used).map(of_band).collect()
-    };
+    let (maps, each) = pass.maps(counted);
     each.into_iter().for_each(|own| tallies.give(own));
     Ok(Sums { maps, scale: matrix.len() as f64 / seen.max(1) as f64 })
-}
-
-/// What a thread has that counts.
-struct Counting {
-    own: Own,
-    /// Rows, where strips of columns are counted.
-    sorted: strips::Sorted,
-    /// How many bands there are at least.
-    used: usize,
-    /// Symbols counted.
-    seen: usize,
-    near: Near,
-    sums: Vec<u8>,
-    bands: Vec<u8>,
-    /// Where the zero points that they are of begin, and how many those are.
-    bands_of: Option<(usize, usize, usize)>,
 }
 
 /// Where a thread counts.
@@ -187,6 +97,16 @@ struct Own {
     /// By band.
     tallies: Vec<Tally>,
     dealt: Option<Dealt>,
+}
+
+impl Own {
+    /// The tally of symbols without bands.
+    fn first(&mut self, bits: u32) -> &mut Tally {
+        if self.tallies.is_empty() {
+            self.tallies.push(Tally::new(bits));
+        }
+        &mut self.tallies[0]
+    }
 }
 
 /// Empty counts, worth keeping.

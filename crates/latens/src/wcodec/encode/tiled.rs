@@ -1,25 +1,21 @@
 //! Symbols by tiles: predicted, perhaps transformed, then by the direct or the bitplane coder.
 
-use crate::ans::rans::{self, Classes};
+mod groups;
+
 use crate::error::{Error, Result};
-use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of};
-use crate::wcodec::class::windows::Windows;
 use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::centre::centre;
 use crate::wcodec::encode::columns::means;
-use crate::wcodec::encode::cost::Histogram;
-use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::PlannedPart;
 use crate::wcodec::encode::plan::{Plan, plan};
 use crate::wcodec::encode::plane::direct_of;
-use crate::wcodec::encode::sources::{Hints, Near, Sources};
-use crate::wcodec::encode::streams::{Scratch, encoder};
-use crate::wcodec::encode::symbols::{DirectConfig, Job, STATES_BYTES, group_rows};
+use crate::wcodec::encode::sources::Hints;
+use crate::wcodec::encode::symbols::{Job, STATES_BYTES, group_rows};
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::layout::source::PartOf;
@@ -28,6 +24,11 @@ use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform::{self, Transform};
+
+use groups::{bitplanes, coefficients, residuals_of};
+
+/// Asks whether to go on.
+type Ask<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 /// A plane that this one may be predicted by.
 #[derive(Clone, Copy, Debug)]
@@ -58,37 +59,7 @@ pub(crate) fn tiled<'a>(
     let held = &whole[..];
     let matrix =
         Matrix { symbols: Data::Held(held), cols: plane.cols, bits: plane.bits, crew: Crew::ALONE };
-    let mut among: Vec<Predictor> = tools.predictors.clone();
-    among.retain(|&p| p != Predictor::Reference || reference.is_some());
-    // Weights are for all tiles or none.
-    among.retain(|&p| p != Predictor::Linear || tools.predictors.len() == 1);
-    if among.is_empty() {
-        among.push(Predictor::None);
-    }
-    let has = |p: Predictor| among.contains(&p);
-    let transforms = &tools.transforms[..];
-    let centre = centre(&matrix.count(1)?, plane.bits);
-    let linear = has(Predictor::Linear);
-    let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
-    let weights = match means.as_deref().filter(|_| linear) {
-        Some(means) => linear::fit(held, matrix.cols, matrix.bits, means, centre, &ask)?,
-        None => None,
-    };
-    if linear && weights.is_none() {
-        among = vec![Predictor::None];
-    }
-    let prediction = Prediction {
-        tile_rows: u16::try_from(tools.tile.rows()).unwrap_or(16),
-        tile_cols: u16::try_from(tools.tile.cols()).unwrap_or(16),
-        predictor: if among.len() > 1 { BY_TILE } else { among[0].id() },
-        centre,
-        transform: transforms.iter().any(|&t| t != Transform::None),
-        means,
-        weights,
-        reference: reference
-            .filter(|_| among.contains(&Predictor::Reference))
-            .map(|r| r.of.clone()),
-    };
+    let (prediction, among) = prediction(matrix, held, tools, reference, &ask)?;
     let bitplane = tools.coder == Coder::Bitplane;
     // Of planes without a bit set a group is a byte, of direct ones never less than its states.
     let fewest = if bitplane { 1 } else { STATES_BYTES };
@@ -102,7 +73,8 @@ pub(crate) fn tiled<'a>(
     };
     let prepare = |group: usize| {
         ask()?;
-        prepare((held, plane.bits), &symbols, group, &among, transforms, reference, bitplane)
+        let of = (held, plane.bits);
+        prepare(of, &symbols, group, &among, &tools.transforms, reference, bitplane)
     };
     let prepared = threads::map(symbols.groups(), config.threads, prepare);
     let prepared = prepared.into_iter().collect::<Result<Vec<Prepared>>>()?;
@@ -116,12 +88,10 @@ pub(crate) fn tiled<'a>(
     // Classes follow from the residuals, coefficients left aside.
     let residuals: Vec<u8> = prepared.iter().flat_map(|p| p.symbols.iter().copied()).collect();
     let matrix = Matrix { symbols: Data::Held(&residuals), ..matrix };
-    let most = if !bitplane {
-        None
-    } else if symbols.has_transform() {
-        Some(KINDS / 2)
-    } else {
-        Some(KINDS)
+    let most = match (bitplane, symbols.has_transform()) {
+        (false, _) => None,
+        (true, true) => Some(KINDS / 2),
+        (true, false) => Some(KINDS),
     };
     let Plan { tables, classes, .. } = plan(matrix, hints, config.table_bits, most, bank)?;
     symbols.classes = classes;
@@ -138,23 +108,48 @@ pub(crate) fn tiled<'a>(
         return Ok(PlannedPart::done(role, shape, Codec::Bitplane(symbols), groups));
     }
     symbols.tables = tables;
-    let encode = encoder(&symbols, bank)?;
-    let sources = Sources::new(hints.clone(), symbols.cols)?;
-    let mut own = Near::default();
-    let near = sources.near(0..symbols.rows(), &mut own)?;
-    let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
-    let windows = Windows::of(&symbols);
-    let stream = |scratch: &mut Scratch, group: usize| -> Result<Vec<u8>> {
-        ask()?;
-        let Some(prepared) = prepared.get(group) else { return Ok(Vec::new()) };
-        let prediction = symbols.prediction.as_ref();
-        let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
-        let by = terms.as_ref().map(|terms| (terms, windows.as_ref()));
-        Ok(scratch.stream(&symbols, by, &encode, group, &prepared.symbols, head))
-    };
-    let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
-    let groups = groups.into_iter().collect::<Result<Vec<Vec<u8>>>>()?;
+    let groups = residuals_of(&symbols, hints, &prepared, config, bank, &ask)?;
     Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups))
+}
+
+/// The predictors of `tools` that there is what they need for, and all that they need.
+fn prediction(
+    matrix: Matrix<'_>,
+    held: &[u8],
+    tools: &Tools,
+    reference: Option<Reference<'_>>,
+    ask: Ask<'_>,
+) -> Result<(Prediction, Vec<Predictor>)> {
+    let mut among: Vec<Predictor> = tools.predictors.clone();
+    among.retain(|&p| p != Predictor::Reference || reference.is_some());
+    // Weights are for all tiles or none.
+    among.retain(|&p| p != Predictor::Linear || tools.predictors.len() == 1);
+    if among.is_empty() {
+        among.push(Predictor::None);
+    }
+    let has = |p: Predictor| among.contains(&p);
+    let centre = centre(&matrix.count(1)?, matrix.bits);
+    let linear = has(Predictor::Linear);
+    let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
+    let weights = match means.as_deref().filter(|_| linear) {
+        Some(means) => linear::fit(held, matrix.cols, matrix.bits, means, centre, ask)?,
+        None => None,
+    };
+    if linear && weights.is_none() {
+        among = vec![Predictor::None];
+    }
+    let reference = reference.filter(|_| among.contains(&Predictor::Reference));
+    let prediction = Prediction {
+        tile_rows: u16::try_from(tools.tile.rows()).unwrap_or(16),
+        tile_cols: u16::try_from(tools.tile.cols()).unwrap_or(16),
+        predictor: if among.len() > 1 { BY_TILE } else { among[0].id() },
+        centre,
+        transform: tools.transforms.iter().any(|&t| t != Transform::None),
+        means,
+        weights,
+        reference: reference.map(|r| r.of.clone()),
+    };
+    Ok((prediction, among))
 }
 
 /// Predicts and transforms one group.
@@ -195,89 +190,4 @@ fn prepare(
         tiles.codes = codes;
     }
     Ok(Prepared { tiles, symbols: residuals, values })
-}
-
-/// Coefficients by the direct coder: zigzag, an escape from 255 on, a table a kind.
-fn coefficients(
-    symbols: &mut Symbols,
-    prepared: &[Prepared],
-    config: DirectConfig,
-    bank: &mut Bank,
-) -> Result<Vec<Vec<u8>>> {
-    let Some(prediction) = symbols.prediction.clone() else { return Ok(Vec::new()) };
-    let mut histograms: Vec<Histogram> = vec![[0; 256]; KINDS];
-    let mut streams = Vec::new();
-    for group in prepared {
-        let rows = group.values.len().checked_div(symbols.cols).unwrap_or(0);
-        let shape = (rows, symbols.cols);
-        let kinds = kinds_of(&group.tiles.codes, tile_size(&prediction)?, shape, &[0])?;
-        let (mut coded, mut escapes) = (Vec::with_capacity(kinds.len()), Vec::new());
-        for (&value, &kind) in group.values.iter().zip(&kinds) {
-            let u = ((value << 1) ^ (value >> 15)).cast_unsigned();
-            let symbol = u8::try_from(u).unwrap_or(u8::MAX);
-            if symbol == u8::MAX {
-                escapes.push(u - u16::from(u8::MAX));
-            }
-            histograms[usize::from(kind)][usize::from(symbol)] += 1;
-            coded.push(symbol);
-        }
-        streams.push((coded, kinds, escapes));
-    }
-    symbols.table_bits = config.table_bits.max(12);
-    symbols.tables = histograms
-        .iter()
-        .map(|h| {
-            let own = || Own::new(h, 8, symbols.table_bits, false);
-            bank.choose(h, 8, symbols.table_bits, own).0
-        })
-        .collect();
-    let encode = encoder(symbols, bank)?;
-    Ok(threads::map(streams.len(), config.threads, |i| {
-        let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
-            return Vec::new();
-        };
-        let head = group.tiles.write(&prediction, Vec::new());
-        let by = Classes::PerSymbol(kinds);
-        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head);
-        escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
-        out
-    }))
-}
-
-/// Values by the bitplane coder.
-fn bitplanes(
-    symbols: &Symbols,
-    hints: &Hints<'_>,
-    prepared: &[Prepared],
-    config: DirectConfig,
-    ask: &(dyn Fn() -> Result<()> + Sync),
-) -> Result<Vec<Vec<u8>>> {
-    let sources = Sources::new(hints.clone(), symbols.cols)?;
-    let mut own = Near::default();
-    let near = sources.near(0..symbols.rows(), &mut own)?;
-    let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
-    let windows = Windows::of(symbols);
-    let encode = |i: usize| -> Result<Vec<u8>> {
-        ask()?;
-        let (Some(group), Some(prediction)) = (prepared.get(i), &symbols.prediction) else {
-            return Ok(Vec::new());
-        };
-        let (cols, mut kinds) = (symbols.cols, vec![0u8]);
-        let rows = group.values.len().checked_div(cols).unwrap_or(0);
-        if let Some(terms) = &terms {
-            let mut scratch = Scratch::default();
-            scratch.find(symbols, (terms, windows.as_ref()), i, group.values.len());
-            kinds = std::mem::take(&mut scratch.classes);
-        }
-        let mut order = Order::Raster;
-        if prediction.transform {
-            let size = tile_size(prediction)?;
-            (order, kinds) = order_of(&group.tiles.codes, size, (rows, cols), &kinds)?;
-        }
-        let values = Values { rows, cols, kinds: &kinds, order: &order };
-        let mut out = group.tiles.write(prediction, Vec::new());
-        out.extend(bitplane::encode(&values, &group.values)?);
-        Ok(out)
-    };
-    threads::map(symbols.groups(), config.threads, encode).into_iter().collect()
 }

@@ -170,28 +170,37 @@ impl Symbols {
         }
         let classes = symbols.read_tables(fields, bitplane)?;
         if has(CLASSES) {
-            let at = fields.at();
-            let cols = if has(ORDER) || has(STACKED) { symbols.cols } else { symbols.coded_cols() };
-            let mut rule = ClassRule::read(fields, symbols.rows(), cols, classes)?;
-            if has(ORDER) {
-                if rule.cols.is_empty() {
-                    return Err(Error::corrupt(
-                        at,
-                        "an order of columns without levels of columns",
-                    ));
-                }
-                let order = Order::new(std::mem::take(&mut rule.cols));
-                rule.cols = order.of_pairs();
-                symbols.order = Some(order);
-            }
-            if has(STACKED) {
-                let what = "pairs of two rows with zero points, blocks of an odd number of columns, or very many";
-                let stack = Stack::new(&rule, symbols.cols);
-                symbols.stack = Some(stack.ok_or_else(|| Error::corrupt(at, what))?);
-            }
-            symbols.classes = Some(rule);
+            symbols.read_classes(fields, classes, has(ORDER), has(STACKED))?;
         }
         Ok(symbols)
+    }
+
+    /// Reads the rule of so many classes, and what pairs of an order or of two rows need of it.
+    fn read_classes(
+        &mut self,
+        fields: &mut Fields<'_>,
+        classes: usize,
+        ordered: bool,
+        stacked: bool,
+    ) -> Result<()> {
+        let at = fields.at();
+        let cols = if ordered || stacked { self.cols } else { self.coded_cols() };
+        let mut rule = ClassRule::read(fields, self.rows(), cols, classes)?;
+        if ordered {
+            if rule.cols.is_empty() {
+                return Err(Error::corrupt(at, "an order of columns without levels of columns"));
+            }
+            let order = Order::new(std::mem::take(&mut rule.cols));
+            rule.cols = order.of_pairs();
+            self.order = Some(order);
+        }
+        if stacked {
+            let what = "pairs of two rows with zero points, blocks of an odd number of columns, or very many";
+            let stack = Stack::new(&rule, self.cols);
+            self.stack = Some(stack.ok_or_else(|| Error::corrupt(at, what))?);
+        }
+        self.classes = Some(rule);
+        Ok(())
     }
 
     /// Reads the tables; how many classes, or kinds, there may be.

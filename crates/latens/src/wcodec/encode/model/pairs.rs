@@ -1,6 +1,6 @@
 //! Pairs of symbols of four bits, coded as one.
 
-use super::{Modelling, Paired};
+use super::{Modelling, Paired, finer};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::plan::Plan;
@@ -28,26 +28,54 @@ pub(super) fn may_pair(matrix: Matrix<'_>) -> bool {
     matrix.bits == 4 && even && n >= PAIRED
 }
 
-/// Symbols in pairs.
-pub(super) struct InPairs {
-    /// With products for tables.
+/// How symbols are coded: one by one, or in pairs.
+pub(super) struct Coded {
+    /// With products for tables of pairs.
     pub(super) plan: Plan,
     pub(super) table_bits: u32,
+    pub(super) pairs: bool,
     /// The order of columns in which neighbours are paired, where that is not their own.
     pub(super) order: Option<Order>,
     /// Rows of a group, where two of a column are paired.
     pub(super) stacked_rows: Option<usize>,
 }
 
+impl Coded {
+    /// Symbols one by one.
+    pub(super) fn single(plan: Plan, table_bits: u32) -> Self {
+        Self { plan, table_bits, pairs: false, order: None, stacked_rows: None }
+    }
+}
+
 impl Modelling {
+    /// The `n` symbols as `single` has them, or in pairs. `before` tables were there before those of `single`.
+    pub(super) fn best(
+        &self,
+        mut single: Plan,
+        n: usize,
+        mut config: DirectConfig,
+        (bank, before): (&mut Bank, usize),
+    ) -> Coded {
+        let kept = bank.take_from(before);
+        if let Some(pairs) = self.in_pairs(single.bits, n, config, bank) {
+            return pairs;
+        }
+        bank.take_from(before);
+        bank.give_back(kept);
+        if matches!(self.pairs, Paired::Surely) {
+            single = finer(&self.single, n, &mut config, bank);
+        }
+        Coded::single(single, config.table_bits)
+    }
+
     /// The same `n` symbols in pairs, where these take no more than they may beyond single ones, which take so many bits.
-    pub(super) fn in_pairs(
+    fn in_pairs(
         &self,
         single: f64,
         n: usize,
         config: DirectConfig,
         bank: &mut Bank,
-    ) -> Option<InPairs> {
+    ) -> Option<Coded> {
         let (explained, stacked_rows) = match &self.pairs {
             Paired::None => return None,
             Paired::Alike | Paired::Surely => (&self.single, None),
@@ -80,7 +108,7 @@ impl Modelling {
         };
         let slack = config.pairs_slack * if stacked_rows.is_some() { OF_STACKED } else { 1.0 };
         let fits = plan.bits <= single * (1.0 + slack);
-        fits.then_some(InPairs { plan, table_bits, order, stacked_rows })
+        fits.then_some(Coded { plan, table_bits, pairs: true, order, stacked_rows })
     }
 }
 

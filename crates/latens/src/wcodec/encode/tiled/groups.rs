@@ -1,0 +1,128 @@
+//! Groups of tiles as they are stored: residuals and coefficients by the direct coder, both by bit planes.
+
+use super::{Ask, Prepared};
+use crate::ans::rans::{self, Classes};
+use crate::error::Result;
+use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of};
+use crate::wcodec::class::windows::Windows;
+use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::cost::Histogram;
+use crate::wcodec::encode::fit::Own;
+use crate::wcodec::encode::sources::{Hints, Near, Sources};
+use crate::wcodec::encode::streams::{Scratch, encoder};
+use crate::wcodec::encode::symbols::DirectConfig;
+use crate::wcodec::layout::symbols::{KINDS, Symbols};
+use crate::wcodec::threads;
+use crate::wcodec::tiled::tile_size;
+
+/// Residuals by the direct coder, each with the table of its class.
+pub(super) fn residuals_of(
+    symbols: &Symbols,
+    hints: &Hints<'_>,
+    prepared: &[Prepared],
+    config: DirectConfig,
+    bank: &Bank,
+    ask: Ask<'_>,
+) -> Result<Vec<Vec<u8>>> {
+    let encode = encoder(symbols, bank)?;
+    let sources = Sources::new(hints.clone(), symbols.cols)?;
+    let mut own = Near::default();
+    let near = sources.near(0..symbols.rows(), &mut own)?;
+    let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
+    let windows = Windows::of(symbols);
+    let stream = |scratch: &mut Scratch, group: usize| -> Result<Vec<u8>> {
+        ask()?;
+        let Some(prepared) = prepared.get(group) else { return Ok(Vec::new()) };
+        let prediction = symbols.prediction.as_ref();
+        let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
+        let by = terms.as_ref().map(|terms| (terms, windows.as_ref()));
+        Ok(scratch.stream(symbols, by, &encode, group, &prepared.symbols, head))
+    };
+    let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
+    groups.into_iter().collect()
+}
+
+/// Coefficients by the direct coder: zigzag, an escape from 255 on, a table a kind.
+pub(super) fn coefficients(
+    symbols: &mut Symbols,
+    prepared: &[Prepared],
+    config: DirectConfig,
+    bank: &mut Bank,
+) -> Result<Vec<Vec<u8>>> {
+    let Some(prediction) = symbols.prediction.clone() else { return Ok(Vec::new()) };
+    let mut histograms: Vec<Histogram> = vec![[0; 256]; KINDS];
+    let mut streams = Vec::new();
+    for group in prepared {
+        let rows = group.values.len().checked_div(symbols.cols).unwrap_or(0);
+        let shape = (rows, symbols.cols);
+        let kinds = kinds_of(&group.tiles.codes, tile_size(&prediction)?, shape, &[0])?;
+        let (mut coded, mut escapes) = (Vec::with_capacity(kinds.len()), Vec::new());
+        for (&value, &kind) in group.values.iter().zip(&kinds) {
+            let u = ((value << 1) ^ (value >> 15)).cast_unsigned();
+            let symbol = u8::try_from(u).unwrap_or(u8::MAX);
+            if symbol == u8::MAX {
+                escapes.push(u - u16::from(u8::MAX));
+            }
+            histograms[usize::from(kind)][usize::from(symbol)] += 1;
+            coded.push(symbol);
+        }
+        streams.push((coded, kinds, escapes));
+    }
+    symbols.table_bits = config.table_bits.max(12);
+    symbols.tables = histograms
+        .iter()
+        .map(|h| {
+            let own = || Own::new(h, 8, symbols.table_bits, false);
+            bank.choose(h, 8, symbols.table_bits, own).0
+        })
+        .collect();
+    let encode = encoder(symbols, bank)?;
+    Ok(threads::map(streams.len(), config.threads, |i| {
+        let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
+            return Vec::new();
+        };
+        let head = group.tiles.write(&prediction, Vec::new());
+        let by = Classes::PerSymbol(kinds);
+        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head);
+        escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
+        out
+    }))
+}
+
+/// Values by the bitplane coder.
+pub(super) fn bitplanes(
+    symbols: &Symbols,
+    hints: &Hints<'_>,
+    prepared: &[Prepared],
+    config: DirectConfig,
+    ask: Ask<'_>,
+) -> Result<Vec<Vec<u8>>> {
+    let sources = Sources::new(hints.clone(), symbols.cols)?;
+    let mut own = Near::default();
+    let near = sources.near(0..symbols.rows(), &mut own)?;
+    let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
+    let windows = Windows::of(symbols);
+    let encode = |i: usize| -> Result<Vec<u8>> {
+        ask()?;
+        let (Some(group), Some(prediction)) = (prepared.get(i), &symbols.prediction) else {
+            return Ok(Vec::new());
+        };
+        let (cols, mut kinds) = (symbols.cols, vec![0u8]);
+        let rows = group.values.len().checked_div(cols).unwrap_or(0);
+        if let Some(terms) = &terms {
+            let mut scratch = Scratch::default();
+            scratch.find(symbols, (terms, windows.as_ref()), i, group.values.len());
+            kinds = std::mem::take(&mut scratch.classes);
+        }
+        let mut order = Order::Raster;
+        if prediction.transform {
+            let size = tile_size(prediction)?;
+            (order, kinds) = order_of(&group.tiles.codes, size, (rows, cols), &kinds)?;
+        }
+        let values = Values { rows, cols, kinds: &kinds, order: &order };
+        let mut out = group.tiles.write(prediction, Vec::new());
+        out.extend(bitplane::encode(&values, &group.values)?);
+        Ok(out)
+    };
+    threads::map(symbols.groups(), config.threads, encode).into_iter().collect()
+}
