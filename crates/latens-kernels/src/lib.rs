@@ -25,6 +25,7 @@ pub mod sums;
 pub mod tans;
 pub mod taps;
 pub mod testing;
+pub mod transform;
 pub mod trellis;
 
 mod scalar {
@@ -84,6 +85,8 @@ mod x86_64 {
     pub(crate) mod avx2_sums;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_taps;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_transform;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_trellis;
     #[cfg(target_arch = "x86_64")]

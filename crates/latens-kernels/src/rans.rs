@@ -13,6 +13,7 @@ mod bands;
 pub(crate) mod classes;
 pub(crate) mod cursor;
 pub mod encode;
+mod end;
 pub(crate) mod state;
 pub(crate) mod tables;
 
@@ -54,7 +55,10 @@ impl Kernel {
         groups.iter().for_each(|group| check(tables.slots().len() >> tables.bits(), group));
         let mut cursors = groups.map(Cursor::new);
         self.rows(tables, &mut cursors);
-        cursors.map(|cursor| scalar::rans::finish(tables, cursor))
+        cursors.map(|mut cursor| {
+            let complete = end::padded(&mut cursor, |cursors| self.rows(tables, cursors));
+            scalar::rans::finish(tables, cursor).filter(|_| complete)
+        })
     }
 
     /// As [`Kernel::decode`], with tables of any frequencies.
@@ -69,7 +73,10 @@ impl Kernel {
         groups.iter().for_each(|group| check(tables.count(), group));
         let mut cursors = groups.map(Cursor::new);
         self.wide_rows(tables, &mut cursors);
-        cursors.map(|cursor| scalar::rans::finish_wide(tables, cursor))
+        cursors.map(|mut cursor| {
+            let complete = end::padded(&mut cursor, |cursors| self.wide_rows(tables, cursors));
+            scalar::rans::finish_wide(tables, cursor).filter(|_| complete)
+        })
     }
 
     /// How many groups are best decoded at a time.

@@ -5,7 +5,7 @@ use crate::testing::noise;
 use crate::twin_test;
 
 /// What one group is decoded from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) bits: u32,
     pub(crate) slots: Vec<u32>,
@@ -311,6 +311,42 @@ fn wide_tables_decode_what_was_encoded() {
                     with_group(&case, |group| Kernel::new(simd).decode_wide(&tables, [group])[0]);
                 assert_eq!((read, states), (Some(case.words.len()), [LOWER; LANES]));
                 assert_eq!(Some(out), case.symbols);
+            }
+        }
+    }
+}
+
+/// Symbols of which nearly all are the same take next to no words: whole, cut short and with words that nobody wrote
+/// they are what symbol by symbol comes of them.
+#[test]
+fn symbols_that_take_no_words_are_decoded_as_one_by_one() {
+    let mut next = noise(23);
+    for bits in [1, 8, 11, 12] {
+        let one = (1 << bits) - 1;
+        let tables = [vec![one, 1], vec![0, 1 << bits], vec![1, one], vec![one + 1]];
+        for count in [200, 256, 300, 5000, 40_000] {
+            // Mostly the first, now and then any.
+            let classes = (0..count).map(|_| (next() % 80).saturating_sub(76) as u8).collect();
+            let whole = case_with(&tables, classes, bits, count, &mut next);
+            for lacking in [0, 1, 2, 7, 40, usize::MAX] {
+                let keep = whole.words.len().saturating_sub(lacking);
+                for symbols in [&whole.symbols, &None] {
+                    let mut case = Case { symbols: symbols.clone(), ..whole.clone() };
+                    case.words.truncate(keep);
+                    if case.symbols.is_none() {
+                        case.words.iter_mut().for_each(|word| *word = next() as u8);
+                    }
+                    let wide = case.wide_tables();
+                    let by_one = with_group(&case, |group| {
+                        scalar::rans::finish_wide(&wide, Cursor::new(group))
+                    });
+                    for simd in Simd::available() {
+                        assert!(case.decode_wide(simd)[0] == by_one, "{bits} {count} {lacking}");
+                        if bits < 12 {
+                            assert!(case.decode(simd) == by_one, "{bits} {count} {lacking}");
+                        }
+                    }
+                }
             }
         }
     }

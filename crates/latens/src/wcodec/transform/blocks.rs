@@ -37,14 +37,7 @@ pub fn sub_block_count(size: TileSize, rows: usize, cols: usize) -> usize {
 /// # Errors
 /// Invalid argument, where there are not as many codes as sub-blocks.
 pub fn forward(codes: &[Transform], size: TileSize, cols: usize, data: &mut [i16]) -> Result<()> {
-    each(
-        codes,
-        size,
-        cols,
-        data,
-        #[inline(always)]
-        |code, block| code.forward(block),
-    )
+    each(codes, size, cols, data, Transform::forward)
 }
 
 /// Undoes [`forward`].
@@ -52,14 +45,7 @@ pub fn forward(codes: &[Transform], size: TileSize, cols: usize, data: &mut [i16
 /// # Errors
 /// Invalid argument, where there are not as many codes as sub-blocks.
 pub fn inverse(codes: &[Transform], size: TileSize, cols: usize, data: &mut [i16]) -> Result<()> {
-    each(
-        codes,
-        size,
-        cols,
-        data,
-        #[inline(always)]
-        |code, block| code.inverse(block),
-    )
+    each(codes, size, cols, data, Transform::inverse)
 }
 
 /// The one of `among` for each sub-block that costs least; see [`super::choose`].
@@ -95,21 +81,13 @@ fn each(
         return Err(Error::invalid("transforms: one code for each sub-block of whole rows"));
     }
     let blocks = sub_blocks(size, rows, cols).zip(codes);
-    Present::in_use().call(
-        #[inline(always)]
-        || {
-            for ((row, col), &code) in blocks {
-                if code == Transform::None {
-                    continue;
-                }
-                let mut block = load(data, cols, row, col);
-                f(code, &mut block);
-                for (i, line) in block.as_chunks::<SIDE>().0.iter().enumerate() {
-                    data[(row + i) * cols + col..][..SIDE].copy_from_slice(line);
-                }
-            }
-        },
-    );
+    for ((row, col), &code) in blocks.filter(|(_, code)| **code != Transform::None) {
+        let mut block = load(data, cols, row, col);
+        f(code, &mut block);
+        for (i, line) in block.as_chunks::<SIDE>().0.iter().enumerate() {
+            data[(row + i) * cols + col..][..SIDE].copy_from_slice(line);
+        }
+    }
     Ok(())
 }
 
