@@ -196,13 +196,17 @@ fn without_limit(
     }
 }
 
+/// How much longer anything may take where every access is checked.
+const SANITIZED_TIMES: u64 = if cfg!(sanitized) { 8 } else { 1 };
+
 /// Notes the time of an output that is large enough to tell; what is wrong with it.
 fn timed(target: &Target, nanos: u64, bytes: usize, tally: &mut Tally) -> Option<String> {
     if bytes < 1 << 20 {
         return None;
     }
     tally.raise(Counter::TimePer128MiB, heavy::scaled(nanos, bytes));
-    let is_slow = target.bounded && nanos > heavy::FLOOR.max(heavy::allowed(bytes));
+    let allowed = heavy::FLOOR.max(heavy::allowed(bytes));
+    let is_slow = target.bounded && nanos > SANITIZED_TIMES * allowed;
     is_slow.then(|| format!("{} ms for {bytes} bytes", nanos / 1_000_000))
 }
 

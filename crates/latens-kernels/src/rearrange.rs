@@ -51,17 +51,23 @@ impl Rearrangement {
     /// Rearranges whole rows.
     pub fn apply(&self, present: Present, pairs: &mut [u8]) {
         for row in pairs.chunks_exact_mut((self.from.len() / 2).max(1)) {
-            let mut done = 0;
-            #[cfg(target_arch = "x86_64")]
-            if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
-                let vectors = row.as_chunks_mut::<VECTOR>().0;
-                done = vectors.len() * VECTOR;
-                // SAFETY: `present` is what the processor has, and AVX2 is there where AVX-512 is.
-                unsafe { avx2_rearrange::rearrange(&self.shuffles, vectors) };
-            }
-            let _ = present;
+            let done = self.by_vectors(present, row);
             scalar(&self.from[2 * done..], &mut row[done..]);
         }
+    }
+
+    /// Rearranges what vectors are made for of a row; how many pairs those are.
+    #[inline]
+    fn by_vectors(&self, present: Present, row: &mut [u8]) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
+            let vectors = row.as_chunks_mut::<VECTOR>().0;
+            // SAFETY: `present` is what the processor has, and AVX2 is there where AVX-512 is.
+            unsafe { avx2_rearrange::rearrange(&self.shuffles, vectors) };
+            return vectors.len() * VECTOR;
+        }
+        let _ = (present, row);
+        0
     }
 }
 
@@ -79,6 +85,7 @@ fn scalar(from: &[u8], pairs: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dispatch::Simd;
     use crate::testing::noise;
     use crate::twin_test;
 

@@ -136,7 +136,8 @@ impl Source<'_> {
             Values::Unsigned(values) => {
                 // Two's complement of eight bits has room for all integers of fewer.
                 let small = layout.meaning().is_some_and(|meaning| meaning.bits < 8);
-                (if small { NumberType::I8 } else { NumberType::U8 }, cut(values), "")
+                let note = if self.dtype == "BOOL" { " (BOOL as u8)" } else { "" };
+                (if small { NumberType::I8 } else { NumberType::U8 }, cut(values), note)
             }
             Values::Signed(values) => {
                 let bytes = values.into_iter().map(i8::cast_unsigned).collect();
