@@ -194,6 +194,11 @@ def random_file(seed):
     rng = random.Random(seed)
     builder, tags = Builder(seed + 1), []
     for i in range(rng.randint(1, 2)):
+        if rng.random() < 0.15:
+            length = rng.randint(1, 300)
+            data = bytes(rng.randrange(256) for _ in range(length))
+            builder.plain(f"plain {i}", "U8", [length], data, rng.choice([INLINE, STORED]))
+            tags.append("plain")
         bits = rng.choice([2, 4, 8])
         n = 8 // bits
         rows, words = rng.randint(1, 30), rng.randint(1, max(1, 40 // n))
