@@ -98,7 +98,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let entry = holder.entry;
         reader.open.limits.check_output(entry.length as u64)?;
         let Explained { descriptor, at: explained_at, groups } = holder.explained(reader, asked)?;
-        let places = places(&descriptor, groups, holder.unit()).ok_or_else(|| {
+        let places = places(&descriptor, groups, unit(holder.storage)).ok_or_else(|| {
             Error::corrupt(explained_at, "the groups do not take the bytes that the index states")
         })?;
         let outermost = asked != Asked::AsSource;

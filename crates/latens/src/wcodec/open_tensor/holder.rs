@@ -61,11 +61,6 @@ impl<'a> Holder<'a> {
         Ok(Self { entry, storage, number: holding, start, record_at })
     }
 
-    /// What groups are padded to.
-    pub(super) fn unit(&self) -> usize {
-        unit(self.storage)
-    }
-
     /// Reads the descriptor, or takes it from the last call, or stands in for it.
     pub(super) fn explained<S: ReadAt>(
         &self,

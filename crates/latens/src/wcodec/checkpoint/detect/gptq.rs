@@ -63,12 +63,12 @@ fn bits(
         .unwrap_or(4)
 }
 
-/// Columns of a matrix.
 /// Whether a tensor is of words, which alone pack weights and zero points.
 fn is_words(t: &TensorInfo) -> bool {
     matches!(t.dtype, Dtype::I32 | Dtype::U32)
 }
 
+/// Columns of a matrix.
 fn columns_of(shape: &[u64]) -> Option<u64> {
     match *shape {
         [_, columns] => Some(columns),
