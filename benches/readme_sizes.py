@@ -4,9 +4,11 @@
     python3 benches/readme_sizes.py
 
 pco_sizes_level8.csv is made by the program pco_sizes (see the README), peers.csv has the ratios of
-zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by checkpoint_sizes.py, wcodec_speed_zen5.csv by wcodec_speed, checkpoint_peers.csv
-has the sizes of the smallest other codec of each checkpoint. pco_speed.csv and pco_speed_zen5.csv are made by pco_builds. Each table goes between two marks in
-README.md.
+zstd and of whichever other codec was smallest on each column. wcodec_sizes.csv is made by
+checkpoint_sizes.py, wcodec_bars.csv and wcodec_bars_requantised.csv by wcodec_bars.py,
+checkpoint_peers.csv has the sizes of the smallest other codec of each checkpoint. wcodec_speed.csv and
+its like are made by wcodec_speed, one for each machine, pco_speed.csv and pco_speed_zen5.csv by
+pco_builds. Each table goes between two marks in README.md.
 """
 import csv
 import math
@@ -15,7 +17,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- sizes -->"
 CHECKPOINT_MARK = "<!-- checkpoints -->"
-WEIGHTS_MARK = "<!-- speeds of checkpoints -->"
+SAVED_MARK = "<!-- what checkpoints save -->"
+BARS_MARK = "<!-- bars of checkpoints -->"
+# By the code as it is, and the fastest that was measured.
+WEIGHTS_MARKS = {
+    "wcodec_speed_avx2.csv": "<!-- speeds of checkpoints -->",
+    "wcodec_speed_zen5.csv": "<!-- speeds of checkpoints on Zen 5 -->",
+}
+MACHINES_MARK = "<!-- machines of checkpoints -->"
+SLICES_MARK = "<!-- slices of checkpoints -->"
+# The machines that WCodec was measured on, the day (by the history of each file), and the file.
+MACHINES = [
+    ("Zen 3, AVX2", "27 Nov 2026", "wcodec_speed_avx2.csv"),
+    ("Zen 4, AVX-512", "26 Nov 2026", "wcodec_speed_zen4.csv"),
+    ("Zen 5, AVX-512", "25 Nov 2026", "wcodec_speed_zen5.csv"),
+    ("Sapphire Rapids, AVX-512", "23 Nov 2026", "wcodec_speed.csv"),
+]
+# Rounds that must have had a core for each thread, where that was looked at.
+FEWEST_ROUNDS = 5
 SPEED_MARKS = {"pco_speed.csv": "<!-- speeds -->", "pco_speed_zen5.csv": "<!-- speeds on Zen 5 -->"}
 # Where each mode and delta shows, where nothing does, and where others are far ahead.
 SHOWN = [
@@ -76,18 +95,41 @@ def main():
         MARK,
     ]
     put(MARK, lines)
+    put(SAVED_MARK, saved())
     put(CHECKPOINT_MARK, checkpoints())
-    put(WEIGHTS_MARK, weights())
+    put(BARS_MARK, bars())
+    for name, mark in WEIGHTS_MARKS.items():
+        put(mark, weights(name, mark))
+    put(MACHINES_MARK, machines())
+    put(SLICES_MARK, slices())
     for name, mark in SPEED_MARKS.items():
         put(mark, speeds(name, mark))
 
 
+def rows_of(name):
+    """Lines of a file of results."""
+    with open(ROOT / "benches/results" / name, newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def listed(names):
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def saved():
+    """The README's first words on checkpoints."""
+    rows = rows_of("wcodec_sizes.csv")
+    of_flat = [100 * int(row["wcodec"]) / int(row["bytes"]) for row in rows]
+    return [SAVED_MARK, f"Checkpoints of neural networks (safetensors, GGUF) too: {len(rows)} public ones, INT8, INT4 and "
+            f"BF16, become {100 - max(of_flat):.1f} to {100 - min(of_flat):.1f} % smaller and come back byte for byte; "
+            "any rows of a tensor can be read without the rest.", SAVED_MARK]
+
+
 def checkpoints():
     """Lines of the table of checkpoints."""
-    with open(ROOT / "benches/results/wcodec_sizes.csv", newline="") as f:
-        ours = {row["file"]: row for row in csv.DictReader(f)}
-    with open(ROOT / "benches/results/checkpoint_peers.csv", newline="") as f:
-        peers = {row["file"]: row for row in csv.DictReader(f)}
+    ours = {row["file"]: row for row in rows_of("wcodec_sizes.csv")}
+    peers = {row["file"]: row for row in rows_of("checkpoint_peers.csv")}
     lines = [CHECKPOINT_MARK, "| checkpoint | flat | latens | of flat | zstd -19 | best other codec |",
              "|---|---:|---:|---:|---:|---:|"]
     behind = 0
@@ -101,20 +143,87 @@ def checkpoints():
         lines.append(f"| `{name}` | {flat:,} | {size:,} | {100 * size / flat:.1f} % | {zstd} | {other} |")
     known = sum(name in peers for name in ours)
     lines += ["", f"On {known - behind} of the {known} that others were measured on latens is smaller than all of "
-              "them: zstd, xz, brotli, OpenZL, ZipNN, z4ai, bigsmall.", CHECKPOINT_MARK]
+              "them: zstd, xz, brotli, OpenZL, ZipNN, z4ai, bigsmall."]
+    unread = [f"`{name}`" for name in peers if name not in ours]
+    if unread:
+        lines[-1] += (f" They were also measured on {listed(unread)}, which latens refuses: only safetensors and GGUF "
+                      "are read, ONNX and other formats are not.")
+    return [*lines, CHECKPOINT_MARK]
+
+
+def bars():
+    """Lines of the table of what is saved where less is than was aimed at."""
+    found, levels = {}, ("8", "9", "12")
+    for file in ("wcodec_bars.csv", "wcodec_bars_requantised.csv"):
+        for row in rows_of(file):
+            group, _, level = row["class"].partition(", level ")
+            if row["file"].startswith("minilm-l6."):
+                found.setdefault((group, row["bar"]), {})[file, level or "8"] = row
+    lines = [BARS_MARK, "| MiniLM-L6, per cent saved at levels 8, 9, 12 | aimed at | as above | requantised |",
+             "|---|---:|---:|---:|"]
+    for (group, bar), of in found.items():
+        if not any(row["verdict"] for row in of.values()):
+            continue
+        cells = []
+        for file in ("wcodec_bars.csv", "wcodec_bars_requantised.csv"):
+            there = [of[file, level] for level in levels if (file, level) in of]
+            numbers = [f"**{row['saved_per_cent']}**" if row["verdict"] else row["saved_per_cent"] for row in there]
+            cells.append(", ".join(numbers) or "–")
+        lines.append(f"| {group} | {bar} | {' | '.join(cells)} |")
+    return [*lines, BARS_MARK]
+
+
+def named(row):
+    return f"`{row['file']}`" if "." in row["file"] else row["file"]
+
+
+def times(ratio):
+    return f"{ratio} ×" if float(ratio) >= 1 else f"**{ratio} ×**"
+
+
+def weights(name, mark):
+    """Lines of a table of speeds of checkpoints."""
+    lines = [mark, "| bytes as stored | decoding | over zstd -3 | encoding | two threads, decoding |", "|---|---:|---:|---:|---:|"]
+    rows = rows_of(name)
+    for row in rows:
+        whole = int(row.get("two_threads_rounds", f"{FEWEST_ROUNDS} of").split()[0]) >= FEWEST_ROUNDS
+        two = f"{row['two_threads']} ×" if whole else "–"
+        lines.append(f"| {named(row)} | {row['decode_mbs']} MB/s | {times(row['ratio'])} | {row['encode_mbs']} MB/s | {two} |")
+    if name == next(iter(WEIGHTS_MARKS)):
+        speeds = {row["file"] for row in rows}
+        none = [row["file"] for row in rows_of("wcodec_sizes.csv") if row["file"] not in speeds]
+        none = listed([f"`{file.removesuffix('.safetensors')}`" for file in none])
+        lines += ["", f"The list is not complete: no speed is on file of {none}. `latens bench FILE` measures any "
+                  "checkpoint, beside zstd."]
+    return [*lines, mark]
+
+
+def by_machine(field, files, cell):
+    """Lines of a table of files by machines."""
+    of = [{row["file"]: row for row in rows_of(file)} for _, _, file in MACHINES]
+    lines = ["| bytes as stored | " + " | ".join(f"[{name}](benches/results/{file}), {day}" for name, day, file in MACHINES) + " |",
+             "|---|" + "---:|" * len(MACHINES)]
+    for file, row in of[0].items():
+        if not files or file in files:
+            cells = [cell(there[file][field]) if file in there else "–" for there in of]
+            lines.append(f"| {named(row)} | {' | '.join(cells)} |")
     return lines
 
 
-def weights():
-    """Lines of the table of speeds of checkpoints."""
-    with open(ROOT / "benches/results/wcodec_speed_zen5.csv", newline="") as f:
-        rows = list(csv.DictReader(f))
-    lines = [WEIGHTS_MARK, "| bytes as stored | decoding | over zstd -3 | encoding | two threads, decoding |", "|---|---:|---:|---:|---:|"]
-    for row in rows:
-        times = f"{row['ratio']} ×" if float(row["ratio"]) >= 1 else f"**{row['ratio']} ×**"
-        name = f"`{row['file']}`" if "." in row["file"] else row["file"]
-        lines.append(f"| {name} | {row['decode_mbs']} MB/s | {times} | {row['encode_mbs']} MB/s | {row['two_threads']} × |")
-    return [*lines, WEIGHTS_MARK]
+def machines():
+    """Lines of the table of all machines: decoding over zstd -3, and how much longer encoding takes."""
+    lines = [MACHINES_MARK, *by_machine("ratio", None, times)]
+    spans = []
+    for _, _, file in MACHINES:
+        longer = [float(row["decode_mbs"]) / float(row["encode_mbs"]) for row in rows_of(file)]
+        spans.append(f"{min(longer):.1f} to {max(longer):.1f} ×")
+    return [*lines, f"| *encoding takes, of decoding's time* | {' | '.join(spans)} |", MACHINES_MARK]
+
+
+def slices():
+    """Lines of the table of 64 rows."""
+    files = ["INT8 4096²", "INT8 by rows 4096²", "INT4 g128 4096²", "INT4 g128 by columns 4096²"]
+    return [SLICES_MARK, *by_machine("slice_percent", files, lambda per_cent: f"{per_cent} %"), SLICES_MARK]
 
 
 def speeds(name, mark):
