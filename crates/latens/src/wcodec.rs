@@ -22,12 +22,14 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | a checkpoint's files are taken apart | [`checkpoint`] |
+//! | a checkpoint's files are taken apart; each tensor has a type | [`checkpoint`], [`dtype`] |
 //! | a **view** splits a tensor into parts: weights, scales, zero points | [`view`] |
-//! | tiles are predicted, sub-blocks transformed, where that pays | [`predictor`], [`transform`] |
+//! | tiles are predicted, sub-blocks transformed, where that pays | [`tile`], [`predictor`], [`transform`] |
 //! | each symbol gets a class from what its row, column and block say of it | `class` |
 //! | groups of rows are coded: by static tables, or by bitplanes | `encode`, [`bitplane`] |
+//! | coefficients are put in an order, bits of planes get a context | [`scan`], [`context`] |
 //! | descriptors, tables and index are written | `layout` |
+//! | where another device decodes: what it needs to know of a tensor | [`device`] |
 //!
 //! `specs/wcodec.md` in the repository is the whole of the format.
 

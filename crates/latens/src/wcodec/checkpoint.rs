@@ -99,6 +99,11 @@ pub struct TensorInfo {
     /// Its bytes.
     pub len: u64,
     /// How its bytes are best taken apart, as far as names and types tell. It fits.
+    ///
+    /// A caller may set another one before compressing, where names do not tell of the packing: it is the
+    /// first that is tried, up to level 8 mostly the only one. The bytes come back whatever it is, as
+    /// a view that does not fit, or does not give them back, is not used, and the tensor then stored as
+    /// bytes. What readers take the tensor to mean follows from it.
     pub view: View,
     /// Tensors that belong to it.
     pub siblings: Siblings,

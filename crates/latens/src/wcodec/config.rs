@@ -25,8 +25,14 @@ pub struct Config {
     pub(crate) watch: Watch,
 }
 
-/// How symbols are coded where the caller forces it: every plane of symbols with rows that are
-/// whole, whether that pays or not.
+/// How symbols are coded where the caller forces it, whether that pays or not: every matrix of
+/// quantised weights, and whatever else is symbols in its tensor's view (zero points, scales of
+/// GGUF's K-quants, bytes of floats where a tensor is split into these).
+///
+/// Exempt are words, which go to Pco (most scales, norms and biases), bytes of types that no view
+/// takes apart, what belongs to no tensor (headers), copies of other tensors, and empty ones. LINEAR
+/// becomes NONE in matrices of one column and of more than 8,192. A matrix is coded by tables in
+/// place of bitplanes where these would take less than a byte for 2^16 symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tools {
     /// Size of tiles.
@@ -90,9 +96,12 @@ impl Config {
         self
     }
 
-    /// Least number of symbols in a group, the unit of access; 0 for the default: 2^18, and 2^17 in
-    /// tensors of 2^24 symbols of more than four bits, which is 32 rows of a matrix of 4096 columns. Those of 2^17
-    /// symbols are cut in two at least, as two groups decode side by side. At level 12 it is 2^20.
+    /// Smallest number of weights decoded together: those of a group of rows, the unit of access. A
+    /// tensor of fewer is one group.
+    ///
+    /// 0, the default: 2^18, but 2^17 for tensors of 2^24 weights and more of five to eight bits (32 rows of
+    /// 4096), and 2^20 at level 12. Below that level a tensor of 2^17 weights and more, in more than one
+    /// row, has at least two groups, as two decode side by side: half of it each below 2^19.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;

@@ -38,7 +38,7 @@ pub enum Predictor {
     Column = 6,
     /// The symbol at the same place of another plane.
     Reference = 7,
-    /// The first columns of the row, with weights that are told beside the tiles: for all tiles or
+    /// A weighted sum of the row's first columns; the factors are stored once. Applies to all tiles or
     /// none.
     Linear = 8,
 }

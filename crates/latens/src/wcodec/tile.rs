@@ -15,11 +15,11 @@ pub struct TileSize {
 impl TileSize {
     /// The most rows or columns that a tile may have.
     pub const MAX: u16 = 4096;
-    /// The default.
+    /// 16 rows × 16 columns, the default.
     pub const SQUARE: TileSize = TileSize { rows: 16, cols: 16 };
-    /// For matrices whose rows are alike along columns.
+    /// 8 rows × 32 columns.
     pub const WIDE: TileSize = TileSize { rows: 8, cols: 32 };
-    /// For matrices whose columns are alike along rows.
+    /// 32 rows × 8 columns.
     pub const TALL: TileSize = TileSize { rows: 32, cols: 8 };
 
     /// # Errors
