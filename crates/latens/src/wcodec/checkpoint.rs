@@ -103,7 +103,7 @@ pub struct TensorInfo {
     /// A caller may set another one before compressing, where names do not tell of the packing: it is the
     /// first that is tried, up to level 8 mostly the only one. The bytes come back whatever it is, as
     /// a view that does not fit, or does not give them back, is not used, and the tensor then stored as
-    /// bytes. What readers take the tensor to mean follows from it.
+    /// bytes. What readers take the tensor to mean follows from it, where it tells anything.
     pub view: View,
     /// Tensors that belong to it.
     pub siblings: Siblings,
