@@ -127,6 +127,14 @@ class File(Mapping[str, Any]):
             raise KeyError(f"there is no tensor {name!r}")
         return self._tensors[name]
 
+    def inspect(self, name: str) -> dict[str, Any]:
+        """How a tensor is coded, with the names of `latens inspect --json`, and part by part.
+
+        It is decoded for its order-0 entropy.
+        """
+        self.info(name)
+        return self._reader.inspect(name)
+
     def get_bytes(self, name: str) -> npt.NDArray[np.uint8]:
         """The bytes of a tensor, of any type, as they stand in the source file."""
         self.info(name)

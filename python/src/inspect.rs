@@ -1,10 +1,12 @@
-//! What is inside of a Pco file, as a dictionary with the names that `latens inspect --json` uses.
+//! What is inside of a Pco file, or of a tensor of a checkpoint, as a dictionary with the names that `latens inspect
+//! --json` uses.
 
 use crate::array::Octets;
 use crate::job::run;
 use crate::pco::{limits, with_spare_slots};
 use latens::pco::standalone::Checksum;
 use latens::pco::{self, BinInspection, ChunkInspection, LatentInspection};
+use latens::wcodec::{PartInspection, TensorInspection};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -60,5 +62,47 @@ fn latent<'py>(py: Python<'py>, found: &LatentInspection) -> PyResult<Bound<'py,
     };
     let bins = found.bins.iter().map(bin).collect::<PyResult<Vec<_>>>()?;
     dict.set_item("bins", PyList::new(py, bins)?)?;
+    Ok(dict)
+}
+
+/// A tensor of a `.wcodec`, part by part.
+pub(crate) fn tensor<'py>(
+    py: Python<'py>,
+    found: &TensorInspection,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", &found.name)?;
+    dict.set_item("dtype", &found.dtype)?;
+    dict.set_item("shape", &found.shape)?;
+    dict.set_item("packing", &found.packing)?;
+    dict.set_item("bytes", found.bytes)?;
+    dict.set_item("flat_bytes", found.flat_bytes)?;
+    dict.set_item("weights", found.weights)?;
+    dict.set_item("bits_per_weight", found.bits_per_weight())?;
+    dict.set_item("order0_entropy", found.order0_entropy)?;
+    let parts = found.parts.iter().map(|p| part(py, p)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("parts", PyList::new(py, parts)?)?;
+    Ok(dict)
+}
+
+fn part<'py>(py: Python<'py>, found: &PartInspection) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("role", format!("{:?}", found.role))?;
+    dict.set_item("codec", found.codec)?;
+    dict.set_item("elements", found.elements)?;
+    dict.set_item("bytes", found.bytes)?;
+    dict.set_item("groups", found.groups)?;
+    dict.set_item("classes", found.classes)?;
+    dict.set_item("contexts", &found.terms)?;
+    dict.set_item("pairs", found.pairs)?;
+    let (predictors, transforms) = (PyDict::new(py), PyDict::new(py));
+    for (predictor, tiles) in &found.predictors {
+        predictors.set_item(predictor.name(), tiles)?;
+    }
+    for (transform, blocks) in &found.transforms {
+        transforms.set_item(transform.name(), blocks)?;
+    }
+    dict.set_item("predictors", predictors)?;
+    dict.set_item("transforms", transforms)?;
     Ok(dict)
 }

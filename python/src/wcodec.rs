@@ -10,6 +10,7 @@ use latens::wcodec::view::Values;
 use latens::wcodec::{Base, BaseCheckpoint, Reader};
 use latens::{Error, Limits, Watch};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -140,7 +141,16 @@ impl WcodecReader {
     fn layout(&self, py: Python<'_>, name: &str) -> PyResult<(u64, u64, String)> {
         let number = self.number(py, name)?;
         let layout = run(py, None, 0, |_| self.reader.layout(number))?;
-        Ok((layout.rows, layout.cols, layout.view.name()))
+        let entry = self.reader.entry(number);
+        let packing = layout.view.packing(entry.as_ref().map_or("", |entry| entry.dtype));
+        Ok((layout.rows, layout.cols, packing))
+    }
+
+    /// How a tensor is coded, and its entropy, for which it is decoded.
+    fn inspect<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let number = self.number(py, name)?;
+        let found = run(py, None, 0, |job| self.watched(job).inspect(number))?;
+        crate::inspect::tensor(py, &found)
     }
 
     /// The bytes of a tensor as an array of uint8.

@@ -141,6 +141,26 @@ def test_logical_weights(saved):
     assert np.array_equal(file.logical("f32"), tensors()["f32"])
 
 
+def test_tensors_are_looked_into(tmp_path):
+    """Codec, packing, entropy and shares, with the names that the tool has for them."""
+    draw = np.random.default_rng(4)
+    weights = np.clip(draw.normal(0, 9, (128, 64)).round(), -127, 127).astype(np.int8)
+    path = tmp_path / "m.wcodec"
+    tools = wcodec.Tools(predictors=["COLUMN"])
+    wcodec.save_file({"w": weights, "f": np.ones(3, np.float32)}, path, tools=tools)
+    with wcodec.open(path) as file:
+        found = file.inspect("w")
+        assert (found["dtype"], found["shape"], found["packing"]) == ("I8", [128, 64], "int8")
+        assert found["weights"] == found["flat_bytes"] == 8192
+        counts = np.unique(weights, return_counts=True)[1] / 8192
+        assert abs(found["order0_entropy"] + (counts * np.log2(counts)).sum()) < 1e-9
+        (part,) = found["parts"]
+        assert part["codec"] == "direct" and list(part["predictors"]) == ["COLUMN"]
+        assert file.inspect("f")["packing"] == "f32"
+        with pytest.raises(KeyError):
+            file.inspect("v")
+
+
 def test_tools_are_forced_and_planes_left_out(tmp_path):
     array = tensors()["i8"]
     path = tmp_path / "m.wcodec"

@@ -576,3 +576,19 @@ def plain_entries(b):
     blob = b.plain("", "", [], b"header", STORED, kind=1)
     b.file("model.bin", blob, *range(blob))
     return dict(known=True)
+
+
+@case("RECUT to rows that are longer than all symbols, up to 2^50, with classes of rows")
+def recut_beyond(b):
+    tables = four_tables(b)
+    for cols in (64, 96, 1 << 50):
+        code = coded(recut=cols, group_rows=1, log=11, tables=tables, classes=class_fields(FOUR, 60, [9], None))
+        symbols(b, f"of {cols}", 7, 9, code)
+
+
+@case("bitplanes with TRANSFORM in groups of which no block is transformed: values go tile by tile all the same")
+def bitplanes_without_codes(b):
+    tiled = prediction_fields((8, 9), OF_TILES, 5)
+    for group_rows in (8, 1 << 20):
+        code = coded(BITPLANE, prediction=tiled, transform=True, scale=9, codes=False, group_rows=group_rows)
+        symbols(b, f"groups of {group_rows}", 17, 18, code)

@@ -3,10 +3,12 @@ plain entries."""
 import struct
 
 from wcodec_encode import explicit, string
+from wcodec_foreign import FOUR, four_tables, raw_words, symbols
 from wcodec_hostile import add, flip, plain, put
+from wcodec_hostile_tensors import levels, sourced
 from wcodec_symbols import BITPLANE, CLASSES, DIRECT, PREDICT, TRANSFORM
 from wcodec_reader import ENTRY, FILE, INLINE, QUANTIZATION, STORED
-from wcodec_writer import UNSIGNED_BYTES, class_fields, prediction_fields, varint
+from wcodec_writer import UNSIGNED_BYTES, class_fields, coded, of_entry, prediction_fields, varint
 
 ONE_STATE = struct.pack("<I", 1 << 16) * 32
 
@@ -81,3 +83,30 @@ as_it_is("short-in-the-index", "the same in the index", lambda g: g[:12], storag
 as_it_is("unpadded", "a plain entry that is not padded to 4 bytes", lambda g: g[:13])
 as_it_is("of-none", "a plain entry of no bytes that is stored", lambda g: b"", 0)
 as_it_is("of-none-in-the-index", "a plain entry of no bytes that has four", lambda g: bytes(4), 0, storage=INLINE)
+
+
+def parts(name, wrong, part, groups, shape=(64,)):
+    """64 bytes of U8 whose part says something else; `part` is the descriptor's, behind its role."""
+    def fill(b):
+        plain(b)
+        e = b.entries[0]
+        e.shape, e.descriptor, e.groups = list(shape), bytes(UNSIGNED_BYTES) + b"\1\0" + part, groups
+        return b.finish(change=lambda r: r)
+    add(f"parts-{name}", wrong, fill)
+
+
+RAW_128 = bytes([0]) + varint(128) + varint(128)
+parts("of-more-rows", "a part of 8 rows where the tensor has 4", b"\0\10" + varint(8) + varint(16) + RAW_128, bytes(128), (4, 16))
+parts("of-twice-the-columns", "a part of 4 rows of 32", b"\0\10" + varint(4) + varint(32) + RAW_128, bytes(128), (4, 16))
+
+
+def of_many_levels(b):
+    """An entry of 64 bytes, whose columns are said to be 2^14, with a level each."""
+    each = [s * 89 % 251 for s in range(1 << 14)]
+    code = coded(recut=1 << 14, group_rows=1, log=11, tables=four_tables(b), classes=class_fields(FOUR, 60, None, each))
+    return symbols(b, "large", 8, 8, code)
+
+
+sourced("source-explained-at-length", "a source of 64 bytes that takes more than 8704", levels(view=UNSIGNED_BYTES),
+        of_entry(1, UNSIGNED_BYTES), of_entry(2, UNSIGNED_BYTES), before=lambda b: raw_words(b, "a", 1, [1] * 64),
+        of=[of_many_levels])

@@ -110,6 +110,8 @@ class Tensor:
         need(other.length <= 4 * part.count + 4096, "a large entry is named for few symbols")
         if other.of is not None:
             number = other.of
+        holder = self.file.entries[number]
+        need(sum(holder.sizes) <= 2 * (4 * part.count + 4096), "an entry is named that takes much for few symbols")
         need(not self.file.entries[number].names_others, "an entry that is named and names others")
         data = self.file.bytes(number)
         need(not self.file.entries[number].names_others, "an entry that is named and names others")

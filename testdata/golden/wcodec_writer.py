@@ -120,6 +120,10 @@ class Written:
         self.data, self.length, self.of, self.names_others = data, len(data or b""), of, False
         self.groups = self.descriptor = b""
 
+    @property
+    def sizes(self):
+        return len(self.groups), len(self.descriptor)
+
     def fields(self, previous):
         shared = 0
         while shared < min(len(previous), len(self.raw_name)) and previous[shared] == self.raw_name[shared]:

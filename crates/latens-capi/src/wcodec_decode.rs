@@ -128,9 +128,11 @@ pub unsafe extern "C" fn lt_wcodec_tensor_layout(
     guard(error, || unsafe {
         raw::required(layout, "layout")?;
         let held = raw::reference(reader, "reader")?;
-        let found = held.reader.layout(held.tensor(index)?.number)?;
+        let number = held.tensor(index)?.number;
+        let found = held.reader.layout(number)?;
         let mut packing = [0; LT_PACKING_SIZE];
-        let name = found.view.name();
+        let entry = held.reader.entry(number);
+        let name = found.view.packing(entry.as_ref().map_or("", |entry| entry.dtype));
         for (to, byte) in packing[..LT_PACKING_SIZE - 1].iter_mut().zip(name.bytes()) {
             *to = byte.cast_signed() as c_char;
         }

@@ -66,6 +66,7 @@ mod open_tensor;
 #[cfg(test)]
 mod opening;
 pub(crate) mod order;
+mod order0;
 mod output;
 pub(crate) mod pairs;
 mod plane;
@@ -93,6 +94,7 @@ pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};
 pub use inspect::{PartInspection, TensorInspection};
 pub use layout::header::BaseQuantisation;
+pub use order0::Order0;
 pub use plane::{Content, Part, Plane, Role};
 pub use reader::{Reader, TensorEntry};
 pub use salvage::{Damage, LostEntries, Salvage};

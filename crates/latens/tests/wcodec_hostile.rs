@@ -16,7 +16,7 @@ use common::counting::{Counting, peak_of};
 use cpu_time::ThreadTime;
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::ReadAt;
-use latens::wcodec::view::View;
+use latens::wcodec::view::{BitOrder, Packing, Sign, View};
 use latens::{Limits, Result};
 use std::time::Duration;
 use wcodec_common::mend::{Parts, Stored, varint};
@@ -206,17 +206,18 @@ fn parts_that_need_each_other_are_decoded_once() {
     refused("parts that need each other", &parts.bytes(), "tensor \"a\"");
 }
 
-/// An entry of one symbol whose class comes from one of 100 kB, and a hundred more of these.
+/// An entry of four symbols whose class comes from one of 100 kB, and a hundred more of these.
 #[test]
 fn large_sources_of_small_entries_are_refused() {
     let mut parts = nothing();
-    parts.bank = (1, vec![0, 4]);
+    parts.bank = (1, vec![8, 4]);
+    let packing = Packing { bits: 2, ..Packing::nibbles(BitOrder::LowFirst, Sign::Unsigned) };
     let large = Stored::Inline(vec![0; 100_000], raw(100_000, 100_000));
     parts.entries.push((front(0, "large", "U8", &[100_000], 100_000), large));
     for i in 0..100 {
-        let mut descriptor = View::Raw.to_bytes().to_vec();
-        // One part, 1 × 1 symbols, DIRECT by classes with table 0 from one source: entry 0.
-        descriptor.extend([1, 9, 0, 1, 1, 1, 3, 16, 1, 1, 1, 0, 1 << 4, 0, 2]);
+        let mut descriptor = View::Packed(packing).to_bytes().to_vec();
+        // One part, 1 × 4 symbols, DIRECT by classes with table 0 from one source: entry 0.
+        descriptor.extend([1, 0, 0, 2, 1, 4, 3, 16, 1, 1, 1, 0, 1 << 4, 0, 2]);
         descriptor.extend(View::Raw.to_bytes());
         descriptor.extend([0, 0, 1, 1, 0, 0, 1, 0xff, 1, 0]);
         descriptor.extend(varint(128));

@@ -13,7 +13,7 @@ mod wcodec_common;
 
 use latens::Limits;
 use latens::wcodec::view::Values;
-use latens::wcodec::{Config, Reader, compress_checkpoint};
+use latens::wcodec::{Base, BaseCheckpoint, BaseFile, Config, Reader, compress_checkpoint};
 use wcodec_common::{Random, open, safetensors};
 
 type Given<'a> = (&'a str, &'a str, &'a [u64], Vec<u8>);
@@ -135,6 +135,98 @@ fn masks_and_tables_that_repeat() {
             assert!(same, "{name}, level {level}");
         }
     }
+}
+
+/// GPTQ whose zero points differ a little from those of a base: both name their namesakes, and weights their zero points.
+fn gptq(seed: u64) -> Vec<u8> {
+    let (rows, cols, group) = (512usize, 128usize, 128usize);
+    let mut random = Random(11);
+    let mut zeros: Vec<u8> = (0..rows / group * cols).map(|_| 4 + random.below(8) as u8).collect();
+    let mut random = Random(seed);
+    for zero in &mut zeros {
+        *zero += u8::from(random.below(30) == 0);
+    }
+    let at = |r: usize, c: usize| f64::from(zeros[r / group * cols + c]);
+    let mut words = vec![0u8; rows * cols / 2];
+    for (r, c) in (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))) {
+        let weight = (at(r, c) + random.normal(1.5)).clamp(0.0, 15.0) as u8;
+        words[4 * (r / 8 * cols + c) + r % 8 / 2] |= weight << (r % 2 * 4);
+    }
+    let packed = zeros.chunks(2).map(|two| two[0] | two[1] << 4).collect();
+    let scales = (0..rows / group * cols).flat_map(|i| [(i % 7) as u8, 0x3c]).collect();
+    let [r, c, groups] = [rows as u64, cols as u64, (rows / group) as u64];
+    let tensors: [Given<'_>; 3] = [
+        ("l.qweight", "I32", &[r / 8, c], words),
+        ("l.qzeros", "I32", &[groups, c / 8], packed),
+        ("l.scales", "F16", &[groups, c], scales),
+    ];
+    safetensors(&tensors)
+}
+
+#[test]
+fn what_explains_others_is_coded_by_itself() {
+    let fine = gptq(3);
+    for level in [0, 8, 9, 11] {
+        let base = BaseCheckpoint::new(open(gptq(2))).unwrap();
+        let config = Config::default().level(level);
+        let against = Some(BaseFile { base: &base, name: "base" });
+        let file = compress_checkpoint(&open(fine.clone()), against, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        let reader = reader.with_base(Box::new(base)).unwrap();
+        reader.verify().unwrap_or_else(|e| panic!("level {level}: {e}"));
+    }
+    // Scales with scales of their own, the like of which is a weight with another scale.
+    let mut random = Random(13);
+    let sizes: Vec<u8> =
+        (0..256 * 32).map(|i| 100 + (i / 32 % 9) as u8 + random.below(3) as u8).collect();
+    let weights: Vec<u8> =
+        (0..256 * 1024).map(|i| random.int8(f64::from(sizes[i / 32] - 99))).collect();
+    let scale = |rows: u64| -> Vec<u8> { (0..rows).flat_map(|r| [0, 0, r as u8, 0x3f]).collect() };
+    let tensors: [Given<'_>; 5] = [
+        ("a", "I8", &[256, 1024], weights),
+        ("a_scale", "F8_E8M0", &[256, 32], sizes.clone()),
+        ("a_scale_scale", "F32", &[256, 1], scale(256)),
+        ("A", "F8_E8M0", &[256, 32], sizes),
+        ("A_scale", "F32", &[256, 4], scale(1024)),
+    ];
+    for level in [0, 8, 9] {
+        drop(compressed(&tensors, level));
+    }
+}
+
+/// Indices of groups for more rows than there are.
+#[test]
+fn what_belongs_to_weights_is_no_larger_than_these() {
+    let mut random = Random(17);
+    let groups: Vec<u8> = (0..60_000).flat_map(|_| [random.below(8) as u8, 0, 0, 0]).collect();
+    let weights = (0..4096).map(|i| random.int8(f64::from(1 + groups[i / 64 * 4]) * 4.0)).collect();
+    let scales = (0..16).flat_map(|i| [0, 0x30 + i]).collect();
+    let tensors: [Given<'_>; 3] = [
+        ("l.weight", "I8", &[64, 64], weights),
+        ("l.weight_scale", "F16", &[8, 2], scales),
+        ("l.weight_g_idx", "I32", &[60_000], groups),
+    ];
+    for level in [0, 8, 9] {
+        drop(compressed(&tensors, level));
+    }
+}
+
+/// Types that are not known have their names, in the file and in its hash; what cannot be written is said first.
+#[test]
+fn types_are_spelled_as_they_were() {
+    let tensors: [Given<'_>; 2] =
+        [("a", "Q99", &[7], vec![5; 40]), ("b", "I4X", &[3, 3], vec![6; 9])];
+    let reader = compressed(&tensors, 8);
+    reader.verify().unwrap();
+    let types: Vec<_> = reader.tensors().map(|(_, entry)| entry.dtype.to_owned()).collect();
+    assert_eq!(types, ["Q99", "I4X"]);
+    let base = BaseCheckpoint::new(open(safetensors(&tensors))).unwrap();
+    assert_eq!(base.model_hash(), reader.model_hash());
+    let shape = [1; 33];
+    let many: [Given<'_>; 1] = [("a", "I8", &shape, vec![1])];
+    let mut out = Vec::new();
+    let error = compress_checkpoint(&open(safetensors(&many)), None, &Config::default(), &mut out);
+    assert!(error.unwrap_err().to_string().contains("33 dimensions") && out.is_empty());
 }
 
 /// The steps of an optimizer's state are all the same.

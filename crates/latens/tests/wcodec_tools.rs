@@ -66,6 +66,8 @@ fn every_predictor_transform_coder_and_tile_size() {
         vec![Transform::Dct, Transform::Adst],
         Transform::ALL.to_vec(),
     ];
+    // With contexts and without, in turn: one combination or the other of each tool with all others.
+    let mut contexts = false;
     for source in &sources {
         for (rows, cols) in tiles {
             for predictors in &predictors {
@@ -76,12 +78,14 @@ fn every_predictor_transform_coder_and_tile_size() {
                             predictors: predictors.clone(),
                             transforms: transforms.clone(),
                             coder,
-                            contexts: rows % 2 == 0,
+                            contexts,
                         };
+                        contexts = !contexts;
                         round_trip(source, &tools, if cols == 9 { 512 } else { 0 });
                     }
                 }
             }
+            contexts = !contexts;
         }
     }
 }
@@ -196,7 +200,8 @@ fn tensors_of_one_value_come_back() {
         let n = usize::try_from(shape.iter().product::<u64>()).unwrap();
         safetensors(&[("w.weight", "I8", shape, vec![0; n])])
     };
-    for shape in [[700, 400], [3, 90_000], [1, 300_000], [200_000, 1]] {
+    // The last has rows that stand for more than the states of a group may.
+    for shape in [[700, 400], [3, 90_000], [1, 300_000], [200_000, 1], [2, (1 << 23) + 7]] {
         let source = of_zeros(&shape);
         for coder in [Coder::Direct, Coder::Bitplane] {
             for transforms in [vec![], vec![Transform::Dct]] {
@@ -246,6 +251,42 @@ fn rows_and_slices_are_those_of_the_whole() {
             }
             assert!(reader.rows(number, 3..201).is_err());
             assert!(reader.slice(number, 0..1, 0..layout.cols + 1).is_err());
+        }
+    }
+}
+
+/// Weights at the ends of their range do not come out at the other end, whichever symbol is in the middle.
+#[test]
+fn planes_that_are_left_out_keep_signs() {
+    let mut random = Random(21);
+    let mut of = |n: usize, middle: f64, width: f64, least: f64, most: f64| -> Vec<u8> {
+        let mut one = || (middle + random.normal(width)).round().clamp(least, most);
+        (0..n).map(|_| one() as i64 as u8).collect()
+    };
+    let two = |nibbles: Vec<u8>| nibbles.chunks(2).map(|two| two[0] & 15 | two[1] << 4).collect();
+    let tensors: [(&str, &str, &[u64], Vec<u8>); 4] = [
+        ("both ends", "I8", &[64, 64], of(4096, 0.7, 70.0, -127.0, 127.0)),
+        ("one end", "I8", &[64, 64], of(4096, -1.2, 70.0, -127.0, 90.0)),
+        ("unsigned", "U8", &[64, 64], of(4096, 129.0, 70.0, 3.0, 255.0)),
+        ("n.weight_packed", "I32", &[64, 8], two(of(4096, 8.4, 4.0, 0.0, 15.0))),
+    ];
+    let tools = Tools { coder: Coder::Bitplane, ..Tools::default() };
+    let config = Config::default().tools(Some(tools));
+    let checkpoint = open(safetensors(&tensors));
+    let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    let numbers = |values: Values| -> Vec<i32> {
+        match values {
+            Values::Signed(v) => v.into_iter().map(i32::from).collect(),
+            Values::Unsigned(v) | Values::Words(v) => v.into_iter().map(i32::from).collect(),
+        }
+    };
+    for (number, entry) in reader.tensors() {
+        let exact = numbers(reader.rows(number, 0..64).unwrap());
+        for planes in 1..4 {
+            let near = numbers(reader.without_planes(planes).rows(number, 0..64).unwrap());
+            let most = exact.iter().zip(&near).map(|(a, b)| (a - b).abs()).max().unwrap();
+            assert!((1..1 << planes).contains(&most), "{}: {most}, {planes} planes", entry.name);
         }
     }
 }
@@ -347,6 +388,31 @@ fn a_base_makes_a_relative_small_and_is_asked_for_by_hash() {
     let stored = compress_checkpoint(&open(base), None, &config, Vec::new()).unwrap();
     let stored = Reader::open(stored, Limits::default()).unwrap();
     assert_eq!(latens::wcodec::Base::model_hash(&stored), stored.model_hash());
+}
+
+/// With forced tools and against a base, too.
+#[test]
+fn files_do_not_depend_on_threads() {
+    let (source, base) = (planes(200, 64, 9), planes(200, 64, 10));
+    let held = BaseCheckpoint::new(open(base)).unwrap();
+    let against = Some(BaseFile { base: &held, name: "base" });
+    let of_tiles = Tools { predictors: Predictor::OF_TILES.to_vec(), ..Tools::default() };
+    let blocks = Tools { transforms: Transform::ALL.to_vec(), ..Tools::default() };
+    let planes = Tools { coder: Coder::Bitplane, ..Tools::default() };
+    for tools in [None, Some(of_tiles), Some(blocks), Some(planes)] {
+        for against in [None, against] {
+            let file = |threads: usize| {
+                let config = Config::default().tools(tools.clone()).threads(threads);
+                let config = config.group_symbols(1 << 10);
+                let checkpoint = open(source.clone());
+                compress_checkpoint(&checkpoint, against, &config, Vec::new()).unwrap()
+            };
+            let one = file(1);
+            for threads in [2, 3, 7] {
+                assert!(file(threads) == one, "{tools:?}, {threads} threads");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is inside of a checkpoint as people ship it: its tensors before anything is made of them.
 
+use latens::wcodec::Order0;
 use latens::wcodec::checkpoint::{Checkpoint, Format, TensorInfo};
-use latens::wcodec::{Content, Role};
 use serde::Serialize;
 
 use crate::message::Result;
@@ -38,8 +38,8 @@ pub struct FlatTensor {
     pub weights: u64,
     /// `8 × bytes / weights`.
     pub bits_per_weight: f64,
-    /// Of symbols, with everything beside them as it is; null for weights that are numbers.
-    pub order0_entropy: Option<f64>,
+    /// Of symbols one by one, those of numbers by their bytes.
+    pub order0_entropy: f64,
 }
 
 /// Bytes that are read at a time, about.
@@ -73,46 +73,27 @@ fn tensor(checkpoint: &Checkpoint, number: usize, t: &TensorInfo) -> Result<Flat
     let entropy = entropy(checkpoint, number, t)?;
     Ok(FlatTensor {
         name: t.name.clone(),
-        dtype: t.dtype.name().to_string(),
+        dtype: t.type_name().to_string(),
         shape: t.shape.clone(),
-        packing: t.view.name(),
+        packing: t.view.packing(t.type_name()),
         bytes: t.len,
         weights,
         bits_per_weight: crate::report::bits_per_value(t.len, weights),
-        order0_entropy: entropy.map(|bits| bits / weights.max(1) as f64),
+        order0_entropy: entropy / weights.max(1) as f64,
     })
 }
 
-/// Bits of all symbols at order 0, and of what stands beside them.
-fn entropy(checkpoint: &Checkpoint, number: usize, t: &TensorInfo) -> Result<Option<f64>> {
-    let Some(layout) = t.layout() else { return Ok(None) };
-    let mut counts = vec![[0u64; 256]; layout.parts().len()];
-    let mut beside = 0u64;
-    let step = (STRETCH / layout.unit_bytes.max(1)).max(1).saturating_mul(layout.unit_bytes);
+/// Bits of all symbols at order 0.
+fn entropy(checkpoint: &Checkpoint, number: usize, t: &TensorInfo) -> Result<f64> {
+    let Some(layout) = t.layout() else { return Ok(0.0) };
+    let mut order0 = Order0::new(&layout);
     let mut at = 0;
     while at < t.len {
-        let length = step.min(t.len - at);
+        let length = STRETCH.min(t.len - at);
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
         checkpoint.read_tensor(number, at, &mut bytes)?;
-        let parts = layout.split(&bytes).unwrap_or_default();
-        for (part, counts) in parts.iter().zip(&mut counts) {
-            let symbols = match &part.content {
-                Content::Words { .. } if part.role == Role::Weights => return Ok(None),
-                Content::Words { data, .. } => {
-                    beside += data.len() as u64;
-                    continue;
-                }
-                Content::Symbols(plane) => &plane.data,
-                Content::Raw(bytes) => bytes,
-            };
-            symbols.iter().for_each(|&symbol| counts[usize::from(symbol)] += 1);
-        }
+        order0.add(&bytes);
         at += length;
     }
-    let of_part = |counts: &[u64; 256]| {
-        let n = counts.iter().sum::<u64>() as f64;
-        let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
-        counts.iter().map(term).sum::<f64>()
-    };
-    Ok(Some(counts.iter().map(of_part).sum::<f64>() + 8.0 * beside as f64))
+    Ok(order0.bits())
 }

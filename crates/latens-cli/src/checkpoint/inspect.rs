@@ -38,7 +38,7 @@ pub struct Tensor {
     pub dtype: String,
     /// As the checkpoint has it.
     pub shape: Vec<u64>,
-    /// How its bytes are taken apart.
+    /// How its weights are packed; the type of numbers that are not.
     pub packing: String,
     /// Codecs of its parts, the largest first.
     pub codec: String,
@@ -50,8 +50,8 @@ pub struct Tensor {
     pub weights: u64,
     /// In the file.
     pub bits_per_weight: f64,
-    /// Of symbols or bytes, without any context; null for weights that are coded as numbers.
-    pub order0_entropy: Option<f64>,
+    /// Of symbols one by one, without any context; those of numbers by their bytes.
+    pub order0_entropy: f64,
     /// Tiles by predictor.
     pub predictors: BTreeMap<String, u64>,
     /// Sub-blocks by transform.

@@ -20,14 +20,13 @@ pub fn text(name: &str, file: &FlatInspection, colour: bool) -> String {
     head.extend(["bits", "order 0", "size"].map(|t| dim(Cell::right(t))));
     grid.row(head);
     for tensor in &file.tensors {
-        let entropy = tensor.order0_entropy.map_or("-".into(), |bits| format!("{bits:.3}"));
         grid.row(vec![
             Cell::left(&tensor.name),
             dim(Cell::left(&tensor.dtype)),
             dim(Cell::left(shape(&tensor.shape))),
             Cell::left(&tensor.packing),
             Cell::right(format!("{:.2}", tensor.bits_per_weight)),
-            dim(Cell::right(entropy)),
+            dim(Cell::right(format!("{:.3}", tensor.order0_entropy))),
             Cell::right(units::bytes(tensor.bytes)),
         ]);
     }

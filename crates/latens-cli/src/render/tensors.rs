@@ -31,7 +31,7 @@ pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {
             Cell::left(&tensor.codec),
             Cell::right(format!("{:.3}", tensor.bits_per_weight)),
             dim(Cell::right(format!("{flat:.2}"))),
-            dim(Cell::right(tensor.order0_entropy.map_or("-".into(), |bits| format!("{bits:.3}")))),
+            dim(Cell::right(format!("{:.3}", tensor.order0_entropy))),
             Cell::right(units::bytes(tensor.bytes)),
             Cell::left(bar(tensor.bytes as f64 / most, BAR)).style(Style::Bar),
             dim(Cell::left(tools(tensor))),

@@ -47,7 +47,7 @@ impl BaseCheckpoint {
         let mut hash = ModelHash::new();
         for (i, t) in checkpoint.tensors.iter().enumerate() {
             watch.ask()?;
-            hash.tensor(&t.name, t.dtype.name(), &t.shape, &bytes(&checkpoint, i)?);
+            hash.tensor(&t.name, t.type_name(), &t.shape, &bytes(&checkpoint, i)?);
         }
         let names = checkpoint.tensors.iter().enumerate();
         let by_name = names.map(|(i, t)| (t.name.clone(), i)).collect();

@@ -23,6 +23,16 @@ impl<S: ReadAt> Reader<S> {
         entry.ok_or_else(|| Error::invalid(format!("there is no entry {number}")))
     }
 
+    /// Bytes of a tensor, and those that it takes in the file by itself.
+    pub(crate) fn lengths(&self, number: usize) -> Option<(usize, usize)> {
+        let entry = self.open.index.entry(number)?.record;
+        let holder = match entry.stored().1 {
+            Some(of) => self.open.index.entry(of)?.record,
+            None => entry,
+        };
+        Some((entry.length, holder.stored().0))
+    }
+
     /// Bytes `range` of tensor `number` as they were in the source. Where its rows can be read on
     /// their own, only the groups that hold these bytes are decoded.
     ///
@@ -72,7 +82,7 @@ impl<S: ReadAt> Reader<S> {
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         // An empty tensor is opened, too: its descriptor may be wrong.
         let open = OpenTensor::open(self, number)?;
-        let Layout { view, rows, unit_rows, unit_bytes: row, .. } = open.layout()?;
+        let Layout { view, rows, unit_rows, unit_bytes: row, .. } = open.layout;
         // Rows of bytes are rows of the decoded numbers.
         let plain = matches!(
             view,
@@ -89,7 +99,8 @@ impl<S: ReadAt> Reader<S> {
         let (mut next, end) = (range.start / row, range.end.div_ceil(row));
         while next < end {
             let now = next..end.min(next.saturating_add(step));
-            let values = open.values(now.clone()).map_err(|e| e.within(self.place(number)));
+            let values =
+                open.values(&open.layout, now.clone()).map_err(|e| e.within(self.place(number)));
             let bytes = match values? {
                 Values::Unsigned(bytes) | Values::Words(bytes) => bytes,
                 Values::Signed(bytes) => bytes.into_iter().map(i8::cast_unsigned).collect(),

@@ -23,7 +23,7 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-pub(super) use detect::{Neighbours, tells_nothing, view as told_view, wide};
+pub(super) use detect::{Neighbours, tells_nothing, told_cols, view as told_view, wide};
 pub use detect::{Siblings, scale_block};
 pub use quantization::Quantization;
 pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
@@ -35,6 +35,7 @@ pub use tensors::Tensors;
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
+use std::time::SystemTime;
 
 use super::dtype::Dtype;
 use super::view::{Layout, View};
@@ -90,6 +91,8 @@ pub struct TensorInfo {
     pub name: String,
     /// Type of its elements, as the file says.
     pub dtype: Dtype,
+    /// What the file calls a type that this version does not know, where that has 1 to 16 bytes.
+    pub unknown: Option<String>,
     /// Its shape as the file says, the dimension that varies fastest last.
     pub shape: Vec<u64>,
     /// The file that holds it.
@@ -110,6 +113,11 @@ pub struct TensorInfo {
 }
 
 impl TensorInfo {
+    /// The name of its type, as the file spells it.
+    pub fn type_name(&self) -> &str {
+        self.unknown.as_deref().unwrap_or(self.dtype.name())
+    }
+
     /// The layout of the tensor under its view.
     pub fn layout(&self) -> Option<Layout> {
         self.view.layout(self.dtype, &self.shape, self.len)
@@ -199,6 +207,11 @@ impl Checkpoint {
     /// What is known of the quantisation that its files do not say.
     pub(crate) fn told_beside(&self) -> Option<&Quantization> {
         Some(&self.quantization).filter(|told| **told != self.within)
+    }
+
+    /// Size and time of each file as they are now: another one means that it has been written to.
+    pub(crate) fn stamps(&self) -> Result<Vec<(u64, Option<SystemTime>)>> {
+        self.sources.iter().map(|source| Ok((source.size()?, source.written()))).collect()
     }
 
     /// Reads `buf.len()` bytes of a file from `offset` on.

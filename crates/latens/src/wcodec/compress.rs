@@ -5,9 +5,12 @@ mod tensors;
 
 use crate::error::{Error, Result};
 use crate::wcodec::base::Base;
-use crate::wcodec::checkpoint::{Checkpoint, Format, LONGEST_PADDING, Segment, TensorInfo};
+use crate::wcodec::checkpoint::{
+    Checkpoint, Format, LONGEST_PADDING, Quantization, Segment, SourceFile, TensorInfo,
+};
 use crate::wcodec::config::Config;
-use crate::wcodec::layout::file::{MAX_ZEROS, SegmentRecord};
+use crate::wcodec::layout::entry::MAX_DIMENSIONS;
+use crate::wcodec::layout::file::{MAX_ZEROS, SegmentRecord, may_name_a_file};
 use crate::wcodec::layout::header::BaseQuantisation;
 use crate::wcodec::writer::Writer;
 use std::io::{Seek, Write};
@@ -74,11 +77,19 @@ fn write<W: Write>(
     config: &Config,
     out: W,
 ) -> Result<Writer<W>> {
+    check(checkpoint)?;
+    let stamps = checkpoint.stamps()?;
     let mut writer = Writer::new(out, config, base_quantisation(checkpoint))?;
     if let Some(base) = base {
         writer.base(base.base.model_hash(), base.name.to_owned());
     }
-    if let Some(told) = checkpoint.told_beside() {
+    // Nor are readers to put a header together that is more than a blob.
+    let is_large = |file: &SourceFile| {
+        matches!(file.segments.first(), Some(Segment::Bytes { len: BLOB.., .. }))
+    };
+    let within = Some(&checkpoint.quantization).filter(|told| **told != Quantization::default());
+    let within = within.filter(|_| checkpoint.files.iter().any(is_large));
+    if let Some(told) = checkpoint.told_beside().or(within) {
         writer.quantization(told.to_record());
     }
     let mut seen = Seen::default();
@@ -109,7 +120,24 @@ fn write<W: Write>(
         }
         writer.file(&file.name, segments)?;
     }
+    if checkpoint.stamps()? != stamps {
+        return Err(Error::invalid(
+            "the checkpoint has been written to while it was read; try again",
+        ));
+    }
     Ok(writer)
+}
+
+/// What cannot be written is said before anything is.
+fn check(checkpoint: &Checkpoint) -> Result<()> {
+    checkpoint.files.iter().try_for_each(|file| may_name_a_file(&file.name))?;
+    let many = checkpoint.tensors.iter().find(|t| t.shape.len() as u64 > MAX_DIMENSIONS);
+    many.map_or(Ok(()), |t| {
+        let n = t.shape.len();
+        let what =
+            format!("{n} dimensions, where .wcodec holds {MAX_DIMENSIONS} at most; reshape it");
+        Err(Error::invalid(what).within(format!("tensor {:?}", t.name)))
+    })
 }
 
 fn buffer(len: u64) -> Result<Vec<u8>> {

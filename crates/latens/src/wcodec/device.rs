@@ -176,8 +176,7 @@ impl<S: ReadAt> Reader<S> {
     /// decode.
     pub fn plan(&self, number: usize) -> Result<TensorPlan> {
         let open = OpenTensor::open(self, number)?;
-        let rows = || -> Result<Range<u64>> { Ok(0..open.layout()?.rows) };
-        rows().and_then(|rows| open.plan(rows)).map_err(|e| e.within(self.place(number)))
+        open.plan(0..open.layout.rows).map_err(|e| e.within(self.place(number)))
     }
 
     /// The plan of rows of the logical weights of a tensor, as [`Reader::rows`] has them.
@@ -188,7 +187,7 @@ impl<S: ReadAt> Reader<S> {
         let open = OpenTensor::open(self, number)?;
         let plan = || {
             let layout = open.logical_layout(number)?;
-            if layout == open.layout()? {
+            if layout == open.layout {
                 return open.plan(rows);
             }
             let parts = open.logical_parts(number, &layout, rows.clone())?;

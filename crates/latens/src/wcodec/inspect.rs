@@ -2,18 +2,17 @@
 
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::encode::cost;
-use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
+use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::order0::Order0;
 use crate::wcodec::plane::Role;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::tiled::Tiles;
 use crate::wcodec::transform::Transform;
-use crate::wcodec::view::Layout;
 
 /// What is known of a tensor of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,9 +26,9 @@ pub struct TensorInspection {
     pub dtype: String,
     /// Its shape.
     pub shape: Vec<u64>,
-    /// How its weights are packed, in words.
+    /// How its weights are packed, in words; the type of numbers that are not.
     pub packing: String,
-    /// How its bytes are taken apart to be stored, in words: most often so.
+    /// The view that it is stored in, in words; mostly it says the same.
     pub view: String,
     /// Weights that it holds.
     pub weights: u64,
@@ -37,10 +36,9 @@ pub struct TensorInspection {
     pub flat_bytes: usize,
     /// Its bytes in the file, tables aside.
     pub bytes: usize,
-    /// Order-0 entropy in bits a weight: of the symbols of the weights, or of the bytes, with
-    /// everything else of the tensor as it is stored. None of weights that are numbers, for Pco:
-    /// almost all of them are different.
-    pub order0_entropy: Option<f64>,
+    /// [Order-0 entropy](crate::wcodec::Order0) in bits a weight, of all that the tensor holds: scales of blocks count
+    /// with their weights.
+    pub order0_entropy: f64,
     /// The tensor whose bytes it shares.
     pub copy_of: Option<usize>,
     /// Part by part.
@@ -89,41 +87,26 @@ impl<S: ReadAt> Reader<S> {
         let open = OpenTensor::open(self, number)?;
         let within = |e: crate::error::Error| e.within(self.place(number));
         let entry = self.entry(number);
-        let (mut parts, mut symbols_bits, mut beside) = (Vec::new(), 0.0, 0usize);
-        let mut numbers = false;
-        for (i, record) in open.descriptor.parts.iter().enumerate() {
-            let inspection = part(&open, i, record).map_err(within)?;
-            match record.shape {
-                PartShape::Words { .. } => {
-                    beside += inspection.bytes;
-                    numbers |= record.role == Role::Weights;
-                }
-                _ => symbols_bits += entropy(&open, i).map_err(within)?,
-            }
-            parts.push(inspection);
-        }
+        let parts = open.descriptor.parts.iter().enumerate();
+        let parts = parts.map(|(i, record)| part(&open, i, record)).collect::<Result<Vec<_>>>();
+        let parts = parts.map_err(within)?;
         let logical = open.logical_layout(number).map_err(within)?;
-        // What is stored in another view has the entropy of what it means all the same.
-        if logical.view != open.descriptor.view
-            && logical.meaning().is_some()
-            && logical.parts().len() == 1
-        {
-            symbols_bits = entropy_of(&open, number, &logical).map_err(within)?;
-            (beside, numbers) = (0, false);
-        }
+        // Of what it means, however it is stored.
+        let mut order0 = Order0::new(&logical);
+        open.write(&mut order0).map_err(within)?;
         let weights = logical.weights(entry.as_ref().map_or(&[], |e| &e.shape));
-        let entropy = (symbols_bits + 8.0 * beside as f64) / weights.max(1) as f64;
+        let dtype = entry.as_ref().map_or("", |e| e.dtype);
         Ok(TensorInspection {
             number,
             name: entry.as_ref().map_or_else(String::new, |e| e.name.clone()),
-            dtype: entry.as_ref().map_or_else(String::new, |e| e.dtype.to_owned()),
+            dtype: dtype.to_owned(),
             shape: entry.as_ref().map_or_else(Vec::new, |e| e.shape.clone()),
-            packing: logical.view.name(),
+            packing: logical.view.packing(dtype),
             view: open.descriptor.view.name(),
             weights,
             flat_bytes: entry.as_ref().map_or(0, |e| e.length),
             bytes: entry.as_ref().map_or(0, |e| e.stored),
-            order0_entropy: (!numbers).then_some(entropy),
+            order0_entropy: order0.bits() / weights.max(1) as f64,
             copy_of: entry.and_then(|e| e.copy_of),
             parts,
         })
@@ -213,46 +196,4 @@ fn tiles<S: ReadAt>(
     }
     let read = Tiles::read(prediction, rows, symbols.cols, held.unwrap_or(&bytes));
     Ok(read.map_err(|e| open.places(number).locate(group, e))?.0)
-}
-
-/// Weights whose entropy is looked for that are decoded at a time.
-const AT_ONCE: u64 = 1 << 22;
-
-/// Order-0 entropy of all weights of a layout of one part, which is not how the tensor is stored, in bits.
-fn entropy_of<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize, layout: &Layout) -> Result<f64> {
-    let mut counts = [0u64; 256];
-    let step = (AT_ONCE / layout.cols.max(1)).max(1);
-    let mut first = 0;
-    while first < layout.rows {
-        let end = layout.rows.min(first.saturating_add(step));
-        for symbols in open.logical_parts(number, layout, first..end)? {
-            add(&mut counts, &symbols);
-        }
-        first = end;
-    }
-    Ok(bits_of(&counts))
-}
-
-fn add(counts: &mut [u64; 256], symbols: &[u8]) {
-    let some = cost::count(symbols);
-    counts.iter_mut().zip(some).for_each(|(all, n)| *all += u64::from(n));
-}
-
-/// Bits of symbols that occur so often.
-fn bits_of(counts: &[u64; 256]) -> f64 {
-    let n = counts.iter().sum::<u64>() as f64;
-    let term = |&c: &u64| if c == 0 { 0.0 } else { c as f64 * (n / c as f64).log2() };
-    counts.iter().map(term).sum()
-}
-
-/// Order-0 entropy of all symbols of a part, in bits.
-fn entropy<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize) -> Result<f64> {
-    let mut counts = [0u64; 256];
-    open.with_part(number, |decoder, fetch| {
-        decoder.each(fetch, |symbols| {
-            add(&mut counts, symbols);
-            Ok(())
-        })
-    })?;
-    Ok(bits_of(&counts))
 }

@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::{
     LONGEST_HEADER, Neighbours, Quantization, ReadAt, TensorInfo, metadata_of, tells_nothing,
-    told_view,
+    told_cols, told_view,
 };
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::layout::file::SegmentRecord;
@@ -91,19 +91,29 @@ impl<S: ReadAt> Reader<S> {
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// The layout of the logical weights of this tensor, which is entry `number`.
     pub(crate) fn logical_layout(&self, number: usize) -> Result<Layout> {
-        let stored = self.layout()?;
-        let Some(t) = info(self.reader, number) else { return Ok(stored) };
-        if !tells_nothing(t.dtype, stored.view) {
-            return Ok(stored);
+        let Some(t) = info(self.reader, number) else { return Ok(self.layout) };
+        let layout = self.told_layout(&t);
+        Ok(match told_cols(&Held(self.reader), &t) {
+            Some(cols) => layout.with_weights(cols),
+            None => layout,
+        })
+    }
+
+    /// The layout of tensor `t`, this one, by its names where the view that it is stored in says nothing.
+    fn told_layout(&self, t: &TensorInfo) -> Layout {
+        let stored = self.layout;
+        // The view of a copy is that of another tensor.
+        if self.entry.stored().1.is_none() && !tells_nothing(t.dtype, stored.view) {
+            return stored;
         }
-        let told = told_view(&Held(self.reader), &t).layout(t.dtype, &t.shape, t.len);
-        Ok(told.filter(|told| !same_numbers(told, &stored)).unwrap_or(stored))
+        let told = told_view(&Held(self.reader), t).layout(t.dtype, &t.shape, t.len);
+        told.filter(|told| !same_numbers(told, &stored)).unwrap_or(stored)
     }
 
     /// The numbers of rows of `layout`, which is that of the logical weights.
     fn logical(&self, number: usize, layout: &Layout, rows: Range<u64>) -> Result<Values> {
-        if *layout == self.layout()? {
-            return self.values(rows);
+        if layout.filled() == self.layout {
+            return self.values(layout, rows);
         }
         let (parts, spare) = self.logical_units(number, layout, rows.clone())?;
         let cut = |mut bytes: Vec<u8>| {
@@ -153,7 +163,9 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             Content::Symbols(plane) => {
                 let spare = size(spare).saturating_mul(plane.cols);
                 let wanted = spare..spare.saturating_add(count.saturating_mul(plane.cols));
-                plane.data.get(wanted).unwrap_or(&plane.data).to_vec()
+                let mut symbols = plane.data.get(wanted).unwrap_or(&plane.data).to_vec();
+                layout.keep_weights(&mut symbols);
+                symbols
             }
             Content::Words { data, .. } | Content::Raw(data) => data,
         };
@@ -199,8 +211,8 @@ fn info<S: ReadAt>(reader: &Reader<S>, number: usize) -> Option<TensorInfo> {
     let entry = reader.entry(number)?;
     let (view, siblings) = Default::default();
     let (dtype, len) = (Dtype::named(entry.dtype), entry.length as u64);
-    let (name, shape) = (entry.name, entry.shape);
-    Some(TensorInfo { name, dtype, shape, file: 0, offset: 0, len, view, siblings })
+    let (name, unknown, shape) = (entry.name, None, entry.shape);
+    Some(TensorInfo { name, dtype, unknown, shape, file: 0, offset: 0, len, view, siblings })
 }
 
 /// The tensors of a file, and the metadata in it.

@@ -35,6 +35,8 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     pub(crate) reader: &'a Reader<S>,
     /// The entry that was asked for.
     pub(crate) entry: EntryRecord<'a>,
+    /// Its bytes in the view that they are stored in; parts are those of this.
+    pub(crate) layout: Layout,
     /// Where the entry that holds the bytes has them.
     pub(crate) storage: Storage<&'a [u8]>,
     pub(crate) descriptor: Arc<Kept>,
@@ -105,9 +107,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let (threads, of) = (reader.threads, if outermost { entry.length } else { 0 });
         let telling = Telling::new(&reader.watch, of);
         let rules = descriptor.parts.iter().map(|_| OnceLock::new()).collect();
+        let layout = layout(&entry, descriptor.view).map_err(|e| e.moved_to(explained_at))?;
         let open = Self {
             reader,
             entry,
+            layout,
             storage: holder.storage,
             descriptor,
             places,
@@ -118,8 +122,24 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             telling,
             rules,
         };
+        open.check_parts()?;
         open.check_claims()?;
         Ok(open)
+    }
+
+    /// Parts must be those of the layout: else they would join to other bytes than the index states.
+    fn check_parts(&self) -> Result<()> {
+        let (parts, wanted) = (&self.descriptor.parts, self.layout.parts());
+        if parts.len() != wanted.len() {
+            let (is, wanted) = (parts.len(), wanted.len());
+            return Err(self.wrong(format!("{is} parts where its view has {wanted}")));
+        }
+        for (number, (part, wanted)) in parts.iter().zip(wanted).enumerate() {
+            if part.role != wanted.role || !part.shape.is_of(wanted.form, self.layout.rows) {
+                return Err(self.wrong(format!("part {number} is not what its view has there")));
+            }
+        }
+        Ok(())
     }
 
     /// No group may claim to hold too much: what is made for a part's rows and columns, or decoded for its symbols, is
@@ -159,11 +179,6 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     pub(crate) fn claim(&self) -> impl Fn(Error) -> Error {
         let at = self.explained_at;
         move |error| error.moved_to(at)
-    }
-
-    /// The layout of the view.
-    pub(crate) fn layout(&self) -> Result<Layout> {
-        layout(&self.entry, self.descriptor.view).map_err(self.claim())
     }
 
     /// Where the groups of a part are in the file.

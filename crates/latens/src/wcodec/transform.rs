@@ -10,9 +10,10 @@
 //! a += (p · b + 512) >> 10
 //! ```
 //! All rotations are near orthogonal, so coefficients are on the scale of the residuals: of
-//! residuals −255 … 255 they have at most 13 bits. Sums wrap at 32 bits, so that every block of
-//! numbers has its inverse, whatever it holds. A block is transformed along its columns first, then
-//! along its rows. `latens_kernels::transform` has both lists and their kernels.
+//! residuals −255 … 255 they are at most 2^12 in magnitude. Sums wrap at 32 bits, and the results of a
+//! block are cut to 16: blocks of numbers of 12 bits and their sign come back, which residuals are far
+//! within. A block is transformed along its columns first, then along its rows.
+//! `latens_kernels::transform` has both lists and their kernels.
 
 mod blocks;
 mod choose;

@@ -28,6 +28,7 @@ mod wire;
 mod words;
 
 pub use blocks::BlockKind;
+pub(crate) use float_bytes::plane as float_plane;
 pub use packed::{Axis, BitOrder, Packing};
 pub use parts::{Form, Meaning, PartLayout, Sign, Values};
 pub use words::WordOrder;
@@ -74,6 +75,8 @@ pub struct Layout {
     pub rows: u64,
     /// Logical weights a row.
     pub cols: u64,
+    /// Symbols that fill the last word of a row and are no weights. None in the layout of a view by itself.
+    pub spare_cols: u64,
     /// Rows in a unit, which is what can be split and joined on its own: 1, but for words that
     /// pack rows.
     pub unit_rows: u64,
@@ -87,7 +90,14 @@ impl View {
     pub fn layout(self, dtype: Dtype, shape: &[u64], len: u64) -> Option<Layout> {
         self.is_valid().then_some(())?;
         if len == 0 {
-            return Some(Layout { view: self, rows: 0, cols: 0, unit_rows: 1, unit_bytes: 0 });
+            return Some(Layout {
+                view: self,
+                rows: 0,
+                cols: 0,
+                spare_cols: 0,
+                unit_rows: 1,
+                unit_bytes: 0,
+            });
         }
         let (rows, cols, unit_rows) = match self {
             View::Raw => raw_matrix(dtype, shape, len),
@@ -109,7 +119,8 @@ impl View {
         (units > 0 && rows.is_multiple_of(unit_rows) && len.is_multiple_of(units)).then_some(())?;
         // Symbols must be countable in memory, eight to a byte at most.
         usize::try_from(rows.checked_mul(cols)?).ok()?;
-        Some(Layout { view: self, rows, cols, unit_rows, unit_bytes: len / units })
+        let unit_bytes = len / units;
+        Some(Layout { view: self, rows, cols, spare_cols: 0, unit_rows, unit_bytes })
     }
 
     /// Whether its parameters go together.
@@ -125,6 +136,17 @@ impl View {
     /// The parts of a whole tensor; `None` where the view does not fit it.
     pub fn split(self, bytes: &[u8], dtype: Dtype, shape: &[u64]) -> Option<Vec<Part>> {
         self.layout(dtype, shape, u64::try_from(bytes.len()).ok()?)?.split(bytes)
+    }
+
+    /// How weights of a tensor are packed that this is the view of, for people: numbers that are not packed have the name
+    /// of their type, which is `dtype`.
+    pub fn packing(self, dtype: &str) -> String {
+        match self {
+            View::Raw | View::Words { .. } | View::FloatBytes { .. } if !dtype.is_empty() => {
+                dtype.to_lowercase()
+            }
+            _ => self.name(),
+        }
     }
 
     /// A word for the view, for people.
@@ -154,9 +176,27 @@ fn raw_matrix(dtype: Dtype, shape: &[u64], len: u64) -> (u64, u64, u64) {
 }
 
 impl Layout {
+    /// With what fills words, as its parts have it.
+    pub(crate) fn filled(self) -> Self {
+        Self { cols: self.cols + self.spare_cols, spare_cols: 0, ..self }
+    }
+
+    /// The same of which the first `cols` of each row alone are weights, where these end in its last word.
+    pub(crate) fn with_weights(self, cols: u64) -> Self {
+        let filled = self.filled();
+        match (self.view, filled.cols.checked_sub(cols)) {
+            (View::Packed(packing), Some(spare))
+                if packing.axis == Axis::Columns && spare < packing.each() =>
+            {
+                Self { cols, spare_cols: spare, ..filled }
+            }
+            _ => filled,
+        }
+    }
+
     /// What the tensor is split into, part by part.
     pub fn parts(&self) -> Vec<PartLayout> {
-        let cols = self.cols;
+        let cols = self.cols + self.spare_cols;
         let symbols = |bits| PartLayout { role: Role::Weights, form: Form::Symbols { bits, cols } };
         match self.view {
             View::Raw => vec![PartLayout { role: Role::Rest, form: Form::Raw { a_row: cols } }],
@@ -197,7 +237,7 @@ impl Layout {
         let units = if bytes.is_empty() { 0 } else { bytes.len().checked_div(unit)? };
         (units * unit == bytes.len()).then_some(())?;
         let rows = units.checked_mul(usize::try_from(self.unit_rows).ok()?)?;
-        let cols = usize::try_from(self.cols).ok()?;
+        let cols = usize::try_from(self.filled().cols).ok()?;
         rows.checked_mul(cols)?;
         Some(match self.view {
             View::Raw => vec![Part { role: Role::Rest, content: Content::Raw(bytes.to_vec()) }],
@@ -218,7 +258,8 @@ impl Layout {
     /// Invalid argument when these are not parts of this layout.
     pub fn join(&self, parts: Vec<Part>) -> Result<Vec<u8>> {
         let rows = self.check_whole(&parts)?;
-        let cols = usize::try_from(self.cols).map_err(|_| Error::invalid("too many columns"))?;
+        let cols = self.filled().cols;
+        let cols = usize::try_from(cols).map_err(|_| Error::invalid("too many columns"))?;
         Ok(match self.view {
             View::Raw | View::Bytes(_) => parts::into_first(parts),
             View::Packed(packing) => packing.pack(&parts::into_first(parts), cols),
@@ -274,8 +315,25 @@ impl Layout {
         parts::rows(&self.parts(), &parts)?;
         let weights = parts.into_iter().find(|p| p.role == Role::Weights);
         match weights.map(|p| p.content) {
-            Some(Content::Symbols(plane)) => Ok(meaning.values(plane.data)),
+            Some(Content::Symbols(mut plane)) => {
+                self.keep_weights(&mut plane.data);
+                Ok(meaning.values(plane.data))
+            }
             _ => Err(Error::invalid("the weights are not symbols")),
         }
+    }
+
+    /// Leaves out of rows of symbols what fills their last word.
+    pub(crate) fn keep_weights(&self, symbols: &mut Vec<u8>) {
+        let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let (cols, row) = (of(self.cols), of(self.filled().cols));
+        if self.spare_cols == 0 || row == 0 {
+            return;
+        }
+        let rows = symbols.len() / row;
+        for r in 0..rows {
+            symbols.copy_within(r * row..r * row + cols, r * cols);
+        }
+        symbols.truncate(rows * cols);
     }
 }

@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::pool::Scratch;
-use crate::wcodec::layout::part::PartRecord;
 use crate::wcodec::open_tensor::{OpenTensor, Stretches};
 use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Layout, Packing, View};
@@ -54,7 +53,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         if self.refers() {
             return Ok(None);
         }
-        let Layout { view, cols, .. } = self.layout()?;
+        let Layout { view, cols, .. } = self.layout;
         let cols = usize::try_from(cols).unwrap_or(usize::MAX);
         let packing = match view {
             View::Packed(packing) => Some((packing, cols)),
@@ -99,12 +98,11 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 
     /// Writes all bytes, rows by rows.
     fn write_rows(&self, out: &mut dyn Write) -> Result<bool> {
-        let layout = self.layout()?;
+        let layout = self.layout;
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (rows, unit_rows) = (size(layout.rows), size(layout.unit_rows).max(1));
         let records = &self.descriptor.parts;
-        let whole = |part: &PartRecord| part.shape.count().is_multiple_of(rows.max(1));
-        if rows == 0 || layout.unit_bytes == 0 || !records.iter().all(whole) {
+        if rows == 0 || layout.unit_bytes == 0 {
             return Ok(false);
         }
         let a_row: Vec<usize> = records.iter().map(|part| part.shape.count() / rows).collect();

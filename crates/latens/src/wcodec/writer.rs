@@ -12,8 +12,8 @@ use crate::wcodec::encode::blob::views_of_blob;
 use crate::wcodec::encode::family::Family;
 use crate::wcodec::encode::tensor::{Input, Tensor};
 use crate::wcodec::hash::ModelHash;
-use crate::wcodec::layout::entry::{Entry, MAX_DIMENSIONS, Storage};
-use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, is_bare_name};
+use crate::wcodec::layout::entry::{Entry, Storage};
+use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, may_name_a_file};
 use crate::wcodec::layout::header::{
     ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Known,
 };
@@ -64,7 +64,9 @@ impl<W: Write> Writer<W> {
     }
 
     /// Names the base that tensors are coded against.
-    pub(crate) fn base(&mut self, model_hash: [u8; 32], name: String) {
+    pub(crate) fn base(&mut self, model_hash: [u8; 32], mut name: String) {
+        // A hint for people.
+        name.truncate(name.floor_char_boundary(usize::try_from(MAX_NAME).unwrap_or(0)));
         self.index.base = Some(Base { model_hash, name });
     }
 
@@ -74,16 +76,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// Takes in the name of the next tensor, which [`Writer::tensors`] writes.
-    pub(crate) fn begin(&mut self, name: &str, tensor: &Tensor<'_>) -> Result<()> {
+    pub(crate) fn begin(&mut self, name: &str) -> Result<()> {
         if name.len() as u64 > MAX_NAME || !self.names.insert(name.to_owned()) {
             return Err(Error::invalid(format!(
                 "the name {name:?} is that of another tensor, or longer than {MAX_NAME} bytes"
-            )));
-        }
-        if tensor.shape.len() as u64 > MAX_DIMENSIONS {
-            return Err(Error::invalid(format!(
-                "{} dimensions, where .wcodec holds {MAX_DIMENSIONS} at most; reshape the tensor",
-                tensor.shape.len()
             )));
         }
         self.tensors += 1;
@@ -101,7 +97,7 @@ impl<W: Write> Writer<W> {
         let hash_all = || {
             let mut hash = hash.lock().unwrap_or_else(PoisonError::into_inner);
             for (name, tensor, _) in tensors {
-                hash.begin(name, tensor.dtype.name(), tensor.shape, tensor.bytes.len());
+                hash.begin(name, tensor.type_name, tensor.shape, tensor.bytes.len());
                 let hashed = tensor.bytes.each(HASHED, 1, |_, bytes| {
                     hash.bytes(bytes);
                     Ok(())
@@ -122,7 +118,7 @@ impl<W: Write> Writer<W> {
             };
             self.index.entries.extend(storage.map(|storage| Entry {
                 name: (*name).to_owned(),
-                dtype: Some(tensor.dtype.name().to_owned()),
+                dtype: Some(tensor.type_name.to_owned()),
                 shape: tensor.shape.to_vec(),
                 length: tensor.bytes.len(),
                 storage,
@@ -157,7 +153,8 @@ impl<W: Write> Writer<W> {
     /// Writes bytes of a source file that belong to no tensor; the number of their entry.
     pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
         let shape = [bytes.len() as u64];
-        let tensor = Tensor { dtype: Dtype::U8, shape: &shape, bytes: Data::Held(bytes) };
+        let (dtype, type_name) = (Dtype::U8, Dtype::U8.name());
+        let tensor = Tensor { dtype, type_name, shape: &shape, bytes: Data::Held(bytes) };
         let (views, family) = (views_of_blob(), Family::default());
         let input = Input { name: None, tensor, views, family };
         let tools = self.config.tools.take();
@@ -175,9 +172,7 @@ impl<W: Write> Writer<W> {
 
     /// Names a source file and says what it is made of.
     pub(crate) fn file(&mut self, name: &str, segments: Vec<SegmentRecord>) -> Result<()> {
-        if !is_bare_name(name) || name.len() as u64 > MAX_NAME {
-            return Err(Error::invalid(format!("{name:?} is no bare file name")));
-        }
+        may_name_a_file(name)?;
         let length = segments.iter().map(|segment| match *segment {
             SegmentRecord::Entry(k) => self.index.entries.get(k).map_or(0, |e| e.length as u64),
             SegmentRecord::Zeros(n) => n,

@@ -15,7 +15,7 @@ mod scales;
 pub use scales::{Siblings, scale_block};
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Checkpoint, Quantization, TensorInfo};
 use crate::wcodec::dtype::Dtype;
@@ -80,7 +80,10 @@ pub(super) fn detect(checkpoint: &mut Checkpoint) {
     let names = Names { checkpoint, by_name };
     let found: Vec<(View, Siblings)> =
         checkpoint.tensors.iter().map(|t| (view(&names, t), scales::siblings(&names, t))).collect();
-    for (tensor, (view, siblings)) in checkpoint.tensors.iter_mut().zip(found) {
+    let explains: HashSet<usize> = found.iter().flat_map(|(_, s)| s.each()).collect();
+    for (i, (tensor, (view, siblings))) in checkpoint.tensors.iter_mut().zip(found).enumerate() {
+        let alone = Siblings { explains: true, ..Siblings::default() };
+        let siblings = if explains.contains(&i) { alone } else { siblings };
         (tensor.view, tensor.siblings) = (view, siblings);
     }
 }
@@ -90,6 +93,11 @@ pub(in crate::wcodec) fn view(names: &dyn Neighbours, t: &TensorInfo) -> View {
     let view = [packing(names, t), Some(plain(t.dtype))].into_iter().flatten();
     let fits = |view: &View| view.layout(t.dtype, &t.shape, t.len).is_some();
     view.filter(|v| v != &View::Raw).find(fits).unwrap_or(View::Raw)
+}
+
+/// How many weights a row of a tensor has, where words hold more.
+pub(in crate::wcodec) fn told_cols(names: &dyn Neighbours, t: &TensorInfo) -> Option<u64> {
+    compressed_tensors::cols(names, t)
 }
 
 /// Whether any tensor of a type may be stored in `view` because it is smaller so: then the view does

@@ -155,8 +155,9 @@ fn tensor(cursor: &mut Cursor<'_>, index: u64) -> Result<Option<Listed>> {
     }
     let len = len.unwrap_or(0);
     let (view, siblings) = Default::default();
+    let unknown = open_end.then(|| format!("GGUF_{kind}"));
     Ok(name.map(|name| Listed {
-        info: TensorInfo { name, dtype, shape, file: 0, offset, len, view, siblings },
+        info: TensorInfo { name, dtype, unknown, shape, file: 0, offset, len, view, siblings },
         at,
         open_end,
     }))

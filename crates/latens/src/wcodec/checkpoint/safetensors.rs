@@ -24,6 +24,8 @@ use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
 
 /// Longest header, the library's own limit.
+/// Bytes of the name of a type, at most, that a file keeps.
+const LONGEST_TYPE: usize = 16;
 pub(in crate::wcodec) const LONGEST_HEADER: u64 = 100_000_000;
 /// Most dimensions of a tensor.
 const MOST_DIMENSIONS: usize = 64;
@@ -219,5 +221,7 @@ fn tensor(value: Json<'_>, name: String, file: usize, data: u64) -> Result<Tenso
     let offset =
         data.checked_add(begin).ok_or_else(|| wrong("data_offsets pass 2^64".to_owned()))?;
     let (view, siblings) = Default::default();
-    Ok(TensorInfo { name, dtype, shape, file, offset, len, view, siblings })
+    let may_be_kept = dtype == Dtype::Unknown && (1..=LONGEST_TYPE).contains(&fields.dtype.len());
+    let unknown = may_be_kept.then(|| fields.dtype.to_string());
+    Ok(TensorInfo { name, dtype, unknown, shape, file, offset, len, view, siblings })
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::time::SystemTime;
 
 use crate::error::{Error, Result};
 
@@ -24,11 +25,20 @@ pub trait ReadAt: Send + Sync {
         let _ = (offset, len);
         None
     }
+
+    /// When the source was last written to, where it can tell. What is read more than once must not change meanwhile.
+    fn written(&self) -> Option<SystemTime> {
+        None
+    }
 }
 
 impl ReadAt for File {
     fn size(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+
+    fn written(&self) -> Option<SystemTime> {
+        self.metadata().and_then(|about| about.modified()).ok()
     }
 
     #[cfg(unix)]

@@ -59,7 +59,8 @@ const _: () = assert!(WINDOW == 64);
 impl Windows {
     /// Those of symbols with classes, as [`Windows::new`]; none of pairs of two rows.
     pub(crate) fn of(symbols: &Symbols) -> Option<Self> {
-        if symbols.stack.is_some() {
+        // Columns beyond all symbols, which RECUT may name, take no stored bytes.
+        if symbols.stack.is_some() || symbols.cols > symbols.count {
             return None;
         }
         let step = if symbols.pairs { 2 } else { 1 };

@@ -11,7 +11,7 @@ use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::family::{Family, Sibling};
 use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::sources::Numbers;
-use crate::wcodec::layout::source::{EntryRef, Form, PartOf};
+use crate::wcodec::layout::source::{EntryRef, Form, PartOf, may_be_source};
 use crate::wcodec::plane::{Content, Part};
 use crate::wcodec::view::{Axis, Packing, View};
 use std::borrow::Cow;
@@ -91,7 +91,11 @@ impl<'c> Held<'c> {
         info: &TensorInfo,
         watch: &'c Watch,
     ) -> Result<Self> {
-        let get = |n: usize| checkpoint.tensors.get(n).map(|t| (n, t));
+        let symbols = info.layout().map_or(0, |layout| layout.rows.saturating_mul(layout.cols));
+        let symbols = usize::try_from(symbols).unwrap_or(usize::MAX);
+        // A reader refuses larger ones.
+        let fits = |t: &TensorInfo| usize::try_from(t.len).is_ok_and(|n| may_be_source(n, symbols));
+        let get = |n: usize| checkpoint.tensors.get(n).filter(|t| fits(t)).map(|t| (n, t));
         let mut held = Self::default();
         let siblings = &info.siblings;
         if let Some((n, _)) = siblings.scale.and_then(get) {

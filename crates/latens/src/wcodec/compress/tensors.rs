@@ -73,7 +73,8 @@ impl<'c> Open<'c> {
 
     fn tensor(&self) -> Tensor<'_> {
         let info = self.info;
-        Tensor { dtype: info.dtype, shape: &info.shape, bytes: self.bytes.data() }
+        let (dtype, type_name) = (info.dtype, info.type_name());
+        Tensor { dtype, type_name, shape: &info.shape, bytes: self.bytes.data() }
     }
 
     /// Finds out whether a tensor before this one is the same.
@@ -81,12 +82,15 @@ impl<'c> Open<'c> {
         &mut self,
         checkpoint: &Checkpoint,
         seen: &mut Seen,
+        based: bool,
         config: &Config,
     ) -> Result<()> {
         let info = self.info;
         let alike = seen.entry((info.len, self.fingerprint)).or_default();
         for &other in alike.iter().filter(|_| info.len > 0) {
-            let fits = |other: &TensorInfo| can_share(info, other, config);
+            let fits = |other: &TensorInfo| {
+                can_share(info, other, config) && may_stand_for(info, other, based)
+            };
             if checkpoint.tensors.get(other).is_some_and(fits) {
                 let bytes = TensorBytes::open(checkpoint, other, &config.watch)?;
                 if same(self.bytes.data(), bytes.data())? {
@@ -123,12 +127,15 @@ pub(super) fn write_tensors<W: Write>(
     let open = threads::heaviest_first(&weights, config.threads_in_force(), open)?;
     let mut open: Vec<Open<'_>> = open.into_iter().flatten().collect();
     for (i, open) in open.iter_mut().enumerate() {
-        let begun = writer.begin(&open.info.name, &open.tensor());
-        begun.and_then(|()| open.look_back(checkpoint, seen, config)).map_err(|e| placed(i, e))?;
+        let begun = writer.begin(&open.info.name);
+        begun
+            .and_then(|()| open.look_back(checkpoint, seen, base.is_some(), config))
+            .map_err(|e| placed(i, e))?;
     }
     let mut inputs = Vec::new();
     for (i, open) in open.iter().enumerate().filter(|(_, open)| open.copy.is_none()) {
         let mut family = open.held.family(checkpoint, open.info);
+        let base = base.filter(|_| !open.info.siblings.explains);
         let reference = base.map_or(Ok(None), |base| namesake(base.base, open.info));
         family.reference = reference.map_err(|e| placed(i, e))?;
         let (name, views) = (Some(&open.info.name[..]), views(open.info, config));
@@ -187,6 +194,12 @@ fn can_share(info: &TensorInfo, other: &TensorInfo, config: &Config) -> bool {
     let of = |info: &TensorInfo, view: View| view.layout(info.dtype, &info.shape, info.len);
     let mut views = views(other, config).into_iter().chain(wide(other.dtype)).chain([View::Raw]);
     views.all(|view| of(info, view) == of(other, view))
+}
+
+/// Whether `other` may be decoded for `info`, by whatever is told of that: what explains others is to need no other tensor.
+fn may_stand_for(info: &TensorInfo, other: &TensorInfo, based: bool) -> bool {
+    let alone = other.siblings.explains || (other.siblings.is_empty() && !based);
+    !info.siblings.explains || alone
 }
 
 /// The views that are tried.

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::class::Terms;
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::decode::tables::Slots;
+use crate::wcodec::layout::prediction::{COLUMN, LINEAR, NONE, Prediction};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
 use crate::wcodec::tiled::Tiles;
@@ -28,6 +29,8 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) bitplane: bool,
     /// The lowest bitplanes that are left out.
     pub(crate) without_planes: usize,
+    /// The symbol that stands for the least number.
+    pub(crate) least: u8,
     pub(crate) slots: &'a Slots,
     pub(crate) terms: Option<Terms<'a>>,
     /// The terms for kernels, where they have that form.
@@ -48,8 +51,18 @@ pub(crate) enum Target {
 }
 
 impl SymbolDecoder<'_> {
-    /// Decodes group `group` from `stored` into `out`, which is as long as the group. Offsets in
-    /// errors count from the start of `stored`.
+    /// Where the row ends that has the symbol before `end`, if groups need not be decoded beyond it: where their rows
+    /// come one after the other, and do not depend on what is below them.
+    pub(crate) fn end_of_row(&self, end: usize) -> Option<usize> {
+        let by_row = |p: &Prediction| !p.transform && matches!(p.predictor, NONE | COLUMN | LINEAR);
+        let prediction = self.symbols.prediction.as_ref();
+        let in_order = !self.bitplane && self.symbols.stack.is_none();
+        (in_order && prediction.is_none_or(by_row))
+            .then(|| end.next_multiple_of(self.symbols.cols.max(1)))
+    }
+
+    /// Decodes group `group` from `stored` into `out`, which is as long as the group, or ends with a row before
+    /// [where it may](SymbolDecoder::end_of_row). Offsets in errors count from the start of `stored`.
     pub(crate) fn decode(
         &self,
         group: usize,

@@ -71,7 +71,7 @@ impl PartDecoder<'_> {
         }
         let start = groups.start * per_group * width;
         let stored: usize = groups.clone().map(|g| self.stored(g)).sum();
-        let all = self.record.group_range(groups.end - 1).end * width - start;
+        let all = self.reach(groups.end - 1, range.end) * width - start;
         let batch = if all <= stored.saturating_mul(TRUSTED) {
             groups.len()
         } else {
@@ -81,7 +81,7 @@ impl PartDecoder<'_> {
         while next < groups.end {
             let now = next..groups.end.min(next + batch);
             let have = out.len();
-            let end = self.record.group_range(now.end - 1).end * width - start;
+            let end = self.reach(now.end - 1, range.end) * width - start;
             self.limits.check_output(end as u64)?;
             out.resize(end, 0);
             self.groups(now.clone(), Form::Plain, fetch, &mut out[have..]).map_err(|s| s.error)?;
@@ -91,6 +91,15 @@ impl PartDecoder<'_> {
         out.truncate(to);
         out.drain(..from);
         Ok(out)
+    }
+
+    /// Where the elements of `group` end that are decoded for those up to `end`.
+    fn reach(&self, group: usize, end: usize) -> usize {
+        let whole = self.record.group_range(group).end;
+        match &self.symbols {
+            Some(symbols) => symbols.end_of_row(end).unwrap_or(whole).min(whole),
+            None => whole,
+        }
     }
 
     /// Decodes all elements, as [`PartDecoder::decode`], into `out`, which is as long as they are. After

@@ -2,8 +2,7 @@
 
 use crate::error::Result;
 use crate::wcodec::decode::part::{Fetch, Form, PartDecoder, TRUSTED};
-use crate::wcodec::decode::pool::{Filled, Lent, Scratch};
-use crate::wcodec::threads;
+use crate::wcodec::decode::pool::Scratch;
 use crate::wcodec::view::Packing;
 use std::ops::Range;
 
@@ -48,30 +47,6 @@ impl PartDecoder<'_> {
         let out = out(self.piece_bytes(groups.clone(), packing));
         self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
         self.tell(form, out.len())
-    }
-
-    /// Decodes all elements and hands them to `put` in order, while the next ones are decoded. Groups that are decoded
-    /// together come together.
-    pub(crate) fn each(
-        &self,
-        fetch: &Fetch<'_>,
-        mut put: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let pieces = self.cut(None).unwrap_or_default();
-        let decode = |lent: &mut Lent<'_>, i: usize| {
-            let mut piece = Filled::new(self.pool.spare.take());
-            let groups = pieces.get(i).cloned().unwrap_or_default();
-            self.decode_piece(groups, None, fetch, &mut lent.scratch, |count| piece.more(count))?;
-            Ok(piece)
-        };
-        let take = |piece: Filled| {
-            put(piece.bytes())?;
-            // On this thread, whatever the others do.
-            self.telling.ask()?;
-            self.pool.spare.give(piece.into_buffer());
-            Ok(())
-        };
-        threads::in_order(pieces.len(), self.threads, || self.pool.lend(), decode, take)
     }
 }
 

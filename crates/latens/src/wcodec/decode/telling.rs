@@ -29,11 +29,6 @@ impl Telling {
         }
     }
 
-    /// Whether it may go on.
-    pub(crate) fn ask(&self) -> Result<()> {
-        self.done(0)
-    }
-
     /// All are there.
     pub(crate) fn end(&self) -> Result<()> {
         self.done(usize::MAX)

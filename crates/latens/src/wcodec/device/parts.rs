@@ -10,7 +10,6 @@ use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::Content;
-use crate::wcodec::view::{Form, PartLayout};
 use std::ops::Range;
 
 /// Symbols of a group or row of which there are more are decoded here: plans keep to numbers of 31
@@ -20,21 +19,16 @@ const MOST_SYMBOLS: usize = 1 << 31;
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// The plan of `rows` of the layout's matrix.
     pub(super) fn plan(&self, rows: Range<u64>) -> Result<TensorPlan> {
-        let layout = self.layout()?;
+        let layout = self.layout;
         if rows.start > rows.end || rows.end > layout.rows {
             let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
             return Err(Error::invalid(what));
         }
-        let records = &self.descriptor.parts;
-        let wanted = layout.parts();
-        if wanted.len() != records.len() {
-            return Err(self.wrong("parts of another layout: their number differs"));
-        }
-        let all = usize::try_from(layout.rows).unwrap_or(usize::MAX);
+        let all = usize::try_from(layout.rows).unwrap_or(usize::MAX).max(1);
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let mut parts = Vec::with_capacity(records.len());
-        for (number, (record, want)) in records.iter().zip(&wanted).enumerate() {
-            let a_row = row_of(want, record, all).map_err(self.claim())?;
+        let mut parts = Vec::with_capacity(self.descriptor.parts.len());
+        for (number, record) in self.descriptor.parts.iter().enumerate() {
+            let a_row = record.shape.count() / all;
             let range = of(rows.start) * a_row..of(rows.end) * a_row;
             parts.push(self.part_plan(number, record, range)?);
         }
@@ -108,32 +102,4 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let row = number.saturating_mul(symbols.group_rows);
         Ok(GroupPlan { number, at, length: group.length, crc: group.crc, row, count })
     }
-}
-
-/// Elements of a part for each of `rows` rows of the layout's matrix. The rules are those of
-/// [`Layout::join`](crate::wcodec::view::Layout::join).
-fn row_of(want: &PartLayout, record: &PartRecord, rows: usize) -> Result<usize> {
-    let wrong = |what: &str| Err(Error::corrupt(0, format!("parts of another layout: {what}")));
-    let a_row = match (want.form, record.shape) {
-        (Form::Symbols { bits, cols }, PartShape::Symbols { bits: b, cols: c, .. })
-            if bits == b && u64::try_from(c) == Ok(cols) =>
-        {
-            cols
-        }
-        (Form::Words { width, float, a_row }, PartShape::Words { width: w, float: f, .. })
-            if width == w && float == f =>
-        {
-            a_row
-        }
-        (Form::Raw { a_row }, PartShape::Bytes { .. }) => a_row,
-        _ => return wrong("kind, bits or columns differ"),
-    };
-    let a_row = usize::try_from(a_row).unwrap_or(usize::MAX);
-    if want.role != record.role {
-        return wrong("a role differs");
-    }
-    if rows.checked_mul(a_row) != Some(record.shape.count()) {
-        return wrong("the number of rows differs");
-    }
-    Ok(a_row)
 }

@@ -115,7 +115,7 @@ pub(crate) fn under(histogram: &Histogram, frequencies: &[u16], bits: u32) -> f6
 
 /// Adds `b` to `a`.
 pub(crate) fn add(a: &mut Histogram, b: &Histogram) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a.iter_mut().zip(b).for_each(|(a, b)| *a = a.saturating_add(*b));
 }
 
 /// Counts symbols of four bits, of several runs.

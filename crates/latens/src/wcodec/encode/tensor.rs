@@ -39,6 +39,8 @@ const ROWS: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tensor<'a> {
     pub(crate) dtype: Dtype,
+    /// As the source spells it.
+    pub(crate) type_name: &'a str,
     pub(crate) shape: &'a [u64],
     pub(crate) bytes: Data<'a>,
 }

@@ -7,7 +7,7 @@ use crate::wcodec::config::{Coder, Tools};
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::centre::centre;
+use crate::wcodec::encode::centre::{centre, centre_of_planes};
 use crate::wcodec::encode::columns::means;
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
@@ -83,6 +83,10 @@ pub(crate) fn tiled<'a>(
     let hints = if tools.contexts { hints } else { &none };
     if symbols.has_transform() && !bitplane {
         let groups = coefficients(&mut symbols, &prepared, config, bank)?;
+        if !believable(&symbols, &groups) {
+            bank.take_from(before);
+            return direct_of(job, bank);
+        }
         return Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups));
     }
     // Classes follow from the residuals, coefficients left aside.
@@ -98,18 +102,25 @@ pub(crate) fn tiled<'a>(
     if bitplane {
         bank.take_from(before);
         let groups = bitplanes(&symbols, hints, &prepared, config, &ask)?;
-        let stored = |group: usize| groups.get(group).map_or(0, Vec::len);
-        let unbelievable =
-            |group: usize| symbols.group_range(group).len() > stored(group) * MOST_EXPANSION;
-        if (0..symbols.groups()).any(unbelievable) {
-            // A long row of next to nothing.
+        if !believable(&symbols, &groups) {
             return direct_of(job, bank);
         }
         return Ok(PlannedPart::done(role, shape, Codec::Bitplane(symbols), groups));
     }
     symbols.tables = tables;
     let groups = residuals_of(&symbols, hints, &prepared, config, bank, &ask)?;
+    if !believable(&symbols, &groups) {
+        bank.take_from(before);
+        return direct_of(job, bank);
+    }
     Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups))
+}
+
+/// Whether no group holds more than readers believe: one of a long row of next to nothing may. Without a prediction rows
+/// can be cut anew.
+fn believable(symbols: &Symbols, groups: &[Vec<u8>]) -> bool {
+    let most = |group: &Vec<u8>| group.len().saturating_mul(MOST_EXPANSION);
+    groups.iter().enumerate().all(|(i, group)| symbols.group_range(i).len() <= most(group))
 }
 
 /// The predictors of `tools` that there is what they need for, and all that they need.
@@ -128,7 +139,12 @@ fn prediction(
         among.push(Predictor::None);
     }
     let has = |p: Predictor| among.contains(&p);
-    let centre = centre(&matrix.count(1)?, matrix.bits);
+    let histogram = matrix.count(1)?;
+    let by_itself = among == [Predictor::None] && tools.coder == Coder::Bitplane;
+    let centre = match by_itself {
+        true => centre_of_planes(&histogram, matrix.bits),
+        false => centre(&histogram, matrix.bits),
+    };
     let linear = has(Predictor::Linear);
     let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
     let weights = match means.as_deref().filter(|_| linear) {

@@ -37,6 +37,16 @@ pub(crate) fn is_bare_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0', ':'])
 }
 
+/// The same, and no longer than the format has room for.
+pub(crate) fn may_name_a_file(name: &str) -> Result<()> {
+    if is_bare_name(name) && name.len() as u64 <= MAX_NAME {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "a .wcodec cannot hold a file that is called {name:?}: no / \\ : or NUL, and {MAX_NAME} bytes at most; rename it"
+    )))
+}
+
 impl SourceFileRecord {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::Role;
+use crate::wcodec::view::Form;
 use std::ops::Range;
 
 const ROLES: [Role; 10] = [
@@ -79,6 +80,23 @@ impl PartShape {
         match self {
             PartShape::Symbols { rows, cols, .. } => rows * cols,
             PartShape::Words { count, .. } | PartShape::Bytes { count } => count,
+        }
+    }
+
+    /// Whether it is what a layout has so for so many rows.
+    pub(crate) fn is_of(self, form: Form, rows: u64) -> bool {
+        let is = |n: usize, wanted: u64| u64::try_from(n) == Ok(wanted);
+        let all = |n: usize, a_row: u64| u64::try_from(n).ok() == a_row.checked_mul(rows);
+        match (self, form) {
+            (PartShape::Symbols { bits, rows: r, cols: c }, Form::Symbols { bits: b, cols }) => {
+                bits == b && is(r, rows) && is(c, cols)
+            }
+            (
+                PartShape::Words { width, float, count },
+                Form::Words { width: w, float: f, a_row },
+            ) => (width, float) == (w, f) && all(count, a_row),
+            (PartShape::Bytes { count }, Form::Raw { a_row }) => all(count, a_row),
+            _ => false,
         }
     }
 

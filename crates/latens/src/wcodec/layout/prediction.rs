@@ -21,6 +21,8 @@ use crate::wcodec::predictor::linear::Weights;
 const MAX_TILE: u64 = 4096;
 /// The predictor byte where each tile has its own.
 pub(crate) const BY_TILE: u8 = 255;
+/// The predictor that predicts nothing.
+pub(crate) const NONE: u8 = 0;
 /// The predictor that subtracts the column's mean.
 pub(crate) const COLUMN: u8 = 6;
 /// The predictor that subtracts another plane.

@@ -20,6 +20,15 @@ use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::view::View;
 
+/// Bytes that an entry may have beyond four for each symbol that it is a source of.
+const MOST_SPARE: usize = 4096;
+
+/// Whether an entry of `length` bytes may be a source, or the row map of one, of so many symbols: it has at most a number
+/// of 32 bits for each. Else a few bytes could ask for the decoding of a large entry over and over.
+pub(crate) fn may_be_source(length: usize, symbols: usize) -> bool {
+    length <= symbols.saturating_mul(4).saturating_add(MOST_SPARE)
+}
+
 /// Most bytes of a tensor's name.
 pub(crate) const MAX_NAME: u64 = 1024;
 

@@ -7,7 +7,7 @@ use crate::wcodec::decode::part::TRUSTED;
 use crate::wcodec::decode::pool::Filled;
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::plane::Part;
-use crate::wcodec::view::{Form, PartLayout, Values, View, WordOrder};
+use crate::wcodec::view::{Layout, Values, View, WordOrder};
 use std::ops::Range;
 
 /// Words of a part, and how they become those of the tensor.
@@ -80,7 +80,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     /// All bytes of the tensor, joined from its parts.
     pub(super) fn joined(&self) -> Result<Vec<u8>> {
         let parts = self.all_parts()?;
-        let bytes = self.layout()?.join(parts).map_err(|e| self.wrong(e.what().to_owned()))?;
+        let bytes = self.layout.join(parts).map_err(|e| self.wrong(e.what().to_owned()))?;
         if bytes.len() != self.entry.length {
             let (is, stated) = (bytes.len(), self.entry.length);
             return Err(self.wrong(format!("{is} bytes where the index states {stated}")));
@@ -91,37 +91,16 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     /// The stored bytes of the only part, where its groups decode to bytes of the tensor.
     pub(crate) fn alone(&self) -> Option<usize> {
         let [part] = &self.descriptor.parts[..] else { return None };
-        let layout = self.layout().ok()?;
-        let [of_layout] = &layout.parts()[..] else { return None };
-        let length = self.entry.length;
-        let same = match (self.descriptor.view, part.shape) {
-            (View::Raw, PartShape::Bytes { count }) => count == length,
-            (View::Bytes(_), PartShape::Symbols { bits: 8, rows, cols }) => {
-                rows.checked_mul(cols) == Some(length) && u64::try_from(cols) == Ok(layout.cols)
-            }
-            (View::Packed(packing), PartShape::Symbols { bits, rows, cols }) => {
-                u32::from(packing.bits) == bits
-                    && u64::try_from(cols) == Ok(layout.cols)
-                    && u64::try_from(rows) == Ok(layout.rows)
-            }
-            _ => false,
-        };
-        (same && part.role == of_layout.role).then_some(part.stored())
+        let same = matches!(self.descriptor.view, View::Raw | View::Bytes(_) | View::Packed(_));
+        same.then_some(part.stored())
     }
 
     /// The words of the only part, where they become the bytes of the tensor one by one.
     fn words(&self) -> Option<Words> {
         let [part] = &self.descriptor.parts[..] else { return None };
         let View::Words { width, order } = self.descriptor.view else { return None };
-        let of_layout = self.layout().ok()?.parts();
-        let [PartLayout { role, form: Form::Words { float, .. } }] = of_layout[..] else {
-            return None;
-        };
-        let count = self.entry.length / usize::from(width.max(1));
-        let fits = part.role == role
-            && part.shape == PartShape::Words { width, float, count }
-            && count * usize::from(width) == self.entry.length;
-        fits.then(|| Words { width, order, stored: part.stored() })
+        let words = matches!(part.shape, PartShape::Words { .. });
+        words.then(|| Words { width, order, stored: part.stored() })
     }
 
     /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
@@ -138,7 +117,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             return self.end();
         }
         if self.alone().is_some() {
-            let cols = usize::try_from(self.layout()?.cols).unwrap_or(usize::MAX);
+            let cols = usize::try_from(self.layout.cols).unwrap_or(usize::MAX);
             let view = self.descriptor.view;
             let done = self.with_part(0, |decoder, fetch| match view {
                 View::Packed(packing) => decoder.pack_into(packing, cols, fetch, out),
@@ -161,25 +140,19 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         self.end()
     }
 
-    /// The numbers of rows of the logical weights.
-    pub(crate) fn values(&self, rows: Range<u64>) -> Result<Values> {
-        let layout = self.layout()?;
+    /// The numbers of rows of the weights of `layout`, which is as it is stored, or leaves out what fills words.
+    pub(crate) fn values(&self, layout: &Layout, rows: Range<u64>) -> Result<Values> {
         if rows.start > rows.end || rows.end > layout.rows {
             let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
             return Err(Error::invalid(what));
         }
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let all = of(layout.rows).max(1);
-        let mut parts = Vec::new();
-        for (i, part) in self.descriptor.parts.iter().enumerate() {
-            let count = part.shape.count();
-            if !count.is_multiple_of(all) {
-                let what = format!("{count} elements of part {i} are not those of {all} rows");
-                return Err(self.wrong(what));
-            }
-            let a_row = count / all;
-            parts.push(self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)?);
-        }
+        let part = |(i, part): (usize, &PartRecord)| {
+            let a_row = part.shape.count() / all;
+            self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)
+        };
+        let parts = self.descriptor.parts.iter().enumerate().map(part).collect::<Result<_>>()?;
         layout.logical(parts).map_err(self.claim())
     }
 }

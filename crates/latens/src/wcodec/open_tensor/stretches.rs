@@ -6,7 +6,7 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::pool::{Lent, Scratch};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::threads::{self, Failed};
-use crate::wcodec::view::{Form, Layout, PartLayout};
+use crate::wcodec::view::Layout;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -78,16 +78,11 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         if self.refers() || !self.is_trusted() {
             return Ok(None);
         }
-        let layout = self.layout()?;
-        let fit = |(record, part): (&PartRecord, &PartLayout)| fits(record, *part, layout.rows);
-        let of_layout = layout.parts();
-        if records.len() < 2
-            || records.len() != of_layout.len()
-            || !records.iter().zip(&of_layout).all(fit)
-        {
+        let raw = |record: &PartRecord| matches!(record.shape, PartShape::Bytes { .. });
+        if records.len() < 2 || records.iter().any(raw) {
             return Ok(None);
         }
-        let layout = layout.pieces();
+        let layout = self.layout.pieces();
         let Ok(pieces) = usize::try_from(layout.rows) else { return Ok(None) };
         let bytes: Option<Vec<usize>> = (0..records.len()).map(|i| layout.part_bytes(i)).collect();
         let Some(bytes) = bytes.filter(|bytes| !bytes.contains(&0) && pieces > 0) else {
@@ -244,20 +239,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             }
         })
     }
-}
-
-/// Whether a part is what a layout of so many rows has.
-fn fits(record: &PartRecord, part: PartLayout, rows: u64) -> bool {
-    let same = match (record.shape, part.form) {
-        (PartShape::Symbols { bits: b, rows: r, cols: c }, Form::Symbols { bits, cols }) => {
-            b == bits && u64::try_from(r) == Ok(rows) && u64::try_from(c) == Ok(cols)
-        }
-        (PartShape::Words { width: w, float: f, count }, Form::Words { width, float, a_row }) => {
-            w == width && f == float && u64::try_from(count).ok() == a_row.checked_mul(rows)
-        }
-        _ => false,
-    };
-    same && record.role == part.role
 }
 
 #[cfg(test)]

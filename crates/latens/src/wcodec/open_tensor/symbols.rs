@@ -11,14 +11,11 @@ use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::kept::{Numbers, Rules};
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::part::{Codec, PartRecord};
-use crate::wcodec::layout::source::{EntryRef, PartOf, Source};
+use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_source};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::order::Order;
-use crate::wcodec::view::{Layout, View};
+use crate::wcodec::view::{Layout, Sign, View};
 use std::borrow::Cow;
-
-/// Bytes that a source in another entry may have beyond four for each symbol.
-const MOST_SPARE: usize = 4096;
 
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// What explains the classes of a part.
@@ -62,13 +59,11 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             PartOf::Own(part) => Err(self.wrong(format!("part {part} is not an earlier one"))),
             _ if !self.outermost => Err(self.wrong("a source has a source elsewhere")),
             PartOf::Other { entry: EntryRef::Entry(n), view, part } => {
-                // At most a number of 32 bits for each symbol: else a few bytes could ask for the
-                // decoding of a large entry over and over.
                 let count = self.descriptor.parts.get(before).map_or(0, |p| p.shape.count());
-                let Ok(length) = self.reader.byte_length(*n) else {
+                let Some((length, stored)) = self.reader.lengths(*n) else {
                     return Err(self.wrong(format!("there is no entry {n}, a source")));
                 };
-                if length > count.saturating_mul(4).saturating_add(MOST_SPARE) {
+                if !may_be_source(length, count) || !may_be_source(stored / 2, count) {
                     let what = format!("{} is too large a source", self.reader.place(*n));
                     return Err(self.wrong(what));
                 }
@@ -127,11 +122,14 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         });
         let (windows, back) = (rules.windows.as_ref(), rules.back.as_ref());
         let without_planes = self.without_planes;
+        let signed = self.layout.meaning().is_some_and(|meaning| meaning.sign == Sign::Signed);
+        let least = if signed { 1 << (bits.clamp(1, 8) - 1) } else { 0 };
         Ok(SymbolDecoder {
             symbols,
             bits,
             bitplane,
             without_planes,
+            least,
             slots,
             terms,
             windows,

@@ -38,7 +38,7 @@ for_width!(plane4, u32, 4);
 for_width!(plane8, u64, 8);
 
 /// The plane at `index`, below `width`: a byte of each float.
-pub(super) fn plane(bytes: &[u8], width: u8, index: usize, out: &mut [u8]) {
+pub(crate) fn plane(bytes: &[u8], width: u8, index: usize, out: &mut [u8]) {
     match width {
         2 => plane2(bytes, index, out),
         4 => plane4(bytes, index, out),

@@ -11,7 +11,14 @@ impl Layout {
     pub(crate) fn pieces(&self) -> Layout {
         let one = |cols: u64, unit_bytes: u64| {
             let units = (self.unit_bytes.saturating_mul(self.units())).checked_div(unit_bytes);
-            Layout { rows: units.unwrap_or(0), cols, unit_rows: 1, unit_bytes, ..*self }
+            Layout {
+                rows: units.unwrap_or(0),
+                cols,
+                spare_cols: 0,
+                unit_rows: 1,
+                unit_bytes,
+                ..*self
+            }
         };
         match self.view {
             View::Raw | View::Bytes(_) => one(1, 1),

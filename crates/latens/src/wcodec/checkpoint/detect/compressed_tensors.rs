@@ -16,7 +16,7 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let bytes = matches!(t.dtype, Dtype::U8 | Dtype::I8);
     let has = |suffix: &str| names.has(&format!("{}{suffix}", t.name));
     if let Some(base) = t.name.strip_suffix("weight_packed") {
-        let bits = bits(names, base, t).unwrap_or(4);
+        let bits = bits(names, base, t)?;
         if bytes {
             return Some(nibbles(t.dtype, Sign::Unsigned));
         }
@@ -27,7 +27,7 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     if let (Some(base), true) = (t.name.strip_suffix("weight_zero_point"), words) {
         // Packed along the rows: [out·bits/32, groups].
         let weight = names.get(&format!("{base}weight_packed"))?;
-        let bits = bits(names, base, &weight).unwrap_or(4);
+        let bits = bits(names, base, &weight)?;
         let packing =
             Packing { bits, ..Packing::words(BitOrder::LowFirst, Axis::Rows, Sign::Offset) };
         return packing.is_valid().then_some(View::Packed(packing));
@@ -68,17 +68,27 @@ fn matrix(shape: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-/// Bits a weight: the words of a row by the columns that `weight_shape` tells.
+/// Weights a row of packed ones, as `weight_shape` tells.
+pub(super) fn cols(names: &dyn Neighbours, t: &TensorInfo) -> Option<u64> {
+    let base = t.name.strip_suffix("weight_packed")?;
+    let (rows, cols) = shape(names, base)?;
+    (t.shape.first() == Some(&rows)).then_some(cols)
+}
+
+/// Bits a weight: the words of a row by the columns that `weight_shape` tells, four where nothing does; `None` where
+/// words hold weights of 3, 5, 6 or 7 bits.
 fn bits(names: &dyn Neighbours, base: &str, t: &TensorInfo) -> Option<u8> {
     let said = names.quantization().bits;
+    if said.is_some_and(|bits| !matches!(bits, 2 | 4 | 8)) {
+        return None;
+    }
     let bits = shape(names, base).and_then(|(_, columns)| {
         let words = *t.shape.get(1)?;
         // The last word of a row may not be full: of a word a row, several may be meant.
         let fits = |b: &u64| columns.div_ceil(32 / b) == words;
-        let said = said.filter(|b| matches!(b, 2 | 4 | 8) && fits(b));
-        said.or_else(|| [4, 8, 2].into_iter().find(fits))
+        said.filter(fits).or_else(|| [4, 8, 2].into_iter().find(fits))
     });
-    u8::try_from(bits.or(said)?).ok()
+    u8::try_from(bits.or(said).unwrap_or(4)).ok()
 }
 
 /// The two numbers of `weight_shape`, I64 or I32.

@@ -11,6 +11,20 @@ pub struct Siblings {
     pub zero: Option<usize>,
     /// GPTQ's group of each input.
     pub g_idx: Option<usize>,
+    /// Whether it is a sibling of another tensor itself. Then it has none: what explains others must decode on its own.
+    pub explains: bool,
+}
+
+impl Siblings {
+    /// Those that there are.
+    pub(super) fn each(self) -> impl Iterator<Item = usize> {
+        [self.scale, self.zero, self.g_idx].into_iter().flatten()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.each().next().is_none()
+    }
 }
 
 /// Names of siblings for a name that ends so: the ending, then those of scales, zero points and
@@ -50,8 +64,9 @@ pub(super) fn siblings(names: &Names<'_>, t: &TensorInfo) -> Siblings {
         let Some(base) = t.name.strip_suffix(ending) else { continue };
         let first =
             |endings: &[&str]| endings.iter().find_map(|e| names.index(&format!("{base}{e}")));
-        found = Siblings { scale: first(scales), zero: first(zeros), g_idx: first(indices) };
-        if found != Siblings::default() {
+        let (scale, zero, g_idx) = (first(scales), first(zeros), first(indices));
+        found = Siblings { scale, zero, g_idx, explains: false };
+        if !found.is_empty() {
             break;
         }
     }

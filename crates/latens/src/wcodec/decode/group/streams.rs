@@ -81,10 +81,17 @@ impl SymbolDecoder<'_> {
             Some(stack) => self.stacked(stack, streams)?,
             None => self.rows_of_lanes(streams)?,
         }
-        streams.iter().try_for_each(|stream| {
+        let whole = |stream: &&Stream<'_, '_>| self.is_whole(stream);
+        streams.iter().filter(whole).try_for_each(|stream| {
             stream.opened.check_states()?;
             stream.opened.check_no_more()
         })
+    }
+
+    /// Whether a stream is decoded to the end of its group.
+    fn is_whole(&self, stream: &Stream<'_, '_>) -> bool {
+        let symbols = self.symbols.group_range(stream.group).len();
+        stream.out.len() == if self.symbols.pairs { symbols / 2 } else { symbols }
     }
 
     /// The same, row by row: some at a time where their classes are written down.

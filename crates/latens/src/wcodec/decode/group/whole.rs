@@ -5,6 +5,7 @@ use super::opened::Opened;
 use crate::error::{Error, Result};
 use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of, plane_ends};
 use crate::wcodec::class::RowSums;
+use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform;
 use latens_kernels::rans::{Classes, Group};
@@ -92,9 +93,19 @@ impl SymbolDecoder<'_> {
         let missing = most.and_then(|most| bitplane::decode(&values, planes, most, &mut data));
         let missing = missing.map_err(|e| e.offset_by(at as u64))?;
         if missing > 0 && !prediction.transform {
-            // The middle of what missing planes can hold may lie beyond all residuals.
-            let end = 1i16 << (self.bits - 1);
-            data.iter_mut().for_each(|x| *x = (*x).clamp(-end, end - 1));
+            // The middle of what missing planes can hold may lie beyond all residuals, and where nothing is
+            // predicted beyond the ends of symbols, which are next to each other as residuals are taken.
+            let (end, mask) = (1i16 << (self.bits - 1), (1i16 << self.bits) - 1);
+            let to_least = (i16::from(self.least) - i16::from(prediction.centre)) & mask;
+            let (low, high) = (to_least - mask - 1, to_least - 1);
+            let by_itself = tiles.predictors.iter().all(|&p| p == Predictor::None);
+            for x in &mut data {
+                let known = (x.abs() >> missing << missing) * x.signum();
+                *x = (*x).clamp(-end, end - 1);
+                if (low..=high).contains(&known) && by_itself {
+                    *x = (*x).clamp(low, high);
+                }
+            }
         }
         self.whole(group, &tiles, data, out)
     }
