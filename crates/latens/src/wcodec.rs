@@ -94,3 +94,4 @@ pub use layout::header::BaseQuantisation;
 pub use plane::{Content, Part, Plane, Role};
 pub use reader::{Reader, TensorEntry};
 pub use salvage::{Damage, LostEntries, Salvage};
+pub use verify::Fault;

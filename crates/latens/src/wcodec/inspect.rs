@@ -81,7 +81,7 @@ impl TensorInspection {
 }
 
 impl<S: ReadAt> Reader<S> {
-    /// Looks into tensor `number`: decodes its symbols, for their entropy.
+    /// Looks into tensor `number`: decodes its symbols, for their entropy, and compares what else it has with checksums.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`].
@@ -95,6 +95,7 @@ impl<S: ReadAt> Reader<S> {
             let inspection = part(&open, i, record).map_err(within)?;
             match record.shape {
                 PartShape::Words { .. } => {
+                    sound(&open, i, record).map_err(within)?;
                     beside += inspection.bytes;
                     numbers |= record.role == Role::Weights;
                 }
@@ -195,6 +196,15 @@ fn part<S: ReadAt>(
     let counted = Transform::ALL.into_iter().zip(transforms);
     inspection.transforms = counted.filter(|(_, n)| *n > 0).collect();
     Ok(inspection)
+}
+
+/// Compares the groups of a part that is not decoded here with their checksums.
+fn sound<S: ReadAt>(open: &OpenTensor<'_, S>, number: usize, record: &PartRecord) -> Result<()> {
+    let mut bytes = Vec::new();
+    (0..record.groups.len()).try_for_each(|group| {
+        open.stored(number, group, &mut bytes)?;
+        Ok(())
+    })
 }
 
 /// The tiles of a group; its bytes are read only where they say more than the descriptor.
