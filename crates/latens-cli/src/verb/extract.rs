@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::{print_json, say, settle, thread_count};
 use crate::args;
-use crate::checkpoint::{self, base, extract, target};
+use crate::checkpoint::{self, base, damage, extract, target};
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
-use crate::table::reading::named;
 
 /// What was extracted.
 #[derive(Debug, Serialize)]
@@ -35,7 +34,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
     let limits = Limits::default();
     let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads()))?;
     let reader = base::with(reader, args.base.as_deref(), limits)?;
-    let here = |e: Failure| named(e, &input);
+    let here = |e: Failure| damage::advised(e, &input);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
     let Some((number, entry)) = found else {
         let close = reader.tensors().map(|(_, entry)| entry.name);
