@@ -20,6 +20,10 @@ struct Report {
     input: String,
     output: String,
     tensor: String,
+    /// As the checkpoint spells the type of the tensor.
+    dtype: String,
+    /// How its bytes are packed there.
+    packing: String,
     #[serde(rename = "type")]
     number_type: String,
     shape: Vec<u64>,
@@ -69,10 +73,12 @@ pub fn run(args: &args::Extract) -> Result<()> {
         input: input.name(),
         output: output.name(),
         tensor: args.tensor.clone(),
+        dtype: entry.dtype.to_string(),
+        packing: slice.packing.clone(),
         number_type: slice.ty.to_string(),
         shape: slice.shape.clone(),
     };
-    let note = slice.note;
+    let note = slice.note.clone();
     let quiet = args.common.quiet || args.common.json;
     let progress = Progress::new("extract", Some(slice.len), quiet);
     progress.say(&args.tensor);
