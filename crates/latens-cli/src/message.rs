@@ -120,6 +120,11 @@ impl Failure {
         if damage { self.hint_instead(hint) } else { self }
     }
 
+    /// Named places around it, outermost first.
+    pub fn places(&self) -> &[String] {
+        &self.places
+    }
+
     /// The file that it is about, where it is known.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()

@@ -15,6 +15,9 @@ use crate::table::reading::named;
 /// What a `.wcodec` begins and ends with, a byte aside that tells the two apart.
 const MAGIC: &[u8] = b"WCODEC\0";
 
+/// How the place begins of what is wrong with a base.
+pub const OF_BASE: &str = "the base ";
+
 /// Something that is wrong with a file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fault {
@@ -31,14 +34,20 @@ pub struct Fault {
 impl Fault {
     /// That of an error in `tensor`, if it is in one.
     pub fn of(error: &Error, tensor: Option<String>) -> Self {
+        let places = error.places();
+        if let Some(base) = places.iter().position(|place| place.starts_with(OF_BASE)) {
+            // Groups and bytes are those of another file.
+            let byte = error.at().map_or_else(String::new, |at| format!(" (byte {at})"));
+            let what = format!("{}: {}{byte}", places[base..].join(": "), error.what());
+            return Fault { tensor, what, group: None, byte: None };
+        }
         let group = |place: &String| place.strip_prefix("group ")?.parse().ok();
-        let groups = error.places().iter().filter_map(group);
         let named = |place: &&String| place.starts_with("tensor ") || group(place).is_some();
-        let besides = error.places().iter().filter(|place| !named(place)).map(String::as_str);
+        let besides = places.iter().filter(|place| !named(place)).map(String::as_str);
         Fault {
             tensor,
             what: besides.chain([error.what()]).collect::<Vec<&str>>().join(": "),
-            group: groups.last(),
+            group: places.iter().filter_map(group).next_back(),
             byte: error.at(),
         }
     }
@@ -72,7 +81,10 @@ pub fn faults<S: ReadAt>(reader: &Reader<S>, first: &Error) -> Result<Vec<Fault>
 
 /// The failure, which says for a damaged file what can be had of it.
 pub fn advised(error: impl Into<Failure>, input: &Input) -> Failure {
-    named(error.into().hint_on_damage(salvage(input)), input)
+    let failure = error.into();
+    let of_base = failure.places().iter().any(|place| place.starts_with(OF_BASE));
+    let advice = advice(of_base, input);
+    named(failure.hint_on_damage(advice), input)
 }
 
 /// The same where a file could not be opened, which may be no `.wcodec` at all.
@@ -84,8 +96,11 @@ pub fn advised_of_ends(error: Error, file: &SharedFile, input: &Input) -> Failur
     if is_wcodec { advised(error, input) } else { named(error.into(), input) }
 }
 
-/// What to do about damage.
-pub fn salvage(input: &Input) -> String {
+/// What to do about damage of a file, or of its base.
+pub fn advice(of_base: bool, input: &Input) -> String {
+    if of_base {
+        return "the base is damaged; give another copy of it".into();
+    }
     let file = match input {
         Input::File(path) => next::quoted(path),
         Input::Stdin => None,

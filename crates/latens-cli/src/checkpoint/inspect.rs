@@ -6,7 +6,7 @@ use latens::wcodec::{Reader, TensorEntry, TensorInspection};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::damage::{self, Fault};
+use super::damage::{self, Fault, OF_BASE};
 use super::watch::Watched;
 use crate::job::Input;
 use crate::message::{Failure, Result};
@@ -149,14 +149,15 @@ impl CheckpointInspection {
     pub fn sound(&self, input: &Input) -> Result<()> {
         let damaged = self.tensors.iter().filter_map(|t| Some((&t.name, t.damaged.as_ref()?)));
         let (count, first) = damaged.fold((0u64, None), |(n, first), t| (n + 1, first.or(Some(t))));
-        let Some((name, what)) = first else { return Ok(()) };
+        let Some((name, first)) = first else { return Ok(()) };
         let all = self.tensors.len() as u64;
         let what = match count {
-            1 => format!("1 of {} is damaged: {what}", counted(all, "tensor")),
-            _ => format!("{count} of {} are damaged, the first: {what}", counted(all, "tensor")),
+            1 => format!("1 of {} is damaged: {first}", counted(all, "tensor")),
+            _ => format!("{count} of {} are damaged, the first: {first}", counted(all, "tensor")),
         };
+        let advice = damage::advice(first.starts_with(OF_BASE), input);
         let failure = Failure::new(what).within(format!("tensor {name:?}"));
-        Err(named(failure.hint(damage::salvage(input)), input))
+        Err(named(failure.hint(advice), input))
     }
 }
 

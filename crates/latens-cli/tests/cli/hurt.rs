@@ -98,6 +98,29 @@ fn inspect_without_the_base_tells_what_the_index_has() {
     assert!(!done.text().contains("needs its base"), "{}", done.text());
 }
 
+/// Damage of the base is not called that of the file.
+#[test]
+fn a_damaged_base_is_told_from_a_damaged_file() {
+    let f = Folder::new();
+    let one = |bytes| safetensors(&[("w", "I8", &[256, 256], bytes)]);
+    let mut next = weights(65_536, 36);
+    next.iter_mut().step_by(50).for_each(|byte| *byte ^= 1);
+    f.write("b.safetensors", &one(weights(65_536, 36)));
+    f.write("m.safetensors", &one(next));
+    f.run(&["compress", "b.safetensors"]).ok();
+    f.run(&["compress", "m.safetensors", "--base", "b.wcodec"]).ok();
+    let mut bad = f.read("b.wcodec");
+    bad[1000] ^= 1;
+    f.write("b.wcodec", &bad);
+    let base = ["--base", "b.wcodec"];
+    let says = ["the base b.wcodec: tensor \"w\": group 0", "give another copy of it"];
+    f.run(&[&["inspect", "m.wcodec"][..], &base].concat()).fails(&says);
+    f.run(&[&["extract", "m.wcodec", "w"][..], &base].concat()).fails(&says);
+    f.run(&[&["decompress", "m.wcodec", "-o", "x.safetensors"][..], &base].concat()).fails(&says);
+    let done = f.run(&[&["verify", "m.wcodec"][..], &base].concat());
+    assert!(done.text().contains(says[0]) && done.err.contains(says[1]), "{}", done.text());
+}
+
 #[test]
 fn verify_names_everything_that_is_damaged() {
     let f = Folder::new();
