@@ -87,7 +87,7 @@ fn long_work_shows_a_bar() {
 fn the_bar_names_the_tensor() {
     let f = Folder::new();
     let name = "layers.7.mlp.up_proj.weight";
-    let all = [(name, "I8", &[1024, 1024][..], weights(1 << 20, 4))];
+    let all = [(name, "I8", &[2048, 1024][..], weights(1 << 21, 4))];
     f.write("m.safetensors", &safetensors(&all));
     let Some((seen, code)) = on_terminal(&f, "compress m.safetensors -l 12 -T 1") else { return };
     assert!(code == Some(0) && has_bar(&seen), "{seen}");
