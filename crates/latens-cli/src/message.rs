@@ -13,6 +13,11 @@ use std::path::Path;
 /// What every fallible function of the tool returns.
 pub type Result<T> = std::result::Result<T, Failure>;
 
+/// What is said of input that is not what its format allows.
+const DAMAGED: &str = "the file is damaged or of another format";
+/// What is said of input that ends before it should.
+const CUT: &str = "the file ends too early";
+
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -106,6 +111,28 @@ impl Failure {
     pub fn hint_instead(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// The same failure with this line on what to do, where it is about damaged input and says no more than that.
+    #[must_use]
+    pub fn hint_on_damage(self, hint: impl Into<String>) -> Self {
+        let damage = self.hint.is_some() && self.advice().is_none();
+        if damage { self.hint_instead(hint) } else { self }
+    }
+
+    /// Named places around it, outermost first.
+    pub fn places(&self) -> &[String] {
+        &self.places
+    }
+
+    /// The file that it is about, where it is known.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// What to do, where that is more than [`DAMAGED`] or [`CUT`] say.
+    pub fn advice(&self) -> Option<&str> {
+        self.hint.as_deref().filter(|hint| ![DAMAGED, CUT].contains(hint))
     }
 
     /// How the process ends for it.
@@ -215,13 +242,8 @@ impl From<latens::Error> for Failure {
         }
         let broken = source.is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe);
         let (what, hint) = match error.kind() {
-            ErrorKind::Corrupt => (
-                format!("corrupt: {}", error.what()),
-                Some("the file is damaged or of another format"),
-            ),
-            ErrorKind::Truncated => {
-                (format!("truncated: {}", error.what()), Some("the file ends too early"))
-            }
+            ErrorKind::Corrupt => (format!("corrupt: {}", error.what()), Some(DAMAGED)),
+            ErrorKind::Truncated => (format!("truncated: {}", error.what()), Some(CUT)),
             ErrorKind::Io => {
                 let what = error.what();
                 (what.split(" (os error").next().unwrap_or(what).to_string(), None)

@@ -98,3 +98,4 @@ pub use order0::Order0;
 pub use plane::{Content, Part, Plane, Role};
 pub use reader::{Reader, TensorEntry};
 pub use salvage::{Damage, LostEntries, Salvage};
+pub use verify::Fault;

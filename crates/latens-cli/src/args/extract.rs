@@ -10,8 +10,11 @@ use super::shared::{Common, within};
 #[command(after_help = "\
 Only what holds the slice is decoded. INT4 comes out one value per i8, as the packing means it;
 BF16, which NumPy does not have, as f32 of the same value; complex numbers as pairs of f32.
+Quantised weights (GPTQ, AWQ, NF4, blocks of GGUF, …) come as bare codes, without scale or zero
+point; floats of 8 bits or fewer as their codes; blocks that are not taken apart as their bytes.
 Rows are those of the first dimension (of a vector its numbers), and keep the dimensions behind it.
-With --cols what lies behind the first dimension is one.
+With --cols what lies behind the first dimension is one. Columns count elements, or bytes where
+bytes come out.
 
 Example:
   latens extract model.wcodec layers.0.q_proj.weight --rows 0:64 -o rows.npy")]

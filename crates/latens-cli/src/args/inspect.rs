@@ -22,7 +22,7 @@ pub struct Inspect {
     /// What each tool of WCodec gains or costs on a checkpoint
     #[arg(long)]
     pub ablate: bool,
-    /// The checkpoint that a .wcodec was made against
+    /// The checkpoint that a .wcodec was made against; with --ablate also what REFERENCE predicts by
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub base: Option<PathBuf>,
     /// Also write one self-contained page with pictures

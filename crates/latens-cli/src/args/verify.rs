@@ -9,7 +9,8 @@ use crate::format::Format;
 /// `latens verify`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints a line a file, which says so where the file holds no checksum. Exit 1 if any of them fails.")]
+Prints a line a file, which says so where the file holds no checksum. Exit 1 if any of them fails.
+Of a .wcodec with more damage than one, stderr lists what is damaged, and --json all of it.")]
 pub struct Verify {
     /// Files to check; `-` for stdin
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]

@@ -2,12 +2,35 @@
 
 use latens::Limits;
 use latens::wcodec::checkpoint::ReadAt;
+use latens::wcodec::dtype::Dtype;
 use latens::wcodec::{Base, BaseCheckpoint, Reader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::damage::OF_BASE;
 use crate::format::Format;
 use crate::job::Input;
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
+
+/// A base whose errors say that they are its own, not those of what is read against it.
+struct Named<B> {
+    base: B,
+    path: PathBuf,
+}
+
+impl<B: Base> Base for Named<B> {
+    fn model_hash(&self) -> [u8; 32] {
+        self.base.model_hash()
+    }
+
+    fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        let place = || format!("{OF_BASE}{}", shown(&self.path));
+        self.base.tensor(name).map_err(|e| e.within(place()))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.base.has(name)
+    }
+}
 
 /// Open a base: a checkpoint as people ship it, or a `.wcodec` that needs no base itself. The limits
 /// are those of the file that is read against it.
@@ -25,11 +48,12 @@ pub fn open(path: &Path, limits: Limits) -> Result<Box<dyn Base>> {
                     .in_file(path)
                     .hint("decompress it, with its own base, and give the checkpoint"));
             }
-            Ok(Box::new(reader))
+            Ok(Box::new(Named { base: reader, path: path.to_path_buf() }))
         }
         Some(format @ (Format::Safetensors | Format::Gguf)) => {
             let base = BaseCheckpoint::new(super::open(&input, format)?);
-            Ok(Box::new(base.map_err(|e| Failure::from(e).in_file(path))?))
+            let base = base.map_err(|e| Failure::from(e).in_file(path))?;
+            Ok(Box::new(Named { base, path: path.to_path_buf() }))
         }
         _ => Err(Failure::usage("the base is no checkpoint")
             .in_file(path)

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::base;
 use super::report::{CheckpointReport, TensorReport};
+use super::shards;
 use super::watch::Watched;
 use crate::args;
 use crate::format::Format;
@@ -90,6 +91,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         verified: !args.no_verify,
         tensors,
         unnamed: checkpoint.unnamed,
+        notes: shards::notes(&checkpoint),
     };
     match (args.common.json, args.common.quiet) {
         (true, _) => print_json(&report)?,

@@ -1,32 +1,20 @@
 //! `.wcodec` back to the file or files that it was made from.
 
-use latens::wcodec::Reader;
-use latens::{ErrorKind, Limits};
+use latens::Limits;
 use std::time::Instant;
 
+use super::damage::advised;
 use super::target;
 use super::watch::Watched;
 use crate::args;
 use crate::format::Format;
 use crate::job::{Input, Output};
-use crate::message::{Failure, Result, shown};
+use crate::message::{Result, shown};
 use crate::output::past_limit;
 use crate::render::{self, units::noun};
 use crate::report::DecompressReport;
-use crate::table::reading::{named, shared};
+use crate::table::reading::named;
 use crate::verb::{print_json, say, settle, thread_count};
-
-/// The failure, which says for a damaged file what can be had of it.
-fn damaged(error: latens::Error) -> Failure {
-    let damage = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated);
-    let failure = Failure::from(error);
-    match damage {
-        true => failure.hint_instead(
-            "the file is damaged or of another format; --salvage writes the tensors that are whole",
-        ),
-        false => failure,
-    }
-}
 
 /// Decompress one checkpoint.
 ///
@@ -39,9 +27,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     if args.salvage {
         return super::salvage::run(args, input, limits);
     }
-    let opened = Reader::open(shared(input)?, limits);
-    let opened = opened.map_err(|e| named(damaged(e), input))?;
-    let reader = opened.threads(thread_count(args.common.threads()));
+    let reader = super::reader(input, limits, thread_count(args.common.threads()))?;
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
     let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
@@ -56,7 +42,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     let quiet = args.common.quiet || args.common.json;
     let watched = Watched::files("decompress", &reader, quiet);
     let output_bytes = target::write(args, input, &outputs, |number, out| {
-        watched.reader.write_file(number, out).map_err(damaged)
+        watched.reader.write_file(number, out).map_err(|e| advised(e, input))
     })?;
     drop(watched);
     let (tensors, n) = (reader.tensors().count() as u64, files.len() as u64);

@@ -1,8 +1,8 @@
 //! One tensor of a `.wcodec`, or a slice of one, as a `.npy` array or as bare numbers.
 
 use latens::NumberType;
-use latens::wcodec::dtype::elements;
-use latens::wcodec::view::{Layout, Values};
+use latens::wcodec::dtype::{Dtype, elements};
+use latens::wcodec::view::{Axis, BitOrder, BlockKind, Layout, Values, View};
 use latens::wcodec::{Reader, TensorEntry};
 use std::ops::Range;
 
@@ -20,7 +20,9 @@ pub struct Slice<'r> {
     /// Of the slice.
     pub shape: Vec<u64>,
     /// What NumPy's type does not say, in words.
-    pub note: &'static str,
+    pub note: String,
+    /// How the tensor is packed.
+    pub packing: String,
     /// Bytes of all numbers.
     pub len: u64,
     source: Source<'r>,
@@ -63,7 +65,8 @@ pub fn range(text: Option<&str>, all: u64, what: &str) -> Result<Range<u64>> {
 }
 
 /// Rows and columns of a tensor, which keep the dimensions behind the first; of a tensor of one
-/// dimension its elements are the rows. With `cols`, what lies behind the first dimension is one.
+/// dimension its elements are the rows. With `cols`, what lies behind the first dimension is one. Both
+/// count elements; of what is not taken apart, columns are bytes.
 ///
 /// # Errors
 /// Bad input, I/O, no such rows or columns.
@@ -76,28 +79,34 @@ pub fn slice<'r>(
 ) -> Result<Slice<'r>> {
     let layout = reader.layout(number)?;
     let whole = rows.is_none() && cols.is_none();
-    let all = logical_shape(entry, &layout);
+    let (mut all, each) = logical_shape(entry, &layout);
     let (&count, behind) = all.split_first().unwrap_or((&1, &[]));
     if cols.is_some() && behind.is_empty() {
         return Err(Failure::usage("the tensor has no columns: it is one row of numbers")
             .hint("--rows A:B gives numbers A to B of it"));
     }
+    let dtype = entry.dtype;
+    let note = note(dtype, &layout);
     let row = behind.iter().fold(1u64, |n, &extent| n.saturating_mul(extent));
     let rows = range(rows, count, "rows")?;
     let given = cols.is_some();
-    let cols = range(cols, row, "columns")?;
-    let shape = match (whole, given) {
-        (true, _) => all.clone(),
+    let cols = range(cols, row, if note == BYTES { "columns of bytes" } else { "columns" })?;
+    let mut shape = match (whole, given) {
+        (true, _) => std::mem::take(&mut all),
         (false, true) => vec![rows.end - rows.start, cols.end - cols.start],
         (false, false) => [&[rows.end - rows.start], behind].concat(),
     };
+    shape.extend((each > 1).then_some(each));
+    // From elements to numbers.
+    let row = row.saturating_mul(each);
+    let cols = cols.start.saturating_mul(each)..cols.end.saturating_mul(each);
     // Columns are cut out of whole rows; all else may be cut where the weights' rows end.
     let unit = if given { row } else { layout.cols };
-    let dtype = entry.dtype;
+    let packing = layout.view.packing(dtype);
     let source = Source { reader, number, dtype, layout, row, cols, unit };
     let mut rest = rows.start.saturating_mul(row)..rows.end.saturating_mul(row);
     let all = rest.end - rest.start;
-    let (ty, first, note) = source.next(&mut rest)?;
+    let (ty, first) = source.next(&mut rest)?;
     let read = all - (rest.end - rest.start);
     let width = ty.bytes() as u64;
     let wanted = |n: u64| match given {
@@ -111,18 +120,17 @@ pub fn slice<'r>(
         false => (first.len() as u64).saturating_mul(all).checked_div(read).unwrap_or(0),
     };
     Ok(match whole {
-        true => Slice { ty, shape, note, len, source, first, rest },
+        true => Slice { ty, shape, note, packing, len, source, first, rest },
         false => {
-            let (ty, shape, note) = (NumberType::U8, vec![len], " (its bytes)");
-            Slice { ty, shape, note, len, source, first, rest }
+            let (ty, shape, note) = (NumberType::U8, vec![len], BYTES.to_string());
+            Slice { ty, shape, note, packing, len, source, first, rest }
         }
     })
 }
 
 impl Source<'_> {
-    /// The next of the numbers in `rest`, which then begins behind them: a type, little-endian numbers, what the type
-    /// does not say.
-    fn next(&self, rest: &mut Range<u64>) -> Result<(NumberType, Vec<u8>, &'static str)> {
+    /// The next of the numbers in `rest`, which then begins behind them: a type, little-endian numbers.
+    fn next(&self, rest: &mut Range<u64>) -> Result<(NumberType, Vec<u8>)> {
         let unit = self.unit.max(1);
         // Up to where a unit ends.
         let end = rest.start.saturating_add(AT_ONCE.max(unit)) / unit * unit;
@@ -136,27 +144,73 @@ impl Source<'_> {
             Values::Unsigned(values) => {
                 // Two's complement of eight bits has room for all integers of fewer.
                 let small = layout.meaning().is_some_and(|meaning| meaning.bits < 8);
-                let note = if self.dtype == "BOOL" { " (BOOL as u8)" } else { "" };
-                (if small { NumberType::I8 } else { NumberType::U8 }, cut(values), note)
+                (if small { NumberType::I8 } else { NumberType::U8 }, cut(values))
             }
             Values::Signed(values) => {
                 let bytes = values.into_iter().map(i8::cast_unsigned).collect();
-                (NumberType::I8, cut(bytes), "")
+                (NumberType::I8, cut(bytes))
             }
         })
     }
 }
 
-/// The shape of what comes out of a whole tensor: its own, with a dimension of real and imaginary
-/// parts for complex numbers; of what is packed, the matrix of its weights.
-fn logical_shape(entry: &TensorEntry<'_>, layout: &Layout) -> Vec<u64> {
+/// The shape of what comes out of a whole tensor: its own, or of what is packed the matrix of its weights; and how many
+/// numbers an element is: complex ones are two, a real and an imaginary part.
+fn logical_shape(entry: &TensorEntry<'_>, layout: &Layout) -> (Vec<u64>, u64) {
     let numbers = layout.rows.saturating_mul(layout.cols);
+    let each = if entry.dtype == "C64" { 2 } else { 1 };
     match elements(&entry.shape) {
-        Some(n) if n == numbers && entry.dtype != "C64" => entry.shape.clone(),
-        Some(n) if n.checked_mul(2) == Some(numbers) && entry.dtype == "C64" => {
-            [&entry.shape[..], &[2]].concat()
+        Some(n) if n.checked_mul(each) == Some(numbers) => (entry.shape.clone(), each),
+        _ => (packed_shape(entry, layout).unwrap_or(vec![layout.rows, layout.cols]), 1),
+    }
+}
+
+/// Of packed tensors of three and more dimensions those of their weights, which words have along the last dimension or along
+/// the one before.
+fn packed_shape(entry: &TensorEntry<'_>, layout: &Layout) -> Option<Vec<u64>> {
+    let View::Packed(packing) = layout.view else { return None };
+    let (mut shape, words) = (entry.shape.clone(), elements(&entry.shape)?);
+    let numbers = layout.rows.checked_mul(layout.cols)?;
+    let each =
+        numbers.checked_div(words).filter(|each| each.checked_mul(words) == Some(numbers))?;
+    let back = match packing.axis {
+        Axis::Columns => 1,
+        Axis::Rows if shape.last() == Some(&layout.cols) => 2,
+        Axis::Rows => return None,
+    };
+    let along = shape.len().checked_sub(back).filter(|_| shape.len() > 2 && packing.cols == 0)?;
+    let extent = shape.get_mut(along)?;
+    *extent = extent.checked_mul(each)?;
+    Some(shape)
+}
+
+/// What is said of numbers that are bytes of what is not taken apart.
+const BYTES: &str = " (its bytes)";
+
+/// What numbers are, where their type does not say it.
+fn note(dtype: &str, layout: &Layout) -> String {
+    let known = Dtype::named(dtype);
+    let bare = "without scale and zero point";
+    match layout.view {
+        View::Blocks(BlockKind::IQ4_NL) => {
+            format!(" (indices of {dtype}'s code book, without scale)")
         }
-        _ => vec![layout.rows, layout.cols],
+        View::Blocks(BlockKind::MXFP4) => format!(" ({dtype} codes of floats, without scale)"),
+        View::Blocks(_) => format!(" ({dtype} codes, {bare})"),
+        View::Packed(_) if known == Dtype::F4 => format!(" ({dtype} codes as i8)"),
+        // That order is bitsandbytes' alone.
+        View::Packed(p) if p.order == BitOrder::HighFirst => {
+            " (indices of a code book, without scale)".into()
+        }
+        View::Packed(_) => format!(" (codes, {bare})"),
+        View::Bytes(_) if matches!(known, Dtype::I8 | Dtype::U8) => String::new(),
+        _ => match (dtype, known.width()) {
+            ("BF16", _) => " (BF16 as f32)".into(),
+            ("C64", _) => " (real and imaginary parts)".into(),
+            _ if number_type(dtype).is_some() => String::new(),
+            (_, Some(1)) => format!(" ({dtype} as u8)"),
+            _ => BYTES.into(),
+        },
     }
 }
 
@@ -197,16 +251,20 @@ fn cut(bytes: Vec<u8>, row: u64, cols: &Range<u64>, rows: u64) -> Vec<u8> {
 }
 
 /// NumPy's type for words of a checkpoint's type: bytes for those that it does not have.
-fn words(dtype: &str, bytes: Vec<u8>) -> (NumberType, Vec<u8>, &'static str) {
-    let ty = match dtype {
+fn words(dtype: &str, bytes: Vec<u8>) -> (NumberType, Vec<u8>) {
+    match dtype {
         "BF16" => {
             let wide = bytes.as_chunks::<2>().0.iter().flat_map(|&[a, b]| [0, 0, a, b]);
-            return (NumberType::F32, wide.collect(), " (BF16 as f32)");
+            (NumberType::F32, wide.collect())
         }
-        "C64" => return (NumberType::F32, bytes, " (real and imaginary parts)"),
-        other => NumberType::from_name(&other.to_ascii_lowercase()).unwrap_or(NumberType::U8),
-    };
-    (ty, bytes, "")
+        "C64" => (NumberType::F32, bytes),
+        other => (number_type(other).unwrap_or(NumberType::U8), bytes),
+    }
+}
+
+/// The type that NumPy has as well.
+fn number_type(dtype: &str) -> Option<NumberType> {
+    NumberType::from_name(&dtype.to_ascii_lowercase())
 }
 
 impl Slice<'_> {
@@ -246,8 +304,8 @@ mod tests {
 
     #[test]
     fn brain_floats_are_widened() {
-        let (ty, bytes, note) = words("BF16", vec![0x80, 0x3f]);
-        assert_eq!((ty, note), (NumberType::F32, " (BF16 as f32)"));
+        let (ty, bytes) = words("BF16", vec![0x80, 0x3f]);
+        assert_eq!(ty, NumberType::F32);
         assert_eq!(words("F16", Vec::new()).0, NumberType::F16);
         assert_eq!(words("F8_E4M3", Vec::new()).0, NumberType::U8);
         assert_eq!(f32::from_le_bytes(bytes.try_into().unwrap()), 1.0);

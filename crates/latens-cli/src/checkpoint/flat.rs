@@ -17,6 +17,9 @@ pub struct FlatInspection {
     pub bytes: u64,
     /// Names and sizes of the files.
     pub files: Vec<(String, u64)>,
+    /// What should be known: where an index and its shards differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// By file and place.
     pub tensors: Vec<FlatTensor>,
 }
@@ -64,6 +67,7 @@ pub fn read(checkpoint: &Checkpoint, quiet: bool) -> Result<FlatInspection> {
         kind: if checkpoint.format == Format::Gguf { "gguf" } else { "safetensors" },
         bytes: checkpoint.files.iter().map(|file| file.len).sum(),
         files: checkpoint.files.iter().map(|file| (file.name.clone(), file.len)).collect(),
+        notes: super::shards::notes(checkpoint),
         tensors: tensors?,
     })
 }

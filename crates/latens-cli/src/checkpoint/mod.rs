@@ -4,6 +4,7 @@
 pub mod ablate;
 pub mod base;
 pub mod compress;
+pub mod damage;
 pub mod decompress;
 pub mod extract;
 pub mod flat;
@@ -13,6 +14,7 @@ pub mod origin;
 mod report;
 mod rescued;
 mod salvage;
+pub mod shards;
 pub mod target;
 mod watch;
 
@@ -32,6 +34,7 @@ use crate::report::Verified;
 use crate::table::reading::{named, shared};
 use crate::verb::thread_count;
 
+use damage::Fault;
 use origin::Origin;
 use watch::Watched;
 
@@ -73,15 +76,34 @@ pub fn sources(checkpoint: Option<&Input>, base: Option<&Path>) -> Vec<PathBuf> 
 /// # Errors
 /// Bad input, I/O.
 pub fn reader(input: &Input, limits: Limits, threads: usize) -> Result<Reader<SharedFile>> {
-    let reader = Reader::open(shared(input)?, limits).map_err(|e| named(e.into(), input))?;
-    Ok(reader.threads(threads))
+    reader_and_size(input, limits, threads).map(|(reader, _)| reader)
 }
 
-/// Decode everything and check every checksum.
+/// The same, and how large the file is, or what came of a stream.
 ///
 /// # Errors
 /// Bad input, I/O.
-pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Verified> {
+pub fn reader_and_size(
+    input: &Input,
+    limits: Limits,
+    threads: usize,
+) -> Result<(Reader<SharedFile>, u64)> {
+    let file = shared(input)?;
+    let opened = Reader::open(file.clone(), limits);
+    let opened = opened.map_err(|e| damage::advised_of_ends(e, &file, input))?;
+    Ok((opened.threads(threads), file.len()))
+}
+
+/// Decode everything and check every checksum. All that is found wrong with a `.wcodec` is added to `faults`.
+///
+/// # Errors
+/// Bad input, I/O.
+pub fn verify(
+    input: &Input,
+    format: Format,
+    args: &args::Verify,
+    faults: &mut Vec<Fault>,
+) -> Result<Verified> {
     let (tensors, checksum) = match format {
         Format::Wcodec => {
             let limits = Limits::default();
@@ -90,11 +112,21 @@ pub fn verify(input: &Input, format: Format, args: &args::Verify) -> Result<Veri
             let base = args.base.as_deref().filter(|_| reader.base_name().is_some());
             let reader = base::with(reader, base, limits)?;
             let quiet = args.common.quiet || args.common.json;
-            let watched = Watched::files("verify", &reader, quiet);
-            watched.reader.verify().map_err(|e| named(e.into(), input))?;
+            let verified = Watched::files("verify", &reader, quiet).reader.verify();
+            if let Err(e) = verified {
+                if damage::is_damage(&e) {
+                    let watched = Watched::files("damage", &reader, quiet);
+                    *faults = damage::faults(&watched.reader, &e).map_err(|e| named(e, input))?;
+                }
+                return Err(damage::advised(e, input));
+            }
             (reader.tensors().count(), true)
         }
-        _ => (open(input, format)?.tensors.len(), false),
+        _ => {
+            let checkpoint = open(input, format)?;
+            shards::complete(&checkpoint, input, faults)?;
+            (checkpoint.tensors.len(), false)
+        }
     };
     Ok(Verified {
         what: format!("{tensors} {}", noun(tensors as u64, "tensor")),

@@ -59,7 +59,7 @@ impl Origin {
         for (number, name) in names.into_iter().enumerate() {
             let mut file = Nameless::new()?;
             let written = reader.write_file(number, &mut file);
-            written.map_err(|e| Failure::from(e).in_file(input.name()))?;
+            written.map_err(|e| super::damage::advised(e, input))?;
             files.push((name, file.read_back()?));
         }
         let index = files.iter().position(|(name, _)| name.ends_with(".index.json"));

@@ -22,6 +22,9 @@ pub struct CheckpointReport {
     pub tensors: Vec<TensorReport>,
     /// Tensors that are kept as bytes of their file alone: their names are too long.
     pub unnamed: usize,
+    /// What else should be known: where an index and its shards differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One tensor of a [`CheckpointReport`].

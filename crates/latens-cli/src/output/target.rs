@@ -72,6 +72,9 @@ pub fn settle(request: &Request<'_>) -> Result<Target> {
                 Err(Failure::new(format!("there is no folder {folder}")).in_file(named))
             }
         },
+        Err(e) if e.kind() == io::ErrorKind::InvalidFilename => {
+            Err(Failure::from(e).in_file(named).hint("name the output with -o, by a shorter name"))
+        }
         Err(e) => Err(Failure::from(e).in_file(named)),
     }
 }

@@ -4,7 +4,7 @@ use std::io::stderr;
 use std::path::Path;
 
 use super::bar::bar;
-use super::grid::{Cell, Grid, cut, width};
+use super::grid::{Cell, Grid, cut, end_of, width};
 use super::next;
 use super::style::{self, Style, paint};
 use super::units;
@@ -34,7 +34,8 @@ fn lines(
 ) -> Vec<String> {
     let mut order: Vec<&TensorReport> = report.tensors.iter().collect();
     order.sort_by_key(|tensor| std::cmp::Reverse(tensor.bytes));
-    let shown = order.len().min(MOST_ROWS);
+    let beside = report.notes.len() + usize::from(report.unnamed > 0);
+    let shown = order.len().min(MOST_ROWS.saturating_sub(beside));
     let dim = |cell: Cell| cell.style(Style::Dim);
     let mut grid = Grid::default();
     let mut head: Vec<Cell> = ["tensor", "type", "shape"].map(|t| dim(Cell::left(t))).into();
@@ -76,6 +77,7 @@ fn lines(
         let why = format!("no names, or of more than {LONGEST_NAME} bytes");
         all.push(format!("{count} kept as bytes of the file: {why}"));
     }
+    all.extend(report.notes.iter().map(|note| cut(&one_line(note), 2 * columns)));
     let time = units::seconds(report.seconds);
     all.push(match report.verified {
         true => format!(
@@ -97,17 +99,6 @@ fn kind(tensor: &TensorReport) -> String {
 
 fn shape(shape: &[u64]) -> String {
     shape.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
-}
-
-/// The last `columns` of a name, with `…` before them where something is missing.
-fn end_of(name: &str, columns: usize) -> String {
-    let name = one_line(name);
-    if width(&name) <= columns {
-        return name;
-    }
-    let mut kept: String = name.chars().rev().take(columns.saturating_sub(1)).collect();
-    kept = kept.chars().rev().collect();
-    format!("…{kept}")
 }
 
 #[cfg(test)]
@@ -135,7 +126,8 @@ mod tests {
                 seconds: 1.0,
                 verified: true,
                 tensors: (0..n).map(tensor).collect(),
-                unnamed: 0,
+                unnamed: 3,
+                notes: vec!["a note".into(), "another".into()],
             };
             let lines = lines(&report, Some("next: look"), 100, false);
             assert!(lines.len() <= 24, "{n}: {}", lines.len());

@@ -1,9 +1,9 @@
 //! What `inspect` shows of a checkpoint as people ship it: a line a tensor.
 
-use super::grid::{Cell, Grid};
+use super::grid::{Cell, Grid, end_of};
 use super::html;
 use super::style::{Style, paint};
-use super::tensors::shape;
+use super::tensors::{LONGEST, shape};
 use super::units;
 use crate::checkpoint::flat::FlatInspection;
 use crate::message::one_line;
@@ -21,7 +21,7 @@ pub fn text(name: &str, file: &FlatInspection, colour: bool) -> String {
     grid.row(head);
     for tensor in &file.tensors {
         grid.row(vec![
-            Cell::left(&tensor.name),
+            Cell::left(end_of(&tensor.name, LONGEST)),
             dim(Cell::left(&tensor.dtype)),
             dim(Cell::left(shape(&tensor.shape))),
             Cell::left(&tensor.packing),
@@ -60,5 +60,6 @@ fn summary(file: &FlatInspection) -> Vec<String> {
     for (name, len) in file.files.iter().filter(|_| file.files.len() > 1) {
         lines.push(one_line(&format!("{name}, {}", units::bytes(*len))));
     }
+    lines.extend(file.notes.iter().map(|note| one_line(note)));
     lines
 }

@@ -139,6 +139,17 @@ pub fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
+/// The last `columns` of a name, with `…` before them where something is missing.
+pub fn end_of(name: &str, columns: usize) -> String {
+    let name = one_line(name);
+    if width(&name) <= columns {
+        return name;
+    }
+    let mut kept: String = name.chars().rev().take(columns.saturating_sub(1)).collect();
+    kept = kept.chars().rev().collect();
+    format!("…{kept}")
+}
+
 /// Columns that a text takes on a terminal.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)

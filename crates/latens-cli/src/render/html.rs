@@ -72,6 +72,17 @@ pub fn bars(rows: &[(String, u64, String)]) -> String {
     svg + "</svg>\n"
 }
 
+/// A table: a head, and rows of cells.
+pub fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let head: String = head.iter().map(|cell| format!("<th>{}</th>", escape(cell))).collect();
+    let mut html = format!("<table><tr>{head}</tr>\n");
+    for row in rows {
+        let row: String = row.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+        let _ = writeln!(html, "<tr>{row}</tr>");
+    }
+    html + "</table>\n"
+}
+
 /// A part of a page that opens on a click.
 pub fn details(summary: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escape(summary))

@@ -32,11 +32,12 @@ pub fn next(report: &CompressReport, job: &CompressJob, columns: usize) -> Optio
 pub fn of_checkpoint(output: &Output, base: Option<&Path>, columns: usize) -> Option<String> {
     let Output::File(path) = output else { return None };
     let out = file(path, Format::Wcodec)?;
-    let back = match base {
-        Some(base) => format!("latens verify {out} --base {}", quoted(base)?),
-        None => format!("latens verify {out}"),
+    let base = match base {
+        Some(base) => format!(" --base {}", quoted(base)?),
+        None => String::new(),
     };
-    Some(line(&out, &back, columns))
+    let out = format!("{out}{base}");
+    Some(line(&out, &format!("latens verify {out}"), columns))
 }
 
 /// A file as an argument, with its format where the name does not tell.

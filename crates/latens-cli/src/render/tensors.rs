@@ -1,7 +1,7 @@
 //! What `inspect` shows of a `.wcodec`: a line a tensor, and what its tools are worth.
 
 use super::bar::bar;
-use super::grid::{Cell, Grid};
+use super::grid::{Cell, Grid, end_of};
 use super::html;
 use super::style::{Style, paint};
 use super::units;
@@ -10,6 +10,8 @@ use crate::checkpoint::inspect::{CheckpointInspection, Tensor};
 use crate::message::one_line;
 
 const BAR: usize = 12;
+/// Columns that a name takes at most: one long name would move everything else out of sight. `--json` has all of it.
+pub(super) const LONGEST: usize = 80;
 
 /// As text.
 pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {
@@ -23,15 +25,15 @@ pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {
     grid.row(head);
     let most = file.tensors.iter().map(|t| t.bytes).max().unwrap_or(0).max(1) as f64;
     for tensor in &file.tensors {
-        let flat = crate::report::bits_per_value(tensor.flat_bytes, tensor.weights);
+        let [packing, codec, bits, flat, entropy] = cells(tensor);
         grid.row(vec![
-            Cell::left(&tensor.name),
+            Cell::left(end_of(&tensor.name, LONGEST)),
             dim(Cell::left(shape(&tensor.shape))),
-            dim(Cell::left(&tensor.packing)),
-            Cell::left(&tensor.codec),
-            Cell::right(format!("{:.3}", tensor.bits_per_weight)),
-            dim(Cell::right(format!("{flat:.2}"))),
-            dim(Cell::right(format!("{:.3}", tensor.order0_entropy))),
+            dim(Cell::left(packing)),
+            Cell::left(codec),
+            Cell::right(bits),
+            dim(Cell::right(flat)),
+            dim(Cell::right(entropy)),
             Cell::right(units::bytes(tensor.bytes)),
             Cell::left(bar(tensor.bytes as f64 / most, BAR)).style(Style::Bar),
             dim(Cell::left(tools(tensor))),
@@ -45,17 +47,32 @@ pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Packing, codec, bits a weight, flat bits, entropy of a tensor.
+fn cells(tensor: &Tensor) -> [String; 5] {
+    let none = || "-".to_string();
+    let flat = tensor.weights.map(|n| crate::report::bits_per_value(tensor.flat_bytes, n));
+    [
+        // Of what cannot be read only the type is known.
+        tensor.packing.clone().unwrap_or_else(|| tensor.dtype.clone()),
+        tensor.codec.clone().unwrap_or_else(none),
+        tensor.bits_per_weight.map_or_else(none, |bits| format!("{bits:.3}")),
+        flat.map_or_else(none, |bits| format!("{bits:.2}")),
+        tensor.order0_entropy.map_or_else(none, |bits| format!("{bits:.3}")),
+    ]
+}
+
 /// As the body of a page.
 pub fn html(file: &CheckpointInspection) -> String {
-    let rows: Vec<(String, u64, String)> = file
-        .tensors
-        .iter()
-        .map(|t| {
-            let note =
-                format!("{}, {}, {:.2} bits a weight", t.packing, t.codec, t.bits_per_weight);
-            (t.name.clone(), t.bytes, note)
-        })
-        .collect();
+    let bar = |t: &Tensor| {
+        let note = match (&t.packing, &t.codec, t.bits_per_weight) {
+            (Some(packing), Some(codec), Some(bits)) => {
+                format!("{packing}, {codec}, {bits:.2} bits a weight")
+            }
+            _ => t.unread().unwrap_or_default(),
+        };
+        (t.name.clone(), t.bytes, note)
+    };
+    let rows: Vec<(String, u64, String)> = file.tensors.iter().map(bar).collect();
     let mut page = String::new();
     for line in summary(file) {
         page.push_str(&format!("<p>{}</p>\n", html::escape(&line)));
@@ -63,7 +80,24 @@ pub fn html(file: &CheckpointInspection) -> String {
     page.push_str("<h2>Where the bytes go</h2>\n");
     page.push_str(&html::bars(&rows));
     page.push_str(&format!("<p>{}</p>\n", html::escape(&footer(file))));
-    page
+    page.push_str("<h2>Tensor by tensor</h2>\n");
+    let rows = file.tensors.iter().map(|t| {
+        let [packing, codec, bits, flat, entropy] = cells(t);
+        let (name, size) = (t.name.clone(), units::bytes(t.bytes));
+        vec![name, shape(&t.shape), packing, codec, bits, flat, entropy, size, tools(t)]
+    });
+    let head = [
+        "tensor",
+        "shape",
+        "packing",
+        "codec",
+        "bits a weight",
+        "flat",
+        "order 0",
+        "size",
+        "tools",
+    ];
+    page + &html::table(&head, rows)
 }
 
 /// What each tool gains or costs.
@@ -128,8 +162,9 @@ fn summary(file: &CheckpointInspection) -> Vec<String> {
 /// What no codec made smaller.
 fn footer(file: &CheckpointInspection) -> String {
     let of = |whole: bool| {
-        let raw = file.tensors.iter().filter(|t| t.raw == whole && t.raw_bytes > 0);
-        let (count, bytes) = raw.fold((0u64, 0u64), |(n, sum), t| (n + 1, sum + t.raw_bytes));
+        let raw = file.tensors.iter().filter(|t| t.raw == Some(whole)).filter_map(|t| t.raw_bytes);
+        let raw = raw.filter(|&bytes| bytes > 0);
+        let (count, bytes) = raw.fold((0u64, 0u64), |(n, sum), bytes| (n + 1, sum + bytes));
         (count > 0).then(|| (units::counted(count, "tensor"), units::bytes(bytes)))
     };
     let raw = match (of(true), of(false)) {
@@ -150,8 +185,11 @@ pub(super) fn shape(shape: &[u64]) -> String {
     shape.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
 }
 
-/// Predictors and transforms that are used, with their shares, contexts and pairs.
+/// Predictors and transforms that are used, with their shares, contexts and pairs; or why nothing is known of them.
 fn tools(tensor: &Tensor) -> String {
+    if let Some(unread) = tensor.unread() {
+        return format!("{} flat; {unread}", units::bytes(tensor.flat_bytes));
+    }
     let mut words = Vec::new();
     for uses in [&tensor.predictors, &tensor.transforms] {
         let all: u64 = uses.values().sum();

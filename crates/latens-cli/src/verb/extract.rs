@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::{print_json, say, settle, thread_count};
 use crate::args;
-use crate::checkpoint::{self, base, extract, target};
+use crate::checkpoint::{self, base, damage, extract, target};
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
-use crate::table::reading::named;
 
 /// What was extracted.
 #[derive(Debug, Serialize)]
@@ -21,6 +20,10 @@ struct Report {
     input: String,
     output: String,
     tensor: String,
+    /// As the checkpoint spells the type of the tensor.
+    dtype: String,
+    /// How its bytes are packed there.
+    packing: String,
     #[serde(rename = "type")]
     number_type: String,
     shape: Vec<u64>,
@@ -35,7 +38,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
     let limits = Limits::default();
     let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads()))?;
     let reader = base::with(reader, args.base.as_deref(), limits)?;
-    let here = |e: Failure| named(e, &input);
+    let here = |e: Failure| damage::advised(e, &input);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
     let Some((number, entry)) = found else {
         let close = reader.tensors().map(|(_, entry)| entry.name);
@@ -70,10 +73,12 @@ pub fn run(args: &args::Extract) -> Result<()> {
         input: input.name(),
         output: output.name(),
         tensor: args.tensor.clone(),
+        dtype: entry.dtype.to_string(),
+        packing: slice.packing.clone(),
         number_type: slice.ty.to_string(),
         shape: slice.shape.clone(),
     };
-    let note = slice.note;
+    let note = slice.note.clone();
     let quiet = args.common.quiet || args.common.json;
     let progress = Progress::new("extract", Some(slice.len), quiet);
     progress.say(&args.tensor);

@@ -41,6 +41,8 @@ pub fn run(args: &args::Inspect) -> Result<()> {
     };
     let open = |path: &PathBuf| page(&input, &besides, path, args.force);
     let out = args.html.as_ref().map(open).transpose()?;
+    // What is damaged is told when all else has been shown.
+    let mut sound = Ok(());
     let body = match format {
         Format::Pco => {
             let file = array::source::open(&input).and_then(array::inspect::read);
@@ -74,14 +76,15 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         }
         Format::Wcodec => {
             let limits = Limits::default();
-            let reader = checkpoint::reader(&input, limits, 0)?;
+            let (reader, bytes) = checkpoint::reader_and_size(&input, limits, 0)?;
             let reader = checkpoint::base::with(reader, args.base.as_deref(), limits)?;
-            let bytes = input.size().unwrap_or(0);
+            let with_base = args.base.is_some();
             let file = with_threads(args.common.threads(), || {
-                checkpoint::inspect::read(&reader, bytes, quiet)
+                checkpoint::inspect::read(&reader, bytes, with_base, quiet)
             });
             let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::tensors::text(&name, &file, colour))?;
+            sound = file.sound(&input);
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {
@@ -102,9 +105,10 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         Some(mut out) => {
             let page = render::html::page(&name, &body);
             out.write_all(page.as_bytes()).map_err(|e| out.explain(e.into()))?;
-            out.commit().map(|_| ())
+            out.commit()?;
+            sound
         }
-        None => Ok(()),
+        None => sound,
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::{fitting, print_json, print_out, say, settle, with_threads};
 use crate::args;
 use crate::array;
-use crate::checkpoint;
+use crate::checkpoint::{self, damage::Fault};
 use crate::format::Format;
 use crate::job::Input;
 use crate::message::{Exit, Failure, Result, one_line};
@@ -26,7 +26,16 @@ struct FileReport {
     /// What is wrong, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// All that is wrong with a checkpoint.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damage: Vec<Fault>,
 }
+
+/// Faults of a file that are listed on standard error.
+const MOST_FAULTS: usize = 20;
 
 #[derive(Debug, Serialize)]
 struct Report {
@@ -47,7 +56,8 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
     let mut report = Report { ok: true, files: Vec::new() };
     for path in &args.files {
         let input = Input::of(path);
-        let outcome = one(&input, args);
+        let mut faults = Vec::new();
+        let outcome = one(&input, args, &mut faults);
         report.ok &= outcome.is_ok();
         let name = input.name();
         match &outcome {
@@ -60,17 +70,27 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
             Ok(_) if args.common.quiet => {}
             Ok(verified) => print_out(&format!("{}: {}\n", one_line(&name), line(verified)))?,
             Err(e) => {
-                let line = format!("{}: FAILED, {}\n", one_line(&name), reason(e));
+                let line =
+                    format!("{}: FAILED, {}{}\n", one_line(&name), reason(e, &input), and(&faults));
                 // Silent on standard output; an error is told nevertheless.
-                if args.common.quiet { say(&line) } else { print_out(&line)? }
+                if args.common.quiet {
+                    say(&line);
+                } else {
+                    print_out(&line)?;
+                    say(&details(&name, &faults, e));
+                }
             }
         }
-        let error = outcome.as_ref().err().map(reason);
+        let failure = outcome.as_ref().err();
+        let error = failure.map(|e| reason(e, &input));
+        let hint = failure.and_then(Failure::advice).map(str::to_string);
         report.files.push(FileReport {
             file: name,
             ok: error.is_none(),
             verified: outcome.ok().map(|(verified, _)| verified),
             error,
+            hint,
+            damage: faults,
         });
     }
     if args.common.json {
@@ -79,7 +99,11 @@ pub fn run(args: &args::Verify) -> Result<ExitCode> {
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
+fn one(
+    input: &Input,
+    args: &args::Verify,
+    faults: &mut Vec<Fault>,
+) -> Result<(Verified, Checksums)> {
     let format = settle::input_format(input, args.from)?;
     let quiet = args.common.quiet || args.common.json;
     let progress = match checkpoint::is_checkpoint(format) {
@@ -99,7 +123,7 @@ fn one(input: &Input, args: &args::Verify) -> Result<(Verified, Checksums)> {
             table::verify::verify(input, format, &progress)
         }
         Format::Safetensors | Format::Gguf | Format::Wcodec => {
-            checkpoint::verify(input, format, args).map(all_or_none)
+            checkpoint::verify(input, format, args, faults).map(all_or_none)
         }
         Format::Raw => shared(input).and_then(|_| {
             Err(named(Failure::usage("any bytes are bare numbers"), input)
@@ -120,10 +144,36 @@ fn line((verified, checksums): &(Verified, Checksums)) -> String {
     format!("ok, {}, {checksum}{skipped}", verified.what)
 }
 
-/// What is wrong and where, in one line.
-fn reason(e: &Failure) -> String {
+/// What is wrong and where, in one line; the file too, where it is not the one that is verified.
+fn reason(e: &Failure, input: &Input) -> String {
+    let of_input = named(Failure::new(""), input);
+    let file = e.file().filter(|file| Some(*file) != of_input.file());
+    let file = file.map_or_else(String::new, |file| format!(" in {file}"));
     match e.place() {
-        place if place.is_empty() => one_line(e.what()),
-        place => one_line(&format!("{} ({place})", e.what())),
+        place if place.is_empty() => one_line(&format!("{}{file}", e.what())),
+        place => one_line(&format!("{}{file} ({place})", e.what())),
     }
+}
+
+/// How much else is wrong.
+fn and(faults: &[Fault]) -> String {
+    match faults.len() {
+        0 | 1 => String::new(),
+        n => format!(", and {} more", n - 1),
+    }
+}
+
+/// All that is wrong, where it is more than one thing, and what to do about it.
+fn details(name: &str, faults: &[Fault], e: &Failure) -> String {
+    let mut text = String::new();
+    if faults.len() > 1 {
+        for fault in faults.iter().take(MOST_FAULTS) {
+            let tensor = fault.tensor.as_ref().map_or_else(String::new, |t| format!("{t}: "));
+            text += &format!("{}\n", one_line(&format!("{name}: {tensor}{}", fault.words())));
+        }
+        if let more @ 1.. = faults.len().saturating_sub(MOST_FAULTS) {
+            text += &format!("{}: and {more} more; --json has all\n", one_line(name));
+        }
+    }
+    text + &e.advice().map_or_else(String::new, |hint| format!("  {}\n", one_line(hint)))
 }

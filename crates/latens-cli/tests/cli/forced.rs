@@ -68,3 +68,49 @@ fn the_first_planes_are_enough_for_numbers_that_are_near() {
     }
     f.run(&["extract", "m.wcodec", "w", "--without-planes", "17"]).ends_with(2, &["0 to 16"]);
 }
+
+/// Each row of `--ablate` is the size that comes of its tool when it is forced, and no two are the same but NONE and
+/// no tool at all.
+#[test]
+fn every_row_of_ablate_is_its_tool() {
+    let f = Folder::new();
+    // A slope with noise: predictors, transforms and tiles all make something else of it.
+    let slope = |i: usize| (i % 288 / 5 + i / 288 / 3) as u8;
+    let of = |seed| -> Vec<u8> {
+        let noise = weights(256 * 288, seed).into_iter().map(|w| w.cast_signed() / 8);
+        noise.enumerate().map(|(i, w)| slope(i).wrapping_add_signed(w)).collect()
+    };
+    let file = |seed| safetensors(&[("w", "I8", &[256, 288], of(seed))]);
+    f.write("m.safetensors", &file(3));
+    f.write("b.safetensors", &file(4));
+    let done =
+        f.run(&["inspect", "m.safetensors", "--ablate", "--base", "b.safetensors", "--json"]);
+    let report: Value = serde_json::from_slice(&done.ok().out).unwrap();
+    let size = |options: &[&str]| -> u64 {
+        f.run(&[&["compress", "m.safetensors", "-f"][..], options].concat()).ok();
+        f.read("m.wcodec").len() as u64
+    };
+    assert_eq!(report["chosen_bytes"], size(&["--base", "b.safetensors"]));
+    assert_eq!(report["plain_bytes"], size(&["--coder", "direct"]));
+    let spatial = "NONE,LEFT,TOP,AVG,PLANAR,DC";
+    let mut sizes = Vec::new();
+    for row in report["rows"].as_array().unwrap() {
+        let tool = row["tool"].as_str().unwrap();
+        let forced = match tool {
+            "REFERENCE" => vec!["--predictors", tool, "--base", "b.safetensors"],
+            "DCT" | "ADST" => vec!["--transforms", tool],
+            "DCT+ADST" => vec!["--transforms", "NONE,DCT,ADST"],
+            "bitplane" => vec!["--coder", tool],
+            "context" => vec!["--no-contexts"],
+            "16x16" | "8x32" | "32x8" => vec!["--tile", tool, "--predictors", spatial],
+            predictor => vec!["--predictors", predictor],
+        };
+        assert_eq!(row["bytes"], size(&forced), "{tool}");
+        sizes.push(row["bytes"].as_u64().unwrap());
+    }
+    assert_eq!(sizes[0], report["plain_bytes"].as_u64().unwrap());
+    assert_eq!(sizes.len(), 16);
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert_eq!(sizes.len(), 16, "{report}");
+}

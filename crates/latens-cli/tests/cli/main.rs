@@ -17,6 +17,7 @@ mod damage;
 mod documents;
 mod faults;
 mod forced;
+mod hurt;
 mod json;
 mod kills;
 mod levels;

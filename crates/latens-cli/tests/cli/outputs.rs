@@ -253,7 +253,26 @@ fn outputs_that_cannot_be() {
     let said = String::from_utf8(done.stderr).unwrap();
     assert!(done.status.code() == Some(1) && done.stdout.is_empty(), "{said}");
     assert!(said.contains("/none\n  TMPDIR names another folder"), "{said}");
+    let mut command = f.latens(&["verify", "-", "--from", "wcodec"]);
+    let done = command.env("TMPDIR", f.path("none")).output().unwrap();
+    let (line, said) = [done.stdout, done.stderr].map(|s| String::from_utf8(s).unwrap()).into();
+    assert!(line.starts_with("-: FAILED, No such file") && line.ends_with("/none\n"), "{line}");
+    assert!(done.status.code() == Some(1) && said.contains("TMPDIR names another"), "{said}");
     assert_eq!(f.names(), ["a.npy", "folder.pco"]);
+}
+
+#[test]
+fn names_that_are_too_long() {
+    let f = Folder::new();
+    let long = "n".repeat(252);
+    let tensors = [(&long[..], "I8", &[16, 16][..], weights(256, 3))];
+    f.write("m.safetensors", &safetensors(&tensors));
+    f.run(&["compress", "m.safetensors"]).ok();
+    f.run(&["extract", "m.wcodec", &long]).fails(&["name too long", "name the output with -o"]);
+    f.run(&["extract", "m.wcodec", &long, "-o", "x.npy"]).ok();
+    let array = format!("{}.npy", &long[..251]);
+    f.write(&array, &column(4));
+    f.run(&["compress", &array, "--to", "parquet"]).fails(&["name the output with -o"]);
 }
 
 #[test]

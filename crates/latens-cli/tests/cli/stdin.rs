@@ -20,6 +20,9 @@ fn a_checkpoint_comes_and_goes_by_pipes() {
     for (format, input) in [("wcodec", &packed), ("safetensors", &bytes)] {
         let seen = f.run_with(&["inspect", "-", "--from", format], input).ok();
         assert!(seen.text().contains("layer.weight"), "{}", seen.text());
+        let seen = f.run_with(&["inspect", "-", "--from", format, "--json"], input).ok();
+        let report: serde_json::Value = serde_json::from_str(seen.text()).unwrap();
+        assert_eq!(report["bytes"], input.len(), "{format}");
     }
     let step = f.run_with(&["extract", "-", "step", "-o", "-"], &packed).ok();
     assert_eq!(step.out, npy("<i8", false, "()", &[7, 0, 0, 0, 0, 0, 0, 0]));

@@ -152,3 +152,178 @@ fn a_flat_checkpoint_can_be_looked_into() {
     f.write("g.gguf", b"ABCD");
     f.run(&["inspect", "g.gguf"]).fails(&["a GGUF file begins with", "g.gguf"]);
 }
+
+/// A GGUF file of one tensor of one row: its type's number and bytes.
+fn one_row(kind: u32, cols: u64, bytes: &[u8]) -> Vec<u8> {
+    let mut file = b"GGUF\x03\0\0\0".to_vec();
+    file.extend([1, 0, 1].map(u64::to_le_bytes).as_flattened());
+    file.push(b'w');
+    file.extend(1u32.to_le_bytes());
+    file.extend(cols.to_le_bytes());
+    file.extend(kind.to_le_bytes());
+    file.extend(0u64.to_le_bytes());
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend(bytes);
+    file
+}
+
+#[test]
+fn what_numbers_are_is_said_where_their_type_does_not() {
+    let f = Folder::new();
+    f.write(
+        "m.safetensors",
+        &safetensors(&[
+            ("plain", "U8", &[32, 8], noise(256, 1)),
+            ("int8", "I8", &[32, 8], noise(256, 2)),
+            ("mask", "BOOL", &[16], vec![1; 16]),
+            ("bias", "BF16", &[16], noise(32, 3)),
+            ("e4m3", "F8_E4M3", &[32, 8], noise(256, 4)),
+            ("e8m0", "F8_E8M0", &[32, 8], noise(256, 5)),
+            ("four", "F4", &[32, 8], noise(128, 6)),
+            ("six", "F6_E2M3", &[32, 8], noise(192, 7)),
+            ("awq.qweight", "I32", &[16, 2], noise(128, 8)),
+            ("awq.scales", "F16", &[1, 16], noise(32, 9)),
+            ("nf4", "U8", &[128, 1], noise(128, 10)),
+            ("nf4.absmax", "F32", &[4], noise(16, 11)),
+            ("nf4.quant_state.bitsandbytes__nf4", "U8", &[2], b"{}".to_vec()),
+        ]),
+    );
+    f.run(&["compress", "m.safetensors", "-l", "1"]).ok();
+    let all = [
+        ("plain", "u8", "", "U8"),
+        ("int8", "i8", "", "I8"),
+        ("mask", "u8", " (BOOL as u8)", "BOOL"),
+        ("bias", "f32", " (BF16 as f32)", "BF16"),
+        ("e4m3", "u8", " (F8_E4M3 as u8)", "F8_E4M3"),
+        ("e8m0", "u8", " (F8_E8M0 as u8)", "F8_E8M0"),
+        ("four", "i8", " (F4 codes as i8)", "F4"),
+        ("six", "u8", " (its bytes)", "F6_E2M3"),
+        ("awq.qweight", "i8", " (codes, without scale and zero point)", "I32"),
+        ("nf4", "i8", " (indices of a code book, without scale)", "U8"),
+    ];
+    for (name, ty, note, dtype) in all {
+        let done = f.run(&["extract", "m.wcodec", name, "-f", "-o", "x.npy"]).ok();
+        let (shape, end) = done
+            .err
+            .rsplit_once(')')
+            .map_or(("", ""), |(shape, _)| (shape, done.err.strip_suffix('\n').unwrap()));
+        assert!(shape.contains(&format!(": {ty} of shape (")), "{}", done.err);
+        let of_shape = end.split_once("of shape (").unwrap().1.split_once(')').unwrap().1;
+        assert_eq!(of_shape, note, "{name}");
+        let said =
+            report(&f.run(&["extract", "m.wcodec", name, "-f", "-o", "x.npy", "--json"]).ok());
+        assert_eq!((&said["dtype"], &said["type"]), (&json!(dtype), &json!(ty)), "{name}");
+        assert!(said["packing"].is_string(), "{said}");
+    }
+    // Blocks of GGUF: taken apart, of a code book, of floats, as they are.
+    for (kind, cols, bytes, ty, note) in [
+        (8, 32, 34, "i8", "Q8_0 codes, without scale and zero point"),
+        (20, 32, 18, "i8", "indices of IQ4_NL's code book, without scale"),
+        (39, 32, 17, "i8", "MXFP4 codes of floats, without scale"),
+        (15, 256, 292, "u8", "its bytes"),
+    ] {
+        f.write("g.gguf", &one_row(kind, cols, &noise(bytes, 12)));
+        f.run(&["compress", "g.gguf", "-f"]).ok();
+        let done = f.run(&["extract", "g.wcodec", "w", "-f", "-o", "x.npy"]).ok();
+        let (begin, end) = (format!(": {ty} of shape ("), format!(") ({note})\n"));
+        assert!(done.err.contains(&begin) && done.err.ends_with(&end), "{}", done.err);
+    }
+    let past = ["extract", "g.wcodec", "w", "-o", "y.npy", "--cols", "0:293"];
+    f.run(&past).ends_with(2, &["no columns of bytes \"0:293\": the tensor has 292"]);
+    let help = f.run(&["extract", "--help"]).ok();
+    assert!(help.text().contains("bare codes, without scale or zero"), "{}", help.text());
+}
+
+#[test]
+fn columns_count_complex_numbers_whole() {
+    let f = Folder::new();
+    let wave = noise(96, 6);
+    let all: [(&str, &str, &[u64], Vec<u8>); 3] = [
+        ("wave", "C64", &[4, 3], wave.clone()),
+        ("line", "C64", &[5], noise(40, 7)),
+        ("one", "C64", &[], noise(8, 8)),
+    ];
+    f.write("m.safetensors", &safetensors(&all));
+    f.run(&["compress", "m.safetensors", "-l", "1"]).ok();
+    let extract = |name: &str, options: &[&str]| {
+        let args = ["extract", "m.wcodec", name, "-f", "-o", "x.raw", "--json"];
+        f.run(&[&args[..], options].concat())
+    };
+    let said = report(&extract("wave", &["--rows", "1:3", "--cols", "1:2"]).ok());
+    assert_eq!(said["shape"], json!([2, 1, 2]));
+    let want = [1, 2].map(|row| &wave[row * 24 + 8..row * 24 + 16]).concat();
+    assert_eq!(f.read("x.raw"), want);
+    extract("wave", &["--cols", "0:4"]).ends_with(2, &["no columns \"0:4\": the tensor has 3"]);
+    extract("line", &["--cols", "0:1"]).ends_with(2, &["no columns", "--rows A:B"]);
+    for (name, rows, shape) in [("line", "1:3", json!([2, 2])), ("one", "0:1", json!([1, 2]))] {
+        assert_eq!(report(&extract(name, &["--rows", rows]).ok())["shape"], shape, "{name}");
+    }
+    extract("one", &["--rows", "0:2"]).ends_with(2, &["no rows"]);
+    assert_eq!(report(&extract("one", &[]).ok())["shape"], json!([2]));
+}
+
+/// Weights that are packed along a dimension have that one longer, and their others.
+#[test]
+fn packed_tensors_keep_their_dimensions() {
+    let f = Folder::new();
+    f.write(
+        "m.safetensors",
+        &safetensors(&[
+            ("gptq.qweight", "I32", &[4, 16, 64], noise(16384, 1)),
+            ("gptq.scales", "F16", &[4, 8, 64], noise(4096, 2)),
+            ("e.weight_packed", "I32", &[4, 64, 8], noise(8192, 3)),
+            ("e.weight_scale", "F16", &[4, 64, 1], noise(512, 4)),
+            ("mlp_blocks", "U8", &[4, 96, 3, 16], noise(18432, 5)),
+            ("mlp_scales", "U8", &[4, 96, 3], noise(1152, 6)),
+        ]),
+    );
+    f.run(&["compress", "m.safetensors", "-l", "1"]).ok();
+    let extract = |name: &str, options: &[&str]| {
+        let args = ["extract", "m.wcodec", name, "-f", "-o", "x.raw", "--json"];
+        report(&f.run(&[&args[..], options].concat()).ok())["shape"].clone()
+    };
+    for (name, shape, a_row) in [
+        ("gptq.qweight", json!([4, 128, 64]), 128 * 64),
+        ("e.weight_packed", json!([4, 64, 64]), 64 * 64),
+        ("mlp_blocks", json!([4, 96, 3, 32]), 96 * 3 * 32),
+    ] {
+        assert_eq!(extract(name, &[]), shape);
+        let whole = f.read("x.raw");
+        assert_eq!(extract(name, &["--rows", "1:3"])[0], 2);
+        assert_eq!(f.read("x.raw"), whole[a_row..3 * a_row], "{name}");
+    }
+}
+
+/// One long name does not move the columns behind it out of sight: its end is shown.
+#[test]
+fn long_names_do_not_widen_the_table() {
+    let f = Folder::new();
+    let long = format!("{}.layer.weight", "x".repeat(900));
+    let all: [(&str, &str, &[u64], Vec<u8>); 2] =
+        [(&long, "I8", &[64, 64], weights(4096, 1)), ("short", "I8", &[64], weights(64, 2))];
+    f.write("m.safetensors", &safetensors(&all));
+    f.run(&["compress", "m.safetensors"]).ok();
+    for file in ["m.wcodec", "m.safetensors"] {
+        let done = f.run(&["inspect", file]).ok();
+        assert!(done.text().contains("x.layer.weight"), "{}", done.text());
+        let widest = done.text().lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest < 250, "{widest}: {}", done.text());
+    }
+    let said = report(&f.run(&["inspect", "m.wcodec", "--json"]).ok());
+    assert_eq!(said["tensors"][0]["name"], long);
+}
+
+#[test]
+fn the_page_has_what_the_table_has() {
+    let f = Folder::new();
+    f.write("m.safetensors", &safetensors(&[("w", "I8", &[128, 96], weights(12_288, 3))]));
+    f.run(&["compress", "m.safetensors", "--predictors", "LEFT", "--transforms", "DCT"]).ok();
+    let done = f.run(&["inspect", "m.wcodec", "--html", "m.html"]).ok();
+    let page = String::from_utf8(f.read("m.html")).unwrap();
+    assert!(page.contains("<table>") && page.contains("LEFT 100 %, DCT 100 %"), "{page}");
+    let row = done.text().lines().find(|line| line.starts_with("w ")).unwrap();
+    // Name, shape, packing, codec, bits, flat, order 0.
+    for cell in row.split_whitespace().take(7) {
+        assert!(page.contains(&format!("<td>{cell}</td>")), "{cell}: {page}");
+    }
+}

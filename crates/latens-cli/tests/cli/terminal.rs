@@ -1,5 +1,6 @@
 //! What is seen on a terminal, which util-linux's `script` gives.
 
+use crate::checkpoints::{safetensors, weights};
 use crate::skipped::skipped;
 use crate::tool::{Folder, column};
 use std::process::{Command, Stdio};
@@ -79,4 +80,18 @@ fn long_work_shows_a_bar() {
     let Ok(done) = command else { return skipped("a bar: there is no script") };
     let seen = String::from_utf8_lossy(&done.stdout);
     assert!(has_bar(&seen), "{seen}");
+}
+
+/// The bar of a checkpoint says which tensor is at hand.
+#[test]
+fn the_bar_names_the_tensor() {
+    let f = Folder::new();
+    let name = "layers.7.mlp.up_proj.weight";
+    let all = [(name, "I8", &[2048, 1024][..], weights(1 << 21, 4))];
+    f.write("m.safetensors", &safetensors(&all));
+    let Some((seen, code)) = on_terminal(&f, "compress m.safetensors -l 12 -T 1") else { return };
+    assert!(code == Some(0) && has_bar(&seen), "{seen}");
+    // The table that is shown in the end names it too, behind the bar.
+    let bars = seen.rsplit_once("m.safetensors →").map_or("", |(bars, _)| bars);
+    assert!(bars.contains(name), "{seen}");
 }

@@ -219,6 +219,14 @@ fn help_completions_and_manual() {
     for args in [&["--help"][..], &["--version"], &["compress", "--help"], &["man"]] {
         assert!(!f.run(args).ok().out.is_empty(), "{args:?}");
     }
+    for (verb, says) in [
+        ("compress", "For checkpoints 11 and 12 take some hundred times as long as 8"),
+        ("inspect", "with --ablate also what REFERENCE predicts by"),
+    ] {
+        let help = f.run(&[verb, "--help"]).ok();
+        let words: Vec<&str> = help.text().split_whitespace().collect();
+        assert!(words.join(" ").contains(says), "{}", help.text());
+    }
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(f.run(&["completions", shell]).ok().text().contains("latens"));
     }

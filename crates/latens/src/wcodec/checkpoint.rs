@@ -29,6 +29,7 @@ pub use quantization::Quantization;
 pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
 pub(crate) use segments::LONGEST_PADDING;
 pub use segments::Segment;
+pub use sharded::Mismatch;
 pub use source::ReadAt;
 pub use tensors::Tensors;
 
@@ -66,6 +67,8 @@ pub struct Checkpoint {
     /// How many more there are whose names are longer than [`LONGEST_NAME`] or no text: they are kept as bytes of
     /// their file.
     pub unnamed: usize,
+    /// Where the index of a sharded checkpoint and its shards differ, as far as that is no error.
+    pub mismatches: Vec<Mismatch>,
     /// What the metadata says of the quantisation.
     pub quantization: Quantization,
     /// What the first of its files says that says anything.

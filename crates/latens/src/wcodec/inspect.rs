@@ -79,7 +79,7 @@ impl TensorInspection {
 }
 
 impl<S: ReadAt> Reader<S> {
-    /// Looks into tensor `number`: decodes its symbols, for their entropy.
+    /// Looks into tensor `number`: decodes it, for its entropy.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`].

@@ -1,6 +1,6 @@
 //! Everything of a file decoded and compared with what it states.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::read;
 use crate::wcodec::hash::ModelHash;
@@ -11,31 +11,77 @@ use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::reader::Reader;
 use std::io::{self, Write};
 
+/// Something that is wrong with a file, as [`Reader::faults`] finds it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Fault {
+    /// The number of the tensor that cannot be read; none where it is something else of the file.
+    pub tensor: Option<usize>,
+    /// What it is, and where.
+    pub error: Error,
+}
+
 impl<S: ReadAt> Reader<S> {
     /// Decodes everything and checks every checksum, all padding and the model hash.
     ///
     /// # Errors
-    /// The first thing that is wrong; [`Reader::tensor`] tells of each tensor on its own.
+    /// The first thing that is wrong; [`Reader::faults`] tells of all.
     pub fn verify(&self) -> Result<()> {
         self.bank()?;
+        self.each_padding(&mut |from, to| self.check_padding(from, to))?;
+        self.write_segments(segments(self.entries_of(false)), &mut io::sink())?;
+        match self.has_its_hash()? {
+            true => Ok(()),
+            false => Err(self.has_another_hash()),
+        }
+    }
+
+    /// All that is wrong with a file of which [`Reader::verify`] has told the first thing: goes on behind damage, one
+    /// tensor after the other. Of each tensor it is the first thing that is wrong with it; one that needs a base that
+    /// was not given is among them.
+    ///
+    /// # Errors
+    /// I/O, a limit, that of a watch: what ends the search.
+    pub fn faults(&self) -> Result<Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut note = |tensor: Option<usize>, outcome: Result<()>| match outcome {
+            Err(e) if e.is_stopped() || e.is_limit() || e.kind() == ErrorKind::Io => Err(e),
+            Err(error) => {
+                faults.push(Fault { tensor, error });
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        };
+        note(None, self.bank().map(|_| ()))?;
+        self.each_padding(&mut |from, to| note(None, self.check_padding(from, to)))?;
+        for entry in self.open.index.entries() {
+            let tensor = entry.record.dtype().is_some().then_some(entry.number);
+            let one = std::iter::once(SegmentRecord::Entry(entry.number));
+            note(tensor, self.write_segments(one, &mut io::sink()))?;
+        }
+        if faults.is_empty() && !self.has_its_hash()? {
+            faults.push(Fault { tensor: None, error: self.has_another_hash() });
+        }
+        Ok(faults)
+    }
+
+    fn has_another_hash(&self) -> Error {
+        let what = "all tensors decode, but not to what the model hash states";
+        Error::corrupt(self.open.index_offset, what)
+    }
+
+    /// Calls `check` with where each padding begins and ends: between entries, before and behind the tables.
+    fn each_padding(&self, check: &mut dyn FnMut(u64, u64) -> Result<()>) -> Result<()> {
         let mut end = HEADER_BYTES as u64;
         for entry in self.open.index.entries() {
             if let Storage::Stored { .. } = entry.record.storage {
-                self.check_padding(end, entry.start)?;
+                check(end, entry.start)?;
                 end = entry.start + entry.record.stored().0 as u64;
             }
         }
         let bank = self.open.index.bank_at;
-        self.check_padding(end, bank)?;
-        self.check_padding(bank + self.open.index.bank.bytes as u64, self.open.index_offset)?;
-        self.write_segments(segments(self.entries_of(false)), &mut io::sink())?;
-        if !self.has_its_hash()? {
-            return Err(Error::corrupt(
-                self.open.index_offset,
-                "all tensors decode, but not to what the model hash states",
-            ));
-        }
-        Ok(())
+        check(end, bank)?;
+        check(bank + self.open.index.bank.bytes as u64, self.open.index_offset)
     }
 
     /// Decodes all tensors and compares the model hash.

@@ -3,7 +3,7 @@
 use crate::mixed;
 use crate::wcodec_common::{Random, back, open};
 use latens::Limits;
-use latens::wcodec::{Config, Reader, compress_checkpoint, compress_checkpoint_to_file};
+use latens::wcodec::{Config, Fault, Reader, compress_checkpoint, compress_checkpoint_to_file};
 use std::io::Cursor;
 
 #[test]
@@ -35,7 +35,14 @@ fn flipped_bits_of_stored_groups_are_named() {
         damaged[at] ^= 1 << (at % 8);
         let error = back(&damaged).unwrap_err();
         assert!(error.at().is_some(), "{error}");
+        // What is found first is among all that is found.
+        if let Ok(reader) = Reader::open(damaged, Limits::default()) {
+            let faults = reader.faults().unwrap();
+            let same = |fault: &Fault| fault.error.to_string() == error.to_string();
+            assert!(faults.iter().any(same), "{error}: {faults:?}");
+        }
     }
+    assert!(Reader::open(file.clone(), Limits::default()).unwrap().faults().unwrap().is_empty());
     // In the middle of the first tensor's groups.
     let mut damaged = file;
     damaged[1000] ^= 4;
@@ -46,6 +53,11 @@ fn flipped_bits_of_stored_groups_are_named() {
     let reader = Reader::open(damaged, Limits::default()).unwrap();
     let good = reader.tensors().filter(|(i, _)| reader.tensor(*i).is_ok()).count();
     assert_eq!(good, 9);
+    let faults = reader.faults().unwrap();
+    // Its copy is lost with it.
+    let bad = reader.tensors().map(|(i, _)| i).filter(|i| reader.tensor(*i).is_err());
+    assert!(faults.iter().filter_map(|fault| fault.tensor).eq(bad), "{faults:?}");
+    assert_eq!(faults[0].tensor, reader.find("a.weight"));
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> 
         files: vec![SourceFile { name, len, segments }],
         tensors,
         unnamed,
+        mismatches: Vec::new(),
         quantization: Quantization::default(),
         within: Quantization::default(),
         sources: vec![source],

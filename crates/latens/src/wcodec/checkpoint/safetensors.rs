@@ -36,16 +36,30 @@ pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> 
         files: Vec::new(),
         tensors: Vec::new(),
         unnamed: 0,
+        mismatches: Vec::new(),
         quantization: Quantization::default(),
         within: Quantization::default(),
         sources: Vec::new(),
     };
-    add(&mut checkpoint, name, source)?;
+    add(&mut checkpoint, open(name, source, 0)?)?;
     Ok(checkpoint)
 }
 
-/// Adds one file to a checkpoint. Tensors that an earlier file has too stay bytes of this one.
-pub(super) fn add(to: &mut Checkpoint, name: String, source: Box<dyn ReadAt>) -> Result<()> {
+/// A file whose header has been read.
+pub(super) struct Opened {
+    name: String,
+    source: Box<dyn ReadAt>,
+    len: u64,
+    /// Where its tensors begin.
+    data: u64,
+    /// Its tensors. What is taken out stays bytes of the file.
+    pub(super) listed: Vec<Listed>,
+    unnamed: usize,
+    quantization: Quantization,
+}
+
+/// Reads the header of what is to be file `file` of a checkpoint.
+pub(super) fn open(name: String, source: Box<dyn ReadAt>, file: usize) -> Result<Opened> {
     let len = source.size()?;
     let mut length = [0; 8];
     if len < 8 {
@@ -69,16 +83,15 @@ pub(super) fn add(to: &mut Checkpoint, name: String, source: Box<dyn ReadAt>) ->
         return Err(Error::truncated(len, what));
     }
     let header = source::read(&*source, 8, header_len)?;
-    let file = to.files.len();
-    let Parsed { mut listed, unnamed, quantization } =
+    let Parsed { listed, unnamed, quantization } =
         parse(&header, file, data).map_err(|e| e.within("safetensors header"))?;
-    drop(header);
     unique(&listed)?;
-    if !to.tensors.is_empty() {
-        let known: std::collections::HashSet<&str> =
-            to.tensors.iter().map(|t| t.name.as_str()).collect();
-        listed.retain(|t| !known.contains(t.info.name.as_str()));
-    }
+    Ok(Opened { name, source, len, data, listed, unnamed, quantization })
+}
+
+/// Adds a file to a checkpoint.
+pub(super) fn add(to: &mut Checkpoint, opened: Opened) -> Result<()> {
+    let Opened { name, source, len, data, listed, unnamed, quantization } = opened;
     let (segments, tensors) = segments::build(&*source, listed, (data, len), to.tensors.len())?;
     to.files.push(SourceFile { name, len, segments });
     to.tensors.extend(tensors);

@@ -2,17 +2,48 @@
 //! `{"metadata": {…}, "weight_map": {"TENSOR": "FILE", …}}`.
 
 use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
 
 use super::members::Json;
 use super::quantization::Quantization;
+use super::safetensors::{self, Opened};
+use super::segments::Listed;
 use super::source::{self, ReadAt};
-use super::{Checkpoint, Format, Segment, SourceFile, safetensors};
+use super::{Checkpoint, Format, LONGEST_NAME, Segment, SourceFile};
 use crate::error::{Error, Result};
 
 /// Longest index.
 const LONGEST_INDEX: u64 = 100_000_000;
 /// Most files of one checkpoint.
 const MOST_FILES: usize = 65_536;
+
+/// Most differences between an index and its shards that are kept.
+const MOST_MISMATCHES: usize = 65_536;
+
+/// A difference between the index of a checkpoint and its shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// The index puts a tensor into a shard that does not have it. Where another one has it, it is that.
+    Missing {
+        /// Its name.
+        tensor: String,
+        /// The number of the shard in the checkpoint's files.
+        file: usize,
+        /// Byte of the index where it names the shard.
+        at: u64,
+    },
+    /// A shard has a tensor of a name too that is another shard's, by the index, or else as that one comes first:
+    /// here its bytes are kept as those of the file alone.
+    Doubled {
+        /// Its name.
+        tensor: String,
+        /// The number of the shard in the checkpoint's files.
+        file: usize,
+        /// Byte of the shard where its header speaks of it.
+        at: u64,
+    },
+}
 
 pub(super) fn read(
     name: String,
@@ -31,44 +62,117 @@ pub(super) fn read(
         files: vec![SourceFile { name: name.clone(), len, segments }],
         tensors: Vec::new(),
         unnamed: 0,
+        mismatches: Vec::new(),
         quantization: Quantization::default(),
         within: Quantization::default(),
         sources: vec![source],
     };
-    for (at, file) in shards {
+    let mut opened = Vec::with_capacity(shards.len());
+    for (number, (at, file)) in shards.iter().enumerate() {
         // The index is at fault where a file cannot be opened, the file where it cannot be read.
         let open =
-            shard(&file).map_err(|e| e.within(file.clone()).at_byte(at).within(name.clone()))?;
-        safetensors::add(&mut checkpoint, file.clone(), open).map_err(|e| e.within(file))?;
+            shard(file).map_err(|e| e.within(file.clone()).at_byte(*at).within(name.clone()))?;
+        let open = safetensors::open(file.clone(), open, number + 1);
+        opened.push(open.map_err(|e| e.within(file.clone()))?);
+    }
+    settle(&index, &shards, &mut opened, &mut checkpoint.mismatches)?;
+    for (open, (_, file)) in opened.into_iter().zip(shards) {
+        safetensors::add(&mut checkpoint, open).map_err(|e| e.within(file))?;
     }
     Ok(checkpoint)
 }
 
-/// The files of an index in the order in which it names them, and where it does.
-fn shards(index: &[u8]) -> Result<Vec<(u64, String)>> {
-    let (mut shards, mut known, mut found) = (Vec::new(), HashSet::new(), false);
+/// Leaves a tensor that several shards have to the one that the index names, or else to the first.
+fn settle(
+    index: &[u8],
+    shards: &[(u64, String)],
+    opened: &mut [Opened],
+    mismatches: &mut Vec<Mismatch>,
+) -> Result<()> {
+    let mut note = |mismatch| {
+        if mismatches.len() < MOST_MISMATCHES {
+            mismatches.push(mismatch);
+        }
+    };
+    // The shard that each is of, and others that have it.
+    let (mut homes, mut others) = (HashMap::new(), HashMap::<&str, Vec<usize>>::new());
+    for (number, listed) in opened.iter().map(|open| &open.listed).enumerate() {
+        for t in listed {
+            let name = t.info.name.as_str();
+            match homes.entry(name) {
+                Entry::Vacant(home) => drop(home.insert(number)),
+                Entry::Occupied(_) => others.entry(name).or_default().push(number),
+            }
+        }
+    }
+    let numbers = shards.iter().zip(0..).map(|((_, file), number)| (file.as_str(), number));
+    let numbers: HashMap<&str, usize> = numbers.collect();
+    weight_map(index, |tensor, value| {
+        let file = value.parse::<String>()?;
+        let Some(&number) = numbers.get(file.as_str()) else { return Ok(()) };
+        let home = homes.get_mut(tensor.as_str());
+        match (home, others.get_mut(tensor.as_str())) {
+            (Some(home), _) if *home == number => {}
+            (Some(home), Some(others)) if others.contains(&number) => {
+                others.iter_mut().filter(|o| **o == number).for_each(|o| *o = *home);
+                *home = number;
+            }
+            // Those have no place in a list of tensors.
+            _ if tensor.len() > LONGEST_NAME => {}
+            _ => note(Mismatch::Missing { tensor, file: number + 1, at: value.at() }),
+        }
+        Ok(())
+    })?;
+    let is_home = |number, t: &Listed| homes.get(t.info.name.as_str()) == Some(&number);
+    let mut kept = Vec::with_capacity(opened.len());
+    for (number, open) in opened.iter().enumerate() {
+        kept.push(open.listed.iter().map(|t| is_home(number, t)).collect::<Vec<bool>>());
+    }
+    for (number, (open, kept)) in opened.iter_mut().zip(kept).enumerate() {
+        let mut kept = kept.into_iter();
+        open.listed.retain(|t| {
+            let is_kept = kept.next().unwrap_or(true);
+            if !is_kept {
+                let tensor = t.info.name.clone();
+                note(Mismatch::Doubled { tensor, file: number + 1, at: t.at });
+            }
+            is_kept
+        });
+    }
+    Ok(())
+}
+
+/// Calls `each` with the tensors that an index names, and their files.
+fn weight_map(index: &[u8], mut each: impl FnMut(String, Json<'_>) -> Result<()>) -> Result<bool> {
+    let mut found = false;
     Json::new(index).members(|key, value| {
         if key != "weight_map" {
             return Ok(());
         }
         found = true;
-        value.members(|_, value| {
-            let (at, file) = (value.at(), value.parse::<String>()?);
-            if known.contains(&file) {
-                return Ok(());
-            }
-            if !is_plain_name(&file) {
-                let what =
-                    format!("the shard {file:?} is not the plain name of a file in this folder");
-                return Err(Error::corrupt(at, what));
-            }
-            if shards.len() == MOST_FILES {
-                return Err(Error::corrupt(at, format!("the index names over {MOST_FILES} files")));
-            }
-            known.insert(file.clone());
-            shards.push((at, file));
-            Ok(())
-        })
+        value.members(&mut each)
+    })?;
+    Ok(found)
+}
+
+/// The files of an index in the order in which it names them, and where it does.
+fn shards(index: &[u8]) -> Result<Vec<(u64, String)>> {
+    let (mut shards, mut known) = (Vec::new(), HashSet::new());
+    let found = weight_map(index, |_, value| {
+        let (at, file) = (value.at(), value.parse::<String>()?);
+        if known.contains(&file) {
+            return Ok(());
+        }
+        if !is_plain_name(&file) {
+            let what = format!("the shard {file:?} is not the plain name of a file in this folder");
+            return Err(Error::corrupt(at, what));
+        }
+        if shards.len() == MOST_FILES {
+            return Err(Error::corrupt(at, format!("the index names over {MOST_FILES} files")));
+        }
+        known.insert(file.clone());
+        shards.push((at, file));
+        Ok(())
     })?;
     if !found {
         return Err(Error::corrupt(

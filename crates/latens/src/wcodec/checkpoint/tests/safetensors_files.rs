@@ -238,6 +238,29 @@ fn sharded() {
     let names: Vec<&str> = checkpoint.tensors.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["a.weight", "b", "a.weight_scale"], "the second b stays bytes");
     assert_eq!(checkpoint.tensors[0].siblings.scale, Some(2), "in the other shard");
+    let [Mismatch::Doubled { tensor, file: 2, at }] = &checkpoint.mismatches[..] else {
+        panic!("{:?}", checkpoint.mismatches)
+    };
+    assert!(
+        tensor == "b" && two[usize::try_from(*at).unwrap()..].starts_with(b"{\"dtype\":\"F32\"")
+    );
+
+    // The index decides, where it can.
+    let index = br#"{"weight_map": {"a.weight": "2.safetensors", "none": "1.safetensors", "b": "2.safetensors"}}"#;
+    let checkpoint = open(index).unwrap();
+    let home = |name| checkpoint.files[tensor_of(&checkpoint, name).file].name.clone();
+    assert_eq!(["a.weight", "b"].map(home), ["1.safetensors", "2.safetensors"]);
+    // In the order in which the index names them.
+    assert_eq!(checkpoint.files[1].name, "2.safetensors");
+    for (i, want) in [&index[..], &two, &one].into_iter().enumerate() {
+        assert_eq!(assemble(&checkpoint, i), want, "file {i}");
+    }
+    let found = checkpoint.mismatches.iter().map(|mismatch| match mismatch {
+        Mismatch::Missing { tensor, file, at } => (tensor.as_str(), *file, Some(*at)),
+        Mismatch::Doubled { tensor, file, .. } => (tensor.as_str(), *file, None),
+    });
+    let found: Vec<_> = found.collect();
+    assert_eq!(found, [("a.weight", 1, Some(28)), ("none", 2, Some(53)), ("b", 2, None)]);
 
     for (index, says) in [
         ("{\"weight_map\":{\"a\":\"none.safetensors\"}}", "none.safetensors"),

@@ -1,0 +1,112 @@
+//! What is said of a `.wcodec` that is damaged: where, and what can be had of it.
+
+use latens::wcodec::Reader;
+use latens::wcodec::checkpoint::ReadAt;
+use latens::{Error, ErrorKind};
+use serde::Serialize;
+use std::io::Read;
+
+use crate::io::section::SharedFile;
+use crate::job::Input;
+use crate::message::{Failure, Result};
+use crate::render::next;
+use crate::table::reading::named;
+
+/// What a `.wcodec` begins and ends with, a byte aside that tells the two apart.
+const MAGIC: &[u8] = b"WCODEC\0";
+
+/// How the place begins of what is wrong with a base.
+pub const OF_BASE: &str = "the base ";
+
+/// Something that is wrong with a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fault {
+    /// The tensor that cannot be read; none where it is something else of the file.
+    pub tensor: Option<String>,
+    /// What is wrong.
+    pub what: String,
+    /// The group of the tensor, where it is one.
+    pub group: Option<u64>,
+    /// Where in the file.
+    pub byte: Option<u64>,
+}
+
+impl Fault {
+    /// That of an error in `tensor`, if it is in one.
+    pub fn of(error: &Error, tensor: Option<String>) -> Self {
+        let places = error.places();
+        if let Some(base) = places.iter().position(|place| place.starts_with(OF_BASE)) {
+            // Groups and bytes are those of another file.
+            let byte = error.at().map_or_else(String::new, |at| format!(" (byte {at})"));
+            let what = format!("{}: {}{byte}", places[base..].join(": "), error.what());
+            return Fault { tensor, what, group: None, byte: None };
+        }
+        let group = |place: &String| place.strip_prefix("group ")?.parse().ok();
+        let named = |place: &&String| place.starts_with("tensor ") || group(place).is_some();
+        let besides = places.iter().filter(|place| !named(place)).map(String::as_str);
+        Fault {
+            tensor,
+            what: besides.chain([error.what()]).collect::<Vec<&str>>().join(": "),
+            group: places.iter().filter_map(group).next_back(),
+            byte: error.at(),
+        }
+    }
+
+    /// Without the tensor, as it stands in a line: `group 3: …, byte 4711`.
+    pub fn words(&self) -> String {
+        let group = self.group.map_or_else(String::new, |group| format!("group {group}: "));
+        let byte = self.byte.map_or_else(String::new, |byte| format!(", byte {byte}"));
+        format!("{group}{}{byte}", self.what)
+    }
+}
+
+/// Whether it is the file that is at fault.
+pub fn is_damage(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated)
+}
+
+/// All that is wrong with a file of which `first` is known already.
+///
+/// # Errors
+/// I/O.
+pub fn faults<S: ReadAt>(reader: &Reader<S>, first: &Error) -> Result<Vec<Fault>> {
+    let name = |number: usize| reader.entry(number).map(|entry| entry.name);
+    let mut all: Vec<Fault> =
+        reader.faults()?.iter().map(|f| Fault::of(&f.error, f.tensor.and_then(name))).collect();
+    if all.is_empty() {
+        all.push(Fault::of(first, None));
+    }
+    Ok(all)
+}
+
+/// The failure, which says for a damaged file what can be had of it.
+pub fn advised(error: impl Into<Failure>, input: &Input) -> Failure {
+    let failure = error.into();
+    let of_base = failure.places().iter().any(|place| place.starts_with(OF_BASE));
+    let advice = advice(of_base, input);
+    named(failure.hint_on_damage(advice), input)
+}
+
+/// The same where a file could not be opened, which may be no `.wcodec` at all.
+pub fn advised_of_ends(error: Error, file: &SharedFile, input: &Input) -> Failure {
+    let is_wcodec = [0, file.len().saturating_sub(8)].into_iter().any(|at| {
+        let mut bytes = [0; MAGIC.len()];
+        file.section(at, MAGIC.len() as u64).read_exact(&mut bytes).is_ok() && bytes == MAGIC
+    });
+    if is_wcodec { advised(error, input) } else { named(error.into(), input) }
+}
+
+/// What to do about damage of a file, or of its base.
+pub fn advice(of_base: bool, input: &Input) -> String {
+    if of_base {
+        return "the base is damaged; give another copy of it".into();
+    }
+    let file = match input {
+        Input::File(path) => next::quoted(path),
+        Input::Stdin => None,
+    };
+    let file = file.map_or_else(String::new, |file| format!(" {file}"));
+    format!(
+        "the file is damaged; latens decompress{file} --salvage writes the tensors that are whole"
+    )
+}
