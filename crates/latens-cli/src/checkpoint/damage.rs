@@ -41,13 +41,17 @@ impl Fault {
             let what = format!("{}: {}{byte}", places[base..].join(": "), error.what());
             return Fault { tensor, what, group: None, byte: None };
         }
+        let is_tensor = |place: &&String| place.starts_with("tensor ");
+        let within = &places[usize::from(places.first().is_some_and(|first| is_tensor(&first)))..];
+        // Where its classes come from another tensor, that one has the group.
+        let of_other = within.iter().any(|place| is_tensor(&place));
         let group = |place: &String| place.strip_prefix("group ")?.parse().ok();
-        let named = |place: &&String| place.starts_with("tensor ") || group(place).is_some();
-        let besides = places.iter().filter(|place| !named(place)).map(String::as_str);
+        let besides = within.iter().filter(|place| of_other || group(place).is_none());
+        let besides = besides.map(String::as_str);
         Fault {
             tensor,
             what: besides.chain([error.what()]).collect::<Vec<&str>>().join(": "),
-            group: places.iter().filter_map(group).next_back(),
+            group: within.iter().filter(|_| !of_other).find_map(group),
             byte: error.at(),
         }
     }
@@ -93,7 +97,9 @@ pub fn advised_of_ends(error: Error, file: &SharedFile, input: &Input) -> Failur
         let mut bytes = [0; MAGIC.len()];
         file.section(at, MAGIC.len() as u64).read_exact(&mut bytes).is_ok() && bytes == MAGIC
     });
-    if is_wcodec { advised(error, input) } else { named(error.into(), input) }
+    let failure = Failure::from(error);
+    let advice = format!("the file is damaged or of another version; {}", salvage(input));
+    named(if is_wcodec { failure.hint_on_damage(advice) } else { failure }, input)
 }
 
 /// What to do about damage of a file, or of its base.
@@ -101,12 +107,37 @@ pub fn advice(of_base: bool, input: &Input) -> String {
     if of_base {
         return "the base is damaged; give another copy of it".into();
     }
+    format!("the file is damaged; {}", salvage(input))
+}
+
+/// The command that brings what is whole.
+fn salvage(input: &Input) -> String {
     let file = match input {
         Input::File(path) => next::quoted(path),
         Input::Stdin => None,
     };
     let file = file.map_or_else(String::new, |file| format!(" {file}"));
-    format!(
-        "the file is damaged; latens decompress{file} --salvage writes the tensors that are whole"
-    )
+    format!("latens decompress{file} --salvage writes the tensors that are whole")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_those_of_the_tensor() {
+        let error = |places: &[&str]| {
+            let error = Error::corrupt(9, "bad");
+            places.iter().rev().fold(error, |error, place| error.within(*place))
+        };
+        let words = |places: &[&str]| Fault::of(&error(places), None).words();
+        assert_eq!(words(&["tensor \"a\"", "group 3"]), "group 3: bad, byte 9");
+        assert_eq!(words(&["tensor \"a\"", "the tables"]), "the tables: bad, byte 9");
+        assert_eq!(words(&["entry 4", "group 0"]), "group 0: entry 4: bad, byte 9");
+        let source = ["tensor \"a\"", "tensor \"s\"", "group 0"];
+        assert_eq!(words(&source), "tensor \"s\": group 0: bad, byte 9");
+        let base = ["tensor \"a\"", "the base b", "tensor \"a\"", "group 0"];
+        assert_eq!(words(&base), "the base b: tensor \"a\": group 0: bad (byte 9)");
+        assert_eq!(Fault::of(&error(&base), None).byte, None);
+    }
 }
