@@ -66,6 +66,7 @@ mod opening;
 pub(crate) mod order;
 mod output;
 pub(crate) mod pairs;
+mod placed;
 mod plane;
 pub mod predictor;
 mod reader;
