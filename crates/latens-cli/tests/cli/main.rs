@@ -20,6 +20,7 @@ mod forced;
 mod json;
 mod kills;
 mod levels;
+mod losses;
 mod outputs;
 mod places;
 mod salvage;
