@@ -69,6 +69,7 @@ pub(crate) mod order;
 mod order0;
 mod output;
 pub(crate) mod pairs;
+mod placed;
 mod plane;
 pub mod predictor;
 mod reader;

@@ -8,6 +8,9 @@ use std::io::Write;
 use crate::io::section::SharedFile;
 use crate::message::{Failure, Result};
 
+/// The member of a safetensors header that is no tensor.
+const METADATA: &str = "__metadata__";
+
 /// Writes tensors `numbers`, decoded one at a time, with this metadata. Tensors of types that
 /// safetensors does not have are kept as their bytes, and the metadata say what they were.
 ///
@@ -26,22 +29,25 @@ pub fn write(
         numbers.iter().filter_map(|&number| Some((number, reader.entry(number)?))).collect();
     // Wide elements first: then each tensor lies on a multiple of its width.
     tensors.sort_by_key(|(_, entry)| std::cmp::Reverse(Dtype::named(entry.dtype).width()));
-    let mut end = 0;
+    let (mut end, renamed) = (0, renamed(reader, numbers));
     for (_, entry) in &tensors {
+        let other = renamed.as_ref().filter(|[name, _]| *name == entry.name);
+        let name = other.map_or(&entry.name, |[_, written]| written);
         let (dtype, shape) = match has_type(entry) {
             true => (entry.dtype, entry.shape.clone()),
-            false => {
-                let was = format!("{} {:?}", entry.dtype, entry.shape);
-                about.insert(format!("latens.{}", entry.name), was.into());
-                ("U8", vec![entry.length as u64])
-            }
+            false => ("U8", vec![entry.length as u64]),
         };
+        if dtype != entry.dtype || other.is_some() {
+            let named = other.map_or_else(String::new, |[name, _]| format!(", named {name}"));
+            let was = format!("{} {:?}{named}", entry.dtype, entry.shape);
+            about.insert(format!("latens.{name}"), was.into());
+        }
         let place = [end, end + entry.length];
         end += entry.length;
         let fields = json!({"dtype": dtype, "shape": shape, "data_offsets": place});
-        header.insert(entry.name.clone(), fields);
+        header.insert(name.clone(), fields);
     }
-    header.insert("__metadata__".into(), about.into());
+    header.insert(METADATA.into(), about.into());
     let header = serde_json::to_vec(&header);
     let mut header = header.map_err(|e| Failure::new(format!("the header is no JSON: {e}")))?;
     header.resize(header.len().next_multiple_of(8), b' ');
@@ -51,6 +57,16 @@ pub fn write(
         out.write_all(&reader.tensor(number)?)?;
     }
     Ok(())
+}
+
+/// The tensor among `numbers` whose name means something else in safetensors, and what it is called there.
+pub fn renamed(reader: &Reader<SharedFile>, numbers: &[usize]) -> Option<[String; 2]> {
+    reader.find(METADATA).filter(|number| numbers.contains(number))?;
+    let mut written = format!("{METADATA}.tensor");
+    while reader.find(&written).is_some() {
+        written.push('_');
+    }
+    Some([METADATA.into(), written])
 }
 
 /// How many of tensors `numbers` are kept as their bytes.

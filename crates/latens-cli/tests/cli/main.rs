@@ -21,6 +21,7 @@ mod hurt;
 mod json;
 mod kills;
 mod levels;
+mod losses;
 mod outputs;
 mod places;
 mod salvage;

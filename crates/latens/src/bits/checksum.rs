@@ -61,9 +61,36 @@ pub(crate) fn flipped_bit(bytes: usize, difference: u32) -> Option<usize> {
         if change == difference {
             return Some(bit);
         }
-        change = (change >> 1) ^ (CRC32_POLYNOMIAL & (change & 1).wrapping_neg());
+        change = one_bit_on(change);
     }
     None
+}
+
+/// Where `by` bytes were put into ones of this [`crc32`], so that they became `bytes`: how many come
+/// before them, in the last place that fits. `None` where that is not what happened.
+pub(crate) fn put_in(bytes: &[u8], by: usize, crc: u32) -> Option<usize> {
+    let count = bytes.len().checked_sub(by)?;
+    let mut difference = crc32(bytes.get(..count)?) ^ crc;
+    let mut change = CRC32_POLYNOMIAL;
+    // From one place to the one before it, one byte is taken from behind what was put in.
+    for at in (0..count).rev() {
+        if difference == 0 {
+            return Some(at + 1);
+        }
+        let other = bytes.get(at)? ^ bytes.get(at + by)?;
+        for bit in (0..8).rev() {
+            if other >> bit & 1 == 1 {
+                difference ^= change;
+            }
+            change = one_bit_on(change);
+        }
+    }
+    (difference == 0).then_some(0)
+}
+
+/// What a flipped bit changes with one more bit behind it.
+fn one_bit_on(change: u32) -> u32 {
+    (change >> 1) ^ (CRC32_POLYNOMIAL & (change & 1).wrapping_neg())
 }
 
 /// That of IEEE 802.3, the highest power in the lowest bit.
@@ -74,6 +101,11 @@ const CRC32_POLYNOMIAL: u32 = 0xedb8_8320;
 pub(crate) struct Crc32(crc32fast::Hasher);
 
 impl Crc32 {
+    /// That of bytes of this checksum, with others to follow.
+    pub(crate) fn of(crc: u32) -> Self {
+        Self(crc32fast::Hasher::new_with_initial(crc))
+    }
+
     /// Takes in bytes.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
@@ -116,6 +148,23 @@ mod tests {
                 assert_eq!(flipped_bit(bytes.len(), crc32(&bytes) ^ whole), None);
             }
         }
+    }
+
+    #[test]
+    fn bytes_that_were_put_in_are_found() {
+        let bytes: Vec<u8> = (0..200u8).map(|i| i.wrapping_mul(37)).collect();
+        let whole = crc32(&bytes);
+        for at in 0..=bytes.len() {
+            for put in [&[201][..], &[7, 8, 9]] {
+                let longer = [&bytes[..at], put, &bytes[at..]].concat();
+                assert_eq!(put_in(&longer, put.len(), whole), Some(at));
+                assert_eq!(put_in(&longer, put.len(), whole ^ 1), None);
+            }
+        }
+        assert_eq!(put_in(&bytes, 201, whole), None);
+        let mut crc = Crc32::of(crc32(&bytes[..50]));
+        crc.update(&bytes[50..]);
+        assert_eq!(crc.value(), whole);
     }
 
     #[test]

@@ -12,9 +12,6 @@ use crate::wcodec::layout::index::{BankRecord, Base, FILE, Quantization};
 use crate::wcodec::layout::records::raw;
 use crate::wcodec::names::Names;
 use entries::Entries;
-use std::ops::Range;
-
-pub(crate) use reading::Wrong;
 
 /// Every so many entries, and files, it is kept where they are.
 const EVERY: usize = 16;
@@ -39,8 +36,22 @@ pub(crate) struct OpenIndex {
     files: usize,
     /// Where every few files' records begin.
     file_marks: Vec<usize>,
-    /// Entries that may be damaged where they stand in the index.
-    pub(crate) doubtful: Range<usize>,
+    /// What may be damaged where it stands in the index.
+    pub(crate) doubt: Doubt,
+    /// Tensors with a name that others have too, in order: only a damaged index has any.
+    pub(crate) namesakes: Vec<usize>,
+}
+
+/// What may be wrong with entries that have no checksum but the index's: all but the stored ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// The index has its checksum.
+    #[default]
+    Nothing,
+    /// It has not, but all tensors have their model hash.
+    Blobs,
+    /// It has not.
+    All,
 }
 
 /// What reading goes on from at an entry.

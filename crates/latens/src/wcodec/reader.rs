@@ -12,6 +12,7 @@ use crate::wcodec::layout::header::{BaseQuantisation, Header};
 use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_index::{OpenEntry, OpenIndex};
 use crate::wcodec::open_tensor::OpenTensor;
+use crate::wcodec::placed::Placed;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +32,7 @@ pub struct Reader<S: ReadAt> {
 
 /// What several handles on one file share.
 pub(crate) struct Open<S> {
-    pub(crate) source: S,
+    pub(crate) source: Placed<S>,
     pub(crate) limits: Limits,
     pub(crate) index: OpenIndex,
     header: Header,
@@ -82,11 +83,11 @@ impl<S: ReadAt> Reader<S> {
     /// I/O; corrupt or truncated, with the byte, where these are not sound.
     pub fn open(source: S, limits: Limits) -> Result<Self> {
         let found = read_ends(&source, limits)?;
-        Ok(Self::of(source, limits, found))
+        Ok(Self::of(Placed::new(source), limits, found))
     }
 
     /// A reader of what was found at both ends of a file.
-    pub(crate) fn of(source: S, limits: Limits, found: Ends) -> Self {
+    pub(crate) fn of(source: Placed<S>, limits: Limits, found: Ends) -> Self {
         let Ends { header, index, index_offset } = found;
         let open = Open {
             source,

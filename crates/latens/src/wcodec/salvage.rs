@@ -5,7 +5,8 @@
 //! | a bit of header, index, footer or tables | the checksum says which one |
 //! | more of the header | the rest of the file: nothing in it is needed |
 //! | more of the footer, or it is cut off | the index begins with the checksum of the header |
-//! | more of the index | its entries up to the first one that is not sound |
+//! | more of the index | its entries up to the first one that is not sound, whose data have checksums |
+//! | bytes put in or taken out at one place | the length that the footer states, and all checksums |
 
 use crate::bits::checksum::{crc32, flipped_bit};
 use crate::error::{Error, ErrorKind, Result};
@@ -13,9 +14,12 @@ use crate::limits::Limits;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::{Ends, ends_where, read, read_bank, read_ends, read_head};
 use crate::wcodec::layout::header::{ALIGN, HEADER_BYTES, Header, align};
-use crate::wcodec::open_index::{OpenIndex, Wrong};
+use crate::wcodec::open_index::{Doubt, OpenIndex};
+use crate::wcodec::placed::{Moved, Placed};
 use crate::wcodec::reader::Reader;
+use std::sync::OnceLock;
 
+mod moved;
 mod place;
 
 use place::{HEAD, Place, find_index};
@@ -24,16 +28,20 @@ use place::{HEAD, Place, find_index};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Salvage<S: ReadAt> {
-    /// What can be read: tensors are compared with their checksums as ever. One that stands in a
-    /// damaged index and has no checksum of its own is an error where the damage may be in it, if it
-    /// is all at one place, and the model hash does not prove all tensors right.
+    /// What can be read. Tensors in the data are compared with their checksums as ever. Those that stand
+    /// in the index have none but that of the index: where it is damaged, and was not put right, reading them
+    /// is an error unless the model hash proves all tensors right.
     pub reader: Reader<S>,
     /// What is wrong, in words; empty where nothing is.
     pub damage: Vec<Damage>,
     /// What is lost of the index.
     pub lost: Option<LostEntries>,
-    /// Whether the index is whole, or was but for a bit: then what it says of source files is right.
+    /// Whether the index has its checksum, or has it without a flipped bit or bytes that were put in: then
+    /// what it says of source files is right.
     pub whole_index: bool,
+    /// Whether names, types and shapes are right: by the index's checksum, or by the model hash. They stand in
+    /// the index alone, also those of tensors whose data have their checksums.
+    pub proved: bool,
 }
 
 /// Something that is wrong.
@@ -59,24 +67,27 @@ pub struct LostEntries {
 impl<S: ReadAt> Reader<S> {
     /// Opens a file as [`Reader::open`] does, and one with a damaged header, index or footer as far
     /// as that goes: a single flipped bit in each of the three, and in the tables, is put right in
-    /// memory; of an index that is damaged otherwise, the entries are read that come before the
-    /// damage. Whether data are sound shows when they are read.
+    /// memory; bytes that were put in or taken out at one place are told by the length of the file; of
+    /// an index that is damaged otherwise, the entries are read that come before the damage. Whether
+    /// data are sound shows when they are read.
     ///
     /// # Errors
     /// Those of [`Reader::open`] that are not about damage; corrupt or truncated where nothing can
     /// be read.
     pub fn salvage(source: S, limits: Limits) -> Result<Salvage<S>> {
+        let mut source = Placed::new(source);
         let wrong = match read_ends(&source, limits) {
             Ok(ends) => {
                 let reader = Self::of(source, limits, ends);
                 let damage = Vec::from_iter(reader.mend_tables());
-                return Ok(Salvage { reader, damage, lost: None, whole_index: true });
+                return Ok(Salvage { reader, damage, lost: None, whole_index: true, proved: true });
             }
             Err(e) if !matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Truncated) => {
                 return Err(e);
             }
             Err(wrong) => wrong,
         };
+        source.moved = moved::by_the_footer(&source, limits)?;
         let length = source.size()?;
         let head = read_head(&source, length)?;
         let mut damage = Vec::new();
@@ -89,23 +100,24 @@ impl<S: ReadAt> Reader<S> {
         let (mut found, guessed) = (damage.clone(), bit.is_some());
         found.extend(bit);
         let header = header(&head, index.header_crc, &mut found)?;
-        if found.is_empty() {
+        if found.is_empty() && source.moved.is_none() {
             // All checksums are right: that is no damage.
             return Err(wrong);
         }
         let reader = Self::of(source, limits, Ends { header, index, index_offset: place.start });
+        let reader = reader.placed(&mut found)?;
         found.extend(reader.mend_tables());
         // Much damage may look like one bit by chance, and then the tensors are others.
         if guessed && matches!(reader.has_its_hash(), Ok(false)) {
             let source = reader.only_handle()?.source;
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         }
-        Ok(Salvage { reader, damage: found, lost: None, whole_index: true })
+        Ok(Salvage { reader, damage: found, lost: None, whole_index: true, proved: true })
     }
 
     /// Reads what comes before the damage of an index.
     fn salvage_front(
-        source: S,
+        source: Placed<S>,
         limits: Limits,
         (head, place): (&[u8; HEADER_BYTES], Place),
         bytes: Vec<u8>,
@@ -113,33 +125,65 @@ impl<S: ReadAt> Reader<S> {
     ) -> Result<Salvage<S>> {
         let (index, wrong) = front(bytes, &place)?;
         let header = header(head, index.header_crc, &mut damage)?;
-        let tensors = header.known.as_ref().and_then(|known| usize::try_from(known.tensors).ok());
-        let missing = tensors.and_then(|all| all.checked_sub(index.tensors()));
+        let known = header.known.clone();
+        let tensors = known.as_ref().and_then(|known| usize::try_from(known.tensors).ok());
+        let mut missing = tensors.and_then(|all| all.checked_sub(index.tensors()));
         let ends = Ends { header, index, index_offset: place.start };
-        let reader = Self::of(source, limits, ends);
+        let reader = Self::of(source, limits, ends).placed(&mut damage)?;
         damage.extend(reader.mend_tables());
-        let entries = reader.open.index.len();
-        // All tensors together can be compared with the model hash.
-        let proved = missing.is_none_or(|n| n == 0) && matches!(reader.has_its_hash(), Ok(true));
-        // Damage at one place spares what comes before the record that it breaks; but where that
-        // one's beginning is broken too, it may have come from the end of the record before.
-        let spared = match &wrong {
-            None => 0,
-            Some(wrong) => entries - usize::from(!wrong.inside),
+        // Nothing but the model hash proves what an index without its checksum says: the header has that too.
+        let hash = match missing {
+            None | Some(0) => reader.hash_of_tensors().ok(),
+            Some(_) => None,
         };
         let mut open = reader.only_handle()?;
-        open.index.doubtful = if proved { 0..0 } else { spared..entries };
+        let stated = [Some(open.index.model_hash), known.map(|known| known.model_hash)];
+        let proof = hash.filter(|hash| stated.contains(&Some(*hash)));
+        if let Some(hash) = proof {
+            open.index.model_hash = hash;
+            missing = Some(0);
+        }
+        let proved = proof.is_some();
+        open.index.namesakes = open.index.find_namesakes();
+        open.index.doubt = if proved { Doubt::Blobs } else { Doubt::All };
         let reader = Self::on(open);
-        let lost = wrong.map(|Wrong { error: wrong, .. }| {
+        let lost = wrong.map(|wrong| {
             let at = wrong.at().unwrap_or(place.start);
             let what = format!("the index is damaged here or shortly before: {}", wrong.what());
             damage.push(Damage { at, what });
             LostEntries { at, tensors: missing }
         });
-        if lost.is_none() && (place.crc.is_some() || !proved) {
+        if !proved || lost.is_none() && place.crc.is_some() {
             damage.push(Damage { at: place.start, what: damaged_somewhere(proved).to_owned() });
         }
-        Ok(Salvage { reader, damage, lost, whole_index: false })
+        Ok(Salvage { reader, damage, lost, whole_index: false, proved })
+    }
+
+    /// Finds the place behind which everything is elsewhere than the index says, if there is one.
+    fn placed(self, damage: &mut Vec<Damage>) -> Result<Self> {
+        let mut open = self.only_handle()?;
+        let Some(Moved { from, by }) = open.source.moved else { return Ok(Self::on(open)) };
+        if from != open.index_offset {
+            damage.push(moved::damage(Moved { from, by }, false));
+            return Ok(Self::on(open));
+        }
+        let found = moved::find(&open, by);
+        if let Some(from) = found.exact {
+            open.source.moved = Some(Moved { from, by });
+            let reader = Self::on(open);
+            let _ = reader.mend_tables();
+            // A checksum alone may fit by chance, at one of so many places.
+            if matches!(reader.has_its_hash(), Ok(true)) {
+                damage.push(moved::damage(Moved { from, by }, true));
+                return Ok(reader);
+            }
+            open = reader.only_handle()?;
+            open.bank = OnceLock::new();
+        }
+        let moved = Moved { from: found.behind, by };
+        open.source.moved = Some(moved);
+        damage.push(moved::damage(moved, false));
+        Ok(Self::on(open))
     }
 
     /// Reads the tables, which all tensors share, if a bit of them was flipped.
@@ -165,8 +209,8 @@ fn damaged_somewhere(proved: bool) -> &'static str {
     match proved {
         true => "the index does not have its checksum; all tensors have their model hash",
         false => {
-            "the index does not have its checksum, and where it is damaged cannot be told: names, types \
-             and shapes are as it has them"
+            "the index does not have its checksum, nor all tensors their model hash: names, types and shapes \
+             may be wrong, and what stands in it counts as lost"
         }
     }
 }
@@ -192,14 +236,12 @@ fn whole_index(bytes: &[u8], place: &Place) -> Result<Option<(OpenIndex, Option<
 }
 
 /// What can be read of a damaged index, and what is wrong behind that.
-fn front(mut bytes: Vec<u8>, place: &Place) -> Result<(OpenIndex, Option<Wrong>)> {
+fn front(mut bytes: Vec<u8>, place: &Place) -> Result<(OpenIndex, Option<Error>)> {
     // All indices begin so.
     bytes.iter_mut().zip(HEAD).for_each(|(byte, of_head)| *byte = of_head);
     let (mut index, wrong) = OpenIndex::read_front(bytes);
-    let offset = |Wrong { error, inside }| Wrong { error: error.offset_by(place.start), inside };
-    let wrong = wrong.map(offset);
+    let error = wrong.map(|error| error.offset_by(place.start));
     if index.len() == 0 {
-        let error = wrong.map(|wrong| wrong.error);
         let at = error.as_ref().and_then(Error::at).unwrap_or(place.start);
         let why = error.map_or_else(String::new, |error| format!(": {}", error.what()));
         let what = format!("the index is damaged before its first entry{why}; nothing can be read");
@@ -210,7 +252,7 @@ fn front(mut bytes: Vec<u8>, place: &Place) -> Result<(OpenIndex, Option<Wrong>)
         let bytes = align(index.bank.bytes as u64, ALIGN);
         index.bank_at = place.start.saturating_sub(bytes);
     }
-    Ok((index, wrong))
+    Ok((index, error))
 }
 
 /// The header, if it is whole or was but for a bit; else one that knows nothing.

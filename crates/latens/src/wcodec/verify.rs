@@ -86,10 +86,15 @@ impl<S: ReadAt> Reader<S> {
 
     /// Decodes all tensors and compares the model hash.
     pub(crate) fn has_its_hash(&self) -> Result<bool> {
+        Ok(self.hash_of_tensors()? == self.open.index.model_hash)
+    }
+
+    /// Decodes all tensors; the model hash that they have.
+    pub(crate) fn hash_of_tensors(&self) -> Result<[u8; 32]> {
         let tensors = self.entries_of(true);
         let mut hashing = Hashing { hash: ModelHash::new(), tensors, left: 0 };
         self.write_segments(segments(self.entries_of(true)), &mut hashing)?;
-        Ok(hashing.finish() == self.open.index.model_hash)
+        Ok(hashing.finish())
     }
 
     /// All tensors, or all that is beside them, in order.

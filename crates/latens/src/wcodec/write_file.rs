@@ -10,6 +10,7 @@ use crate::wcodec::side_by_side::{AT_ONCE, SMALL};
 use crate::wcodec::threads::{self, Pieces};
 use crate::wcodec::write_tensor;
 use std::io::{Read, Write};
+use std::ops::Range;
 
 /// Most jobs in one go.
 const MANY: usize = 4096;
@@ -53,6 +54,27 @@ impl<S: ReadAt> Reader<S> {
             SegmentRecord::Zeros(_) => None,
         });
         entries.filter(|&entry| self.entry(entry).is_some()).collect()
+    }
+
+    /// What of source file `number` belongs to no tensor and is not known to be zeros, such as its header: bytes of
+    /// the file, and the number of the entry that holds them, which [`Reader::tensor`] decodes.
+    pub fn blobs_of_file(&self, number: usize) -> Vec<(Range<u64>, usize)> {
+        let (mut at, mut blobs) = (0u64, Vec::new());
+        for segment in self.open.index.file(number).iter().flat_map(|file| file.segments()) {
+            let start = at;
+            let length = match segment {
+                SegmentRecord::Zeros(count) => count,
+                SegmentRecord::Entry(entry) => self.byte_length(entry).unwrap_or(0) as u64,
+            };
+            at = at.saturating_add(length);
+            match segment {
+                SegmentRecord::Entry(entry) if self.entry(entry).is_none() => {
+                    blobs.push((start..at, entry));
+                }
+                _ => {}
+            }
+        }
+        blobs
     }
 
     /// Writes source file `number` as it was. In memory are some 8 MiB of a tensor, with its parts and

@@ -11,9 +11,6 @@ use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::layout::table::MAX_TABLES;
 use std::ops::Range;
 
-/// Tags of the records that are read.
-pub(crate) const KNOWN: [u64; 6] = [2, 4, 6, ENTRY, FILE, QUANTIZATION];
-
 /// A record, read.
 pub(crate) enum Record<'a> {
     Head {
@@ -45,7 +42,7 @@ pub(crate) struct Check<'a> {
     name: String,
     names_left: usize,
     /// The tag of the last record that was in its place.
-    pub(crate) last: u64,
+    last: u64,
     /// Whether records of odd tags may come.
     ancillary: bool,
     /// Where the record begins that was read last.

@@ -5,16 +5,9 @@ use super::{EVERY, Mark, OpenEntry, OpenIndex};
 use crate::error::{Error, Result};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
-use crate::wcodec::layout::records::{Check, KNOWN, Record, raw};
+use crate::wcodec::layout::records::{Check, Record, raw};
 use crate::wcodec::names::Names;
-
-/// A record that is not sound.
-#[derive(Debug)]
-pub(crate) struct Wrong {
-    pub(crate) error: Error,
-    /// Whether it is followed by others up to the end, so that tag and length are likely right.
-    pub(crate) inside: bool,
-}
+use std::collections::HashMap;
 
 /// What there is of what a mark is set for.
 #[derive(Default)]
@@ -40,20 +33,18 @@ impl OpenIndex {
     /// Reads of `bytes`, which are damaged, what comes before the first record that is not sound;
     /// and what is wrong there, if there is one. Ancillary records are not: most damage looks like
     /// one as often as not.
-    pub(crate) fn read_front(mut bytes: Vec<u8>) -> (Self, Option<Wrong>) {
+    pub(crate) fn read_front(mut bytes: Vec<u8>) -> (Self, Option<Error>) {
         let (mut index, mut found) = (Self::default(), Found::default());
         let mut check = Check::new(&bytes, false);
         let error = match index.count(&mut check, &mut found) {
             Ok(()) => check.finish().err(),
             Err(error) => Some(error),
         };
-        let (at, last) = (check.at, check.last);
+        let at = check.at;
         drop(check);
-        let rest = bytes.get(at..).unwrap_or_default();
-        let inside = look_like_records(rest, last);
         bytes.truncate(at);
         index.keep(bytes, &found);
-        (index, error.map(|error| Wrong { error, inside }))
+        (index, error)
     }
 
     /// Takes what is said once, and counts the rest.
@@ -110,6 +101,20 @@ impl OpenIndex {
         self.file_marks.extend(marked.map(|(_, (place, _, _))| entries.at + place.start));
     }
 
+    /// The tensors with a name that others have too, in order.
+    pub(crate) fn find_namesakes(&self) -> Vec<usize> {
+        let mut all = Vec::new();
+        for run in self.names.alike() {
+            let mut named: HashMap<String, Vec<usize>> = HashMap::new();
+            for entry in run.iter().filter_map(|&(_, number)| self.entry(number as usize)) {
+                named.entry(entry.name).or_default().push(entry.number);
+            }
+            all.extend(named.into_values().filter(|same| same.len() > 1).flatten());
+        }
+        all.sort_unstable();
+        all
+    }
+
     /// No two tensors may have the same name, and no two files.
     fn unique(&self) -> Result<()> {
         let mut files = Names::with_capacity(self.files);
@@ -141,18 +146,6 @@ impl OpenIndex {
         }
         Ok(())
     }
-}
-
-/// Whether `bytes` are records of known tags, in their order from `last` on, none of them empty: zeros are no records.
-fn look_like_records(bytes: &[u8], mut last: u64) -> bool {
-    let mut end = 0;
-    for (place, tag, content) in raw(bytes) {
-        if !KNOWN.contains(&tag) || tag < last || content.is_empty() {
-            return false;
-        }
-        (last, end) = (tag, place.end);
-    }
-    end == bytes.len()
 }
 
 /// What is left of an index without its records of odd tags.

@@ -8,6 +8,7 @@ use crate::wcodec::ends::read;
 use crate::wcodec::kept::Kept;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
+use crate::wcodec::open_index::Doubt;
 use crate::wcodec::reader::Reader;
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,10 +50,17 @@ impl<'a> Holder<'a> {
         };
         let (storage, start) = (holder.record.storage, holder.start);
         let record_at = reader.open.index_offset.saturating_add(holder.at as u64);
-        let doubtful = |number: usize, storage: Storage<&[u8]>| {
-            !matches!(storage, Storage::Stored { .. }) && index.doubtful.contains(&number)
+        let doubted = match index.doubt {
+            Doubt::Nothing => false,
+            Doubt::Blobs => entry.dtype().is_none(),
+            Doubt::All => true,
         };
-        if doubtful(number, entry.storage) || doubtful(holding, storage) {
+        if index.namesakes.binary_search(&number).is_ok() {
+            let what = "there is another tensor of that name; of one of them it is damaged";
+            return Err(Error::corrupt(record_at, what));
+        }
+        let is_stored = |storage| matches!(storage, Storage::Stored { .. });
+        if doubted && !(is_stored(entry.storage) && is_stored(storage)) {
             return Err(Error::corrupt(
                 record_at,
                 "it stands in the index, which is damaged, and has no checksum of its own",

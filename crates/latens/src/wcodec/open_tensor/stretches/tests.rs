@@ -139,11 +139,11 @@ fn what_explains_a_part_is_decoded_once() {
         let stretches = tensor.stretches().unwrap().unwrap();
         assert!(stretches.len() > 4);
         assert!(tensor.rules.iter().any(|rules| rules.get().is_some()), "small enough to be kept");
-        reader.open.source.1.lock().unwrap().clear();
+        reader.open.source.source.1.lock().unwrap().clear();
         let mut written = Vec::new();
         reader.write_file(0, &mut written).unwrap();
         assert!(written == source);
-        let reads = reader.open.source.1.lock().unwrap();
+        let reads = reader.open.source.source.1.lock().unwrap();
         for place in &tensor.places[0] {
             let times = reads.iter().filter(|at| *at == place).count();
             assert!(times <= 2, "scales were read {times} times");
