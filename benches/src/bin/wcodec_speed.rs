@@ -30,6 +30,8 @@ use std::path::PathBuf;
 
 const SIDE: usize = 4096;
 const ROWS: u64 = 64;
+/// How much further on they are read again: in the middle of groups of 32 rows.
+const ACROSS: u64 = 16;
 
 /// Makes a file.
 type Make = fn() -> Vec<u8>;
@@ -46,7 +48,7 @@ struct Args {
 fn main() -> Result<(), Failure> {
     let Args { files, rounds } = Args::parse();
     println!(
-        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,slice_percent,each_mbs,file_mbs,each_two_threads,two_threads_rounds"
+        "file,bytes,wcodec,zstd_3,encode_mbs,decode_mbs,zstd_mbs,ratio,two_threads,slice_percent,each_mbs,file_mbs,each_two_threads,two_threads_rounds,slice_across_percent"
     );
     let made: [(&str, Make); 6] = [
         ("INT8 4096²", int8),
@@ -138,21 +140,27 @@ fn measure(name: &str, checkpoint: &Checkpoint, rounds: usize) -> Result<(), Fai
     let largest = tensors.iter().max_by_key(|t| t.1).copied().unwrap_or((0, 0));
     let rows = reader.layout(largest.0).map_or(0, |l| l.rows);
     let mut one = vec![0u8; largest.1];
-    let slice = if rows > ROWS {
+    // Where groups may begin, and where none does.
+    let (mut slice, mut across) = (String::new(), String::new());
+    if rows > ROWS + ACROSS {
         let first = rows / 2 - ROWS / 2;
+        let some = |first: u64| {
+            black_box(reader.rows(largest.0, first..first + ROWS).expect("sound"));
+        };
         let seconds = medians(
             rounds.max(21),
-            &mut [&mut || reader.tensor_into(largest.0, &mut one).expect("sound"), &mut || {
-                black_box(reader.rows(largest.0, first..first + ROWS).expect("sound"));
-            }],
+            &mut [
+                &mut || reader.tensor_into(largest.0, &mut one).expect("sound"),
+                &mut || some(first),
+                &mut || some(first + ACROSS),
+            ],
         );
-        format!("{:.2}", 100.0 * seconds[1] / seconds[0])
-    } else {
-        String::new()
-    };
+        slice = format!("{:.2}", 100.0 * seconds[1] / seconds[0]);
+        across = format!("{:.2}", 100.0 * seconds[2] / seconds[0]);
+    }
     let speed = |s: f64| bytes as f64 / s / 1e6;
     println!(
-        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{:.2},{slice},{:.0},{:.0},{:.2},{} of {}",
+        "{name},{bytes},{size},{},{:.0},{:.0},{:.0},{:.2},{:.2},{slice},{:.0},{:.0},{:.2},{} of {},{across}",
         zstd.len(),
         speed(encode),
         speed(seconds[1]),

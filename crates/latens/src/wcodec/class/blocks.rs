@@ -1,7 +1,7 @@
 //! What sources of classes hold: a number for each block of symbols.
 
 use crate::error::{Error, Result};
-use crate::wcodec::layout::source::{Form, Source};
+use crate::wcodec::layout::source::{NumberForm, Source};
 
 /// The decoded bytes of a part that serves as a source.
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +88,9 @@ impl Blocks {
         value: impl Fn(u32) -> i16,
     ) -> Result<Self> {
         let fits = match source.form {
-            Form::Unsigned | Form::Signed => matches!(numbers.width, 1 | 2 | 4),
-            Form::F16 | Form::Bf16 => numbers.width == 2,
-            Form::F32 => numbers.width == 4,
+            NumberForm::Unsigned | NumberForm::Signed => matches!(numbers.width, 1 | 2 | 4),
+            NumberForm::F16 | NumberForm::Bf16 => numbers.width == 2,
+            NumberForm::F32 => numbers.width == 4,
         };
         if !fits || row_map.is_some_and(|map| map.width != 4) {
             return Err(Error::corrupt(0, "a source of classes has numbers of another width"));

@@ -11,7 +11,7 @@ use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::family::{Family, Sibling};
 use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::sources::Numbers;
-use crate::wcodec::layout::source::{EntryRef, Form, PartOf, may_be_source};
+use crate::wcodec::layout::source::{EntryRef, NumberForm, PartOf, may_be_source};
 use crate::wcodec::plane::{Content, Part};
 use crate::wcodec::view::{Axis, Packing, View};
 use std::borrow::Cow;
@@ -150,7 +150,7 @@ impl<'c> Held<'c> {
                 block(layout.rows, layout.cols, &[filled_rows(*view, l.rows, layout.rows), l.cols])
         {
             let numbers = Numbers { bytes: Data::Held(symbols), width: 1, bits: *bits };
-            let (of, form) = (other(*n, *view), Form::Unsigned);
+            let (of, form) = (other(*n, *view), NumberForm::Unsigned);
             family.zero = Some(Sibling { of, form, numbers, block_rows, block_cols });
         }
         family.row_map = self
@@ -177,12 +177,12 @@ fn in_order(bytes: &[u8]) -> bool {
     numbers.iter().map(|b| u32::from_le_bytes(*b)).is_sorted()
 }
 
-fn float_form(dtype: Dtype) -> Option<(Form, usize)> {
+fn float_form(dtype: Dtype) -> Option<(NumberForm, usize)> {
     match dtype {
-        Dtype::F16 => Some((Form::F16, 2)),
-        Dtype::BF16 => Some((Form::Bf16, 2)),
-        Dtype::F32 => Some((Form::F32, 4)),
-        Dtype::F8_E8M0 => Some((Form::Unsigned, 1)),
+        Dtype::F16 => Some((NumberForm::F16, 2)),
+        Dtype::BF16 => Some((NumberForm::Bf16, 2)),
+        Dtype::F32 => Some((NumberForm::F32, 4)),
+        Dtype::F8_E8M0 => Some((NumberForm::Unsigned, 1)),
         _ => None,
     }
 }

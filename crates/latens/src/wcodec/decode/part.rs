@@ -35,14 +35,14 @@ pub(crate) struct PartDecoder<'a> {
 
 /// What a part is decoded to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
+pub(crate) enum DecodedAs {
     /// Its elements.
     Plain,
     /// Symbols packed in words, in rows of so many.
     Packed(Packing, usize),
 }
 
-impl Form {
+impl DecodedAs {
     pub(crate) fn of(packing: Option<(Packing, usize)>) -> Self {
         packing.map_or(Self::Plain, |(packing, cols)| Self::Packed(packing, cols))
     }
@@ -84,7 +84,8 @@ impl PartDecoder<'_> {
             let end = self.reach(now.end - 1, range.end) * width - start;
             self.limits.check_output(end as u64)?;
             out.resize(end, 0);
-            self.groups(now.clone(), Form::Plain, fetch, &mut out[have..]).map_err(|s| s.error)?;
+            self.groups(now.clone(), DecodedAs::Plain, fetch, &mut out[have..])
+                .map_err(|s| s.error)?;
             next = now.end;
         }
         let (from, to) = (range.start * width - start, range.end * width - start);
@@ -105,7 +106,7 @@ impl PartDecoder<'_> {
     /// Decodes all elements, as [`PartDecoder::decode`], into `out`, which is as long as they are. After
     /// an error only so many bytes of it have changed as that says.
     pub(crate) fn decode_into(&self, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
-        self.fill(Form::Plain, fetch, out)
+        self.fill(DecodedAs::Plain, fetch, out)
     }
 
     /// Decodes all symbols into the words that `packing` makes of them, as
@@ -122,12 +123,12 @@ impl PartDecoder<'_> {
         let fits = self.record.group_range(0).len().is_multiple_of(unit.max(1))
             && count.checked_mul(usize::from(packing.bits)) == Some(8 * out.len());
         if fits {
-            self.fill(Form::Packed(packing, cols), fetch, out)?;
+            self.fill(DecodedAs::Packed(packing, cols), fetch, out)?;
         }
         Ok(fits)
     }
 
-    fn fill(&self, form: Form, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
+    fn fill(&self, form: DecodedAs, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
         let groups = self.record.groups.len();
         if out.is_empty() {
             return Ok(());
@@ -147,7 +148,7 @@ impl PartDecoder<'_> {
     fn groups(
         &self,
         groups: Range<usize>,
-        form: Form,
+        form: DecodedAs,
         fetch: &Fetch<'_>,
         out: &mut [u8],
     ) -> std::result::Result<(), Stopped> {
@@ -187,9 +188,9 @@ impl PartDecoder<'_> {
     }
 
     /// Tells of so many decoded bytes.
-    pub(crate) fn tell(&self, form: Form, bytes: usize) -> Result<()> {
+    pub(crate) fn tell(&self, form: DecodedAs, bytes: usize) -> Result<()> {
         self.telling.done(match (form, self.record.shape) {
-            (Form::Plain, PartShape::Symbols { bits: bits @ ..8, .. }) => {
+            (DecodedAs::Plain, PartShape::Symbols { bits: bits @ ..8, .. }) => {
                 bytes * usize::try_from(bits).unwrap_or(8) / 8
             }
             _ => bytes,
@@ -204,10 +205,10 @@ impl PartDecoder<'_> {
     }
 
     /// What so many elements are decoded to.
-    pub(crate) fn bytes_of(&self, form: Form, elements: usize) -> usize {
+    pub(crate) fn bytes_of(&self, form: DecodedAs, elements: usize) -> usize {
         match form {
-            Form::Plain => elements.saturating_mul(self.record.shape.width()),
-            Form::Packed(packing, _) => elements.saturating_mul(usize::from(packing.bits)) / 8,
+            DecodedAs::Plain => elements.saturating_mul(self.record.shape.width()),
+            DecodedAs::Packed(packing, _) => elements.saturating_mul(usize::from(packing.bits)) / 8,
         }
     }
 

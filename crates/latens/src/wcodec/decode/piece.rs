@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::wcodec::decode::group::{Buffers, Target};
-use crate::wcodec::decode::part::{Fetch, Form, PartDecoder, Stopped};
+use crate::wcodec::decode::part::{DecodedAs, Fetch, PartDecoder, Stopped};
 use crate::wcodec::decode::pool::Scratch;
 use crate::wcodec::decode::words;
 use crate::wcodec::layout::part::{Codec, PartShape};
@@ -12,14 +12,14 @@ impl PartDecoder<'_> {
     pub(crate) fn piece(
         &self,
         group: usize,
-        form: Form,
+        form: DecodedAs,
         fetch: &Fetch<'_>,
         out: &mut [u8],
         scratch: &mut Scratch,
     ) -> std::result::Result<(), Stopped> {
         let elements = self.record.group_range(0).len();
         let one = self.bytes_of(form, elements);
-        let Form::Packed(packing, cols) = form else {
+        let DecodedAs::Packed(packing, cols) = form else {
             return self.groups_of(group, out, one, Target::Symbols, fetch, scratch);
         };
         if packing.is_pairs() && self.pairs() {

@@ -1,7 +1,7 @@
 //! A part in pieces: groups that are decoded together.
 
 use crate::error::Result;
-use crate::wcodec::decode::part::{Fetch, Form, PartDecoder, TRUSTED};
+use crate::wcodec::decode::part::{DecodedAs, Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::pool::Scratch;
 use crate::wcodec::view::Packing;
 use std::ops::Range;
@@ -10,7 +10,7 @@ impl PartDecoder<'_> {
     /// The groups of each piece of all elements, or of the words that a packing makes of rows of so many symbols;
     /// `None` where groups do not hold whole words.
     pub(crate) fn cut(&self, packing: Option<(Packing, usize)>) -> Option<Vec<Range<usize>>> {
-        let form = Form::of(packing);
+        let form = DecodedAs::of(packing);
         let (groups, count) = (self.record.groups.len(), self.record.shape.count());
         let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols)).max(1);
         if !self.record.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
@@ -31,7 +31,7 @@ impl PartDecoder<'_> {
     ) -> usize {
         let elements = self.record.group_range(groups.end - 1).end
             - self.record.group_range(groups.start).start;
-        self.bytes_of(Form::of(packing), elements)
+        self.bytes_of(DecodedAs::of(packing), elements)
     }
 
     /// Decodes a piece to where `out` has so many bytes for it.
@@ -43,7 +43,7 @@ impl PartDecoder<'_> {
         scratch: &mut Scratch,
         out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
-        let form = Form::of(packing);
+        let form = DecodedAs::of(packing);
         let out = out(self.piece_bytes(groups.clone(), packing));
         self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
         self.tell(form, out.len())

@@ -5,7 +5,7 @@ use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::encode::sources::{Candidate, Effort, Hints, Numbers};
 use crate::wcodec::encode::symbols::PlaneRef;
 use crate::wcodec::encode::taken::Taken;
-use crate::wcodec::layout::source::{Form, PartOf, Source};
+use crate::wcodec::layout::source::{NumberForm, PartOf, Source};
 use crate::wcodec::plane::Role;
 use crate::wcodec::view;
 
@@ -18,7 +18,7 @@ const FRACTION_OF_PLACES: u32 = 4;
 pub(crate) struct Sibling<'a> {
     /// What refers to it in the file.
     pub(crate) of: PartOf,
-    pub(crate) form: Form,
+    pub(crate) form: NumberForm,
     pub(crate) numbers: Numbers<'a>,
     pub(crate) block_rows: usize,
     pub(crate) block_cols: usize,
@@ -81,9 +81,9 @@ pub(crate) fn hints<'a>(
             (
                 Role::Scale | Role::SuperScale | Role::Min | Role::SuperMin,
                 view::Form::Words { width: 2, float: true, .. },
-            ) => own(Form::F16, 2, 16),
+            ) => own(NumberForm::F16, 2, 16),
             (Role::Scale | Role::Min, view::Form::Symbols { bits, .. }) => {
-                own(if bits == 8 { Form::Signed } else { Form::Unsigned }, 1, bits)
+                own(if bits == 8 { NumberForm::Signed } else { NumberForm::Unsigned }, 1, bits)
             }
             _ => None,
         };

@@ -120,7 +120,7 @@ fn read_map(fields: &mut Fields<'_>, classes: usize) -> Result<Map> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wcodec::layout::source::{Form, PartOf};
+    use crate::wcodec::layout::source::{NumberForm, PartOf};
 
     #[test]
     fn rules_come_back() {
@@ -129,7 +129,7 @@ mod tests {
         map[200..].fill(2);
         let source = Source {
             of: PartOf::Own(0),
-            form: Form::F16,
+            form: NumberForm::F16,
             block_rows: 1,
             block_cols: 32,
             fraction: 3,

@@ -87,7 +87,7 @@ impl PartOf {
 
 /// How the numbers of a source are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Form {
+pub(crate) enum NumberForm {
     Unsigned,
     Signed,
     F16,
@@ -98,13 +98,14 @@ pub(crate) enum Form {
 /// What the byte of the fraction has where levels are added.
 const ADDED: u8 = 8;
 
-const FORMS: [Form; 5] = [Form::Unsigned, Form::Signed, Form::F16, Form::Bf16, Form::F32];
+const FORMS: [NumberForm; 5] =
+    [NumberForm::Unsigned, NumberForm::Signed, NumberForm::F16, NumberForm::Bf16, NumberForm::F32];
 
 /// Numbers that blocks of symbols have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Source {
     pub(crate) of: PartOf,
-    pub(crate) form: Form,
+    pub(crate) form: NumberForm,
     /// Rows of symbols that share a number.
     pub(crate) block_rows: usize,
     /// Columns of symbols that share a number.
@@ -160,9 +161,9 @@ impl Source {
     /// Bytes of a number, where its part is bytes.
     pub(crate) fn width(&self) -> usize {
         match self.form {
-            Form::Unsigned | Form::Signed => 1,
-            Form::F16 | Form::Bf16 => 2,
-            Form::F32 => 4,
+            NumberForm::Unsigned | NumberForm::Signed => 1,
+            NumberForm::F16 | NumberForm::Bf16 => 2,
+            NumberForm::F32 => 4,
         }
     }
 
@@ -173,7 +174,7 @@ impl Source {
         let f = self.fraction;
         let level = match (self.of_float(), self.form) {
             (Some((mask, shift)), _) => (value & mask) >> shift,
-            (None, Form::Signed) => {
+            (None, NumberForm::Signed) => {
                 let shift = 32 - bits;
                 log_level(((value << shift).cast_signed() >> shift).unsigned_abs(), f)
             }
@@ -186,10 +187,10 @@ impl Source {
     pub(crate) fn of_float(&self) -> Option<(u32, u32)> {
         let f = self.fraction;
         match self.form {
-            Form::Unsigned | Form::Signed => None,
-            Form::F16 => Some((0x7fff, 10 - f)),
-            Form::Bf16 => Some((0x7fff, 7 - f)),
-            Form::F32 => Some((0x7fff_ffff, 23 - f)),
+            NumberForm::Unsigned | NumberForm::Signed => None,
+            NumberForm::F16 => Some((0x7fff, 10 - f)),
+            NumberForm::Bf16 => Some((0x7fff, 7 - f)),
+            NumberForm::F32 => Some((0x7fff_ffff, 23 - f)),
         }
     }
 }
@@ -209,7 +210,7 @@ fn log_level(value: u32, fraction: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn source(form: Form, fraction: u32) -> Source {
+    fn source(form: NumberForm, fraction: u32) -> Source {
         let of =
             PartOf::Other { entry: EntryRef::Base("a.b".to_owned()), view: View::Raw, part: 3 };
         let row_map = Some(PartOf::Own(4));
@@ -229,13 +230,13 @@ mod tests {
     #[test]
     fn levels_of_integers_and_floats_agree() {
         for n in 1u32..128 {
-            let integer = source(Form::Unsigned, 3).level(n, 8);
-            let float = source(Form::F32, 3).level((n as f32).to_bits(), 32) - 127 * 8;
+            let integer = source(NumberForm::Unsigned, 3).level(n, 8);
+            let float = source(NumberForm::F32, 3).level((n as f32).to_bits(), 32) - 127 * 8;
             assert_eq!(integer, float, "{n}");
-            assert_eq!(source(Form::Signed, 3).level(n.wrapping_neg() & 0xff, 8), integer);
+            assert_eq!(source(NumberForm::Signed, 3).level(n.wrapping_neg() & 0xff, 8), integer);
         }
-        assert_eq!(source(Form::Unsigned, 3).level(0, 8), 0);
-        assert_eq!(source(Form::Bf16, 2).level(0xbf80, 16), 127 * 4);
-        assert_eq!(source(Form::F16, 0).level(0x3c00, 16), 15);
+        assert_eq!(source(NumberForm::Unsigned, 3).level(0, 8), 0);
+        assert_eq!(source(NumberForm::Bf16, 2).level(0xbf80, 16), 127 * 4);
+        assert_eq!(source(NumberForm::F16, 0).level(0x3c00, 16), 15);
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::encode::stacked::Stacked;
-use crate::wcodec::layout::source::{Form, PartOf, Source};
+use crate::wcodec::layout::source::{NumberForm, PartOf, Source};
 use latens_kernels::dispatch::{Present, Simd};
 use latens_kernels::rans::Levels;
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ fn made(rows: usize, cols: usize, blocks: &[usize], spread: u64, seed: u64) -> M
     let mut next = noise(seed);
     let source = |block_cols: usize| Source {
         of: PartOf::Own(0),
-        form: Form::Unsigned,
+        form: NumberForm::Unsigned,
         block_rows: 1,
         block_cols,
         fraction: 2,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::wcodec::class::{Blocks, RowSums};
-use crate::wcodec::layout::source::{Form, PartOf};
+use crate::wcodec::layout::source::{NumberForm, PartOf};
 use latens_kernels::rans::Levels;
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ fn source(block_cols: usize, scale: i16) -> (Source, Blocks) {
     let stride = COLS.div_ceil(block_cols);
     let values = (0..3 * stride).map(|i| i16::try_from(i * 37 % 90).unwrap() * scale).collect();
     let blocks = Blocks { values, first: 0, block_rows: 1, block_cols, stride, row_map: None };
-    let (of, form) = (PartOf::Own(0), Form::Unsigned);
+    let (of, form) = (PartOf::Own(0), NumberForm::Unsigned);
     (
         Source { of, form, block_rows: 1, block_cols, fraction: 0, added: false, row_map: None },
         blocks,
