@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+use latens::Watch;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt, Tensors};
 use latens::wcodec::dtype::Dtype as Our;
 use latens::wcodec::{self, Config, Reader};
@@ -192,4 +193,26 @@ fn tensors_that_are_read_when_they_are_needed_make_the_same_file() {
     let reader = Reader::open(ours, latens::Limits::default()).unwrap();
     let number = reader.find("w.weight").unwrap();
     assert!(reader.tensor(number).unwrap() == bytes(rows * cols));
+}
+
+/// A file that is written to while it is read would be half of one and half of the other.
+#[test]
+fn checkpoints_that_change_meanwhile_are_refused() {
+    let path =
+        std::env::temp_dir().join(format!("latens-{}-changes.safetensors", std::process::id()));
+    std::fs::write(&path, sample()).unwrap();
+    let compress = |watch: Watch| {
+        let checkpoint = Checkpoint::open(&path).unwrap();
+        let config = Config::default().watch(watch);
+        wcodec::compress_checkpoint(&checkpoint, None, &config, Vec::new())
+    };
+    assert!(compress(Watch::NONE).is_ok());
+    let other = path.clone();
+    let error = compress(Watch::new(move |_| {
+        let file = std::fs::File::options().append(true).open(&other)?;
+        Ok(file.set_modified(std::time::UNIX_EPOCH)?)
+    }));
+    std::fs::remove_file(&path).unwrap();
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("written to while it was read"), "{text}");
 }
