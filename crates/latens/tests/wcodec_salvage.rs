@@ -50,6 +50,36 @@ fn files() -> Vec<(String, Vec<u8>, Tensors)> {
     all.collect()
 }
 
+/// Of an index of several stretches, what stands in it before the damaged one is proved.
+#[test]
+fn what_an_index_says_before_damage_is_proved() {
+    let mut random = Random(77);
+    let names: Vec<String> = (0..600).map(|i| format!("layer.{i}.bias")).collect();
+    let tensors: Vec<(&str, &str, &[u64], Vec<u8>)> = names
+        .iter()
+        .map(|name| (&name[..], "F32", &[6u64][..], (0..24).map(|_| random.next() as u8).collect()))
+        .collect();
+    let config = Config::default().threads(1);
+    let checkpoint = open(safetensors(&tensors));
+    let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let (start, end) = (index_of(&file), file.len() - 32);
+    let expected = whole(&Reader::open(file.clone(), Limits::default()).unwrap());
+    assert!(expected.len() == 600 && end - start > 6 * 4096, "{}", end - start);
+    for at in (start + 4096..end).step_by(2311) {
+        // More than one bit: it cannot be put right.
+        let mut hurt = file.clone();
+        for (place, by) in [(0, 0x5a), (3, 0x21), (9, 0x7f)] {
+            hurt[(at + place).min(end - 1)] ^= by;
+        }
+        let found = salvage(&hurt).unwrap();
+        let tensors = whole(&found.reader);
+        assert!(tensors.iter().all(|(name, bytes)| expected[name] == *bytes), "{at}");
+        // Each takes some forty bytes.
+        let sure = (at - start) / 4096 * 4096;
+        assert!(tensors.len() * 60 > sure.saturating_sub(600), "{at}: {}", tensors.len());
+    }
+}
+
 /// The ends in the file of the records of tensors that lie in the data, and their names.
 fn stored_records(file: &[u8]) -> Vec<(usize, String)> {
     let reader = Reader::open(file.to_vec(), Limits::default()).unwrap();

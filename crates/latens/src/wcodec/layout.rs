@@ -20,5 +20,6 @@ pub(crate) mod prediction;
 pub(crate) mod records;
 pub(crate) mod short_stream;
 pub(crate) mod source;
+pub(crate) mod sums;
 pub(crate) mod symbols;
 pub(crate) mod table;

@@ -36,8 +36,10 @@ pub(crate) struct OpenIndex {
     files: usize,
     /// Where every few files' records begin.
     file_marks: Vec<usize>,
-    /// What may be damaged where it stands in the index.
+    /// What may be damaged where it stands in the index, and how many of the first entries are not: checksums of
+    /// their own prove these.
     pub(crate) doubt: Doubt,
+    pub(crate) proved: usize,
     /// Tensors with a name that others have too, in order: only a damaged index has any.
     pub(crate) namesakes: Vec<usize>,
 }

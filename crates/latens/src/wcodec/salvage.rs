@@ -115,7 +115,7 @@ impl<S: ReadAt> Reader<S> {
         Ok(Salvage { reader, damage: found, lost: None, whole_index: true, proved: true })
     }
 
-    /// Reads what comes before the damage of an index.
+    /// Reads what comes before the damage of an index, and what of that is proved.
     fn salvage_front(
         source: Placed<S>,
         limits: Limits,
@@ -143,9 +143,10 @@ impl<S: ReadAt> Reader<S> {
             open.index.model_hash = hash;
             missing = Some(0);
         }
-        let proved = proof.is_some();
+        // All that is read of it, or all of the tensors.
+        let proved = proof.is_some() || open.index.proved == open.index.len() && wrong.is_none();
         open.index.namesakes = open.index.find_namesakes();
-        open.index.doubt = if proved { Doubt::Blobs } else { Doubt::All };
+        open.index.doubt = if proof.is_some() { Doubt::Blobs } else { Doubt::All };
         let reader = Self::on(open);
         let lost = wrong.map(|wrong| {
             let at = wrong.at().unwrap_or(place.start);
@@ -154,7 +155,9 @@ impl<S: ReadAt> Reader<S> {
             LostEntries { at, tensors: missing }
         });
         if !proved || lost.is_none() && place.crc.is_some() {
-            damage.push(Damage { at: place.start, what: damaged_somewhere(proved).to_owned() });
+            let proved_entries = reader.open.index.proved;
+            let what = damaged_somewhere(proof.is_some(), proved_entries);
+            damage.push(Damage { at: place.start, what });
         }
         Ok(Salvage { reader, damage, lost, whole_index: false, proved })
     }
@@ -205,13 +208,19 @@ fn mended(what: &str) -> String {
 
 /// What is wrong with an index all of whose records can be read; `proved` where the model hash says
 /// that no tensor suffers from it.
-fn damaged_somewhere(proved: bool) -> &'static str {
+fn damaged_somewhere(proved: bool, entries: usize) -> String {
+    let behind = match entries {
+        0 => String::new(),
+        _ => format!(" behind its first {entries} entries, which have checksums of their own,"),
+    };
     match proved {
-        true => "the index does not have its checksum; all tensors have their model hash",
-        false => {
-            "the index does not have its checksum, nor all tensors their model hash: names, types and shapes \
-             may be wrong, and what stands in it counts as lost"
+        true => {
+            "the index does not have its checksum; all tensors have their model hash".to_owned()
         }
+        false => format!(
+            "the index does not have its checksum, nor all tensors their model hash:{behind} names, types and shapes \
+             may be wrong, and what stands in it counts as lost"
+        ),
     }
 }
 

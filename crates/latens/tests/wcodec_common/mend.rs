@@ -165,6 +165,7 @@ impl Parts {
                     parts.entries.push((front, stored));
                 }
                 13 => parts.beside = Some(record.to_vec()),
+                15 => {}
                 _ => parts.files.push(record.to_vec()),
             }
         }

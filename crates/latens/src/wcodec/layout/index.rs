@@ -8,6 +8,7 @@
 //! | 8 | ENTRY |
 //! | 10 | FILE |
 //! | 13 | QUANTIZATION: method and format, bits and group size, as files beside the checkpoint tell |
+//! | 15 | [SUMS](super::sums) |
 //!
 //! Odd tags are ancillary.
 
@@ -17,6 +18,7 @@ use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::file::SourceFileRecord;
 use crate::wcodec::layout::header::{ALIGN, PLAIN_ALIGN, align};
+use crate::wcodec::layout::sums::{self, SUMS};
 use std::ops::Range;
 
 /// Everything the index says, as it is written. [`records`](super::records) reads it.
@@ -97,6 +99,9 @@ impl Index {
         }
         if let Some(told) = &self.quantization {
             record(QUANTIZATION, &told.bytes(), &mut out);
+        }
+        if let Some(sums) = sums::of(&out) {
+            record(SUMS, &sums, &mut out);
         }
         out
     }

@@ -8,6 +8,7 @@ use crate::wcodec::layout::index::{
     BankRecord, Base, ENTRY, FILE, QUANTIZATION, Quantization, names_allowed,
 };
 use crate::wcodec::layout::source::MAX_NAME;
+use crate::wcodec::layout::sums::SUMS;
 use crate::wcodec::layout::table::MAX_TABLES;
 use std::ops::Range;
 
@@ -43,7 +44,7 @@ pub(crate) struct Check<'a> {
     names_left: usize,
     /// The tag of the last record that was in its place.
     last: u64,
-    /// Whether records of odd tags may come.
+    /// Whether records of odd tags may come that are none of those that are known.
     ancillary: bool,
     /// Where the record begins that was read last.
     pub(crate) at: usize,
@@ -69,6 +70,11 @@ impl<'a> Check<'a> {
         self.name.len()
     }
 
+    /// Where the record ends that was read last.
+    pub(crate) fn end(&self) -> usize {
+        self.bytes.len() - self.fields.left()
+    }
+
     /// The next record; `None` at the end.
     pub(crate) fn record(&mut self) -> Result<Option<Record<'a>>> {
         self.at = self.bytes.len() - self.fields.left();
@@ -77,7 +83,7 @@ impl<'a> Check<'a> {
         }
         let at = self.at as u64;
         let (tag, start, content) = split(&mut self.fields)?;
-        if tag % 2 == 1 && tag != QUANTIZATION && self.ancillary {
+        if tag % 2 == 1 && tag != QUANTIZATION && (self.ancillary || tag == SUMS) {
             return Ok(Some(Record::Ancillary));
         }
         let in_order = match tag {

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
 use crate::wcodec::layout::records::{Check, Record, raw};
+use crate::wcodec::layout::sums;
 use crate::wcodec::names::Names;
 use std::collections::HashMap;
 
@@ -15,6 +16,8 @@ struct Found {
     tensors: usize,
     name_bytes: usize,
     ancillary: bool,
+    /// Bytes of a damaged index that are as they were.
+    proved: usize,
 }
 
 impl OpenIndex {
@@ -34,7 +37,8 @@ impl OpenIndex {
     /// and what is wrong there, if there is one. Ancillary records are not: most damage looks like
     /// one as often as not.
     pub(crate) fn read_front(mut bytes: Vec<u8>) -> (Self, Option<Error>) {
-        let (mut index, mut found) = (Self::default(), Found::default());
+        let found = Found { proved: sums::proved(&bytes), ..Found::default() };
+        let (mut index, mut found) = (Self::default(), found);
         let mut check = Check::new(&bytes, false);
         let error = match index.count(&mut check, &mut found) {
             Ok(()) => check.finish().err(),
@@ -66,6 +70,9 @@ impl OpenIndex {
                         found.name_bytes += before;
                     }
                     self.entries += 1;
+                    if check.end() <= found.proved {
+                        self.proved = self.entries;
+                    }
                     found.tensors += usize::from(entry.dtype().is_some());
                 }
                 Some(Record::File) => self.files += 1,

@@ -59,8 +59,10 @@ impl<'a> Holder<'a> {
             let what = "there is another tensor of that name; of one of them it is damaged";
             return Err(Error::corrupt(record_at, what));
         }
-        let is_stored = |storage| matches!(storage, Storage::Stored { .. });
-        if doubted && !(is_stored(entry.storage) && is_stored(storage)) {
+        let is_proved = |number: usize, storage| {
+            number < index.proved || matches!(storage, Storage::Stored { .. })
+        };
+        if doubted && !(is_proved(number, entry.storage) && is_proved(holding, storage)) {
             return Err(Error::corrupt(
                 record_at,
                 "it stands in the index, which is damaged, and has no checksum of its own",
