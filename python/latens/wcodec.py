@@ -57,7 +57,7 @@ def open(
 
     With `salvage`, a file whose header, index or footer is damaged is opened as far as that goes, and its
     `damage` says what is wrong. Tensors are compared with their checksums as ever: those that are whole
-    can be had, others raise `CorruptError`.
+    can be had, others raise `CorruptError`, also small ones that stand in a damaged index where nothing proves them.
     """
     _arguments.counts(threads=threads, max_output=max_output, max_alloc=max_alloc)
     _arguments.flags(salvage=salvage)

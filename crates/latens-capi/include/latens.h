@@ -597,7 +597,8 @@ enum lt_status lt_wcodec_verify(const struct lt_wcodec_reader *reader, struct lt
 
 // Opens a file as lt_wcodec_open does, and one whose header, index, footer or tables are damaged as far
 // as that goes: a flipped bit is put right in memory, of an index that is damaged otherwise the tensors
-// before the damage are there. Tensors are compared with their checksums as ever.
+// before the damage are there. Tensors are compared with their checksums as ever; small ones, which stand in the
+// index, are errors where nothing proves what it says of them.
 // lt_wcodec_damage_count and lt_wcodec_damage_info say what is wrong.
 enum lt_status lt_wcodec_salvage(const char *path,
                                  const char *base,

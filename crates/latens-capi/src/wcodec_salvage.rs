@@ -21,7 +21,8 @@ pub struct lt_wcodec_damage {
 
 /// Opens a file as lt_wcodec_open does, and one whose header, index, footer or tables are damaged as far
 /// as that goes: a flipped bit is put right in memory, of an index that is damaged otherwise the tensors
-/// before the damage are there. Tensors are compared with their checksums as ever.
+/// before the damage are there. Tensors are compared with their checksums as ever; small ones, which stand in the
+/// index, are errors where nothing proves what it says of them.
 /// lt_wcodec_damage_count and lt_wcodec_damage_info say what is wrong.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_salvage(
