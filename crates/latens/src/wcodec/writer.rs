@@ -66,7 +66,8 @@ impl<W: Write> Writer<W> {
     /// Names the base that tensors are coded against.
     pub(crate) fn base(&mut self, model_hash: [u8; 32], mut name: String) {
         // A hint for people.
-        name.truncate(name.floor_char_boundary(usize::try_from(MAX_NAME).unwrap_or(0)));
+        let most = usize::try_from(MAX_NAME).unwrap_or(0).min(name.len());
+        name.truncate((0..=most).rev().find(|&at| name.is_char_boundary(at)).unwrap_or(0));
         self.index.base = Some(Base { model_hash, name });
     }
 
