@@ -55,7 +55,8 @@ mod tests {
 
     /// An index of so many bytes, with its record.
     fn with_sums(bytes: usize) -> Vec<u8> {
-        let mut index: Vec<u8> = (0..bytes).map(|i| (i * i >> 7).to_le_bytes()[0]).collect();
+        let mut index: Vec<u8> =
+            (0..bytes).map(|i: usize| ((i * i) >> 7).to_le_bytes()[0]).collect();
         if let Some(sums) = of(&index) {
             varint::write(SUMS, &mut index);
             varint::write(sums.len() as u64, &mut index);
