@@ -5,7 +5,7 @@
 //! | a bit of header, index, footer or tables | the checksum says which one |
 //! | more of the header | the rest of the file: nothing in it is needed |
 //! | more of the footer, or it is cut off | the index begins with the checksum of the header |
-//! | more of the index | its entries up to the first one that is not sound, whose data have checksums |
+//! | more of the index | its entries up to the first one that is not sound, whose data have checksums; what is before the damage by its sums (`layout/sums.rs`) |
 //! | bytes put in or taken out at one place | the length that the footer states, and all checksums |
 
 use crate::bits::checksum::{crc32, flipped_bit};
@@ -30,7 +30,7 @@ use place::{HEAD, Place, find_index};
 pub struct Salvage<S: ReadAt> {
     /// What can be read. Tensors in the data are compared with their checksums as ever. Those that stand
     /// in the index have none but that of the index: where it is damaged, and was not put right, reading them
-    /// is an error unless the model hash proves all tensors right.
+    /// is an error unless the model hash proves all tensors right, or sums of the index what is before the damage.
     pub reader: Reader<S>,
     /// What is wrong, in words; empty where nothing is.
     pub damage: Vec<Damage>,
@@ -39,7 +39,7 @@ pub struct Salvage<S: ReadAt> {
     /// Whether the index has its checksum, or has it without a flipped bit or bytes that were put in: then
     /// what it says of source files is right.
     pub whole_index: bool,
-    /// Whether names, types and shapes are right: by the index's checksum, or by the model hash. They stand in
+    /// Whether names, types and shapes are right: by the index's checksum or its sums, or by the model hash. They stand in
     /// the index alone, also those of tensors whose data have their checksums.
     pub proved: bool,
 }

@@ -24,9 +24,9 @@ use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
 
 /// Longest header, the library's own limit.
+pub(in crate::wcodec) const LONGEST_HEADER: u64 = 100_000_000;
 /// Bytes of the name of a type, at most, that a file keeps.
 const LONGEST_TYPE: usize = 16;
-pub(in crate::wcodec) const LONGEST_HEADER: u64 = 100_000_000;
 /// Most dimensions of a tensor.
 const MOST_DIMENSIONS: usize = 64;
 
