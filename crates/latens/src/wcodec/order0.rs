@@ -10,10 +10,11 @@ use std::io;
 /// weights take less, and numbers in an order far less.
 #[derive(Clone, Debug)]
 pub struct Order0 {
+    /// In pieces, the least that have parts of their own.
     layout: Layout,
     /// Of each symbol, part by part, those of words byte by byte.
     counts: Vec<[u64; 256]>,
-    /// The beginning of a unit.
+    /// The beginning of a piece.
     rest: Vec<u8>,
 }
 
@@ -26,27 +27,28 @@ impl Order0 {
             }
             view => view,
         };
-        Self { layout: Layout { view, ..*layout }, counts: Vec::new(), rest: Vec::new() }
+        let layout = Layout { view, ..*layout }.pieces();
+        Self { layout, counts: Vec::new(), rest: Vec::new() }
     }
 
     /// Takes in more of the tensor's bytes.
     pub fn add(&mut self, mut bytes: &[u8]) {
-        let unit = usize::try_from(self.layout.unit_bytes).unwrap_or(usize::MAX).max(1);
+        let piece = usize::try_from(self.layout.unit_bytes).unwrap_or(usize::MAX).max(1);
         if !self.rest.is_empty() {
-            let (more, behind) = bytes.split_at((unit - self.rest.len()).min(bytes.len()));
+            let (more, behind) = bytes.split_at((piece - self.rest.len()).min(bytes.len()));
             self.rest.extend_from_slice(more);
             bytes = behind;
-            if self.rest.len() == unit {
+            if self.rest.len() == piece {
                 let rest = std::mem::take(&mut self.rest);
-                self.add_units(&rest);
+                self.add_pieces(&rest);
             }
         }
-        let (whole, rest) = bytes.split_at(bytes.len() / unit * unit);
-        self.add_units(whole);
+        let (whole, rest) = bytes.split_at(bytes.len() / piece * piece);
+        self.add_pieces(whole);
         self.rest.extend_from_slice(rest);
     }
 
-    fn add_units(&mut self, bytes: &[u8]) {
+    fn add_pieces(&mut self, bytes: &[u8]) {
         let mut next = 0;
         let mut count = |symbols: &[u8]| {
             if self.counts.len() <= next {
