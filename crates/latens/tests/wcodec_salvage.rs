@@ -50,9 +50,8 @@ fn files() -> Vec<(String, Vec<u8>, Tensors)> {
     all.collect()
 }
 
-/// Of an index of several stretches, what stands in it before the damaged one is proved.
-#[test]
-fn what_an_index_says_before_damage_is_proved() {
+/// A file whose index has several stretches, and its tensors.
+fn many() -> (Vec<u8>, Tensors) {
     let mut random = Random(77);
     let names: Vec<String> = (0..600).map(|i| format!("layer.{i}.bias")).collect();
     let tensors: Vec<(&str, &str, &[u64], Vec<u8>)> = names
@@ -60,11 +59,19 @@ fn what_an_index_says_before_damage_is_proved() {
         .map(|name| (&name[..], "F32", &[6u64][..], (0..24).map(|_| random.next() as u8).collect()))
         .collect();
     let config = Config::default().threads(1);
-    let checkpoint = open(safetensors(&tensors));
-    let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
-    let (start, end) = (index_of(&file), file.len() - 32);
+    let file =
+        compress_checkpoint(&open(safetensors(&tensors)), None, &config, Vec::new()).unwrap();
     let expected = whole(&Reader::open(file.clone(), Limits::default()).unwrap());
-    assert!(expected.len() == 600 && end - start > 6 * 4096, "{}", end - start);
+    let index = file.len() - 32 - index_of(&file);
+    assert!(expected.len() == 600 && index > 6 * 4096, "{index}");
+    (file, expected)
+}
+
+/// Of an index of several stretches, what stands in it before the damaged one is proved.
+#[test]
+fn what_an_index_says_before_damage_is_proved() {
+    let (file, expected) = many();
+    let (start, end) = (index_of(&file), file.len() - 32);
     for at in (start + 4096..end).step_by(2311) {
         // More than one bit: it cannot be put right.
         let mut hurt = file.clone();
@@ -345,12 +352,38 @@ fn a_file_that_is_cut_off_gives_what_its_index_still_names() {
                     assert!(back.iter().all(|(name, bytes)| tensors[name] == *bytes), "{name}");
                     let all = length + 32 >= file.len();
                     assert!(!all || back == tensors, "{name}, {length} bytes");
+                    // What is left of the footer says where the index ends, and its checksum.
+                    let stated = length + 12 >= file.len();
+                    assert!(!stated || found.whole_index && found.proved, "{name}, {length} bytes");
                 }
             }
         }
         let longer = [&file[..], b"bytes behind the end"].concat();
         assert!(whole(&salvage(&longer).unwrap().reader) == tensors, "{name}");
     }
+}
+
+/// An index of several stretches has sums, which prove it without a footer.
+#[test]
+fn sums_stand_for_the_footer() {
+    let (file, expected) = many();
+    let end = file.len() - 32;
+    let sound = |file: &[u8]| {
+        let found = salvage(file).unwrap();
+        assert!(!found.damage.is_empty());
+        assert_eq!(whole(&found.reader), expected);
+        found.whole_index && found.proved && found.reader.verify().is_ok()
+    };
+    let mut random = Random(3);
+    for left in 0..32 {
+        assert!(sound(&file[..end + left]), "{left} bytes are left");
+        let junk: Vec<u8> = (0..40 - left).map(|_| random.word() as u8).collect();
+        assert!(sound(&[&file[..end + left], &junk].concat()), "{left} bytes and others");
+    }
+    // Sums that are damaged as well prove nothing.
+    let mut bad = file[..end].to_vec();
+    bad[end - 1] ^= 1;
+    assert!(!salvage(&bad).unwrap().whole_index);
 }
 
 #[test]

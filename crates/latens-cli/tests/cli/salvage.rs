@@ -85,7 +85,10 @@ fn a_damaged_index_can_be_salvaged() {
     }
     let back = tensors(&f.read("s.safetensors"));
     assert!(back.len() <= 1 && back.iter().all(|tensor| all.contains(tensor)), "{}", done.err);
-    // Cut off: by the footer, and by more than the index.
+    // Cut off: by a part of the footer, all of it, and by more than the index.
+    let done = salvage(&whole[..footer + 24], &[]).ok();
+    assert!(done.err.contains("there is no footer"), "{}", done.err);
+    assert_eq!(f.read("s.safetensors"), model(21));
     let done = salvage(&whole[..footer], &[]);
     assert!(done.code == Some(1) && done.err.contains("there is no footer"), "{}", done.err);
     assert!(done.err.contains("lost: what source files hold beside tensors"), "{}", done.err);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a bit of header, index, footer or tables | the checksum says which one |
 //! | more of the header | the rest of the file: nothing in it is needed |
-//! | more of the footer, or it is cut off | the index begins with the checksum of the header |
+//! | more of the footer, or it is cut off | the index begins with the checksum of the header; what is left of the footer says where it ends, or its sums do |
 //! | more of the index | its entries up to the first one that is not sound, whose data have checksums; what is before the damage by its sums (`layout/sums.rs`) |
 //! | bytes put in or taken out at one place | the length that the footer states, and all checksums |
 
@@ -91,9 +91,10 @@ impl<S: ReadAt> Reader<S> {
         let length = source.size()?;
         let head = read_head(&source, length)?;
         let mut damage = Vec::new();
-        let place = find_index(&source, &head, length, &mut damage)?;
+        let mut place = find_index(&source, &head, length, &mut damage)?;
         limits.check_alloc(place.end - place.start, "the index")?;
-        let bytes = read(&source, place.start, place.end - place.start)?;
+        let mut bytes = read(&source, place.start, place.end - place.start)?;
+        place.end(&mut bytes);
         let Some((index, bit)) = whole_index(&bytes, &place)? else {
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         };

@@ -198,6 +198,11 @@ impl Footer {
         })
     }
 
+    /// The checksum of the index by what is left of a footer, from its beginning on.
+    pub(crate) fn states(left: &[u8]) -> Option<u32> {
+        left.get(16..)?.first_chunk().map(|crc| u32::from_le_bytes(*crc))
+    }
+
     /// The footer of which a bit was flipped, and at which byte of the file.
     pub(crate) fn mended(bytes: &[u8; FOOTER_BYTES], file_length: u64) -> Option<(Self, u64)> {
         (0..FOOTER_BYTES * 8).find_map(|bit| {

@@ -32,6 +32,16 @@ pub(crate) fn proved(index: &[u8]) -> usize {
     sound.map(|(stretch, _)| stretch.len()).sum()
 }
 
+/// Whether an index ends here.
+pub(crate) fn end(index: &[u8]) -> bool {
+    find(index).is_some()
+}
+
+/// Whether all of an index is as it was.
+pub(crate) fn prove(index: &[u8]) -> bool {
+    find(index).is_some_and(|record| proved(index) == record.start)
+}
+
 /// Where the record is, which ends with the index: by its tag and length, which are as the bytes before it demand.
 fn find(index: &[u8]) -> Option<Range<usize>> {
     let all = index.len();
@@ -69,11 +79,13 @@ mod tests {
     fn what_is_before_damage_is_proved() {
         for bytes in [4097, 5000, 8191, 8192, 8193, 100_000, 131_073, 1 << 20] {
             let index = with_sums(bytes);
-            assert_eq!(proved(&index), bytes);
+            assert_eq!((proved(&index), prove(&index)), (bytes, true));
+            assert!((1..40).all(|cut| !end(&index[..index.len() - cut])));
             for at in (0..bytes).step_by(bytes / 7) {
                 let mut hurt = index.clone();
                 hurt[at] ^= 4;
                 assert_eq!(proved(&hurt), at / STRETCH * STRETCH, "{at} of {bytes}");
+                assert!(end(&hurt) && !prove(&hurt));
             }
             // A sum that is damaged proves nothing; without the record nothing is.
             let mut hurt = index.clone();

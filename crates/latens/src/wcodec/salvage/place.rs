@@ -5,10 +5,14 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::{followed, read};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, HEADER_BYTES, Header, align};
+use crate::wcodec::layout::sums;
 use crate::wcodec::salvage::{Damage, mended};
 
 /// Bytes that are searched at a time for the beginning of an index.
 const PIECE: u64 = 1 << 20;
+
+/// Bytes in which what is left of a footer is sought: some may have been put in.
+const REMAINS: usize = FOOTER_BYTES + 32;
 
 /// Tag and length of the record HEAD.
 pub(crate) const HEAD: [u8; 2] = [2, 36];
@@ -17,8 +21,30 @@ pub(crate) const HEAD: [u8; 2] = [2, 36];
 pub(crate) struct Place {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Its checksum, where there is a footer to say so.
+    /// Its checksum, where there is a footer to say so, or enough of one, or the index has sums.
     pub(crate) crc: Option<u32>,
+}
+
+impl Place {
+    /// Where there is no footer: takes from `bytes`, the index and what follows, what is left of the footer, and
+    /// finds out what the index's checksum is.
+    pub(crate) fn end(&mut self, bytes: &mut Vec<u8>) {
+        if self.crc.is_some() {
+            return;
+        }
+        let starts = self.start.to_le_bytes();
+        let ends = || (bytes.len().saturating_sub(REMAINS)..=bytes.len()).rev();
+        let by_footer = ends().find(|&end| bytes[end..].starts_with(&starts));
+        let Some(end) = by_footer.or_else(|| ends().find(|&end| sums::end(&bytes[..end]))) else {
+            return;
+        };
+        let left = bytes.split_off(end);
+        self.end = self.start + end as u64;
+        self.crc = match sums::prove(bytes) {
+            true => Some(crc32(bytes)),
+            false => Footer::states(&left),
+        };
+    }
 }
 
 /// Where the index is, by the footer or without it.
