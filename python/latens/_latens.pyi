@@ -207,6 +207,7 @@ def wcodec_compress_bytes(
     name: str,
     parts: list[_Bytes],
     out: _Path,
+    base: _Path | None,
     level: int,
     tools: _Tools | None,
     threads: int,

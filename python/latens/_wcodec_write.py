@@ -55,6 +55,7 @@ def save_file(
     path: Path,
     metadata: Mapping[str, str] | None = None,
     *,
+    base: Path | None = None,
     level: int = 8,
     tools: Tools | None = None,
     threads: int = 0,
@@ -63,11 +64,12 @@ def save_file(
 ) -> None:
     """Write arrays to a `.wcodec` file, as a checkpoint of one safetensors file.
 
-    All are copied once. With `verify` the file is read back and compared before it gets its name. One
-    that is there is replaced, as safetensors does; where `path` is a link, the file that it names.
+    All are copied once. `base` is another checkpoint to code against, such as the one saved before: it is
+    needed again to read this one. With `verify` the file is read back and compared before it gets its
+    name. One that is there is replaced, as safetensors does; where `path` is a link, the file that it names.
 
     Raises `InvalidArgumentError` where a type is none of safetensors, a name or the metadata no text, a
-    name longer than 1024 bytes, or numbers are masked.
+    name longer than 1024 bytes, numbers are masked, or `path` is the base.
     """
     parts = {}
     torch_tensor = getattr(sys.modules.get("torch"), "Tensor", ())
@@ -89,6 +91,7 @@ def save_file(
         parts,
         path,
         metadata,
+        base=base,
         level=level,
         tools=tools,
         threads=threads,
@@ -129,6 +132,7 @@ def save_parts(
     path: Path,
     metadata: Mapping[str, str] | None = None,
     *,
+    base: Path | None = None,
     level: int = 8,
     tools: Tools | None = None,
     threads: int = 0,
@@ -158,10 +162,10 @@ def save_parts(
 
     def write(temporary: str) -> None:
         _latens.wcodec_compress_bytes(
-            f"{stem}.safetensors", parts, temporary, level, forced, threads, verify, progress
+            f"{stem}.safetensors", parts, temporary, base, level, forced, threads, verify, progress
         )
 
-    completely(path, write)
+    completely(path, write, sources=files_read(base))
 
 
 def files_read(*checkpoints: Path | None) -> list[Path]:

@@ -104,6 +104,7 @@ pub(crate) fn wcodec_compress_bytes<'py>(
     name: String,
     parts: Vec<PyReadonlyArray1<'py, u8>>,
     out: PathBuf,
+    base: Option<PathBuf>,
     level: u32,
     tools: Option<Named>,
     threads: usize,
@@ -111,7 +112,7 @@ pub(crate) fn wcodec_compress_bytes<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, u64)> {
     let tools = self::tools(py, tools)?;
-    let order = Order { out, base: None, level, tools, threads, verify };
+    let order = Order { out, base, level, tools, threads, verify };
     let parts = parts.iter().map(|part| part.as_slice());
     let parts = parts.collect::<std::result::Result<Vec<&[u8]>, _>>()?;
     let total: usize = parts.iter().map(|part| part.len()).sum();

@@ -218,6 +218,14 @@ def test_a_base(saved, tmp_path):
     assert same(wcodec.load_file(small, base=saved)["i8"], changed["i8"])
     with pytest.raises(latens.InvalidArgumentError, match="base"):
         wcodec.load_file(small)
+    # Arrays at once, and the base is not replaced by what needs it.
+    wcodec.save_file(changed, tmp_path / "direct.wcodec", base=saved)
+    assert os.path.getsize(tmp_path / "direct.wcodec") < os.path.getsize(saved) / 4
+    assert same(wcodec.load_file(tmp_path / "direct.wcodec", base=saved)["i8"], changed["i8"])
+    before = pathlib.Path(saved).read_bytes()
+    with pytest.raises(latens.InvalidArgumentError):
+        wcodec.save_file(changed, saved, base=saved)
+    assert pathlib.Path(saved).read_bytes() == before
 
 
 def test_a_callback_can_end_it(tmp_path):
