@@ -171,6 +171,29 @@ fn packings_are_told_by_names() {
     }
 }
 
+/// AWQ's weights whose scales stand in another shard, small and of noise, so that they are stored as bytes.
+#[test]
+fn weights_without_scales_mean_what_others_do() {
+    let mut random = Random(10);
+    let mut noise = |n: usize| -> Vec<u8> { (0..n).map(|_| random.next() as u8).collect() };
+    let tensors: &[(&str, &str, &[u64], Vec<u8>)] = &[
+        ("alone.qweight", "I32", &[24, 2], noise(192)),
+        ("l.qweight", "I32", &[16, 2], noise(128)),
+        ("l.scales", "F16", &[2, 16], noise(64)),
+    ];
+    let checkpoint = open(safetensors(tensors));
+    for level in [1, 12] {
+        let config = Config::default().level(level);
+        let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        compare(&format!("level {level}"), &checkpoint, &reader);
+        for (name, rows) in [("alone.qweight", 24), ("l.qweight", 16)] {
+            let layout = reader.layout(reader.find(name).unwrap()).unwrap();
+            assert_eq!((layout.rows, layout.cols), (rows, 16), "{name}, level {level}");
+        }
+    }
+}
+
 /// Two nibbles a byte that crowd around some values, each around its own.
 fn nibbles(random: &mut Random, bytes: usize, around: [f64; 2]) -> Vec<u8> {
     let mut nibble = |around: f64| (random.normal(1.3) + around).round().clamp(0.0, 15.0) as u8;

@@ -49,7 +49,12 @@ struct Names<'a> {
     by_name: HashMap<&'a str, usize>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    fn of(checkpoint: &'a Checkpoint) -> Self {
+        let each = checkpoint.tensors.iter().enumerate();
+        Names { checkpoint, by_name: each.map(|(i, t)| (t.name.as_str(), i)).collect() }
+    }
+
     fn index(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
@@ -75,9 +80,11 @@ impl Neighbours for Names<'_> {
 
 /// Fills in the views and siblings of all tensors.
 pub(super) fn detect(checkpoint: &mut Checkpoint) {
-    let by_name =
-        checkpoint.tensors.iter().enumerate().map(|(i, t)| (t.name.as_str(), i)).collect();
-    let names = Names { checkpoint, by_name };
+    if checkpoint.quantization.method.is_none() {
+        let told = gptq::by_whole_layers(&Names::of(checkpoint), &checkpoint.tensors);
+        checkpoint.quantization.or(told.unwrap_or_default());
+    }
+    let names = Names::of(checkpoint);
     let found: Vec<(View, Siblings)> =
         checkpoint.tensors.iter().map(|t| (view(&names, t), scales::siblings(&names, t))).collect();
     let explains: HashSet<usize> = found.iter().flat_map(|(_, s)| s.each()).collect();

@@ -5,7 +5,7 @@
 //! | GPTQ | `[in·bits/32, out]`, along rows | `[groups, out·bits/32]`, along columns | `[groups, out]` |
 //! | AWQ | `[in, out·bits/32]`, along columns, in AWQ's order | the same | the same |
 
-use super::{Axis, BitOrder, Dtype, Neighbours, Packing, Sign, TensorInfo, View};
+use super::{Axis, BitOrder, Dtype, Neighbours, Packing, Quantization, Sign, TensorInfo, View};
 
 pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let (base, zeros) = match t.name.strip_suffix("qweight") {
@@ -30,6 +30,29 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let order = if awq && bits == 4 { BitOrder::Awq } else { BitOrder::LowFirst };
     let packing = Packing { bits, ..Packing::words(order, axis, Sign::Unsigned) };
     packing.is_valid().then_some(View::Packed(packing))
+}
+
+/// What layers with scales tell of those without, which stand in another shard: method and bits, where all of
+/// them are alike. `None` where none is without.
+pub(super) fn by_whole_layers(
+    names: &dyn Neighbours,
+    tensors: &[TensorInfo],
+) -> Option<Quantization> {
+    let weights = || tensors.iter().filter(|t| t.name.ends_with(".qweight") && is_words(t));
+    let scales = |t: &&TensorInfo| {
+        t.name.strip_suffix("qweight").is_some_and(|base| names.has(&format!("{base}scales")))
+    };
+    weights().any(|t| !scales(&t)).then_some(())?;
+    let told = weights().filter(scales).map(|t| match view(names, t) {
+        Some(View::Packed(packing)) => Some((packing.axis, packing.bits)),
+        _ => None,
+    });
+    let mut told: Vec<Option<(Axis, u8)>> = told.collect();
+    told.dedup();
+    let [Some((axis, bits))] = told[..] else { return None };
+    let method = if axis == Axis::Rows { "gptq" } else { "awq" };
+    let bits = Some(bits.into());
+    Some(Quantization { method: Some(method.to_owned()), bits, ..Quantization::default() })
 }
 
 /// Bits a weight: from the columns that hold `out` of them, or `qzeros`' columns, or the length of

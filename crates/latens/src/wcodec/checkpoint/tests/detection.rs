@@ -68,6 +68,45 @@ fn awq() {
     }
 }
 
+/// Layers of a shard whose scales stand in another are as whole ones are, where the metadata do not say.
+#[test]
+fn layers_without_scales_are_as_others() {
+    let rows = words(BitOrder::LowFirst, Axis::Rows, Sign::Unsigned);
+    let awq = words(BitOrder::Awq, Axis::Columns, Sign::Unsigned);
+    let [awq_layer, gptq_layer, eight] = [[256, 8], [32, 64], [64, 64]];
+    let cases: [(&[u64], &[u64], Packing); 3] = [
+        (&awq_layer, &[256, 16], awq),
+        (&gptq_layer, &[32, 128], rows),
+        (&eight, &[64, 128], Packing { bits: 8, ..rows }),
+    ];
+    for (whole, alone, packing) in cases {
+        let zeros = [2, if packing.bits == 8 { 16 } else { 8 }];
+        let checkpoint = open(
+            "",
+            &[
+                ("alone.qweight", Dtype::I32, alone),
+                ("l.qweight", Dtype::I32, whole),
+                ("l.qzeros", Dtype::I32, &zeros),
+                ("l.scales", Dtype::F16, &[2, 64]),
+            ],
+        );
+        for name in ["l.qweight", "alone.qweight"] {
+            assert_eq!(view_of(&checkpoint, name), View::Packed(packing), "{name}");
+        }
+    }
+    // Where whole layers differ, or none lacks its scales, nothing is told.
+    let both: [(&str, Dtype, &[u64]); 5] = [
+        ("a.qweight", Dtype::I32, &[256, 8]),
+        ("a.scales", Dtype::F16, &[2, 64]),
+        ("b.qweight", Dtype::I32, &[32, 64]),
+        ("b.scales", Dtype::F16, &[2, 64]),
+        ("c.qweight", Dtype::I32, &[256, 16]),
+    ];
+    for tensors in [&both[..], &both[..2]] {
+        assert_eq!(open("", tensors).quantization, Quantization::default());
+    }
+}
+
 #[test]
 fn compressed_tensors() {
     let bytes = model(
