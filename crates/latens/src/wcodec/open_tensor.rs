@@ -50,8 +50,17 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     without_planes: usize,
     threads: usize,
     telling: Telling,
-    /// What explains parts, where it is too large to be kept for the next call.
-    rules: Vec<OnceLock<Rules>>,
+    /// What parts need from elsewhere, and is too large to be kept for the next call.
+    needs: Vec<Needs>,
+}
+
+/// What a part needs of others.
+#[derive(Default)]
+struct Needs {
+    /// What explains its classes.
+    rules: OnceLock<Rules>,
+    /// The symbols that it is predicted from.
+    reference: OnceLock<Vec<u8>>,
 }
 
 impl<S: ReadAt> Drop for OpenTensor<'_, S> {
@@ -106,7 +115,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let outermost = asked != Asked::AsSource;
         let (threads, of) = (reader.threads, if outermost { entry.length } else { 0 });
         let telling = Telling::new(&reader.watch, of);
-        let rules = descriptor.parts.iter().map(|_| OnceLock::new()).collect();
+        let needs = descriptor.parts.iter().map(|_| Needs::default()).collect();
         let layout = layout(&entry, descriptor.view).map_err(|e| e.moved_to(explained_at))?;
         let open = Self {
             reader,
@@ -120,7 +129,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             without_planes: 0,
             threads,
             telling,
-            rules,
+            needs,
         };
         open.check_parts()?;
         open.check_claims()?;
@@ -238,11 +247,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let none = || self.wrong(format!("there is no part {number}"));
         let record = self.descriptor.parts.get(number).ok_or_else(none)?;
         let part = self.descriptor.part(number).ok_or_else(none)?;
-        let own = self.rules.get(number).ok_or_else(none)?;
-        let rules = match part.rules().or_else(|| own.get()) {
+        let needs = self.needs.get(number).ok_or_else(none)?;
+        let rules = match part.rules().or_else(|| needs.rules.get()) {
             Some(rules) => rules,
             None => match part.keep(self.rules(number, record)?) {
-                Some(large) => own.get_or_init(|| large),
+                Some(large) => needs.rules.get_or_init(|| large),
                 None => part.rules().ok_or_else(none)?,
             },
         };

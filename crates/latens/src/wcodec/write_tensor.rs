@@ -49,10 +49,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         if self.alone().is_none() {
             return Ok(self.stretches()?.map(Pieces::Joined));
         }
-        // A reference would be decoded for each piece.
-        if self.refers() {
-            return Ok(None);
-        }
         let Layout { view, cols, .. } = self.layout;
         let cols = usize::try_from(cols).unwrap_or(usize::MAX);
         let packing = match view {

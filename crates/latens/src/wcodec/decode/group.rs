@@ -38,7 +38,7 @@ pub(crate) struct SymbolDecoder<'a> {
     /// From columns as they are coded to columns as they are.
     pub(crate) back: Option<&'a Rearrangement>,
     /// Symbols of the reference, as many as the part has; or none.
-    pub(crate) reference: Vec<u8>,
+    pub(crate) reference: &'a [u8],
 }
 
 /// What a group is decoded to.

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::part::TRUSTED;
 use crate::wcodec::decode::pool::Filled;
-use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
+use crate::wcodec::layout::part::{PartRecord, PartShape};
 use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Layout, Values, View, WordOrder};
 use std::ops::Range;
@@ -54,16 +54,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let words = || self.words().map(|words| words.stored);
         let stored = self.alone().or_else(words).or_else(all);
         stored.is_some_and(|stored| self.entry.length <= stored.saturating_mul(TRUSTED))
-    }
-
-    /// Whether a part has a reference, which is decoded before it.
-    pub(crate) fn refers(&self) -> bool {
-        self.descriptor.parts.iter().any(|part| match &part.codec {
-            Codec::Direct(symbols) | Codec::Bitplane(symbols) => {
-                symbols.prediction.as_ref().is_some_and(|p| p.reference.is_some())
-            }
-            Codec::Raw { .. } | Codec::Pco { .. } => false,
-        })
     }
 
     /// Tells that all bytes of the tensor are decoded.

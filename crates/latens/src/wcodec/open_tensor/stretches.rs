@@ -71,11 +71,10 @@ impl Stretches {
 
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// How a tensor of several parts is cut; `None` where it is not of several, or they are not as they should be, or
-    /// groups of the largest are not of whole pieces. Nor where a part refers to another, which would be decoded for
-    /// each stretch, or stored bytes are not enough to earn memory for planes.
+    /// groups of the largest are not of whole pieces. Nor where stored bytes are not enough to earn memory for planes.
     pub(crate) fn stretches(&self) -> Result<Option<Stretches>> {
         let records = &self.descriptor.parts;
-        if self.refers() || !self.is_trusted() {
+        if !self.is_trusted() {
             return Ok(None);
         }
         let raw = |record: &PartRecord| matches!(record.shape, PartShape::Bytes { .. });

@@ -82,6 +82,25 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         }
     }
 
+    /// The symbols that part `number` is predicted from, decoded once; none where it has no reference.
+    fn reference(&self, number: usize, symbols: &Symbols, bits: u32) -> Result<&[u8]> {
+        let Some(of) = symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) else {
+            return Ok(&[]);
+        };
+        let needs = self.needs.get(number);
+        let needs = needs.ok_or_else(|| self.wrong(format!("there is no part {number}")))?;
+        if let Some(reference) = needs.reference.get() {
+            return Ok(reference);
+        }
+        let numbers = self.numbers(of, number)?;
+        let fits =
+            numbers.width == 1 && numbers.bits == bits && numbers.bytes.len() == symbols.count;
+        if !fits {
+            return Err(self.wrong("the reference is of another size"));
+        }
+        Ok(needs.reference.get_or_init(|| numbers.bytes))
+    }
+
     pub(crate) fn symbols<'b>(
         &'b self,
         number: usize,
@@ -102,19 +121,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 kept.get_or_init(|| made)
             }
         };
-        let reference = match symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) {
-            None => Vec::new(),
-            Some(of) => {
-                let numbers = self.numbers(of, number)?;
-                let fits = numbers.width == 1
-                    && numbers.bits == bits
-                    && numbers.bytes.len() == symbols.count;
-                if !fits {
-                    return Err(self.wrong("the reference is of another size"));
-                }
-                numbers.bytes
-            }
-        };
+        let reference = self.reference(number, symbols, bits)?;
         let terms = symbols.classes.as_ref().map(|rule| Terms {
             rule,
             levels: Cow::Borrowed(&rules.levels),

@@ -1,8 +1,9 @@
 use super::*;
 use crate::Limits;
+use crate::wcodec::dtype::Dtype;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::view::BlockKind;
-use crate::wcodec::{Config, compress_checkpoint, made};
+use crate::wcodec::{Base, BaseCheckpoint, BaseFile, Config, compress_checkpoint, made};
 
 /// Blocks of all kinds, and floats that go as planes, each with its bytes.
 fn sources() -> [Vec<u8>; 2] {
@@ -138,7 +139,10 @@ fn what_explains_a_part_is_decoded_once() {
         assert!(scales.role == crate::wcodec::plane::Role::Scale && weights.sources() == 1);
         let stretches = tensor.stretches().unwrap().unwrap();
         assert!(stretches.len() > 4);
-        assert!(tensor.rules.iter().any(|rules| rules.get().is_some()), "small enough to be kept");
+        assert!(
+            tensor.needs.iter().any(|needs| needs.rules.get().is_some()),
+            "small enough to be kept"
+        );
         reader.open.source.source.1.lock().unwrap().clear();
         let mut written = Vec::new();
         reader.write_file(0, &mut written).unwrap();
@@ -148,5 +152,67 @@ fn what_explains_a_part_is_decoded_once() {
             let times = reads.iter().filter(|at| *at == place).count();
             assert!(times <= 2, "scales were read {times} times");
         }
+    }
+}
+
+/// A base that counts what is asked of it.
+struct Counted(BaseCheckpoint, std::sync::Arc<std::sync::atomic::AtomicUsize>);
+
+impl Base for Counted {
+    fn model_hash(&self) -> [u8; 32] {
+        self.0.model_hash()
+    }
+
+    fn tensor(&self, name: &str) -> crate::Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.0.tensor(name)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.has(name)
+    }
+}
+
+/// What a tensor is predicted from is read once, however many pieces there are.
+#[test]
+fn a_reference_is_decoded_once() {
+    let tensors = [("bytes", "I8", "[128,64]", 8192), ("more", "U8", "[64,128]", 8192)];
+    let mut state = 3u32;
+    let mut noise = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        usize::try_from(state >> 9).unwrap()
+    };
+    let before = made::safetensors(&tensors, |_, _, _| noise() % 256);
+    let mut after = before.clone();
+    for _ in 0..200 {
+        let at = after.len() - 1 - noise() % 12_000;
+        after[at] ^= 1;
+    }
+    let base = || BaseCheckpoint::new(made::checkpoint(before.clone())).unwrap();
+    let held = base();
+    let against = BaseFile { base: &held, name: "before" };
+    let config = Config::default().threads(1).group_symbols(1024);
+    let file =
+        compress_checkpoint(&made::checkpoint(after.clone()), Some(against), &config, Vec::new());
+    let file = file.unwrap();
+    assert!(file.len() < before.len() / 4, "{}", file.len());
+    for threads in [1, 2] {
+        let asked = std::sync::Arc::default();
+        let counted = Counted(base(), std::sync::Arc::clone(&asked));
+        let reader = open(file.clone(), threads).with_base(Box::new(counted)).unwrap();
+        let mut parts = 0;
+        for (number, _) in reader.tensors() {
+            let tensor = OpenTensor::open_once(&reader, number).unwrap();
+            let pieces = tensor.pieces().unwrap().unwrap();
+            assert!(pieces.len() > 1, "{}", pieces.len());
+            parts += tensor.descriptor.parts.len();
+        }
+        asked.store(0, std::sync::atomic::Ordering::Relaxed);
+        let mut written = Vec::new();
+        reader.write_file(0, &mut written).unwrap();
+        assert!(written == after);
+        let asked = asked.load(std::sync::atomic::Ordering::Relaxed);
+        assert!((1..=parts).contains(&asked), "{asked} times for {parts} parts");
+        reader.verify().unwrap();
     }
 }
