@@ -9,7 +9,7 @@ mod wcodec_common;
 use common::counting::{Counting, peak_of};
 use cpu_time::ThreadTime;
 use latens::Limits;
-use latens::wcodec::{Config, Reader, Salvage, compress_checkpoint};
+use latens::wcodec::{Config, Reader, Salvage, compress_checkpoint, compress_checkpoint_to_file};
 use std::collections::HashMap;
 use wcodec_common::mend::{Parts, Stored};
 use wcodec_common::{Random, open, safetensors, samples};
@@ -350,6 +350,7 @@ fn a_file_that_is_cut_off_gives_what_its_index_still_names() {
                     assert!(!found.damage.is_empty());
                     let back = whole(&found.reader);
                     assert!(back.iter().all(|(name, bytes)| tensors[name] == *bytes), "{name}");
+                    assert!(back == tensors || !found.proved, "{name}, {length} bytes");
                     let all = length + 32 >= file.len();
                     assert!(!all || back == tensors, "{name}, {length} bytes");
                     // What is left of the footer says where the index ends, and its checksum.
@@ -384,6 +385,26 @@ fn sums_stand_for_the_footer() {
     let mut bad = file[..end].to_vec();
     bad[end - 1] ^= 1;
     assert!(!salvage(&bad).unwrap().whole_index);
+}
+
+/// An index that is cut off behind an entry has lost those behind it, though all of it can be read.
+#[test]
+fn entries_that_are_cut_off_are_lost() {
+    let names: Vec<String> = (0..20).map(|i| format!("layer.{i}.bias")).collect();
+    let tensors: Vec<(&str, &str, &[u64], Vec<u8>)> =
+        (1..).zip(&names).map(|(i, name)| (&name[..], "U8", &[24u64][..], vec![i; 24])).collect();
+    let config = Config::default().threads(1);
+    let checkpoint = open(safetensors(&tensors));
+    let out = std::io::Cursor::new(Vec::new());
+    let file = compress_checkpoint_to_file(&checkpoint, None, &config, out).unwrap().into_inner();
+    let mut between = 0;
+    for length in index_of(&file) + 1..file.len() - 32 {
+        let Ok(found) = salvage(&file[..length]) else { continue };
+        let all = found.reader.tensors().count() == 20;
+        between += usize::from(!all && found.damage.iter().any(|d| d.what.contains("last entry")));
+        assert!(all || found.lost.is_some_and(|lost| lost.tensors > Some(0)), "{length} bytes");
+    }
+    assert!(between > 10, "{between}");
 }
 
 #[test]

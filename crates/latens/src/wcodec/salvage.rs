@@ -145,7 +145,8 @@ impl<S: ReadAt> Reader<S> {
             missing = Some(0);
         }
         // All that is read of it, or all of the tensors.
-        let proved = proof.is_some() || open.index.proved == open.index.len() && wrong.is_none();
+        let whole = wrong.is_none() && missing.is_none_or(|tensors| tensors == 0);
+        let proved = proof.is_some() || open.index.proved == open.index.len() && whole;
         open.index.namesakes = open.index.find_namesakes();
         open.index.doubt = if proof.is_some() { Doubt::Blobs } else { Doubt::All };
         let reader = Self::on(open);
@@ -154,6 +155,13 @@ impl<S: ReadAt> Reader<S> {
             let what = format!("the index is damaged here or shortly before: {}", wrong.what());
             damage.push(Damage { at, what });
             LostEntries { at, tensors: missing }
+        });
+        // It may end with an entry, and not with the last one.
+        let lost = lost.or_else(|| {
+            missing.filter(|&tensors| tensors > 0)?;
+            let what = "the index ends before its last entry".to_owned();
+            damage.push(Damage { at: place.end, what });
+            Some(LostEntries { at: place.end, tensors: missing })
         });
         if !proved || lost.is_none() && place.crc.is_some() {
             let proved_entries = reader.open.index.proved;
@@ -175,10 +183,11 @@ impl<S: ReadAt> Reader<S> {
         if let Some(from) = found.exact {
             open.source.moved = Some(Moved { from, by });
             let reader = Self::on(open);
-            let _ = reader.mend_tables();
+            let tables = reader.mend_tables();
             // A checksum alone may fit by chance, at one of so many places.
             if matches!(reader.has_its_hash(), Ok(true)) {
                 damage.push(moved::damage(Moved { from, by }, true));
+                damage.extend(tables);
                 return Ok(reader);
             }
             open = reader.only_handle()?;

@@ -85,7 +85,10 @@ pub(super) fn find<S: ReadAt>(open: &Open<S>, by: i64) -> Found {
         let Storage::Stored { groups, descriptor, crc } = entry.record.storage else { continue };
         let groups_end = entry.start.saturating_add(groups as u64);
         let told = match descriptor {
-            0 => Stretch { at: entry.start..entry.start + entry.record.length as u64, crc },
+            0 => Stretch {
+                at: entry.start..entry.start.saturating_add(entry.record.length as u64),
+                crc,
+            },
             bytes => Stretch { at: groups_end..groups_end.saturating_add(bytes as u64), crc },
         };
         if told.holds(&as_stated) {

@@ -100,9 +100,11 @@ impl SymbolDecoder<'_> {
             let (low, high) = (to_least - mask - 1, to_least - 1);
             let by_itself = tiles.predictors.iter().all(|&p| p == Predictor::None);
             for x in &mut data {
-                let known = (x.abs() >> missing << missing) * x.signum();
+                // Planes of strangers hold the least number of 16 bits, too.
+                let residual = i32::from(*x);
+                let known = (residual.abs() >> missing << missing) * residual.signum();
                 *x = (*x).clamp(-end, end - 1);
-                if (low..=high).contains(&known) && by_itself {
+                if (i32::from(low)..=i32::from(high)).contains(&known) && by_itself {
                     *x = (*x).clamp(low, high);
                 }
             }
