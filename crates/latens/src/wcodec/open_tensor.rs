@@ -50,14 +50,14 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     without_planes: usize,
     threads: usize,
     telling: Telling,
-    /// What parts need from elsewhere, and is too large to be kept for the next call.
+    /// What parts need from elsewhere, and is not kept for the next call.
     needs: Vec<Needs>,
 }
 
 /// What a part needs of others.
 #[derive(Default)]
 struct Needs {
-    /// What explains its classes.
+    /// What explains its classes, where it is too large to be kept.
     rules: OnceLock<Rules>,
     /// The symbols that it is predicted from.
     reference: OnceLock<Vec<u8>>,

@@ -94,7 +94,7 @@ impl<S: ReadAt> Reader<S> {
         let mut place = find_index(&source, &head, length, &mut damage)?;
         limits.check_alloc(place.end - place.start, "the index")?;
         let mut bytes = read(&source, place.start, place.end - place.start)?;
-        place.end(&mut bytes);
+        place.find_end(&mut bytes);
         let Some((index, bit)) = whole_index(&bytes, &place)? else {
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         };

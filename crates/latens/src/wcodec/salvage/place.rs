@@ -28,7 +28,7 @@ pub(crate) struct Place {
 impl Place {
     /// Where there is no footer: takes from `bytes`, the index and what follows, what is left of the footer, and
     /// finds out what the index's checksum is.
-    pub(crate) fn end(&mut self, bytes: &mut Vec<u8>) {
+    pub(crate) fn find_end(&mut self, bytes: &mut Vec<u8>) {
         if self.crc.is_some() {
             return;
         }

@@ -33,7 +33,7 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
 }
 
 /// What layers with scales tell of those without, which stand in another shard: method and bits, where all of
-/// them are alike. `None` where none is without.
+/// them are alike. `None` where none is without. The index of a file keeps it as it does metadata, so that readers know.
 pub(super) fn by_whole_layers(
     names: &dyn Neighbours,
     tensors: &[TensorInfo],
