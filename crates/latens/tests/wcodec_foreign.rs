@@ -87,6 +87,12 @@ fn named(path: &Path, name: &str) -> Vec<u8> {
         let whole =
             reader.tensor(number).unwrap_or_else(|e| panic!("{}, {name}: {e}", path.display()));
         pieces_are_those_of_the_whole(&reader, number, &whole, name);
+        let rows = reader.layout(number).unwrap().rows;
+        let all = bytes_of(reader.rows(number, 0..rows).unwrap()).len();
+        for planes in 1..=16 {
+            let coarse = reader.without_planes(planes).rows(number, 0..rows);
+            assert_eq!(bytes_of(coarse.unwrap()).len(), all, "{name} without {planes} planes");
+        }
         return whole;
     }
     let number = reader.files().position(|(file, _)| file == name);

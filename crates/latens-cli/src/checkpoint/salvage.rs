@@ -42,6 +42,8 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let reader = reader.threads(thread_count(args.common.threads()));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
+    // What a mended index lacked may have been the base.
+    let proved = proved || whole_index && reader.verify().is_ok();
     let quiet = args.common.quiet || args.common.json;
     let found = look(&reader, whole_index, quiet).map_err(named)?;
     let plan = plan(args, input, &reader, &found)?;
@@ -68,7 +70,8 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
             Ok(())
         })?;
     }
-    let identical = contents.len() == reader.files().count()
+    let identical = proved
+        && contents.len() == reader.files().count()
         && contents.iter().all(|content| matches!(content, Content::File(_)));
     let (mut kept, mut described) = (HashSet::new(), HashSet::new());
     for content in &contents {

@@ -101,6 +101,10 @@ fn use_all(file: Vec<u8>) -> crate::Result<()> {
         let _ = reader.rows(number, 1..3);
         let _ = reader.inspect(number);
     }
+    let reader = reader.without_planes(1 + threads * 3);
+    for (number, _) in reader.tensors() {
+        let _ = reader.rows(number, 0..4);
+    }
     result.and(reader.verify())
 }
 

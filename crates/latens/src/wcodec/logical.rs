@@ -4,19 +4,20 @@
 //! bytes. What the bytes mean is told by the stored view only where a convention chose it; else by
 //! names, types and shapes, from which the encoder had it too.
 
+mod held;
+
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::{
-    LONGEST_HEADER, Neighbours, Quantization, ReadAt, TensorInfo, metadata_of, tells_nothing,
-    told_cols, told_view,
+    LONGEST_HEADER, ReadAt, TensorInfo, metadata_of, tells_nothing, told_cols, told_view,
 };
-use crate::wcodec::dtype::Dtype;
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::{Content, Part};
 use crate::wcodec::reader::Reader;
 use crate::wcodec::view::{Axis, BitOrder, Layout, Packing, Values, View};
-use std::borrow::Cow;
 use std::ops::Range;
+
+use held::{Held, info};
 
 impl<S: ReadAt> Reader<S> {
     /// The layout of tensor `number`: rows and columns of its logical weights, and what they mean.
@@ -92,21 +93,23 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     /// The layout of the logical weights of this tensor, which is entry `number`.
     pub(crate) fn logical_layout(&self, number: usize) -> Result<Layout> {
         let Some(t) = info(self.reader, number) else { return Ok(self.layout) };
-        let layout = self.told_layout(&t);
-        Ok(match told_cols(&Held(self.reader), &t) {
+        let held = Held::by(self.reader);
+        let layout = self.told_layout(&held, &t);
+        let layout = match told_cols(&held, &t) {
             Some(cols) => layout.with_weights(cols),
             None => layout,
-        })
+        };
+        held.finish(layout)
     }
 
     /// The layout of tensor `t`, this one, by its names where the view that it is stored in says nothing.
-    fn told_layout(&self, t: &TensorInfo) -> Layout {
+    fn told_layout(&self, held: &Held<'_, S>, t: &TensorInfo) -> Layout {
         let stored = self.layout;
         // The view of a copy is that of another tensor.
         if self.entry.stored().1.is_none() && !tells_nothing(t.dtype, stored.view) {
             return stored;
         }
-        let told = told_view(&Held(self.reader), t).layout(t.dtype, &t.shape, t.len);
+        let told = told_view(held, t).layout(t.dtype, &t.shape, t.len);
         told.filter(|told| !same_numbers(told, &stored)).unwrap_or(stored)
     }
 
@@ -204,49 +207,4 @@ fn map(values: Values, with: impl Fn(Vec<u8>) -> Vec<u8>) -> Values {
 
 fn size(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
-}
-
-/// What the index says of a tensor, as a checkpoint has it.
-fn info<S: ReadAt>(reader: &Reader<S>, number: usize) -> Option<TensorInfo> {
-    let entry = reader.entry(number)?;
-    let (view, siblings) = Default::default();
-    let (dtype, len) = (Dtype::named(entry.dtype), entry.length as u64);
-    let (name, unknown, shape) = (entry.name, None, entry.shape);
-    Some(TensorInfo { name, dtype, unknown, shape, file: 0, offset: 0, len, view, siblings })
-}
-
-/// The tensors of a file, and the metadata in it.
-struct Held<'a, S: ReadAt>(&'a Reader<S>);
-
-impl<S: ReadAt> Neighbours for Held<'_, S> {
-    fn get(&self, name: &str) -> Option<Cow<'_, TensorInfo>> {
-        info(self.0, self.0.find(name)?).map(Cow::Owned)
-    }
-
-    fn bytes(&self, name: &str, most: usize) -> Option<Vec<u8>> {
-        let number = self.0.find(name)?;
-        let short = self.0.byte_length(number).is_ok_and(|length| length <= most);
-        self.0.tensor(short.then_some(number)?).ok()
-    }
-
-    fn quantization(&self) -> &Quantization {
-        self.0.open.quantization.get_or_init(|| {
-            if let Some(told) = &self.0.open.index.quantization {
-                return Quantization::from_record(told);
-            }
-            // All shards have the same. No more is decoded than one header may have.
-            let mut left = 8 + LONGEST_HEADER;
-            let headers = (0..self.0.files().count()).filter_map(|number| self.0.header(number));
-            let mut headers = headers.map_while(|(entry, length)| {
-                left = left.checked_sub(length as u64)?;
-                Some(entry)
-            });
-            let said = headers.find_map(|entry| metadata_of(&self.0.tensor(entry).ok()?));
-            let said = said.unwrap_or_default();
-            let config = said.into_iter().find(|(key, _)| key == "quantization_config");
-            config.map_or_else(Quantization::default, |(_, text)| {
-                Quantization::from_json(text.as_bytes())
-            })
-        })
-    }
 }

@@ -26,6 +26,8 @@ pub(crate) struct OpenIndex {
     pub(crate) base: Option<Base>,
     pub(crate) bank: BankRecord,
     pub(crate) quantization: Option<Quantization>,
+    /// Whether checksums of its own prove that record, where the index is damaged.
+    pub(crate) quantization_is_proved: bool,
     /// Where the tables begin, behind the last entry.
     pub(crate) bank_at: u64,
     entries: usize,
@@ -89,6 +91,11 @@ impl OpenIndex {
     /// How many of them are tensors.
     pub(crate) fn tensors(&self) -> usize {
         self.names.count()
+    }
+
+    /// Whether it goes on behind its last entry, so that there are no more of these.
+    pub(crate) fn tells_of_files(&self) -> bool {
+        self.files > 0 || self.quantization.is_some()
     }
 
     /// All entries, in order.

@@ -8,7 +8,7 @@ use crate::wcodec::layout::index::{
     BankRecord, Base, ENTRY, FILE, QUANTIZATION, Quantization, names_allowed,
 };
 use crate::wcodec::layout::source::MAX_NAME;
-use crate::wcodec::layout::sums::SUMS;
+use crate::wcodec::layout::sums::{self, SUMS};
 use crate::wcodec::layout::table::MAX_TABLES;
 use std::ops::Range;
 
@@ -83,7 +83,8 @@ impl<'a> Check<'a> {
         }
         let at = self.at as u64;
         let (tag, start, content) = split(&mut self.fields)?;
-        if tag % 2 == 1 && tag != QUANTIZATION && (self.ancillary || tag == SUMS) {
+        let known = matches!(tag, QUANTIZATION | SUMS);
+        if tag % 2 == 1 && !known && self.ancillary {
             return Ok(Some(Record::Ancillary));
         }
         let in_order = match tag {
@@ -93,6 +94,10 @@ impl<'a> Check<'a> {
             ENTRY => self.last == 6 || self.last == ENTRY,
             FILE => matches!(self.last, 6 | ENTRY | FILE),
             QUANTIZATION => matches!(self.last, 6 | ENTRY | FILE),
+            SUMS => {
+                let last = self.last >= 6 && self.fields.left() == 0;
+                last && sums::has_length_of(self.at, content.len())
+            }
             _ => {
                 return Err(Error::corrupt(
                     at,
@@ -135,6 +140,8 @@ impl<'a> Check<'a> {
                 Record::Entry(entry)
             }
             QUANTIZATION => Record::Quantization(Quantization::read(&mut content)?),
+            // What they say is needed only where the index does not have its checksum.
+            SUMS => return Ok(Record::Ancillary),
             _ => {
                 FileRecord::read(&mut content, Some(&self.lengths))?;
                 Record::File

@@ -22,6 +22,11 @@ pub(crate) fn of(index: &[u8]) -> Option<Vec<u8>> {
     (index.len() > STRETCH).then(sums)
 }
 
+/// Whether the record behind so many bytes of an index is of this length.
+pub(crate) fn has_length_of(index: usize, length: usize) -> bool {
+    index > STRETCH && length == index.div_ceil(STRETCH) * SUM
+}
+
 /// How many of the first bytes of an index, which is damaged, are as they were.
 pub(crate) fn proved(index: &[u8]) -> usize {
     let Some(Range { start, end }) = find(index) else { return 0 };

@@ -76,7 +76,10 @@ impl OpenIndex {
                     found.tensors += usize::from(entry.dtype().is_some());
                 }
                 Some(Record::File) => self.files += 1,
-                Some(Record::Quantization(told)) => self.quantization = Some(told),
+                Some(Record::Quantization(told)) => {
+                    self.quantization = Some(told);
+                    self.quantization_is_proved = check.end() <= found.proved;
+                }
                 Some(Record::Ancillary) => found.ancillary = true,
             }
         }

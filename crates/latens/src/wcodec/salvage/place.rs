@@ -21,6 +21,8 @@ pub(crate) const HEAD: [u8; 2] = [2, 36];
 pub(crate) struct Place {
     pub(crate) start: u64,
     pub(crate) end: u64,
+    /// Whether it ends there for certain: it may be cut off.
+    pub(crate) ends: bool,
     /// Its checksum, where there is a footer to say so, or enough of one, or the index has sums.
     pub(crate) crc: Option<u32>,
 }
@@ -39,7 +41,7 @@ impl Place {
             return;
         };
         let left = bytes.split_off(end);
-        self.end = self.start + end as u64;
+        (self.end, self.ends) = (self.start + end as u64, true);
         self.crc = match sums::prove(bytes) {
             true => Some(crc32(bytes)),
             false => Footer::states(&left),
@@ -59,7 +61,7 @@ pub(crate) fn find_index<S: ReadAt>(
     source.read_exact_at(&mut foot, foot_at)?;
     let by = |footer: Footer| {
         let (start, crc) = (footer.index_offset, Some(footer.index_crc));
-        Place { start, end: footer.file_length - FOOTER_BYTES as u64, crc }
+        Place { start, end: footer.file_length - FOOTER_BYTES as u64, ends: true, crc }
     };
     let wrong = match Footer::read(&foot, length) {
         Ok(footer) => return Ok(by(footer)),
@@ -93,7 +95,7 @@ pub(crate) fn find_index<S: ReadAt>(
     };
     let what = format!("there is no footer: {}; the index was found without it", wrong.what());
     damage.push(Damage { at: wrong.at().unwrap_or(foot_at), what });
-    Ok(Place { start, end: length, crc: None })
+    Ok(Place { start, end: length, ends: false, crc: None })
 }
 
 /// Searches the file from its end for what an index begins with: the record HEAD, with the

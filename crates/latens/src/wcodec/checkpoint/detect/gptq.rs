@@ -81,7 +81,7 @@ fn bits(
     from_columns
         .or_else(from_zeros)
         .or_else(from_index)
-        .or(names.quantization().bits)
+        .or_else(|| names.quantization().bits)
         .and_then(|bits| u8::try_from(bits).ok())
         .unwrap_or(4)
 }

@@ -3,16 +3,27 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
 
+#[path = "../common/mod.rs"]
 mod common;
+#[path = "../wcodec_common/mod.rs"]
 mod wcodec_common;
 
 use common::counting::{Counting, peak_of};
 use cpu_time::ThreadTime;
 use latens::Limits;
-use latens::wcodec::{Config, Reader, Salvage, compress_checkpoint, compress_checkpoint_to_file};
+use latens::wcodec::{
+    BaseCheckpoint, BaseFile, Config, Reader, Salvage, compress_checkpoint,
+    compress_checkpoint_to_file,
+};
 use std::collections::HashMap;
+use std::ops::Range;
 use wcodec_common::mend::{Parts, Stored};
 use wcodec_common::{Random, open, safetensors, samples};
+
+mod chance;
+mod index;
+mod meaning;
+mod moved;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -50,54 +61,11 @@ fn files() -> Vec<(String, Vec<u8>, Tensors)> {
     all.collect()
 }
 
-/// A file whose index has several stretches, and its tensors.
-fn many() -> (Vec<u8>, Tensors) {
-    let mut random = Random(77);
-    let names: Vec<String> = (0..600).map(|i| format!("layer.{i}.bias")).collect();
-    let tensors: Vec<(&str, &str, &[u64], Vec<u8>)> = names
-        .iter()
-        .map(|name| (&name[..], "F32", &[6u64][..], (0..24).map(|_| random.next() as u8).collect()))
-        .collect();
-    let config = Config::default().threads(1);
-    let file =
-        compress_checkpoint(&open(safetensors(&tensors)), None, &config, Vec::new()).unwrap();
-    let expected = whole(&Reader::open(file.clone(), Limits::default()).unwrap());
-    let index = file.len() - 32 - index_of(&file);
-    assert!(expected.len() == 600 && index > 6 * 4096, "{index}");
-    (file, expected)
-}
-
-/// Of an index of several stretches, what stands in it before the damaged one is proved.
-#[test]
-fn what_an_index_says_before_damage_is_proved() {
-    let (file, expected) = many();
-    let (start, end) = (index_of(&file), file.len() - 32);
-    for at in (start + 4096..end).step_by(2311) {
-        // More than one bit: it cannot be put right.
-        let mut hurt = file.clone();
-        for (place, by) in [(0, 0x5a), (3, 0x21), (9, 0x7f)] {
-            hurt[(at + place).min(end - 1)] ^= by;
-        }
-        let found = salvage(&hurt).unwrap();
-        let tensors = whole(&found.reader);
-        assert!(tensors.iter().all(|(name, bytes)| expected[name] == *bytes), "{at}");
-        // Each takes some forty bytes.
-        let sure = (at - start) / 4096 * 4096;
-        assert!(tensors.len() * 60 > sure.saturating_sub(600), "{at}: {}", tensors.len());
-    }
-}
-
-/// The ends in the file of the records of tensors that lie in the data, and their names.
-fn stored_records(file: &[u8]) -> Vec<(usize, String)> {
-    let reader = Reader::open(file.to_vec(), Limits::default()).unwrap();
-    let mut names: HashMap<usize, String> =
-        reader.tensors().map(|(number, entry)| (number, entry.name)).collect();
-    let parts = Parts::of(file).entries;
-    let mut at = index_of(file);
-    let (mut entries, mut ends) = (parts.iter().enumerate(), Vec::new());
+/// Where the records of the index are in the file.
+fn records(file: &[u8]) -> Vec<Range<usize>> {
+    let (mut at, mut records) = (index_of(file), Vec::new());
     while at < file.len() - 32 {
-        let tag = file[at];
-        let mut length = 0;
+        let (start, mut length) = (at, 0);
         for shift in (0..).step_by(7) {
             at += 1;
             length |= usize::from(file[at] & 0x7f) << shift;
@@ -106,14 +74,21 @@ fn stored_records(file: &[u8]) -> Vec<(usize, String)> {
             }
         }
         at += 1 + length;
-        let Some((number, (_, stored))) = (tag == 8).then(|| entries.next()).flatten() else {
-            continue;
-        };
-        if matches!(stored, Stored::Data(..)) {
-            ends.extend(names.remove(&number).map(|name| (at, name)));
-        }
+        records.push(start..at);
     }
-    ends
+    records
+}
+
+/// The ends in the file of the records of tensors that lie in the data, and their names.
+fn stored_records(file: &[u8]) -> Vec<(usize, String)> {
+    let reader = Reader::open(file.to_vec(), Limits::default()).unwrap();
+    let mut names: HashMap<usize, String> =
+        reader.tensors().map(|(number, entry)| (number, entry.name)).collect();
+    let entries = records(file).into_iter().filter(|record| file[record.start] == 8);
+    let parts = Parts::of(file).entries;
+    let stored = entries.zip(&parts).enumerate();
+    let stored = stored.filter(|(_, (_, (_, stored)))| matches!(stored, Stored::Data(..)));
+    stored.filter_map(|(number, (at, _))| Some((at.end, names.remove(&number)?))).collect()
 }
 
 /// Tensors that are in the data and need no other: their own checksums tell of them.
@@ -243,99 +218,6 @@ fn flipped_bits_of_an_index_make_no_tensor_another() {
     assert!(back > 1000 && proved > 10 && misnamed < 20, "{back}, {proved}, {misnamed}");
 }
 
-/// Tensors of several kinds in the data, each of a few groups.
-fn large() -> (Vec<u8>, Tensors) {
-    let mut random = Random(5);
-    let mut noise = |n: usize| (0..n).map(|_| random.next() as u8).collect::<Vec<u8>>();
-    let (a, d) = (noise(5001), noise(3333));
-    let mut random = Random(6);
-    let mut weights = |n: usize| (0..n).map(|_| random.int8(6.0)).collect::<Vec<u8>>();
-    let (b, c) = (weights(128 * 64), weights(64 * 63));
-    let file = safetensors(&[
-        ("a", "U8", &[5001], a),
-        ("b", "I8", &[128, 64], b),
-        ("c", "I8", &[64, 63], c),
-        ("d", "U8", &[3333], d),
-        ("e", "F32", &[1], vec![1, 2, 3, 4]),
-    ]);
-    let config = Config::default().group_symbols(1024);
-    let file = compress_checkpoint(&open(file), None, &config, Vec::new()).unwrap();
-    let tensors = whole(&salvage(&file).unwrap().reader);
-    assert_eq!(stored_records(&file).len(), 4);
-    (file, tensors)
-}
-
-#[test]
-fn bytes_that_were_put_in_are_left_out() {
-    let (file, tensors) = large();
-    let (index, end) = (index_of(&file), file.len() - 32);
-    let mut random = Random(31);
-    for put in [1, 2, 3, 128, 1000] {
-        let step = if put == 1 { 5 } else { 97 };
-        let all = (0..end).step_by(step).chain(index - 3..index + 3).chain(end - 3..=end);
-        for at in all {
-            let bytes: Vec<u8> = (0..put).map(|_| random.word() as u8).collect();
-            let longer = [&file[..at], &bytes, &file[at..]].concat();
-            let found = salvage(&longer).unwrap();
-            assert!(!found.damage.is_empty() && found.lost.is_none(), "{put} at {at}");
-            assert!(whole(&found.reader) == tensors, "{put} at {at}: {:?}", found.damage);
-            assert!(found.whole_index, "{put} at {at}: {:?}", found.damage);
-        }
-    }
-    // In the footer: as if there were none.
-    for at in end + 1..file.len() {
-        let longer = [&file[..at], &[9], &file[at..]].concat();
-        assert!(whole(&salvage(&longer).unwrap().reader) == tensors, "{at}");
-    }
-}
-
-#[test]
-fn bytes_that_are_gone_cost_the_tensor_that_they_were_of() {
-    let (file, tensors) = large();
-    let index = index_of(&file);
-    // Two tensors need the tables.
-    let bank = index - Parts::of(&file).bank.1.len().next_multiple_of(128);
-    for gone in [1, 2, 5, 300] {
-        for at in (0..index - gone).step_by(7) {
-            let shorter = [&file[..at], &file[at + gone..]].concat();
-            let found = salvage(&shorter).unwrap();
-            let back = whole(&found.reader);
-            assert!(back.iter().all(|(name, bytes)| tensors[name] == *bytes), "{gone} at {at}");
-            let lost = tensors.len() - back.len();
-            let most = if at + gone > bank { 4 } else { 1 + usize::from(gone > 100) };
-            assert!(lost <= most, "{gone} at {at}: {lost} are lost");
-            assert!(found.damage.iter().any(|d| d.what.contains("taken out")), "{gone} at {at}");
-        }
-    }
-    // Of the index what comes before is left.
-    for at in (index + 60..file.len() - 33).step_by(9) {
-        let shorter = [&file[..at], &file[at + 1..]].concat();
-        let Ok(found) = salvage(&shorter) else { continue };
-        let back = whole(&found.reader);
-        assert!(back.iter().all(|(name, bytes)| tensors[name] == *bytes), "{at}");
-    }
-}
-
-/// What is stated of lengths is not believed: files of any claims, read within their bytes.
-#[test]
-fn a_footer_may_claim_any_length() {
-    let (file, _) = large();
-    let foot = file.len() - 32;
-    let lengths = [0, 1, 31, 32, 160, 1 << 20, 1 << 62, u64::MAX / 2, u64::MAX - 1, u64::MAX];
-    let near = (0..400).map(|d| (file.len() + 200 - d) as u64);
-    for length in lengths.into_iter().chain(near) {
-        for index in [0, 128, index_of(&file) as u64, 1 << 40, u64::MAX - 127] {
-            let mut bad = file.clone();
-            bad[foot..foot + 8].copy_from_slice(&index.to_le_bytes());
-            bad[foot + 8..foot + 16].copy_from_slice(&length.to_le_bytes());
-            let crc = wcodec_common::mend::crc(&bad[foot..foot + 20]);
-            bad[foot + 20..foot + 24].copy_from_slice(&crc.to_le_bytes());
-            let (_, peak) = peak_of(|| Reader::salvage(bad, Limits::default()).map(|_| ()));
-            assert!(peak < (8 << 20) + 8 * file.len(), "{index}, {length}: {peak}");
-        }
-    }
-}
-
 #[test]
 fn a_file_that_is_cut_off_gives_what_its_index_still_names() {
     for (name, file, tensors) in files() {
@@ -362,64 +244,6 @@ fn a_file_that_is_cut_off_gives_what_its_index_still_names() {
         let longer = [&file[..], b"bytes behind the end"].concat();
         assert!(whole(&salvage(&longer).unwrap().reader) == tensors, "{name}");
     }
-}
-
-/// An index of several stretches has sums, which prove it without a footer.
-#[test]
-fn sums_stand_for_the_footer() {
-    let (file, expected) = many();
-    let end = file.len() - 32;
-    let sound = |file: &[u8]| {
-        let found = salvage(file).unwrap();
-        assert!(!found.damage.is_empty());
-        assert_eq!(whole(&found.reader), expected);
-        found.whole_index && found.proved && found.reader.verify().is_ok()
-    };
-    let mut random = Random(3);
-    for left in 0..32 {
-        assert!(sound(&file[..end + left]), "{left} bytes are left");
-        let junk: Vec<u8> = (0..40 - left).map(|_| random.word() as u8).collect();
-        assert!(sound(&[&file[..end + left], &junk].concat()), "{left} bytes and others");
-    }
-    // Sums that are damaged as well prove nothing.
-    let mut bad = file[..end].to_vec();
-    bad[end - 1] ^= 1;
-    assert!(!salvage(&bad).unwrap().whole_index);
-}
-
-/// An index that is cut off behind an entry has lost those behind it, though all of it can be read.
-#[test]
-fn entries_that_are_cut_off_are_lost() {
-    let names: Vec<String> = (0..20).map(|i| format!("layer.{i}.bias")).collect();
-    let tensors: Vec<(&str, &str, &[u64], Vec<u8>)> =
-        (1..).zip(&names).map(|(i, name)| (&name[..], "U8", &[24u64][..], vec![i; 24])).collect();
-    let config = Config::default().threads(1);
-    let checkpoint = open(safetensors(&tensors));
-    let out = std::io::Cursor::new(Vec::new());
-    let file = compress_checkpoint_to_file(&checkpoint, None, &config, out).unwrap().into_inner();
-    let mut between = 0;
-    for length in index_of(&file) + 1..file.len() - 32 {
-        let Ok(found) = salvage(&file[..length]) else { continue };
-        let all = found.reader.tensors().count() == 20;
-        between += usize::from(!all && found.damage.iter().any(|d| d.what.contains("last entry")));
-        assert!(all || found.lost.is_some_and(|lost| lost.tensors > Some(0)), "{length} bytes");
-    }
-    assert!(between > 10, "{between}");
-}
-
-/// What is lost behind the last entry that can be read is not held in memory to look for padding in it.
-#[test]
-fn what_is_lost_is_looked_through_by_pieces() {
-    let mut random = Random(12);
-    let mut noise = |n: usize| (0..n).map(|_| random.next() as u8).collect::<Vec<u8>>();
-    let (a, b) = (noise(9000), noise(16 << 20));
-    let file = safetensors(&[("a", "U8", &[9000], a), ("b", "U8", &[16 << 20], b)]);
-    let config = Config::default().threads(1);
-    let file = compress_checkpoint(&open(file), None, &config, Vec::new()).unwrap();
-    let mut cut = (index_of(&file)..file.len() - 32).filter_map(|end| salvage(&file[..end]).ok());
-    let found = cut.find(|found| found.reader.tensors().count() == 1).unwrap();
-    let (result, peak) = peak_of(|| found.reader.verify());
-    assert!(result.is_err_and(|e| e.what().contains("padding")) && peak < 8 << 20, "{peak} bytes");
 }
 
 #[test]
