@@ -20,7 +20,7 @@ fn place(file: &[u8], bytes: &[u8]) -> usize {
 }
 
 /// Two tensors that stand in the index, and one in the data.
-pub fn short() -> (Vec<u8>, Tensors) {
+pub(super) fn short() -> (Vec<u8>, Tensors) {
     let mut random = Random(8);
     let mut noise = |n: usize| (0..n).map(|_| random.next() as u8).collect::<Vec<u8>>();
     let tensors = [("a", noise(24)), ("b", noise(24)), ("c", noise(9000))];

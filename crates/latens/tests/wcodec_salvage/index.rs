@@ -10,7 +10,7 @@ fn many() -> (Vec<u8>, Tensors) {
 }
 
 /// The same, with others behind them.
-pub fn many_and(more: &[(&str, &str, &[u64], Vec<u8>)]) -> (Vec<u8>, Tensors) {
+pub(super) fn many_and(more: &[(&str, &str, &[u64], Vec<u8>)]) -> (Vec<u8>, Tensors) {
     let mut random = Random(77);
     let names: Vec<String> = (0..600).map(|i| format!("layer.{i}.bias")).collect();
     let tensors: Vec<(&str, &str, &[u64], Vec<u8>)> = names
