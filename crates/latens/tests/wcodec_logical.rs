@@ -159,6 +159,9 @@ fn packings_are_told_by_names() {
         ("bnb.weight.quant_state.bitsandbytes__nf4", "U8", &[39], state),
         ("mx_blocks", "U8", &[2, 3, 2, 16], noise(192)),
         ("mx_scales", "U8", &[2, 3, 2], noise(12)),
+        ("mlx.weight", "U32", &[6, 16], noise(384)),
+        ("mlx.scales", "BF16", &[6, 2], noise(24)),
+        ("mlx.biases", "BF16", &[6, 2], noise(24)),
     ];
     let checkpoint = open(safetensors(tensors));
     for level in [1, 12] {
@@ -168,6 +171,8 @@ fn packings_are_told_by_names() {
         assert!(compare(&format!("level {level}"), &checkpoint, &reader) > 5);
         let zeros = reader.layout(reader.find("gptq.qweight").unwrap()).unwrap();
         assert_eq!((zeros.rows, zeros.cols), (32, 8));
+        let codes = reader.layout(reader.find("mlx.weight").unwrap()).unwrap();
+        assert_eq!((codes.rows, codes.cols), (6, 128));
     }
 }
 

@@ -229,3 +229,36 @@ fn many_small_tensors_of_noise_take_no_more_than_they_did() {
         Reader::open(file, Limits::default()).unwrap().verify().unwrap();
     }
 }
+
+/// Biases by scales are where zero lies among MLX's codes.
+#[test]
+fn biases_say_where_codes_are() {
+    let mut random = Random(71);
+    let (rows, groups, cols) = (256, 6, 6 * 64);
+    let bf16 = |x: f32| [x.to_bits().to_le_bytes()[2], x.to_bits().to_le_bytes()[3]];
+    let (mut scales, mut biases, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rows * groups {
+        let scale = (0.01 + random.below(100) as f32 / 5000.0) * [-1.0, 1.0][random.below(2)];
+        let zero = 3 + random.below(10);
+        scales.extend(bf16(scale));
+        biases.extend(bf16(-scale * zero as f32));
+        let code = |_| (random.normal(1.3) + zero as f64).round().clamp(0.0, 15.0) as u8;
+        codes.extend((0..64).map(code));
+    }
+    let packed: Vec<u8> = codes.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4).collect();
+    assert_eq!(packed.len(), rows * cols / 2);
+    let size = |name: &str| {
+        let source = safetensors(&[
+            ("l.weight", "U32", &[256, 48], packed.clone()),
+            ("l.scales", "BF16", &[256, 6], scales.clone()),
+            (name, "BF16", &[256, 6], biases.clone()),
+        ]);
+        let file = compress_checkpoint(&open(source.clone()), None, &Config::default(), Vec::new())
+            .unwrap();
+        assert!(back(&file).unwrap() == source);
+        file.len()
+    };
+    let (told, untold) = (size("l.biases"), size("l.others"));
+    println!("{told} bytes, {untold} without biases");
+    assert!(told * 100 < untold * 85, "{told} of {untold}");
+}

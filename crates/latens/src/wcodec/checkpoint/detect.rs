@@ -6,10 +6,12 @@
 //! | `gptq` | GPTQ, AWQ | `.qweight` with `.scales`, `.qzeros`, `.g_idx` |
 //! | `compressed_tensors` | compressed-tensors, NVFP4, MXFP4 | `.weight_packed`, `.weight_scale`; `_blocks`, `_scales` |
 //! | `bitsandbytes` | NF4, FP4, INT8 | `.absmax`, `.quant_state…`; `.SCB` |
+//! | `mlx` | MLX's of 2, 4 and 8 bits | U32 `.weight` with `.scales`, `.biases` |
 
 mod bitsandbytes;
 mod compressed_tensors;
 mod gptq;
+mod mlx;
 mod scales;
 
 pub use scales::{Siblings, scale_block};
@@ -127,6 +129,7 @@ fn packing(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     gptq::view(names, t)
         .or_else(|| bitsandbytes::view(names, t))
         .or_else(|| compressed_tensors::view(names, t))
+        .or_else(|| mlx::view(names, t))
 }
 
 /// The view of a type on its own.

@@ -1,5 +1,5 @@
 //! What the metadata of a checkpoint says of its quantisation: `quantization_config` in the
-//! header's metadata or in `config.json`, or `quantize_config.json`. All of it is a hint.
+//! header's metadata or in `config.json`, there also `quantization` (MLX), or `quantize_config.json`. All of it is a hint.
 
 use std::fmt;
 
@@ -30,7 +30,10 @@ impl Quantization {
         let mut found = Quantization::default();
         if let Some(config) = config {
             let _ = Json::new(&config).members(|key, value| {
-                if matches!(key.as_str(), "quantization_config" | "compression_config") {
+                if matches!(
+                    key.as_str(),
+                    "quantization_config" | "compression_config" | "quantization"
+                ) {
                     found.or(Self::from_json(value.bytes()));
                 }
                 Ok(())

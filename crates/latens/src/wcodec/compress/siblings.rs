@@ -81,6 +81,7 @@ impl Stretches for TensorBytes<'_> {
 #[derive(Default)]
 pub(super) struct Held<'c> {
     scale: Option<(usize, TensorBytes<'c>)>,
+    bias: Option<(usize, TensorBytes<'c>)>,
     zero: Option<(usize, View, Vec<u8>, u32)>,
     row_map: Option<(usize, Cow<'c, [u8]>)>,
 }
@@ -98,9 +99,11 @@ impl<'c> Held<'c> {
         let get = |n: usize| checkpoint.tensors.get(n).filter(|t| fits(t)).map(|t| (n, t));
         let mut held = Self::default();
         let siblings = &info.siblings;
-        if let Some((n, _)) = siblings.scale.and_then(get) {
-            held.scale = Some((n, TensorBytes::open(checkpoint, n, watch)?));
-        }
+        let open = |sibling: Option<usize>| -> Result<_> {
+            let Some((n, _)) = sibling.and_then(get) else { return Ok(None) };
+            Ok(Some((n, TensorBytes::open(checkpoint, n, watch)?)))
+        };
+        (held.scale, held.bias) = (open(siblings.scale)?, open(siblings.bias)?);
         if let Some((n, t)) = siblings.zero.and_then(get) {
             let bytes = read(checkpoint, n)?;
             let parts = t.layout().and_then(|l| l.split(&bytes));
@@ -127,23 +130,19 @@ impl<'c> Held<'c> {
         let other =
             |n: usize, view: View| PartOf::Other { entry: EntryRef::Entry(n), view, part: 0 };
         let tensor = |n: usize| checkpoint.tensors.get(n);
-        if let Some((n, bytes)) = &self.scale
-            && let Some(t) = tensor(*n)
-            && let Some((block_rows, block_cols)) = block(layout.rows, layout.cols, &t.shape)
-            && let Some((form, width)) = float_form(t.dtype)
-        {
+        let of_blocks = [&self.scale, &self.bias].map(|sibling| {
+            let (n, bytes) = sibling.as_ref()?;
+            let t = tensor(*n)?;
+            let (block_rows, block_cols) = block(layout.rows, layout.cols, &t.shape)?;
+            let (form, width) = float_form(t.dtype)?;
             let numbers = Numbers { bytes: bytes.data(), width, bits: 8 * u32::from(width == 2) };
             // A scale for a whole row says nothing that the row's own level does not.
-            if block_cols < usize::try_from(layout.cols).unwrap_or(0) || block_rows == 1 {
-                family.scale = Some(Sibling {
-                    of: other(*n, View::Raw),
-                    form,
-                    numbers,
-                    block_rows,
-                    block_cols,
-                });
-            }
-        }
+            let tells = block_cols < usize::try_from(layout.cols).unwrap_or(0) || block_rows == 1;
+            let of = other(*n, View::Raw);
+            tells.then_some(Sibling { of, form, numbers, block_rows, block_cols })
+        });
+        let [scale, bias] = of_blocks;
+        (family.scale, family.bias) = (scale, bias);
         if let Some((n, view, symbols, bits)) = &self.zero
             && let Some(l) = tensor(*n).and_then(TensorInfo::layout)
             && let Some((block_rows, block_cols)) =

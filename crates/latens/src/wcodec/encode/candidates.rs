@@ -74,12 +74,16 @@ pub(crate) fn candidates(
 }
 
 /// Without what is known of blocks, with it, or both: it is taken whole or not at all. It helps where a row has
-/// several, if they are so wide that the largest symbol of a block says little of the others.
+/// several, if they are so wide that the largest symbol of a block says little of the others; where it says where zero
+/// lies, that may still be less than what columns say.
 fn with_blocks(matrix: Matrix<'_>, sources: &Sources<'_>) -> &'static [bool] {
     let is_wide = |block_cols: usize| (WIDE..matrix.cols).contains(&block_cols);
+    let levels = &sources.hints.levels;
     if sources.is_empty() {
         &[false]
-    } else if sources.hints.levels.iter().any(|c| is_wide(c.source.block_cols)) {
+    } else if levels.iter().all(|c| !c.source.added)
+        && levels.iter().any(|c| is_wide(c.source.block_cols))
+    {
         &[true]
     } else {
         &[false, true]

@@ -29,6 +29,8 @@ pub(crate) struct Sibling<'a> {
 pub(crate) struct Family<'a> {
     pub(crate) scale: Option<Sibling<'a>>,
     pub(crate) zero: Option<Sibling<'a>>,
+    /// What is added to weights: less the scale, it says where their zero lies.
+    pub(crate) bias: Option<Sibling<'a>>,
     pub(crate) row_map: Option<(PartOf, SourceBytes<'a>)>,
     /// Symbols that the weights may be like.
     pub(crate) reference: Option<(PartOf, Vec<u8>)>,
@@ -36,8 +38,9 @@ pub(crate) struct Family<'a> {
 
 impl Family<'_> {
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { scale, zero, row_map, reference } = self;
-        scale.is_none() && zero.is_none() && row_map.is_none() && reference.is_none()
+        let Self { scale, zero, bias, row_map, reference } = self;
+        let siblings = [scale, zero, bias];
+        siblings.iter().all(|s| s.is_none()) && row_map.is_none() && reference.is_none()
     }
 }
 
@@ -57,7 +60,8 @@ pub(crate) fn hints<'a>(
         return hints;
     }
     let parts = taken.of();
-    let placed = parts.iter().any(|part| part.role == Role::Min);
+    let placed = parts.iter().any(|part| part.role == Role::Min) || family.bias.is_some();
+    let fraction = if placed { FRACTION_OF_PLACES } else { FRACTION };
     for (i, part) in parts.into_iter().enumerate().take(index) {
         let own = |form, width, bits| {
             let numbers = Numbers { bytes: taken.data(i), width, bits };
@@ -69,7 +73,7 @@ pub(crate) fn hints<'a>(
                     form,
                     block_rows: 1,
                     block_cols: plane.cols / a_row,
-                    fraction: if placed { FRACTION_OF_PLACES } else { FRACTION },
+                    fraction,
                     added: matches!(part.role, Role::Min | Role::SuperMin),
                     row_map: None,
                 },
@@ -89,21 +93,22 @@ pub(crate) fn hints<'a>(
         };
         hints.levels.extend(candidate);
     }
-    let candidate = |sibling: &Sibling<'a>| Candidate {
+    let candidate = |sibling: &Sibling<'a>, added: bool| Candidate {
         source: Source {
             of: sibling.of.clone(),
             form: sibling.form,
             block_rows: sibling.block_rows,
             block_cols: sibling.block_cols,
-            fraction: FRACTION,
-            added: false,
+            fraction,
+            added,
             row_map: family.row_map.as_ref().map(|(of, _)| of.clone()),
         },
         numbers: sibling.numbers,
         row_map: family.row_map.as_ref().map(|(_, map)| *map),
     };
-    hints.levels.extend(family.scale.as_ref().map(candidate));
+    hints.levels.extend(family.scale.as_ref().map(|scale| candidate(scale, false)));
+    hints.levels.extend(family.bias.as_ref().map(|bias| candidate(bias, true)));
     hints.levels.sort_by_key(|candidate| candidate.source.added);
-    hints.zero = family.zero.as_ref().map(candidate);
+    hints.zero = family.zero.as_ref().map(|zero| candidate(zero, false));
     hints
 }

@@ -1,6 +1,6 @@
 //! Which tensors belong together, and which weights share a scale.
 
-use super::{Names, TensorInfo};
+use super::{Dtype, Names, TensorInfo};
 
 /// The tensors that belong to a tensor of weights, by their places in the checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct Siblings {
     pub scale: Option<usize>,
     /// Its zero points.
     pub zero: Option<usize>,
+    /// What MLX adds to codes times scales.
+    pub bias: Option<usize>,
     /// GPTQ's group of each input.
     pub g_idx: Option<usize>,
     /// Whether it is a sibling of another tensor itself. Then it has none: what explains others must decode on its own.
@@ -18,7 +20,7 @@ pub struct Siblings {
 impl Siblings {
     /// Those that there are.
     pub(super) fn each(self) -> impl Iterator<Item = usize> {
-        [self.scale, self.zero, self.g_idx].into_iter().flatten()
+        [self.scale, self.zero, self.bias, self.g_idx].into_iter().flatten()
     }
 
     /// Whether there are none.
@@ -65,7 +67,9 @@ pub(super) fn siblings(names: &Names<'_>, t: &TensorInfo) -> Siblings {
         let first =
             |endings: &[&str]| endings.iter().find_map(|e| names.index(&format!("{base}{e}")));
         let (scale, zero, g_idx) = (first(scales), first(zeros), first(indices));
-        found = Siblings { scale, zero, g_idx, explains: false };
+        let is_packed = t.dtype == Dtype::U32 && scale.is_some() && ending == ".weight";
+        let bias = if is_packed { first(&[".biases"]) } else { None };
+        found = Siblings { scale, zero, bias, g_idx, explains: false };
         if !found.is_empty() {
             break;
         }
@@ -81,7 +85,7 @@ pub(super) fn siblings(names: &Names<'_>, t: &TensorInfo) -> Siblings {
 /// | `[]`, `[1]`, `[1, 1]` | all |
 /// | `[rows]`, `[rows, 1, …]` | 1 × all |
 /// | `[1, cols]` | all × 1 |
-/// | `[rows, groups]` | 1 × group |
+/// | `[rows, groups]`, rows of one dimension or several | 1 × group |
 /// | `[groups, cols]` | group × 1 |
 /// | `[a, b]` | blocks |
 /// | `[n]`, n a divisor | runs of a row, as of flattened weights |
@@ -96,6 +100,10 @@ pub fn scale_block(rows: u64, cols: u64, scale: &[u64]) -> Option<(u64, u64)> {
             let all = rows.checked_mul(cols)?;
             let run = (all.is_multiple_of(*n)).then_some(all / n)?;
             return (cols.is_multiple_of(run)).then_some((1, run));
+        }
+        // As of matrices one on the other.
+        [of @ .., last] if of.iter().try_fold(1u64, |p, &d| p.checked_mul(d)) == Some(rows) => {
+            (rows, *last)
         }
         [first, rest @ ..] => (*first, rest.iter().try_fold(1u64, |p, &d| p.checked_mul(d))?),
     };
@@ -126,6 +134,8 @@ mod tests {
             (576, 7168, &[5, 56], Some((128, 128))),
             (100, 128, &[200], Some((1, 64))),
             (100, 128, &[7], None),
+            (4 * 96, 128, &[4, 96, 2], Some((1, 64))),
+            (4 * 96, 128, &[4, 3, 2], None),
             (100, 128, &[101, 1], None),
             (0, 128, &[1], None),
         ] {

@@ -173,6 +173,70 @@ fn nibbles_in_bytes() {
 }
 
 #[test]
+fn mlx() {
+    let tensors: &[(&str, Dtype, &[u64])] = &[
+        ("a.weight", Dtype::U32, &[64, 32]),
+        ("a.scales", Dtype::BF16, &[64, 4]),
+        ("a.biases", Dtype::BF16, &[64, 4]),
+        // Of experts, and of 8 bits.
+        ("e.weight", Dtype::U32, &[5, 64, 32]),
+        ("e.scales", Dtype::F16, &[5, 64, 2]),
+        ("e.biases", Dtype::F16, &[5, 64, 2]),
+        ("six.weight", Dtype::U32, &[64, 48]),
+        ("six.scales", Dtype::BF16, &[64, 4]),
+        ("six.biases", Dtype::BF16, &[64, 4]),
+        ("mx.weight", Dtype::U32, &[64, 16]),
+        ("mx.scales", Dtype::U8, &[64, 4]),
+        ("nv.weight", Dtype::U32, &[64, 16]),
+        ("nv.scales", Dtype::U8, &[64, 8]),
+        ("mx8.weight", Dtype::U32, &[64, 16]),
+        ("mx8.scales", Dtype::U8, &[64, 2]),
+        ("plain.weight", Dtype::U32, &[64, 16]),
+        ("plain.scales", Dtype::F16, &[64, 2]),
+        ("other.weight", Dtype::U32, &[64, 16]),
+        ("other.scales", Dtype::F16, &[32, 2]),
+        ("other.biases", Dtype::F16, &[32, 2]),
+    ];
+    let checkpoint = open("", tensors);
+    let packed = |bits| {
+        let words = words(BitOrder::LowFirst, Axis::Columns, Sign::Unsigned);
+        View::Packed(Packing { bits, ..words })
+    };
+    let word = View::Words { width: 4, order: WordOrder::Unsigned };
+    for (name, view) in [
+        ("a.weight", packed(4)),
+        ("e.weight", packed(8)),
+        ("six.weight", word),
+        ("mx.weight", packed(4)),
+        ("nv.weight", packed(4)),
+        ("mx8.weight", packed(8)),
+        ("plain.weight", word),
+        ("other.weight", word),
+    ] {
+        assert_eq!(view_of(&checkpoint, name), view, "{name}");
+    }
+    let weight = tensor_of(&checkpoint, "e.weight");
+    assert_eq!((weight.siblings.scale, weight.siblings.bias), (Some(4), Some(5)));
+    let layout = weight.layout().unwrap();
+    assert_eq!((layout.rows, layout.cols), (320, 128));
+    assert_eq!(scale_block(320, 128, &[5, 64, 2]), Some((1, 64)));
+    assert_eq!(tensor_of(&checkpoint, "plain.weight").siblings.bias, None);
+    // 256 bits a group are 4 bits by 64, 8 by 32 or 2 by 128: `config.json` says which.
+    for (config, bits) in [
+        (r#"{"quantization":{"group_size":32,"bits":8}}"#, 8),
+        (r#"{"quantization":{"group_size":128,"bits":4}}"#, 2),
+        (r#"{"quantization":{"bits":2}}"#, 2),
+        (r#"{"quantization":{"group_size":96}}"#, 4),
+    ] {
+        let told = Quantization::from_files(Some(config.as_bytes().to_vec()), None);
+        let none = |_: &str| Err(Error::invalid("no shards"));
+        let source = Box::new(model("", tensors));
+        let checkpoint = Checkpoint::read("a.safetensors".into(), source, told, &none).unwrap();
+        assert_eq!(view_of(&checkpoint, "a.weight"), packed(bits), "{config}");
+    }
+}
+
+#[test]
 fn bitsandbytes() {
     let state = br#"{"quant_type": "nf4", "blocksize": 64, "shape": [32, 128]}"#;
     let name = "l.weight.quant_state.bitsandbytes__nf4";
