@@ -31,12 +31,13 @@ pub struct Extract {
     /// Columns C to D, D not among them
     #[arg(long, value_name = "C:D", allow_hyphen_values = true)]
     pub cols: Option<String>,
-    /// Leave out the K lowest bitplanes of a tensor that is coded in such (`compress --coder bitplane`):
-    /// weights to within less than 2^K where nothing is predicted or transformed
+    /// Leave out the K lowest bitplanes of a tensor that is coded in such (`compress --coder bitplane`), nothing of
+    /// others: weights to within less than 2^K where nothing is predicted or transformed
     #[arg(long, value_name = "K", allow_negative_numbers = true, default_value_t = 0,
           value_parser = |text: &str| within(text, 0, 16))]
     pub without_planes: u32,
-    /// What to write, .npy or .raw; `-` for stdout. TENSOR.npy where it is not given
+    /// What to write: .npy, or .raw or .bin for bare little-endian numbers; `-` for stdout, as .npy. TENSOR.npy where it
+    /// is not given
     #[arg(short, long, value_name = "OUT.npy", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The checkpoint that the file was made against

@@ -27,6 +27,8 @@ struct Report {
     #[serde(rename = "type")]
     number_type: String,
     shape: Vec<u64>,
+    /// The lowest bitplanes that were left out.
+    without_planes: u32,
 }
 
 /// Write one tensor, or a slice of one.
@@ -52,6 +54,8 @@ pub fn run(args: &args::Extract) -> Result<()> {
     };
     let raw = bare(args.output.as_deref())?;
     let reader = reader.without_planes(usize::try_from(args.without_planes).unwrap_or(usize::MAX));
+    let wanted = args.without_planes;
+    let in_planes = wanted > 0 && reader.has_bitplanes(number).map_err(|e| here(e.into()))?;
     let slice = extract::slice(&reader, number, &entry, args.rows.as_deref(), args.cols.as_deref());
     let slice = slice.map_err(here)?;
     let output = match &args.output {
@@ -77,9 +81,14 @@ pub fn run(args: &args::Extract) -> Result<()> {
         packing: slice.packing.clone(),
         number_type: slice.ty.to_string(),
         shape: slice.shape.clone(),
+        without_planes: if in_planes { wanted } else { 0 },
     };
     let note = slice.note.clone();
     let quiet = args.common.quiet || args.common.json;
+    if wanted > 0 && !in_planes && !quiet {
+        let what = "is not coded in bitplanes: nothing is left out of it";
+        say(&format!("{} {what}\n", one_line(&args.tensor)));
+    }
     let progress = Progress::new("extract", Some(slice.len), quiet);
     progress.say(&args.tensor);
     if !raw {

@@ -67,6 +67,21 @@ fn the_first_planes_are_enough_for_numbers_that_are_near() {
         assert!(most > 0 && u32::from(most) < 1 << planes, "{planes}: {most}");
     }
     f.run(&["extract", "m.wcodec", "w", "--without-planes", "17"]).ends_with(2, &["0 to 16"]);
+    // Of what is in no planes nothing is left out, which is said.
+    f.run(&["compress", "m.safetensors", "-f", "-o", "n.wcodec", "--coder", "direct"]).ok();
+    for (file, planes, left_out) in [("m.wcodec", 3, 3), ("n.wcodec", 3, 0), ("n.wcodec", 0, 0)] {
+        let all =
+            ["extract", file, "w", "-f", "-o", "w.raw", "--without-planes", &planes.to_string()];
+        let done = f.run(&all).ok();
+        assert_eq!(done.err.contains("nothing is left out"), planes > left_out, "{}", done.err);
+        let told = f.run(&[&all[..], &["--json"]].concat()).ok();
+        assert!(
+            told.text().contains(&format!("\"without_planes\":{left_out}")),
+            "{}",
+            told.text()
+        );
+        assert!(!told.err.contains("left out"), "{}", told.err);
+    }
 }
 
 /// Each row of `--ablate` is the size that comes of its tool when it is forced, and no two are the same but NONE and

@@ -11,6 +11,7 @@ use crate::wcodec::checkpoint::{
     LONGEST_HEADER, ReadAt, TensorInfo, metadata_of, tells_nothing, told_cols, told_view,
 };
 use crate::wcodec::layout::file::SegmentRecord;
+use crate::wcodec::layout::part::Codec;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::plane::{Content, Part};
 use crate::wcodec::reader::Reader;
@@ -27,6 +28,16 @@ impl<S: ReadAt> Reader<S> {
     /// Those of [`Reader::tensor`].
     pub fn layout(&self, number: usize) -> Result<Layout> {
         OpenTensor::open(self, number)?.logical_layout(number)
+    }
+
+    /// Whether some of tensor `number` is coded in bitplanes, of which a reader [without
+    /// planes](Reader::without_planes) leaves some out; all else it gives as ever.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`].
+    pub fn has_bitplanes(&self, number: usize) -> Result<bool> {
+        let open = OpenTensor::open(self, number)?;
+        Ok(open.descriptor.parts.iter().any(|part| matches!(part.codec, Codec::Bitplane(_))))
     }
 
     /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the

@@ -180,6 +180,9 @@ fn shards(index: &[u8]) -> Result<Vec<(u64, String)>> {
             "the index has no weight_map; is it one of safetensors files?",
         ));
     }
+    if shards.is_empty() {
+        return Err(Error::corrupt(0, "the weight_map of the index names no tensor and no file"));
+    }
     Ok(shards)
 }
 

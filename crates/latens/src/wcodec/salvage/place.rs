@@ -82,7 +82,7 @@ pub(crate) fn find_index<S: ReadAt>(
         return Err(Error::truncated(
             length,
             format!(
-                "the file ends before its index, which begins at byte {} and says what the tensors are",
+                "the file ends before its index, which begins at byte {} and says what the tensors are: nothing can be read",
                 known.index_offset
             ),
         ));
@@ -90,7 +90,7 @@ pub(crate) fn find_index<S: ReadAt>(
     let Some(start) = search(source, head, length)? else {
         return Err(Error::truncated(
             length,
-            "the file has neither a footer nor an index that says what the tensors are",
+            "the file has neither a footer nor an index that says what the tensors are: nothing can be read",
         ));
     };
     let what = format!("there is no footer: {}; the index was found without it", wrong.what());

@@ -264,6 +264,7 @@ fn sharded() {
 
     for (index, says) in [
         ("{\"weight_map\":{\"a\":\"none.safetensors\"}}", "none.safetensors"),
+        ("{\"weight_map\":{}}", "names no tensor"),
         ("{\"weight_map\":{\"a\":\"../1.safetensors\"}}", "plain name"),
         ("{\"weight_map\":{\"a\":\"/etc/passwd\"}}", "plain name"),
         ("{\"weight_map\":{\"a\":\"..\"}}", "plain name"),
