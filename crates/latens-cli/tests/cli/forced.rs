@@ -75,11 +75,7 @@ fn the_first_planes_are_enough_for_numbers_that_are_near() {
         let done = f.run(&all).ok();
         assert_eq!(done.err.contains("nothing is left out"), planes > left_out, "{}", done.err);
         let told = f.run(&[&all[..], &["--json"]].concat()).ok();
-        assert!(
-            told.text().contains(&format!("\"without_planes\":{left_out}")),
-            "{}",
-            told.text()
-        );
+        assert!(told.text().contains(&format!("\"without_planes\":{left_out}")), "{}", told.text());
         assert!(!told.err.contains("left out"), "{}", told.err);
     }
 }

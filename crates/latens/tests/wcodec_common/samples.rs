@@ -209,6 +209,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
     all.push(asymmetric(rows));
     all.push(told_beside(rows));
     all.push(nothing_gained(rows));
+    all.push(mlx(rows));
     all
 }
 
@@ -261,6 +262,43 @@ fn asymmetric(rows: u64) -> Sample {
             ("b.weight_zero_point", "I8", &[rows, 1], int8(r, rows, 1)),
         ],
     )
+}
+
+/// MLX's codes of four bits, and of experts of eight, whose biases by scales say where zero lies among them.
+fn mlx(rows: u64) -> Sample {
+    let r = &mut Random(37);
+    let bf16 =
+        |x: f64| [(x as f32).to_bits().to_le_bytes()[2], (x as f32).to_bits().to_le_bytes()[3]];
+    let mut layer = |bits: u32, groups: u64| {
+        let [mut scales, mut biases, mut codes] = [const { Vec::new() }; 3];
+        for _ in 0..groups {
+            let scale = (0.01 + r.below(100) as f64 / 5000.0) * [-1.0, 1.0][r.below(2)];
+            let zero = (r.below(8) + 4) << (bits - 4);
+            scales.extend(bf16(scale));
+            biases.extend(bf16(-scale * zero as f64));
+            let (width, most) = (f64::from(1u32 << (bits - 4)), f64::from((1u32 << bits) - 1));
+            let mut code = || (r.normal(1.2 * width) + zero as f64).round().clamp(0.0, most) as u8;
+            let bytes =
+                (0..8 * bits).map(|_| if bits == 4 { code() | code() << 4 } else { code() });
+            codes.extend(bytes);
+        }
+        [codes, scales, biases]
+    };
+    let [codes, scales, biases] = layer(4, 2 * rows);
+    let [of_experts, their_scales, their_biases] = layer(8, 2 * rows);
+    let sample = one(
+        "mlx",
+        &[
+            ("l.weight", "U32", &[rows, 16], codes),
+            ("l.scales", "BF16", &[rows, 2], scales),
+            ("l.biases", "BF16", &[rows, 2], biases),
+            ("e.weight", "U32", &[2, rows, 16], of_experts),
+            ("e.scales", "BF16", &[2, rows, 1], their_scales),
+            ("e.biases", "BF16", &[2, rows, 1], their_biases),
+        ],
+    );
+    let beside = Quantization { bits: Some(4), group_size: Some(64), ..Quantization::default() };
+    Sample { beside, ..sample }
 }
 
 /// Bytes that stay as they are: in the data, whose next entry begins on 4 bytes or on 128, and in the index.
