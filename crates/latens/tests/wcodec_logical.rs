@@ -160,8 +160,7 @@ fn packings_are_told_by_names() {
         ("mx_blocks", "U8", &[2, 3, 2, 16], noise(192)),
         ("mx_scales", "U8", &[2, 3, 2], noise(12)),
         ("mlx.weight", "U32", &[6, 16], noise(384)),
-        ("mlx.scales", "BF16", &[6, 2], noise(24)),
-        ("mlx.biases", "BF16", &[6, 2], noise(24)),
+        ("mlx.scales", "U8", &[6, 4], noise(24)),
     ];
     let checkpoint = open(safetensors(tensors));
     for level in [1, 12] {

@@ -43,6 +43,9 @@ pub struct Extract {
     /// The checkpoint that the file was made against
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub base: Option<PathBuf>,
+    /// Read a .wcodec whose header, index or footer is damaged, as far as that goes
+    #[arg(long)]
+    pub salvage: bool,
     /// Replace an existing output
     #[arg(short, long)]
     pub force: bool,

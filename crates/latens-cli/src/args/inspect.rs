@@ -25,6 +25,9 @@ pub struct Inspect {
     /// The checkpoint that a .wcodec was made against; with --ablate also what REFERENCE predicts by
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub base: Option<PathBuf>,
+    /// Read a .wcodec whose header, index or footer is damaged, as far as that goes
+    #[arg(long)]
+    pub salvage: bool,
     /// Also write one self-contained page with pictures
     #[arg(long, value_name = "OUT.html", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,

@@ -19,8 +19,8 @@ pub mod target;
 mod watch;
 
 use latens::Limits;
-use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use latens::wcodec::{LostEntries, Reader, Salvage};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -28,14 +28,15 @@ use crate::args;
 use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
-use crate::message::Result;
+use crate::message::{Failure, Result};
 use crate::render::units::noun;
 use crate::report::Verified;
 use crate::table::reading::{named, shared};
-use crate::verb::thread_count;
+use crate::verb::{say, thread_count};
 
 use damage::Fault;
 use origin::Origin;
+use salvage::report::{Lost, Wrong};
 use watch::Watched;
 
 pub use report::{CheckpointReport, TensorReport};
@@ -92,6 +93,46 @@ pub fn reader_and_size(
     let opened = Reader::open(file.clone(), limits);
     let opened = opened.map_err(|e| damage::advised_of_ends(e, &file, input))?;
     Ok((opened.threads(threads), file.len()))
+}
+
+/// The same of a file whose header, index or footer may be damaged, which is said unless it is to be `quiet`; and what
+/// is lost of the index.
+///
+/// # Errors
+/// Bad input of which nothing can be read, I/O.
+pub fn salvaged(
+    input: &Input,
+    limits: Limits,
+    threads: usize,
+    quiet: bool,
+) -> Result<(Reader<SharedFile>, u64, Option<LostEntries>)> {
+    let file = shared(input)?;
+    let opened = Reader::salvage(file.clone(), limits).map_err(|e| named(e.into(), input))?;
+    let Salvage { reader, damage, lost, proved, .. } = opened;
+    if !quiet {
+        damage.into_iter().for_each(|damage| Wrong::from(damage).tell());
+        if !proved {
+            say("names, types and shapes are from a damaged index and may be wrong\n");
+        }
+    }
+    Ok((reader.threads(threads), file.len(), lost))
+}
+
+/// That no tensor of a damaged index is lost.
+///
+/// # Errors
+/// Some may be.
+pub fn none_lost<S: ReadAt>(
+    reader: &Reader<S>,
+    lost: Option<LostEntries>,
+    input: &Input,
+) -> Result<()> {
+    let lost = lost.and_then(|lost| salvage::look::unnamed(reader, lost));
+    let failure = |lost: Lost| {
+        let failure = Failure::new(format!("lost: {}", lost.why));
+        named(failure, input)
+    };
+    lost.map_or(Ok(()), |lost| Err(failure(lost)))
 }
 
 /// Decode everything and check every checksum. All that is found wrong with a `.wcodec` is added to `faults`.

@@ -1,8 +1,8 @@
 //! What is whole of a damaged `.wcodec`: the very files that it was made from where all of them is
 //! there, else safetensors files of the tensors that can be read.
 
-mod look;
-mod report;
+pub(super) mod look;
+pub(super) mod report;
 
 use latens::Limits;
 use latens::wcodec::{Reader, Salvage};
@@ -43,7 +43,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
     settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
     // What a mended index lacked may have been the base.
-    let proved = proved || whole_index && reader.verify().is_ok();
+    let proved = proved || whole_index && reader.has_its_hash().is_ok_and(|same| same);
     let quiet = args.common.quiet || args.common.json;
     let found = look(&reader, whole_index, quiet).map_err(named)?;
     let plan = plan(args, input, &reader, &found)?;
@@ -97,11 +97,12 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
         seconds: started.elapsed().as_secs_f64(),
         identical,
         proved,
+        mended: whole_index,
         as_bytes,
         whole: found.whole.iter().map(name).collect(),
         renamed,
         lost: missing,
-        damage: damage.into_iter().map(|d| Wrong { what: d.what, byte: Some(d.at) }).collect(),
+        damage: damage.into_iter().map(Wrong::from).collect(),
     };
     match args.common.json {
         true => print_json(&report)?,

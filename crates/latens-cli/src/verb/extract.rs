@@ -38,7 +38,12 @@ struct Report {
 pub fn run(args: &args::Extract) -> Result<()> {
     let input = Input::of(&args.model);
     let limits = Limits::default();
-    let reader = checkpoint::reader(&input, limits, thread_count(args.common.threads()))?;
+    let threads = thread_count(args.common.threads());
+    let quiet = args.common.quiet || args.common.json;
+    let reader = match args.salvage {
+        true => checkpoint::salvaged(&input, limits, threads, quiet)?.0,
+        false => checkpoint::reader(&input, limits, threads)?,
+    };
     let reader = base::with(reader, args.base.as_deref(), limits)?;
     let here = |e: Failure| damage::advised(e, &input);
     let found = reader.find(&args.tensor).and_then(|number| Some((number, reader.entry(number)?)));
@@ -84,7 +89,6 @@ pub fn run(args: &args::Extract) -> Result<()> {
         without_planes: if in_planes { wanted } else { 0 },
     };
     let note = slice.note.clone();
-    let quiet = args.common.quiet || args.common.json;
     if wanted > 0 && !in_planes && !quiet {
         let what = "is not coded in bitplanes: nothing is left out of it";
         say(&format!("{} {what}\n", one_line(&args.tensor)));

@@ -73,10 +73,15 @@ pub fn inspect(args: &args::Inspect, format: Format) -> Result<()> {
     let options = [
         ("--ablate", args.ablate && !crate::checkpoint::is_checkpoint(format)),
         ("--base", args.base.is_some() && !crate::checkpoint::is_checkpoint(format)),
+        ("--salvage", args.salvage && format != Format::Wcodec),
         ("--type", args.number_type.is_some() && format != Format::Dbp),
     ];
     refuse(&options, &format!("a .{format}"))?;
-    refuse(&[("--html", args.html.is_some() && args.ablate)], "--ablate")
+    let in_vain = [
+        ("--html", args.html.is_some() && args.ablate),
+        ("--salvage", args.salvage && args.ablate),
+    ];
+    refuse(&in_vain, "--ablate")
 }
 
 /// `advise`.

@@ -76,7 +76,13 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         }
         Format::Wcodec => {
             let limits = Limits::default();
-            let (reader, bytes) = checkpoint::reader_and_size(&input, limits, 0)?;
+            let (reader, bytes, lost) = match args.salvage {
+                true => checkpoint::salvaged(&input, limits, 0, quiet)?,
+                false => {
+                    let (reader, bytes) = checkpoint::reader_and_size(&input, limits, 0)?;
+                    (reader, bytes, None)
+                }
+            };
             let reader = checkpoint::base::with(reader, args.base.as_deref(), limits)?;
             let with_base = args.base.is_some();
             let file = with_threads(args.common.threads(), || {
@@ -84,7 +90,8 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             });
             let file = file.map_err(|e| named(e, &input))?;
             show(args, words, &file, || render::tensors::text(&name, &file, colour))?;
-            sound = file.sound(&input);
+            let whole = checkpoint::none_lost(&reader, lost, &input);
+            sound = file.sound(&input).and(whole);
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {

@@ -97,6 +97,44 @@ fn a_damaged_index_can_be_salvaged() {
     done.fails(&["ends before its index", "bad.wcodec", &format!("byte {}", index - 1)]);
 }
 
+/// One tensor of a damaged file, and what the index still says of all.
+#[test]
+fn a_damaged_index_can_be_looked_into() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(21));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let whole = f.read("m.wcodec");
+    let footer = whole.len() - 32;
+    let index = u64::from_le_bytes(whole[footer..][..8].try_into().unwrap()) as usize;
+    let extract = |options: &[&str]| {
+        let verb = ["extract", "bad.wcodec", "norm", "-f", "-o", "n.npy"];
+        f.run(&[&verb, options].concat())
+    };
+    f.run(&["extract", "m.wcodec", "norm", "-o", "norm.npy"]).ok();
+    let mut bad = whole.clone();
+    bad[footer + 3] ^= 4;
+    f.write("bad.wcodec", &bad);
+    extract(&[]).fails(&["--salvage"]);
+    let done = extract(&["--salvage"]).ok();
+    assert!(done.err.contains("a bit of the footer was flipped"), "{}", done.err);
+    assert!(f.read("n.npy") == f.read("norm.npy"));
+    assert!(extract(&["--salvage", "-q"]).ok().err.is_empty());
+    let told = f.run(&["inspect", "bad.wcodec", "--salvage", "--json"]).ok();
+    let same = f.run(&["inspect", "m.wcodec", "--json"]).ok();
+    assert!(told.out == same.out && told.err.is_empty(), "{}", told.err);
+    // More of the index: what is lost of it makes it fail, when all else has been shown.
+    let name = index + whole[index..].windows(4).position(|w| w == b"step").unwrap();
+    let mut bad = whole;
+    bad[name..name + 9].fill(0xff);
+    f.write("bad.wcodec", &bad);
+    let told = f.run(&["inspect", "bad.wcodec", "--salvage"]);
+    assert_eq!(told.code, Some(1), "{}", told.err);
+    assert!(told.text().contains("norm"), "{}", told.text());
+    assert!(told.err.contains("may be wrong"), "{}", told.err);
+    f.run(&["inspect", "m.safetensors", "--salvage"]).ends_with(2, &["--salvage does nothing"]);
+    f.run(&["inspect", "m.wcodec", "--salvage", "--ablate"]).ends_with(2, &["--salvage"]);
+}
+
 #[test]
 fn nothing_lost_is_the_very_file() {
     let f = Folder::new();

@@ -1,6 +1,6 @@
 //! What is in a file, and where its bytes go.
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
@@ -90,7 +90,14 @@ impl<S: ReadAt> Reader<S> {
         let parts = open.descriptor.parts.iter().enumerate();
         let parts = parts.map(|(i, record)| part(&open, i, record)).collect::<Result<Vec<_>>>();
         let parts = parts.map_err(within)?;
-        let logical = open.logical_layout(number).map_err(within)?;
+        // Where what tells its packing is damaged, it is whole all the same.
+        let (logical, packing) = match open.logical_layout(number) {
+            Ok(layout) => (layout, layout.view.packing(entry.as_ref().map_or("", |e| e.dtype))),
+            Err(e) if e.kind() == ErrorKind::Corrupt && !e.is_limit() => {
+                (open.layout, format!("untold: {}", e.what()))
+            }
+            Err(e) => return Err(within(e)),
+        };
         // Of what it means, however it is stored.
         let mut order0 = Order0::new(&logical);
         open.write(&mut order0).map_err(within)?;
@@ -101,7 +108,7 @@ impl<S: ReadAt> Reader<S> {
             name: entry.as_ref().map_or_else(String::new, |e| e.name.clone()),
             dtype: dtype.to_owned(),
             shape: entry.as_ref().map_or_else(Vec::new, |e| e.shape.clone()),
-            packing: logical.view.packing(dtype),
+            packing,
             view: open.descriptor.view.name(),
             weights,
             flat_bytes: entry.as_ref().map_or(0, |e| e.length),

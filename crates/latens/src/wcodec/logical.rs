@@ -37,7 +37,9 @@ impl<S: ReadAt> Reader<S> {
     /// Those of [`Reader::tensor`].
     pub fn has_bitplanes(&self, number: usize) -> Result<bool> {
         let open = OpenTensor::open(self, number)?;
-        Ok(open.descriptor.parts.iter().any(|part| matches!(part.codec, Codec::Bitplane(_))))
+        let planes = open.descriptor.parts.iter().any(|p| matches!(p.codec, Codec::Bitplane(_)));
+        // What is stored otherwise than it is meant is decoded as it was.
+        Ok(planes && open.logical_layout(number)?.filled() == open.layout)
     }
 
     /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the

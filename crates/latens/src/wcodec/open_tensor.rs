@@ -59,8 +59,8 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
 struct Needs {
     /// What explains its classes, where it is too large to be kept.
     rules: OnceLock<Rules>,
-    /// The symbols that it is predicted from.
-    reference: OnceLock<Vec<u8>>,
+    /// The symbols that it is predicted from, and of how many bits they are.
+    reference: OnceLock<(u32, Vec<u8>)>,
 }
 
 impl<S: ReadAt> Drop for OpenTensor<'_, S> {

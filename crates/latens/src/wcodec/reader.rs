@@ -38,8 +38,8 @@ pub(crate) struct Open<S> {
     header: Header,
     pub(crate) bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
-    /// What the metadata of the source files say, once somebody wants to know.
-    pub(crate) quantization: OnceLock<Quantization>,
+    /// What the metadata of the source files say, once somebody wants to know; none where they are damaged.
+    pub(crate) quantization: OnceLock<Option<Quantization>>,
     pub(crate) index_offset: u64,
 }
 

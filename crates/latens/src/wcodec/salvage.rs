@@ -43,7 +43,7 @@ pub struct Salvage<S: ReadAt> {
     /// Whether the index has its checksum, or has it without a flipped bit or bytes that were put in: then
     /// what it says of source files is as right as names are.
     pub whole_index: bool,
-    /// Whether names, types and shapes are right: by the index's checksum or its sums, or by the model hash. They stand in
+    /// Whether names, types, shapes and what else stands in the index are right: by the index's checksum or its sums, or by the model hash. They stand in
     /// the index alone, also those of tensors whose data have their checksums. A short index that was mended has no
     /// sums, and the model hash only where all tensors can be read: else damage that looks like a bit by chance is not told
     /// from one, and once they can be, with the base perhaps, [`Reader::verify`] says.
@@ -124,8 +124,8 @@ impl<S: ReadAt> Reader<S> {
                 return Self::salvage_front(source, limits, (&head, place), bytes, damage);
             }
             Err(_) => {
-                let what = "the index was put right by its checksum alone; whether its names, types and shapes are \
-                            right shows once all tensors can be read, by their model hash";
+                let what = "the index was put right by its checksum alone; whether names, types, shapes and the \
+                            tensors that stand in it are right shows once all tensors can be read, by their model hash";
                 found.push(Damage { at: place.start, what: what.to_owned() });
                 false
             }

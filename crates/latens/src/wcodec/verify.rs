@@ -8,6 +8,7 @@ use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::{HEADER_BYTES, check_zero};
 use crate::wcodec::open_index::OpenEntry;
+use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
 use std::io::{self, Write};
 
@@ -40,8 +41,8 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// All that is wrong with a file of which [`Reader::verify`] has told the first thing: goes on behind damage, one
-    /// tensor after the other. Of each tensor it is the first thing that is wrong with it; one that needs a base that
-    /// was not given is among them.
+    /// tensor after the other. Of each tensor it is the first thing that is wrong with it, and every other group without
+    /// its checksum; one that needs a base that was not given is among them.
     ///
     /// # Errors
     /// I/O, a limit, that of a watch: what ends the search.
@@ -60,12 +61,39 @@ impl<S: ReadAt> Reader<S> {
         for entry in self.open.index.entries() {
             let tensor = entry.record.dtype().is_some().then_some(entry.number);
             let one = std::iter::once(SegmentRecord::Entry(entry.number));
-            note(tensor, self.write_segments(one, &mut io::sink()))?;
+            let outcome = self.write_segments(one, &mut io::sink());
+            // The groups of a copy are another entry's.
+            let own = matches!(entry.record.storage, Storage::Stored { .. });
+            let first = outcome.as_ref().err().filter(|_| own).map(Error::at);
+            note(tensor, outcome)?;
+            if let Some(first) = first {
+                self.each_group(entry.number, &mut |group| match group {
+                    Err(e) if e.at() != first => note(tensor, Err(e)),
+                    _ => Ok(()),
+                })?;
+            }
         }
         if faults.is_empty() && !self.has_its_hash()? {
             faults.push(Fault { tensor: None, error: self.has_another_hash() });
         }
         Ok(faults)
+    }
+
+    /// Calls `each` with whether a group of an entry has its checksum, for those of which its descriptor tells.
+    fn each_group(
+        &self,
+        number: usize,
+        each: &mut dyn FnMut(Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        let Ok(open) = OpenTensor::open_once(self, number) else { return Ok(()) };
+        let mut buffer = Vec::new();
+        for (part, record) in open.descriptor.parts.iter().enumerate() {
+            for group in 0..record.groups.len() {
+                let stored = open.stored(part, group, &mut buffer).map(|_| ());
+                each(stored.map_err(|e| e.within(self.place(number))))?;
+            }
+        }
+        Ok(())
     }
 
     fn has_another_hash(&self) -> Error {
@@ -87,8 +115,11 @@ impl<S: ReadAt> Reader<S> {
         check(bank + self.open.index.bank.bytes as u64, self.open.index_offset)
     }
 
-    /// Decodes all tensors and compares the model hash.
-    pub(crate) fn has_its_hash(&self) -> Result<bool> {
+    /// Whether all tensors decode to what the model hash states. What is beside them is not looked at.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`], for the first one that cannot be read.
+    pub fn has_its_hash(&self) -> Result<bool> {
         Ok(self.hash_of_tensors()? == self.open.index.model_hash)
     }
 

@@ -264,35 +264,34 @@ fn asymmetric(rows: u64) -> Sample {
     )
 }
 
-/// MLX's codes of four bits, and of experts of eight, whose biases by scales say where zero lies among them.
+/// MLX's codes of four bits, of a matrix and of experts, whose biases by scales say where zero lies among them.
 fn mlx(rows: u64) -> Sample {
     let r = &mut Random(37);
-    let bf16 =
-        |x: f64| [(x as f32).to_bits().to_le_bytes()[2], (x as f32).to_bits().to_le_bytes()[3]];
-    let mut layer = |bits: u32, groups: u64| {
-        let [mut scales, mut biases, mut codes] = [const { Vec::new() }; 3];
+    let bf16 = |x: f64| {
+        let [.., a, b] = (x as f32).to_le_bytes();
+        [a, b]
+    };
+    let mut layer = |groups: u64| {
+        let [mut codes, mut scales, mut biases] = [const { Vec::new() }; 3];
         for _ in 0..groups {
             let scale = (0.01 + r.below(100) as f64 / 5000.0) * [-1.0, 1.0][r.below(2)];
-            let zero = (r.below(8) + 4) << (bits - 4);
+            let zero = r.below(8) + 4;
             scales.extend(bf16(scale));
             biases.extend(bf16(-scale * zero as f64));
-            let (width, most) = (f64::from(1u32 << (bits - 4)), f64::from((1u32 << bits) - 1));
-            let mut code = || (r.normal(1.2 * width) + zero as f64).round().clamp(0.0, most) as u8;
-            let bytes =
-                (0..8 * bits).map(|_| if bits == 4 { code() | code() << 4 } else { code() });
-            codes.extend(bytes);
+            let mut code = || (r.normal(1.2) + zero as f64).round().clamp(0.0, 15.0) as u8;
+            codes.extend((0..32).map(|_| code() | code() << 4));
         }
         [codes, scales, biases]
     };
-    let [codes, scales, biases] = layer(4, 2 * rows);
-    let [of_experts, their_scales, their_biases] = layer(8, 2 * rows);
+    let [codes, scales, biases] = layer(2 * rows);
+    let [of_experts, their_scales, their_biases] = layer(2 * rows);
     let sample = one(
         "mlx",
         &[
             ("l.weight", "U32", &[rows, 16], codes),
             ("l.scales", "BF16", &[rows, 2], scales),
             ("l.biases", "BF16", &[rows, 2], biases),
-            ("e.weight", "U32", &[2, rows, 16], of_experts),
+            ("e.weight", "U32", &[2, rows, 8], of_experts),
             ("e.scales", "BF16", &[2, rows, 1], their_scales),
             ("e.biases", "BF16", &[2, rows, 1], their_biases),
         ],

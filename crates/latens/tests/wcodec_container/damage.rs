@@ -61,6 +61,31 @@ fn flipped_bits_of_stored_groups_are_named() {
 }
 
 #[test]
+fn every_damaged_group_is_named() {
+    let source = mixed(200, 256);
+    let config = Config::default().group_symbols(1 << 10);
+    let file = compress_checkpoint(&open(source), None, &config, Vec::new()).unwrap();
+    let reader = Reader::open(file.clone(), Limits::default()).unwrap();
+    let number = reader.find("a.weight").unwrap();
+    let groups: usize = reader.inspect(number).unwrap().parts.iter().map(|p| p.groups).sum();
+    assert!(groups > 10, "{groups}");
+    let stored = reader.entry(number).unwrap().stored;
+    let mut damaged = file;
+    for at in [200, stored / 2, stored - 1500] {
+        damaged[128 + at] ^= 4;
+    }
+    let reader = Reader::open(damaged, Limits::default()).unwrap();
+    let faults = reader.faults().unwrap();
+    let own: Vec<&Fault> = faults.iter().filter(|f| f.tensor == Some(number)).collect();
+    let mut named: Vec<&str> =
+        own.iter().filter_map(|f| f.error.places().last()).map(|p| &p[..]).collect();
+    assert!(named.len() == 3 && named.iter().all(|name| name.starts_with("group ")), "{named:?}");
+    named.dedup();
+    assert_eq!(named.len(), 3, "{named:?}");
+    assert!(own.is_sorted_by_key(|f| f.error.at()));
+}
+
+#[test]
 fn every_truncation_is_found() {
     let file =
         compress_checkpoint(&open(mixed(12, 16)), None, &Config::default(), Vec::new()).unwrap();

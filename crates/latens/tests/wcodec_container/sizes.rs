@@ -2,6 +2,7 @@
 
 use crate::wcodec_common::{Random, back, open, safetensors};
 use latens::Limits;
+use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::{Config, Reader, compress_checkpoint};
 
 /// A group may claim so many times its stored bytes and no more, and equal numbers take few.
@@ -247,18 +248,26 @@ fn biases_say_where_codes_are() {
     }
     let packed: Vec<u8> = codes.as_chunks::<2>().0.iter().map(|[a, b]| a | b << 4).collect();
     assert_eq!(packed.len(), rows * cols / 2);
-    let size = |name: &str| {
+    let told = Quantization { bits: Some(4), group_size: Some(64), ..Quantization::default() };
+    let size = |dtype: &str, biases: &[u8]| {
         let source = safetensors(&[
             ("l.weight", "U32", &[256, 48], packed.clone()),
             ("l.scales", "BF16", &[256, 6], scales.clone()),
-            (name, "BF16", &[256, 6], biases.clone()),
+            ("l.biases", dtype, &[256, 6], biases.to_vec()),
         ]);
-        let file = compress_checkpoint(&open(source.clone()), None, &Config::default(), Vec::new())
-            .unwrap();
+        let none = |_: &str| Err(latens::Error::invalid("no shards"));
+        let file = Box::new(source.clone());
+        let checkpoint = Checkpoint::read("m.safetensors".into(), file, told.clone(), &none);
+        let checkpoint = checkpoint.unwrap();
+        let file = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap();
         assert!(back(&file).unwrap() == source);
-        file.len()
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        let weight = reader.find("l.weight").unwrap();
+        assert_eq!(reader.layout(weight).unwrap().cols, 384);
+        reader.entry(weight).unwrap().stored
     };
-    let (told, untold) = (size("l.biases"), size("l.others"));
+    // Those of eight bytes are no source.
+    let (told, untold) = (size("BF16", &biases), size("F64", &biases.repeat(4)));
     println!("{told} bytes, {untold} without biases");
     assert!(told * 100 < untold * 85, "{told} of {untold}");
 }

@@ -1,6 +1,7 @@
 //! What is said of a damaged file: what came back, and what did not.
 
 use latens::Error;
+use latens::wcodec::Damage;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -19,6 +20,9 @@ pub struct Report {
     pub identical: bool,
     /// Whether names, types and shapes are right for certain.
     pub proved: bool,
+    /// Whether the index is whole once it was mended.
+    #[serde(skip)]
+    pub mended: bool,
     /// How many tensors were written as U8, as safetensors has no such type.
     pub as_bytes: usize,
     /// Names of the tensors that are whole.
@@ -52,6 +56,24 @@ pub struct Lost {
 pub struct Wrong {
     pub what: String,
     pub byte: Option<u64>,
+}
+
+impl From<Damage> for Wrong {
+    fn from(damage: Damage) -> Self {
+        Self { what: damage.what, byte: Some(damage.at) }
+    }
+}
+
+impl Wrong {
+    /// Says it on stderr.
+    pub fn tell(&self) {
+        say(&format!("damaged: {}{}\n", one_line(&self.what), at(self.byte)));
+    }
+}
+
+/// A byte as it ends a line.
+fn at(byte: Option<u64>) -> String {
+    byte.map_or_else(String::new, |at| format!(" (byte {at})"))
 }
 
 impl Lost {
@@ -88,11 +110,8 @@ impl Lost {
 impl Report {
     /// Says it on stderr; what is lost also where that is to be quiet.
     pub fn tell(&self, quiet: bool) {
-        let at = |byte: Option<u64>| byte.map_or_else(String::new, |at| format!(" (byte {at})"));
         if !quiet {
-            for Wrong { what, byte } in &self.damage {
-                say(&format!("damaged: {}{}\n", one_line(what), at(*byte)));
-            }
+            self.damage.iter().for_each(Wrong::tell);
         }
         for lost in &self.lost {
             let place = lost.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
@@ -107,7 +126,11 @@ impl Report {
         let are = if n == 1 { "tensor is" } else { "tensors are" };
         say(&format!("{n} {are} whole, in {output}{same}\n"));
         if !self.proved && n > 0 {
-            say("their names, types and shapes are from a damaged index and may be wrong\n");
+            let what = match self.mended {
+                true => "their names, types and shapes, and bytes that stand in the index,",
+                false => "their names, types and shapes",
+            };
+            say(&format!("{what} are from a damaged index and may be wrong\n"));
         }
         if self.as_bytes > 0 {
             let (n, tensors) = (self.as_bytes, noun(self.as_bytes as u64, "tensor"));

@@ -112,7 +112,7 @@ pub(in crate::wcodec) fn told_cols(names: &dyn Neighbours, t: &TensorInfo) -> Op
 /// Whether any tensor of a type may be stored in `view` because it is smaller so: then the view does
 /// not tell what the bytes mean.
 pub(in crate::wcodec) fn tells_nothing(dtype: Dtype, view: View) -> bool {
-    view == View::Raw
+    matches!(view, View::Raw | View::FloatBytes { .. })
         || alternatives(dtype, View::Raw).contains(&view)
         || wide(dtype).any(|wide| wide == view)
 }

@@ -48,9 +48,14 @@ impl Quantization {
     /// From the text of a `quantization_config`.
     pub fn from_json(text: &[u8]) -> Self {
         let mut found = Quantization::default();
-        let walk = Walk { found: &mut found, field: None };
+        let mut mixed = false;
+        let walk = Walk { found: &mut found, mixed: &mut mixed, field: None };
         // Whatever was read before an error is as good a hint as without one.
         let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
+        if mixed && found.method.is_none() {
+            // MLX's layers have settings of their own by name, and these cannot be told from shapes.
+            (found.bits, found.group_size) = (None, None);
+        }
         found
     }
 
@@ -110,6 +115,8 @@ impl Field {
 /// Takes what it knows from a value and all within; the first of each counts.
 struct Walk<'a> {
     found: &'a mut Quantization,
+    /// Whether bits or group sizes differ.
+    mixed: &'a mut bool,
     /// What the value is, where its key told.
     field: Option<Field>,
 }
@@ -136,14 +143,19 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            map.next_value_seed(Walk { found: &mut *self.found, field: Field::of(&key) })?;
+            let (found, mixed) = (&mut *self.found, &mut *self.mixed);
+            map.next_value_seed(Walk { found, mixed, field: Field::of(&key) })?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Walk { found: &mut *self.found, field: None })?.is_some() {}
-        Ok(())
+        loop {
+            let (found, mixed) = (&mut *self.found, &mut *self.mixed);
+            if seq.next_element_seed(Walk { found, mixed, field: None })?.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
@@ -156,11 +168,12 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        match self.field {
-            Some(Field::Bits) => set(&mut self.found.bits, number),
-            Some(Field::GroupSize) => set(&mut self.found.group_size, number),
-            _ => {}
-        }
+        let to = match self.field {
+            Some(Field::Bits) => &mut self.found.bits,
+            Some(Field::GroupSize) => &mut self.found.group_size,
+            _ => return Ok(()),
+        };
+        *self.mixed |= *to.get_or_insert(number) != number;
         Ok(())
     }
 
@@ -205,5 +218,17 @@ mod tests {
         assert_eq!(found, want);
         assert_eq!(Quantization::from_json(b"{\"bits\":2").bits, Some(2));
         assert_eq!(Quantization::from_json(b"[]"), Quantization::default());
+        let mlx = |more: &str| {
+            let text = format!(r#"{{"quantization":{{"group_size":64,"bits":4{more}}}}}"#);
+            let found = Quantization::from_files(Some(text.into_bytes()), None);
+            (found.bits, found.group_size)
+        };
+        assert_eq!(mlx(""), (Some(4), Some(64)));
+        assert_eq!(
+            mlx(r#","mode":"affine","head":{"bits":4,"group_size":64}"#),
+            (Some(4), Some(64))
+        );
+        assert_eq!(mlx(r#","model.head":{"bits":8,"group_size":64}"#), (None, None));
+        assert_eq!(mlx(r#","model.head":{"group_size":32}"#), (None, None));
     }
 }

@@ -9,12 +9,13 @@ use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, wide};
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
+use crate::wcodec::encode::family::Alike;
 use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::tensor::{Input, Tensor};
 use crate::wcodec::layout::source::{EntryRef, PartOf};
-use crate::wcodec::plane::{Content, Role};
+use crate::wcodec::plane::{Content, Part, Role};
 use crate::wcodec::threads;
-use crate::wcodec::view::{View, WordOrder};
+use crate::wcodec::view::{Sign, View, WordOrder};
 use crate::wcodec::writer::Writer;
 use std::collections::HashMap;
 use std::io::Write;
@@ -138,7 +139,11 @@ pub(super) fn write_tensors<W: Write>(
         let base = base.filter(|_| !open.info.siblings.explains);
         let reference = base.map_or(Ok(None), |base| namesake(base.base, open.info));
         family.reference = reference.map_err(|e| placed(i, e))?;
-        let (name, views) = (Some(&open.info.name[..]), views(open.info, config));
+        let (name, mut views) = (Some(&open.info.name[..]), views(open.info, config));
+        if let Some(alike) = &family.reference {
+            views.retain(|view| *view != alike.view);
+            views.insert(0, alike.view);
+        }
         inputs.push(Input { name, tensor: open.tensor(), views, family });
     }
     let tensors: Vec<_> =
@@ -168,31 +173,43 @@ fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// The weights of the base's tensor of the same name, type and shape.
-fn namesake(base: &dyn Base, info: &TensorInfo) -> Result<Option<(PartOf, Vec<u8>)>> {
-    let Some(layout) = info.layout().filter(|l| l.meaning().is_some() && base.has(&info.name))
-    else {
-        return Ok(None);
-    };
+/// The base's tensor of the same name, type and shape, taken apart: its weights, or its words as planes of bytes.
+fn namesake(base: &dyn Base, info: &TensorInfo) -> Result<Option<Alike>> {
+    let view = view_of_symbols(info).filter(|_| info.len > 0 && base.has(&info.name));
+    let layout = view.and_then(|view| view.layout(info.dtype, &info.shape, info.len));
+    let (Some(view), Some(layout)) = (view, layout) else { return Ok(None) };
     let (dtype, shape, bytes) = base.tensor(&info.name)?;
     if dtype != info.dtype || shape != info.shape || bytes.len() as u64 != info.len {
         return Ok(None);
     }
-    let parts = layout.split(&bytes).unwrap_or_default();
-    Ok(parts.into_iter().enumerate().find_map(|(part, p)| match (p.role, p.content) {
-        (Role::Weights, Content::Symbols(plane)) => {
+    let part = |(part, p): (usize, Part)| match (p.role, p.content) {
+        (Role::Weights | Role::Exponent | Role::Mantissa, Content::Symbols(plane)) => {
             let entry = EntryRef::Base(info.name.clone());
-            Some((PartOf::Other { entry, view: info.view, part }, plane.data))
+            Some((PartOf::Other { entry, view, part }, plane.data))
         }
         _ => None,
-    }))
+    };
+    let parts = layout.split(&bytes).unwrap_or_default();
+    Ok(Some(Alike { view, parts: parts.into_iter().enumerate().map(part).collect() }))
+}
+
+/// The view in which a tensor may be predicted from another one: as the symbols that it has, or its words as planes of
+/// bytes.
+fn view_of_symbols(info: &TensorInfo) -> Option<View> {
+    match info.dtype.width() {
+        _ if info.layout().is_some_and(|layout| layout.meaning().is_some()) => Some(info.view),
+        Some(1) => Some(View::Bytes(Sign::Unsigned)),
+        Some(width @ (2 | 4 | 8)) => Some(View::FloatBytes { width }),
+        _ => None,
+    }
 }
 
 /// Whether the descriptor of `other`, under whichever view, is that of `info` too: parts have the rows
 /// and columns of a tensor.
 fn can_share(info: &TensorInfo, other: &TensorInfo, config: &Config) -> bool {
     let of = |info: &TensorInfo, view: View| view.layout(info.dtype, &info.shape, info.len);
-    let mut views = views(other, config).into_iter().chain(wide(other.dtype)).chain([View::Raw]);
+    let others = wide(other.dtype).chain(view_of_symbols(other)).chain([View::Raw]);
+    let mut views = views(other, config).into_iter().chain(others);
     views.all(|view| of(info, view) == of(other, view))
 }
 

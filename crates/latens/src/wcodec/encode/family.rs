@@ -5,9 +5,10 @@ use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::encode::sources::{Candidate, Effort, Hints, Numbers};
 use crate::wcodec::encode::symbols::PlaneRef;
 use crate::wcodec::encode::taken::Taken;
+use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::source::{NumberForm, PartOf, Source};
 use crate::wcodec::plane::Role;
-use crate::wcodec::view;
+use crate::wcodec::view::{self, View};
 
 /// Steps of levels of blocks: 2^-3 octaves, and half of that where these say where symbols are.
 const FRACTION: u32 = 3;
@@ -32,8 +33,24 @@ pub(crate) struct Family<'a> {
     /// What is added to weights: less the scale, it says where their zero lies.
     pub(crate) bias: Option<Sibling<'a>>,
     pub(crate) row_map: Option<(PartOf, SourceBytes<'a>)>,
-    /// Symbols that the weights may be like.
-    pub(crate) reference: Option<(PartOf, Vec<u8>)>,
+    /// The tensor that this one may be like.
+    pub(crate) reference: Option<Alike>,
+}
+
+/// Parts of another tensor that those of this one may be like, under one view.
+#[derive(Clone, Debug)]
+pub(crate) struct Alike {
+    pub(crate) view: View,
+    /// What refers to each part in the file, and its symbols; none where it is not referred to.
+    pub(crate) parts: Vec<Option<(PartOf, Vec<u8>)>>,
+}
+
+impl Alike {
+    /// What a part of so many symbols may be predicted from, under a view.
+    pub(crate) fn part(&self, view: View, index: usize, count: usize) -> Option<Reference<'_>> {
+        let (of, symbols) = self.parts.get(index).filter(|_| view == self.view)?.as_ref()?;
+        (symbols.len() == count).then_some(Reference { of, symbols })
+    }
 }
 
 impl Family<'_> {

@@ -5,7 +5,6 @@ use crate::wcodec::config::{Coder, Config, Tools};
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::family::Family;
 use crate::wcodec::encode::levels::Measure;
 use crate::wcodec::encode::model::{Modelled, model};
 use crate::wcodec::encode::part::PlannedPart;
@@ -34,14 +33,11 @@ impl<'a> ModelledPlane<'a> {
         role: Role,
         plane: PlaneRef<'a>,
         hints: Hints<'a>,
-        family: &'a Family<'a>,
+        reference: Option<Reference<'a>>,
         config: &Config,
         crew: Crew<'_>,
     ) -> Result<Self> {
         let shape = PartShape::Symbols { bits: plane.bits, rows: plane.rows, cols: plane.cols };
-        let reference = family.reference.as_ref().filter(|_| role == Role::Weights);
-        let reference = reference.map(|(of, symbols)| Reference { of, symbols });
-        let reference = reference.filter(|r| r.symbols.len() == plane.data.len());
         let job = Job { reference, ..job(role, plane, shape, hints, config) };
         let by = match &config.tools {
             Some(tools) => By::Forced(tools.clone()),

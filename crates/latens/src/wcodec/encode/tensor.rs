@@ -289,7 +289,9 @@ fn model_part<'a>(
             let rows = data.len().checked_div(cols).unwrap_or(0);
             let plane = PlaneRef { rows, cols, bits, data };
             let hints = hints(role, plane, taken, index, family, config.effort());
-            ModelledPlane::new(role, plane, hints, family, config, crew)?
+            let alike = family.reference.as_ref();
+            let reference = alike.and_then(|a| a.part(taken.layout.view, index, data.len()));
+            ModelledPlane::new(role, plane, hints, reference, config, crew)?
         }
         Form::Words { width, float, a_row } => {
             let shape =

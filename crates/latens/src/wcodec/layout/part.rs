@@ -11,6 +11,7 @@ use crate::bits::checksum::crc32;
 use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
+use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::Role;
 use crate::wcodec::view::Form;
@@ -155,8 +156,13 @@ impl PartRecord {
             let sources = rule.levels.iter().chain(&rule.zero);
             sources.map(|source| 1 + usize::from(source.row_map.is_some())).sum()
         });
-        let predicted = symbols.prediction.as_ref();
-        of_classes + usize::from(predicted.is_some_and(|p| p.reference.is_some()))
+        of_classes + usize::from(self.reference().is_some())
+    }
+
+    /// What it is predicted from.
+    pub(crate) fn reference(&self) -> Option<&PartOf> {
+        let (Codec::Direct(symbols) | Codec::Bitplane(symbols)) = &self.codec else { return None };
+        symbols.prediction.as_ref()?.reference.as_ref()
     }
 
     /// The record up to where its groups are described.

@@ -1,6 +1,6 @@
 //! The tensors of a file, and its metadata, from which the meaning of one of them is told.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::wcodec::checkpoint::{
     LONGEST_HEADER, Neighbours, Quantization, ReadAt, TensorInfo, metadata_of,
 };
@@ -101,12 +101,21 @@ impl<S: ReadAt> Neighbours for Held<'_, S> {
 
     fn quantization(&self) -> &Quantization {
         let known = &self.reader.open.quantization;
-        if let Some(known) = known.get() {
-            return known;
-        }
-        match self.had(self.read_quantization()) {
-            Some(said) => known.get_or_init(|| said),
-            None => &NOTHING,
+        let said = match known.get() {
+            Some(Some(said)) => return said,
+            // It was read once, and not to its end.
+            Some(None) => {
+                let what = "the metadata of the files, which may say how weights are quantised, cannot be read";
+                Err(Error::corrupt(0, what))
+            }
+            None => self.read_quantization(),
+        };
+        let is_damage =
+            said.as_ref().is_err_and(|e| e.kind() == ErrorKind::Corrupt && !e.is_limit());
+        let said = self.had(said);
+        match said.is_some() || is_damage {
+            true => known.get_or_init(|| said).as_ref().unwrap_or(&NOTHING),
+            false => &NOTHING,
         }
     }
 }

@@ -14,8 +14,12 @@ use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_source};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::order::Order;
-use crate::wcodec::view::{Layout, Sign, View};
+use crate::wcodec::plane::Part;
+use crate::wcodec::view::{Sign, View};
 use std::borrow::Cow;
+
+/// What is wrong with a source that names a part which its tensor has not.
+const NO_PART: &str = "a source does not have such parts";
 
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// What explains the classes of a part.
@@ -75,9 +79,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 Ok(numbers)
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
-                let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
-                let layout = view.layout(dtype, &shape, bytes.len() as u64);
-                take(layout, &bytes, *part).map_err(self.claim())
+                let part = self.of_base(name, *view)?.into_iter().nth(*part);
+                part.map(Numbers::of).ok_or_else(|| self.wrong(NO_PART))
             }
         }
     }
@@ -89,16 +92,58 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         };
         let needs = self.needs.get(number);
         let needs = needs.ok_or_else(|| self.wrong(format!("there is no part {number}")))?;
-        if let Some(reference) = needs.reference.get() {
-            return Ok(reference);
+        if needs.reference.get().is_none() {
+            self.references_with(of, number)?;
         }
-        let numbers = self.numbers(of, number)?;
-        let fits =
-            numbers.width == 1 && numbers.bits == bits && numbers.bytes.len() == symbols.count;
-        if !fits {
-            return Err(self.wrong("the reference is of another size"));
+        let reference = needs
+            .reference
+            .get()
+            .filter(|(of_bits, reference)| *of_bits == bits && reference.len() == symbols.count);
+        let (_, reference) =
+            reference.ok_or_else(|| self.wrong("the reference is of another size"))?;
+        Ok(reference)
+    }
+
+    /// Decodes `of`, which part `number` is predicted from, and with a tensor of the base what other parts need of that.
+    fn references_with(&self, of: &PartOf, number: usize) -> Result<()> {
+        let keep = |number: usize, numbers: Numbers| {
+            if let Some(needs) = self.needs.get(number).filter(|_| numbers.width == 1) {
+                needs.reference.get_or_init(|| (numbers.bits, numbers.bytes));
+            }
+        };
+        let PartOf::Other { entry: EntryRef::Base(name), view, .. } = of else {
+            keep(number, self.numbers(of, number)?);
+            return Ok(());
+        };
+        let mut parts = self.of_base(name, *view)?.into_iter().map(Some).collect::<Vec<_>>();
+        let records = self.descriptor.parts.iter().enumerate();
+        // Two parts may need the same one: the one that was asked for comes first.
+        let (asked, others): (Vec<_>, Vec<_>) = records.partition(|(n, _)| *n == number);
+        for (n, record) in asked.into_iter().chain(others) {
+            let Some(PartOf::Other { entry, view: under, part }) = record.reference() else {
+                continue;
+            };
+            if !matches!(entry, EntryRef::Base(other) if other == name) || under != view {
+                continue;
+            }
+            match parts.get_mut(*part).and_then(Option::take) {
+                Some(part) => keep(n, Numbers::of(part)),
+                None if n == number => return Err(self.wrong(NO_PART)),
+                None => {}
+            }
         }
-        Ok(needs.reference.get_or_init(|| numbers.bytes))
+        Ok(())
+    }
+
+    /// The parts of a tensor of the base under a view.
+    fn of_base(&self, name: &str, view: View) -> Result<Vec<Part>> {
+        if !self.outermost {
+            return Err(self.wrong("a source has a source elsewhere"));
+        }
+        let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
+        let layout = view.layout(dtype, &shape, bytes.len() as u64);
+        let none = || self.wrong(NO_PART);
+        layout.and_then(|l| l.split(&bytes)).ok_or_else(none)
     }
 
     pub(crate) fn symbols<'b>(
@@ -147,11 +192,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 }
 
 fn split(entry: &EntryRecord<'_>, view: View, bytes: &[u8], part: usize) -> Result<Numbers> {
-    take(layout(entry, view).ok(), bytes, part)
-}
-
-fn take(layout: Option<Layout>, bytes: &[u8], part: usize) -> Result<Numbers> {
-    let parts = layout.and_then(|l| l.split(bytes));
+    let parts = layout(entry, view).ok().and_then(|l| l.split(bytes));
     let part = parts.and_then(|p| p.into_iter().nth(part));
-    part.map(Numbers::of).ok_or_else(|| Error::corrupt(0, "a source does not have such parts"))
+    part.map(Numbers::of).ok_or_else(|| Error::corrupt(0, NO_PART))
 }

@@ -21,21 +21,21 @@ pub(super) struct Whole {
 pub(super) fn whole_index(bytes: &[u8], place: &Place, left_out: bool) -> Result<Option<Whole>> {
     let Some(crc) = place.crc else { return Ok(None) };
     let difference = crc32(bytes) ^ crc;
-    let (mut bytes, mut bit) = (bytes.to_vec(), None);
     if difference == 0 && !left_out {
         let unsound = |e: Error| e.offset_by(place.start).within("the index");
-        let index = OpenIndex::read(bytes).map_err(unsound)?;
+        let index = OpenIndex::read(bytes.to_vec()).map_err(unsound)?;
         ends_where(&index, place.start)?;
-        return Ok(Some(Whole { index, bit, guessed: false }));
+        return Ok(Some(Whole { index, bit: None, guessed: false }));
     }
-    if difference != 0 {
-        let Some(flipped) = flipped_bit(bytes.len(), difference) else { return Ok(None) };
-        if let Some(byte) = bytes.get_mut(flipped / 8) {
-            *byte ^= 1 << (flipped % 8);
-        }
-        let at = place.start + (flipped / 8) as u64;
-        bit = Some(Damage { at, what: mended("index") });
+    let flipped = flipped_bit(bytes.len(), difference);
+    if difference != 0 && flipped.is_none() {
+        return Ok(None);
     }
+    let mut bytes = bytes.to_vec();
+    let bit = flipped.filter(|_| difference != 0).map(|flipped| {
+        bytes.iter_mut().skip(flipped / 8).take(1).for_each(|byte| *byte ^= 1 << (flipped % 8));
+        Damage { at: place.start + (flipped / 8) as u64, what: mended("index") }
+    });
     let has_sums = sums::end(&bytes);
     if has_sums && !sums::prove(&bytes) {
         return Ok(None);

@@ -178,8 +178,8 @@ fn mlx() {
         ("a.weight", Dtype::U32, &[64, 32]),
         ("a.scales", Dtype::BF16, &[64, 4]),
         ("a.biases", Dtype::BF16, &[64, 4]),
-        // Of experts, and of 8 bits.
-        ("e.weight", Dtype::U32, &[5, 64, 32]),
+        // Of experts.
+        ("e.weight", Dtype::U32, &[5, 64, 16]),
         ("e.scales", Dtype::F16, &[5, 64, 2]),
         ("e.biases", Dtype::F16, &[5, 64, 2]),
         ("six.weight", Dtype::U32, &[64, 48]),
@@ -197,15 +197,21 @@ fn mlx() {
         ("other.scales", Dtype::F16, &[32, 2]),
         ("other.biases", Dtype::F16, &[32, 2]),
     ];
-    let checkpoint = open("", tensors);
     let packed = |bits| {
         let words = words(BitOrder::LowFirst, Axis::Columns, Sign::Unsigned);
         View::Packed(Packing { bits, ..words })
     };
     let word = View::Words { width: 4, order: WordOrder::Unsigned };
+    let told = |config: &str| {
+        let told = Quantization::from_files(Some(config.as_bytes().to_vec()), None);
+        let none = |_: &str| Err(Error::invalid("no shards"));
+        let source = Box::new(model("", tensors));
+        Checkpoint::read("a.safetensors".into(), source, told, &none).unwrap()
+    };
+    let checkpoint = told(r#"{"quantization":{"group_size":64,"bits":4}}"#);
     for (name, view) in [
         ("a.weight", packed(4)),
-        ("e.weight", packed(8)),
+        ("e.weight", packed(4)),
         ("six.weight", word),
         ("mx.weight", packed(4)),
         ("nv.weight", packed(4)),
@@ -221,19 +227,18 @@ fn mlx() {
     assert_eq!((layout.rows, layout.cols), (320, 128));
     assert_eq!(scale_block(320, 128, &[5, 64, 2]), Some((1, 64)));
     assert_eq!(tensor_of(&checkpoint, "plain.weight").siblings.bias, None);
-    // 256 bits a group are 4 bits by 64, 8 by 32 or 2 by 128: `config.json` says which.
-    for (config, bits) in [
-        (r#"{"quantization":{"group_size":32,"bits":8}}"#, 8),
-        (r#"{"quantization":{"group_size":128,"bits":4}}"#, 2),
-        (r#"{"quantization":{"bits":2}}"#, 2),
-        (r#"{"quantization":{"group_size":96}}"#, 4),
+    // 256 bits a group are 4 bits by 64, 8 by 32 or 2 by 128: nothing but `config.json` says which.
+    for (config, view) in [
+        (r#"{"quantization":{"group_size":32,"bits":8}}"#, packed(8)),
+        (r#"{"quantization":{"group_size":128,"bits":2}}"#, packed(2)),
+        (r#"{"quantization":{"group_size":128,"bits":4}}"#, word),
+        (r#"{"quantization":{"group_size":64,"bits":4,"b":{"group_size":64,"bits":8}}}"#, word),
+        (r#"{"quantization":{"bits":4}}"#, word),
+        ("{}", word),
     ] {
-        let told = Quantization::from_files(Some(config.as_bytes().to_vec()), None);
-        let none = |_: &str| Err(Error::invalid("no shards"));
-        let source = Box::new(model("", tensors));
-        let checkpoint = Checkpoint::read("a.safetensors".into(), source, told, &none).unwrap();
-        assert_eq!(view_of(&checkpoint, "a.weight"), packed(bits), "{config}");
+        assert_eq!(view_of(&told(config), "a.weight"), view, "{config}");
     }
+    assert_eq!(view_of(&told("{}"), "mx.weight"), packed(4));
 }
 
 #[test]

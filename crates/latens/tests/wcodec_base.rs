@@ -1,0 +1,123 @@
+//! Tensors of all types against their namesakes of a base.
+
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
+
+mod wcodec_common;
+
+use latens::Limits;
+use latens::wcodec::view::Values;
+use latens::wcodec::{BaseCheckpoint, BaseFile, Config, Reader, compress_checkpoint};
+use wcodec_common::{Random, open, safetensors};
+
+/// Type, bytes of an element, and how many of the tuned file's bytes its tensor may take against the base, in per cent of what
+/// it takes alone.
+const TYPES: [(&str, usize, usize); 9] = [
+    ("BF16", 2, 50),
+    ("F16", 2, 60),
+    ("F32", 4, 75),
+    ("F64", 8, 90),
+    ("I16", 2, 50),
+    ("I32", 4, 50),
+    ("U64", 8, 60),
+    ("F8_E4M3", 1, 60),
+    ("I8", 1, 60),
+];
+
+/// Numbers of a type, and the same but for a little.
+fn pair(random: &mut Random, dtype: &str, n: usize) -> [Vec<u8>; 2] {
+    let [mut base, mut tuned] = [Vec::new(), Vec::new()];
+    for _ in 0..n {
+        let (x, more) = (random.normal(0.02), random.normal(0.00004));
+        let y = x + more;
+        let (whole, step) = (random.normal(9000.0) as i64, i64::from(random.below(9) == 0));
+        let mut put = |x: &[u8], y: &[u8]| {
+            base.extend(x);
+            tuned.extend(y);
+        };
+        match dtype {
+            "BF16" => put(&(x as f32).to_le_bytes()[2..], &(y as f32).to_le_bytes()[2..]),
+            "F16" => {
+                // Of the numbers that an f32 with as many bits of exponent has.
+                let half = |x: f64| (((x as f32).to_bits() >> 13) as u16).to_le_bytes();
+                put(&half(x), &half(y));
+            }
+            "F32" => put(&(x as f32).to_le_bytes(), &(y as f32).to_le_bytes()),
+            "F64" => put(&x.to_le_bytes(), &y.to_le_bytes()),
+            "I16" => put(&(whole as i16).to_le_bytes(), &((whole + step) as i16).to_le_bytes()),
+            "I32" => put(&(whole as i32).to_le_bytes(), &((whole + step) as i32).to_le_bytes()),
+            "U64" => put(&whole.to_le_bytes(), &(whole + step).to_le_bytes()),
+            _ => put(&[whole as u8], &[(whole + step) as u8]),
+        }
+    }
+    [base, tuned]
+}
+
+fn flat(values: Values) -> Vec<u8> {
+    match values {
+        Values::Signed(values) => values.into_iter().map(i8::cast_unsigned).collect(),
+        Values::Unsigned(bytes) | Values::Words(bytes) => bytes,
+    }
+}
+
+#[test]
+fn numbers_of_every_type_are_coded_against_a_base() {
+    let mut random = Random(91);
+    for (dtype, width, most) in TYPES {
+        for level in [1, 8, 9] {
+            let [base, tuned] = pair(&mut random, dtype, 300 * 128);
+            assert_eq!(base.len(), 300 * 128 * width);
+            let source = |tuned: &[u8]| {
+                // The second is the same as in the base, the third is not there.
+                safetensors(&[
+                    ("w", dtype, &[300, 128], tuned.to_vec()),
+                    ("same", dtype, &[128, 300], base.clone()),
+                    ("new", dtype, &[10], base[..10 * width].to_vec()),
+                ])
+            };
+            let file = source(&tuned);
+            let of_base = safetensors(&[
+                ("w", dtype, &[300, 128], base.clone()),
+                ("same", dtype, &[128, 300], base.clone()),
+            ]);
+            let held = || Box::new(BaseCheckpoint::new(open(of_base.clone())).unwrap());
+            let config = Config::default().level(level).threads(2).group_symbols(1 << 13);
+            let compress = |based: bool| {
+                let (held, name) = (held(), "base");
+                let against = based.then_some(BaseFile { base: &*held, name });
+                compress_checkpoint(&open(file.clone()), against, &config, Vec::new()).unwrap()
+            };
+            let place = format!("{dtype}, level {level}");
+            let alone = Reader::open(compress(false), Limits::default()).unwrap();
+            let reader = Reader::open(compress(true), Limits::default()).unwrap();
+            assert!(reader.verify().is_err_and(|e| e.to_string().contains("base")), "{place}");
+            let reader = reader.with_base(held()).unwrap().threads(3);
+            reader.verify().unwrap();
+            let mut back = Vec::new();
+            reader.write_file(0, &mut back).unwrap();
+            assert!(back == file, "{place}");
+            let stored = |reader: &Reader<Vec<u8>>, name: &str| {
+                reader.entry(reader.find(name).unwrap()).unwrap().stored
+            };
+            let (with, without) = (stored(&reader, "w"), stored(&alone, "w"));
+            println!("{place}: {with} of {without} bytes, the same {}", stored(&reader, "same"));
+            assert!(with * 100 <= without * most, "{place}: {with} of {without}");
+            // A descriptor and the states of groups.
+            assert!(stored(&reader, "same") * 100 < base.len() * 15, "{place}");
+            for name in ["w", "same", "new"] {
+                let (n, m) = (reader.find(name).unwrap(), alone.find(name).unwrap());
+                let layout = reader.layout(n).unwrap();
+                let of = alone.layout(m).unwrap();
+                assert_eq!((layout.rows, layout.cols), (of.rows, of.cols), "{place}, {name}");
+                let some = 1..layout.rows.min(70).max(1);
+                let rows = flat(reader.rows(n, some.clone()).unwrap());
+                assert!(rows == flat(alone.rows(m, some).unwrap()), "{place}, {name}");
+                let end = reader.byte_length(n).unwrap() as u64;
+                let some = end / 3..end.min(end / 3 + 17);
+                let range = reader.byte_range(n, some.clone()).unwrap();
+                assert!(range == alone.byte_range(m, some).unwrap(), "{place}, {name}");
+                let (told, of) = (reader.inspect(n).unwrap(), alone.inspect(m).unwrap());
+                assert_eq!((told.packing, told.weights), (of.packing, of.weights), "{place}");
+            }
+        }
+    }
+}
