@@ -108,7 +108,7 @@ fn numbers_of_every_type_are_coded_against_a_base() {
                 let layout = reader.layout(n).unwrap();
                 let of = alone.layout(m).unwrap();
                 assert_eq!((layout.rows, layout.cols), (of.rows, of.cols), "{place}, {name}");
-                let some = 1..layout.rows.min(70).max(1);
+                let some = 1..layout.rows.clamp(1, 70);
                 let rows = flat(reader.rows(n, some.clone()).unwrap());
                 assert!(rows == flat(alone.rows(m, some).unwrap()), "{place}, {name}");
                 let end = reader.byte_length(n).unwrap() as u64;

@@ -36,9 +36,11 @@ use predicted::{Predicted, by_columns, by_reference, centred, stream_bits, unifo
 /// Symbols of a row where they are recut, and what rows are longer than then.
 const RECUT_COLS: usize = 1 << 16;
 const MAX_COLS: usize = 1 << 20;
-/// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose.
+/// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose, and finer ones: with states of
+/// groups, which take up to 0.006, that is about a hundredth.
 const FINE: usize = 1 << 19;
-const LOSS: f64 = 0.008;
+const LOSS: f64 = 0.0045;
+const LOSS_OF_FINER: f64 = 0.003;
 /// Bits of symbols whose tables are much alike, and of fewer symbols than these the size of the tables: half
 /// of the usual one, so that the nearest cache of a decoder holds all of them.
 const FEW_BITS: u32 = 4;
@@ -257,23 +259,29 @@ impl<'a> Modelled<'a> {
     }
 }
 
-/// Gives tables to classes: larger ones where the usual ones lose too much of many symbols.
+/// Gives tables to classes: larger ones, but no larger than need be, where the usual ones lose too much of many symbols.
 fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut Bank) -> Plan {
     let before = bank.len();
-    let usual = explained.tables(config.table_bits, bank);
-    if n < FINE || usual.bits <= cost::entropy(&explained.whole) + LOSS * n as f64 {
-        return usual;
+    let mut best = explained.tables(config.table_bits, bank);
+    let least = cost::entropy(&explained.whole);
+    if n < FINE || best.bits <= least + LOSS * n as f64 {
+        return best;
     }
-    // Rare symbols take a slot each of a table, and are less than that.
-    let kept = bank.take_from(before);
-    let finer = explained.tables(MAX_TABLE_BITS, bank);
-    if finer.bits < usual.bits {
-        config.table_bits = MAX_TABLE_BITS;
-        return finer;
+    for table_bits in config.table_bits + 1..=MAX_TABLE_BITS {
+        // Rare symbols take a slot each of a table, and are less than that.
+        let kept = bank.take_from(before);
+        let finer = explained.tables(table_bits, bank);
+        if finer.bits >= best.bits {
+            bank.take_from(before);
+            bank.give_back(kept);
+            break;
+        }
+        (best, config.table_bits) = (finer, table_bits);
+        if best.bits <= least + LOSS_OF_FINER * n as f64 {
+            break;
+        }
     }
-    bank.take_from(before);
-    bank.give_back(kept);
-    usual
+    best
 }
 
 /// Whether means of columns pay, by what some rows say: all symbols are explained one way only then.

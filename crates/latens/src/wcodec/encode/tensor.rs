@@ -141,9 +141,9 @@ impl<'a> Input<'a> {
                 let both = words.take().map(|words| [chosen, words]);
                 chosen = both.map_or(Ok(chosen), |both| choose(tensor, &both, config))?;
             }
-            // Nor does it know of the family: what its first view, the likeliest, gains by that is
-            // seen on the whole.
-            views.truncate(usize::from(!family.is_empty()));
+            // Nor does it know of the family, and too little of columns that follow from others: what its first
+            // view, the likeliest, gains by that is seen on the whole.
+            views.truncate(usize::from(!family.is_empty() || config.level > 10));
             views.extend((views.first() != Some(&chosen)).then_some(chosen));
         }
         if self.name.is_none() && config.tools.is_none() {

@@ -112,7 +112,7 @@ pub(super) fn uniform(predictor: u8) -> Prediction {
 /// Whether there are rows enough for weights between columns to be worth their bytes.
 fn is_tall(matrix: Matrix<'_>) -> bool {
     let rows = matrix.len().checked_div(matrix.cols).unwrap_or(0);
-    matrix.cols >= 8 && rows >= 16 * matrix.cols.min(MAX_REACH)
+    matrix.cols >= 8 && rows >= 2 * matrix.cols.min(MAX_REACH)
 }
 
 /// What one predictor for all tiles leaves of the symbols.
