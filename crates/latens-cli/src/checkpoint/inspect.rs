@@ -6,6 +6,7 @@ use latens::wcodec::{Reader, TensorEntry, TensorInspection};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+use super::Wrong;
 use super::damage::{self, Fault, OF_BASE};
 use super::watch::Watched;
 use crate::job::Input;
@@ -30,6 +31,9 @@ pub struct CheckpointInspection {
     pub flat_bytes: u64,
     /// Names and sizes of the files that it holds.
     pub files: Vec<(String, u64)>,
+    /// What is wrong with header, index and footer, where that was to be no error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damage: Vec<Wrong>,
     /// In the order of the checkpoint.
     pub tensors: Vec<Tensor>,
 }
@@ -138,6 +142,7 @@ pub fn read<S: ReadAt>(
         bytes,
         flat_bytes: files.iter().map(|(_, len)| len).sum(),
         files,
+        damage: Vec::new(),
         tensors: tensors.collect(),
     })
 }

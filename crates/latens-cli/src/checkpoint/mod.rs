@@ -32,14 +32,14 @@ use crate::message::{Failure, Result};
 use crate::render::units::noun;
 use crate::report::Verified;
 use crate::table::reading::{named, shared};
-use crate::verb::{say, thread_count};
+use crate::verb::thread_count;
 
 use damage::Fault;
 use origin::Origin;
-use salvage::report::{Lost, Wrong};
 use watch::Watched;
 
 pub use report::{CheckpointReport, TensorReport};
+pub use salvage::report::Wrong;
 
 /// Whether a format is that of checkpoints, packed or not.
 pub fn is_checkpoint(format: Format) -> bool {
@@ -95,44 +95,46 @@ pub fn reader_and_size(
     Ok((opened.threads(threads), file.len()))
 }
 
-/// The same of a file whose header, index or footer may be damaged, which is said unless it is to be `quiet`; and what
-/// is lost of the index.
+/// A file that was opened in spite of damage to header, index or footer.
+pub struct Salvaged {
+    pub reader: Reader<SharedFile>,
+    /// How large it is.
+    pub bytes: u64,
+    /// What was wrong.
+    pub damage: Vec<Wrong>,
+    lost: Option<LostEntries>,
+    proved: bool,
+}
+
+/// The same of a file whose header, index or footer may be damaged, which is said unless it is to be `quiet`.
 ///
 /// # Errors
 /// Bad input of which nothing can be read, I/O.
-pub fn salvaged(
-    input: &Input,
-    limits: Limits,
-    threads: usize,
-    quiet: bool,
-) -> Result<(Reader<SharedFile>, u64, Option<LostEntries>)> {
+pub fn salvaged(input: &Input, limits: Limits, threads: usize, quiet: bool) -> Result<Salvaged> {
     let file = shared(input)?;
     let opened = Reader::salvage(file.clone(), limits).map_err(|e| named(e.into(), input))?;
     let Salvage { reader, damage, lost, proved, .. } = opened;
+    let damage: Vec<Wrong> = damage.into_iter().map(Wrong::from).collect();
     if !quiet {
-        damage.into_iter().for_each(|damage| Wrong::from(damage).tell());
-        if !proved {
-            say("names, types and shapes are from a damaged index and may be wrong\n");
-        }
+        damage.iter().for_each(Wrong::tell);
     }
-    Ok((reader.threads(threads), file.len(), lost))
+    Ok(Salvaged { reader: reader.threads(threads), bytes: file.len(), damage, lost, proved })
 }
 
-/// That no tensor of a damaged index is lost.
-///
-/// # Errors
-/// Some may be.
-pub fn none_lost<S: ReadAt>(
-    reader: &Reader<S>,
-    lost: Option<LostEntries>,
-    input: &Input,
-) -> Result<()> {
-    let lost = lost.and_then(|lost| salvage::look::unnamed(reader, lost));
-    let failure = |lost: Lost| {
-        let failure = Failure::new(format!("lost: {}", lost.why));
-        named(failure, input)
-    };
-    lost.map_or(Ok(()), |lost| Err(failure(lost)))
+impl Salvaged {
+    /// That names, types and shapes are right for certain, and none is lost.
+    ///
+    /// # Errors
+    /// That is not known.
+    pub fn sound(&self, input: &Input) -> Result<()> {
+        let lost = self.lost.and_then(|lost| salvage::look::unnamed(&self.reader, lost));
+        let what = match lost {
+            Some(lost) => format!("lost: {}", lost.why),
+            None if self.proved => return Ok(()),
+            None => "names, types and shapes are from a damaged index and may be wrong".to_owned(),
+        };
+        Err(named(Failure::new(what), input))
+    }
 }
 
 /// Decode everything and check every checksum. All that is found wrong with a `.wcodec` is added to `faults`.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{print_json, say, settle, thread_count};
 use crate::args;
-use crate::checkpoint::{self, base, damage, extract, target};
+use crate::checkpoint::{self, Wrong, base, damage, extract, target};
 use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
@@ -29,6 +29,9 @@ struct Report {
     shape: Vec<u64>,
     /// The lowest bitplanes that were left out.
     without_planes: u32,
+    /// What is wrong with header, index and footer, where that was to be no error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damage: Vec<Wrong>,
 }
 
 /// Write one tensor, or a slice of one.
@@ -40,9 +43,14 @@ pub fn run(args: &args::Extract) -> Result<()> {
     let limits = Limits::default();
     let threads = thread_count(args.common.threads());
     let quiet = args.common.quiet || args.common.json;
-    let reader = match args.salvage {
-        true => checkpoint::salvaged(&input, limits, threads, quiet)?.0,
-        false => checkpoint::reader(&input, limits, threads)?,
+    // What is not known for certain is told when all else has been done.
+    let (reader, damage, sound) = match args.salvage {
+        true => {
+            let found = checkpoint::salvaged(&input, limits, threads, quiet)?;
+            let sound = found.sound(&input);
+            (found.reader, found.damage, sound)
+        }
+        false => (checkpoint::reader(&input, limits, threads)?, Vec::new(), Ok(())),
     };
     let reader = base::with(reader, args.base.as_deref(), limits)?;
     let here = |e: Failure| damage::advised(e, &input);
@@ -87,6 +95,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
         number_type: slice.ty.to_string(),
         shape: slice.shape.clone(),
         without_planes: if in_planes { wanted } else { 0 },
+        damage,
     };
     let note = slice.note.clone();
     if wanted > 0 && !in_planes && !quiet {
@@ -119,7 +128,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
             note
         ));
     }
-    Ok(())
+    sound
 }
 
 /// Whether an output is one of bare numbers, by its extension; else it is `.npy`.

@@ -76,11 +76,15 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         }
         Format::Wcodec => {
             let limits = Limits::default();
-            let (reader, bytes, lost) = match args.salvage {
-                true => checkpoint::salvaged(&input, limits, 0, quiet)?,
+            let (reader, bytes, damage, known) = match args.salvage {
+                true => {
+                    let found = checkpoint::salvaged(&input, limits, 0, quiet)?;
+                    let known = found.sound(&input);
+                    (found.reader, found.bytes, found.damage, known)
+                }
                 false => {
                     let (reader, bytes) = checkpoint::reader_and_size(&input, limits, 0)?;
-                    (reader, bytes, None)
+                    (reader, bytes, Vec::new(), Ok(()))
                 }
             };
             let reader = checkpoint::base::with(reader, args.base.as_deref(), limits)?;
@@ -88,10 +92,10 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let file = with_threads(args.common.threads(), || {
                 checkpoint::inspect::read(&reader, bytes, with_base, quiet)
             });
-            let file = file.map_err(|e| named(e, &input))?;
+            let mut file = file.map_err(|e| named(e, &input))?;
+            file.damage = damage;
             show(args, words, &file, || render::tensors::text(&name, &file, colour))?;
-            let whole = checkpoint::none_lost(&reader, lost, &input);
-            sound = file.sound(&input).and(whole);
+            sound = file.sound(&input).and(known);
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {

@@ -6,6 +6,7 @@ use crate::wcodec::class::{Blocks, SourceBytes};
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::plane::{Content, Part};
+use crate::wcodec::view::View;
 use latens_kernels::rearrange::Rearrangement;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -97,10 +98,33 @@ impl KeptPart {
     }
 }
 
+/// Symbols, and of how many bits they are.
+pub(crate) type Symbols = (u32, Arc<Vec<u8>>);
+
+/// A tensor of the base taken apart: its parts of symbols, none where one is of wider numbers.
+#[derive(Debug)]
+pub(crate) struct OfBase {
+    pub(crate) name: String,
+    pub(crate) view: View,
+    pub(crate) parts: Vec<Option<Symbols>>,
+}
+
+impl OfBase {
+    pub(crate) fn new(name: &str, view: View, parts: Vec<Part>) -> Self {
+        let symbols = |part: Part| {
+            let numbers = Numbers::of(part);
+            (numbers.width == 1).then(|| (numbers.bits, Arc::new(numbers.bytes)))
+        };
+        Self { name: name.to_owned(), view, parts: parts.into_iter().map(symbols).collect() }
+    }
+}
+
 /// The place for what is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Last {
     kept: Mutex<Option<Arc<Kept>>>,
+    /// The tensor of the base that slices were predicted from.
+    base: Mutex<Option<Arc<OfBase>>>,
     /// Entries that were sources of the classes of others, with their bytes, until somebody wants these: most often
     /// scales are read when their weights have been.
     sources: Mutex<Vec<(usize, Vec<u8>)>>,
@@ -128,6 +152,17 @@ impl Last {
         if let Some(mut before) = std::mem::replace(&mut *last, kept) {
             self.done(&mut before);
         }
+    }
+
+    /// The tensor of the base of that name, under a view, if it is kept.
+    pub(crate) fn of_base(&self, name: &str, view: View) -> Option<Arc<OfBase>> {
+        let last = self.base.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|of| of.name == name && of.view == view).cloned()
+    }
+
+    /// Keeps this one in place of what there was.
+    pub(crate) fn keep_of_base(&self, of: &Arc<OfBase>) {
+        *self.base.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(of));
     }
 
     /// Uses the memory of what nobody else needs again.

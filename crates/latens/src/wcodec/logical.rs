@@ -38,8 +38,10 @@ impl<S: ReadAt> Reader<S> {
     pub fn has_bitplanes(&self, number: usize) -> Result<bool> {
         let open = OpenTensor::open(self, number)?;
         let planes = open.descriptor.parts.iter().any(|p| matches!(p.codec, Codec::Bitplane(_)));
-        // What is stored otherwise than it is meant is decoded as it was.
-        Ok(planes && open.logical_layout(number)?.filled() == open.layout)
+        // What is stored otherwise than it is meant is decoded as it was, and so are words.
+        Ok(planes
+            && open.layout.meaning().is_some()
+            && open.logical_layout(number)?.filled() == open.layout)
     }
 
     /// The numbers of rows `rows` of the logical weights of tensor `number`: small integers as the

@@ -14,7 +14,7 @@ use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::ends::read_into;
-use crate::wcodec::kept::{Kept, Rules};
+use crate::wcodec::kept::{Kept, Rules, Symbols};
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
 use crate::wcodec::layout::part::{Codec, Group, PartShape};
@@ -46,6 +46,8 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     explained_at: u64,
     /// Whether sources outside of the tensor may be followed.
     outermost: bool,
+    /// Whether what is read of the base is kept for the next call.
+    keeps: bool,
     /// The lowest bitplanes that are left out.
     without_planes: usize,
     threads: usize,
@@ -59,8 +61,8 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
 struct Needs {
     /// What explains its classes, where it is too large to be kept.
     rules: OnceLock<Rules>,
-    /// The symbols that it is predicted from, and of how many bits they are.
-    reference: OnceLock<(u32, Vec<u8>)>,
+    /// The symbols that it is predicted from.
+    reference: OnceLock<Symbols>,
 }
 
 impl<S: ReadAt> Drop for OpenTensor<'_, S> {
@@ -126,6 +128,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             places,
             explained_at,
             outermost,
+            keeps: asked == Asked::Often,
             without_planes: 0,
             threads,
             telling,
@@ -173,9 +176,12 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         self
     }
 
-    /// Leaves out the lowest bitplanes of what is coded in such, as its reader does.
+    /// Leaves out the lowest bitplanes of what is coded in such, as its reader does: not of words, whose bytes are no
+    /// weights.
     pub(crate) fn coarse(mut self) -> Self {
-        self.without_planes = self.reader.without_planes;
+        if self.layout.meaning().is_some() {
+            self.without_planes = self.reader.without_planes;
+        }
         self
     }
 

@@ -18,8 +18,9 @@ use std::sync::{Arc, OnceLock};
 
 /// An open `.wcodec` file. In memory are the bytes of its index and at most as much again to find
 /// entries by number and name, what it takes to decode a group or two, the descriptor, tables and
-/// scales of the tensor opened last, up to 4 MiB of scales that nobody has asked for yet, and up to 4 MiB of
-/// buffers of decoded bytes; every function may be called from several threads.
+/// scales of the tensor opened last, of a base the tensor that slices were predicted from last, up to 4 MiB of
+/// scales that nobody has asked for yet, and up to 4 MiB of buffers of decoded bytes; every function may be
+/// called from several threads.
 pub struct Reader<S: ReadAt> {
     pub(crate) open: Arc<Open<S>>,
     pub(crate) last: Arc<Last>,

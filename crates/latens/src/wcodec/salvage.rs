@@ -43,10 +43,10 @@ pub struct Salvage<S: ReadAt> {
     /// Whether the index has its checksum, or has it without a flipped bit or bytes that were put in: then
     /// what it says of source files is as right as names are.
     pub whole_index: bool,
-    /// Whether names, types, shapes and what else stands in the index are right: by the index's checksum or its sums, or by the model hash. They stand in
-    /// the index alone, also those of tensors whose data have their checksums. A short index that was mended has no
-    /// sums, and the model hash only where all tensors can be read: else damage that looks like a bit by chance is not told
-    /// from one, and once they can be, with the base perhaps, [`Reader::verify`] says.
+    /// Whether names, types and shapes, and tensors that stand in the index, are right: by the index's checksum or its
+    /// sums, or by the model hash. A short index that was mended has no sums, and the model hash only where all tensors
+    /// can be read: else damage that looks like a bit by chance is not told from one, and once they can be, with the base
+    /// perhaps, [`Reader::has_its_hash`] says.
     pub proved: bool,
 }
 

@@ -85,7 +85,11 @@ impl<S: ReadAt> Reader<S> {
         number: usize,
         each: &mut dyn FnMut(Result<()>) -> Result<()>,
     ) -> Result<()> {
-        let Ok(open) = OpenTensor::open_once(self, number) else { return Ok(()) };
+        let open = match OpenTensor::open_once(self, number) {
+            Ok(open) => open,
+            // What is wrong with the descriptor has been told.
+            Err(e) => return each(Err(e)),
+        };
         let mut buffer = Vec::new();
         for (part, record) in open.descriptor.parts.iter().enumerate() {
             for group in 0..record.groups.len() {

@@ -52,7 +52,7 @@ pub struct Lost {
 }
 
 /// What is wrong with the file, tensors aside.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Wrong {
     pub what: String,
     pub byte: Option<u64>,

@@ -8,15 +8,16 @@ use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::tables::Slots;
-use crate::wcodec::kept::{Numbers, Rules};
+use crate::wcodec::kept::{Numbers, OfBase, Rules, Symbols};
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_source};
-use crate::wcodec::layout::symbols::Symbols;
+use crate::wcodec::layout::symbols::Symbols as SymbolsRecord;
 use crate::wcodec::order::Order;
 use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Sign, View};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What is wrong with a source that names a part which its tensor has not.
 const NO_PART: &str = "a source does not have such parts";
@@ -86,7 +87,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// The symbols that part `number` is predicted from, decoded once; none where it has no reference.
-    fn reference(&self, number: usize, symbols: &Symbols, bits: u32) -> Result<&[u8]> {
+    fn reference(&self, number: usize, symbols: &SymbolsRecord, bits: u32) -> Result<&[u8]> {
         let Some(of) = symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) else {
             return Ok(&[]);
         };
@@ -106,30 +107,36 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 
     /// Decodes `of`, which part `number` is predicted from, and with a tensor of the base what other parts need of that.
     fn references_with(&self, of: &PartOf, number: usize) -> Result<()> {
-        let keep = |number: usize, numbers: Numbers| {
-            if let Some(needs) = self.needs.get(number).filter(|_| numbers.width == 1) {
-                needs.reference.get_or_init(|| (numbers.bits, numbers.bytes));
+        let keep = |number: usize, symbols: &Symbols| {
+            if let Some(needs) = self.needs.get(number) {
+                needs.reference.get_or_init(|| symbols.clone());
             }
         };
-        let PartOf::Other { entry: EntryRef::Base(name), view, .. } = of else {
-            keep(number, self.numbers(of, number)?);
+        let PartOf::Other { entry: EntryRef::Base(name), view, part } = of else {
+            let Numbers { bytes, width, bits, .. } = self.numbers(of, number)?;
+            if width == 1 {
+                keep(number, &(bits, Arc::new(bytes)));
+            }
             return Ok(());
         };
-        let mut parts = self.of_base(name, *view)?.into_iter().map(Some).collect::<Vec<_>>();
-        let records = self.descriptor.parts.iter().enumerate();
-        // Two parts may need the same one: the one that was asked for comes first.
-        let (asked, others): (Vec<_>, Vec<_>) = records.partition(|(n, _)| *n == number);
-        for (n, record) in asked.into_iter().chain(others) {
-            let Some(PartOf::Other { entry, view: under, part }) = record.reference() else {
-                continue;
-            };
-            if !matches!(entry, EntryRef::Base(other) if other == name) || under != view {
-                continue;
-            }
-            match parts.get_mut(*part).and_then(Option::take) {
-                Some(part) => keep(n, Numbers::of(part)),
-                None if n == number => return Err(self.wrong(NO_PART)),
-                None => {}
+        let last = &self.reader.last;
+        let of_base = match last.of_base(name, *view) {
+            Some(kept) if self.outermost => kept,
+            _ => Arc::new(OfBase::new(name, *view, self.of_base(name, *view)?)),
+        };
+        if self.keeps {
+            last.keep_of_base(&of_base);
+        }
+        if of_base.parts.get(*part).is_none() {
+            return Err(self.wrong(NO_PART));
+        }
+        for (number, record) in self.descriptor.parts.iter().enumerate() {
+            if let Some(PartOf::Other { entry: EntryRef::Base(other), view: under, part }) =
+                record.reference()
+                && (other, under) == (name, view)
+                && let Some(Some(symbols)) = of_base.parts.get(*part)
+            {
+                keep(number, symbols);
             }
         }
         Ok(())
@@ -149,7 +156,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     pub(crate) fn symbols<'b>(
         &'b self,
         number: usize,
-        symbols: &'b Symbols,
+        symbols: &'b SymbolsRecord,
         bits: u32,
         bitplane: bool,
         rules: &'b Rules,

@@ -85,7 +85,7 @@ pub(super) fn siblings(names: &Names<'_>, t: &TensorInfo) -> Siblings {
 /// | `[]`, `[1]`, `[1, 1]` | all |
 /// | `[rows]`, `[rows, 1, …]` | 1 × all |
 /// | `[1, cols]` | all × 1 |
-/// | `[rows, groups]`, rows of one dimension or several | 1 × group |
+/// | `[rows, groups]` | 1 × group |
 /// | `[groups, cols]` | group × 1 |
 /// | `[a, b]` | blocks |
 /// | `[n]`, n a divisor | runs of a row, as of flattened weights |
@@ -100,10 +100,6 @@ pub fn scale_block(rows: u64, cols: u64, scale: &[u64]) -> Option<(u64, u64)> {
             let all = rows.checked_mul(cols)?;
             let run = (all.is_multiple_of(*n)).then_some(all / n)?;
             return (cols.is_multiple_of(run)).then_some((1, run));
-        }
-        // As of matrices one on the other.
-        [of @ .., last] if of.iter().try_fold(1u64, |p, &d| p.checked_mul(d)) == Some(rows) => {
-            (rows, *last)
         }
         [first, rest @ ..] => (*first, rest.iter().try_fold(1u64, |p, &d| p.checked_mul(d))?),
     };
@@ -134,8 +130,7 @@ mod tests {
             (576, 7168, &[5, 56], Some((128, 128))),
             (100, 128, &[200], Some((1, 64))),
             (100, 128, &[7], None),
-            (4 * 96, 128, &[4, 96, 2], Some((1, 64))),
-            (4 * 96, 128, &[4, 3, 2], None),
+            (4, 96 * 128, &[4, 96, 2], Some((1, 64))),
             (100, 128, &[101, 1], None),
             (0, 128, &[1], None),
         ] {

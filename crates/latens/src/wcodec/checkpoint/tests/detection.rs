@@ -224,8 +224,8 @@ fn mlx() {
     let weight = tensor_of(&checkpoint, "e.weight");
     assert_eq!((weight.siblings.scale, weight.siblings.bias), (Some(4), Some(5)));
     let layout = weight.layout().unwrap();
-    assert_eq!((layout.rows, layout.cols), (320, 128));
-    assert_eq!(scale_block(320, 128, &[5, 64, 2]), Some((1, 64)));
+    assert_eq!((layout.rows, layout.cols), (5, 64 * 128));
+    assert_eq!(scale_block(layout.rows, layout.cols, &[5, 64, 2]), Some((1, 64)));
     assert_eq!(tensor_of(&checkpoint, "plain.weight").siblings.bias, None);
     // 256 bits a group are 4 bits by 64, 8 by 32 or 2 by 128: nothing but `config.json` says which.
     for (config, view) in [
