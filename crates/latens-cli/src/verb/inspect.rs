@@ -95,7 +95,7 @@ pub fn run(args: &args::Inspect) -> Result<()> {
             let mut file = file.map_err(|e| named(e, &input))?;
             file.damage = damage;
             show(args, words, &file, || render::tensors::text(&name, &file, colour))?;
-            sound = file.sound(&input).and(known);
+            sound = known.and_then(|()| file.sound(&input));
             render::tensors::html(&file)
         }
         Format::Safetensors | Format::Gguf => {
