@@ -44,8 +44,10 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let (scale_rows, groups) = matrix(&scale.shape)?;
     let group = columns.checked_mul(2)?.checked_div(groups)?;
     let nvfp4 = scale.dtype == Dtype::F8_E4M3 && group == 16;
-    let said = names.quantization().bits == Some(4)
+    // One scale a row says nothing of groups, and the metadata need not be asked.
+    let said = groups > 1
         && scale_rows == rows
+        && names.quantization().bits == Some(4)
         && names.quantization().group_size == Some(group);
     let unsigned = t.dtype == Dtype::U8 && (nvfp4 || has("_zero_point"));
     let sign = match (unsigned, t.dtype) {
