@@ -101,9 +101,8 @@ impl<S: ReadAt> Reader<S> {
         limits.check_alloc(place.end - place.start, "the index")?;
         let mut bytes = read(&source, place.start, place.end - place.start)?;
         place.find_end(&mut bytes);
-        // Bytes of the index itself may have been left out.
-        let left_out = source.moved.is_some_and(|moved| moved.from > place.start);
-        let Some(Whole { index, bit, guessed }) = whole_index(&bytes, &place, left_out)? else {
+        let is_cut = place.is_cut(source.moved);
+        let Some(Whole { index, bit, guessed }) = whole_index(&bytes, &place, is_cut)? else {
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         };
         let mut found = damage.clone();

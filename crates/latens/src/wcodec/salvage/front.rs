@@ -20,7 +20,7 @@ impl<S: ReadAt> Reader<S> {
         bytes: Vec<u8>,
         mut damage: Vec<Damage>,
     ) -> Result<Salvage<S>> {
-        let left_out = source.moved.is_some_and(|moved| moved.from > place.start);
+        let index_ends = place.ends && !place.is_cut(source.moved);
         let (index, wrong) = front(bytes, &place)?;
         let header = header(head, index.header_crc, &mut damage)?;
         let known = header.known.clone();
@@ -42,8 +42,7 @@ impl<S: ReadAt> Reader<S> {
             missing = Some(0);
         }
         // Where the header does not say how many there are, what follows the last entry shows that it is the last.
-        let may_go_on =
-            missing.is_none() && (!place.ends || left_out) && !open.index.tells_of_files();
+        let may_go_on = missing.is_none() && !index_ends && !open.index.tells_of_files();
         // All that is read of it, or all of the tensors.
         let whole = wrong.is_none() && !may_go_on && missing.is_none_or(|tensors| tensors == 0);
         let proved = proof.is_some() || open.index.proved == open.index.len() && whole;

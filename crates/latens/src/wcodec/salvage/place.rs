@@ -6,6 +6,7 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::{followed, read};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, HEADER_BYTES, Header, align};
 use crate::wcodec::layout::sums;
+use crate::wcodec::placed::Moved;
 use crate::wcodec::salvage::{Damage, mended};
 
 /// Bytes that are searched at a time for the beginning of an index.
@@ -28,6 +29,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Whether bytes of the index itself are left out, or are missing.
+    pub(crate) fn is_cut(&self, moved: Option<Moved>) -> bool {
+        moved.is_some_and(|moved| moved.from > self.start)
+    }
+
     /// Where there is no footer: takes from `bytes`, the index and what follows, what is left of the footer, and
     /// finds out what the index's checksum is.
     pub(crate) fn find_end(&mut self, bytes: &mut Vec<u8>) {

@@ -17,11 +17,11 @@ pub(super) struct Whole {
     pub(super) guessed: bool,
 }
 
-/// The index, if it is whole or may have been but for a bit; `left_out` where bytes of it were left out already.
-pub(super) fn whole_index(bytes: &[u8], place: &Place, left_out: bool) -> Result<Option<Whole>> {
+/// The index, if it is whole or may have been but for a bit; `is_cut` where bytes of it were left out already.
+pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<Option<Whole>> {
     let Some(crc) = place.crc else { return Ok(None) };
     let difference = crc32(bytes) ^ crc;
-    if difference == 0 && !left_out {
+    if difference == 0 && !is_cut {
         let unsound = |e: Error| e.offset_by(place.start).within("the index");
         let index = OpenIndex::read(bytes.to_vec()).map_err(unsound)?;
         ends_where(&index, place.start)?;
