@@ -78,6 +78,8 @@ pub(crate) fn tensor<'py>(
     dict.set_item("bytes", found.bytes)?;
     dict.set_item("flat_bytes", found.flat_bytes)?;
     dict.set_item("weights", found.weights)?;
+    dict.set_item("rows", found.rows)?;
+    dict.set_item("cols", found.cols)?;
     dict.set_item("bits_per_weight", found.bits_per_weight())?;
     dict.set_item("order0_entropy", found.order0_entropy)?;
     let parts = found.parts.iter().map(|p| part(py, p)).collect::<PyResult<Vec<_>>>()?;

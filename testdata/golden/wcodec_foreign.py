@@ -592,3 +592,16 @@ def bitplanes_without_codes(b):
     for group_rows in (8, 1 << 20):
         code = coded(BITPLANE, prediction=tiled, transform=True, scale=9, codes=False, group_rows=group_rows)
         symbols(b, f"groups of {group_rows}", 17, 18, code)
+
+
+@case("references of fewer symbols than are predicted, one of none that a group has, and of more; by tiles too, in bitplanes")
+def other_references(b):
+    table = b.table(bell(8, 10, 0, 2))
+    for name, rows in [("fewer", 5), ("one", 1), ("more", 17)]:
+        n = symbols(b, name, rows, 10, raw())
+        like = of_entry(n, UNSIGNED_BYTES)
+        whole = prediction_fields((4, 4), REFERENCE, 7, None, like)
+        symbols(b, f"by {name}", 12, 10, coded(prediction=whole, group_rows=4, log=10, tables=[table]))
+        tiles = prediction_fields((4, 4), OF_TILES, 7, None, like)
+        symbols(b, f"tiles by {name}", 12, 10, coded(prediction=tiles, group_rows=4, log=10, tables=[table]))
+        symbols(b, f"planes by {name}", 12, 10, coded(BITPLANE, prediction=tiles, group_rows=4, scale=9))

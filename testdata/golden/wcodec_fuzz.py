@@ -116,6 +116,7 @@ def random_prediction(builder, rng, bits, rows, cols, transform, pairs):
         n = 8 // bits
         if rows * cols % n == 0:
             size, view = rows * cols // n, bytes([2, bits, 1, 8, 0, 0, 0, 0])
+            size = rng.choice([size, size, max(1, size * rng.randrange(10) // 10), size + rng.randrange(1, 99)])
             reference = of_entry(builder.tensor(f"reference {len(builder.entries)}", "U8", [size], view, raw(),
                                                 length=size), view)
         elif predictor == REFERENCE:

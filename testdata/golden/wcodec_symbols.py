@@ -39,8 +39,9 @@ class Prediction:
         if sides & 2:
             reference = part_of(context, part, r)
             need(reference.kind in (SYMBOLS, BYTES), "a reference of words")
-            need((reference.bits, reference.count) == (part.bits, part.count), "a reference of another size")
-            self.reference = reference.data.astype(np.int64).reshape(rows, cols)
+            need(reference.bits == part.bits, "a reference of other bits")
+            there = reference.data.astype(np.int64).reshape(-1)[: part.count]
+            self.reference = np.pad(there, (0, part.count - len(there))).reshape(rows, cols)
         self.weights = None
         if sides & 4:
             need(cols <= 8192, "LINEAR of too many columns")

@@ -49,6 +49,7 @@ pub mod device;
 pub mod dtype;
 pub(crate) mod encode;
 mod ends;
+mod file_writer;
 mod hash;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
@@ -100,3 +101,4 @@ pub use plane::{Content, Part, Plane, Role};
 pub use reader::{Reader, TensorEntry};
 pub use salvage::{Damage, LostEntries, Salvage};
 pub use verify::Fault;
+pub use writer::Writer;

@@ -121,3 +121,85 @@ fn numbers_of_every_type_are_coded_against_a_base() {
         }
     }
 }
+
+/// A tensor against the base's of another shape: bytes that it takes, and those that it takes alone.
+fn stored_against(dtype: &str, of_base: (&[u64], &[u8]), tuned: (&[u64], &[u8])) -> [usize; 2] {
+    let file = safetensors(&[("w", dtype, tuned.0, tuned.1.to_vec())]);
+    let of_base = safetensors(&[("w", dtype, of_base.0, of_base.1.to_vec())]);
+    let held = || Box::new(BaseCheckpoint::new(open(of_base.clone())).unwrap());
+    let config = Config::default().group_symbols(1 << 13);
+    let (base, name) = (held(), "base");
+    let against = Some(BaseFile { base: &*base, name });
+    let made = compress_checkpoint(&open(file.clone()), against, &config, Vec::new()).unwrap();
+    let reader = Reader::open(made, Limits::default()).unwrap().with_base(held()).unwrap();
+    reader.verify().unwrap();
+    let mut back = Vec::new();
+    reader.write_file(0, &mut back).unwrap();
+    assert!(back == file, "{dtype}");
+    let made = compress_checkpoint(&open(file.clone()), None, &config, Vec::new()).unwrap();
+    let alone = Reader::open(made, Limits::default()).unwrap();
+    // The last rows, which the base may not have, and some that lie on both sides of its end.
+    let rows = reader.layout(0).unwrap().rows;
+    for some in [rows - 1..rows, rows - rows.min(30)..rows, rows / 2..rows / 2 + 1] {
+        let (one, other) = (reader.rows(0, some.clone()), alone.rows(0, some));
+        assert!(flat(one.unwrap()) == flat(other.unwrap()), "{dtype}");
+    }
+    [&reader, &alone].map(|reader| reader.entry(0).unwrap().stored)
+}
+
+#[test]
+fn a_base_may_have_other_rows() {
+    let mut random = Random(92);
+    for (dtype, width) in [("BF16", 2), ("F32", 4), ("I8", 1)] {
+        let [base, tuned] = pair(&mut random, dtype, 400 * 96);
+        let row = 96 * width;
+        for (of_base, of_tuned) in [(370, 400), (400, 390), (1, 400), (400, 400)] {
+            let (shape, own) = ([of_base as u64, 96], [of_tuned as u64, 96]);
+            let base = (&shape[..], &base[..of_base * row]);
+            let [with, alone] = stored_against(dtype, base, (&own, &tuned[..of_tuned * row]));
+            println!("{dtype}, {of_base} rows for {of_tuned}: {with} of {alone} bytes");
+            // A row is too little to be worth anything.
+            let most = if of_base == 1 { 1.02 } else { 0.88 };
+            assert!(with as f64 <= alone as f64 * most, "{dtype}, {of_base}: {with} of {alone}");
+        }
+        // Another number of columns is another tensor.
+        let [with, alone] = stored_against(dtype, (&[320, 120], &base), (&[400, 96], &tuned));
+        assert_eq!(with, alone, "{dtype}");
+    }
+}
+
+#[test]
+fn long_vectors_are_coded_against_a_base() {
+    let mut random = Random(93);
+    for (dtype, width) in [("BF16", 2), ("F32", 4), ("I8", 1)] {
+        // Of the last, no rows of equal length are made.
+        for (n, gains) in [(3 << 16, true), (100_000, true), (65_537, false)] {
+            let [base, tuned] = pair(&mut random, dtype, n);
+            assert_eq!(base.len(), n * width);
+            let shape = [n as u64];
+            let [with, alone] = stored_against(dtype, (&shape, &base), (&shape, &tuned));
+            println!("{dtype}, {n} numbers: {with} of {alone} bytes");
+            assert_eq!(with as f64 <= alone as f64 * 0.88, gains, "{dtype}: {with} of {alone}");
+        }
+    }
+}
+
+#[test]
+fn a_base_of_no_use_is_not_named() {
+    let mut random = Random(94);
+    let [one, other] = [0, 1].map(|_| pair(&mut random, "BF16", 40 * 96)[0].clone());
+    let file = safetensors(&[("w", "BF16", &[40, 96], one)]);
+    let of_base = safetensors(&[("w", "BF16", &[40, 96], other)]);
+    let base = BaseCheckpoint::new(open(of_base)).unwrap();
+    let (config, name) = (Config::default(), "base");
+    let against = Some(BaseFile { base: &base, name });
+    let made = compress_checkpoint(&open(file.clone()), against, &config, Vec::new()).unwrap();
+    let reader = Reader::open(made, Limits::default()).unwrap();
+    assert_eq!(reader.base_name(), None);
+    reader.verify().unwrap();
+    // Whoever gives it nevertheless is not refused.
+    let reader = reader.with_base(Box::new(base)).unwrap();
+    let mut back = Vec::new();
+    reader.write_file(0, &mut back).unwrap();
+    assert!(back == file);
+}

@@ -5,8 +5,9 @@ mod common;
 
 use common::counting::{Counting, peak_of_process};
 use latens::Limits;
-use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
-use latens::wcodec::{Config, Reader, compress_checkpoint};
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt, Tensors};
+use latens::wcodec::dtype::Dtype;
+use latens::wcodec::{Config, Reader, Writer, compress_checkpoint};
 use std::io;
 use std::sync::Mutex;
 
@@ -272,6 +273,25 @@ fn memory_does_not_grow_with_the_number_of_tensors() {
         written.push(file);
     }
     assert!(written[0] == written[1] && written[2] == written[3]);
+}
+
+/// Layers that are written as they come are held one at a time.
+#[test]
+fn memory_does_not_grow_with_the_number_of_layers() {
+    let _alone = ALONE.lock();
+    let write = |layers: usize| {
+        let mut writer = Writer::new(io::sink(), "m.safetensors", &Config::default()).unwrap();
+        for layer in 0..layers {
+            let bytes = (0..1 << 20).map(|i| bell(i + 99_999 * layer) as u8).collect::<Vec<_>>();
+            let mut tensors = Tensors::new();
+            tensors.add(format!("{layer}.weight"), Dtype::I8, &[512, 2048], bytes).unwrap();
+            writer.write(tensors).unwrap();
+        }
+        writer.finish().unwrap();
+    };
+    let [few, many] = [8, 48].map(|layers| peak_of_process(|| write(layers)).1);
+    // Names, hashes, the index and tables take some.
+    assert!(many <= few + (1 << 20), "{many} bytes, of few layers {few}");
 }
 
 /// What is read by stretches is what is there: by any number of threads, from a file or memory, and

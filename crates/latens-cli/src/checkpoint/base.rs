@@ -27,8 +27,8 @@ impl<B: Base> Base for Named<B> {
         self.base.tensor(name).map_err(|e| e.within(place()))
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.base.has(name)
+    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
+        self.base.shape(name)
     }
 }
 

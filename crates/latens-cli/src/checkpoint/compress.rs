@@ -82,6 +82,13 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         true => Vec::new(),
         false => with_threads(threads, || tensors(&reader, quiet))?,
     };
+    let needed = args.base.as_deref().filter(|_| reader.base_name().is_some());
+    let mut notes = shards::notes(&checkpoint);
+    if args.base.is_some() && needed.is_none() {
+        notes.push(
+            "no tensor is like its namesake of the base: the file can be read without it".into(),
+        );
+    }
     let report = CheckpointReport {
         input: input.name(),
         output: output.name(),
@@ -91,13 +98,11 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
         verified: !args.no_verify,
         tensors,
         unnamed: checkpoint.unnamed,
-        notes: shards::notes(&checkpoint),
+        notes,
     };
     match (args.common.json, args.common.quiet) {
         (true, _) => print_json(&report)?,
-        (false, false) => {
-            say(&render::checkpoint::compress(&report, &output, args.base.as_deref()))
-        }
+        (false, false) => say(&render::checkpoint::compress(&report, &output, needed)),
         (false, true) => {}
     }
     Ok(())

@@ -64,6 +64,10 @@ pub struct Tensor {
     pub flat_bytes: u64,
     /// Weights that it holds.
     pub weights: Option<u64>,
+    /// Rows as `extract --rows` counts them: of weights, however they are packed.
+    pub rows: Option<u64>,
+    /// Weights in each.
+    pub cols: Option<u64>,
     /// In the file.
     pub bits_per_weight: Option<f64>,
     /// Of symbols one by one, without any context; those of numbers by their bytes.
@@ -214,6 +218,8 @@ fn tensor(t: &TensorInspection) -> Tensor {
         bytes: t.bytes as u64,
         flat_bytes: t.flat_bytes as u64,
         weights: Some(t.weights),
+        rows: Some(t.rows),
+        cols: Some(t.cols),
         bits_per_weight: Some(t.bits_per_weight()),
         order0_entropy: Some(t.order0_entropy),
         predictors,

@@ -28,7 +28,7 @@ pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {
         let [packing, codec, bits, flat, entropy] = cells(tensor);
         grid.row(vec![
             Cell::left(end_of(&tensor.name, LONGEST)),
-            dim(Cell::left(shape(&tensor.shape))),
+            dim(Cell::left(shapes(tensor))),
             dim(Cell::left(packing)),
             Cell::left(codec),
             Cell::right(bits),
@@ -61,6 +61,18 @@ fn cells(tensor: &Tensor) -> [String; 5] {
     ]
 }
 
+/// The tensor's shape, and that of its weights where some share an element.
+fn shapes(tensor: &Tensor) -> String {
+    let elements: u64 = tensor.shape.iter().fold(1, |n, d| n.saturating_mul(*d));
+    let own = shape(&tensor.shape);
+    match (tensor.rows, tensor.cols) {
+        (Some(rows), Some(cols)) if rows.saturating_mul(cols) > elements => {
+            format!("{own} of {}", shape(&[rows, cols]))
+        }
+        _ => own,
+    }
+}
+
 /// As the body of a page.
 pub fn html(file: &CheckpointInspection) -> String {
     let bar = |t: &Tensor| {
@@ -84,7 +96,7 @@ pub fn html(file: &CheckpointInspection) -> String {
     let rows = file.tensors.iter().map(|t| {
         let [packing, codec, bits, flat, entropy] = cells(t);
         let (name, size) = (t.name.clone(), units::bytes(t.bytes));
-        vec![name, shape(&t.shape), packing, codec, bits, flat, entropy, size, tools(t)]
+        vec![name, shapes(t), packing, codec, bits, flat, entropy, size, tools(t)]
     });
     let head = [
         "tensor",

@@ -41,6 +41,20 @@ fn a_base_is_asked_for_again() {
 }
 
 #[test]
+fn a_base_of_no_use_is_said_to_be_none() {
+    let f = Folder::new();
+    f.write("base.safetensors", &safetensors(&[("v", "I8", &[64, 64], weights(4096, 5))]));
+    f.write("m.safetensors", &tuned(13));
+    let done = f.run(&["compress", "m.safetensors", "--base", "base.safetensors"]).ok();
+    let text = done.text();
+    assert!(text.contains("read without it") && !text.contains("verify m.wcodec --base"), "{text}");
+    // By itself, and by whoever gives it nevertheless.
+    f.run(&["verify", "m.wcodec"]).ok();
+    f.run(&["decompress", "m.wcodec", "-o", "x.safetensors", "--base", "base.safetensors"]).ok();
+    assert_eq!(f.read("x.safetensors"), tuned(13));
+}
+
+#[test]
 fn a_base_is_not_written_over() {
     let f = Folder::new();
     f.write("base.safetensors", &tuned(12));

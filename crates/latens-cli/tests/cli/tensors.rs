@@ -97,6 +97,15 @@ fn weights_are_counted_not_bytes() {
     };
     let counts = ["step", "bias", "conv", "wave", "w.qweight", "empty"].map(count);
     assert_eq!(counts, [1, 32, 108, 6, 256, 0]);
+    // Rows as `extract --rows` counts them.
+    let packed = said["tensors"].as_array().unwrap().iter().find(|t| t["name"] == "w.qweight");
+    let packed = packed.unwrap();
+    assert_eq!(
+        (&packed["shape"], &packed["rows"], &packed["cols"]),
+        (&json!([16, 2]), &json!(16), &json!(16))
+    );
+    let text = f.run(&["inspect", "m.wcodec"]).ok();
+    assert!(text.text().contains("16×2 of 16×16"), "{}", text.text());
 }
 
 #[test]

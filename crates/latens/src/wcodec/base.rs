@@ -18,8 +18,8 @@ pub trait Base: Send + Sync {
     /// # Errors
     /// When there is no such tensor, or it cannot be read.
     fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)>;
-    /// Whether there is a tensor of that name.
-    fn has(&self, name: &str) -> bool;
+    /// Type and shape of a tensor, if there is one of that name.
+    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)>;
 }
 
 /// A checkpoint as a base: all of it is read once, for its hash.
@@ -83,8 +83,9 @@ impl Base for BaseCheckpoint {
         Ok((info.dtype, info.shape.clone(), bytes))
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
+    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
+        let info = self.checkpoint.tensors.get(*self.by_name.get(name)?)?;
+        Some((info.dtype, info.shape.clone()))
     }
 }
 
@@ -99,7 +100,8 @@ impl<S: ReadAt> Base for Reader<S> {
         Ok((Dtype::named(entry.dtype), entry.shape, Reader::tensor(self, number)?))
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.find(name).is_some()
+    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
+        let entry = self.entry(self.find(name)?)?;
+        Some((Dtype::named(entry.dtype), entry.shape))
     }
 }

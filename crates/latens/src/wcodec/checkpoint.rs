@@ -32,6 +32,7 @@ pub use segments::Segment;
 pub use sharded::Mismatch;
 pub use source::ReadAt;
 pub use tensors::Tensors;
+pub(super) use tensors::{Member, header_of};
 
 use std::fmt;
 use std::fs::File;

@@ -9,12 +9,14 @@ use crate::wcodec::checkpoint::{
     Checkpoint, Format, LONGEST_PADDING, Quantization, Segment, SourceFile, TensorInfo,
 };
 use crate::wcodec::config::Config;
+use crate::wcodec::file_writer::FileWriter;
 use crate::wcodec::layout::entry::MAX_DIMENSIONS;
 use crate::wcodec::layout::file::{MAX_ZEROS, SegmentRecord, may_name_a_file};
 use crate::wcodec::layout::header::BaseQuantisation;
-use crate::wcodec::writer::Writer;
 use std::io::{Seek, Write};
-use tensors::{Seen, batch_end, write_tensors};
+use tensors::{batch_end, write_tensors};
+
+pub(super) use tensors::Seen;
 
 const _: () = assert!(LONGEST_PADDING <= MAX_ZEROS);
 
@@ -28,7 +30,7 @@ pub struct BaseFile<'a> {
 }
 
 /// Bytes of a source file that one blob holds at most.
-const BLOB: u64 = 1 << 24;
+pub(super) const BLOB: usize = 1 << 24;
 /// Bytes of a blob from which on a few of them may be a blob of their own, which takes some 45 bytes.
 const WORTH_WORDS: u64 = 1 << 12;
 
@@ -76,29 +78,21 @@ fn write<W: Write>(
     base: Option<BaseFile<'_>>,
     config: &Config,
     out: W,
-) -> Result<Writer<W>> {
+) -> Result<FileWriter<W>> {
     check(checkpoint)?;
     let stamps = checkpoint.stamps()?;
-    let mut writer = Writer::new(out, config, base_quantisation(checkpoint))?;
+    let mut writer = FileWriter::new(out, config, most_bytes(quantised_bytes(checkpoint)))?;
     if let Some(base) = base {
         writer.base(base.base.model_hash(), base.name.to_owned());
     }
     // Nor are readers to put a header together that is more than a blob.
-    let is_large = |file: &SourceFile| {
-        matches!(file.segments.first(), Some(Segment::Bytes { len: BLOB.., .. }))
-    };
+    let is_large = |file: &SourceFile| matches!(file.segments.first(), Some(Segment::Bytes { len, .. }) if *len >= BLOB as u64);
     let within = Some(&checkpoint.quantization).filter(|told| **told != Quantization::default());
     let within = within.filter(|_| checkpoint.files.iter().any(is_large));
     if let Some(told) = checkpoint.told_beside().or(within) {
         writer.quantization(told.to_record());
     }
-    let mut seen = Seen::default();
-    let mut first = 0;
-    while first < checkpoint.tensors.len() {
-        let end = batch_end(checkpoint, first, base.is_some(), config);
-        write_tensors(checkpoint, first..end, base, config, &mut seen, &mut writer)?;
-        first = end;
-    }
+    tensors(checkpoint, base, config, &mut Seen::default(), &mut writer)?;
     let gguf = matches!(checkpoint.format, Format::Gguf);
     for (number, file) in checkpoint.files.iter().enumerate() {
         let mut segments = Vec::new();
@@ -108,7 +102,7 @@ fn write<W: Write>(
                 Segment::Zeros { len } => segments.push(SegmentRecord::Zeros(len)),
                 Segment::Bytes { mut offset, mut len } => {
                     while len > 0 {
-                        let now = len.min(BLOB);
+                        let now = len.min(BLOB as u64);
                         let now = if gguf { whole_words(now) } else { now };
                         let mut bytes = buffer(now)?;
                         checkpoint.read_at(number, offset, &mut bytes)?;
@@ -128,8 +122,26 @@ fn write<W: Write>(
     Ok(writer)
 }
 
+/// Writes all tensors of a checkpoint.
+pub(super) fn tensors<W: Write>(
+    checkpoint: &Checkpoint,
+    base: Option<BaseFile<'_>>,
+    config: &Config,
+    seen: &mut Seen,
+    writer: &mut FileWriter<W>,
+) -> Result<()> {
+    seen.before(writer.entries());
+    let mut first = 0;
+    while first < checkpoint.tensors.len() {
+        let end = batch_end(checkpoint, first, base.is_some(), config);
+        write_tensors(checkpoint, first..end, base, config, seen, writer)?;
+        first = end;
+    }
+    Ok(())
+}
+
 /// What cannot be written is said before anything is.
-fn check(checkpoint: &Checkpoint) -> Result<()> {
+pub(super) fn check(checkpoint: &Checkpoint) -> Result<()> {
     checkpoint.files.iter().try_for_each(|file| may_name_a_file(&file.name))?;
     let many = checkpoint.tensors.iter().find(|t| t.shape.len() as u64 > MAX_DIMENSIONS);
     many.map_or(Ok(()), |t| {
@@ -145,16 +157,21 @@ fn buffer(len: u64) -> Result<Vec<u8>> {
     Ok(vec![0; len])
 }
 
-/// What most bytes of quantised weights are.
-fn base_quantisation(checkpoint: &Checkpoint) -> BaseQuantisation {
+/// Bytes of quantised weights: of more than four bits, of four and fewer.
+pub(super) fn quantised_bytes(checkpoint: &Checkpoint) -> [u64; 2] {
     let bits = |info: &TensorInfo| info.layout().and_then(|l| l.meaning()).map(|m| m.bits);
     let sum = |four: bool| -> u64 {
         let these = checkpoint.tensors.iter().filter(|t| bits(t).is_some_and(|b| (b <= 4) == four));
         these.map(|t| t.len).sum()
     };
-    match (sum(false), sum(true)) {
-        (0, 0) => BaseQuantisation::Neither,
-        (eight, four) if four > eight => BaseQuantisation::Int4,
+    [sum(false), sum(true)]
+}
+
+/// What most of so many bytes are.
+pub(super) fn most_bytes(quantised: [u64; 2]) -> BaseQuantisation {
+    match quantised {
+        [0, 0] => BaseQuantisation::Neither,
+        [eight, four] if four > eight => BaseQuantisation::Int4,
         _ => BaseQuantisation::Int8,
     }
 }

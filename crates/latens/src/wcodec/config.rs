@@ -153,6 +153,7 @@ impl Config {
             pairs_slack: if self.level > 8 { 0.0 } else { 0.002 },
             slow_reading: self.level == MAX_LEVEL,
             quick: self.level <= 9,
+            large_groups: false,
         }
     }
 

@@ -32,6 +32,10 @@ pub struct TensorInspection {
     pub view: String,
     /// Weights that it holds.
     pub weights: u64,
+    /// Its rows and columns, as [`Reader::rows`] counts them: of weights, however they are packed.
+    pub rows: u64,
+    /// See `rows`.
+    pub cols: u64,
     /// Its bytes in the source.
     pub flat_bytes: usize,
     /// Its bytes in the file, tables aside.
@@ -111,6 +115,8 @@ impl<S: ReadAt> Reader<S> {
             packing,
             view: open.descriptor.view.name(),
             weights,
+            rows: logical.rows,
+            cols: logical.cols,
             flat_bytes: entry.as_ref().map_or(0, |e| e.length),
             bytes: entry.as_ref().map_or(0, |e| e.stored),
             order0_entropy: order0.bits() / weights.max(1) as f64,

@@ -14,6 +14,8 @@ use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::predictor::{Band, Predictor};
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::{self, Transform};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// The records of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,16 @@ pub(crate) struct Tiles {
 /// The size of tiles.
 pub(crate) fn tile_size(prediction: &Prediction) -> Result<TileSize> {
     TileSize::new(prediction.tile_rows.into(), prediction.tile_cols.into())
+}
+
+/// The symbols of a reference for those of `range`: 0 where it has none.
+pub(crate) fn of_reference(reference: &[u8], range: Range<usize>) -> Cow<'_, [u8]> {
+    if let Some(there) = reference.get(range.clone()) {
+        return Cow::Borrowed(there);
+    }
+    let mut some = reference.get(range.start..).unwrap_or_default().to_vec();
+    some.resize(range.len(), 0);
+    Cow::Owned(some)
 }
 
 impl Tiles {

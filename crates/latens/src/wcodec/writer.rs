@@ -1,248 +1,176 @@
-//! Writing a file, entry by entry.
+//! A checkpoint as its tensors come.
 
-use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::wcodec::checkpoint::{Member, Tensors, header_of};
+use crate::wcodec::compress::{self, BaseFile, Seen};
 use crate::wcodec::config::Config;
-use crate::wcodec::data::Data;
-use crate::wcodec::dtype::Dtype;
-use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::batch::{self, Beside, Made};
-use crate::wcodec::encode::blob::views_of_blob;
-use crate::wcodec::encode::family::Family;
-use crate::wcodec::encode::tensor::{Input, Tensor};
-use crate::wcodec::hash::ModelHash;
-use crate::wcodec::layout::entry::{Entry, Storage};
-use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, may_name_a_file};
-use crate::wcodec::layout::header::{
-    ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Known,
-};
-use crate::wcodec::layout::index::{BankRecord, Base, Index, Quantization};
-use crate::wcodec::layout::source::MAX_NAME;
-use crate::wcodec::output::{Groups, Output};
-use std::collections::HashSet;
-use std::io::{Seek, SeekFrom, Write};
-use std::sync::{Mutex, PoisonError};
+use crate::wcodec::file_writer::FileWriter;
+use crate::wcodec::layout::file::{SegmentRecord, may_name_a_file};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{Seek, Write};
 
-/// Bytes that are hashed at a time.
-const HASHED: usize = 1 << 18;
-
-/// Writes a `.wcodec` file from its beginning to its end, groups as they are encoded.
-pub(crate) struct Writer<W: Write> {
-    out: Output<W>,
+/// Writes a `.wcodec` of tensors that are not all there at once: layer by layer, as they are made.
+///
+/// What belongs to a tensor (scales, zero points, a group index) is to come with it, in the same [`Tensors`]: it says
+/// how the tensor is packed, and explains its weights. Held are what
+/// [`compress_checkpoint`](crate::wcodec::compress_checkpoint) holds of these, and names, types, shapes and hashes of all
+/// before, of which a tensor may be a copy. The file gives back the safetensors file that all of them would make together.
+///
+/// ```
+/// use latens::Limits;
+/// use latens::wcodec::{Config, Reader, Writer, checkpoint::Tensors, dtype::Dtype};
+///
+/// let mut writer = Writer::new(Vec::new(), "model.safetensors", &Config::default())?;
+/// writer.metadata("format", "pt");
+/// for layer in 0..3u8 {
+///     let mut tensors = Tensors::new();
+///     let weights: Vec<u8> = (0..64u8).map(|i| i % 5 + layer).collect();
+///     tensors.add(format!("{layer}.weight"), Dtype::I8, &[8, 8], weights)?;
+///     tensors.add(format!("{layer}.weight_scale"), Dtype::F32, &[8, 1], vec![layer; 32])?;
+///     writer.write(tensors)?;
+/// }
+/// let file = writer.finish()?;
+///
+/// let reader = Reader::open(file, Limits::default())?;
+/// assert_eq!(reader.tensors().count(), 6);
+/// reader.write_file(0, &mut std::io::sink())?; // model.safetensors
+/// # Ok::<(), latens::Error>(())
+/// ```
+pub struct Writer<'b, W: Write> {
+    /// None where writing failed.
+    out: Option<Out<W>>,
+    name: String,
     config: Config,
-    header: Header,
-    bank: Bank,
-    index: Index,
-    names: HashSet<String>,
-    hash: ModelHash,
-    tensors: u32,
+    base: Option<BaseFile<'b>>,
+    metadata: BTreeMap<String, String>,
+    /// Those that are written, by entry.
+    members: Vec<Member>,
+    seen: Seen,
+    /// Bytes of quantised weights: of more than four bits, of four and fewer.
+    weights: [u64; 2],
 }
 
-impl<W: Write> Writer<W> {
-    /// Writes the header.
-    pub(crate) fn new(
-        out: W,
-        config: &Config,
-        base_quantisation: BaseQuantisation,
-    ) -> Result<Self> {
+/// Where the file goes.
+enum Out<W: Write> {
+    /// Nothing is written yet.
+    New(W),
+    Begun(FileWriter<W>),
+}
+
+impl<'b, W: Write> Writer<'b, W> {
+    /// Of a file to `out` that gives back a safetensors file of this name.
+    ///
+    /// # Errors
+    /// Invalid argument where `config` asks for what there is not, or the name is no bare one.
+    pub fn new(out: W, name: &str, config: &Config) -> Result<Self> {
         config.validate()?;
-        let header = Header { base_quantisation, known: None };
-        let mut writer = Self {
-            out: Output { out, at: 0 },
-            config: config.clone(),
-            header,
-            bank: Bank::default(),
-            index: Index::default(),
-            names: HashSet::new(),
-            hash: ModelHash::new(),
-            tensors: 0,
-        };
-        let bytes = writer.header.bytes();
-        writer.out.put(&bytes)?;
-        Ok(writer)
-    }
-
-    /// Names the base that tensors are coded against.
-    pub(crate) fn base(&mut self, model_hash: [u8; 32], mut name: String) {
-        // A hint for people.
-        let most = usize::try_from(MAX_NAME).unwrap_or(0).min(name.len());
-        name.truncate((0..=most).rev().find(|&at| name.is_char_boundary(at)).unwrap_or(0));
-        self.index.base = Some(Base { model_hash, name });
-    }
-
-    /// Says what files beside the checkpoint tell of its quantisation.
-    pub(crate) fn quantization(&mut self, told: Quantization) {
-        self.index.quantization = Some(told);
-    }
-
-    /// Takes in the name of the next tensor, which [`Writer::tensors`] writes.
-    pub(crate) fn begin(&mut self, name: &str) -> Result<()> {
-        if name.len() as u64 > MAX_NAME || !self.names.insert(name.to_owned()) {
-            return Err(Error::invalid(format!(
-                "the name {name:?} is that of another tensor, or longer than {MAX_NAME} bytes"
-            )));
-        }
-        self.tensors += 1;
-        Ok(())
-    }
-
-    /// Writes the next tensors: names, tensors, and the entries that those are copies of which are no
-    /// `inputs`.
-    pub(crate) fn tensors(
-        &mut self,
-        tensors: &[(&str, Tensor<'_>, Option<usize>)],
-        inputs: &[Input<'_>],
-    ) -> Result<()> {
-        let hash = Mutex::new(self.hash.clone());
-        let hash_all = || {
-            let mut hash = hash.lock().unwrap_or_else(PoisonError::into_inner);
-            for (name, tensor, _) in tensors {
-                hash.begin(name, tensor.type_name, tensor.shape, tensor.bytes.len());
-                let hashed = tensor.bytes.each(HASHED, 1, |_, bytes| {
-                    hash.bytes(bytes);
-                    Ok(())
-                });
-                hashed.map_err(|e| e.within(format!("tensor {name:?}")))?;
-            }
-            Ok(())
-        };
-        let mut stored = self.encode(inputs, &hash_all)?.into_iter();
-        self.hash = hash.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (name, tensor, copy) in tensors {
-            let storage = match copy {
-                Some(of) => {
-                    self.config.watch.done(tensor.bytes.len() as u64)?;
-                    Some(Storage::Copy(*of))
-                }
-                None => stored.next(),
-            };
-            self.index.entries.extend(storage.map(|storage| Entry {
-                name: (*name).to_owned(),
-                dtype: Some(tensor.type_name.to_owned()),
-                shape: tensor.shape.to_vec(),
-                length: tensor.bytes.len(),
-                storage,
-            }));
-        }
-        Ok(())
-    }
-
-    /// Writes what is made of `inputs`, and says where it is.
-    fn encode(&mut self, inputs: &[Input<'_>], beside: Beside<'_>) -> Result<Vec<Storage>> {
-        let Self { out, config, bank, .. } = self;
-        let (mut groups, mut stored) = (Groups::default(), Vec::new());
-        let left = |number: usize| inputs.get(number).map_or(0, |i| i.tensor.bytes.len() as u64);
-        let mut telling = Telling { watch: &config.watch, left: left(0) };
-        batch::encode(inputs, config, bank, beside, &mut |made| match made {
-            Made::Group(group, of) => {
-                groups.put(out, group)?;
-                telling.group(of)
-            }
-            Made::Plain(bytes) => {
-                stored.push(out.plain(bytes)?);
-                telling.end(left(stored.len()))
-            }
-            Made::Tensor(descriptor) => {
-                stored.push(std::mem::take(&mut groups).finish(out, &descriptor)?);
-                telling.end(left(stored.len()))
-            }
-        })?;
-        Ok(stored)
-    }
-
-    /// Writes bytes of a source file that belong to no tensor; the number of their entry.
-    pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
-        let shape = [bytes.len() as u64];
-        let (dtype, type_name) = (Dtype::U8, Dtype::U8.name());
-        let tensor = Tensor { dtype, type_name, shape: &shape, bytes: Data::Held(bytes) };
-        let (views, family) = (views_of_blob(), Family::default());
-        let input = Input { name: None, tensor, views, family };
-        let tools = self.config.tools.take();
-        let stored = self.encode(&[input], &|| Ok(()));
-        self.config.tools = tools;
-        self.index.entries.extend(stored?.into_iter().map(|storage| Entry {
-            name: String::new(),
-            dtype: None,
-            shape: Vec::new(),
-            length: bytes.len(),
-            storage,
-        }));
-        Ok(self.index.entries.len() - 1)
-    }
-
-    /// Names a source file and says what it is made of.
-    pub(crate) fn file(&mut self, name: &str, segments: Vec<SegmentRecord>) -> Result<()> {
         may_name_a_file(name)?;
-        let length = segments.iter().map(|segment| match *segment {
-            SegmentRecord::Entry(k) => self.index.entries.get(k).map_or(0, |e| e.length as u64),
-            SegmentRecord::Zeros(n) => n,
-        });
-        let length = length.sum();
-        self.index.files.push(SourceFileRecord { name: name.to_owned(), length, segments });
+        Ok(Self {
+            out: Some(Out::New(out)),
+            name: name.to_owned(),
+            config: config.clone(),
+            base: None,
+            metadata: BTreeMap::new(),
+            members: Vec::new(),
+            seen: Seen::by_hash(),
+            weights: [0; 2],
+        })
+    }
+
+    /// Codes the tensors that follow against those of another checkpoint.
+    pub fn against(&mut self, base: BaseFile<'b>) {
+        self.base = Some(base);
+    }
+
+    /// An entry of the safetensors file's metadata, in place of an earlier one of that name.
+    pub fn metadata(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.metadata.insert(name.into(), value.into());
+    }
+
+    /// Writes tensors that belong together, and adds their metadata to those of the file.
+    ///
+    /// # Errors
+    /// I/O; invalid argument where a tensor has the name of an earlier one, or is what the format cannot hold. After
+    /// an error the file is not whole, and no more can be written.
+    pub fn write(&mut self, tensors: Tensors) -> Result<()> {
+        let out = self.out.take().ok_or_else(failed)?;
+        self.metadata.extend(tensors.metadata.clone());
+        let checkpoint = tensors.checkpoint(&self.name[..])?;
+        compress::check(&checkpoint)?;
+        let weights = compress::quantised_bytes(&checkpoint);
+        self.weights = std::array::from_fn(|i| self.weights[i].saturating_add(weights[i]));
+        let mut file = self.begun(out)?;
+        if let Some(told) = checkpoint.told_beside() {
+            file.quantization(told.to_record());
+        }
+        compress::tensors(&checkpoint, self.base, &self.config, &mut self.seen, &mut file)?;
+        self.members.extend(checkpoint.tensors.iter().map(Member::of));
+        self.out = Some(Out::Begun(file));
         Ok(())
     }
 
-    /// Writes bank, index and footer; `known` says whether the header will be written again.
-    fn end(&mut self, known: bool) -> Result<()> {
-        self.out.pad(ALIGN)?;
-        let bank = self.bank.bytes();
-        self.out.put(&bank)?;
-        self.index.bank =
-            BankRecord { tables: self.bank.len(), bytes: bank.len(), crc: crc32(&bank) };
-        self.out.pad(ALIGN)?;
-        let index_offset = self.out.at;
-        self.index.model_hash = self.hash.clone().finish();
-        if known {
-            let model_hash = self.index.model_hash;
-            self.header.known = Some(Known { model_hash, tensors: self.tensors, index_offset });
+    /// The file, of which the header is written if nothing is yet.
+    fn begun(&self, out: Out<W>) -> Result<FileWriter<W>> {
+        let mut file = match out {
+            Out::Begun(file) => file,
+            Out::New(out) => {
+                FileWriter::new(out, &self.config, compress::most_bytes(self.weights))?
+            }
+        };
+        if let Some(base) = self.base {
+            file.base(base.base.model_hash(), base.name.to_owned());
         }
-        self.index.header_crc = crc32(&self.header.bytes());
-        let index = self.index.bytes();
-        self.out.put(&index)?;
-        let file_length = self.out.at + FOOTER_BYTES as u64;
-        let footer = Footer { index_offset, file_length, index_crc: crc32(&index) };
-        self.out.put(&footer.bytes())
+        Ok(file)
     }
 
-    /// Writes the end of the file. The header does not know where it is; the footer does.
-    pub(crate) fn finish(mut self) -> Result<W> {
-        self.end(false)?;
-        self.out.out.flush()?;
-        Ok(self.out.out)
-    }
-}
-
-/// Tells of an entry's bytes as its groups are written, all of them and no more.
-struct Telling<'w> {
-    watch: &'w Watch,
-    left: u64,
-}
-
-impl Telling<'_> {
-    /// A group was written that stands for so many bytes.
-    fn group(&mut self, of: usize) -> Result<()> {
-        let now = self.left.min(of as u64);
-        self.left -= now;
-        self.watch.done(now)
+    /// The safetensors file that all tensors make.
+    fn end(&mut self) -> Result<FileWriter<W>> {
+        let out = self.out.take().ok_or_else(failed)?;
+        let mut file = self.begun(out)?;
+        let mut order: Vec<usize> = (0..self.members.len()).collect();
+        order.sort_by(|&a, &b| Member::order(&self.members[a], &self.members[b]));
+        let header = header_of(&self.metadata, order.iter().map(|&i| &self.members[i]))?;
+        let mut segments = Vec::new();
+        for bytes in header.chunks(compress::BLOB) {
+            segments.push(SegmentRecord::Entry(file.blob(bytes)?));
+        }
+        segments.extend(order.into_iter().map(SegmentRecord::Entry));
+        file.file(&self.name, segments)?;
+        Ok(file)
     }
 
-    /// All groups were: what is left is padding, and what belongs to no group. The next entry has `next` bytes.
-    fn end(&mut self, next: u64) -> Result<()> {
-        self.watch.done(std::mem::replace(&mut self.left, next))
+    /// Writes the end of the file. Its header leaves out what only the end knows.
+    ///
+    /// # Errors
+    /// I/O; where writing failed before.
+    pub fn finish(mut self) -> Result<W> {
+        self.end()?.finish()
     }
 }
 
-impl<W: Write + Seek> Writer<W> {
-    /// Writes the end of the file, and the header again, which then knows all. The file must begin
-    /// at `start`.
-    pub(crate) fn finish_header(mut self, start: u64) -> Result<W> {
-        self.end(true)?;
-        let header: [u8; HEADER_BYTES] = self.header.bytes();
-        self.out.out.seek(SeekFrom::Start(start))?;
-        self.out.out.write_all(&header)?;
-        self.out.out.seek(SeekFrom::End(0))?;
-        self.out.out.flush()?;
-        Ok(self.out.out)
+impl<W: Write + Seek> Writer<'_, W> {
+    /// Like [`Writer::finish`], where `out` began at the start of a file: its header is complete.
+    ///
+    /// # Errors
+    /// I/O; where writing failed before.
+    pub fn finish_to_file(mut self) -> Result<W> {
+        let mut file = self.end()?;
+        file.base_quantisation(compress::most_bytes(self.weights));
+        file.finish_header(0)
     }
+}
+
+impl<W: Write> fmt::Debug for Writer<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, members, .. } = self;
+        f.debug_struct("Writer")
+            .field("name", name)
+            .field("tensors", &members.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn failed() -> Error {
+    Error::invalid("writing this file failed before; begin anew")
 }

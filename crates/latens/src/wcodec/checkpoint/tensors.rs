@@ -3,13 +3,14 @@
 //! As the library `safetensors` does it, types with large elements come first, then names in order,
 //! and the header is filled up with spaces to eight bytes.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use serde_core::Serialize;
 
 use super::source::{Held, ReadAt};
-use super::{Checkpoint, LONGEST_NAME, Quantization, quoted};
+use super::{Checkpoint, LONGEST_NAME, Quantization, TensorInfo, quoted};
 use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
 
@@ -41,20 +42,60 @@ const METADATA: &str = "__metadata__";
 /// ```
 #[derive(Default)]
 pub struct Tensors {
-    metadata: BTreeMap<String, String>,
-    tensors: Vec<Tensor>,
+    pub(in crate::wcodec) metadata: BTreeMap<String, String>,
+    told: Quantization,
+    tensors: Vec<(Member, Bytes)>,
     names: HashSet<String>,
 }
 
 /// The bytes of a tensor, whoever has them.
 type Bytes = Box<dyn ReadAt>;
 
-struct Tensor {
+/// A tensor of a safetensors file.
+pub(in crate::wcodec) struct Member {
     name: String,
     dtype: Dtype,
     shape: Vec<u64>,
     len: u64,
-    bytes: Bytes,
+}
+
+impl Member {
+    /// Of a checkpoint that was made of [`Tensors`].
+    pub(in crate::wcodec) fn of(info: &TensorInfo) -> Self {
+        let TensorInfo { name, dtype, shape, len, .. } = info;
+        Self { name: name.clone(), dtype: *dtype, shape: shape.clone(), len: *len }
+    }
+
+    /// Which one comes first.
+    pub(in crate::wcodec) fn order(&self, other: &Self) -> Ordering {
+        let size = |m: &Self| m.dtype.block().map_or(0, |(elements, bytes)| 8 * bytes / elements);
+        (size(other), &self.name).cmp(&(size(self), &other.name))
+    }
+}
+
+/// What stands before the data of a safetensors file of tensors in this order.
+pub(in crate::wcodec) fn header_of<'m>(
+    metadata: &BTreeMap<String, String>,
+    members: impl Iterator<Item = &'m Member>,
+) -> Result<Vec<u8>> {
+    let mut fields = Vec::new();
+    if !metadata.is_empty() {
+        fields.push(format!("{}:{}", json(METADATA)?, json(metadata)?));
+    }
+    let mut end = 0;
+    for Member { name, dtype, shape, len } in members {
+        let begin = end;
+        end += len;
+        let (name, dtype, shape) = (json(name)?, json(dtype.name())?, json(shape)?);
+        fields.push(format!(
+            r#"{name}:{{"dtype":{dtype},"shape":{shape},"data_offsets":[{begin},{end}]}}"#
+        ));
+    }
+    let mut text = format!("{{{}}}", fields.join(",")).into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    let mut header = (text.len() as u64).to_le_bytes().to_vec();
+    header.append(&mut text);
+    Ok(header)
 }
 
 impl Tensors {
@@ -66,6 +107,11 @@ impl Tensors {
     /// An entry of the file's metadata, in place of an earlier one of that name.
     pub fn metadata(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.metadata.insert(name.into(), value.into());
+    }
+
+    /// Says how they are quantised, where names, types and shapes do not tell and the metadata do not say.
+    pub fn quantization(&mut self, told: Quantization) {
+        self.told = told;
     }
 
     /// Adds a tensor: its elements in row-major order, little-endian, as safetensors has them.
@@ -114,8 +160,8 @@ impl Tensors {
         if !self.names.insert(name.clone()) {
             return fail("two tensors have this name".to_owned());
         }
-        let (shape, bytes) = (shape.to_vec(), Box::new(source));
-        self.tensors.push(Tensor { name, dtype, shape, len: found, bytes });
+        let member = Member { name, dtype, shape: shape.to_vec(), len: found };
+        self.tensors.push((member, Box::new(source)));
         Ok(())
     }
 
@@ -124,35 +170,18 @@ impl Tensors {
     /// # Errors
     /// Where all of it is too much for the format.
     pub fn checkpoint(self, name: impl Into<String>) -> Result<Checkpoint> {
-        let Self { metadata, mut tensors, .. } = self;
-        let size = |t: &Tensor| t.dtype.block().map_or(0, |(elements, bytes)| 8 * bytes / elements);
-        tensors.sort_by(|a, b| (size(b), &a.name).cmp(&(size(a), &b.name)));
-        let mut members = Vec::new();
-        if !metadata.is_empty() {
-            members.push(format!("{}:{}", json(METADATA)?, json(&metadata)?));
+        let Self { metadata, told, mut tensors, .. } = self;
+        tensors.sort_by(|(a, _), (b, _)| a.order(b));
+        let header = header_of(&metadata, tensors.iter().map(|(member, _)| member))?;
+        let mut len = header.len() as u64;
+        let mut parts: Vec<(u64, Bytes)> = vec![(0, Box::new(Held(header)))];
+        for (member, bytes) in tensors {
+            parts.push((len, bytes));
+            len += member.len;
         }
-        let mut parts: Vec<(u64, Bytes)> = Vec::new();
-        let mut end = 0;
-        for tensor in tensors {
-            let begin = end;
-            end += tensor.len;
-            let Tensor { name, dtype, shape, bytes, .. } = tensor;
-            let (name, dtype, shape) = (json(&name)?, json(dtype.name())?, json(&shape)?);
-            members.push(format!(
-                r#"{name}:{{"dtype":{dtype},"shape":{shape},"data_offsets":[{begin},{end}]}}"#
-            ));
-            parts.push((begin, bytes));
-        }
-        let mut header = format!("{{{}}}", members.join(",")).into_bytes();
-        header.resize(header.len().next_multiple_of(8), b' ');
-        let mut head = (header.len() as u64).to_le_bytes().to_vec();
-        head.append(&mut header);
-        let data = head.len() as u64;
-        parts.iter_mut().for_each(|part| part.0 += data);
-        parts.insert(0, (0, Box::new(Held(head))));
-        let source = Parts { len: data + end, parts };
+        let source = Parts { len, parts };
         let none = |_: &str| Err(Error::invalid("no other files"));
-        Checkpoint::read(name.into(), Box::new(source), Quantization::default(), &none)
+        Checkpoint::read(name.into(), Box::new(source), told, &none)
     }
 }
 

@@ -120,15 +120,24 @@ impl<'c> Held<'c> {
         Ok(held)
     }
 
-    pub(super) fn family(&self, checkpoint: &Checkpoint, info: &TensorInfo) -> Family<'_> {
+    /// What they say of a tensor; `first` is the entry of the first one of its checkpoint.
+    pub(super) fn family(
+        &self,
+        checkpoint: &Checkpoint,
+        info: &TensorInfo,
+        first: usize,
+    ) -> Family<'_> {
         let mut family = Family::default();
         let Some(layout) = info.layout() else { return family };
         let block = |rows: u64, cols: u64, shape: &[u64]| {
             let (r, c) = scale_block(rows, cols, shape)?;
             Some((usize::try_from(r).ok()?, usize::try_from(c).ok()?))
         };
-        let other =
-            |n: usize, view: View| PartOf::Other { entry: EntryRef::Entry(n), view, part: 0 };
+        let other = |n: usize, view: View| PartOf::Other {
+            entry: EntryRef::Entry(first + n),
+            view,
+            part: 0,
+        };
         let tensor = |n: usize| checkpoint.tensors.get(n);
         let of_blocks = [&self.scale, &self.bias].map(|sibling| {
             let (n, bytes) = sibling.as_ref()?;

@@ -12,11 +12,12 @@ use crate::wcodec::data::Data;
 use crate::wcodec::encode::family::Alike;
 use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::tensor::{Input, Tensor};
+use crate::wcodec::file_writer::FileWriter;
 use crate::wcodec::layout::source::{EntryRef, PartOf};
 use crate::wcodec::plane::{Content, Part, Role};
 use crate::wcodec::threads;
 use crate::wcodec::view::{Sign, View, WordOrder};
-use crate::wcodec::writer::Writer;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io::Write;
 use std::ops::Range;
@@ -49,8 +50,28 @@ pub(super) fn batch_end(
     first + more.count().max(1)
 }
 
-/// Tensors by length and fingerprint: those that might be the same.
-pub(super) type Seen = HashMap<(u64, u32), Vec<usize>>;
+/// The tensors that are written: one that follows may be the same.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// The entry of the first tensor of the checkpoint.
+    first: usize,
+    /// Numbers of those of the checkpoint that might be the same, by length and fingerprint.
+    alike: HashMap<(u64, u32), Vec<usize>>,
+    /// Those of all checkpoints, by SHA-256, where there are several: the bytes of earlier ones may be gone.
+    by_hash: Option<HashMap<[u8; 32], Vec<(usize, TensorInfo)>>>,
+}
+
+impl Seen {
+    /// Of checkpoints one after the other.
+    pub(crate) fn by_hash() -> Self {
+        Self { by_hash: Some(HashMap::new()), ..Self::default() }
+    }
+
+    /// Goes on with a checkpoint, before which there are so many entries.
+    pub(super) fn before(&mut self, entries: usize) {
+        (self.first, self.alike) = (entries, HashMap::new());
+    }
+}
 
 /// A tensor that is begun.
 struct Open<'c> {
@@ -58,18 +79,29 @@ struct Open<'c> {
     info: &'c TensorInfo,
     bytes: TensorBytes<'c>,
     fingerprint: u32,
+    /// SHA-256 of its bytes, where it is looked for by that.
+    hash: Option<[u8; 32]>,
     held: Held<'c>,
-    /// The tensor that this one is a copy of.
+    /// The entry that this one is a copy of.
     copy: Option<usize>,
 }
 
 impl<'c> Open<'c> {
-    fn read(checkpoint: &'c Checkpoint, number: usize, config: &'c Config) -> Result<Option<Self>> {
+    fn read(
+        checkpoint: &'c Checkpoint,
+        number: usize,
+        by_hash: bool,
+        config: &'c Config,
+    ) -> Result<Option<Self>> {
         let Some(info) = checkpoint.tensors.get(number) else { return Ok(None) };
         let bytes = TensorBytes::open(checkpoint, number, &config.watch)?;
-        let fingerprint = fingerprint(bytes.data())?;
+        let (mut hash, mut print) = (None, 0);
+        match by_hash {
+            true => hash = Some(sha256(bytes.data())?),
+            false => print = fingerprint(bytes.data())?,
+        }
         let held = Held::read(checkpoint, info, &config.watch)?;
-        Ok(Some(Self { number, info, bytes, fingerprint, held, copy: None }))
+        Ok(Some(Self { number, info, bytes, fingerprint: print, hash, held, copy: None }))
     }
 
     fn tensor(&self) -> Tensor<'_> {
@@ -87,15 +119,26 @@ impl<'c> Open<'c> {
         config: &Config,
     ) -> Result<()> {
         let info = self.info;
-        let alike = seen.entry((info.len, self.fingerprint)).or_default();
-        for &other in alike.iter().filter(|_| info.len > 0) {
-            let fits = |other: &TensorInfo| {
-                can_share(info, other, config) && may_stand_for(info, other, based)
-            };
+        if info.len == 0 {
+            return Ok(());
+        }
+        let fits = |other: &TensorInfo| {
+            can_share(info, other, config) && may_stand_for(info, other, based)
+        };
+        if let (Some(by_hash), Some(hash)) = (&mut seen.by_hash, self.hash) {
+            let same = by_hash.entry(hash).or_default();
+            self.copy = same.iter().find(|(_, other)| fits(other)).map(|(entry, _)| *entry);
+            if self.copy.is_none() {
+                same.push((seen.first + self.number, info.clone()));
+            }
+            return Ok(());
+        }
+        let alike = seen.alike.entry((info.len, self.fingerprint)).or_default();
+        for &other in &*alike {
             if checkpoint.tensors.get(other).is_some_and(fits) {
                 let bytes = TensorBytes::open(checkpoint, other, &config.watch)?;
                 if same(self.bytes.data(), bytes.data())? {
-                    self.copy = Some(other);
+                    self.copy = Some(seen.first + other);
                     return Ok(());
                 }
             }
@@ -112,7 +155,7 @@ pub(super) fn write_tensors<W: Write>(
     base: Option<BaseFile<'_>>,
     config: &Config,
     seen: &mut Seen,
-    writer: &mut Writer<W>,
+    writer: &mut FileWriter<W>,
 ) -> Result<()> {
     let infos = checkpoint.tensors.get(numbers.clone()).unwrap_or_default();
     let placed = |i: usize, e: Error| match infos.get(i) {
@@ -122,8 +165,9 @@ pub(super) fn write_tensors<W: Write>(
     infos.iter().try_for_each(|info| config.watch.begin(&info.name))?;
     let len = |info: &TensorInfo| usize::try_from(info.len).unwrap_or(usize::MAX);
     let weights: Vec<usize> = infos.iter().map(len).collect();
+    let by_hash = seen.by_hash.is_some();
     let open = |i: usize, _: Crew<'_>| {
-        Open::read(checkpoint, numbers.start + i, config).map_err(|e| placed(i, e))
+        Open::read(checkpoint, numbers.start + i, by_hash, config).map_err(|e| placed(i, e))
     };
     let open = threads::heaviest_first(&weights, config.threads_in_force(), open)?;
     let mut open: Vec<Open<'_>> = open.into_iter().flatten().collect();
@@ -135,7 +179,7 @@ pub(super) fn write_tensors<W: Write>(
     }
     let mut inputs = Vec::new();
     for (i, open) in open.iter().enumerate().filter(|(_, open)| open.copy.is_none()) {
-        let mut family = open.held.family(checkpoint, open.info);
+        let mut family = open.held.family(checkpoint, open.info, seen.first);
         let base = base.filter(|_| !open.info.siblings.explains);
         let reference = base.map_or(Ok(None), |base| namesake(base.base, open.info));
         family.reference = reference.map_err(|e| placed(i, e))?;
@@ -161,6 +205,16 @@ fn fingerprint(bytes: Data<'_>) -> Result<u32> {
     Ok(crc.value())
 }
 
+/// The SHA-256 of a tensor.
+fn sha256(bytes: Data<'_>) -> Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    bytes.each(COMPARED, 1, |_, some| {
+        hash.update(some);
+        Ok(())
+    })?;
+    Ok(hash.finalize().into())
+}
+
 /// Whether two tensors of one length have the same bytes.
 fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
@@ -173,15 +227,18 @@ fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// The base's tensor of the same name, type and shape, taken apart: its weights, or its words as planes of bytes.
+/// The base's tensor of the same name and type, taken apart: its weights, or its words as planes of bytes. It may have more rows,
+/// or fewer: vocabularies grow.
 fn namesake(base: &dyn Base, info: &TensorInfo) -> Result<Option<Alike>> {
-    let view = view_of_symbols(info).filter(|_| info.len > 0 && base.has(&info.name));
-    let layout = view.and_then(|view| view.layout(info.dtype, &info.shape, info.len));
-    let (Some(view), Some(layout)) = (view, layout) else { return Ok(None) };
-    let (dtype, shape, bytes) = base.tensor(&info.name)?;
-    if dtype != info.dtype || shape != info.shape || bytes.len() as u64 != info.len {
-        return Ok(None);
-    }
+    let view = view_of_symbols(info).filter(|_| info.len > 0);
+    let like = base.shape(&info.name).filter(|(dtype, shape)| {
+        *dtype == info.dtype
+            && shape.len() == info.shape.len()
+            && shape.get(1..) == info.shape.get(1..)
+    });
+    let (Some(view), Some((dtype, _))) = (view, like) else { return Ok(None) };
+    let (_, shape, bytes) = base.tensor(&info.name)?;
+    let Some(layout) = view.layout(dtype, &shape, bytes.len() as u64) else { return Ok(None) };
     let part = |(part, p): (usize, Part)| match (p.role, p.content) {
         (Role::Weights | Role::Exponent | Role::Mantissa, Content::Symbols(plane)) => {
             let entry = EntryRef::Base(info.name.clone());

@@ -10,13 +10,14 @@ use crate::error::{Error, Result};
 use crate::wcodec::class::Terms;
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::decode::tables::Slots;
-use crate::wcodec::layout::prediction::{COLUMN, LINEAR, NONE, Prediction};
+use crate::wcodec::layout::prediction::{COLUMN, LINEAR, NONE, Prediction, REFERENCE};
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::pairs;
-use crate::wcodec::tiled::Tiles;
+use crate::wcodec::tiled::{Tiles, of_reference};
 use buffers::Buffer;
 use latens_kernels::dispatch::Present;
 use latens_kernels::rearrange::Rearrangement;
+use std::borrow::Cow;
 use streams::Stream;
 
 pub(crate) use buffers::{Buffers, TOGETHER};
@@ -37,8 +38,8 @@ pub(crate) struct SymbolDecoder<'a> {
     pub(crate) windows: Option<&'a Windows>,
     /// From columns as they are coded to columns as they are.
     pub(crate) back: Option<&'a Rearrangement>,
-    /// Symbols of the reference, as many as the part has; or none.
-    pub(crate) reference: &'a [u8],
+    /// Symbols of the reference, which may be more than the part has, or fewer.
+    pub(crate) reference: Option<&'a [u8]>,
 }
 
 /// What a group is decoded to.
@@ -54,7 +55,9 @@ impl SymbolDecoder<'_> {
     /// Where the row ends that has the symbol before `end`, if groups need not be decoded beyond it: where their rows
     /// come one after the other, and do not depend on what is below them.
     pub(crate) fn end_of_row(&self, end: usize) -> Option<usize> {
-        let by_row = |p: &Prediction| !p.transform && matches!(p.predictor, NONE | COLUMN | LINEAR);
+        let by_row = |p: &Prediction| {
+            !p.transform && matches!(p.predictor, NONE | COLUMN | REFERENCE | LINEAR)
+        };
         let prediction = self.symbols.prediction.as_ref();
         let in_order = !self.bitplane && self.symbols.stack.is_none();
         (in_order && prediction.is_none_or(by_row))
@@ -178,15 +181,19 @@ impl SymbolDecoder<'_> {
     /// Adds predictions.
     fn restore(&self, group: usize, tiles: &Tiles, out: &mut [u8]) -> Result<()> {
         let Some(prediction) = &self.symbols.prediction else { return Ok(()) };
-        let (rows, reference) = (self.rows(out.len()), self.reference(group));
-        tiles.band(prediction, self.bits, rows, self.symbols.cols, reference)?.restore(out)
+        let rows = self.rows(out.len());
+        let reference = self.reference_of(group, out.len());
+        tiles.band(prediction, self.bits, rows, self.symbols.cols, &reference)?.restore(out)
     }
 
     fn rows(&self, count: usize) -> usize {
         count.checked_div(self.symbols.cols).unwrap_or(0)
     }
 
-    fn reference(&self, group: usize) -> &[u8] {
-        self.reference.get(self.symbols.group_range(group)).unwrap_or_default()
+    /// The symbols of the reference, where there is one, for the first ones of a group.
+    fn reference_of(&self, group: usize, count: usize) -> Cow<'_, [u8]> {
+        let first = self.symbols.group_range(group).start;
+        let there = |reference| of_reference(reference, first..first + count);
+        self.reference.map(there).unwrap_or_default()
     }
 }

@@ -8,7 +8,7 @@ use crate::wcodec::config::Coder;
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::layout::prediction::BY_TILE;
 use crate::wcodec::predictor::Predictor;
-use crate::wcodec::tiled::tile_size;
+use crate::wcodec::tiled::{of_reference, tile_size};
 use std::ops::Range;
 
 /// The plan of `groups`, which hold the symbols of `range`.
@@ -28,10 +28,7 @@ pub(super) fn symbol_plan(
             centre: p.centre,
             transform: p.transform,
             means: p.means.clone(),
-            reference: p
-                .reference
-                .as_ref()
-                .map(|_| decoder.reference.get(range).unwrap_or_default().to_vec()),
+            reference: decoder.reference.map(|symbols| of_reference(symbols, range).into_owned()),
         }),
     };
     let classes = decoder.terms.as_ref().map(|terms| ClassPlan {

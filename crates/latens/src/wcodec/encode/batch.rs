@@ -22,8 +22,8 @@ const SHARE_OF_BESIDE: usize = 4;
 pub(crate) enum Made<'m> {
     /// The stored bytes of the next group, and how many bytes of the tensor they stand for.
     Group(&'m [u8], usize),
-    /// What the groups before it are.
-    Tensor(Written<'m>),
+    /// What the groups before it are, and whether these are predicted from the base.
+    Tensor(Written<'m>, bool),
     /// All bytes of a tensor, which are stored as they are.
     Plain(&'m [u8]),
 }
@@ -117,7 +117,8 @@ fn write(
             described.resize_with(parts.len(), Vec::new);
             let records = parts.iter().zip(described.drain(..));
             let parts = records.map(|(part, groups)| (part.head(), groups)).collect();
-            inputs[tensor].place(put(Made::Tensor(Written { view: *view, parts })))
+            let written = Written { view: *view, parts };
+            inputs[tensor].place(put(Made::Tensor(written, tensors[tensor].needs_base())))
         }
         Some(&Step::Plain { tensor }) => {
             inputs[tensor].place(put(Made::Plain(encoded.as_deref().unwrap_or_default())))

@@ -46,10 +46,10 @@ pub(crate) struct Alike {
 }
 
 impl Alike {
-    /// What a part of so many symbols may be predicted from, under a view.
-    pub(crate) fn part(&self, view: View, index: usize, count: usize) -> Option<Reference<'_>> {
+    /// What a part may be predicted from, under a view.
+    pub(crate) fn part(&self, view: View, index: usize) -> Option<Reference<'_>> {
         let (of, symbols) = self.parts.get(index).filter(|_| view == self.view)?.as_ref()?;
-        (symbols.len() == count).then_some(Reference { of, symbols })
+        Some(Reference { of, symbols })
     }
 }
 

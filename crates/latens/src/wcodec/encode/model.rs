@@ -35,12 +35,15 @@ use predicted::{Predicted, by_columns, by_reference, centred, stream_bits, unifo
 
 /// Symbols of a row where they are recut, and what rows are longer than then.
 const RECUT_COLS: usize = 1 << 16;
+const LEAST_COLS: usize = 1 << 8;
 const MAX_COLS: usize = 1 << 20;
 /// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose, and finer ones: with states of
 /// groups, which take up to 0.006, that is about a hundredth.
 const FINE: usize = 1 << 19;
 const LOSS: f64 = 0.0045;
 const LOSS_OF_FINER: f64 = 0.003;
+/// Bits a symbol that tables may lose at most where groups are small, to be read by few rows: else these are twice as large.
+const LOSS_OF_SMALL_GROUPS: f64 = 0.004;
 /// Bits of symbols whose tables are much alike, and of fewer symbols than these the size of the tables: half
 /// of the usual one, so that the nearest cache of a decoder holds all of them.
 const FEW_BITS: u32 = 4;
@@ -83,7 +86,11 @@ enum Paired {
 pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a>> {
     let Job { role, plane, shape, ref hints, config, .. } = *job;
     let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
-    let cols = if recut { RECUT_COLS } else { plane.cols };
+    // Rows are whole where they are predicted.
+    let whole = |n: usize| (LEAST_COLS..=RECUT_COLS).rev().find(|cols| n.is_multiple_of(*cols));
+    let whole_cols = job.reference.filter(|_| recut).and_then(|_| whole(plane.data.len()));
+    let may_predict = !recut || whole_cols.is_some();
+    let cols = if recut { whole_cols.unwrap_or(RECUT_COLS) } else { plane.cols };
     let hints = if recut { Hints::none(hints.measure) } else { hints.clone() };
     let own = Matrix { symbols: plane.data, cols, bits: plane.bits, crew: Crew::ALONE };
     let matrix = Matrix { crew, ..own };
@@ -114,7 +121,9 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
     }
     if !surely {
         let modelling = Modelling::new(matrix, &sources, sampled, &[], pairing)?;
-        predicted.extend(by_reference(job, matrix, &sources, recut)?);
+        if may_predict {
+            predicted.extend(by_reference(job, matrix, &sources)?);
+        }
         predicted.extend(by_columns(job, matrix, &sources, &modelling.single)?);
         plain = Some(modelling);
     }
@@ -281,6 +290,7 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
             break;
         }
     }
+    config.large_groups = best.bits > least + LOSS_OF_SMALL_GROUPS * n as f64;
     best
 }
 

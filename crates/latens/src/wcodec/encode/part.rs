@@ -7,6 +7,8 @@ use crate::wcodec::data::Data;
 use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::encode::words::Words;
 use crate::wcodec::layout::part::{Codec, Group, PartRecord, PartShape};
+use crate::wcodec::layout::source::{EntryRef, PartOf};
+use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::plane::Role;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -77,6 +79,25 @@ impl<'a> PlannedPart<'a> {
         !matches!(self.way, Way::Raw { .. })
     }
 
+    /// Whether it is predicted from a tensor of the base.
+    pub(crate) fn needs_base(&self) -> bool {
+        let prediction = self.symbols().and_then(|symbols| symbols.prediction.as_ref());
+        let of = prediction.and_then(|prediction| prediction.reference.as_ref());
+        matches!(of, Some(PartOf::Other { entry: EntryRef::Base(_), .. }))
+    }
+
+    /// What is said of its symbols, where it is stored as symbols.
+    fn symbols(&self) -> Option<&Symbols> {
+        match &self.way {
+            Way::Direct(direct) => Some(&direct.symbols),
+            Way::Done(codec) => match &**codec {
+                Codec::Direct(symbols) | Codec::Bitplane(symbols) => Some(symbols),
+                Codec::Raw { .. } | Codec::Pco { .. } => None,
+            },
+            Way::Raw { .. } | Way::Words { .. } => None,
+        }
+    }
+
     /// Whether so few elements are in it that all its groups may be kept.
     fn is_small(&self) -> bool {
         self.shape.count().saturating_mul(self.shape.width()) <= MOST_KEPT
@@ -123,23 +144,22 @@ impl<'a> PlannedPart<'a> {
 
     /// Bytes of the tensor that a group stands for, padding aside.
     pub(crate) fn stands_for(&self, group: usize) -> usize {
-        let symbols = match &self.way {
-            Way::Raw { per_group, .. } | Way::Words { per_group, .. } => {
-                return self.bytes_of(group, *per_group).len();
-            }
-            Way::Direct(direct) => &direct.symbols,
-            Way::Done(codec) => match &**codec {
-                Codec::Direct(symbols) | Codec::Bitplane(symbols) => symbols,
-                Codec::Raw { per_group } | Codec::Pco { per_group } => {
-                    return self.bytes_of(group, *per_group).len();
-                }
+        if let Some(symbols) = self.symbols() {
+            let bits = match self.shape {
+                PartShape::Symbols { bits, .. } => usize::try_from(bits).unwrap_or(8),
+                _ => 8,
+            };
+            return symbols.group_range(group).len() * bits / 8;
+        }
+        let per_group = match &self.way {
+            Way::Raw { per_group, .. } | Way::Words { per_group, .. } => *per_group,
+            Way::Done(codec) => match **codec {
+                Codec::Raw { per_group } | Codec::Pco { per_group } => per_group,
+                Codec::Direct(_) | Codec::Bitplane(_) => 0,
             },
+            Way::Direct(_) => 0,
         };
-        let bits = match self.shape {
-            PartShape::Symbols { bits, .. } => usize::try_from(bits).unwrap_or(8),
-            _ => 8,
-        };
-        symbols.group_range(group).len() * bits / 8
+        self.bytes_of(group, per_group).len()
     }
 
     /// The stored bytes of a group, where it was encoded before and kept.

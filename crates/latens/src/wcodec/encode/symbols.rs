@@ -25,6 +25,8 @@ pub(crate) struct DirectConfig {
     pub(crate) slow_reading: bool,
     /// Whether means of columns are weighed on a few rows only.
     pub(crate) quick: bool,
+    /// Whether states of groups are to weigh less, where few rows would else be read in less time.
+    pub(crate) large_groups: bool,
 }
 
 /// What the lane states of a group take.
@@ -50,7 +52,7 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
     let rows = symbols.div_ceil(cols);
     let groups = match config.group_symbols {
         0 if config.slow_reading => (symbols / LARGE_GROUP).max(1),
-        0 if symbols >= LARGE && matrix.bits > 4 => symbols / (GROUP / 2),
+        0 if symbols >= LARGE && matrix.bits > 4 && !config.large_groups => symbols / (GROUP / 2),
         0 if symbols >= LARGE => symbols / GROUP,
         // None is left over where two or four are decoded at a time.
         0 if symbols >= MANY => (symbols / (GROUP + GROUP / 4)) & !3,

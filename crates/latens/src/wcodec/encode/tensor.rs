@@ -84,6 +84,11 @@ impl PlannedTensor<'_> {
         self.parts.iter().any(PlannedPart::is_coded)
     }
 
+    /// Whether some of it is predicted from the base.
+    pub(crate) fn needs_base(&self) -> bool {
+        self.parts.iter().any(PlannedPart::needs_base)
+    }
+
     /// Finds out what it takes as far as that is open by much: before others are held against it.
     fn settle(&mut self, bank: &Bank) -> Result<()> {
         self.parts.iter_mut().try_for_each(|part| part.settle(bank))
@@ -290,7 +295,7 @@ fn model_part<'a>(
             let plane = PlaneRef { rows, cols, bits, data };
             let hints = hints(role, plane, taken, index, family, config.effort());
             let alike = family.reference.as_ref();
-            let reference = alike.and_then(|a| a.part(taken.layout.view, index, data.len()));
+            let reference = alike.and_then(|a| a.part(taken.layout.view, index));
             ModelledPlane::new(role, plane, hints, reference, config, crew)?
         }
         Form::Words { width, float, a_row } => {

@@ -22,7 +22,7 @@ use crate::wcodec::layout::source::PartOf;
 use crate::wcodec::layout::symbols::{KINDS, MOST_EXPANSION, Symbols};
 use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
-use crate::wcodec::tiled::{Tiles, tile_size};
+use crate::wcodec::tiled::{Tiles, of_reference, tile_size};
 use crate::wcodec::transform::{self, Transform};
 
 use groups::{bitplanes, coefficients, residuals_of};
@@ -184,14 +184,14 @@ fn prepare(
     let range = coded.group_range(group);
     let data = &symbols[range.clone()];
     let rows = data.len().checked_div(coded.cols).unwrap_or(0);
-    let reference = reference.and_then(|r| r.symbols.get(range)).unwrap_or_default();
+    let reference = reference.map(|r| of_reference(r.symbols, range)).unwrap_or_default();
     let mut tiles = Tiles { predictors: vec![among[0]], codes: Vec::new() };
     if among.len() > 1 {
-        let band = tiles.band(prediction, bits, rows, coded.cols, reference)?;
+        let band = tiles.band(prediction, bits, rows, coded.cols, &reference)?;
         let chosen = choose(&band, among, &magnitude_costs(bits), data)?;
         tiles.predictors = chosen;
     }
-    let band = tiles.band(prediction, bits, rows, coded.cols, reference)?;
+    let band = tiles.band(prediction, bits, rows, coded.cols, &reference)?;
     let mut residuals = vec![0u8; data.len()];
     band.residual_symbols(data, &mut residuals)?;
     let mut values = Vec::new();

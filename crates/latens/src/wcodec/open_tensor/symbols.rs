@@ -87,22 +87,23 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// The symbols that part `number` is predicted from, decoded once; none where it has no reference.
-    fn reference(&self, number: usize, symbols: &SymbolsRecord, bits: u32) -> Result<&[u8]> {
+    fn reference(
+        &self,
+        number: usize,
+        symbols: &SymbolsRecord,
+        bits: u32,
+    ) -> Result<Option<&[u8]>> {
         let Some(of) = symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) else {
-            return Ok(&[]);
+            return Ok(None);
         };
         let needs = self.needs.get(number);
         let needs = needs.ok_or_else(|| self.wrong(format!("there is no part {number}")))?;
         if needs.reference.get().is_none() {
             self.references_with(of, number)?;
         }
-        let reference = needs
-            .reference
-            .get()
-            .filter(|(of_bits, reference)| *of_bits == bits && reference.len() == symbols.count);
-        let (_, reference) =
-            reference.ok_or_else(|| self.wrong("the reference is of another size"))?;
-        Ok(reference)
+        let reference = needs.reference.get().filter(|(of_bits, _)| *of_bits == bits);
+        let wrong = || self.wrong(format!("the reference is not of symbols of {bits} bits"));
+        reference.map(|(_, reference)| Some(&reference[..])).ok_or_else(wrong)
     }
 
     /// Decodes `of`, which part `number` is predicted from, and with a tensor of the base what other parts need of that.

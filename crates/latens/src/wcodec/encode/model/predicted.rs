@@ -32,14 +32,13 @@ pub(super) fn by_reference(
     job: &Job<'_, '_>,
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
-    recut: bool,
 ) -> Result<Option<Predicted>> {
-    let reference = job.reference.filter(|r| r.symbols.len() == matrix.len() && !recut);
-    let (Some(reference), Some(symbols)) = (reference, matrix.symbols.held()) else {
+    let (Some(reference), Some(symbols)) = (job.reference, matrix.symbols.held()) else {
         return Ok(None);
     };
     let mut data = symbols.to_vec();
-    subtract(&mut data, reference.symbols, matrix.bits);
+    let both = data.len().min(reference.symbols.len());
+    subtract(&mut data[..both], &reference.symbols[..both], matrix.bits);
     let of = Some(reference.of.clone());
     let prediction = Prediction { reference: of, ..uniform(REFERENCE) };
     Predicted::new(prediction, data, matrix, sources).map(Some)

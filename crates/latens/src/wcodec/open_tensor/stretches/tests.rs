@@ -168,8 +168,8 @@ impl Base for Counted {
         self.0.tensor(name)
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.0.has(name)
+    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
+        self.0.shape(name)
     }
 }
 
