@@ -24,6 +24,7 @@ __all__ = [
     "pco_decompress",
     "pco_decompress_into",
     "pco_inspect",
+    "WcodecWriter",
     "wcodec_compress",
     "wcodec_compress_bytes",
 ]
@@ -192,6 +193,21 @@ class GpuFile:
     ) -> tuple[GpuFile | None, str]: ...
     def tensors(self, names: list[str]) -> list[DeviceBytes]: ...
     def range(self, name: str, start: int, stop: int) -> DeviceBytes: ...
+
+@final
+class WcodecWriter:
+    def __new__(
+        cls,
+        name: str,
+        metadata: dict[str, str],
+        out: _Path,
+        base: _Path | None,
+        level: int,
+        tools: _Tools | None,
+        threads: int,
+    ) -> WcodecWriter: ...
+    def write(self, tensors: list[tuple[str, str, tuple[int, ...], _Bytes]]) -> None: ...
+    def finish(self, verify: bool) -> int: ...
 
 def wcodec_compress(
     source: _Path,

@@ -20,6 +20,9 @@ from ._dtypes import dtype_name
 from ._output import Path, completely
 from .errors import InvalidArgumentError
 
+# Safetensors type, shape and bytes of a tensor.
+Part = tuple[str, tuple[int, ...], npt.NDArray[np.uint8]]
+
 
 @dataclasses.dataclass(frozen=True)
 class Tools:
@@ -71,6 +74,22 @@ def save_file(
     Raises `InvalidArgumentError` where a type is none of safetensors, a name or the metadata no text, a
     name longer than 1024 bytes, numbers are masked, or `path` is the base.
     """
+    parts = parts_of(tensors)
+    save_parts(
+        parts,
+        path,
+        metadata,
+        base=base,
+        level=level,
+        tools=tools,
+        threads=threads,
+        verify=verify,
+        progress=progress,
+    )
+
+
+def parts_of(tensors: Mapping[str, Any]) -> dict[str, Part]:
+    """Safetensors type, shape and bytes of arrays."""
     parts = {}
     torch_tensor = getattr(sys.modules.get("torch"), "Tensor", ())
     for name, tensor in tensors.items():
@@ -87,17 +106,49 @@ def save_file(
             raise InvalidArgumentError(f"{name}: {error}") from error.__cause__
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         parts[name] = (kind, array.shape, np.ascontiguousarray(little).reshape(-1).view(np.uint8))
-    save_parts(
-        parts,
-        path,
-        metadata,
-        base=base,
-        level=level,
-        tools=tools,
-        threads=threads,
-        verify=verify,
-        progress=progress,
-    )
+    return parts
+
+
+def save_layers(
+    layers: Iterable[Mapping[str, Any]],
+    path: Path,
+    metadata: Mapping[str, str] | None = None,
+    *,
+    base: Path | None = None,
+    level: int = 8,
+    tools: Tools | None = None,
+    threads: int = 0,
+    verify: bool = True,
+) -> None:
+    """As `save_file`, for arrays that are not all there at once: a generator of some at a time, which are written
+    before the next ones are asked for.
+
+    What belongs to a tensor, such as scales and zero points, is to come with it. The file is that of all of them. With
+    `verify` it is decoded again and compared with its checksums and the hash of what came before it gets its name.
+
+    Raises as `save_file`, and `InvalidArgumentError` where a name comes twice.
+    """
+    _arguments.level(level)
+    _arguments.counts(threads=threads)
+    _arguments.flags(verify=verify)
+    _check_texts((), metadata or {})
+    forced = tools._parts() if tools else None
+
+    def write(temporary: str) -> None:
+        writer = _latens.WcodecWriter(
+            f"{_stem(path)}.safetensors", dict(metadata or {}), temporary, base, level, forced, threads
+        )
+        for tensors in layers:
+            _check_texts(tensors, {})
+            parts = parts_of(tensors)
+            writer.write([(name, *part) for name, part in parts.items()])
+        writer.finish(verify)
+
+    completely(path, write, sources=files_read(base))
+
+
+def _stem(path: Path) -> str:
+    return os.path.splitext(os.path.basename(os.fspath(path)))[0]
 
 
 # What the reader of safetensors takes.
@@ -128,7 +179,7 @@ def _check_texts(names: Iterable[Any], metadata: Mapping[Any, Any]) -> None:
 
 
 def save_parts(
-    tensors: Mapping[str, tuple[str, tuple[int, ...], npt.NDArray[np.uint8]]],
+    tensors: Mapping[str, Part],
     path: Path,
     metadata: Mapping[str, str] | None = None,
     *,
@@ -158,11 +209,10 @@ def save_parts(
     front = np.frombuffer(len(text).to_bytes(8, "little") + text, np.uint8)
     parts = [front, *(data for _, _, data in tensors.values())]
     forced = tools._parts() if tools else None
-    stem = os.path.splitext(os.path.basename(os.fspath(path)))[0]
 
     def write(temporary: str) -> None:
         _latens.wcodec_compress_bytes(
-            f"{stem}.safetensors", parts, temporary, base, level, forced, threads, verify, progress
+            f"{_stem(path)}.safetensors", parts, temporary, base, level, forced, threads, verify, progress
         )
 
     completely(path, write, sources=files_read(base))

@@ -24,7 +24,7 @@ from ._buffers import Array, octets
 from ._limits import bounded
 from ._output import Path, completely, settle
 from ._wcodec_file import Damage, File, Slice, TensorInfo
-from ._wcodec_write import Tools, compress_file, files_read, save_file
+from ._wcodec_write import Tools, compress_file, files_read, save_file, save_layers
 from .errors import InvalidArgumentError
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "load_file",
     "open",
     "save_file",
+    "save_layers",
 ]
 
 

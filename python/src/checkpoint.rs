@@ -25,10 +25,10 @@ struct Order {
 }
 
 /// Rows and columns of tiles, names of predictors and of transforms, that of the coder, whether there are classes.
-type Named = ((u64, u64), Vec<String>, Vec<String>, String, bool);
+pub(crate) type Named = ((u64, u64), Vec<String>, Vec<String>, String, bool);
 
 /// What is forced, by its names.
-fn tools(py: Python<'_>, named: Option<Named>) -> PyResult<Option<Tools>> {
+pub(crate) fn tools(py: Python<'_>, named: Option<Named>) -> PyResult<Option<Tools>> {
     let Some(((rows, cols), predictors, transforms, coder, contexts)) = named else {
         return Ok(None);
     };

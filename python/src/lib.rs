@@ -21,6 +21,7 @@ mod errors;
 mod gpu;
 mod inspect;
 mod job;
+mod layers;
 mod pco;
 mod wcodec;
 mod wrapped;
@@ -38,6 +39,8 @@ mod _latens {
     use super::gpu::{DeviceBytes, GpuFile};
     #[pymodule_export]
     use super::inspect::pco_inspect;
+    #[pymodule_export]
+    use super::layers::WcodecWriter;
     #[pymodule_export]
     use super::pco::{PcoConfig, pco_compress, pco_decompress, pco_decompress_into};
     #[pymodule_export]

@@ -152,6 +152,7 @@ def test_tensors_are_looked_into(tmp_path):
         found = file.inspect("w")
         assert (found["dtype"], found["shape"], found["packing"]) == ("I8", [128, 64], "int8")
         assert found["weights"] == found["flat_bytes"] == 8192
+        assert (found["rows"], found["cols"]) == (128, 64)
         counts = np.unique(weights, return_counts=True)[1] / 8192
         assert abs(found["order0_entropy"] + (counts * np.log2(counts)).sum()) < 1e-9
         (part,) = found["parts"]
@@ -159,6 +160,63 @@ def test_tensors_are_looked_into(tmp_path):
         assert file.inspect("f")["packing"] == "f32"
         with pytest.raises(KeyError):
             file.inspect("v")
+
+
+def test_layers_are_saved_one_at_a_time(tmp_path):
+    """The file is that of all of them; what is asked for next is written before."""
+    draw = np.random.default_rng(6)
+    scales = np.ones((64, 1), np.float32)
+    layers = [
+        {
+            f"{i}.weight": np.clip(draw.normal(0, 9, (64, 64)).round(), -127, 127).astype(np.int8),
+            f"{i}.weight_scale": scales,
+            f"{i}.tied": np.arange(5000, dtype=np.int16),
+        }
+        for i in range(4)
+    ]
+    path, at_once = tmp_path / "m.wcodec", tmp_path / "n" / "m.wcodec"
+    asked = []
+
+    def each():
+        for i, layer in enumerate(layers):
+            asked.append(i)
+            assert not path.exists()
+            yield layer
+
+    wcodec.save_layers(each(), path, {"format": "np"}, threads=2)
+    assert asked == [0, 1, 2, 3]
+    together = {name: array for layer in layers for name, array in layer.items()}
+    at_once.parent.mkdir()
+    wcodec.save_file(together, at_once, {"format": "np"})
+    with wcodec.open(path) as file, wcodec.open(at_once) as other:
+        file.verify()
+        assert sorted(file.keys()) == sorted(other.keys())
+        for name, array in together.items():
+            assert same(file[name], array)
+        assert file.info("3.tied").copy_of == "0.tied"
+    assert abs(path.stat().st_size - at_once.stat().st_size) < 1000
+    # Against a base.
+    tuned = tmp_path / "tuned.wcodec"
+    more = {np.dtype(np.int8): np.int8(1)}
+    changed = ({n: a + more[a.dtype] if a.dtype in more else a for n, a in one.items()} for one in layers)
+    wcodec.save_layers(changed, tuned, base=path)
+    with wcodec.open(tuned, base=path) as file:
+        assert np.array_equal(file["2.weight"], layers[2]["2.weight"] + np.int8(1))
+    assert tuned.stat().st_size < path.stat().st_size
+    # What fails leaves nothing.
+    wrong = tmp_path / "wrong.wcodec"
+    with pytest.raises(errors.InvalidArgumentError, match=r"0\.weight"):
+        wcodec.save_layers([layers[0], layers[0]], wrong)
+    with pytest.raises(errors.InvalidArgumentError, match="no text"):
+        wcodec.save_layers([{3: scales}], wrong)
+
+    def fails():
+        yield layers[0]
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        wcodec.save_layers(fails(), wrong)
+    assert not wrong.exists() and len(list(tmp_path.iterdir())) == 3
 
 
 def test_tools_are_forced_and_planes_left_out(tmp_path):

@@ -97,6 +97,7 @@ class Tensor:
             need(self.file.base is not None, f"the base {self.file.base_name} is needed")
             need(name in self.file.base, "a tensor that the base has not")
             dtype, shape, data = self.file.base[name]
+            need(len(data) <= 16 * part.count + 2**20, "a large tensor of the base is named for few symbols")
         else:
             dtype, shape, data = self.other_entry(entry - 2, part)
         view, number = r.take(8), r.varint()

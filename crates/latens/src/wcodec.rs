@@ -91,7 +91,7 @@ mod write_file;
 mod write_tensor;
 mod writer;
 
-pub use base::{Base, BaseCheckpoint};
+pub use base::{Base, BaseCheckpoint, BaseTensor};
 pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};
 pub use inspect::{PartInspection, TensorInspection};

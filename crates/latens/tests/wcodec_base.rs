@@ -5,8 +5,11 @@
 mod wcodec_common;
 
 use latens::Limits;
+use latens::wcodec::dtype::Dtype;
 use latens::wcodec::view::Values;
-use latens::wcodec::{BaseCheckpoint, BaseFile, Config, Reader, compress_checkpoint};
+use latens::wcodec::{
+    Base, BaseCheckpoint, BaseFile, BaseTensor, Config, Reader, compress_checkpoint,
+};
 use wcodec_common::{Random, open, safetensors};
 
 /// Type, bytes of an element, and how many of the tuned file's bytes its tensor may take against the base, in per cent of what
@@ -202,4 +205,45 @@ fn a_base_of_no_use_is_not_named() {
     let mut back = Vec::new();
     reader.write_file(0, &mut back).unwrap();
     assert!(back == file);
+}
+
+/// A base whose tensors are as long as it says.
+struct Long(BaseCheckpoint, u64);
+
+impl Base for Long {
+    fn model_hash(&self) -> [u8; 32] {
+        self.0.model_hash()
+    }
+
+    fn about(&self, name: &str) -> Option<BaseTensor> {
+        self.0.about(name).map(|about| BaseTensor { length: self.1, ..about })
+    }
+
+    fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        self.0.tensor(name)
+    }
+}
+
+/// Else a few bytes could ask for a large tensor of the base again and again.
+#[test]
+fn a_tensor_of_the_base_is_not_much_larger() {
+    let mut random = Random(95);
+    let [one, tuned] = pair(&mut random, "I8", 64 * 96);
+    let file = |bytes: &[u8]| safetensors(&[("w", "I8", &[64, 96], bytes.to_vec())]);
+    let held = || BaseCheckpoint::new(open(file(&one))).unwrap();
+    let most = 16 * 64 * 96 + (1 << 20);
+    let compress = |length: u64| {
+        let (config, base) = (Config::default(), Long(held(), length));
+        let against = Some(BaseFile { base: &base, name: "base" });
+        let made = compress_checkpoint(&open(file(&tuned)), against, &config, Vec::new()).unwrap();
+        Reader::open(made, Limits::default()).unwrap()
+    };
+    assert!(compress(most).base_name().is_some());
+    assert!(compress(most + 1).base_name().is_none());
+    for (length, fits) in [(most, true), (most + 1, false)] {
+        let reader = compress(1).with_base(Box::new(Long(held(), length))).unwrap();
+        let refused = reader.verify().err().map(|e| e.to_string());
+        assert_eq!(refused.is_none(), fits, "{refused:?}");
+        assert!(refused.is_none_or(|e| e.contains("too large")), "{length}");
+    }
 }

@@ -8,7 +8,7 @@ use latens::Limits;
 use latens::wcodec::checkpoint::{Quantization, Tensors};
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::{
-    BaseCheckpoint, BaseFile, BaseQuantisation, Config, Reader, Writer, compress_checkpoint,
+    BaseCheckpoint, BaseQuantisation, Config, Reader, Writer, compress_checkpoint,
 };
 use std::io::Cursor;
 use wcodec_common::Random;
@@ -111,9 +111,8 @@ fn layers_are_coded_against_a_base() {
         let all = tensors(&(0..2).flat_map(layer).collect::<Vec<_>>());
         BaseCheckpoint::new(all.checkpoint("b.safetensors").unwrap())
     };
-    let held = base().unwrap();
-    let mut writer = Writer::new(Vec::new(), "m.safetensors", &Config::default()).unwrap();
-    writer.against(BaseFile { base: &held, name: "b.safetensors" });
+    let writer = Writer::new(Vec::new(), "m.safetensors", &Config::default()).unwrap();
+    let mut writer = writer.against(Box::new(base().unwrap()), "b.safetensors");
     for number in 0..2 {
         let mut tuned = layer(number);
         tuned[0].3.iter_mut().step_by(9).for_each(|x| *x ^= 1);

@@ -3,7 +3,7 @@
 use latens::Limits;
 use latens::wcodec::checkpoint::ReadAt;
 use latens::wcodec::dtype::Dtype;
-use latens::wcodec::{Base, BaseCheckpoint, Reader};
+use latens::wcodec::{Base, BaseCheckpoint, BaseTensor, Reader};
 use std::path::{Path, PathBuf};
 
 use super::damage::OF_BASE;
@@ -27,8 +27,8 @@ impl<B: Base> Base for Named<B> {
         self.base.tensor(name).map_err(|e| e.within(place()))
     }
 
-    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
-        self.base.shape(name)
+    fn about(&self, name: &str) -> Option<BaseTensor> {
+        self.base.about(name)
     }
 }
 

@@ -8,6 +8,18 @@ use crate::wcodec::hash::ModelHash;
 use crate::wcodec::reader::Reader;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What is known of a tensor of a base before it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseTensor {
+    /// Its type.
+    pub dtype: Dtype,
+    /// Its shape.
+    pub shape: Vec<u64>,
+    /// Its bytes.
+    pub length: u64,
+}
 
 /// Another checkpoint, against which one was coded or is to be.
 pub trait Base: Send + Sync {
@@ -18,8 +30,22 @@ pub trait Base: Send + Sync {
     /// # Errors
     /// When there is no such tensor, or it cannot be read.
     fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)>;
-    /// Type and shape of a tensor, if there is one of that name.
-    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)>;
+    /// What is known of a tensor, if there is one of that name.
+    fn about(&self, name: &str) -> Option<BaseTensor>;
+}
+
+impl<B: Base + ?Sized> Base for Arc<B> {
+    fn model_hash(&self) -> [u8; 32] {
+        (**self).model_hash()
+    }
+
+    fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        (**self).tensor(name)
+    }
+
+    fn about(&self, name: &str) -> Option<BaseTensor> {
+        (**self).about(name)
+    }
 }
 
 /// A checkpoint as a base: all of it is read once, for its hash.
@@ -83,9 +109,9 @@ impl Base for BaseCheckpoint {
         Ok((info.dtype, info.shape.clone(), bytes))
     }
 
-    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
+    fn about(&self, name: &str) -> Option<BaseTensor> {
         let info = self.checkpoint.tensors.get(*self.by_name.get(name)?)?;
-        Some((info.dtype, info.shape.clone()))
+        Some(BaseTensor { dtype: info.dtype, shape: info.shape.clone(), length: info.len })
     }
 }
 
@@ -100,8 +126,9 @@ impl<S: ReadAt> Base for Reader<S> {
         Ok((Dtype::named(entry.dtype), entry.shape, Reader::tensor(self, number)?))
     }
 
-    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
+    fn about(&self, name: &str) -> Option<BaseTensor> {
         let entry = self.entry(self.find(name)?)?;
-        Some((Dtype::named(entry.dtype), entry.shape))
+        let (dtype, length) = (Dtype::named(entry.dtype), entry.length as u64);
+        Some(BaseTensor { dtype, shape: entry.shape, length })
     }
 }

@@ -15,6 +15,9 @@ use std::io::{self, Write};
 /// Bytes of padding that are looked at together.
 const PIECE: u64 = 1 << 20;
 
+/// Groups of a tensor without their checksums that are told one by one.
+const MOST_GROUPS: usize = 1 << 12;
+
 /// Something that is wrong with a file, as [`Reader::faults`] finds it.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -42,7 +45,8 @@ impl<S: ReadAt> Reader<S> {
 
     /// All that is wrong with a file of which [`Reader::verify`] has told the first thing: goes on behind damage, one
     /// tensor after the other. Of each tensor it is the first thing that is wrong with it, and every other group without
-    /// its checksum; one that needs a base that was not given is among them.
+    /// its checksum; one that needs a base that was not given is among them. Of very many groups of one tensor that have not theirs some thousand are
+    /// told, and the last.
     ///
     /// # Errors
     /// I/O, a limit, that of a watch: what ends the search.
@@ -67,10 +71,20 @@ impl<S: ReadAt> Reader<S> {
             let first = outcome.as_ref().err().filter(|_| own).map(Error::at);
             note(tensor, outcome)?;
             if let Some(first) = first {
+                let (mut told, mut last) = (0, None);
                 self.each_group(entry.number, &mut |group| match group {
-                    Err(e) if e.at() != first => note(tensor, Err(e)),
-                    _ => Ok(()),
+                    Err(e) if e.at() == first => Ok(()),
+                    Err(e) if told == MOST_GROUPS => {
+                        last = Some(e);
+                        Ok(())
+                    }
+                    Err(e) => {
+                        told += 1;
+                        note(tensor, Err(e))
+                    }
+                    Ok(()) => Ok(()),
                 })?;
+                note(tensor, last.map_or(Ok(()), Err))?;
             }
         }
         if faults.is_empty() && !self.has_its_hash()? {

@@ -1,6 +1,7 @@
 //! A checkpoint as its tensors come.
 
 use crate::error::{Error, Result};
+use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::{Member, Tensors, header_of};
 use crate::wcodec::compress::{self, BaseFile, Seen};
 use crate::wcodec::config::Config;
@@ -37,12 +38,13 @@ use std::io::{Seek, Write};
 /// reader.write_file(0, &mut std::io::sink())?; // model.safetensors
 /// # Ok::<(), latens::Error>(())
 /// ```
-pub struct Writer<'b, W: Write> {
+pub struct Writer<W: Write> {
     /// None where writing failed.
     out: Option<Out<W>>,
     name: String,
     config: Config,
-    base: Option<BaseFile<'b>>,
+    /// What tensors are coded against, and its name.
+    base: Option<(Box<dyn Base>, String)>,
     metadata: BTreeMap<String, String>,
     /// Those that are written, by entry.
     members: Vec<Member>,
@@ -58,7 +60,7 @@ enum Out<W: Write> {
     Begun(FileWriter<W>),
 }
 
-impl<'b, W: Write> Writer<'b, W> {
+impl<W: Write> Writer<W> {
     /// Of a file to `out` that gives back a safetensors file of this name.
     ///
     /// # Errors
@@ -78,9 +80,11 @@ impl<'b, W: Write> Writer<'b, W> {
         })
     }
 
-    /// Codes the tensors that follow against those of another checkpoint.
-    pub fn against(&mut self, base: BaseFile<'b>) {
-        self.base = Some(base);
+    /// Codes tensors against those of another checkpoint of this name, a hint for people.
+    #[must_use]
+    pub fn against(mut self, base: Box<dyn Base>, name: &str) -> Self {
+        self.base = Some((base, name.to_owned()));
+        self
     }
 
     /// An entry of the safetensors file's metadata, in place of an earlier one of that name.
@@ -104,7 +108,8 @@ impl<'b, W: Write> Writer<'b, W> {
         if let Some(told) = checkpoint.told_beside() {
             file.quantization(told.to_record());
         }
-        compress::tensors(&checkpoint, self.base, &self.config, &mut self.seen, &mut file)?;
+        let base = self.base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
+        compress::tensors(&checkpoint, base, &self.config, &mut self.seen, &mut file)?;
         self.members.extend(checkpoint.tensors.iter().map(Member::of));
         self.out = Some(Out::Begun(file));
         Ok(())
@@ -118,8 +123,8 @@ impl<'b, W: Write> Writer<'b, W> {
                 FileWriter::new(out, &self.config, compress::most_bytes(self.weights))?
             }
         };
-        if let Some(base) = self.base {
-            file.base(base.base.model_hash(), base.name.to_owned());
+        if let Some((base, name)) = &self.base {
+            file.base(base.model_hash(), name.clone());
         }
         Ok(file)
     }
@@ -149,7 +154,7 @@ impl<'b, W: Write> Writer<'b, W> {
     }
 }
 
-impl<W: Write + Seek> Writer<'_, W> {
+impl<W: Write + Seek> Writer<W> {
     /// Like [`Writer::finish`], where `out` began at the start of a file: its header is complete.
     ///
     /// # Errors
@@ -161,7 +166,7 @@ impl<W: Write + Seek> Writer<'_, W> {
     }
 }
 
-impl<W: Write> fmt::Debug for Writer<'_, W> {
+impl<W: Write> fmt::Debug for Writer<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, members, .. } = self;
         f.debug_struct("Writer")

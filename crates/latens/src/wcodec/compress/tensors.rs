@@ -4,7 +4,7 @@ use super::BaseFile;
 use super::siblings::{Held, TensorBytes};
 use crate::bits::checksum::Crc32;
 use crate::error::{Error, Result};
-use crate::wcodec::base::Base;
+use crate::wcodec::base::{Base, BaseTensor};
 use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, wide};
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
@@ -13,7 +13,7 @@ use crate::wcodec::encode::family::Alike;
 use crate::wcodec::encode::part::MOST_READ;
 use crate::wcodec::encode::tensor::{Input, Tensor};
 use crate::wcodec::file_writer::FileWriter;
-use crate::wcodec::layout::source::{EntryRef, PartOf};
+use crate::wcodec::layout::source::{EntryRef, PartOf, may_be_of_base};
 use crate::wcodec::plane::{Content, Part, Role};
 use crate::wcodec::threads;
 use crate::wcodec::view::{Sign, View, WordOrder};
@@ -231,13 +231,18 @@ fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
 /// or fewer: vocabularies grow.
 fn namesake(base: &dyn Base, info: &TensorInfo) -> Result<Option<Alike>> {
     let view = view_of_symbols(info).filter(|_| info.len > 0);
-    let like = base.shape(&info.name).filter(|(dtype, shape)| {
-        *dtype == info.dtype
-            && shape.len() == info.shape.len()
-            && shape.get(1..) == info.shape.get(1..)
+    let like = base.about(&info.name).filter(|about| {
+        let rows = (about.shape.get(1..), about.shape.len());
+        about.dtype == info.dtype && rows == (info.shape.get(1..), info.shape.len())
     });
-    let (Some(view), Some((dtype, _))) = (view, like) else { return Ok(None) };
-    let (_, shape, bytes) = base.tensor(&info.name)?;
+    let (Some(view), Some(BaseTensor { length, .. })) = (view, like) else { return Ok(None) };
+    let symbols = view
+        .layout(info.dtype, &info.shape, info.len)
+        .map(|layout| layout.rows.saturating_mul(layout.cols));
+    if !may_be_of_base(length, symbols.and_then(|n| usize::try_from(n).ok()).unwrap_or(0)) {
+        return Ok(None);
+    }
+    let (dtype, shape, bytes) = base.tensor(&info.name)?;
     let Some(layout) = view.layout(dtype, &shape, bytes.len() as u64) else { return Ok(None) };
     let part = |(part, p): (usize, Part)| match (p.role, p.content) {
         (Role::Weights | Role::Exponent | Role::Mantissa, Content::Symbols(plane)) => {

@@ -43,7 +43,7 @@ const FINE: usize = 1 << 19;
 const LOSS: f64 = 0.0045;
 const LOSS_OF_FINER: f64 = 0.003;
 /// Bits a symbol that tables may lose at most where groups are small, to be read by few rows: else these are twice as large.
-const LOSS_OF_SMALL_GROUPS: f64 = 0.004;
+const LOSS_OF_SMALL_GROUPS: f64 = 0.0032;
 /// Bits of symbols whose tables are much alike, and of fewer symbols than these the size of the tables: half
 /// of the usual one, so that the nearest cache of a decoder holds all of them.
 const FEW_BITS: u32 = 4;

@@ -22,11 +22,18 @@ use crate::wcodec::view::View;
 
 /// Bytes that an entry may have beyond four for each symbol that it is a source of.
 const MOST_SPARE: usize = 4096;
+const MOST_SPARE_OF_BASE: u64 = 1 << 20;
 
 /// Whether an entry of `length` bytes may be a source, or the row map of one, of so many symbols: it has at most a number
 /// of 32 bits for each. Else a few bytes could ask for the decoding of a large entry over and over.
 pub(crate) fn may_be_source(length: usize, symbols: usize) -> bool {
     length <= symbols.saturating_mul(4).saturating_add(MOST_SPARE)
+}
+
+/// Whether a tensor of the base of `length` bytes may be named for so many symbols, likewise: it may have more rows
+/// than the tensor that is predicted from it.
+pub(crate) fn may_be_of_base(length: u64, symbols: usize) -> bool {
+    length <= (symbols as u64).saturating_mul(16).saturating_add(MOST_SPARE_OF_BASE)
 }
 
 /// Most bytes of a tensor's name.

@@ -11,7 +11,7 @@ use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::kept::{Numbers, OfBase, Rules, Symbols};
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::part::{Codec, PartRecord};
-use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_source};
+use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_of_base, may_be_source};
 use crate::wcodec::layout::symbols::Symbols as SymbolsRecord;
 use crate::wcodec::order::Order;
 use crate::wcodec::plane::Part;
@@ -80,7 +80,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 Ok(numbers)
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
-                let part = self.of_base(name, *view)?.into_iter().nth(*part);
+                let part = self.of_base(name, *view, before)?.into_iter().nth(*part);
                 part.map(Numbers::of).ok_or_else(|| self.wrong(NO_PART))
             }
         }
@@ -123,7 +123,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let last = &self.reader.last;
         let of_base = match last.of_base(name, *view) {
             Some(kept) if self.outermost => kept,
-            _ => Arc::new(OfBase::new(name, *view, self.of_base(name, *view)?)),
+            _ => Arc::new(OfBase::new(name, *view, self.of_base(name, *view, number)?)),
         };
         if self.keeps {
             last.keep_of_base(&of_base);
@@ -143,10 +143,15 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         Ok(())
     }
 
-    /// The parts of a tensor of the base under a view.
-    fn of_base(&self, name: &str, view: View) -> Result<Vec<Part>> {
+    /// The parts of a tensor of the base under a view, which part `number` names.
+    fn of_base(&self, name: &str, view: View, number: usize) -> Result<Vec<Part>> {
         if !self.outermost {
             return Err(self.wrong("a source has a source elsewhere"));
+        }
+        let count = self.descriptor.parts.get(number).map_or(0, |p| p.shape.count());
+        let about = self.reader.base()?.about(name);
+        if about.is_some_and(|about| !may_be_of_base(about.length, count)) {
+            return Err(self.wrong(format!("tensor {name:?} of the base is too large a source")));
         }
         let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
         let layout = view.layout(dtype, &shape, bytes.len() as u64);

@@ -168,8 +168,8 @@ impl Base for Counted {
         self.0.tensor(name)
     }
 
-    fn shape(&self, name: &str) -> Option<(Dtype, Vec<u64>)> {
-        self.0.shape(name)
+    fn about(&self, name: &str) -> Option<crate::wcodec::BaseTensor> {
+        self.0.about(name)
     }
 }
 
