@@ -124,7 +124,8 @@ def save_layers(
     before the next ones are asked for.
 
     What belongs to a tensor, such as scales and zero points, is to come with it. The file is that of all of them. With
-    `verify` it is decoded again and compared with its checksums and the hash of what came before it gets its name.
+    `verify` it is decoded again and compared with its checksums and the hash of what came before it gets its name. As a
+    base it stands for itself: its tensors are in the order in which they came, which a file that is decompressed from it does not keep.
 
     Raises as `save_file`, and `InvalidArgumentError` where a name comes twice.
     """

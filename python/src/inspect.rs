@@ -97,6 +97,7 @@ fn part<'py>(py: Python<'py>, found: &PartInspection) -> PyResult<Bound<'py, PyD
     dict.set_item("classes", found.classes)?;
     dict.set_item("contexts", &found.terms)?;
     dict.set_item("pairs", found.pairs)?;
+    dict.set_item("escapes", found.escapes)?;
     let (predictors, transforms) = (PyDict::new(py), PyDict::new(py));
     for (predictor, tiles) in &found.predictors {
         predictors.set_item(predictor.name(), tiles)?;

@@ -65,7 +65,7 @@ impl WcodecWriter {
                 let name = base.as_deref().and_then(Path::file_name);
                 let name =
                     name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-                writer = writer.against(Box::new(Arc::clone(held)), &name);
+                writer = writer.against(Box::new(Arc::clone(held)), &name)?;
             }
             for (name, value) in metadata {
                 writer.metadata(name, value);

@@ -30,7 +30,8 @@ def said(tool, path):
     run = subprocess.run([tool, "verify", "-T1", path], capture_output=True, text=True)
     text = run.stdout + run.stderr
     kind = re.search(r"\b(corrupt|truncated|invalid argument)\b", text)
-    byte = re.search(r"byte (\d+)\)$", text.strip())
+    # What else is wrong, and advice, may follow.
+    byte = re.search(r"byte (\d+)\)", text.strip().split("\n")[0])
     print(f"{path.stem:28} {' '.join(text.split())[:150]}")
     return f"{kind[1] if kind else 'nothing'} at byte {byte[1] if byte else '?'}"
 

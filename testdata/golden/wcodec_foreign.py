@@ -594,7 +594,7 @@ def bitplanes_without_codes(b):
         symbols(b, f"groups of {group_rows}", 17, 18, code)
 
 
-@case("references of fewer symbols than are predicted, one of none that a group has, and of more; by tiles too, in bitplanes")
+@case("references of fewer symbols than are predicted, that end before some groups begin, and of more; by tiles too, in bitplanes")
 def other_references(b):
     table = b.table(bell(8, 10, 0, 2))
     for name, rows in [("fewer", 5), ("one", 1), ("more", 17)]:
@@ -605,3 +605,19 @@ def other_references(b):
         tiles = prediction_fields((4, 4), OF_TILES, 7, None, like)
         symbols(b, f"tiles by {name}", 12, 10, coded(prediction=tiles, group_rows=4, log=10, tables=[table]))
         symbols(b, f"planes by {name}", 12, 10, coded(BITPLANE, prediction=tiles, group_rows=4, scale=9))
+
+
+@case("ESCAPES: symbols that no table has, the escape itself, none in a group, all of one; with classes, of residuals, of 4 bits")
+def escapes_of_symbols(b):
+    tables, table = four_tables(b), b.table(bell(8, 11, 0, 2))
+    for name, escape in [("rare", 0), ("of the middle", 1), ("far out", 255), ("never", 128)]:
+        symbols(b, name, 12, 10, coded(log=11, tables=[table], group_rows=5, escape=escape))
+        symbols(b, f"{name}, by classes", 12, 10, coded(log=11, tables=tables, group_rows=5, escape=escape,
+                                                       classes=class_fields(FOUR, 40, [b.random.randrange(90) for _ in range(12)])))
+        fields = prediction_fields((4, 4), [0, COLUMN, OF_TILES, PLANAR][escape % 4], 3, [b.random.randrange(256) for _ in range(10)])
+        symbols(b, f"{name}, of residuals", 12, 10, coded(log=11, tables=[table], prediction=fields, escape=escape))
+    four = b.table(bell(4, 9, 0, 1, 6))
+    symbols(b, "of 4 bits", 12, 10, coded(log=9, tables=[four], group_rows=3, escape=15), 4)
+    only = b.table(explicit(8, 4, [0] * 9 + [16]))
+    symbols(b, "all of them", 7, 11, coded(log=4, tables=[only], group_rows=2, escape=9))
+    symbols(b, "cut anew", 7, 11, coded(log=11, tables=[table], recut=20, group_rows=2, escape=255))

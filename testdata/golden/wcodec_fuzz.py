@@ -185,8 +185,12 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
         ("DIRECT" if codec == DIRECT else "BITPLANE", True), ("RECUT", recut), ("PAIRS", pairs), ("PREDICT", predict),
         ("TRANSFORM", transform), ("CLASSES", classes), ("ORDER", ordered), ("STACKED", stacked)] if there)
     codes = rng.random() < 0.9
+    escape = None
+    if codec == DIRECT and not pairs and not transform and rng.random() < 0.3:
+        escape = rng.randrange(1 << bits)
+        tag += " ESCAPES"
     code = coded(codec, group_rows, recut, pairs, prediction, transform, log, numbers, fields, scale, codes,
-                 ordered, stacked)
+                 ordered, stacked, escape)
     return code, tag, sourced
 
 

@@ -7,7 +7,8 @@ from wcodec_encode import BitWriter, GolombWriter, encode_rans, explicit, short_
 from wcodec_foreign import bell, packed, raw_words, symbols, words
 from wcodec_hostile import add, direct, flip, plain, put
 from wcodec_streams import Table
-from wcodec_symbols import BITPLANE, CLASSES, F16, ORDER, PAIRS, STACKED, UNSIGNED
+from wcodec_symbols import ESCAPES as ESCAPES_FLAG
+from wcodec_symbols import BITPLANE, CLASSES, F16, ORDER, PAIRS, PREDICT, STACKED, TRANSFORM, UNSIGNED
 from wcodec_tiles import COLUMN, LINEAR, OF_TILES, REFERENCE
 from wcodec_writer import (UNSIGNED_BYTES, class_fields, coded, of_base, of_entry, of_this, pco, prediction_fields, raw,
                            source, varint)
@@ -459,7 +460,7 @@ add("residual-pair-of-more", "a pair whose second residual is 4, of 2 bits", res
 # ---- pairs in an order, and stacked ones
 
 # [codec, flags, group rows, ...]
-fields("flag-7", "a flag that does not exist, beyond the first byte of flags", direct, then(1, 1, varint(128)))
+fields("flag-8", "a flag that does not exist, the second byte of flags", direct, then(1, 1, varint(256)))
 FLAGS = PAIRS | CLASSES
 
 
@@ -546,3 +547,42 @@ def many_columns(b):
 
 
 add("stacked-many-columns", "STACKED of 2^16 + 2 columns, which take no bytes", many_columns)
+
+
+# ---- symbols that are said apart
+
+# [codec, flags, flags, group rows, escape, ...]
+def said_apart(b):
+    return coded(log=10, tables=[b.table(bell(8, 10, 0, 2))], group_rows=8, escape=0)
+
+
+def of_four_bits(b):
+    return coded(log=9, tables=[b.table(bell(4, 9, 0, 1, 6))], group_rows=8, escape=15)
+
+
+def of_residuals(b):
+    return direct(b, prediction=prediction_fields((4, 4), 0, 0), escape=3)
+
+
+def with_escapes(number):
+    return then(1, 1, varint(number | ESCAPES_FLAG))
+
+
+def fewer(g):
+    return bytes([g[0] - 1]) + g[1:g[0]] + g[g[0] + 1:]
+
+
+def more(g):
+    return bytes([g[0] + 1]) + g[1:g[0] + 1] + b"\0" + g[g[0] + 1:]
+
+
+groups_of("symbol-apart-lacking", "a symbol that is said apart is lacking", fewer, said_apart)
+groups_of("symbol-apart-left-over", "a symbol that is said apart is left over", more, said_apart)
+groups_of("symbols-apart-beyond", "more symbols said apart than the group has bytes", lambda g: b"\xff\xff\x03" + g[1:],
+          said_apart)
+groups_of("symbols-apart-form", "a number of symbols said apart that is not in its shortest form",
+          lambda g: bytes([g[0] | 128, 0]) + g[1:], said_apart)
+fields("escapes-of-planes", "ESCAPES of BITPLANE", of_residuals, at(0, BITPLANE))
+fields("escapes-of-transforms", "ESCAPES with TRANSFORM", transformed, with_escapes(PREDICT | TRANSFORM))
+of_4_bits("escapes-of-pairs", "ESCAPES with PAIRS", all_of_one(), with_escapes(FLAGS))
+of_4_bits("escape-of-more-bits", "an escape that is no symbol of 4 bits", of_four_bits, at(4, 16))

@@ -4,13 +4,13 @@ import numpy as np
 
 from pco_reader import need
 from wcodec_pairs import Span, order_of_columns, put_apart, spans_of
-from wcodec_streams import decode_rans, short_stream
+from wcodec_streams import Bytes, decode_rans, short_stream
 from wcodec_tiles import (COLUMN, LINEAR, OF_TILES, REFERENCE, decode_planes, kinds_of, order_of, read_tiles, restore,
                           undo_transforms, wrap)
 from wcodec_views import BYTES, SYMBOLS, unsigned
 
 DIRECT, BITPLANE = 3, 4
-RECUT, PAIRS, PREDICT, TRANSFORM, CLASSES, ORDER, STACKED = (1 << i for i in range(7))
+RECUT, PAIRS, PREDICT, TRANSFORM, CLASSES, ORDER, STACKED, ESCAPES = (1 << i for i in range(8))
 UNSIGNED, SIGNED, F16, BF16, F32 = range(5)
 MANTISSA_BITS = {F16: 10, BF16: 7, F32: 23}
 NOWHERE = 1 << 62
@@ -201,9 +201,9 @@ class Coded:
 
     def __init__(self, r, part, codec, bank, context):
         self.part, self.bitplane, self.flags = part, codec == BITPLANE, r.varint()
-        need(self.flags < 128, "unknown flags")
-        recut, self.pairs, predict, self.transform, classes, self.ordered, self.stacked = (
-            self.flags >> i & 1 for i in range(7))
+        need(self.flags < 256, "unknown flags")
+        recut, self.pairs, predict, self.transform, classes, self.ordered, self.stacked, escapes = (
+            self.flags >> i & 1 for i in range(8))
         self.rows, self.cols, count = part.rows, part.cols, part.count
         if recut:
             self.cols = r.length()
@@ -211,6 +211,9 @@ class Coded:
             self.rows = -(-count // self.cols)
         self.group_rows = r.length()
         need(self.group_rows >= 1, "groups of no rows")
+        need(not escapes or not (self.pairs or self.transform or self.bitplane), "ESCAPES of other than DIRECT symbols")
+        self.escape = r.u8() if escapes else None
+        need(self.escape is None or self.escape < 1 << part.bits, "an escape that is no symbol")
         need(predict or not (self.transform or self.bitplane), "TRANSFORM and BITPLANE need PREDICT")
         need(not (self.pairs and self.transform), "PAIRS exclude TRANSFORM")
         need(not self.pairs or (part.bits <= 4 and self.cols % 2 == 0), "PAIRS of large symbols, or of odd rows")
@@ -275,8 +278,10 @@ class Coded:
         need(count <= len(stored) << 16, "a group claims too much")
         if not self.prediction:
             classes = self.classes(first, rows).reshape(-1)[:self.coded_symbols(rows, count)]
+            apart, stored = self.read_escapes(stored)
             symbols, rest = decode_rans(stored, self.log, self.tables, classes)
             need(not rest, "words left over in a group")
+            self.put_escapes(symbols, apart)
             return self.apart(symbols, first, rows, count) if self.pairs else symbols
         p = self.prediction
         tiles, stored = read_tiles(stored, p.size, p.predictor, self.transform, rows, self.cols)
@@ -306,10 +311,27 @@ class Coded:
         """The symbols, or residuals, of pairs."""
         return put_apart(pairs, *self.places(first, rows, count), self.part.bits, count)
 
+    def read_escapes(self, stored):
+        """The symbols of a group that are said apart, and what follows them."""
+        if self.escape is None:
+            return b"", stored
+        r = Bytes(stored)
+        apart = r.take(r.varint())
+        need(all(symbol < 1 << self.part.bits for symbol in apart), "an escape beyond the symbols")
+        return apart, r.take(r.left())
+
+    def put_escapes(self, symbols, apart):
+        places = np.nonzero(symbols == self.escape)[0] if self.escape is not None else []
+        need(len(places) == len(apart), "escapes are lacking, or left over")
+        if len(apart):
+            symbols[places] = np.frombuffer(apart, np.uint8)
+
     def read_residuals(self, stored, kinds, first, rows):
+        apart, stored = self.read_escapes(stored)
         u, rest = decode_rans(stored, self.log, self.tables, kinds.reshape(-1))
         if not self.transform:
             need(not rest, "words left over in a group")
+            self.put_escapes(u, apart)
             symbols = self.apart(u, first, rows, rows * self.cols) if self.pairs else u
             return symbols.reshape(rows, self.cols)
         escapes = np.nonzero(u == 255)[0]

@@ -15,7 +15,7 @@ import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
 from wcodec_reader import BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, RAW_VIEW, STORED, TENSOR, File, hashed
 from wcodec_streams import Bytes, read_bank
-from wcodec_symbols import CLASSES, DIRECT, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
+from wcodec_symbols import CLASSES, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
 from wcodec_tiles import COLUMN, OF_TILES, REFERENCE, kinds_of, order_of, read_tiles, tiles_of
 from wcodec_views import BYTES, SYMBOLS, join, layout, unsigned
@@ -94,12 +94,13 @@ def pco(group, offset_bits):
 
 
 def coded(codec=DIRECT, group_rows=1 << 20, recut=None, pairs=False, prediction=None, transform=False, log=12,
-          tables=(), classes=None, scale=4.0, codes=True, ordered=False, stacked=False):
+          tables=(), classes=None, scale=4.0, codes=True, ordered=False, stacked=False, escape=None):
     """Symbols drawn from their tables; with BITPLANE and TRANSFORM, values of about `scale`."""
     has = {RECUT: recut is not None, PAIRS: pairs, PREDICT: prediction is not None, TRANSFORM: transform,
-           CLASSES: classes is not None, ORDER: ordered, STACKED: stacked}
+           CLASSES: classes is not None, ORDER: ordered, STACKED: stacked, ESCAPES: escape is not None}
     flags = sum(flag for flag, there in has.items() if there)
-    fields = varint(flags) + (b"" if recut is None else varint(recut)) + varint(group_rows) + (prediction or b"")
+    fields = varint(flags) + (b"" if recut is None else varint(recut)) + varint(group_rows)
+    fields += (b"" if escape is None else bytes([escape])) + (prediction or b"")
     fields += bytes([log]) + varint(len(tables)) + b"".join(map(varint, tables)) + (classes or b"")
 
     def code(builder, context, part):
@@ -218,7 +219,8 @@ class Builder:
         kinds = said.classes(first, rows)
         if not said.prediction:
             kinds = kinds.reshape(-1)[:said.coded_symbols(rows, count)]
-            return encode_rans(self.draw_pairs(said, kinds, first, rows), kinds, said.tables, said.log)
+            symbols = self.draw_pairs(said, kinds, first, rows)
+            return self.draw_escapes(said, symbols) + encode_rans(symbols, kinds, said.tables, said.log)
         p = said.prediction
         head = self.draw_tiles(said, tiles_of(p.size, rows, said.cols), codes)
         tiles, _ = read_tiles(head, p.size, p.predictor, said.transform, rows, said.cols)
@@ -231,12 +233,19 @@ class Builder:
         escapes = symbols.count(255) if said.transform else 0
         most = min(65280, int(2 * scale))
         escapes = [self.random.choice([0, most, self.random.randrange(most + 1)]) for _ in range(escapes)]
+        head += self.draw_escapes(said, symbols)
         stored = encode_rans(symbols, kinds.reshape(-1), said.tables, said.log)
         return head + stored + struct.pack(f"<{len(escapes)}H", *escapes)
 
     def draw(self, said, kinds):
         """Symbols of these classes."""
         return [self.random.choices(range(len(f)), f)[0] for f in (said.tables[k].frequencies for k in kinds)]
+
+    def draw_escapes(self, said, symbols):
+        """Any symbols in place of the escapes."""
+        if said.escape is None:
+            return b""
+        return string(bytes(self.random.randrange(1 << said.part.bits) for s in symbols if s == said.escape))
 
     def draw_pairs(self, said, kinds, first, rows):
         """Symbols of these classes; of STACKED both halves are the same where a row is paired with itself. A table

@@ -112,7 +112,7 @@ fn layers_are_coded_against_a_base() {
         BaseCheckpoint::new(all.checkpoint("b.safetensors").unwrap())
     };
     let writer = Writer::new(Vec::new(), "m.safetensors", &Config::default()).unwrap();
-    let mut writer = writer.against(Box::new(base().unwrap()), "b.safetensors");
+    let mut writer = writer.against(Box::new(base().unwrap()), "b.safetensors").unwrap();
     for number in 0..2 {
         let mut tuned = layer(number);
         tuned[0].3.iter_mut().step_by(9).for_each(|x| *x ^= 1);
@@ -127,22 +127,80 @@ fn layers_are_coded_against_a_base() {
     assert!(stored < ROWS * COLS / 4, "{stored}");
 }
 
+/// Words of four bits without scales: nothing but what is told says how they are packed.
+fn alone(name: &str) -> Tensors {
+    let mut random = Random(3);
+    let words = (0..256 * 8).flat_map(|_| (random.word() as u32).to_le_bytes());
+    let mut one = Tensors::new();
+    one.add(name, Dtype::I32, &[256, 8], words.collect::<Vec<u8>>()).unwrap();
+    one
+}
+
 #[test]
 fn what_is_told_of_the_quantisation_is_kept() {
-    // Offsets and orders of nibbles are told by nothing but the method.
-    let told =
-        Quantization { method: Some("awq".into()), bits: Some(4), ..Quantization::default() };
-    let mut writer = Writer::new(Vec::new(), "m.safetensors", &Config::default()).unwrap();
-    let [_, _, (_, _, _, words), (_, _, _, zeros), ..] = &layer(0)[..] else { unreachable!() };
-    let mut one = Tensors::new();
-    one.quantization(told);
-    one.add("l.qweight", Dtype::I32, &[256, 8], words.clone()).unwrap();
-    one.add("l.qzeros", Dtype::I32, &[2, 8], zeros.clone()).unwrap();
-    one.add("l.scales", Dtype::F16, &[2, 64], vec![0x20; 256]).unwrap();
+    let told = |method: &str, bits| Quantization {
+        method: Some(method.into()),
+        bits: Some(bits),
+        ..Quantization::default()
+    };
+    let packing = |writer: Writer<Vec<u8>>, name: &str| {
+        let (reader, _) = back(writer.finish().unwrap());
+        reader.inspect(reader.find(name).unwrap()).unwrap().packing
+    };
+    let new = || Writer::new(Vec::new(), "m.safetensors", &Config::default()).unwrap();
+    let mut writer = new();
+    writer.write(alone("a.qweight")).unwrap();
+    let untold = packing(writer, "a.qweight");
+    assert!(!untold.contains("awq"), "{untold}");
+    // With some tensors; it holds for those that follow, and no other may come then.
+    let mut writer = new();
+    let mut one = alone("a.qweight");
+    one.quantization(told("awq", 4));
     writer.write(one).unwrap();
-    let (reader, _) = back(writer.finish().unwrap());
-    let packing = reader.inspect(reader.find("l.qweight").unwrap()).unwrap().packing;
-    assert!(packing.contains("awq"), "{packing}");
+    writer.write(alone("b.qweight")).unwrap();
+    let told_so = packing(writer, "b.qweight");
+    assert!(told_so.contains("awq"), "{told_so}");
+    let mut writer = new();
+    let [mut one, mut two] = [alone("a.qweight"), alone("b.qweight")];
+    one.quantization(told("awq", 4));
+    two.quantization(told("gptq", 8));
+    writer.write(one).unwrap();
+    assert!(writer.write(two).unwrap_err().to_string().contains("gptq"));
+    // By metadata, of which the weights' part in the header follows as well.
+    let mut writer = Writer::new(Cursor::default(), "m.safetensors", &Config::default()).unwrap();
+    writer.metadata("quantization_config", r#"{"quant_method":"awq","bits":4}"#);
+    writer.write(alone("a.qweight")).unwrap();
+    let (reader, _) = back(writer.finish_to_file().unwrap().into_inner());
+    assert_eq!(reader.base_quantisation(), BaseQuantisation::Int4);
+    assert_eq!(reader.inspect(0).unwrap().packing, told_so);
+}
+
+#[test]
+fn a_file_has_one_base_and_one_order() {
+    let of = |tensors: Tensors| BaseCheckpoint::new(tensors.checkpoint("b.safetensors").unwrap());
+    let new = || Writer::new(Vec::new(), "m.safetensors", &Config::default()).unwrap();
+    let base = || Box::new(of(tensors(&layer(0))).unwrap());
+    assert!(new().against(base(), "b").unwrap().against(base(), "b").is_err());
+    let mut writer = new();
+    writer.write(tensors(&layer(1))).unwrap();
+    assert!(writer.against(base(), "b").is_err());
+    // As a base it stands for itself; the file that comes back from it has another order.
+    let mut writer = new();
+    for number in 0..2 {
+        writer.write(tensors(&layer(number))).unwrap();
+    }
+    let (held, _) = back(writer.finish().unwrap());
+    let mut tuned = layer(1);
+    tuned[0].3.iter_mut().step_by(9).for_each(|x| *x ^= 1);
+    let hash = held.model_hash();
+    let mut writer = new().against(Box::new(held), "b.wcodec").unwrap();
+    writer.write(tensors(&tuned)).unwrap();
+    let file = writer.finish().unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    assert_eq!(reader.base_name().unwrap().1, hash);
+    let other = of(tensors(&(0..2).flat_map(layer).collect::<Vec<_>>())).unwrap();
+    let refused = reader.with_base(Box::new(other)).err().unwrap();
+    assert!(refused.to_string().contains("another order"), "{refused}");
 }
 
 #[test]

@@ -64,9 +64,9 @@ pub struct Tensor {
     pub flat_bytes: u64,
     /// Weights that it holds.
     pub weights: Option<u64>,
-    /// Rows as `extract --rows` counts them: of weights, however they are packed.
+    /// Rows as `extract --rows` counts them, of weights where these are packed; of a vector one.
     pub rows: Option<u64>,
-    /// Weights in each.
+    /// Weights in each; bytes of what has no numbers here.
     pub cols: Option<u64>,
     /// In the file.
     pub bits_per_weight: Option<f64>,
@@ -80,6 +80,9 @@ pub struct Tensor {
     pub contexts: Vec<String>,
     /// Which two symbols are coded as one, where some are.
     pub pairs: Option<&'static str>,
+    /// Whether rare symbols are said apart, without a slot in a table.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub escapes: bool,
     /// Nothing but its own bytes: no codec made it smaller.
     pub raw: Option<bool>,
     /// Of `bytes`, those of parts that no codec made smaller.
@@ -226,6 +229,7 @@ fn tensor(t: &TensorInspection) -> Tensor {
         transforms,
         contexts,
         pairs: t.parts.iter().find_map(|part| part.pairs),
+        escapes: t.parts.iter().any(|part| part.escapes),
         raw_bytes: Some(raw_bytes),
     }
 }

@@ -66,8 +66,10 @@ fn shapes(tensor: &Tensor) -> String {
     let elements: u64 = tensor.shape.iter().fold(1, |n, d| n.saturating_mul(*d));
     let own = shape(&tensor.shape);
     match (tensor.rows, tensor.cols) {
-        (Some(rows), Some(cols)) if rows.saturating_mul(cols) > elements => {
-            format!("{own} of {}", shape(&[rows, cols]))
+        (Some(rows), Some(cols)) => {
+            let packed =
+                tensor.weights == rows.checked_mul(cols) && tensor.weights > Some(elements);
+            if packed { format!("{own} of {}", shape(&[rows, cols])) } else { own }
         }
         _ => own,
     }

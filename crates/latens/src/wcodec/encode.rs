@@ -8,6 +8,7 @@ pub(crate) mod candidates;
 pub(crate) mod centre;
 pub(crate) mod columns;
 pub(crate) mod cost;
+pub(crate) mod escapes;
 pub(crate) mod family;
 pub(crate) mod fit;
 pub(crate) mod float_bytes;

@@ -32,7 +32,8 @@ pub struct TensorInspection {
     pub view: String,
     /// Weights that it holds.
     pub weights: u64,
-    /// Its rows and columns, as [`Reader::rows`] counts them: of weights, however they are packed.
+    /// Its rows and columns, as [`Reader::rows`] counts them: of weights where these are packed, of a vector one row, of
+    /// what has no numbers here bytes.
     pub rows: u64,
     /// See `rows`.
     pub cols: u64,
@@ -69,6 +70,8 @@ pub struct PartInspection {
     pub terms: Vec<&'static str>,
     /// Which two symbols are coded as one, where some are: `neighbours`, `neighbours in an order`, `rows`.
     pub pairs: Option<&'static str>,
+    /// Whether rare symbols are said apart, without a slot in a table.
+    pub escapes: bool,
     /// Tiles by predictor; parts without prediction count as NONE, by tiles of 16 × 16.
     pub predictors: Vec<(Predictor, u64)>,
     /// Sub-blocks by transform; empty where there are no sub-blocks.
@@ -140,12 +143,14 @@ fn part<S: ReadAt>(
         classes: 1,
         terms: Vec::new(),
         pairs: None,
+        escapes: false,
         predictors: Vec::new(),
         transforms: Vec::new(),
     };
     let (Codec::Direct(symbols) | Codec::Bitplane(symbols)) = &record.codec else {
         return Ok(inspection);
     };
+    inspection.escapes = symbols.escape.is_some();
     inspection.pairs = match (symbols.pairs, &symbols.order, &symbols.stack) {
         (false, ..) => None,
         (true, None, None) => Some("neighbours"),

@@ -204,7 +204,8 @@ impl<S: ReadAt> Reader<S> {
     pub fn with_base(mut self, base: Box<dyn Base>) -> Result<Self> {
         match &self.open.index.base {
             Some(wanted) if wanted.model_hash != base.model_hash() => Err(Error::invalid(format!(
-                "this is not the base: the file was made against {}, of another model hash",
+                "this is not the base: the file was made against {}, of another model hash (or of \
+                 these tensors in another order)",
                 wanted.name
             ))),
             _ => {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::wcodec::base::Base;
-use crate::wcodec::checkpoint::{Member, Tensors, header_of};
+use crate::wcodec::checkpoint::{LONGEST_HEADER, Member, Quantization, Tensors, header_of};
 use crate::wcodec::compress::{self, BaseFile, Seen};
 use crate::wcodec::config::Config;
 use crate::wcodec::file_writer::FileWriter;
@@ -17,6 +17,9 @@ use std::io::{Seek, Write};
 /// how the tensor is packed, and explains its weights. Held are what
 /// [`compress_checkpoint`](crate::wcodec::compress_checkpoint) holds of these, and names, types, shapes and hashes of all
 /// before, of which a tensor may be a copy. The file gives back the safetensors file that all of them would make together.
+///
+/// Tensors stand in the order in which they came, and so they have another [model hash](crate::wcodec::Reader::model_hash) than in
+/// a file that is made of that safetensors file: against which of the two another one is coded, that one it needs as its base.
 ///
 /// ```
 /// use latens::Limits;
@@ -46,6 +49,10 @@ pub struct Writer<W: Write> {
     /// What tensors are coded against, and its name.
     base: Option<(Box<dyn Base>, String)>,
     metadata: BTreeMap<String, String>,
+    /// What was told first of the quantisation, if anything was.
+    told: Quantization,
+    /// Bytes of the safetensors file's header without metadata, or somewhat more.
+    header: usize,
     /// Those that are written, by entry.
     members: Vec<Member>,
     seen: Seen,
@@ -53,11 +60,14 @@ pub struct Writer<W: Write> {
     weights: [u64; 2],
 }
 
+/// What the tensors of one call are called, by nobody.
+const OF_SOME: &str = "tensors.safetensors";
+
 /// Where the file goes.
 enum Out<W: Write> {
     /// Nothing is written yet.
     New(W),
-    Begun(FileWriter<W>),
+    Begun(Box<FileWriter<W>>),
 }
 
 impl<W: Write> Writer<W> {
@@ -74,6 +84,8 @@ impl<W: Write> Writer<W> {
             config: config.clone(),
             base: None,
             metadata: BTreeMap::new(),
+            told: Quantization::default(),
+            header: 0,
             members: Vec::new(),
             seen: Seen::by_hash(),
             weights: [0; 2],
@@ -81,10 +93,15 @@ impl<W: Write> Writer<W> {
     }
 
     /// Codes tensors against those of another checkpoint of this name, a hint for people.
-    #[must_use]
-    pub fn against(mut self, base: Box<dyn Base>, name: &str) -> Self {
-        self.base = Some((base, name.to_owned()));
-        self
+    ///
+    /// # Errors
+    /// Invalid argument where something is written already, or there is a base.
+    pub fn against(mut self, base: Box<dyn Base>, name: &str) -> Result<Self> {
+        match (&self.out, &self.base) {
+            (Some(Out::New(_)), None) => self.base = Some((base, name.to_owned())),
+            _ => return Err(Error::invalid("a file has one base, which comes before its tensors")),
+        }
+        Ok(self)
     }
 
     /// An entry of the safetensors file's metadata, in place of an earlier one of that name.
@@ -92,35 +109,50 @@ impl<W: Write> Writer<W> {
         self.metadata.insert(name.into(), value.into());
     }
 
-    /// Writes tensors that belong together, and adds their metadata to those of the file.
+    /// Writes tensors that belong together, and adds their metadata to those of the file. What they, or their metadata, tell
+    /// of the quantisation holds for those that follow as well.
     ///
     /// # Errors
-    /// I/O; invalid argument where a tensor has the name of an earlier one, or is what the format cannot hold. After
-    /// an error the file is not whole, and no more can be written.
-    pub fn write(&mut self, tensors: Tensors) -> Result<()> {
+    /// I/O; invalid argument where a tensor has the name of an earlier one, where they are told to be quantised otherwise
+    /// than earlier ones, or are what the formats cannot hold. After an error the file is not whole, and no more can be written.
+    pub fn write(&mut self, mut tensors: Tensors) -> Result<()> {
         let out = self.out.take().ok_or_else(failed)?;
-        self.metadata.extend(tensors.metadata.clone());
-        let checkpoint = tensors.checkpoint(&self.name[..])?;
+        self.metadata.append(&mut tensors.metadata);
+        tensors.metadata.clone_from(&self.metadata);
+        if !tensors.told.agrees(&self.told) {
+            let what = format!("{:?} after {:?} in one file", tensors.told, self.told);
+            return Err(Error::invalid(what));
+        }
+        tensors.told.or(self.told.clone());
+        let checkpoint = tensors.checkpoint(OF_SOME)?;
         compress::check(&checkpoint)?;
+        let members: Vec<Member> = checkpoint.tensors.iter().map(Member::of).collect();
+        let of_metadata = header_of(&self.metadata, [].into_iter())?.len();
+        self.header += header_of(&BTreeMap::new(), members.iter())?.len();
+        if (of_metadata + self.header) as u64 > LONGEST_HEADER {
+            return Err(Error::invalid("more names than a header of safetensors may have"));
+        }
         let weights = compress::quantised_bytes(&checkpoint);
         self.weights = std::array::from_fn(|i| self.weights[i].saturating_add(weights[i]));
         let mut file = self.begun(out)?;
-        if let Some(told) = checkpoint.told_beside() {
-            file.quantization(told.to_record());
+        if self.told == Quantization::default() {
+            self.told.clone_from(&checkpoint.quantization);
+            self.record(&mut file, checkpoint.told_beside().is_some());
         }
         let base = self.base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
         compress::tensors(&checkpoint, base, &self.config, &mut self.seen, &mut file)?;
-        self.members.extend(checkpoint.tensors.iter().map(Member::of));
+        self.members.extend(members);
         self.out = Some(Out::Begun(file));
         Ok(())
     }
 
     /// The file, of which the header is written if nothing is yet.
-    fn begun(&self, out: Out<W>) -> Result<FileWriter<W>> {
+    fn begun(&self, out: Out<W>) -> Result<Box<FileWriter<W>>> {
         let mut file = match out {
             Out::Begun(file) => file,
             Out::New(out) => {
-                FileWriter::new(out, &self.config, compress::most_bytes(self.weights))?
+                let most = compress::most_bytes(self.weights);
+                Box::new(FileWriter::new(out, &self.config, most)?)
             }
         };
         if let Some((base, name)) = &self.base {
@@ -129,13 +161,22 @@ impl<W: Write> Writer<W> {
         Ok(file)
     }
 
+    /// Says what is known of the quantisation, if readers are `to_know`.
+    fn record(&self, file: &mut FileWriter<W>, to_know: bool) {
+        if to_know && self.told != Quantization::default() {
+            file.quantization(self.told.to_record());
+        }
+    }
+
     /// The safetensors file that all tensors make.
-    fn end(&mut self) -> Result<FileWriter<W>> {
+    fn end(&mut self) -> Result<Box<FileWriter<W>>> {
         let out = self.out.take().ok_or_else(failed)?;
         let mut file = self.begun(out)?;
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         order.sort_by(|&a, &b| Member::order(&self.members[a], &self.members[b]));
         let header = header_of(&self.metadata, order.iter().map(|&i| &self.members[i]))?;
+        // Readers do not put a header together that is more than a blob.
+        self.record(&mut file, header.len() > compress::BLOB);
         let mut segments = Vec::new();
         for bytes in header.chunks(compress::BLOB) {
             segments.push(SegmentRecord::Entry(file.blob(bytes)?));
@@ -145,7 +186,8 @@ impl<W: Write> Writer<W> {
         Ok(file)
     }
 
-    /// Writes the end of the file. Its header leaves out what only the end knows.
+    /// Writes the end of the file. Its header leaves out what only the end knows, and says what most weights are as far as the
+    /// first batch told.
     ///
     /// # Errors
     /// I/O; where writing failed before.

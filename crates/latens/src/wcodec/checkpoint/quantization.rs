@@ -82,8 +82,19 @@ impl Quantization {
         }
     }
 
+    /// Whether nothing that both know differs.
+    pub(in crate::wcodec) fn agrees(&self, other: &Self) -> bool {
+        fn same<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        }
+        same(self.method.as_ref(), other.method.as_ref())
+            && same(self.format.as_ref(), other.format.as_ref())
+            && same(self.bits.as_ref(), other.bits.as_ref())
+            && same(self.group_size.as_ref(), other.group_size.as_ref())
+    }
+
     /// Takes from `other` what is not known yet.
-    pub(super) fn or(&mut self, other: Self) {
+    pub(in crate::wcodec) fn or(&mut self, other: Self) {
         self.method = self.method.take().or(other.method);
         self.format = self.format.take().or(other.format);
         self.bits = self.bits.or(other.bits);

@@ -43,7 +43,7 @@ const METADATA: &str = "__metadata__";
 #[derive(Default)]
 pub struct Tensors {
     pub(in crate::wcodec) metadata: BTreeMap<String, String>,
-    told: Quantization,
+    pub(in crate::wcodec) told: Quantization,
     tensors: Vec<(Member, Bytes)>,
     names: HashSet<String>,
 }

@@ -58,8 +58,11 @@ pub(crate) struct Seen {
     /// Numbers of those of the checkpoint that might be the same, by length and fingerprint.
     alike: HashMap<(u64, u32), Vec<usize>>,
     /// Those of all checkpoints, by SHA-256, where there are several: the bytes of earlier ones may be gone.
-    by_hash: Option<HashMap<[u8; 32], Vec<(usize, TensorInfo)>>>,
+    by_hash: Option<HashMap<[u8; 32], Written>>,
 }
+
+/// Entries of the same bytes, of which some may not stand for each other.
+type Written = Vec<(usize, TensorInfo)>;
 
 impl Seen {
     /// Of checkpoints one after the other.

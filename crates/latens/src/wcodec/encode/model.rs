@@ -229,6 +229,7 @@ impl<'a> Modelled<'a> {
             order,
             stack,
             group_rows,
+            escape: plan.escapes.as_ref().map(|(escapes, _)| escapes.symbol),
             prediction,
             table_bits,
             tables: plan.tables,
@@ -237,8 +238,19 @@ impl<'a> Modelled<'a> {
         let (data, width, sources) = (matrix.symbols, matrix.bits, self.sources);
         let there = symbols.order.as_ref().and_then(Order::there);
         let windows = Windows::of(&symbols);
-        let direct =
-            Direct { data, residuals, symbols, there, windows, width, sources, cost, roughly };
+        let escapes = plan.escapes.map(|(escapes, _)| escapes);
+        let direct = Direct {
+            data,
+            residuals,
+            symbols,
+            escapes,
+            there,
+            windows,
+            width,
+            sources,
+            cost,
+            roughly,
+        };
         PlannedPart::new(self.role, self.shape, Way::Direct(Box::new(direct)), config.threads)
     }
 
@@ -276,16 +288,28 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
     if n < FINE || best.bits <= least + LOSS * n as f64 {
         return best;
     }
-    for table_bits in config.table_bits + 1..=MAX_TABLE_BITS {
-        // Rare symbols take a slot each of a table, and are less than that.
-        let kept = bank.take_from(before);
-        let finer = explained.tables(table_bits, bank);
-        if finer.bits >= best.bits {
-            bank.take_from(before);
-            bank.give_back(kept);
-            break;
+    let usual = config.table_bits;
+    // Rare symbols take a slot each of a table, and are less than that.
+    for table_bits in usual..=MAX_TABLE_BITS {
+        for escaped in [false, true] {
+            if !escaped && table_bits == usual {
+                continue;
+            }
+            let kept = bank.take_from(before);
+            let finer = match escaped {
+                false => Some(explained.tables(table_bits, bank)),
+                true => explained.with_escapes(table_bits, bank),
+            };
+            match finer {
+                Some(finer) if finer.bits < best.bits => {
+                    (best, config.table_bits) = (finer, table_bits);
+                }
+                _ => {
+                    bank.take_from(before);
+                    bank.give_back(kept);
+                }
+            }
         }
-        (best, config.table_bits) = (finer, table_bits);
         if best.bits <= least + LOSS_OF_FINER * n as f64 {
             break;
         }

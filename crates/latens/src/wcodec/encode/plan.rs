@@ -13,6 +13,7 @@ use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::escapes::Escapes;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::{Worth, merge_all};
 use crate::wcodec::encode::sources::{Hints, Sources};
@@ -43,6 +44,8 @@ pub(crate) struct Plan {
     /// Whether these are estimates.
     pub(crate) estimated: bool,
     pub(crate) classes: Option<ClassRule>,
+    /// Which symbols are said apart, and bits of these.
+    pub(crate) escapes: Option<(Escapes, f64)>,
     pub(crate) bits: f64,
 }
 
@@ -56,13 +59,14 @@ impl Plan {
         })
     }
 
-    /// Bits of the symbols under their tables, which are of `pairs` of them or not.
+    /// Bits of the symbols under their tables, which are of `pairs` of them or not, and of those that are said apart.
     pub(crate) fn bits_of_symbols(&self, pairs: bool, bank: &Bank) -> f64 {
         let bits = |(&table, histogram): (&usize, &Histogram)| match pairs {
             true => bank.bits_of_pairs(table, histogram),
             false => bank.bits_under(table, histogram),
         };
-        self.tables.iter().zip(&self.histograms).map(bits).sum()
+        let apart = self.escapes.as_ref().map_or(0.0, |(_, bits)| *bits);
+        apart + self.tables.iter().zip(&self.histograms).map(bits).sum::<f64>()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
+use crate::wcodec::encode::escapes::Escapes;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::encode::stacked::Stacked;
@@ -31,6 +32,8 @@ pub(crate) struct Direct<'a> {
     /// What predictors leave that need the whole plane.
     pub(crate) residuals: Option<Vec<u8>>,
     pub(crate) symbols: Symbols,
+    /// Symbols that are said apart.
+    pub(crate) escapes: Option<Escapes>,
     /// From columns as they are to columns as they are coded.
     pub(crate) there: Option<Rearrangement>,
     /// Their classes for kernels, where they have that form.
@@ -88,6 +91,12 @@ impl Direct<'_> {
             subtract(&mut made, means, self.width);
             data = &made;
         }
+        let (mut head, mut coded) = (Vec::new(), Vec::new());
+        if let Some(escapes) = &self.escapes {
+            coded.extend_from_slice(data);
+            head = escapes.take(&mut coded);
+            data = &coded;
+        }
         let stream = match (&symbols.stack, &terms) {
             (Some(stack), Some(terms)) => {
                 scratch.stacked.join(stack, terms, symbols.rows_of(group), symbols.cols, data);
@@ -97,7 +106,7 @@ impl Direct<'_> {
             }
             _ => {
                 let by = terms.as_ref().map(|terms| (terms, self.windows.as_ref()));
-                scratch.stream(symbols, by, tables, group, data, Vec::new())
+                scratch.stream(symbols, by, tables, group, data, head)
             }
         };
         (scratch.read, scratch.made) = (read, made);

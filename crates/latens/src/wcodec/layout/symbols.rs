@@ -2,9 +2,10 @@
 //!
 //! | field | form |
 //! |---|---|
-//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES, 32 ORDER, 64 STACKED |
+//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES, 32 ORDER, 64 STACKED, 128 ESCAPES |
 //! | columns | RECUT: varint |
 //! | group rows | varint |
+//! | escape | ESCAPES: u8 |
 //! | prediction | PREDICT |
 //! | tables | bits u8, how many varint, the number of each in the bank |
 //! | classes | CLASSES |
@@ -26,6 +27,7 @@ const TRANSFORM: u64 = 8;
 const CLASSES: u64 = 16;
 const ORDER: u64 = 32;
 const STACKED: u64 = 64;
+const ESCAPES: u64 = 128;
 
 /// Most classes, and tables, of a tensor.
 pub(crate) const MAX_CLASSES: usize = 64;
@@ -51,6 +53,8 @@ pub(crate) struct Symbols {
     pub(crate) stack: Option<Stack>,
     /// Rows of a group.
     pub(crate) group_rows: usize,
+    /// The symbol in whose place another one is said apart.
+    pub(crate) escape: Option<u8>,
     pub(crate) prediction: Option<Prediction>,
     pub(crate) table_bits: u32,
     /// By class: number in the bank.
@@ -101,13 +105,15 @@ impl Symbols {
                 | flag(self.has_transform(), TRANSFORM)
                 | flag(self.classes.is_some(), CLASSES)
                 | flag(self.order.is_some(), ORDER)
-                | flag(self.stack.is_some(), STACKED),
+                | flag(self.stack.is_some(), STACKED)
+                | flag(self.escape.is_some(), ESCAPES),
             out,
         );
         if let Some(cols) = self.recut {
             varint::write(cols as u64, out);
         }
         varint::write(self.group_rows as u64, out);
+        out.extend(self.escape);
         if let Some(prediction) = &self.prediction {
             prediction.write(out);
         }
@@ -150,8 +156,10 @@ impl Symbols {
         if has(STACKED) && group_rows > MAX_ROWS {
             return Err(Error::corrupt(at, format!("pairs of two of {group_rows} rows")));
         }
+        let escape = if has(ESCAPES) { Some(read_escape(fields, bits, bitplane)?) } else { None };
+        let pairs = has(PAIRS);
         let mut symbols =
-            Self { count, recut, cols: coded, pairs: has(PAIRS), group_rows, ..Self::default() };
+            Self { count, recut, cols: coded, pairs, group_rows, escape, ..Self::default() };
         if has(PREDICT) {
             let prediction = Prediction::read(fields, bits, coded, has(TRANSFORM))?;
             // Residuals of pairs are symbols by themselves where each depends on its column alone.
@@ -228,15 +236,27 @@ impl Symbols {
     }
 }
 
+/// Reads the symbol in whose place others are said apart.
+fn read_escape(fields: &mut Fields<'_>, bits: u32, bitplane: bool) -> Result<u8> {
+    let at = fields.at();
+    let escape = fields.u8("the escape")?;
+    if bitplane || u32::from(escape) >> bits != 0 {
+        let what = format!("{escape} is no symbol of {bits} bits that the direct coder escapes by");
+        return Err(Error::corrupt(at, what));
+    }
+    Ok(escape)
+}
+
 /// Reads flags that go with each other, and with symbols of `bits`.
 fn read_flags(fields: &mut Fields<'_>, bits: u32) -> Result<u64> {
     let at = fields.at();
     let flags = fields.varint("the flags of symbols")?;
     let has = |flag: u64| flags & flag != 0;
-    let unknown = flags & !(RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES | ORDER | STACKED) != 0;
+    let known = RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES | ORDER | STACKED | ESCAPES;
+    let unknown = flags & !known != 0;
     let in_order = has(ORDER) || has(STACKED);
     let lacking = (has(TRANSFORM) && !has(PREDICT)) || (in_order && !(has(PAIRS) && has(CLASSES)));
-    let both = has(ORDER) && has(STACKED);
+    let both = (has(ORDER) && has(STACKED)) || (has(ESCAPES) && (has(PAIRS) || has(TRANSFORM)));
     if unknown || lacking || both || (has(PAIRS) && (has(TRANSFORM) || bits > 4)) {
         return Err(Error::corrupt(at, format!("{flags:#x} are not flags of {bits}-bit symbols")));
     }

@@ -120,6 +120,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             }
             return Ok(());
         };
+        self.check_of_base(name, number)?;
         let last = &self.reader.last;
         let of_base = match last.of_base(name, *view) {
             Some(kept) if self.outermost => kept,
@@ -136,6 +137,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 record.reference()
                 && (other, under) == (name, view)
                 && let Some(Some(symbols)) = of_base.parts.get(*part)
+                && self.check_of_base(name, number).is_ok()
             {
                 keep(number, symbols);
             }
@@ -143,16 +145,22 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         Ok(())
     }
 
+    /// Whether part `number` may name a tensor of the base: it is not much larger.
+    fn check_of_base(&self, name: &str, number: usize) -> Result<()> {
+        let count = self.descriptor.parts.get(number).map_or(0, |p| p.shape.count());
+        let about = self.reader.base()?.about(name);
+        match about.is_none_or(|about| may_be_of_base(about.length, count)) {
+            true => Ok(()),
+            false => Err(self.wrong(format!("tensor {name:?} of the base is too large a source"))),
+        }
+    }
+
     /// The parts of a tensor of the base under a view, which part `number` names.
     fn of_base(&self, name: &str, view: View, number: usize) -> Result<Vec<Part>> {
         if !self.outermost {
             return Err(self.wrong("a source has a source elsewhere"));
         }
-        let count = self.descriptor.parts.get(number).map_or(0, |p| p.shape.count());
-        let about = self.reader.base()?.about(name);
-        if about.is_some_and(|about| !may_be_of_base(about.length, count)) {
-            return Err(self.wrong(format!("tensor {name:?} of the base is too large a source")));
-        }
+        self.check_of_base(name, number)?;
         let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
         let layout = view.layout(dtype, &shape, bytes.len() as u64);
         let none = || self.wrong(NO_PART);

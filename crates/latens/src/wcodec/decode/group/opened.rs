@@ -1,6 +1,6 @@
 //! A group's head, and what is left of its words.
 
-use super::SymbolDecoder;
+use super::{SymbolDecoder, escapes};
 use crate::ans::rans::{LANES, START};
 use crate::error::{Error, Result};
 use crate::wcodec::tiled::Tiles;
@@ -8,6 +8,8 @@ use crate::wcodec::tiled::Tiles;
 /// A group whose head has been read.
 pub(super) struct Opened<'s> {
     pub(super) tiles: Tiles,
+    /// Symbols that are said apart.
+    pub(super) escapes: &'s [u8],
     pub(super) states: [u32; LANES],
     pub(super) words: &'s [u8],
     /// Where the words begin in the stored bytes.
@@ -53,6 +55,10 @@ impl SymbolDecoder<'_> {
     /// Reads tiles and states of a group of `count` symbols.
     pub(super) fn open<'s>(&self, stored: &'s [u8], count: usize) -> Result<Opened<'s>> {
         let (tiles, at) = self.tiles(stored, count)?;
+        let (escapes, at) = match self.symbols.escape {
+            Some(_) => escapes::list(stored, at, self.bits)?,
+            None => (&[][..], at),
+        };
         let rest = &stored[at..];
         let Some((head, words)) = rest.split_at_checked(LANES * 4) else {
             return Err(Error::corrupt(0, "a group is shorter than its 32 states"));
@@ -68,7 +74,7 @@ impl SymbolDecoder<'_> {
         if words.len() % 2 != 0 {
             return Err(Error::corrupt(stored.len() as u64, "a group of half a word"));
         }
-        Ok(Opened { tiles, states, words, at: at + LANES * 4, read: 0 })
+        Ok(Opened { tiles, escapes, states, words, at: at + LANES * 4, read: 0 })
     }
 
     pub(super) fn tiles(&self, stored: &[u8], count: usize) -> Result<(Tiles, usize)> {

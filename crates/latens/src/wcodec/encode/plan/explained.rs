@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::escapes;
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::{Worth, merge};
@@ -114,6 +115,14 @@ impl Explained {
             || Own::new(histogram, self.bits, table_bits, self.closely),
             |own| Some(own.clone()),
         )
+    }
+
+    /// One table of `2^table_bits` slots for symbols that have no classes, of which rare ones are said apart.
+    pub(crate) fn with_escapes(&self, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
+        match &self.classes {
+            None if self.bits > 4 => escapes::plan(&self.whole, self.bits, table_bits, bank),
+            _ => None,
+        }
     }
 
     /// Gives tables of `2^table_bits` slots to the classes.
