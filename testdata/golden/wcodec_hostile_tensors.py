@@ -557,15 +557,7 @@ def said_apart(b):
 
 
 def of_four_bits(b):
-    return coded(log=9, tables=[b.table(bell(4, 9, 0, 1, 6))], group_rows=8, escape=15)
-
-
-def of_residuals(b):
-    return direct(b, prediction=prediction_fields((4, 4), 0, 0), escape=3)
-
-
-def with_escapes(number):
-    return then(1, 1, varint(number | ESCAPES_FLAG))
+    return coded(log=9, tables=[b.table(bell(4, 9, 0, 1, 6))], group_rows=8, escape=0)
 
 
 def fewer(g):
@@ -576,13 +568,33 @@ def more(g):
     return bytes([g[0] + 1]) + g[1:g[0] + 1] + b"\0" + g[g[0] + 1:]
 
 
+def empty(code, number, escape=3, place=0):
+    """Flags with ESCAPES, the escape behind the rows of a group, and in each group an empty list: nothing else is wrong."""
+    def altered(builder):
+        def apart(inner, context, part):
+            said, groups = code(builder)(inner, context, part)
+            assert said[2] < 128
+            said = said[:1] + varint(number | ESCAPES_FLAG) + said[2:3] + bytes([escape]) + said[3:]
+            return said, [group if place is None else group[:place] + b"\0" + group[place:] for group in groups]
+        return apart
+    return altered
+
+
+def unchanged(said):
+    return said
+
+
 groups_of("symbol-apart-lacking", "a symbol that is said apart is lacking", fewer, said_apart)
 groups_of("symbol-apart-left-over", "a symbol that is said apart is left over", more, said_apart)
 groups_of("symbols-apart-beyond", "more symbols said apart than the group has bytes", lambda g: b"\xff\xff\x03" + g[1:],
           said_apart)
 groups_of("symbols-apart-form", "a number of symbols said apart that is not in its shortest form",
           lambda g: bytes([g[0] | 128, 0]) + g[1:], said_apart)
-fields("escapes-of-planes", "ESCAPES of BITPLANE", of_residuals, at(0, BITPLANE))
-fields("escapes-of-transforms", "ESCAPES with TRANSFORM", transformed, with_escapes(PREDICT | TRANSFORM))
-of_4_bits("escapes-of-pairs", "ESCAPES with PAIRS", all_of_one(), with_escapes(FLAGS))
-of_4_bits("escape-of-more-bits", "an escape that is no symbol of 4 bits", of_four_bits, at(4, 16))
+fields("escapes-of-planes", "ESCAPES of BITPLANE", empty(lambda b: planes(b, group_rows=8), PREDICT, place=None), unchanged)
+fields("escapes-of-transforms", "ESCAPES with TRANSFORM",
+       empty(lambda b: transformed(b, codes=False, group_rows=8), PREDICT | TRANSFORM, place=1), unchanged)
+of_4_bits("escapes-of-pairs", "ESCAPES with PAIRS", empty(all_of_one(), FLAGS), unchanged)
+of_4_bits("escape-of-more-bits", "an escape that is no symbol of 4 bits",
+          empty(lambda b: coded(log=9, tables=[b.table(bell(4, 9, 0, 1, 6))], group_rows=8), 0, 16), unchanged)
+of_4_bits("symbol-apart-of-more-bits", "a symbol said apart that is not of 4 bits", of_four_bits, unchanged,
+          lambda g: g[:1] + b"\x10" + g[2:])

@@ -65,3 +65,64 @@ fn weights_of_one_distribution_are_near_order_0() {
         }
     }
 }
+
+/// A GGUF file of one tensor of 1024 × 1024 weights of a kind.
+fn gguf(kind: u32, blocks: Vec<u8>) -> Vec<u8> {
+    let mut file = b"GGUF".to_vec();
+    file.extend(3u32.to_le_bytes());
+    file.extend([1u64, 0, 1].iter().flat_map(|n| n.to_le_bytes()));
+    file.extend(*b"w");
+    file.extend(2u32.to_le_bytes());
+    file.extend([COLS as u64, ROWS as u64].iter().flat_map(|n| n.to_le_bytes()));
+    file.extend(kind.to_le_bytes());
+    file.extend(0u64.to_le_bytes());
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend(blocks);
+    file
+}
+
+/// Weights of 5 and of 6 bits, of which every one occurs and most of them rarely.
+#[test]
+fn symbols_of_few_bits_have_escapes() {
+    let mut random = Random(41);
+    let mut symbols = |bits: u32| -> Vec<u8> {
+        let half = f64::from(1u32 << (bits - 1));
+        let one = |_| (half + random.normal(half / 9.0).clamp(-half, half - 1.0)).floor() as u8;
+        let mut symbols: Vec<u8> = (0..ROWS * COLS).map(one).collect();
+        // In an order that no row or column has a part in.
+        (0..12usize << bits)
+            .for_each(|i| symbols[i * 7919 % (ROWS * COLS)] = (i >> 2) as u8 % (1 << bits));
+        symbols
+    };
+    // Q5_0: a scale, the highest bits, the lower ones of the first and the second half.
+    let (of_5, of_6) = (symbols(5), symbols(6));
+    let q5_0 = of_5.as_chunks::<32>().0.iter().flat_map(|x| {
+        let high = (0..32).fold(0u32, |high, i| high | u32::from(x[i] >> 4) << i);
+        let low = (0..16).map(|i| x[i] & 15 | x[i + 16] << 4);
+        [0, 0x3c].into_iter().chain(high.to_le_bytes()).chain(low).collect::<Vec<_>>()
+    });
+    // Q6_K: lower bits, the two highest, scales, one scale for these; symbols wherever they fall.
+    let q6_k = of_6.as_chunks::<256>().0.iter().flat_map(|x| {
+        let low = (0..128).map(|i| {
+            let (half, l) = (i / 64, i % 64);
+            x[128 * half + l] & 15 | x[128 * half + 64 + l] << 4
+        });
+        let high = (0..64).map(|i| {
+            let (half, l) = (i / 32, i % 32);
+            (0..4).fold(0, |all, j| all | x[128 * half + 32 * j + l] >> 4 << (2 * j))
+        });
+        let scales = [7u8; 16].into_iter().chain([0, 0x3c]);
+        low.chain(high).chain(scales).collect::<Vec<_>>()
+    });
+    for (kind, blocks) in [(6, q5_0.collect::<Vec<u8>>()), (14, q6_k.collect())] {
+        let source = gguf(kind, blocks);
+        let file = compress_checkpoint(&open(source.clone()), None, &Config::default(), Vec::new());
+        let reader = Reader::open(file.unwrap(), Limits::default()).unwrap();
+        reader.verify().unwrap();
+        let mut back = Vec::new();
+        reader.write_file(0, &mut back).unwrap();
+        assert!(back == source, "type {kind}");
+        let found = reader.inspect(0).unwrap();
+        assert!(found.parts.iter().any(|part| part.escapes), "type {kind}");
+    }
+}

@@ -166,6 +166,19 @@ fn what_is_told_of_the_quantisation_is_kept() {
     two.quantization(told("gptq", 8));
     writer.write(one).unwrap();
     assert!(writer.write(two).unwrap_err().to_string().contains("gptq"));
+    let mut writer = new();
+    writer.metadata("quantization_config", r#"{"quant_method":"awq","bits":4}"#);
+    writer.write(alone("a.qweight")).unwrap();
+    writer.metadata("quantization_config", r#"{"quant_method":"gptq","bits":4}"#);
+    assert!(writer.finish().unwrap_err().to_string().contains("gptq"));
+    // Bit by bit.
+    let mut writer = new();
+    let [mut one, mut two] = [alone("a.qweight"), alone("b.qweight")];
+    one.quantization(Quantization { bits: Some(4), ..Quantization::default() });
+    two.quantization(Quantization { method: Some("awq".into()), ..Quantization::default() });
+    writer.write(one).unwrap();
+    writer.write(two).unwrap();
+    assert_eq!(packing(writer, "a.qweight"), told_so);
     // By metadata, of which the weights' part in the header follows as well.
     let mut writer = Writer::new(Cursor::default(), "m.safetensors", &Config::default()).unwrap();
     writer.metadata("quantization_config", r#"{"quant_method":"awq","bits":4}"#);

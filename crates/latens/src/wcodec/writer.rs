@@ -49,8 +49,9 @@ pub struct Writer<W: Write> {
     /// What tensors are coded against, and its name.
     base: Option<(Box<dyn Base>, String)>,
     metadata: BTreeMap<String, String>,
-    /// What was told first of the quantisation, if anything was.
+    /// What was told of the quantisation, and whether some of it stands in no metadata.
     told: Quantization,
+    beside: bool,
     /// Bytes of the safetensors file's header without metadata, or somewhat more.
     header: usize,
     /// Those that are written, by entry.
@@ -62,6 +63,9 @@ pub struct Writer<W: Write> {
 
 /// What the tensors of one call are called, by nobody.
 const OF_SOME: &str = "tensors.safetensors";
+
+/// Digits that say where a tensor begins and ends, at most.
+const MOST_DIGITS: usize = 40;
 
 /// Where the file goes.
 enum Out<W: Write> {
@@ -85,6 +89,7 @@ impl<W: Write> Writer<W> {
             base: None,
             metadata: BTreeMap::new(),
             told: Quantization::default(),
+            beside: false,
             header: 0,
             members: Vec::new(),
             seen: Seen::by_hash(),
@@ -120,25 +125,28 @@ impl<W: Write> Writer<W> {
         self.metadata.append(&mut tensors.metadata);
         tensors.metadata.clone_from(&self.metadata);
         if !tensors.told.agrees(&self.told) {
-            let what = format!("{:?} after {:?} in one file", tensors.told, self.told);
-            return Err(Error::invalid(what));
+            return Err(otherwise(&tensors.told, &self.told));
         }
         tensors.told.or(self.told.clone());
         let checkpoint = tensors.checkpoint(OF_SOME)?;
+        if !checkpoint.quantization.agrees(&self.told) {
+            return Err(otherwise(&checkpoint.quantization, &self.told));
+        }
         compress::check(&checkpoint)?;
         let members: Vec<Member> = checkpoint.tensors.iter().map(Member::of).collect();
-        let of_metadata = header_of(&self.metadata, [].into_iter())?.len();
+        // Where they begin in the file takes more digits.
         self.header += header_of(&BTreeMap::new(), members.iter())?.len();
+        self.header += MOST_DIGITS * members.len();
+        let of_metadata = header_of(&self.metadata, [].into_iter())?.len();
         if (of_metadata + self.header) as u64 > LONGEST_HEADER {
             return Err(Error::invalid("more names than a header of safetensors may have"));
         }
         let weights = compress::quantised_bytes(&checkpoint);
         self.weights = std::array::from_fn(|i| self.weights[i].saturating_add(weights[i]));
         let mut file = self.begun(out)?;
-        if self.told == Quantization::default() {
-            self.told.clone_from(&checkpoint.quantization);
-            self.record(&mut file, checkpoint.told_beside().is_some());
-        }
+        self.beside |= checkpoint.told_beside().is_some();
+        self.told.or(checkpoint.quantization.clone());
+        self.record(&mut file, self.beside);
         let base = self.base.as_ref().map(|(base, name)| BaseFile { base: &**base, name });
         compress::tensors(&checkpoint, base, &self.config, &mut self.seen, &mut file)?;
         self.members.extend(members);
@@ -172,6 +180,13 @@ impl<W: Write> Writer<W> {
     fn end(&mut self) -> Result<Box<FileWriter<W>>> {
         let out = self.out.take().ok_or_else(failed)?;
         let mut file = self.begun(out)?;
+        // What was said behind the last tensors.
+        let mut last = Tensors::new();
+        last.metadata.clone_from(&self.metadata);
+        let told = last.checkpoint(OF_SOME)?.quantization;
+        if !told.agrees(&self.told) {
+            return Err(otherwise(&told, &self.told));
+        }
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         order.sort_by(|&a, &b| Member::order(&self.members[a], &self.members[b]));
         let header = header_of(&self.metadata, order.iter().map(|&i| &self.members[i]))?;
@@ -216,6 +231,10 @@ impl<W: Write> fmt::Debug for Writer<W> {
             .field("tensors", &members.len())
             .finish_non_exhaustive()
     }
+}
+
+fn otherwise(told: &Quantization, before: &Quantization) -> Error {
+    Error::invalid(format!("{told:?} after {before:?} in one file"))
 }
 
 fn failed() -> Error {

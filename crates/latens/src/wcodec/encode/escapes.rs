@@ -20,8 +20,8 @@ pub(crate) struct Escapes {
 }
 
 impl Escapes {
-    /// For symbols of one table of `2^table_bits` slots; none where all of them are worth theirs.
-    fn choose(whole: &Histogram, table_bits: u32) -> Option<Self> {
+    /// For symbols of `bits` and of one table of `2^table_bits` slots; none where all of them are worth theirs.
+    fn choose(whole: &Histogram, bits: u32, table_bits: u32) -> Option<Self> {
         let all: f64 = whole.iter().map(|&n| f64::from(n)).sum();
         let slot = all * LOG2_E / f64::from(1u32 << table_bits);
         let mut escape = f64::from(table_bits);
@@ -34,7 +34,8 @@ impl Escapes {
             let some: f64 = some.map(|(&n, _)| f64::from(n)).sum();
             escape = (all / some.max(1.0)).log2();
         }
-        let (symbol, _) = (0u8..=255).zip(whole).min_by_key(|(_, n)| **n)?;
+        let symbols = (0..=u8::MAX >> (8 - bits)).zip(whole);
+        let (symbol, _) = symbols.min_by_key(|(_, n)| **n)?;
         apart[usize::from(symbol)] = true;
         let many = apart.iter().zip(whole).filter(|(apart, n)| **apart && **n > 0).count() > 1;
         many.then_some(Self { symbol, apart })
@@ -63,11 +64,16 @@ impl Escapes {
     }
 }
 
-/// A plan with one table of `2^table_bits` slots, and with escapes, where these may pay.
-pub(crate) fn plan(whole: &Histogram, bits: u32, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
-    let escapes = Escapes::choose(whole, table_bits)?;
+/// A plan with one table of `2^table_bits` slots, fitted `closely` or not, and with escapes, where these may pay.
+pub(crate) fn plan(
+    whole: &Histogram,
+    (bits, table_bits): (u32, u32),
+    closely: bool,
+    bank: &mut Bank,
+) -> Option<Plan> {
+    let escapes = Escapes::choose(whole, bits, table_bits)?;
     let (coded, escaped) = escapes.coded(whole);
-    let own = || Own::new(&coded, bits, table_bits, true);
+    let own = || Own::new(&coded, bits, table_bits, closely);
     let (table, of_table) = bank.choose(&coded, bits, table_bits, own);
     let apart = APART * f64::from(escaped);
     let (tables, histograms) = (vec![table], vec![coded]);

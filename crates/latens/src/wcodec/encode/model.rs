@@ -291,8 +291,9 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
     let usual = config.table_bits;
     // Rare symbols take a slot each of a table, and are less than that.
     for table_bits in usual..=MAX_TABLE_BITS {
+        let before_these = best.bits;
         for escaped in [false, true] {
-            if !escaped && table_bits == usual {
+            if table_bits == usual && !escaped {
                 continue;
             }
             let kept = bank.take_from(before);
@@ -310,7 +311,8 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
                 }
             }
         }
-        if best.bits <= least + LOSS_OF_FINER * n as f64 {
+        let enough = best.bits <= least + LOSS_OF_FINER * n as f64;
+        if enough || (table_bits > usual && best.bits >= before_these) {
             break;
         }
     }

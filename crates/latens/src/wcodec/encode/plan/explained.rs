@@ -15,6 +15,9 @@ use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 use crate::wcodec::order::Order;
 
+/// Bits of symbols of which none is so rare that it is said apart.
+const FEW_BITS: u32 = 4;
+
 /// Symbols by class.
 #[derive(Clone, Debug)]
 pub(super) struct ByClass {
@@ -119,10 +122,9 @@ impl Explained {
 
     /// One table of `2^table_bits` slots for symbols that have no classes, of which rare ones are said apart.
     pub(crate) fn with_escapes(&self, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
-        match &self.classes {
-            None if self.bits > 4 => escapes::plan(&self.whole, self.bits, table_bits, bank),
-            _ => None,
-        }
+        let may_be = self.classes.is_none() && self.bits > FEW_BITS;
+        let plan = || escapes::plan(&self.whole, (self.bits, table_bits), self.closely, bank);
+        may_be.then(plan).flatten()
     }
 
     /// Gives tables of `2^table_bits` slots to the classes.

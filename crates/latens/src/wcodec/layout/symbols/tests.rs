@@ -57,7 +57,20 @@ fn symbols_come_back() {
     let stack = Stack::new(&rule, 6);
     assert!(stack.is_some());
     let stacked = Symbols { pairs: true, stack, classes: Some(rule), ..plain.clone() };
-    for symbols in [plain, predicted, linear, pairs, column, ordered, stacked] {
+    let escaped = Symbols { escape: Some(15), ..predicted.clone() };
+    for escape in [Some(16), Some(3)] {
+        let mut out = Vec::new();
+        Symbols { escape, ..column.clone() }.write(&mut out);
+        assert!(Symbols::read(&mut Fields::new(&out), 4, 5, 6, false).is_err());
+        let (mut out, tables) = (Vec::new(), Vec::new());
+        Symbols { escape, tables, ..predicted.clone() }.write(&mut out);
+        assert!(Symbols::read(&mut Fields::new(&out), 4, 5, 6, true).is_err());
+        let mut out = Vec::new();
+        Symbols { escape, ..plain.clone() }.write(&mut out);
+        let read = Symbols::read(&mut Fields::new(&out), 4, 5, 6, false);
+        assert_eq!(read.is_ok(), escape == Some(3));
+    }
+    for symbols in [plain, predicted, linear, pairs, column, ordered, stacked, escaped] {
         let mut out = Vec::new();
         symbols.write(&mut out);
         let mut fields = Fields::new(&out);
