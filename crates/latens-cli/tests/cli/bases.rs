@@ -46,7 +46,7 @@ fn a_base_of_no_use_is_said_to_be_none() {
     f.write("base.safetensors", &safetensors(&[("v", "I8", &[64, 64], weights(4096, 5))]));
     f.write("m.safetensors", &tuned(13));
     let done = f.run(&["compress", "m.safetensors", "--base", "base.safetensors"]).ok();
-    let text = done.text();
+    let text = &done.err;
     assert!(text.contains("read without it") && !text.contains("verify m.wcodec --base"), "{text}");
     // By itself, and by whoever gives it nevertheless.
     f.run(&["verify", "m.wcodec"]).ok();
