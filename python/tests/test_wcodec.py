@@ -198,16 +198,18 @@ def test_layers_are_saved_one_at_a_time(tmp_path):
     # Against a base.
     tuned = tmp_path / "tuned.wcodec"
     more = {np.dtype(np.int8): np.int8(1)}
-    changed = ({n: a + more[a.dtype] if a.dtype in more else a for n, a in one.items()} for one in layers)
+    changed = (
+        {n: a + more[a.dtype] if a.dtype in more else a for n, a in one.items()} for one in layers
+    )
     wcodec.save_layers(changed, tuned, base=path)
     with wcodec.open(tuned, base=path) as file:
         assert np.array_equal(file["2.weight"], layers[2]["2.weight"] + np.int8(1))
     assert tuned.stat().st_size < path.stat().st_size
     # What fails leaves nothing.
     wrong = tmp_path / "wrong.wcodec"
-    with pytest.raises(errors.InvalidArgumentError, match=r"0\.weight"):
+    with pytest.raises(latens.InvalidArgumentError, match=r"0\.weight"):
         wcodec.save_layers([layers[0], layers[0]], wrong)
-    with pytest.raises(errors.InvalidArgumentError, match="no text"):
+    with pytest.raises(latens.InvalidArgumentError, match="no text"):
         wcodec.save_layers([{3: scales}], wrong)
 
     def fails():
