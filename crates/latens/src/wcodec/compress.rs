@@ -86,7 +86,10 @@ fn write<W: Write>(
         writer.base(base.base.model_hash(), base.name.to_owned());
     }
     // Nor are readers to put a header together that is more than a blob.
-    let is_large = |file: &SourceFile| matches!(file.segments.first(), Some(Segment::Bytes { len, .. }) if *len >= BLOB as u64);
+    let is_large = |file: &SourceFile| match file.segments.first() {
+        Some(Segment::Bytes { len, .. }) => *len >= BLOB as u64,
+        _ => false,
+    };
     let within = Some(&checkpoint.quantization).filter(|told| **told != Quantization::default());
     let within = within.filter(|_| checkpoint.files.iter().any(is_large));
     if let Some(told) = checkpoint.told_beside().or(within) {

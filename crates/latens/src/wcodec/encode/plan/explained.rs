@@ -7,16 +7,13 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::escapes;
 use crate::wcodec::encode::fit::Own;
-use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::merge::{Worth, merge};
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::tally::scaled;
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::symbols::MAX_CLASSES;
 use crate::wcodec::order::Order;
-
-/// Bits of symbols of which none is so rare that it is said apart.
-const FEW_BITS: u32 = 4;
 
 /// Symbols by class.
 #[derive(Clone, Debug)]
@@ -120,11 +117,13 @@ impl Explained {
         )
     }
 
-    /// One table of `2^table_bits` slots for symbols that have no classes, of which rare ones are said apart.
+    /// One table of `2^table_bits` slots for symbols that have no classes, of which rare ones are said apart. Of few bits none is
+    /// so rare.
     pub(crate) fn with_escapes(&self, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
-        let may_be = self.classes.is_none() && self.bits > FEW_BITS;
-        let plan = || escapes::plan(&self.whole, (self.bits, table_bits), self.closely, bank);
-        may_be.then(plan).flatten()
+        if self.classes.is_some() || self.bits <= FEW_BITS {
+            return None;
+        }
+        escapes::plan(&self.whole, (self.bits, table_bits), self.closely, bank)
     }
 
     /// Gives tables of `2^table_bits` slots to the classes.
