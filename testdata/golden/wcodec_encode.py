@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-from wcodec_streams import LANES, START
+from wcodec_streams import LANES, START, in_states
 from wcodec_tiles import Magnitudes, adapt, chance
 
 
@@ -80,17 +80,34 @@ def product_table(log, low, high):
     return table_head(2, 8, log).put(low, 12).put(high, 12).bytes()
 
 
-def encode_rans(symbols, classes, tables, log):
-    x, words = [START] * LANES, []
+def write_states(x, compact):
+    if not compact:
+        return struct.pack(f"<{LANES}I", *x)
+    out = BitWriter()
+    lengths = [state.bit_length() - 1 for state in x]
+    for length in lengths:
+        out.put(length - 16, 4)
+    for state, length in zip(x, lengths):
+        out.put(state - (1 << length), length)
+    return out.bytes()
+
+
+def encode_rans(symbols, classes, tables, log, compact=False):
+    x, words, count = [START] * LANES, [], len(symbols)
+    if compact:
+        bits = tables[0].bits
+        count -= in_states(count, bits)
+        for i in range(len(symbols) - 1, count - 1, -1):
+            x[i % LANES] = START + (x[i % LANES] << bits | int(symbols[i])) % START
     before = [np.cumsum([0, *table.frequencies]).tolist() for table in tables]
-    for i in range(len(symbols) - 1, -1, -1):
+    for i in range(count - 1, -1, -1):
         s, k, lane = int(symbols[i]), int(classes[i]), i % LANES
         f = tables[k].frequencies[s]
         if x[lane] >= f << 32 - log:
             words.append(x[lane] & 0xFFFF)
             x[lane] >>= 16
         x[lane] = (x[lane] // f << log) + x[lane] % f + before[k][s]
-    return struct.pack(f"<{LANES}I", *x) + struct.pack(f"<{len(words)}H", *reversed(words))
+    return write_states(x, compact) + struct.pack(f"<{len(words)}H", *reversed(words))
 
 
 class BinaryEncoder:

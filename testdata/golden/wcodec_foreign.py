@@ -621,3 +621,39 @@ def escapes_of_symbols(b):
     only = b.table(explicit(8, 4, [0] * 9 + [16]))
     symbols(b, "all of them", 7, 11, coded(log=4, tables=[only], group_rows=2, escape=9))
     symbols(b, "cut anew", 7, 11, coded(log=11, tables=[table], recut=20, group_rows=2, escape=255))
+
+
+@case("COMPACT: of 2, 4 and 8 bits, in groups that are in states alone and in larger ones; classes, residuals, escapes, coefficients, pairs of all three kinds")
+def compact_states(b):
+    draw, said = b.random.randrange, dict(log=10, compact=True)
+    for bits in (2, 4, 8):
+        table = b.table(bell(bits, 10, 0, 2, min(12, 1 << bits)))
+        for group_rows in (1, 5, 22):
+            symbols(b, f"of {bits} bits, {group_rows} rows", 22, 16, coded(tables=[table], group_rows=group_rows, **said), bits)
+    symbols(b, "one", 1, 1, coded(tables=[b.table(explicit(8, 10, [0, 1023, 1]))], **said))
+    table, tables = b.table(bell(8, 10, 0, 2)), four_tables(b, log=10)
+    classes = class_fields(FOUR, 40, [draw(90) for _ in range(12)])
+    symbols(b, "by classes", 12, 30, coded(tables=tables, group_rows=5, classes=classes, **said))
+    symbols(b, "cut anew", 7, 31, coded(tables=[table], recut=20, group_rows=9, **said))
+    symbols(b, "escapes", 12, 30, coded(tables=[table], group_rows=5, escape=1, **said))
+    tiles = prediction_fields((4, 4), OF_TILES, 3, [draw(256) for _ in range(30)])
+    symbols(b, "residuals", 12, 30, coded(tables=[table], prediction=tiles, group_rows=7, escape=0, **said))
+    eight = prediction_fields((8, 8), OF_TILES, 3)
+    for codes in (False, True):
+        code = coded(tables=(tables * 4)[:16], prediction=eight, transform=True, scale=200, codes=codes, **said)
+        symbols(b, f"coefficients {codes}", 24, 32, code)
+    pairs = dict(said, pairs=True, log=11, tables=tables_of_pairs(b, 4))
+    fields = class_fields(FOUR, 40, [draw(9) for _ in range(13)], [draw(30) for _ in range(32)])
+    symbols(b, "pairs", 13, 64, coded(group_rows=5, classes=fields, **pairs), 4)
+    fields = class_fields(FOUR, 40, [draw(9) for _ in range(13)], [draw(30) for _ in range(64)])
+    symbols(b, "pairs in order", 13, 64, coded(group_rows=5, classes=fields, ordered=True, **pairs), 4)
+    for group_rows in (1, 2, 7, 13):
+        symbols(b, f"stacked {group_rows}", 13, 64, coded(group_rows=group_rows, classes=fields, stacked=True, **pairs), 4)
+    # Spans of which the last ones are in states, and whose ends are not ends of lanes.
+    scales = raw_words(b, "scales", 2, [draw(65536) for _ in range(13 * 8)])
+    levels = source(of_entry(scales, words(2)), UNSIGNED, (1, 8), 1)
+    fields = class_fields(FOUR, 40, [draw(9) for _ in range(13)], [draw(30) for _ in range(64)], [levels])
+    for group_rows in (3, 5, 13):
+        symbols(b, f"spans {group_rows}", 13, 64, coded(group_rows=group_rows, classes=fields, stacked=True, **pairs), 4)
+    fields = prediction_fields((1, 64), COLUMN, 3, [draw(16) for _ in range(64)])
+    symbols(b, "means of pairs", 13, 64, coded(group_rows=6, prediction=fields, **pairs | dict(tables=pairs["tables"][:1])), 4)

@@ -189,8 +189,10 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
     if codec == DIRECT and not pairs and not transform and rng.random() < 0.3:
         escape = rng.randrange(1 << bits)
         tag += " ESCAPES"
+    compact = codec == DIRECT and rng.random() < 0.5
+    tag += " COMPACT" * compact
     code = coded(codec, group_rows, recut, pairs, prediction, transform, log, numbers, fields, scale, codes,
-                 ordered, stacked, escape)
+                 ordered, stacked, escape, compact)
     return code, tag, sourced
 
 

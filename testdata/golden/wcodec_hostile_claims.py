@@ -2,11 +2,11 @@
 plain entries."""
 import struct
 
-from wcodec_encode import explicit, string
-from wcodec_foreign import FOUR, four_tables, raw_words, symbols
-from wcodec_hostile import add, flip, plain, put
-from wcodec_hostile_tensors import levels, sourced
-from wcodec_symbols import BITPLANE, CLASSES, DIRECT, PREDICT, TRANSFORM
+from wcodec_encode import BitWriter, explicit, string
+from wcodec_foreign import FOUR, bell, four_tables, raw_words, symbols
+from wcodec_hostile import add, direct, flip, plain, put
+from wcodec_hostile_tensors import fields, groups_of, levels, of_4_bits, planes, sourced, unchanged
+from wcodec_symbols import BITPLANE, CLASSES, COMPACT, DIRECT, PREDICT, TRANSFORM
 from wcodec_reader import ENTRY, FILE, INLINE, QUANTIZATION, STORED
 from wcodec_writer import UNSIGNED_BYTES, class_fields, coded, of_entry, prediction_fields, varint
 
@@ -110,3 +110,49 @@ def of_many_levels(b):
 sourced("source-explained-at-length", "a source of 64 bytes that takes more than 8704", levels(view=UNSIGNED_BYTES),
         of_entry(1, UNSIGNED_BYTES), of_entry(2, UNSIGNED_BYTES), before=lambda b: raw_words(b, "a", 1, [1] * 64),
         of=[of_many_levels])
+
+
+# ---- COMPACT
+
+def compact(b):
+    """64 symbols, all of them in states."""
+    return direct(b, compact=True)
+
+
+def in_half(b):
+    """32 symbols of 4 bits each in groups of four rows: a quarter of what is in states."""
+    return coded(log=9, tables=[b.table(bell(4, 9, 0, 1, 6))], group_rows=4, compact=True)
+
+
+def lane_of_17_bits(g):
+    """The first lane 2^17 and more, the others as they are."""
+    bits = BitWriter().put(1, 4).put(0, 4 * 31).put(int.from_bytes(g[16:18], "little"), 17)
+    for at in range(18, 80, 2):
+        bits.put(int.from_bytes(g[at:at + 2], "little"), 16)
+    return bits.bytes()
+
+
+groups_of("compact-short", "a group that is shorter than compact states are", lambda g: g[:79], compact)
+groups_of("compact-shorter", "a group that is shorter than its compact states", lambda g: b"\1" + g[1:], compact)
+groups_of("compact-end", "a lane that ends beyond 2^17", lane_of_17_bits, compact)
+groups_of("compact-left-over", "a word left over where all symbols are in states", lambda g: g + b"ab", compact)
+of_4_bits("compact-beyond", "a state that holds more symbols than there are", in_half, unchanged,
+          lambda g: put(g, 17, bytes([g[17] | 0x80])))
+fields("compact-planes", "COMPACT of BITPLANE", lambda b: planes(b, group_rows=8),
+       lambda f: f[:1] + varint(f[1] | COMPACT) + f[2:])
+
+
+def bit_behind(b):
+    """In a group of 69 symbols, whose states do not end with a byte."""
+    def altered(builder, context, part):
+        said, [group] = coded(log=10, tables=[b.table(bell(8, 10, 0, 2))], compact=True)(builder, context, part)
+        lengths = sum(byte % 16 + byte // 16 for byte in group[:16])
+        assert lengths % 8
+        end = 80 + lengths // 8
+        return said, [put(group, end, bytes([group[end] | 128]))]
+    symbols(b, "x", 3, 23, altered)
+    b.file("model.bin", 0)
+    return b.finish(change=lambda r: r)
+
+
+add("compact-padding", "a bit set behind the states", bit_behind)

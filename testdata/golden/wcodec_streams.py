@@ -204,18 +204,45 @@ def frequencies_of(weights, symbols, log):
 
 # ---- rANS
 
-def decode_rans(stored, log, tables, classes):
+def read_states(stored, compact):
+    """The states that a group begins with, and what follows them."""
+    if not compact:
+        need(len(stored) >= 4 * LANES, "a group is shorter than its states")
+        x = np.frombuffer(stored[:4 * LANES], "<u4").astype(np.int64)
+        need((x >= START).all(), "a state begins below 2^16")
+        return x, stored[4 * LANES:]
+    bits = Bits(stored)
+    lengths = [16 + bits.take(4) for _ in range(LANES)]
+    x = np.array([1 << length | bits.take(length) for length in lengths], np.int64)
+    return x, stored[bits.align():]
+
+
+def in_states(count, bits):
+    """How many of so many coded symbols are in the last states of a COMPACT group."""
+    return min(count, LANES * (16 // bits))
+
+
+def take_from_states(x, first, count, bits):
+    """The symbols from number `first` on."""
+    out = []
+    for lane in (i % LANES for i in range(first, first + count)):
+        high, low = divmod(int(x[lane]), START)
+        out.append(low % (1 << bits))
+        x[lane] = high * START + low // (1 << bits)
+    return out
+
+
+def decode_rans(stored, log, tables, classes, compact):
     """As many symbols as there are classes; then the bytes behind the words that were read."""
-    need(len(stored) >= 4 * LANES, "a group is shorter than its states")
-    x = np.frombuffer(stored[:4 * LANES], "<u4").astype(np.int64)
-    need((x >= START).all(), "a state begins below 2^16")
-    words = np.frombuffer(stored, "<u2", (len(stored) - 4 * LANES) // 2, 4 * LANES).astype(np.int64)
+    x, stored = read_states(stored, compact)
+    words = np.frombuffer(stored, "<u2", len(stored) // 2).astype(np.int64)
     frequencies = np.array([table.frequencies for table in tables])
     before = np.cumsum(frequencies, axis=1) - frequencies
     symbol_of = np.array([np.repeat(np.arange(len(f)), f) for f in frequencies])
-    out, read = np.zeros(len(classes), np.int64), 0
-    for at in range(0, len(classes), LANES):
-        k = classes[at:at + LANES]
+    out, read, bits = np.zeros(len(classes), np.int64), 0, tables[0].bits if tables else 8
+    count = len(classes) - (in_states(len(classes), bits) if compact else 0)
+    for at in range(0, count, LANES):
+        k = classes[at:min(at + LANES, count)]
         lanes = x[:len(k)]  # a view: what is stored here is stored in x
         slot = lanes & (1 << log) - 1
         s = symbol_of[k, slot]
@@ -224,6 +251,7 @@ def decode_rans(stored, log, tables, classes):
         need(read + len(small) <= len(words), "a group's words run out")
         x[small] = x[small] << 16 | words[read:read + len(small)]
         read += len(small)
-        out[at:at + LANES] = s
+        out[at:at + len(k)] = s
+    out[count:] = take_from_states(x, count, len(classes) - count, bits)
     need((x == START).all(), "a state does not end at 2^16")
-    return out, stored[4 * LANES + 2 * read:]
+    return out, stored[2 * read:]

@@ -10,7 +10,7 @@ from wcodec_tiles import (COLUMN, LINEAR, OF_TILES, REFERENCE, decode_planes, ki
 from wcodec_views import BYTES, SYMBOLS, unsigned
 
 DIRECT, BITPLANE = 3, 4
-RECUT, PAIRS, PREDICT, TRANSFORM, CLASSES, ORDER, STACKED, ESCAPES = (1 << i for i in range(8))
+RECUT, PAIRS, PREDICT, TRANSFORM, CLASSES, ORDER, STACKED, ESCAPES, COMPACT = (1 << i for i in range(9))
 UNSIGNED, SIGNED, F16, BF16, F32 = range(5)
 MANTISSA_BITS = {F16: 10, BF16: 7, F32: 23}
 NOWHERE = 1 << 62
@@ -201,9 +201,9 @@ class Coded:
 
     def __init__(self, r, part, codec, bank, context):
         self.part, self.bitplane, self.flags = part, codec == BITPLANE, r.varint()
-        need(self.flags < 256, "unknown flags")
-        recut, self.pairs, predict, self.transform, classes, self.ordered, self.stacked, escapes = (
-            self.flags >> i & 1 for i in range(8))
+        need(self.flags < 512, "unknown flags")
+        recut, self.pairs, predict, self.transform, classes, self.ordered, self.stacked, escapes, self.compact = (
+            self.flags >> i & 1 for i in range(9))
         self.rows, self.cols, count = part.rows, part.cols, part.count
         if recut:
             self.cols = r.length()
@@ -212,6 +212,7 @@ class Coded:
         self.group_rows = r.length()
         need(self.group_rows >= 1, "groups of no rows")
         need(not escapes or not (self.pairs or self.transform or self.bitplane), "ESCAPES of other than DIRECT symbols")
+        need(not (self.compact and self.bitplane), "COMPACT of BITPLANE")
         self.escape = r.u8() if escapes else None
         need(self.escape is None or self.escape < 1 << part.bits, "an escape that is no symbol")
         need(predict or not (self.transform or self.bitplane), "TRANSFORM and BITPLANE need PREDICT")
@@ -240,8 +241,8 @@ class Coded:
         numbers = [r.varint() for _ in range(count)]
         need(all(number < len(bank) for number in numbers), "a table that is not in the bank")
         self.tables = [bank[number] for number in numbers]
-        alphabet = 8 if self.pairs or self.transform else self.part.bits
-        need(all((t.bits, t.log) == (alphabet, self.log) for t in self.tables), "a table of another size")
+        self.alphabet = 8 if self.pairs or self.transform else self.part.bits
+        need(all((t.bits, t.log) == (self.alphabet, self.log) for t in self.tables), "a table of another size")
         if self.bitplane:
             need(count == 0, "BITPLANE with tables")
         elif self.transform:
@@ -279,7 +280,7 @@ class Coded:
         if not self.prediction:
             classes = self.classes(first, rows).reshape(-1)[:self.coded_symbols(rows, count)]
             apart, stored = self.read_escapes(stored)
-            symbols, rest = decode_rans(stored, self.log, self.tables, classes)
+            symbols, rest = decode_rans(stored, self.log, self.tables, classes, self.compact)
             need(not rest, "words left over in a group")
             self.put_escapes(symbols, apart)
             return self.apart(symbols, first, rows, count) if self.pairs else symbols
@@ -328,7 +329,7 @@ class Coded:
 
     def read_residuals(self, stored, kinds, first, rows):
         apart, stored = self.read_escapes(stored)
-        u, rest = decode_rans(stored, self.log, self.tables, kinds.reshape(-1))
+        u, rest = decode_rans(stored, self.log, self.tables, kinds.reshape(-1), self.compact)
         if not self.transform:
             need(not rest, "words left over in a group")
             self.put_escapes(u, apart)

@@ -14,8 +14,8 @@ import numpy as np
 import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
 from wcodec_reader import BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, RAW_VIEW, STORED, TENSOR, File, hashed
-from wcodec_streams import Bytes, read_bank
-from wcodec_symbols import CLASSES, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
+from wcodec_streams import Bytes, in_states, read_bank
+from wcodec_symbols import CLASSES, COMPACT, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
 from wcodec_tiles import COLUMN, OF_TILES, REFERENCE, kinds_of, order_of, read_tiles, tiles_of
 from wcodec_views import BYTES, SYMBOLS, join, layout, unsigned
@@ -94,10 +94,10 @@ def pco(group, offset_bits):
 
 
 def coded(codec=DIRECT, group_rows=1 << 20, recut=None, pairs=False, prediction=None, transform=False, log=12,
-          tables=(), classes=None, scale=4.0, codes=True, ordered=False, stacked=False, escape=None):
+          tables=(), classes=None, scale=4.0, codes=True, ordered=False, stacked=False, escape=None, compact=False):
     """Symbols drawn from their tables; with BITPLANE and TRANSFORM, values of about `scale`."""
     has = {RECUT: recut is not None, PAIRS: pairs, PREDICT: prediction is not None, TRANSFORM: transform,
-           CLASSES: classes is not None, ORDER: ordered, STACKED: stacked, ESCAPES: escape is not None}
+           CLASSES: classes is not None, ORDER: ordered, STACKED: stacked, ESCAPES: escape is not None, COMPACT: compact}
     flags = sum(flag for flag, there in has.items() if there)
     fields = varint(flags) + (b"" if recut is None else varint(recut)) + varint(group_rows)
     fields += (b"" if escape is None else bytes([escape])) + (prediction or b"")
@@ -220,7 +220,8 @@ class Builder:
         if not said.prediction:
             kinds = kinds.reshape(-1)[:said.coded_symbols(rows, count)]
             symbols = self.draw_pairs(said, kinds, first, rows)
-            return self.draw_escapes(said, symbols) + encode_rans(symbols, kinds, said.tables, said.log)
+            stored = encode_rans(symbols, kinds, said.tables, said.log, said.compact)
+            return self.draw_escapes(said, symbols) + stored
         p = said.prediction
         head = self.draw_tiles(said, tiles_of(p.size, rows, said.cols), codes)
         tiles, _ = read_tiles(head, p.size, p.predictor, said.transform, rows, said.cols)
@@ -234,12 +235,18 @@ class Builder:
         most = min(65280, int(2 * scale))
         escapes = [self.random.choice([0, most, self.random.randrange(most + 1)]) for _ in range(escapes)]
         head += self.draw_escapes(said, symbols)
-        stored = encode_rans(symbols, kinds.reshape(-1), said.tables, said.log)
+        stored = encode_rans(symbols, kinds.reshape(-1), said.tables, said.log, said.compact)
         return head + stored + struct.pack(f"<{len(escapes)}H", *escapes)
 
     def draw(self, said, kinds):
-        """Symbols of these classes."""
-        return [self.random.choices(range(len(f)), f)[0] for f in (said.tables[k].frequencies for k in kinds)]
+        """Symbols of these classes; any of those that are in states."""
+        out = [self.random.choices(range(len(f)), f)[0] for f in (said.tables[k].frequencies for k in kinds)]
+        most = 1 << said.part.bits
+        for i in range(len(out) - in_states(len(out), said.alphabet), len(out)) if said.compact else []:
+            s, t = (self.random.randrange(most) for _ in range(2))
+            out[i] = s | t << 4 if said.pairs else s + most * t if said.transform else s
+            out[i] %= 256
+        return out
 
     def draw_escapes(self, said, symbols):
         """Any symbols in place of the escapes."""

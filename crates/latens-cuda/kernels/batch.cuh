@@ -11,7 +11,7 @@ enum Fault : u32 {
     FAULT_CRC = 2,        // stored bytes do not have their checksum
     FAULT_PADDING = 4,    // bits or bytes of padding are set
     FAULT_TILES = 8,      // tile records end early, or name what is not there
-    FAULT_STATES = 16,    // a lane's first state is below 2^16, or its last one is not 2^16
+    FAULT_STATES = 16,    // a lane's first state is below 2^16, or its last one is not 2^16; or they end early
     FAULT_WORDS = 32,     // words or escapes are lacking or left over
     FAULT_PLANES = 64,    // bitplanes are not as long as what they hold
     FAULT_PAIRS = 128,    // a row that is paired with itself differs in the two halves, or is not there
@@ -107,7 +107,7 @@ static_assert(SOURCE_FIELDS == 8, "as PART_FIELDS has it");
 enum PartFlag {
     IS_PAIRS = 1, IS_PREDICTED = 2, IS_BY_TILE = 4, IS_TRANSFORMED = 8, HAS_CLASSES = 16,
     HAS_MEANS = 32, HAS_REFERENCE = 64, TO_OUTPUT = 128, HAS_ZERO = 256, HAS_ORDER = 512,
-    IS_STACKED = 1024,
+    IS_STACKED = 1024, IS_COMPACT = 2048,
 };
 
 enum GroupField {

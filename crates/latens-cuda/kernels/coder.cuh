@@ -48,25 +48,64 @@ HD static inline u32 decode_symbol(const Tables& t, u32 cls, u32& x) {
     return symbol;
 }
 
-// States of the lanes, which of them want a word, and where the next word is.
+// States of the lanes, which of them want a word, where the next word is, and how many of the group's
+// coded symbols come of words and tables; those behind are in the states.
 struct States {
     PerLane<u32> x, wants;
     u64 next;
+    u32 of_words;
 };
 
-// Those at `at`; a fault or 0.
-HD static inline u32 first_states(const Group& g, u64 at, States& s) {
-    s.next = at;
-    if (at > g.stored.len || g.stored.len - at < 4 * LANES) return FAULT_STATES;
-    if ((g.stored.len - at) % 2 != 0) return FAULT_WORDS;
-    PerLane<u32> wrong;
+#define LENGTHS (LANES / 2)
+
+// Compact states at `at`, each of as many bits as its length says.
+HD static inline u32 compact_states(const Bytes stored, u64 at, States& s) {
+    if (at > stored.len || stored.len - at < LENGTHS) return FAULT_STATES;
+    PerLane<u32> bits, from;
     EACH_LANE(lane) {
-        s.x[lane] = g.stored.get32(at + 4 * lane);
-        wrong[lane] = s.x[lane] < START;
+        bits[lane] = 16 + (stored.get(at + lane / 2) >> 4 * (lane % 2) & 15);
+        from[lane] = bits[lane];
     }
-    if (ballot(wrong) != 0) return FAULT_STATES;
-    s.next = at + 4 * LANES;
+    const u32 all = sum_of_lanes(bits), bytes = (all + 7) / 8;
+    if (stored.len - at - LENGTHS < bytes) return FAULT_STATES;
+    sums_before(from);
+    EACH_LANE(lane) {
+        const u64 first = at + LENGTHS + from[lane] / 8;
+        const u64 five = stored.get32(first) | u64(stored.get(first + 4)) << 32;
+        s.x[lane] = 1u << bits[lane] | (u32(five >> from[lane] % 8) & ((1u << bits[lane]) - 1));
+    }
+    s.next = at + LENGTHS + bytes;
+    if (all % 8 != 0 && stored.get(s.next - 1) >> all % 8 != 0) return FAULT_PADDING;
     return 0;
+}
+
+// Those at `at`, of a group of `count` coded symbols of `alphabet` bits; a fault or 0.
+HD static inline u32 first_states(const Group& g, u64 at, u32 count, u32 alphabet, States& s) {
+    s.next = at;
+    s.of_words = count;
+    if (g.has(IS_COMPACT)) {
+        const u32 fault = compact_states(g.stored, at, s), in_states = LANES * (16 / alphabet);
+        if (fault != 0) return fault;
+        s.of_words = count < in_states ? 0 : count - in_states;
+    } else {
+        if (at > g.stored.len || g.stored.len - at < 4 * LANES) return FAULT_STATES;
+        PerLane<u32> wrong;
+        EACH_LANE(lane) {
+            s.x[lane] = g.stored.get32(at + 4 * lane);
+            wrong[lane] = s.x[lane] < START;
+        }
+        if (ballot(wrong) != 0) return FAULT_STATES;
+        s.next = at + 4 * LANES;
+    }
+    if ((g.stored.len - s.next) % 2 != 0) return FAULT_WORDS;
+    return 0;
+}
+
+// A symbol that is in the state of its lane.
+HD static inline u32 symbol_in_state(u32 alphabet, u32& x) {
+    const u32 low = x % START;
+    x = x - low + (low >> alphabet);
+    return low & ((1u << alphabet) - 1);
 }
 
 // A word for each lane that wants one, in their order; false where there are too few.

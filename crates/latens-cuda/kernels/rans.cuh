@@ -17,7 +17,7 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
     const bool pairs = g.has(IS_PAIRS);
     const u32 count = pairs ? g.count / 2 : g.count, cols = pairs ? g.cols / 2 : g.cols;
     States s;
-    u32 fault = first_states(g, at, s);
+    u32 fault = first_states(g, at, count, tables.alphabet, s);
     end = s.next;
     if (fault != 0) return fault;
     if (cols == 0) return FAULT_RECORD;
@@ -43,7 +43,8 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
                         cls = code == 0 ? 0 : coefficient_kind(code, place);
                     }
                 }
-                const u32 symbol = decode_symbol(tables, cls, s.x[lane]);
+                const u32 symbol = i < s.of_words ? decode_symbol(tables, cls, s.x[lane])
+                                                  : symbol_in_state(tables.alphabet, s.x[lane]);
                 s.wants[lane] = s.x[lane] < START;
                 if (pairs) {
                     u32 first = symbol & 15, second = symbol >> 4;

@@ -33,7 +33,7 @@ SELDOM static inline u32 decode_stacked(const Group g, const Tables tables, cons
     // At most half of the symbols and of the columns.
     const u32 each = (g.rows + 1) / 2, count = each * g.cols;
     States s;
-    u32 fault = first_states(g, at, s);
+    u32 fault = first_states(g, at, count, tables.alphabet, s);
     if (fault != 0) return fault;
     PerLane<u32> number, pair, wrong;
     PerLane<Line> line;
@@ -52,7 +52,9 @@ SELDOM static inline u32 decode_stacked(const Group g, const Tables tables, cons
                 i32 sum = i32(i16(g.side.word16(g.field(PART_SUMS_AT), two))) + line[lane].level;
                 sum = sum < 0 ? 0 : sum > 255 ? 255 : sum;
                 const u32 cls = g.side.get(g.field(PART_MAPS_AT) + u64(sum));
-                const u32 symbol = decode_symbol(tables, cls, s.x[lane]);
+                const u32 symbol = first + lane < s.of_words
+                                       ? decode_symbol(tables, cls, s.x[lane])
+                                       : symbol_in_state(tables.alphabet, s.x[lane]);
                 s.wants[lane] = s.x[lane] < START;
                 u32 low = symbol & 15, high = symbol >> 4;
                 const u32 c = line[lane].column, p = rows & 0xffff, q = rows >> 16;

@@ -84,6 +84,26 @@ HD static inline u32 sum_of_lanes(PerLane<u32>& value) {
 #endif
 }
 
+// In the place of what each lane has the sum over the lanes before it, mod 2^32.
+HD static inline void sums_before(PerLane<u32>& value) {
+#if defined(__CUDA_ARCH__)
+    const u32 lane = threadIdx.x % LANES, own = value[0];
+    u32 sum = own;
+    for (u32 step = 1; step < LANES; step *= 2) {
+        const u32 other = __shfl_up_sync(0xffffffffu, sum, step);
+        if (lane >= step) sum += other;
+    }
+    value[0] = sum - own;
+#else
+    u32 sum = 0;
+    EACH_LANE(lane) {
+        const u32 own = value[lane];
+        value[lane] = sum;
+        sum += own;
+    }
+#endif
+}
+
 // What lanes wrote to memory before, all lanes see behind.
 HD static inline void sync_lanes() {
 #if defined(__CUDA_ARCH__)

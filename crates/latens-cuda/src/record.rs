@@ -29,6 +29,7 @@ pub(crate) const TO_OUTPUT: u64 = 128;
 pub(crate) const HAS_ZERO: u64 = 256;
 pub(crate) const HAS_ORDER: u64 = 512;
 pub(crate) const IS_STACKED: u64 = 1024;
+pub(crate) const IS_COMPACT: u64 = 2048;
 
 /// A number of this machine as a number of a record.
 pub(crate) fn word(n: usize) -> u64 {

@@ -33,6 +33,9 @@ impl Batch {
             part.flags |= record::HAS_ORDER;
             part.order_at = self.aside(order);
         }
+        if plan.compact {
+            part.flags |= record::IS_COMPACT;
+        }
         let mut spans = 0;
         if let Some(stack) = plan.stack {
             spans = stack.ends.len();

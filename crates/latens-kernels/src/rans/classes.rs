@@ -23,6 +23,21 @@ pub enum Classes<'a> {
 }
 
 impl Classes<'_> {
+    /// Those of the first `count` symbols.
+    ///
+    /// # Panics
+    /// Where there are fewer.
+    pub fn first(self, count: usize) -> Self {
+        match self {
+            Classes::One(class) => Classes::One(class),
+            Classes::PerSymbol(classes) => Classes::PerSymbol(&classes[..count]),
+            Classes::Levels(levels) => {
+                let starts = &levels.starts[..count.div_ceil(LANES)];
+                Classes::Levels(Levels { starts, ..levels })
+            }
+        }
+    }
+
     /// Whether there are `symbols` classes, all below `tables`.
     pub(super) fn fit(self, tables: usize, symbols: usize) -> bool {
         match self {

@@ -36,23 +36,24 @@ pub struct Stream<'a> {
 }
 
 impl Kernel {
-    /// Encodes `symbols`, which must have frequencies; `buffer` takes the words, and is worth
-    /// keeping for the next stream.
+    /// Encodes `symbols`, which must have frequencies, to a stream behind which a reader's states are `last`, each at
+    /// least [`LOWER`]; `buffer` takes the words, and is worth keeping for the next stream.
     ///
     /// # Panics
-    /// Where a class has no table, or there are not as many classes as symbols.
+    /// Where a class has no table, there are not as many classes as symbols, or a state is too small.
     pub fn encode<'a>(
         self,
         tables: &EncodeTables,
         symbols: &'a [u8],
         classes: Classes<'a>,
+        last: [u32; LANES],
         buffer: &'a mut Vec<u8>,
     ) -> Stream<'a> {
         #[cfg(target_arch = "x86_64")]
         let loads = gathers_are_slow();
         #[cfg(not(target_arch = "x86_64"))]
         let loads = false;
-        self.encode_with(loads, tables, symbols, classes, buffer)
+        self.encode_with(loads, tables, symbols, classes, last, buffer)
     }
 
     /// As [`Kernel::encode`], with AVX-512 by single loads or by gathers.
@@ -62,10 +63,12 @@ impl Kernel {
         tables: &EncodeTables,
         symbols: &'a [u8],
         classes: Classes<'a>,
+        last: [u32; LANES],
         buffer: &'a mut Vec<u8>,
     ) -> Stream<'a> {
         let count = tables.steps().len() / ALPHABET;
         assert!(classes.fit(count, symbols.len()), "classes without a table or a symbol");
+        assert!(last.iter().all(|x| *x >= LOWER), "a state below the least one");
         // A symbol puts out a word at most.
         let size = 2 * symbols.len() + SLACK;
         if buffer.len() < size {
@@ -73,7 +76,7 @@ impl Kernel {
         }
         let at = buffer.len();
         let left = symbols.len();
-        let mut writer = Writer { symbols, classes, states: [LOWER; LANES], buffer, at, left };
+        let mut writer = Writer { symbols, classes, states: last, buffer, at, left };
         scalar::rans_encode::ragged(tables, &mut writer);
         match (self.0, classes, loads) {
             // Only a decoder finds classes by levels; here they are for tests.

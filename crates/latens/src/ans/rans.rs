@@ -1,11 +1,12 @@
 //! rANS of 32 lanes: states of 32 bits, renormalised by words of 16.
 //!
 //! Symbol `i` belongs to lane `i mod 32`. A reader renormalises after each row of 32 symbols, lane
-//! by lane; a writer goes backwards through all of it. Both ends of every lane are [`START`], which
-//! a reader checks.
+//! by lane; a writer goes backwards through all of it. What lanes end at, where it holds no symbols
+//! (`compact`), is [`START`], which a reader checks.
 //!
 //! The kernels are in `latens-kernels`; the decoder here is the readable one, for tests.
 
+use super::compact;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
 use latens_kernels::rans::encode::SLACK;
@@ -26,18 +27,23 @@ pub(crate) fn most_bytes(symbols: usize) -> usize {
     2 * symbols + SLACK
 }
 
-/// Encodes symbols that all have a frequency above 0 in the table of their class, and appends the
-/// states that a reader begins with, and the words, to `out`. `scratch` is worth keeping.
+/// Encodes symbols of `bits` that all have a frequency above 0 in the table of their class, and appends the
+/// compact states that a reader begins with, and the words, to `out`; the last symbols are in the states that it ends
+/// with. `scratch` is worth keeping.
 pub(crate) fn encode(
     symbols: &[u8],
+    bits: u32,
     classes: Classes<'_>,
     tables: &EncodeTables,
     scratch: &mut Vec<u8>,
     mut out: Vec<u8>,
 ) -> Vec<u8> {
-    let stream = Kernel::new(simd()).encode(tables, symbols, classes, scratch);
-    out.reserve_exact(4 * LANES + stream.words.len());
-    stream.states.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+    let count = symbols.len() - compact::in_states(symbols.len(), bits);
+    let (symbols, last) = symbols.split_at(count);
+    let (classes, last) = (classes.first(count), compact::put_into_states(last, count, bits));
+    let stream = Kernel::new(simd()).encode(tables, symbols, classes, last, scratch);
+    out.reserve_exact(compact::BYTES.end + stream.words.len());
+    let mut out = compact::write(&stream.states, out);
     out.extend_from_slice(stream.words);
     out
 }
@@ -132,17 +138,15 @@ mod tests {
     fn round_trip(bits: u32, symbols: &[u8], classes: Classes<'_>, tables: &[Vec<u16>]) -> usize {
         let slices = || tables.iter().map(Vec::as_slice);
         let made = EncodeTables::new(bits, slices()).unwrap();
-        let stored = encode(symbols, classes, &made, &mut Vec::new(), Vec::new());
-        let (head, words) = stored.split_at(4 * LANES);
-        let words = words.as_chunks::<2>().0;
-        let mut states = [0; LANES];
-        for (x, bytes) in states.iter_mut().zip(head.as_chunks::<4>().0) {
-            *x = u32::from_le_bytes(*bytes);
-        }
+        let stored = encode(symbols, 8, classes, &made, &mut Vec::new(), Vec::new());
+        let (mut states, at) = compact::read(&stored).unwrap();
+        let words = stored[at..].as_chunks::<2>().0;
         let mut out = vec![0; symbols.len()];
-        let read =
-            decode(words, &mut states, &DecodeTables::new(bits, slices()), classes, &mut out);
+        let count = symbols.len() - compact::in_states(symbols.len(), 8);
+        let (coded, last) = out.split_at_mut(count);
+        let read = decode(words, &mut states, &DecodeTables::new(bits, slices()), classes, coded);
         assert_eq!(read, Some(words.len()));
+        compact::take_from_states(&mut states, count, 8, last);
         assert_eq!(states, [START; LANES]);
         assert!(out == symbols);
         words.len() * 2

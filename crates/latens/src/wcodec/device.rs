@@ -62,6 +62,8 @@ pub struct SymbolPlan {
     pub stack: Option<StackPlan>,
     /// The coder.
     pub coder: Coder,
+    /// Whether groups of the direct coder have compact states, which hold their last symbols.
+    pub compact: bool,
     /// Tiles and their predictors.
     pub prediction: Option<PredictionPlan>,
     /// log2 of the size of each table.

@@ -74,7 +74,8 @@ fn bytes_that_are_gone_cost_the_tensor_that_they_were_of() {
             let back = whole(&found.reader);
             assert!(back.iter().all(|(name, bytes)| tensors[name] == *bytes), "{gone} at {at}");
             let lost = tensors.len() - back.len();
-            let most = if at + gone > bank { 4 } else { 1 + usize::from(gone > 100) };
+            // Several bytes may be of two.
+            let most = if at + gone > bank { 4 } else { 1 + usize::from(gone > 1) };
             assert!(lost <= most, "{gone} at {at}: {lost} are lost");
             assert!(found.damage.iter().any(|d| d.what.contains("taken out")), "{gone} at {at}");
         }

@@ -80,7 +80,7 @@ impl SymbolDecoder<'_> {
             return self.bitplanes(group, stored, out);
         }
         if self.symbols.has_transform() {
-            let opened = self.open(stored, out.len())?;
+            let opened = self.open(group, stored, out.len())?;
             return self.coefficients(group, opened, out);
         }
         self.side_by_side(group, [stored], into, buffers, [out])
@@ -120,8 +120,8 @@ impl SymbolDecoder<'_> {
         mut out: [&mut [u8]; G],
     ) -> Result<()> {
         let mut opened = Vec::with_capacity(G);
-        for (stored, out) in stored.iter().zip(&out) {
-            opened.push(self.open(stored, out.len())?);
+        for ((group, stored), out) in (group..).zip(stored).zip(&out) {
+            opened.push(self.open(group, stored, out.len())?);
         }
         let each = opened.iter_mut().zip(&mut buffers.0).zip(&mut out);
         let streams = each.zip(group..).map(|(((opened, buffer), out), group)| {

@@ -31,7 +31,7 @@ impl Slots {
         bank: &[Table],
         spare: Vec<u32>,
     ) -> Result<Self> {
-        let bits = if symbols.pairs || symbols.has_transform() { 8 } else { bits };
+        let bits = symbols.coded_bits(bits);
         let size = symbols.table_bits;
         let find = |&number: &usize| {
             let table = bank.get(number).filter(|t| t.bits == bits && t.table_bits == size);

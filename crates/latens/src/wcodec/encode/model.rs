@@ -229,6 +229,7 @@ impl<'a> Modelled<'a> {
             order,
             stack,
             group_rows,
+            compact: true,
             escape: plan.escapes.as_ref().map(|(escapes, _)| escapes.symbol),
             prediction,
             table_bits,

@@ -1,5 +1,6 @@
 //! The streams of groups.
 
+use crate::ans::compact;
 use crate::ans::rans::{self, Classes, EncodeTables};
 use crate::error::{Error, Result};
 use crate::spare;
@@ -48,14 +49,25 @@ pub(crate) struct Direct<'a> {
 }
 
 impl Direct<'_> {
-    /// Bytes of all streams, by what the tables cost: a coder comes that close to it, and the states
-    /// of a group are between half full and full.
+    /// Bytes of all streams, by what the tables cost: a coder comes that close to it. States take what they have to
+    /// say and the room of the last symbols, which take nothing beside.
     pub(crate) fn bytes(&self) -> Bounds {
         let share = if self.roughly { 0.01 } else { 0.001 };
         let (groups, bytes) = (self.symbols.groups(), self.cost / 8.0);
+        let a_group = self.symbols.coded(0);
+        let in_states = compact::in_states(a_group, self.coded_bits());
+        // Which ones are in states is chance.
+        let last = in_states as f64 / a_group.max(1) as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
-        let about = |share: f64| (bytes * share) as usize;
-        about(1.0 - share) + groups * rans::LANES * 2..about(1.0 + share) + groups * rans::LANES * 4
+        let about = |share: f64, last: f64| (bytes * share * (1.0 - last).max(0.0)) as usize;
+        let states = compact::BYTES.start..compact::BYTES.start + rans::LANES / 4;
+        about(1.0 - share, 1.5 * last) + groups * states.start
+            ..about(1.0 + share, 0.5 * last) + groups * states.end
+    }
+
+    /// Bits of a symbol as it is coded.
+    fn coded_bits(&self) -> u32 {
+        self.symbols.coded_bits(self.width)
     }
 
     /// The stream of a group.
@@ -102,11 +114,12 @@ impl Direct<'_> {
                 scratch.stacked.join(stack, terms, symbols.rows_of(group), symbols.cols, data);
                 let Stacked { coded, classes, .. } = &scratch.stacked;
                 let words = &mut scratch.words;
-                rans::encode(coded, Classes::PerSymbol(classes), tables, words, Vec::new())
+                let classes = Classes::PerSymbol(classes);
+                rans::encode(coded, self.coded_bits(), classes, tables, words, Vec::new())
             }
             _ => {
                 let by = terms.as_ref().map(|terms| (terms, self.windows.as_ref()));
-                scratch.stream(symbols, by, tables, group, data, head)
+                scratch.stream((symbols, self.coded_bits()), by, tables, group, data, head)
             }
         };
         (scratch.read, scratch.made) = (read, made);
@@ -169,10 +182,10 @@ impl Scratch {
         }
     }
 
-    /// Appends the stream of a group to `out`.
+    /// Appends the stream of a group, whose coded symbols have `bits`, to `out`.
     pub(crate) fn stream(
         &mut self,
-        symbols: &Symbols,
+        (symbols, bits): (&Symbols, u32),
         by: Option<By<'_>>,
         tables: &EncodeTables,
         group: usize,
@@ -187,6 +200,6 @@ impl Scratch {
         if self.words.is_empty() {
             self.words = spare::stale_bytes(rans::most_bytes(data.len()));
         }
-        rans::encode(data, classes, tables, &mut self.words, out)
+        rans::encode(data, bits, classes, tables, &mut self.words, out)
     }
 }

@@ -1,6 +1,6 @@
 //! Symbols for the direct coder.
 
-use crate::ans::rans;
+use crate::ans::compact;
 use crate::watch::Watch;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::matrix::Matrix;
@@ -29,8 +29,8 @@ pub(crate) struct DirectConfig {
     pub(crate) large_groups: bool,
 }
 
-/// What the lane states of a group take.
-pub(crate) const STATES_BYTES: usize = 4 * rans::LANES;
+/// What the lane states of a group take at least.
+pub(crate) const STATES_BYTES: usize = compact::BYTES.start;
 
 /// Symbols of a group; those of large tensors are smaller, so that it takes little to read a few rows,
 /// but where lane states would weigh too much.
@@ -52,8 +52,8 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
     let rows = symbols.div_ceil(cols);
     let groups = match config.group_symbols {
         0 if config.slow_reading => (symbols / LARGE_GROUP).max(1),
-        0 if symbols >= LARGE && matrix.bits > 4 && !config.large_groups => symbols / (GROUP / 2),
-        0 if symbols >= LARGE => symbols / GROUP,
+        0 if symbols >= LARGE && matrix.bits > 4 && !config.large_groups => symbols / (GROUP / 4),
+        0 if symbols >= LARGE => symbols / (GROUP / 2),
         // None is left over where two or four are decoded at a time.
         0 if symbols >= MANY => (symbols / (GROUP + GROUP / 4)) & !3,
         0 if symbols >= TWO => ((symbols / GROUP) & !1).max(2),

@@ -69,6 +69,7 @@ pub(crate) fn tiled<'a>(
         group_rows: group_rows(matrix, config, fewest),
         prediction: Some(prediction),
         table_bits: config.table_bits,
+        compact: !bitplane,
         ..Symbols::default()
     };
     let prepare = |group: usize| {
@@ -108,7 +109,7 @@ pub(crate) fn tiled<'a>(
         return Ok(PlannedPart::done(role, shape, Codec::Bitplane(symbols), groups));
     }
     symbols.tables = tables;
-    let groups = residuals_of(&symbols, hints, &prepared, config, bank, &ask)?;
+    let groups = residuals_of((&symbols, plane.bits), hints, &prepared, config, bank, &ask)?;
     if !believable(&symbols, &groups) {
         bank.take_from(before);
         return direct_of(job, bank);

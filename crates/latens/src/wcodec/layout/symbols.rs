@@ -2,7 +2,7 @@
 //!
 //! | field | form |
 //! |---|---|
-//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES, 32 ORDER, 64 STACKED, 128 ESCAPES |
+//! | flags | varint: 1 RECUT, 2 PAIRS, 4 PREDICT, 8 TRANSFORM, 16 CLASSES, 32 ORDER, 64 STACKED, 128 ESCAPES, 256 COMPACT |
 //! | columns | RECUT: varint |
 //! | group rows | varint |
 //! | escape | ESCAPES: u8 |
@@ -28,6 +28,7 @@ const CLASSES: u64 = 16;
 const ORDER: u64 = 32;
 const STACKED: u64 = 64;
 const ESCAPES: u64 = 128;
+const COMPACT: u64 = 256;
 
 /// Most classes, and tables, of a tensor.
 pub(crate) const MAX_CLASSES: usize = 64;
@@ -55,6 +56,8 @@ pub(crate) struct Symbols {
     pub(crate) group_rows: usize,
     /// The symbol in whose place another one is said apart.
     pub(crate) escape: Option<u8>,
+    /// Whether lanes' states take no more room than they need, and hold the last symbols.
+    pub(crate) compact: bool,
     pub(crate) prediction: Option<Prediction>,
     pub(crate) table_bits: u32,
     /// By class: number in the bank.
@@ -76,6 +79,22 @@ impl Symbols {
     /// Symbols of a row as they are coded: pairs count once.
     pub(crate) fn coded_cols(&self) -> usize {
         if self.pairs { self.cols / 2 } else { self.cols }
+    }
+
+    /// Bits of a symbol as it is coded, where those of the plane are `bits`.
+    pub(crate) fn coded_bits(&self, bits: u32) -> u32 {
+        if self.pairs || self.has_transform() { 8 } else { bits }
+    }
+
+    /// Symbols of a group as they are coded.
+    pub(crate) fn coded(&self, group: usize) -> usize {
+        let (rows, symbols) = (self.rows_of(group).len(), self.group_range(group).len());
+        match (&self.stack, self.pairs) {
+            // The last one of an odd number of rows is paired with itself.
+            (Some(_), _) => rows.div_ceil(2) * self.cols,
+            (None, true) => symbols / 2,
+            (None, false) => symbols,
+        }
     }
 
     /// Number of groups.
@@ -106,7 +125,8 @@ impl Symbols {
                 | flag(self.classes.is_some(), CLASSES)
                 | flag(self.order.is_some(), ORDER)
                 | flag(self.stack.is_some(), STACKED)
-                | flag(self.escape.is_some(), ESCAPES),
+                | flag(self.escape.is_some(), ESCAPES)
+                | flag(self.compact, COMPACT),
             out,
         );
         if let Some(cols) = self.recut {
@@ -138,7 +158,7 @@ impl Symbols {
     ) -> Result<Self> {
         let count = rows * cols;
         let at = fields.at();
-        let flags = read_flags(fields, bits)?;
+        let flags = read_flags(fields, bits, bitplane)?;
         let has = |flag: u64| flags & flag != 0;
         let recut = if has(RECUT) { Some(fields.size("the columns as coded")?) } else { None };
         let coded = recut.unwrap_or(cols);
@@ -156,10 +176,18 @@ impl Symbols {
         if has(STACKED) && group_rows > MAX_ROWS {
             return Err(Error::corrupt(at, format!("pairs of two of {group_rows} rows")));
         }
-        let escape = if has(ESCAPES) { Some(read_escape(fields, bits, bitplane)?) } else { None };
-        let pairs = has(PAIRS);
-        let mut symbols =
-            Self { count, recut, cols: coded, pairs, group_rows, escape, ..Self::default() };
+        let escape = if has(ESCAPES) { Some(read_escape(fields, bits)?) } else { None };
+        let (pairs, compact) = (has(PAIRS), has(COMPACT));
+        let mut symbols = Self {
+            count,
+            recut,
+            cols: coded,
+            pairs,
+            group_rows,
+            escape,
+            compact,
+            ..Self::default()
+        };
         if has(PREDICT) {
             let prediction = Prediction::read(fields, bits, coded, has(TRANSFORM))?;
             // Residuals of pairs are symbols by themselves where each depends on its column alone.
@@ -237,23 +265,22 @@ impl Symbols {
 }
 
 /// Reads the symbol in whose place others are said apart.
-fn read_escape(fields: &mut Fields<'_>, bits: u32, bitplane: bool) -> Result<u8> {
+fn read_escape(fields: &mut Fields<'_>, bits: u32) -> Result<u8> {
     let at = fields.at();
     let escape = fields.u8("the escape")?;
-    if bitplane || u32::from(escape) >> bits != 0 {
-        let what = format!("{escape} is no symbol of {bits} bits that the direct coder escapes by");
-        return Err(Error::corrupt(at, what));
+    if u32::from(escape) >> bits != 0 {
+        return Err(Error::corrupt(at, format!("the escape {escape} is no symbol of {bits} bits")));
     }
     Ok(escape)
 }
 
-/// Reads flags that go with each other, and with symbols of `bits`.
-fn read_flags(fields: &mut Fields<'_>, bits: u32) -> Result<u64> {
+/// Reads flags that go with each other, with symbols of `bits`, and with the coder.
+fn read_flags(fields: &mut Fields<'_>, bits: u32, bitplane: bool) -> Result<u64> {
     let at = fields.at();
     let flags = fields.varint("the flags of symbols")?;
     let has = |flag: u64| flags & flag != 0;
-    let known = RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES | ORDER | STACKED | ESCAPES;
-    let unknown = flags & !known != 0;
+    let known = RECUT | PAIRS | PREDICT | TRANSFORM | CLASSES | ORDER | STACKED | ESCAPES | COMPACT;
+    let unknown = flags & !known != 0 || (bitplane && (has(ESCAPES) || has(COMPACT)));
     let in_order = has(ORDER) || has(STACKED);
     let lacking = (has(TRANSFORM) && !has(PREDICT)) || (in_order && !(has(PAIRS) && has(CLASSES)));
     let both = (has(ORDER) && has(STACKED)) || (has(ESCAPES) && (has(PAIRS) || has(TRANSFORM)));

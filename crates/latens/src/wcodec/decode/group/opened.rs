@@ -1,6 +1,7 @@
 //! A group's head, and what is left of its words.
 
 use super::{SymbolDecoder, escapes};
+use crate::ans::compact;
 use crate::ans::rans::{LANES, START};
 use crate::error::{Error, Result};
 use crate::wcodec::tiled::Tiles;
@@ -16,13 +17,34 @@ pub(super) struct Opened<'s> {
     pub(super) at: usize,
     /// Bytes of words that have been read.
     pub(super) read: usize,
+    /// Coded symbols that are still to come of the words.
+    left: usize,
+    /// The number of the next one that the last states hold, and bits of these.
+    next: usize,
+    bits: u32,
 }
 
 impl Opened<'_> {
-    /// Takes in what a kernel has done. Words must not have run out.
-    pub(super) fn go_on(&mut self, states: [u32; LANES], read: Option<usize>) -> Result<()> {
+    /// How many of the next `count` symbols come of the words.
+    pub(super) fn of_words(&self, count: usize) -> usize {
+        count.min(self.left)
+    }
+
+    /// Takes in what a kernel has done for `out`, and fills it where it goes on beyond [what comes of the
+    /// words](Opened::of_words). Words must not have run out.
+    pub(super) fn go_on(
+        &mut self,
+        states: [u32; LANES],
+        read: Option<usize>,
+        out: &mut [u8],
+    ) -> Result<()> {
         self.states = states;
         self.read += read.ok_or_else(|| Error::corrupt(self.end(), "a group's words run out"))?;
+        let of_words = self.of_words(out.len());
+        self.left -= of_words;
+        let rest = &mut out[of_words..];
+        compact::take_from_states(&mut self.states, self.next, self.bits, rest);
+        self.next += rest.len();
         Ok(())
     }
 
@@ -52,29 +74,28 @@ impl Opened<'_> {
 }
 
 impl SymbolDecoder<'_> {
-    /// Reads tiles and states of a group of `count` symbols.
-    pub(super) fn open<'s>(&self, stored: &'s [u8], count: usize) -> Result<Opened<'s>> {
+    /// Reads tiles and states of a group, of which `count` symbols are asked for.
+    pub(super) fn open<'s>(
+        &self,
+        group: usize,
+        stored: &'s [u8],
+        count: usize,
+    ) -> Result<Opened<'s>> {
         let (tiles, at) = self.tiles(stored, count)?;
         let (escapes, at) = match self.symbols.escape {
             Some(_) => escapes::list(stored, at, self.bits)?,
             None => (&[][..], at),
         };
-        let rest = &stored[at..];
-        let Some((head, words)) = rest.split_at_checked(LANES * 4) else {
-            return Err(Error::corrupt(0, "a group is shorter than its 32 states"));
-        };
-        let mut states = [0u32; LANES];
-        for (lane, (x, bytes)) in states.iter_mut().zip(head.as_chunks::<4>().0).enumerate() {
-            *x = u32::from_le_bytes(*bytes);
-            if *x < START {
-                let at = (at + 4 * lane) as u64;
-                return Err(Error::corrupt(at, format!("lane {lane} begins at {x}")));
-            }
-        }
-        if words.len() % 2 != 0 {
+        let read = if self.symbols.compact { compact::read } else { plain_states };
+        let (states, end) = read(&stored[at..]).map_err(|e| e.offset_by(at as u64))?;
+        let at = at + end;
+        let words = &stored[at..];
+        if !words.len().is_multiple_of(2) {
             return Err(Error::corrupt(stored.len() as u64, "a group of half a word"));
         }
-        Ok(Opened { tiles, escapes, states, words, at: at + LANES * 4, read: 0 })
+        let (all, bits) = (self.symbols.coded(group), self.symbols.coded_bits(self.bits));
+        let left = all - if self.symbols.compact { compact::in_states(all, bits) } else { 0 };
+        Ok(Opened { tiles, escapes, states, words, at, read: 0, left, next: left, bits })
     }
 
     pub(super) fn tiles(&self, stored: &[u8], count: usize) -> Result<(Tiles, usize)> {
@@ -87,4 +108,20 @@ impl SymbolDecoder<'_> {
             }
         }
     }
+}
+
+/// Reads states of 32 bits each, and how far they go.
+fn plain_states(bytes: &[u8]) -> Result<([u32; LANES], usize)> {
+    let Some((head, _)) = bytes.split_at_checked(LANES * 4) else {
+        return Err(Error::corrupt(0, "a group is shorter than its 32 states"));
+    };
+    let mut states = [0u32; LANES];
+    for (lane, (x, bytes)) in states.iter_mut().zip(head.as_chunks::<4>().0).enumerate() {
+        *x = u32::from_le_bytes(*bytes);
+        if *x < START {
+            let what = format!("lane {lane} begins at {x}");
+            return Err(Error::corrupt(4 * lane as u64, what));
+        }
+    }
+    Ok((states, LANES * 4))
 }

@@ -36,7 +36,7 @@ impl SymbolDecoder<'_> {
             let read = self.decode_groups(groups.each_mut())?;
             let states = groups.map(|group| group.states);
             for ((stream, states), read) in streams.iter_mut().zip(states).zip(read) {
-                stream.opened.go_on(states, read)?;
+                stream.opened.go_on(states, read, &mut stream.stacked.coded)?;
                 self.apart(stream, &some)?;
             }
             some.clear();
@@ -76,8 +76,10 @@ impl SymbolDecoder<'_> {
         }
         coded.resize(count, 0);
         let classes = levels.map_or(Classes::PerSymbol(each), Classes::Levels);
-        let words = &stream.opened.words[stream.opened.read..];
-        Group { words, states: stream.opened.states, classes, out: coded }
+        let opened = &*stream.opened;
+        let (words, count) = (&opened.words[opened.read..], opened.of_words(count));
+        let classes = classes.first(count);
+        Group { words, states: opened.states, classes, out: &mut coded[..count] }
     }
 
     /// Takes decoded pairs of `spans` to their rows.

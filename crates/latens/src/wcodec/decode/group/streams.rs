@@ -9,6 +9,7 @@ use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::decode::tables::Ready;
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::{Classes, Group, Kernel, Levels};
+use std::ops::Range;
 
 /// Coded symbols, at least, whose classes are found at once: few enough to be in the nearest cache
 /// still when they are used, beside the tables.
@@ -22,6 +23,13 @@ pub(super) struct Stream<'a, 's> {
     pub(super) stacked: &'a mut OfStack,
     /// Symbols, pairs a byte.
     pub(super) out: &'a mut [u8],
+}
+
+impl Stream<'_, '_> {
+    /// What of a band there is.
+    fn clip(&self, band: Range<usize>) -> Range<usize> {
+        band.start.min(self.out.len())..band.end.min(self.out.len())
+    }
 }
 
 impl SymbolDecoder<'_> {
@@ -44,13 +52,11 @@ impl SymbolDecoder<'_> {
         }
     }
 
-    /// The next symbols of a stream, `count` of them from row `row` on (fewer at the end), with their
-    /// classes.
-    fn band<'b>(&'b self, stream: &'b mut Stream<'_, '_>, row: usize, count: usize) -> Group<'b> {
+    /// The next symbols of a stream, those of `band` which come of its words, with their classes.
+    fn band<'b>(&'b self, stream: &'b mut Stream<'_, '_>, band: Range<usize>) -> Group<'b> {
+        let Range { start: from, end: to } = stream.clip(band);
         let Stream { group, opened, classes, out, .. } = stream;
-        let cols = self.symbols.coded_cols();
-        let from = (row * cols).min(out.len());
-        let to = from.saturating_add(count).min(out.len());
+        let row = from / self.symbols.coded_cols().max(1);
         let first = *group * self.symbols.group_rows + row;
         let step = if self.symbols.pairs { 2 } else { 1 };
         let OfSymbols { each, sums, starts } = &mut **classes;
@@ -71,8 +77,9 @@ impl SymbolDecoder<'_> {
                 Classes::PerSymbol(each)
             }
         };
-        let words = &opened.words[opened.read..];
-        Group { words, states: opened.states, classes, out: &mut out[from..to] }
+        let (words, count) = (&opened.words[opened.read..], opened.of_words(to - from));
+        let (classes, out) = (classes.first(count), &mut out[from..from + count]);
+        Group { words, states: opened.states, classes, out }
     }
 
     /// Decodes all symbols of streams side by side.
@@ -101,12 +108,13 @@ impl SymbolDecoder<'_> {
         let written_down = self.terms.is_some() && self.windows.is_none();
         let rows = if written_down { band_rows(cols) } else { longest.div_ceil(cols) };
         for row in (0..longest.div_ceil(cols)).step_by(rows.max(1)) {
-            let count = rows.saturating_mul(cols);
-            let mut groups = streams.each_mut().map(|stream| self.band(stream, row, count));
+            let band = row * cols..row.saturating_add(rows).saturating_mul(cols);
+            let mut groups = streams.each_mut().map(|stream| self.band(stream, band.clone()));
             let read = self.decode_groups(groups.each_mut())?;
             let states = groups.map(|group| group.states);
             for ((stream, states), read) in streams.iter_mut().zip(states).zip(read) {
-                stream.opened.go_on(states, read)?;
+                let band = stream.clip(band.clone());
+                stream.opened.go_on(states, read, &mut stream.out[band])?;
             }
         }
         Ok(())

@@ -23,11 +23,11 @@ impl SymbolDecoder<'_> {
         let Some(prediction) = &self.symbols.prediction else { return Err(misplaced()) };
         let shape = (self.rows(out.len()), self.symbols.cols);
         let kinds = kinds_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?;
-        let (words, states) = (opened.words, opened.states);
-        let mut group_of = Group { words, states, classes: Classes::PerSymbol(&kinds), out };
-        let [read] = self.decode_groups([&mut group_of])?;
-        let Group { states, out, .. } = group_of;
-        opened.go_on(states, read)?;
+        let (words, states, count) = (opened.words, opened.states, opened.of_words(out.len()));
+        let classes = Classes::PerSymbol(&kinds).first(count);
+        let mut coded = Group { words, states, classes, out: &mut out[..count] };
+        let [read] = self.decode_groups([&mut coded])?;
+        opened.go_on(coded.states, read, out)?;
         opened.check_states()?;
         let read = opened.read;
         let mut escapes = opened.words[read..].as_chunks::<2>().0.iter();

@@ -15,9 +15,9 @@ use crate::wcodec::layout::symbols::{KINDS, Symbols};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::tile_size;
 
-/// Residuals by the direct coder, each with the table of its class.
+/// Residuals of `bits` by the direct coder, each with the table of its class.
 pub(super) fn residuals_of(
-    symbols: &Symbols,
+    (symbols, bits): (&Symbols, u32),
     hints: &Hints<'_>,
     prepared: &[Prepared],
     config: DirectConfig,
@@ -36,7 +36,7 @@ pub(super) fn residuals_of(
         let prediction = symbols.prediction.as_ref();
         let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
         let by = terms.as_ref().map(|terms| (terms, windows.as_ref()));
-        Ok(scratch.stream(symbols, by, &encode, group, &prepared.symbols, head))
+        Ok(scratch.stream((symbols, bits), by, &encode, group, &prepared.symbols, head))
     };
     let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
     groups.into_iter().collect()
@@ -83,7 +83,7 @@ pub(super) fn coefficients(
         };
         let head = group.tiles.write(&prediction, Vec::new());
         let by = Classes::PerSymbol(kinds);
-        let mut out = rans::encode(coded, by, &encode, &mut Vec::new(), head);
+        let mut out = rans::encode(coded, 8, by, &encode, &mut Vec::new(), head);
         escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
         out
     }))

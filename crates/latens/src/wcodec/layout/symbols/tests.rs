@@ -70,7 +70,11 @@ fn symbols_come_back() {
         let read = Symbols::read(&mut Fields::new(&out), 4, 5, 6, false);
         assert_eq!(read.is_ok(), escape == Some(3));
     }
-    for symbols in [plain, predicted, linear, pairs, column, ordered, stacked, escaped] {
+    let compact = Symbols { compact: true, ..predicted.clone() };
+    let mut planes = Vec::new();
+    Symbols { tables: Vec::new(), ..compact.clone() }.write(&mut planes);
+    assert!(Symbols::read(&mut Fields::new(&planes), 4, 5, 6, true).is_err());
+    for symbols in [plain, predicted, linear, pairs, column, ordered, stacked, escaped, compact] {
         let mut out = Vec::new();
         symbols.write(&mut out);
         let mut fields = Fields::new(&out);
@@ -138,4 +142,12 @@ fn groups_cover_all_symbols() {
     let symbols = Symbols { count: 33, cols: 6, group_rows: 2, ..Symbols::default() };
     assert_eq!((symbols.rows(), symbols.groups()), (6, 3));
     assert_eq!(symbols.group_range(2), 24..33);
+    assert_eq!([0, 1, 2].map(|group| symbols.coded(group)), [12, 12, 9]);
+    let pairs = Symbols { pairs: true, count: 30, ..symbols };
+    assert_eq!([0, 1, 2].map(|group| pairs.coded(group)), [6, 6, 3]);
+    let rule = ClassRule { rows: vec![0; 5], maps: vec![[0; 256]], ..ClassRule::default() };
+    let stacked = Symbols { stack: Stack::new(&rule, 6), ..pairs };
+    assert!(stacked.stack.is_some());
+    // A row by itself is paired with itself.
+    assert_eq!([0, 1, 2].map(|group| stacked.coded(group)), [6, 6, 6]);
 }
