@@ -5,7 +5,7 @@ use super::cursor::Cursor;
 use super::state::{LANES, ROW_BYTES};
 
 /// Symbols from which on words are copied to where zeros follow them.
-const MANY: usize = 8 * LANES;
+const MANY: usize = 2 * LANES;
 /// Zeros behind the last words.
 const PADDED: usize = 32 * ROW_BYTES;
 
