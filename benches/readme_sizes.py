@@ -28,7 +28,7 @@ MACHINES_MARK = "<!-- machines of checkpoints -->"
 SLICES_MARK = "<!-- slices of checkpoints -->"
 # The machines that WCodec was measured on, the day (by the history of each file), and the file.
 MACHINES = [
-    ("Zen 3, AVX2", "27 Nov 2026", "wcodec_speed_avx2.csv"),
+    ("Zen 3, AVX2", "28 Nov 2026", "wcodec_speed_avx2.csv"),
     ("Zen 4, AVX-512", "26 Nov 2026", "wcodec_speed_zen4.csv"),
     ("Zen 5, AVX-512", "25 Nov 2026", "wcodec_speed_zen5.csv"),
     ("Sapphire Rapids, AVX-512", "23 Nov 2026", "wcodec_speed.csv"),
@@ -198,21 +198,21 @@ def weights(name, mark):
     return [*lines, mark]
 
 
-def by_machine(field, files, cell):
-    """Lines of a table of files by machines."""
+def by_machine(files, cell):
+    """Lines of a table of files by machines; `cell` makes its text of a file's line."""
     of = [{row["file"]: row for row in rows_of(file)} for _, _, file in MACHINES]
     lines = ["| bytes as stored | " + " | ".join(f"[{name}](benches/results/{file}), {day}" for name, day, file in MACHINES) + " |",
              "|---|" + "---:|" * len(MACHINES)]
     for file, row in of[0].items():
         if not files or file in files:
-            cells = [cell(there[file][field]) if file in there else "–" for there in of]
+            cells = [cell(there[file]) if file in there else "–" for there in of]
             lines.append(f"| {named(row)} | {' | '.join(cells)} |")
     return lines
 
 
 def machines():
     """Lines of the table of all machines: decoding over zstd -3, and how much longer encoding takes."""
-    lines = [MACHINES_MARK, *by_machine("ratio", None, times)]
+    lines = [MACHINES_MARK, *by_machine(None, lambda row: times(row["ratio"]))]
     spans = []
     for _, _, file in MACHINES:
         longer = [float(row["decode_mbs"]) / float(row["encode_mbs"]) for row in rows_of(file)]
@@ -223,7 +223,11 @@ def machines():
 def slices():
     """Lines of the table of 64 rows."""
     files = ["INT8 4096²", "INT8 by rows 4096²", "INT4 g128 4096²", "INT4 g128 by columns 4096²"]
-    return [SLICES_MARK, *by_machine("slice_percent", files, lambda per_cent: f"{per_cent} %"), SLICES_MARK]
+
+    def cell(row):
+        across = row.get("slice_across_percent")
+        return f"{row['slice_percent']} %" + (f", {across} %" if across else "")
+    return [SLICES_MARK, *by_machine(files, cell), SLICES_MARK]
 
 
 def speeds(name, mark):

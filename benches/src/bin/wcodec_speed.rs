@@ -30,8 +30,8 @@ use std::path::PathBuf;
 
 const SIDE: usize = 4096;
 const ROWS: u64 = 64;
-/// How much further on they are read again: in the middle of groups of 32 rows.
-const ACROSS: u64 = 16;
+/// How much further on they are read again: in the middle of INT8's groups of 16 rows.
+const ACROSS: u64 = 8;
 
 /// Makes a file.
 type Make = fn() -> Vec<u8>;
