@@ -15,7 +15,7 @@ const ROWS: usize = 1024;
 const COLS: usize = 1024;
 
 /// Weights of one distribution, wherever they are: with `tails`, far ones are more common than in a normal one.
-fn weights(width: f64, tails: bool) -> Vec<u8> {
+fn weights(count: usize, width: f64, tails: bool) -> Vec<u8> {
     let mut random = Random(width as u64 + 17);
     let mut one = || {
         let spread = match tails {
@@ -26,7 +26,7 @@ fn weights(width: f64, tails: bool) -> Vec<u8> {
         let weight = random.normal(width) / spread.max(1e-3).sqrt();
         (weight.round().clamp(-128.0, 127.0) as i8).cast_unsigned()
     };
-    (0..ROWS * COLS).map(|_| one()).collect()
+    (0..count).map(|_| one()).collect()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn weights_of_one_distribution_are_near_order_0() {
         (2.0, false, false),
         (90.0, false, false),
     ] {
-        let weights = weights(width, tails);
+        let weights = weights(ROWS * COLS, width, tails);
         let shape = [ROWS as u64, COLS as u64];
         let source = safetensors(&[("w", "I8", &shape, weights.clone())]);
         let compress = |threads| {
@@ -63,6 +63,22 @@ fn weights_of_one_distribution_are_near_order_0() {
             };
             assert!(found.into_iter().map(i8::cast_unsigned).eq(there.iter().copied()), "{width}");
         }
+    }
+}
+
+/// Groups of large tensors are small, and all the more of them must not take too much.
+#[test]
+fn large_tensors_are_near_order_0() {
+    for width in [1.0, 3.0, 6.0] {
+        let shape = [16 * ROWS as u64, COLS as u64];
+        let weights = weights(16 * ROWS * COLS, width, false);
+        let source = safetensors(&[("w", "I8", &shape, weights)]);
+        let config = Config::default();
+        let file = compress_checkpoint(&open(source), None, &config, Vec::new()).unwrap();
+        let found = Reader::open(file, Limits::default()).unwrap().inspect(0).unwrap();
+        let above = found.bits_per_weight() - found.order0_entropy;
+        println!("{width}: {above:.4} bits above order 0");
+        assert!(above <= MOST, "{width}: {above}");
     }
 }
 

@@ -19,7 +19,7 @@ use crate::wcodec::encode::plan::{Explained, Pairs, Plan, choose_rule, glance};
 use crate::wcodec::encode::sources::{Hints, Sources};
 use crate::wcodec::encode::streams::Direct;
 use crate::wcodec::encode::symbols::{
-    DirectConfig, Job, MANY, STATES_BYTES, group_rows, stacked_rows,
+    DirectConfig, Job, MANY, STATES_BYTES, group_rows, small_groups, stacked_rows,
 };
 use crate::wcodec::encode::tally::Tallies;
 use crate::wcodec::layout::part::PartShape;
@@ -37,13 +37,13 @@ use predicted::{Predicted, by_columns, by_reference, centred, stream_bits, unifo
 const RECUT_COLS: usize = 1 << 16;
 const LEAST_COLS: usize = 1 << 8;
 const MAX_COLS: usize = 1 << 20;
-/// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose, and finer ones: with states of
-/// groups, which take up to 0.006, that is about a hundredth.
+/// Symbols from which on finer tables may pay, and bits a symbol that the usual ones may lose, and finer ones: with groups, which
+/// take up to 0.005, that is less than a hundredth.
 const FINE: usize = 1 << 19;
 const LOSS: f64 = 0.0045;
 const LOSS_OF_FINER: f64 = 0.003;
-/// Bits a symbol that tables may lose at most where groups are small, to be read by few rows: else these are twice as large.
-const LOSS_OF_SMALL_GROUPS: f64 = 0.0032;
+/// Bits a symbol that tables may lose and small groups, to be read by few rows, may take together: else these are twice as large.
+const LOSS_AND_SMALL_GROUPS: f64 = 0.009;
 /// Bits of symbols whose tables are much alike, and of fewer symbols than these the size of the tables: half
 /// of the usual one, so that the nearest cache of a decoder holds all of them.
 const FEW_BITS: u32 = 4;
@@ -281,14 +281,28 @@ impl<'a> Modelled<'a> {
     }
 }
 
-/// Gives tables to classes: larger ones, but no larger than need be, where the usual ones lose too much of many symbols.
+/// Gives tables to classes: larger ones, but no larger than need be, where the usual ones lose too much of many symbols; and
+/// says whether groups are to be large for what they lose.
 fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut Bank) -> Plan {
     let before = bank.len();
     let mut best = explained.tables(config.table_bits, bank);
-    let least = cost::entropy(&explained.whole);
-    if n < FINE || best.bits <= least + LOSS * n as f64 {
-        return best;
+    let (least, symbols) = (cost::entropy(&explained.whole), n as f64);
+    if n >= FINE && best.bits > least + LOSS * symbols {
+        best = refined(best, least, (explained, n), config, (bank, before));
     }
+    let groups = small_groups(best.bits / symbols.max(1.0));
+    config.large_groups = best.bits > least + (LOSS_AND_SMALL_GROUPS - groups) * symbols;
+    best
+}
+
+/// The best tables from the usual ones on, `best`, with escapes or without; `least` is what symbols take at order 0.
+fn refined(
+    mut best: Plan,
+    least: f64,
+    (explained, n): (&Explained, usize),
+    config: &mut DirectConfig,
+    (bank, before): (&mut Bank, usize),
+) -> Plan {
     let usual = config.table_bits;
     // Rare symbols take a slot each of a table, and are less than that.
     for table_bits in usual..=MAX_TABLE_BITS {
@@ -317,7 +331,6 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
             break;
         }
     }
-    config.large_groups = best.bits > least + LOSS_OF_SMALL_GROUPS * n as f64;
     best
 }
 

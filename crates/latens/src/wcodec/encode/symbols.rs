@@ -32,10 +32,14 @@ pub(crate) struct DirectConfig {
 /// What the lane states of a group take at least.
 pub(crate) const STATES_BYTES: usize = compact::BYTES.start;
 
+/// What a group takes beside its states: a length, a checksum, padding.
+const BESIDE: usize = 9;
+
 /// Symbols of a group; those of large tensors are smaller, so that it takes little to read a few rows,
 /// but where lane states would weigh too much.
 pub(crate) const GROUP: usize = 1 << 18;
 const LARGE: usize = 1 << 24;
+const SMALL_GROUP: usize = GROUP / 4;
 /// Symbols of a group where reading may take longer.
 const LARGE_GROUP: usize = 1 << 20;
 /// From so many symbols on groups come in fours, and are a little larger for that; and pairs have fewer tables.
@@ -45,6 +49,12 @@ pub(crate) const MANY: usize = if cfg!(test) { 1 << 14 } else { 1 << 22 };
 /// little more time than one.
 const TWO: usize = 1 << 17;
 
+/// What small groups take a symbol, of symbols that take so many bits: the last of these take nothing beside the states.
+pub(crate) fn small_groups(bits: f64) -> f64 {
+    let last = compact::in_states(SMALL_GROUP, 8) as f64;
+    (8.0 * (STATES_BYTES + BESIDE) as f64 - last * bits).max(0.0) / SMALL_GROUP as f64
+}
+
 /// Rows of a group: about as many symbols as `config` says, and no more than readers believe of
 /// `fewest` stored bytes, fewer than which no group takes.
 pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize) -> usize {
@@ -52,7 +62,7 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
     let rows = symbols.div_ceil(cols);
     let groups = match config.group_symbols {
         0 if config.slow_reading => (symbols / LARGE_GROUP).max(1),
-        0 if symbols >= LARGE && matrix.bits > 4 && !config.large_groups => symbols / (GROUP / 4),
+        0 if symbols >= LARGE && matrix.bits > 4 && !config.large_groups => symbols / SMALL_GROUP,
         0 if symbols >= LARGE => symbols / (GROUP / 2),
         // None is left over where two or four are decoded at a time.
         0 if symbols >= MANY => (symbols / (GROUP + GROUP / 4)) & !3,
