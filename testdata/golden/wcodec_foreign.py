@@ -657,3 +657,15 @@ def compact_states(b):
         symbols(b, f"spans {group_rows}", 13, 64, coded(group_rows=group_rows, classes=fields, stacked=True, **pairs), 4)
     fields = prediction_fields((1, 64), COLUMN, 3, [draw(16) for _ in range(64)])
     symbols(b, "means of pairs", 13, 64, coded(group_rows=6, prediction=fields, **pairs | dict(tables=pairs["tables"][:1])), 4)
+
+
+@case("COMPACT: blocks of 5 and of 6 bits, which leave bits of states unused; with escapes")
+def compact_blocks(b):
+    for name, width, length in [("Q5_0", 96, 66), ("Q5_0", 672, 462), ("Q6_K", 768, 630)]:
+        number = next(n for n, (known, *_) in BLOCKS.items() if known == name)
+        tables = {bits: b.table(bell(bits, 9, 1 << bits - 1, 1, 8)) for kind, bits in b_parts(name) if kind != "w"}
+        for escape in (None, 3):
+            codes = [pco(3, 9) if kind == "w" else coded(log=9, tables=[tables[bits]], group_rows=2, escape=escape, compact=True)
+                     for kind, bits in b_parts(name)]
+            shape = f"{name} {width} {escape}", name, [3, width]
+            b.tensor(*shape, bytes([5, number, 0, 0, 0, 0, 0, 0]), *codes, length=3 * length)

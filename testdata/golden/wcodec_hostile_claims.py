@@ -3,11 +3,12 @@ plain entries."""
 import struct
 
 from wcodec_encode import BitWriter, explicit, string
-from wcodec_foreign import FOUR, bell, four_tables, raw_words, symbols
+from wcodec_foreign import FOUR, bell, four_tables, pco, raw_words, symbols
 from wcodec_hostile import add, direct, flip, plain, put
 from wcodec_hostile_tensors import fields, groups_of, levels, of_4_bits, planes, sourced, unchanged
 from wcodec_symbols import BITPLANE, CLASSES, COMPACT, DIRECT, PREDICT, TRANSFORM
 from wcodec_reader import ENTRY, FILE, INLINE, QUANTIZATION, STORED
+from wcodec_views import BLOCKS
 from wcodec_writer import UNSIGNED_BYTES, class_fields, coded, of_entry, prediction_fields, varint
 
 ONE_STATE = struct.pack("<I", 1 << 16) * 32
@@ -156,3 +157,18 @@ def bit_behind(b):
 
 
 add("compact-padding", "a bit set behind the states", bit_behind)
+
+
+def unused_bit(b):
+    """Of 96 symbols of 5 bits, three in each state, the bit that no symbol has."""
+    def altered(builder, context, part):
+        table = b.table(bell(5, 9, 16, 1, 8))
+        said, [group] = coded(log=9, tables=[table], compact=True)(builder, context, part)
+        return said, [put(group, 17, bytes([group[17] | 128]))]
+    number = next(n for n, (name, *_) in BLOCKS.items() if name == "Q5_0")
+    b.tensor("x", "Q5_0", [1, 96], bytes([5, number, 0, 0, 0, 0, 0, 0]), pco(3, 9), altered, length=66)
+    b.file("model.bin", 0)
+    return b.finish(change=lambda r: r)
+
+
+add("compact-unused", "a bit of a state set that symbols of 5 bits leave", unused_bit)

@@ -14,7 +14,7 @@ enum Fault : u32 {
     FAULT_STATES = 16,    // a lane's first state is below 2^16, or its last one is not 2^16; or they end early
     FAULT_WORDS = 32,     // words or escapes are lacking or left over
     FAULT_PLANES = 64,    // bitplanes are not as long as what they hold
-    FAULT_PAIRS = 128,    // a row that is paired with itself differs in the two halves, or is not there
+    FAULT_PAIRS = 128,    // a half of a pair has more bits than symbols; or the halves of a row by itself differ
 };
 
 // Bytes that are read by position, 0 behind their end. Nobody writes them meanwhile.

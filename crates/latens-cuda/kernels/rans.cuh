@@ -21,9 +21,10 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
     end = s.next;
     if (fault != 0) return fault;
     if (cols == 0) return FAULT_RECORD;
-    PerLane<u32> row, col;
+    PerLane<u32> row, col, wrong;
     PerLane<RowOfClasses> of_row;
     EACH_LANE(lane) {
+        wrong[lane] = 0;
         row[lane] = lane / cols;
         col[lane] = lane % cols;
         if (by == BY_RULE) of_row[lane] = row_of_classes(g, g.row + row[lane]);
@@ -48,6 +49,7 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
                 s.wants[lane] = s.x[lane] < START;
                 if (pairs) {
                     u32 first = symbol & 15, second = symbol >> 4;
+                    wrong[lane] |= (first | second) >> g.bits;
                     const u32 a = g.column(2 * col[lane]), b = g.column(2 * col[lane] + 1);
                     const u32 start = 2 * (i - col[lane]);
                     if (fused.any) {
@@ -78,6 +80,7 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
         }
     }
     if (fault == 0 && !are_last(s)) fault = FAULT_STATES;
+    if (pairs && ballot(wrong) != 0) fault |= FAULT_PAIRS;
     end = s.next;
     return fault;
 }

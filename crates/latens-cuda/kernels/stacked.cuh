@@ -58,7 +58,8 @@ SELDOM static inline u32 decode_stacked(const Group g, const Tables tables, cons
                 s.wants[lane] = s.x[lane] < START;
                 u32 low = symbol & 15, high = symbol >> 4;
                 const u32 c = line[lane].column, p = rows & 0xffff, q = rows >> 16;
-                if (c >= g.cols || p >= g.rows || q >= g.rows || (p == q && low != high)) {
+                if (c >= g.cols || p >= g.rows || q >= g.rows || (p == q && low != high) ||
+                    (low | high) >> g.bits != 0) {
                     wrong[lane] = 1;
                 } else {
                     const u32 a = p * g.cols + c, b = q * g.cols + c;

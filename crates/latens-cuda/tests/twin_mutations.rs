@@ -64,10 +64,21 @@ fn damage_of_stacked_pairs() {
     let mut twin = Twin::start(program);
     let (rows, cols, group_rows, bias) = (37, 96, 12, -20);
     let (row_levels, col_levels) = (true, true);
-    let grounds = [(false, BLOCKS), (true, BLOCKS), (false, &[])].map(|(with_means, blocks)| {
-        let tensor =
-            Stacked { rows, cols, group_rows, blocks, row_levels, col_levels, with_means, bias };
-        ("stacked", Parts::of(&tensor.file(|_| ()).0))
+    let kinds =
+        [(false, BLOCKS, true), (true, BLOCKS, false), (true, BLOCKS, true), (false, &[], true)];
+    let grounds = kinds.map(|(with_means, blocks, compact)| {
+        let shape = Stacked {
+            rows,
+            cols,
+            group_rows,
+            blocks,
+            row_levels,
+            col_levels,
+            with_means,
+            bias,
+            compact,
+        };
+        ("stacked", Parts::of(&shape.file(|_| ()).0))
     });
     let (files, mut count) = (damage::cases(2000), Count::default());
     for case in 0..files {

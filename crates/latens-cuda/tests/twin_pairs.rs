@@ -13,7 +13,9 @@ mod twin_common;
 #[path = "../../latens/tests/wcodec_common/mod.rs"]
 mod wcodec_common;
 
-use by_hand::{by_column, front, named, number, packed, parts, rans, short_stream, stored, tables};
+use by_hand::{
+    COMPACT, by_column, front, named, number, packed, parts, rans, short_stream, stored, tables,
+};
 use latens::Limits;
 use latens::wcodec::Reader;
 use twin_common::{Count, Twin, build};
@@ -36,6 +38,7 @@ fn file(
     group_rows: usize,
     columns: Columns,
     with_means: bool,
+    compact: bool,
 ) -> (Vec<u8>, Vec<u8>) {
     let mut random = Random(rows as u64);
     let pairs = cols / 2;
@@ -63,10 +66,11 @@ fn file(
         })
         .collect();
     let tables = tables(classes);
-    let mut descriptor = packed(rows, cols);
+    let mut descriptor = packed(4, rows, cols);
     let mean = |col: usize| if with_means { (7 + col * col % 5) as u8 } else { 0 };
     let flags = if classes == 2 { 18 } else { 2 } | if in_order { 32 } else { 0 };
-    descriptor.push(if with_means { flags | 4 } else { flags });
+    let flags = flags | if with_means { 4 } else { 0 } | if compact { COMPACT } else { 0 };
+    descriptor.extend(number(flags));
     descriptor.extend(number(group_rows));
     if with_means {
         descriptor.extend(by_column((0..cols).map(mean)));
@@ -90,7 +94,7 @@ fn file(
             let [low, high] = [0, 1].map(|half| nibble(order[2 * (i % pairs) + half]));
             (low | high << 4, class(i % pairs))
         });
-        rans(&symbols.collect::<Vec<_>>(), &tables)
+        rans(&symbols.collect::<Vec<_>>(), &tables, compact)
     });
     let entry = stored(&groups.collect::<Vec<_>>(), descriptor);
     let mut parts = parts(&tables);
@@ -105,14 +109,38 @@ fn pairs_come_back() {
     let mut count = Count::default();
     for (rows, cols, group_rows) in [(40, 64, 16), (7, 2, 3), (1, 5000, 1), (33, 26, 33)] {
         for columns in [Columns::Alike, Columns::Levels, Columns::InOrder] {
-            for with_means in [false, true] {
-                let (file, data) = file(rows, cols, group_rows, columns, with_means);
+            for turn in 0..4 {
+                let [with_means, compact] = [1, 2].map(|bit| turn & bit != 0);
+                let (file, data) = file(rows, cols, group_rows, columns, with_means, compact);
                 let reader = Reader::open(file, Limits::default()).unwrap();
-                let what = format!("{rows} × {cols}, {columns:?}, {with_means}");
+                let what = format!("{rows} × {cols}, {columns:?}, {with_means}, {compact}");
                 assert!(reader.tensor(0).unwrap() == data, "{what}");
                 twin.agrees("pairs", &reader, &mut count);
             }
         }
     }
-    assert!(count.groups == 48 && count.errors == 0, "{count:?}");
+    assert!(count.groups == 96 && count.errors == 0, "{count:?}");
+}
+
+/// A pair may hold more than symbols of two bits, by its table and in a state.
+#[test]
+fn pairs_beyond_their_bits_are_refused() {
+    let Some(program) = build("twin-pairs-beyond", &["-O2"]) else { return };
+    let mut twin = Twin::start(&program);
+    let (rows, cols, tables) = (12, 32, tables(1));
+    for (compact, beyond) in [(false, None), (true, None), (false, Some(3)), (true, Some(191))] {
+        let mut symbols: Vec<(u8, usize)> =
+            (0..rows * cols / 2).map(|i| ((i % 4 + 16 * (i / 4 % 4)) as u8, 0)).collect();
+        beyond.into_iter().for_each(|place: usize| symbols[place].0 = 0x40);
+        let flags = 2 | if compact { COMPACT } else { 0 };
+        let descriptor = [packed(2, rows, cols), number(flags), number(rows), named(&tables)];
+        let entry = stored(&[rans(&symbols, &tables, compact)], descriptor.concat());
+        let mut parts = parts(&tables);
+        parts.entries.push((front(b'p', rows, cols / 4), entry));
+        let reader = Reader::open(parts.bytes(), Limits::default()).unwrap();
+        assert_eq!(reader.tensor(0).is_err(), beyond.is_some(), "{compact}, {beyond:?}");
+        let mut count = Count::default();
+        twin.agrees("pairs of two bits", &reader, &mut count);
+        assert_eq!((count.groups, count.errors), (1, beyond.iter().count()), "{compact}");
+    }
 }

@@ -27,8 +27,8 @@ const TWO: &[Blocks] =
 const NARROW: &[Blocks] = &[Blocks { rows: 1, cols: 4, added: false }];
 
 fn shape(rows: usize, cols: usize, group_rows: usize, blocks: &'static [Blocks]) -> Stacked {
-    let (row_levels, col_levels, with_means, bias) = (true, true, true, -20);
-    Stacked { rows, cols, group_rows, blocks, row_levels, col_levels, with_means, bias }
+    let (row_levels, col_levels, with_means, bias, compact) = (true, true, true, -20, true);
+    Stacked { rows, cols, group_rows, blocks, row_levels, col_levels, with_means, bias, compact }
 }
 
 #[test]
@@ -47,11 +47,12 @@ fn stacked_pairs_come_back() {
         (shape(50, 40, 9, NARROW), 0),
     ];
     for (shape, groups) in shapes {
-        for turn in 0..16 {
-            let [row_levels, col_levels, with_means, far] = [1, 2, 4, 8].map(|bit| turn & bit != 0);
+        for turn in 0..32 {
+            let [row_levels, col_levels, with_means, far, compact] =
+                [1, 2, 4, 8, 16].map(|bit| turn & bit != 0);
             // Sums that levels of columns do not bring back among those of a map, too.
             let bias = if far { -300 } else { shape.bias };
-            let shape = Stacked { row_levels, col_levels, with_means, bias, ..shape };
+            let shape = Stacked { row_levels, col_levels, with_means, bias, compact, ..shape };
             let (file, data) = shape.file(|_| ());
             let reader = Reader::open(file, Limits::default()).unwrap();
             assert!(reader.tensor(0).unwrap() == data, "{shape:?}");

@@ -86,7 +86,7 @@ fn the_first_planes_are_enough_for_numbers_that_are_near() {
 fn every_row_of_ablate_is_its_tool() {
     let f = Folder::new();
     // A slope with noise: predictors, transforms and tiles all make something else of it.
-    let slope = |i: usize| (i % 288 / 5 + i / 288 / 3) as u8;
+    let slope = |i: usize| (i % 288 / 7 + i / 288 / 2) as u8;
     let of = |seed| -> Vec<u8> {
         let noise = weights(256 * 288, seed).into_iter().map(|w| w.cast_signed() / 8);
         noise.enumerate().map(|(i, w)| slope(i).wrapping_add_signed(w)).collect()

@@ -58,11 +58,19 @@ fn explicit(frequencies: &[u32]) -> Vec<u8> {
     bits.bytes()
 }
 
-/// Chapter 10: symbols with the table of their class.
-pub fn rans(symbols: &[(u8, usize)], tables: &[Vec<u32>]) -> Vec<u8> {
+/// The flag of `compact` states.
+pub const COMPACT: usize = 256;
+
+/// Chapter 10: symbols of eight bits with the table of their class; if `compact`, the last ones are in states.
+pub fn rans(symbols: &[(u8, usize)], tables: &[Vec<u32>], compact: bool) -> Vec<u8> {
     let (mut states, mut words) = ([1u32 << 16; 32], Vec::new());
+    let in_states = if compact { symbols.len().min(64) } else { 0 };
     for (i, &(symbol, class)) in symbols.iter().enumerate().rev() {
         let (table, x) = (&tables[class], &mut states[i % 32]);
+        if i >= symbols.len() - in_states {
+            *x = (1 << 16) + (*x << 8 | u32::from(symbol)) % (1 << 16);
+            continue;
+        }
         let f = table[usize::from(symbol)];
         let before: u32 = table[..usize::from(symbol)].iter().sum();
         if u64::from(*x) >= u64::from(f) << (32 - TABLE_BITS) {
@@ -72,7 +80,13 @@ pub fn rans(symbols: &[(u8, usize)], tables: &[Vec<u32>]) -> Vec<u8> {
         *x = ((*x / f) << TABLE_BITS) + *x % f + before;
     }
     let words = words.into_iter().rev().flat_map(u16::to_le_bytes);
-    states.into_iter().flat_map(u32::to_le_bytes).chain(words).collect()
+    if !compact {
+        return states.into_iter().flat_map(u32::to_le_bytes).chain(words).collect();
+    }
+    let mut bits = Bits::default();
+    states.iter().for_each(|x| bits.push(u64::from(x.ilog2()) - 16, 4));
+    states.iter().for_each(|x| bits.push((*x).into(), x.ilog2()));
+    bits.bytes().into_iter().chain(words).collect()
 }
 
 /// Tables of all bytes by class: frequencies of at least 1 for all, and what is left for the middle.
@@ -119,9 +133,9 @@ pub fn front(name: u8, rows: usize, cols: usize) -> Vec<u8> {
     [&[0, 0, 1, name][..], &dtype, &[2], &shape, &number(rows * cols)].concat()
 }
 
-/// The beginning of the descriptor of packed nibbles, lowest first, unsigned, up to their codec: DIRECT.
-pub fn packed(rows: usize, cols: usize) -> Vec<u8> {
-    let front = vec![2, 4, 1, 8, 0, 0, 0, 0, 1, 0, 0, 4];
+/// The beginning of the descriptor of packed symbols of `bits`, lowest first, unsigned, up to their codec: DIRECT.
+pub fn packed(bits: u8, rows: usize, cols: usize) -> Vec<u8> {
+    let front = vec![2, bits, 1, 8, 0, 0, 0, 0, 1, 0, 0, bits];
     [front, number(rows), number(cols), vec![3]].concat()
 }
 

@@ -1,6 +1,8 @@
 //! Pairs of two rows: chapters 7 and 8, STACKED.
 
-use super::{by_column, front, named, number, packed, parts, rans, short_stream, stored, tables};
+use super::{
+    COMPACT, by_column, front, named, number, packed, parts, rans, short_stream, stored, tables,
+};
 use crate::wcodec_common::Random;
 use crate::wcodec_common::mend::{Stored, varint};
 
@@ -23,6 +25,7 @@ pub struct Stacked {
     pub col_levels: bool,
     pub with_means: bool,
     pub bias: i64,
+    pub compact: bool,
 }
 
 const CLASSES: usize = 3;
@@ -102,9 +105,10 @@ impl Stacked {
 
     fn descriptor(&self, tables: &[Vec<u32>]) -> Vec<u8> {
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
-        let mut out = packed(self.rows, self.cols);
+        let mut out = packed(4, self.rows, self.cols);
         // PAIRS, CLASSES, STACKED, and PREDICT.
-        out.push(2 | 16 | 64 | bit(self.with_means, 4));
+        let compact = if self.compact { COMPACT } else { 0 };
+        out.extend(number(2 | 16 | 64 | usize::from(bit(self.with_means, 4)) | compact));
         out.extend(number(self.group_rows));
         if self.with_means {
             out.extend(by_column((0..self.cols).map(|col| self.mean(col))));
@@ -142,7 +146,7 @@ impl Stacked {
         let groups = (0..self.rows).step_by(self.group_rows).map(|first| {
             let mut coded = self.coded(&nibbles, first, self.rows.min(first + self.group_rows));
             spoil(&mut coded);
-            rans(&coded, &tables)
+            rans(&coded, &tables, self.compact)
         });
         let entry = stored(&groups.collect::<Vec<_>>(), self.descriptor(&tables));
         let mut parts = parts(&tables);

@@ -61,14 +61,14 @@ pub(crate) fn write(states: &[u32; LANES], mut out: Vec<u8>) -> Vec<u8> {
 
 /// Reads the states that `bytes` begin with, and how far they go.
 pub(crate) fn read(bytes: &[u8]) -> Result<([u32; LANES], usize)> {
-    let lengths = bytes.get(..LENGTHS).unwrap_or(bytes);
-    let lengths = lengths.iter().flat_map(|two| [two & 15, two >> 4]);
-    let (mut states, mut bits) = ([0; LANES], BitReader::new(bytes, 8 * LENGTHS));
-    if bytes.len() < BYTES.start {
+    let lengths = bytes.get(..LENGTHS).unwrap_or_default();
+    let counts = lengths.iter().flat_map(|two| [two & 15, two >> 4]).map(|k| LEAST + u32::from(k));
+    let all: u32 = counts.clone().sum();
+    if all == 0 || bytes.len() - LENGTHS < all.div_ceil(8) as usize {
         return Err(Error::corrupt(0, "a group is shorter than its 32 states"));
     }
-    for (x, length) in states.iter_mut().zip(lengths) {
-        let count = LEAST + u32::from(length);
+    let (mut states, mut bits) = ([0; LANES], BitReader::new(bytes, 8 * LENGTHS));
+    for (x, count) in states.iter_mut().zip(counts) {
         *x = 1 << count | bits.read_u32(count, "the states of a group")?;
     }
     bits.align("the states of a group")?;

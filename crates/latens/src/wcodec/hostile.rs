@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::part::Codec;
+use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
 use apart::Apart;
@@ -46,7 +47,8 @@ fn errors_are_where_they_are() {
             let mut place = usize::try_from(entry.start).unwrap();
             for (p, part) in parts.iter().enumerate() {
                 for (g, group) in part.groups.iter().enumerate() {
-                    let plain = matches!(&part.codec, Codec::Direct(s) if s.prediction.is_none());
+                    let plain = |s: &Symbols| s.prediction.is_none() && s.escape.is_none();
+                    let plain = matches!(&part.codec, Codec::Direct(s) if plain(s) && s.compact);
                     let (start, length) = (place, group.length);
                     place += length.next_multiple_of(4);
                     if !plain {

@@ -56,13 +56,14 @@ impl Direct<'_> {
         let (groups, bytes) = (self.symbols.groups(), self.cost / 8.0);
         let a_group = self.symbols.coded(0);
         let in_states = compact::in_states(a_group, self.coded_bits());
-        // Which ones are in states is chance.
+        // Which ones are in states is chance: they may take nothing, or more than others.
         let last = in_states as f64 / a_group.max(1) as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
         let about = |share: f64, last: f64| (bytes * share * (1.0 - last).max(0.0)) as usize;
-        let states = compact::BYTES.start..compact::BYTES.start + rans::LANES / 4;
-        about(1.0 - share, 1.5 * last) + groups * states.start
-            ..about(1.0 + share, 0.5 * last) + groups * states.end
+        // Their highest bits are less than a bit each, at both ends.
+        let (states, few) = (compact::BYTES.start, rans::LANES / 8);
+        about(1.0 - share, 2.0 * last) + groups * (states - few)
+            ..about(1.0 + share, 0.0) + groups * (states + few)
     }
 
     /// Bits of a symbol as it is coded.

@@ -71,17 +71,24 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
         given => symbols / given,
     };
     let groups = groups.clamp(1, rows.max(1));
-    let most = fewest * MOST_EXPANSION / cols;
-    rows.div_ceil(groups).clamp(1, most.max(1))
+    rows.div_ceil(groups).clamp(1, most_rows(fewest, cols))
+}
+
+/// Rows that readers believe of so many stored bytes.
+fn most_rows(bytes: usize, cols: usize) -> usize {
+    (bytes * MOST_EXPANSION / cols.max(1)).max(1)
 }
 
 /// Rows that are paired with each other, at least: of so few, most have one that adds the same to sums, and vectors are
 /// full.
 pub(crate) const STACKED_ROWS: usize = 64;
 
-/// Rows of a group where they are paired with each other: whole vectors of pairs.
+/// Rows of a group where they are paired with each other: whole vectors of pairs, where these are not too many.
 pub(crate) fn stacked_rows(matrix: Matrix<'_>, config: DirectConfig) -> usize {
-    group_rows(matrix, config, STATES_BYTES).next_multiple_of(STACKED_ROWS).min(MAX_ROWS)
+    let rows = group_rows(matrix, config, STATES_BYTES);
+    let whole = rows.next_multiple_of(STACKED_ROWS);
+    let most = most_rows(STATES_BYTES, matrix.cols);
+    if whole <= most { whole } else { rows }.min(MAX_ROWS)
 }
 
 /// Symbols of a part, where they are in memory or where they can be read.

@@ -125,3 +125,17 @@ fn plain_states(bytes: &[u8]) -> Result<([u32; LANES], usize)> {
     }
     Ok((states, LANES * 4))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_that_are_too_small_are_told_where_they_are() {
+        let mut bytes = [START; LANES].map(u32::to_le_bytes).concat();
+        assert_eq!(plain_states(&bytes).unwrap(), ([START; LANES], 128));
+        assert_eq!(plain_states(&bytes[..127]).unwrap_err().at(), Some(0));
+        bytes[14] = 0;
+        assert_eq!(plain_states(&bytes).unwrap_err().at(), Some(12));
+    }
+}
