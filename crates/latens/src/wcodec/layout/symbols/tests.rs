@@ -71,9 +71,12 @@ fn symbols_come_back() {
         assert_eq!(read.is_ok(), escape == Some(3));
     }
     let compact = Symbols { compact: true, ..predicted.clone() };
-    let mut planes = Vec::new();
-    Symbols { tables: Vec::new(), ..compact.clone() }.write(&mut planes);
-    assert!(Symbols::read(&mut Fields::new(&planes), 4, 5, 6, true).is_err());
+    for compact in [false, true] {
+        let mut planes = Vec::new();
+        Symbols { tables: Vec::new(), compact, ..predicted.clone() }.write(&mut planes);
+        let read = Symbols::read(&mut Fields::new(&planes), 4, 5, 6, true);
+        assert_eq!(read.is_err(), compact);
+    }
     for symbols in [plain, predicted, linear, pairs, column, ordered, stacked, escaped, compact] {
         let mut out = Vec::new();
         symbols.write(&mut out);
