@@ -76,8 +76,9 @@ def curve(bits, log, centre, below, above, steps, steps_below=None):
     return golomb.signed(*steps, *(steps_below or []))
 
 
-def product_table(log, low, high):
-    return table_head(2, 8, log).put(low, 12).put(high, 12).bytes()
+def product_table(log, low, high, escape=None):
+    head = table_head(2 if escape is None else 3, 8, log).put(low, 12).put(high, 12)
+    return (head if escape is None else head.put(escape, 8)).bytes()
 
 
 def write_states(x, compact):

@@ -669,3 +669,65 @@ def compact_blocks(b):
                      for kind, bits in b_parts(name)]
             shape = f"{name} {width} {escape}", name, [3, width]
             b.tensor(*shape, bytes([5, number, 0, 0, 0, 0, 0, 0]), *codes, length=3 * length)
+
+
+def escaped_pairs(b, log, escape, centres=(7, 8), halving=1):
+    """Of 4 bits: a table of pairs in which those far from the centres have no frequency."""
+    return b.table(product_table(log, *(b.table(bell(4, 12, centre, halving)) for centre in centres), escape))
+
+
+def four_of_pairs(b):
+    """Of all kinds: two products that lack what is rare, one that has all, an explicit table of few pairs."""
+    whole = b.table(product_table(9, b.table(bell(4, 6, 8, 1)), b.table(bell(4, 9, 7, 2))))
+    return [escaped_pairs(b, 9, 0x45), escaped_pairs(b, 9, 0x45, (3, 12), 2), whole, b.table(bell(8, 9, 0x44, 1, 40))]
+
+
+@case("PAIRS with ESCAPES: neighbours, of 4 and of 2 bits; products with an escape that lack much, little, all, down to 4 slots; explicit tables; plain and compact")
+def pair_escapes(b):
+    for log, escape, compact in [(8, 0x88, False), (12, 0x00, True), (14, 0xf3, False)]:
+        code = coded(pairs=True, group_rows=7, log=log, tables=[escaped_pairs(b, log, escape)], escape=escape, compact=compact)
+        symbols(b, f"product of {log}", 12, 24, code, 4)
+    flat = b.table(explicit(4, 4, [1] * 16))
+    for name, log, factors, escape in [
+            ("all of them", 5, [flat, flat], 0x77), ("few slots", 3, [b.table(explicit(4, 6, [0, 3, 56, 5])), b.table(explicit(4, 6, [5, 56, 3]))], 0xee),
+            ("four slots", 2, [b.table(explicit(4, 3, [4, 4])), b.table(explicit(4, 3, [0, 8]))], 0x11),
+            # Its own weight is 0, and a quarter of a slot is all that it has.
+            ("nothing apart", 14, [b.table(explicit(4, 1, [0, 1, 1])), b.table(explicit(4, 1, [1, 0, 1]))], 0xff),
+            # Of weights a quarter of a slot, one less, one more.
+            ("near the least", 4, [b.table(explicit(4, 6, [8, 7, 9, 40])), b.table(explicit(4, 6, [8, 9, 7, 40]))], 0x21)]:
+        table = b.table(product_table(log, *factors, escape))
+        symbols(b, name, 12, 24, coded(pairs=True, log=log, tables=[table], escape=escape), 4)
+    # The commonest pair, so that it is said apart often, itself too; it stands in states as well.
+    common = escaped_pairs(b, 10, 0x87)
+    symbols(b, "the commonest", 12, 24, coded(pairs=True, log=10, tables=[common], escape=0x87, compact=True), 4)
+    never = b.table(bell(8, 10, 0x77, 1, 40))
+    for name, escape in [("explicit", 0x78), ("explicit without it", 0x00)]:
+        symbols(b, name, 12, 24, coded(pairs=True, log=10, tables=[never], escape=escape, compact=True), 4)
+    # An escape may be what no pair of 2 bits is.
+    low, high = b.table(explicit(4, 9, [250, 150, 80, 32])), b.table(explicit(4, 9, [40, 100, 300, 72]))
+    for name, escape, compact in [("2 bits", 0x03, True), ("2 bits, no pair", 0xf0, False)]:
+        table = b.table(product_table(4, low, high, escape))
+        said = dict(pairs=True, group_rows=4, log=4, tables=[table], escape=escape, compact=compact)
+        symbols(b, name, 9, 24, coded(**said), 2)
+        means = prediction_fields((4, 4), COLUMN, 1, [b.random.randrange(4) for _ in range(12)])
+        symbols(b, f"{name}, of columns", 9, 24, coded(recut=12, prediction=means, **said), 2)
+
+
+@case("PAIRS with ESCAPES and classes: neighbours, ORDER, STACKED in blocks with an odd number of rows, with means; plain and compact")
+def pair_escapes_of_classes(b):
+    draw, tables = b.random.randrange, four_of_pairs(b)
+    for compact in (False, True):
+        said = dict(pairs=True, log=9, tables=tables, escape=0x45, compact=compact)
+        rows, cols = [draw(9) for _ in range(13)], [draw(30) for _ in range(48)]
+        scales = raw_words(b, f"scales {compact}", 2, [draw(65536) for _ in range(13 * 6)])
+        levels = source(of_entry(scales, words(2)), UNSIGNED, (1, 8), 1)
+        means = prediction_fields((4, 4), COLUMN, 3, [draw(16) for _ in range(48)])
+        neighbours, whole = class_fields(FOUR, 40, rows, cols[::2], [levels]), class_fields(FOUR, 40, rows, cols, [levels])
+        for name, fields, kind in [("neighbours", neighbours, {}), ("in order", whole, dict(ordered=True)),
+                                   ("stacked", whole, dict(stacked=True))]:
+            code = coded(group_rows=5, classes=fields, **kind, **said)
+            symbols(b, f"{name} {compact}", 13, 48, code, 4)
+            symbols(b, f"{name} {compact}, of columns", 13, 48, coded(prediction=means, classes=fields, **kind, **said), 4)
+        # All rows in one span; the only row, which is paired with itself.
+        code = coded(group_rows=1, classes=class_fields(FOUR, 10, rows, cols), stacked=True, **said)
+        symbols(b, f"rows of their own {compact}", 13, 48, code, 4)

@@ -6,17 +6,18 @@ import random
 import subprocess
 import tempfile
 
+from pco_reader import Corrupt
 from wcodec_encode import curve, explicit, product_table
 from wcodec_reader import INLINE, STORED
-from wcodec_streams import knots_of
+from wcodec_streams import knots_of, product_frequencies, read_bank
 from wcodec_symbols import ADDED, BITPLANE, DIRECT, F32, ORDER, STACKED
 from wcodec_tiles import COLUMN, LINEAR, OF_TILES, REFERENCE
 from wcodec_views import matrix_of
 from wcodec_writer import Builder, class_fields, coded, of_entry, of_this, prediction_fields, raw, source
 
 
-def random_explicit(rng, bits, log, needed=None):
-    """Perhaps with a symbol that must not be missing."""
+def random_explicit(rng, bits, log, needed=None, alphabet=None):
+    """Perhaps with a symbol that must not be missing, or of an alphabet of more bits."""
     present = rng.sample(range(1 << bits), rng.randint(1, min(1 << bits, 1 << log, rng.choice([2, 16, 256]))))
     if needed is not None and needed not in present:
         present[0] = needed
@@ -25,7 +26,7 @@ def random_explicit(rng, bits, log, needed=None):
     for s, w in zip(present, weights):
         frequencies[s] = 1 + int(room * w / sum(weights))
     frequencies[present[0]] += (1 << log) - sum(frequencies)
-    return explicit(bits, log, frequencies)
+    return explicit(alphabet or bits, log, frequencies)
 
 
 def random_steps(rng, extent):
@@ -49,21 +50,46 @@ def random_curve(rng, bits, log):
     return curve(bits, log, rng.randrange(1 << bits), below, above, random_steps(rng, above), rest)
 
 
-def random_table(builder, rng, bits, log, pairs_of=0):
-    """The number of a new table in the bank; of pairs, for symbols of so many bits. One pair at least is of the same
-    two symbols: STACKED needs it."""
-    if pairs_of:
-        twice = rng.randrange(1 << pairs_of)
-        make = lambda log: random_explicit(rng, pairs_of, log, twice)  # noqa: E731
-        if pairs_of < 4 or rng.random() < 0.2:
-            # Only what pairs of small symbols can be.
-            present = [lo | hi << 4 for lo in range(1 << pairs_of) for hi in range(1 << pairs_of)]
-            frequencies = [0] * 256
-            for s in [17 * twice, *rng.choices(present, k=(1 << log) - 1)]:
-                frequencies[s] += 1
-            return builder.table(explicit(8, log, frequencies))
-        low, high = (builder.table(make(rng.randint(2, 4))) for _ in range(2))
-        return builder.table(product_table(log, low, high))
+def pairs_of_bits(bits):
+    return [lo | hi << 4 for lo in range(1 << bits) for hi in range(1 << bits)]
+
+
+def random_pairs(builder, rng, bits, log, escape=None):
+    """The number of a new table of pairs of symbols of so many bits. One pair at least is of the same two symbols, or
+    the escape: STACKED needs it."""
+    twice = rng.randrange(1 << bits)
+    if escape is not None and (log < 8 or rng.random() < 0.6):
+        return random_escaped(builder, rng, bits, log, escape, twice)
+    if rng.random() < (0.2 if bits == 4 else 0.8):
+        # Only what pairs of small symbols can be; of some, few, so that others are said apart.
+        present, frequencies = pairs_of_bits(bits), [0] * 256
+        present = rng.sample(present, rng.choice([len(present), rng.randint(1, len(present))]))
+        must = [17 * twice] + [escape] * (escape is not None and rng.random() < 0.8)
+        for s in must + rng.choices(present, k=(1 << log) - len(must)):
+            frequencies[s] += 1
+        return builder.table(explicit(8, log, frequencies))
+    low, high = (builder.table(random_explicit(rng, bits, rng.randint(2, 4), twice, 4)) for _ in range(2))
+    return builder.table(product_table(log, low, high))
+
+
+def random_escaped(builder, rng, bits, log, escape, twice):
+    """A product with an escape: that of the part, or seldom another one. What does not fit its slots is drawn anew."""
+    while True:
+        # Small ones lack nothing but what has no weight.
+        logs = [rng.randint(1 if rng.random() < 0.2 else 8, 14) for _ in range(2)]
+        factors = [random_explicit(rng, bits, factor_log, twice, 4) for factor_log in logs]
+        own = rng.choice(pairs_of_bits(bits)) if rng.random() < 0.1 else escape
+        low, high = (table.frequencies for table in read_bank(b"".join(factors), 2))
+        try:
+            frequencies = product_frequencies(low, high, log, own)
+        except Corrupt:
+            continue
+        if frequencies[17 * twice] or frequencies[escape]:
+            return builder.table(product_table(log, *map(builder.table, factors), own))
+
+
+def random_table(builder, rng, bits, log):
+    """The number of a new table in the bank."""
     return builder.table(rng.choice([random_explicit, random_curve])(rng, bits, log))
 
 
@@ -106,7 +132,8 @@ def random_source(builder, rng, zero=False, even_of=None):
 def random_prediction(builder, rng, bits, rows, cols, transform, pairs):
     choice = [0, 1, 2, 3, 4, 5, COLUMN, REFERENCE, LINEAR, OF_TILES, OF_TILES, OF_TILES]
     predictor = COLUMN if pairs else rng.choice(choice)
-    if predictor == LINEAR and cols < 2:
+    # Of many columns the weights would take minutes.
+    if predictor == LINEAR and not 2 <= cols <= 300:
         predictor = 4
     means = reach = reference = None
     if predictor in (COLUMN, LINEAR) or rng.random() < 0.4:
@@ -152,10 +179,17 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
     # What sorts its pairs has classes and whole rows.
     kind = rng.choice([0, ORDER, STACKED, STACKED]) if pairs and rows * cols == count else 0
     ordered, stacked, classes = kind == ORDER, kind == STACKED, classes or kind != 0
-    log = rng.randint(8, 14)
-    alphabet = 8 if pairs or transform else bits
+    log, escape = rng.randint(8, 14), None
+    if codec == DIRECT and not transform and rng.random() < (0.6 if pairs else 0.3):
+        # Of pairs any byte, if need be one that is none.
+        escape = rng.randrange(256) if pairs and rng.random() < 0.3 else rng.choice(
+            pairs_of_bits(bits) if pairs else range(1 << bits))
+        # Few pairs are left where slots are few: products with an escape have as few of these.
+        log = rng.randint(1, 7) if pairs and rng.random() < 0.15 else log
+    alphabet = 8 if transform else bits
     tables = 0 if codec == BITPLANE else 16 if transform else rng.randint(1, 8) if classes else 1
-    numbers = [random_table(builder, rng, alphabet, log, bits if pairs else 0) for _ in range(min(tables, 4))]
+    numbers = [random_pairs(builder, rng, bits, log, escape) if pairs else random_table(builder, rng, alphabet, log)
+               for _ in range(min(tables, 4))]
     numbers = [rng.choice(numbers) for _ in range(tables)]
     fields = None
     if classes:
@@ -185,10 +219,7 @@ def random_coding(builder, rng, bits, rows, cols, room, plain):
         ("DIRECT" if codec == DIRECT else "BITPLANE", True), ("RECUT", recut), ("PAIRS", pairs), ("PREDICT", predict),
         ("TRANSFORM", transform), ("CLASSES", classes), ("ORDER", ordered), ("STACKED", stacked)] if there)
     codes = rng.random() < 0.9
-    escape = None
-    if codec == DIRECT and not pairs and not transform and rng.random() < 0.3:
-        escape = rng.randrange(1 << bits)
-        tag += " ESCAPES"
+    tag += " ESCAPES" * (escape is not None)
     compact = codec == DIRECT and rng.random() < 0.5
     tag += " COMPACT" * compact
     code = coded(codec, group_rows, recut, pairs, prediction, transform, log, numbers, fields, scale, codes,
@@ -206,7 +237,7 @@ def random_file(seed):
             data = bytes(rng.randrange(256) for _ in range(length))
             builder.plain(f"plain {i}", "U8", [length], data, rng.choice([INLINE, STORED]))
             tags.append("plain")
-        bits = rng.choice([2, 4, 8])
+        bits = rng.choice([2, 4, 4, 8])
         n = 8 // bits
         rows, words = rng.randint(1, 30), rng.randint(1, max(1, 40 // n))
         if bits < 8 and rng.random() < 0.1:

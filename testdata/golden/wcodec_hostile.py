@@ -243,7 +243,7 @@ def explicit_of(frequencies, kind=0, bits=8, log=10, more=()):
 
 
 NIBBLES = explicit(4, 10, [512, 512])
-table("table-kind-3", "a kind of table that does not exist", explicit_of([1024], kind=3))
+table("table-kind-4", "a kind of table that does not exist", explicit_of([1024], kind=4))
 table("table-log-15", "a table of 2^15 slots", explicit_of([1 << 15], log=15))
 table("table-sum", "frequencies that sum to more than the slots", explicit_of([1000, 25]))
 table("table-negative", "a frequency below 0", explicit_of([512, -3, 515]))

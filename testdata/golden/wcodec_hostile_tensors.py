@@ -593,7 +593,17 @@ groups_of("symbols-apart-form", "a number of symbols said apart that is not in i
 fields("escapes-of-planes", "ESCAPES of BITPLANE", empty(lambda b: planes(b, group_rows=8), PREDICT, place=None), unchanged)
 fields("escapes-of-transforms", "ESCAPES with TRANSFORM",
        empty(lambda b: transformed(b, codes=False, group_rows=8), PREDICT | TRANSFORM, place=1), unchanged)
-of_4_bits("escapes-of-pairs", "ESCAPES with PAIRS", empty(all_of_one(), FLAGS), unchanged)
+
+
+def transformed_pairs(b):
+    """What TRANSFORM allows, of COLUMN, as PAIRS need it."""
+    prediction = prediction_fields((8, 8), COLUMN, 0, MEANS)
+    return coded(log=10, tables=[b.table(explicit(8, 10, [1023, 1]))] * 16, prediction=prediction, transform=True, codes=False,
+                 group_rows=8)
+
+
+of_4_bits("escapes-of-pairs-and-transforms", "ESCAPES with PAIRS and TRANSFORM",
+          empty(transformed_pairs, PAIRS | PREDICT | TRANSFORM, place=1), unchanged)
 of_4_bits("escape-of-more-bits", "an escape that is no symbol of 4 bits",
           empty(lambda b: coded(log=9, tables=[b.table(bell(4, 9, 0, 1, 6))], group_rows=8), 0, 16), unchanged)
 of_4_bits("symbol-apart-of-more-bits", "a symbol said apart that is not of 4 bits", of_four_bits, unchanged,

@@ -263,7 +263,7 @@ def main():
             reason = str(error)
         # A file that breaks a rule has the hash that it would have without; else nothing would be shown.
         hash_alone = reason and "model hash" in reason and path.stem != "model-hash"
-        if (reason is None or hash_alone) == (arguments.verb == "refuse"):
+        if (reason is None or hash_alone) if arguments.verb == "refuse" else reason:
             failed += 1
             print(f"{path}: {reason or 'is not refused'}")
     print(f"{len(arguments.files)} files, {sums} sha256, {failed} failed")

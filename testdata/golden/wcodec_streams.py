@@ -8,7 +8,7 @@ from pco_reader import Corrupt, need  # noqa: F401
 
 LANES, START = 32, 1 << 16
 KNOTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
-EXPLICIT, CURVE, PRODUCT = range(3)
+EXPLICIT, CURVE, PRODUCT, ESCAPED_PRODUCT = range(4)
 # An alphabet of 2^bits symbols, their frequencies, which sum to 2^log.
 Table = namedtuple("Table", "bits log frequencies")
 
@@ -123,8 +123,8 @@ def read_bank(data, count):
     for _ in range(count):
         kind, alphabet, log = bits.take(3), bits.take(3) + 1, bits.take(4) + 1
         need(log <= 14, "a table of more than 2^14 slots")
-        need(kind <= PRODUCT, "unknown kind of table")
-        read = [read_explicit, read_curve, read_product][kind]
+        need(kind <= ESCAPED_PRODUCT, "unknown kind of table")
+        read = [read_explicit, read_curve, read_product, read_escaped_product][kind]
         tables.append(Table(alphabet, log, read(bits, alphabet, log, tables)))
         bits.align()
     need(bits.pos == bits.end, "bytes left over in the bank")
@@ -174,13 +174,31 @@ def read_curve(bits, alphabet, log, _):
     return frequencies_of(weights, 1 << alphabet, log)
 
 
-def read_product(bits, alphabet, log, tables):
+def read_factors(bits, alphabet, tables):
     need(alphabet == 8, "a product of other than 8 bits")
     low, high = bits.take(12), bits.take(12)
     need(max(low, high) < len(tables), "a product of tables that do not come before it")
     low, high = tables[low], tables[high]
     need(low.bits == high.bits == 4, "a product of tables of other than 4 bits")
-    weights = {s: low.frequencies[s & 15] * high.frequencies[s >> 4] for s in range(256)}
+    return low.frequencies, high.frequencies
+
+
+def read_product(bits, alphabet, log, tables):
+    return product_frequencies(*read_factors(bits, alphabet, tables), log)
+
+
+def read_escaped_product(bits, alphabet, log, tables):
+    factors = read_factors(bits, alphabet, tables)
+    return product_frequencies(*factors, log, bits.take(8))
+
+
+def product_frequencies(low, high, log, escape=None):
+    """Of the pairs of two tables; those of less than a quarter of a slot are left to the escape."""
+    weights = {s: low[s & 15] * high[s >> 4] for s in range(256)}
+    if escape is not None:
+        least = -(-sum(weights.values()) >> log + 2)
+        kept = {s: w for s, w in weights.items() if w >= least and s != escape}
+        weights = kept | {escape: max(least, sum(weights.values()) - sum(kept.values()))}
     order = sorted((s for s in weights if weights[s]), key=lambda s: (-weights[s], s))
     return frequencies_of({s: weights[s] for s in order}, 256, log)
 

@@ -211,10 +211,10 @@ class Coded:
             self.rows = -(-count // self.cols)
         self.group_rows = r.length()
         need(self.group_rows >= 1, "groups of no rows")
-        need(not escapes or not (self.pairs or self.transform or self.bitplane), "ESCAPES of other than DIRECT symbols")
+        need(not escapes or not (self.transform or self.bitplane), "ESCAPES of other than DIRECT symbols")
         need(not (self.compact and self.bitplane), "COMPACT of BITPLANE")
         self.escape = r.u8() if escapes else None
-        need(self.escape is None or self.escape < 1 << part.bits, "an escape that is no symbol")
+        need(self.escape is None or self.pairs or self.escape < 1 << part.bits, "an escape that is no symbol")
         need(predict or not (self.transform or self.bitplane), "TRANSFORM and BITPLANE need PREDICT")
         need(not (self.pairs and self.transform), "PAIRS exclude TRANSFORM")
         need(not self.pairs or (part.bits <= 4 and self.cols % 2 == 0), "PAIRS of large symbols, or of odd rows")
@@ -313,15 +313,17 @@ class Coded:
         return put_apart(pairs, *self.places(first, rows, count), self.part.bits, count)
 
     def read_escapes(self, stored):
-        """The symbols of a group that are said apart, and what follows them."""
+        """The symbols, or pairs, of a group that are said apart, and what follows them."""
         if self.escape is None:
             return b"", stored
-        r = Bytes(stored)
+        r, most = Bytes(stored), 1 << self.part.bits
         apart = r.take(r.varint())
-        need(all(symbol < 1 << self.part.bits for symbol in apart), "an escape beyond the symbols")
+        halves = [half for pair in apart for half in (pair & 15, pair >> 4)] if self.pairs else apart
+        need(all(symbol < most for symbol in halves), "an escape beyond the symbols")
         return apart, r.take(r.left())
 
     def put_escapes(self, symbols, apart):
+        """In the order in which they are coded, before pairs are taken apart."""
         places = np.nonzero(symbols == self.escape)[0] if self.escape is not None else []
         need(len(places) == len(apart), "escapes are lacking, or left over")
         if len(apart):

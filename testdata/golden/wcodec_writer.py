@@ -142,6 +142,27 @@ class Written:
         return out + struct.pack("<I", zlib.crc32(self.descriptor or self.data))
 
 
+def is_pair(said, pair, alike=False):
+    """Whether both halves are symbols, or one of them twice."""
+    low, high = pair & 15, pair >> 4
+    return max(low, high) < 1 << said.part.bits and (low == high or not alike)
+
+
+def usable(said, table):
+    """The frequencies of a table, of what may be coded: of pairs such as can be, and the escape."""
+    if not said.pairs:
+        return table.frequencies
+    return [f if s == said.escape or is_pair(said, s) else 0 for s, f in enumerate(table.frequencies)]
+
+
+def said_twice(said, first, rows):
+    """Which coded pairs of a group are of one row, that is paired with itself."""
+    if not (said.stacked and rows % 2):
+        return []
+    one, other = said.places(first, rows, rows * said.cols)
+    return np.nonzero(one == other)[0].tolist()
+
+
 class Builder:
     """A file, entry by entry. It stands in for an open file where parts of other entries are named."""
 
@@ -221,7 +242,7 @@ class Builder:
             kinds = kinds.reshape(-1)[:said.coded_symbols(rows, count)]
             symbols = self.draw_pairs(said, kinds, first, rows)
             stored = encode_rans(symbols, kinds, said.tables, said.log, said.compact)
-            return self.draw_escapes(said, symbols) + stored
+            return self.draw_escapes(said, symbols, first, rows) + stored
         p = said.prediction
         head = self.draw_tiles(said, tiles_of(p.size, rows, said.cols), codes)
         tiles, _ = read_tiles(head, p.size, p.predictor, said.transform, rows, said.cols)
@@ -234,35 +255,47 @@ class Builder:
         escapes = symbols.count(255) if said.transform else 0
         most = min(65280, int(2 * scale))
         escapes = [self.random.choice([0, most, self.random.randrange(most + 1)]) for _ in range(escapes)]
-        head += self.draw_escapes(said, symbols)
+        head += self.draw_escapes(said, symbols, first, rows)
         stored = encode_rans(symbols, kinds.reshape(-1), said.tables, said.log, said.compact)
         return head + stored + struct.pack(f"<{len(escapes)}H", *escapes)
 
     def draw(self, said, kinds):
         """Symbols of these classes; any of those that are in states."""
-        out = [self.random.choices(range(len(f)), f)[0] for f in (said.tables[k].frequencies for k in kinds)]
+        by_class = {k: usable(said, said.tables[k]) for k in set(kinds)}
+        out = [self.random.choices(range(len(f)), f)[0] for f in (by_class[k] for k in kinds)]
         most = 1 << said.part.bits
         for i in range(len(out) - in_states(len(out), said.alphabet), len(out)) if said.compact else []:
             s, t = (self.random.randrange(most) for _ in range(2))
             out[i] = s | t << 4 if said.pairs else s + most * t if said.transform else s
             out[i] %= 256
+            if said.pairs and said.escape is not None and self.random.random() < 0.2:
+                out[i] = said.escape
         return out
 
-    def draw_escapes(self, said, symbols):
-        """Any symbols in place of the escapes."""
+    def draw_escapes(self, said, symbols, first, rows):
+        """Any symbols in place of the escapes; of pairs now and then the escape itself."""
         if said.escape is None:
             return b""
-        return string(bytes(self.random.randrange(1 << said.part.bits) for s in symbols if s == said.escape))
+        places = [i for i, s in enumerate(symbols) if s == said.escape]
+        draw = lambda: self.random.randrange(1 << said.part.bits)  # noqa: E731
+        if not said.pairs:
+            return string(bytes(draw() for _ in places))
+        apart, alike = [], set(said_twice(said, first, rows))
+        for i in places:
+            s = draw()
+            pair = 17 * s if i in alike else s | draw() << 4
+            itself = is_pair(said, said.escape, i in alike) and self.random.random() < 0.1
+            apart.append(said.escape if itself else pair)
+        return string(bytes(apart))
 
     def draw_pairs(self, said, kinds, first, rows):
         """Symbols of these classes; of STACKED both halves are the same where a row is paired with itself. A table
-        must have such a pair then."""
+        must have such a pair then, or the escape."""
         symbols = self.draw(said, kinds)
-        if said.stacked and rows % 2:
-            one, other = said.places(first, rows, rows * said.cols)
-            for i in np.nonzero(one == other)[0]:
-                frequencies = said.tables[kinds[i]].frequencies[::17]
-                symbols[i] = 17 * self.random.choices(range(16), frequencies)[0]
+        for i in said_twice(said, first, rows):
+            frequencies = usable(said, said.tables[kinds[i]])
+            alike = [s for s in range(256) if s % 17 == 0 or s == said.escape]
+            symbols[i] = self.random.choices(alike, [frequencies[s] for s in alike])[0]
         return symbols
 
     def draw_tiles(self, said, tiles, codes):

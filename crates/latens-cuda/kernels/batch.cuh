@@ -12,7 +12,7 @@ enum Fault : u32 {
     FAULT_PADDING = 4,    // bits or bytes of padding are set
     FAULT_TILES = 8,      // tile records end early, or name what is not there
     FAULT_STATES = 16,    // a lane's first state is below 2^16, or its last one is not 2^16; or they end early
-    FAULT_WORDS = 32,     // words or escapes are lacking or left over
+    FAULT_WORDS = 32,     // words or escapes are lacking or left over, or escapes are no symbols
     FAULT_PLANES = 64,    // bitplanes are not as long as what they hold
     FAULT_PAIRS = 128,    // a half of a pair has more bits than symbols; or the halves of a row by itself differ
 };
@@ -81,6 +81,7 @@ enum PartField {
     PART_CENTRE,
     PART_MEANS_AT,
     PART_REFERENCE_AT,
+    PART_ESCAPE,      // the coded symbol in whose place others are said apart
     PART_ORDER_AT,    // by place of a row as it is coded: its column less the first one of 32
     PART_LINES_AT,    // of stacked pairs: for each line of them its column and its span, a u32 each
     PART_TWO_ROWS_AT, // for each group, span and pair: first row + second row · 2^16, rows of the group
@@ -107,7 +108,7 @@ static_assert(SOURCE_FIELDS == 8, "as PART_FIELDS has it");
 enum PartFlag {
     IS_PAIRS = 1, IS_PREDICTED = 2, IS_BY_TILE = 4, IS_TRANSFORMED = 8, HAS_CLASSES = 16,
     HAS_MEANS = 32, HAS_REFERENCE = 64, TO_OUTPUT = 128, HAS_ZERO = 256, HAS_ORDER = 512,
-    IS_STACKED = 1024, IS_COMPACT = 2048,
+    IS_STACKED = 1024, IS_COMPACT = 2048, HAS_ESCAPES = 4096,
 };
 
 enum GroupField {

@@ -1,6 +1,7 @@
 // Symbols of the direct coder, row by row: chapters 7 and 10 of specs/wcodec.md.
 #pragma once
 #include "classes.cuh"
+#include "escapes.cuh"
 #include "stacked.cuh"
 #include "transform.cuh"
 
@@ -9,19 +10,22 @@
 // Where the classes of a group's symbols come from.
 enum ClassesBy { BY_NOTHING, BY_RULE, BY_KIND };
 
-// Symbols from the states at `at` on; `end` becomes the place behind the words that were read. Lanes
-// hold the row and column of their next symbol.
-template <ClassesBy by>
+// Symbols from `at` on, where escapes are or else states; `end` becomes the place behind the words that
+// were read. Lanes hold the row and column of their next symbol.
+template <ClassesBy by, bool escapes>
 HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables& tables,
                                     const Fused& fused, u64 at, u64& end) {
     const bool pairs = g.has(IS_PAIRS);
     const u32 count = pairs ? g.count / 2 : g.count, cols = pairs ? g.cols / 2 : g.cols;
+    Escapes e;
     States s;
-    u32 fault = first_states(g, at, count, tables.alphabet, s);
+    u32 fault = escapes ? read_escapes(g, at, e) : 0;
+    if (fault != 0) return fault;
+    fault = first_states(g, at, count, tables.alphabet, s);
     end = s.next;
     if (fault != 0) return fault;
     if (cols == 0) return FAULT_RECORD;
-    PerLane<u32> row, col, wrong;
+    PerLane<u32> row, col, symbol, wrong;
     PerLane<RowOfClasses> of_row;
     EACH_LANE(lane) {
         wrong[lane] = 0;
@@ -33,6 +37,7 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
         EACH_LANE(lane) {
             const u32 i = first + lane;
             s.wants[lane] = 0;
+            symbol[lane] = NO_SYMBOL;
             if (i < count) {
                 u32 cls = 0;
                 if (by == BY_RULE) {
@@ -44,11 +49,20 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
                         cls = code == 0 ? 0 : coefficient_kind(code, place);
                     }
                 }
-                const u32 symbol = i < s.of_words ? decode_symbol(tables, cls, s.x[lane])
-                                                  : symbol_in_state(tables.alphabet, s.x[lane]);
+                symbol[lane] = i < s.of_words ? decode_symbol(tables, cls, s.x[lane])
+                                              : symbol_in_state(tables.alphabet, s.x[lane]);
                 s.wants[lane] = s.x[lane] < START;
+            }
+        }
+        if (escapes && !take_escapes(g, e, tables.alphabet, symbol, wrong)) {
+            fault = FAULT_WORDS;
+            break;
+        }
+        EACH_LANE(lane) {
+            const u32 i = first + lane;
+            if (i < count) {
                 if (pairs) {
-                    u32 first = symbol & 15, second = symbol >> 4;
+                    u32 first = symbol[lane] & 15, second = symbol[lane] >> 4;
                     wrong[lane] |= (first | second) >> g.bits;
                     const u32 a = g.column(2 * col[lane]), b = g.column(2 * col[lane] + 1);
                     const u32 start = 2 * (i - col[lane]);
@@ -60,9 +74,9 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
                     g.out[start + b] = u8(second);
                 } else if (fused.any) {
                     const u32 p = plain_prediction(g, fused.predictor, col[lane], i);
-                    g.out[i] = u8((symbol + p) & g.mask());
+                    g.out[i] = u8((symbol[lane] + p) & g.mask());
                 } else {
-                    g.out[i] = u8(symbol);
+                    g.out[i] = u8(symbol[lane]);
                 }
                 u32 r = row[lane], c = col[lane] + LANES;
                 if (c >= cols) {
@@ -80,7 +94,8 @@ HD static inline u32 decode_symbols(const Group& g, const Tiles& t, const Tables
         }
     }
     if (fault == 0 && !are_last(s)) fault = FAULT_STATES;
-    if (pairs && ballot(wrong) != 0) fault |= FAULT_PAIRS;
+    if (escapes && fault == 0 && e.left != 0) fault = FAULT_WORDS;
+    if ((pairs || escapes) && ballot(wrong) != 0) fault |= pairs ? FAULT_PAIRS : FAULT_WORDS;
     end = s.next;
     return fault;
 }
@@ -120,10 +135,19 @@ SELDOM static inline u32 decode_coefficients(const Group g, const Tiles t, const
     if (2 * u64(g.count) > g.scratch_len) return FAULT_RECORD;
     i16* data = reinterpret_cast<i16*>(g.scratch);
     u64 end = 0;
-    u32 fault = decode_symbols<BY_KIND>(g, t, tables, Fused{false, 0}, t.end, end);
+    u32 fault = decode_symbols<BY_KIND, false>(g, t, tables, Fused{false, 0}, t.end, end);
     if (fault == 0) fault = unfold(g, end, data);
     if (fault == 0) restore_whole(g, t, data);
     return fault;
+}
+
+// Symbols that are no coefficients.
+template <bool escapes>
+HD static inline u32 decode_coded(const Group& g, const Tiles& t, const Tables& tables,
+                                  const Fused& fused, u64& end) {
+    if (g.has(IS_STACKED)) return decode_stacked<escapes>(g, tables, fused, t.end);
+    if (g.has(HAS_CLASSES)) return decode_symbols<BY_RULE, escapes>(g, t, tables, fused, t.end, end);
+    return decode_symbols<BY_NOTHING, escapes>(g, t, tables, fused, t.end, end);
 }
 
 HD static inline u32 decode_direct(const Group& g, const Tables& tables) {
@@ -137,9 +161,8 @@ HD static inline u32 decode_direct(const Group& g, const Tables& tables) {
         fused.any = is_plain(fused.predictor);
     }
     u64 end = g.stored.len;
-    fault = g.has(IS_STACKED)    ? decode_stacked(g, tables, fused, t.end)
-            : g.has(HAS_CLASSES) ? decode_symbols<BY_RULE>(g, t, tables, fused, t.end, end)
-                                 : decode_symbols<BY_NOTHING>(g, t, tables, fused, t.end, end);
+    fault = g.has(HAS_ESCAPES) ? decode_coded<true>(g, t, tables, fused, end)
+                               : decode_coded<false>(g, t, tables, fused, end);
     if (fault != 0) return fault;
     if (end != g.stored.len) return FAULT_WORDS;
     if (g.has(IS_PREDICTED) && !fused.any) restore_tiles(g, t);

@@ -2,7 +2,7 @@
 //! field has its name.
 
 /// Numbers of a part's record.
-pub const PART_FIELDS: usize = 66;
+pub const PART_FIELDS: usize = 67;
 /// Numbers of a group's record.
 pub const GROUP_FIELDS: usize = 10;
 /// Numbers of a tensor's record.
@@ -30,6 +30,7 @@ pub(crate) const HAS_ZERO: u64 = 256;
 pub(crate) const HAS_ORDER: u64 = 512;
 pub(crate) const IS_STACKED: u64 = 1024;
 pub(crate) const IS_COMPACT: u64 = 2048;
+pub(crate) const HAS_ESCAPES: u64 = 4096;
 
 /// A number of this machine as a number of a record.
 pub(crate) fn word(n: usize) -> u64 {
@@ -52,6 +53,7 @@ pub(crate) struct Part {
     pub(crate) centre: u64,
     pub(crate) means_at: usize,
     pub(crate) reference_at: usize,
+    pub(crate) escape: u64,
     pub(crate) order_at: usize,
     pub(crate) lines_at: usize,
     pub(crate) two_rows_at: usize,
@@ -91,8 +93,8 @@ impl Part {
         out.extend([u64::from(self.bitplane), self.flags, self.bits, self.alphabet]);
         out.extend([word(self.cols), self.table_bits, word(self.tables), word(self.tables_at)]);
         out.extend([word(self.tile.0), word(self.tile.1), self.predictor, self.centre]);
-        out.extend([word(self.means_at), word(self.reference_at), word(self.order_at)]);
-        out.extend([self.lines_at, self.two_rows_at, self.sums_at].map(word));
+        out.extend([word(self.means_at), word(self.reference_at), self.escape]);
+        out.extend([self.order_at, self.lines_at, self.two_rows_at, self.sums_at].map(word));
         out.push(i64::from(self.bias).cast_unsigned());
         for (at, count) in [self.rows, self.col_levels, self.maps] {
             out.extend([word(at), word(count)]);

@@ -16,6 +16,7 @@ mod twin_common;
 #[path = "../../latens/tests/wcodec_common/mod.rs"]
 mod wcodec_common;
 
+use by_hand::escapes::{self, Escaped};
 use by_hand::stacked::{Blocks, Stacked};
 use latens::Limits;
 use latens::wcodec::Reader;
@@ -64,9 +65,13 @@ fn damage_of_stacked_pairs() {
     let mut twin = Twin::start(program);
     let (rows, cols, group_rows, bias) = (37, 96, 12, -20);
     let (row_levels, col_levels) = (true, true);
-    let kinds =
-        [(false, BLOCKS, true), (true, BLOCKS, false), (true, BLOCKS, true), (false, &[], true)];
-    let grounds = kinds.map(|(with_means, blocks, compact)| {
+    let kinds = [
+        (false, BLOCKS, true, false),
+        (true, BLOCKS, false, false),
+        (true, BLOCKS, true, true),
+        (false, &[], true, true),
+    ];
+    let grounds = kinds.map(|(with_means, blocks, compact, escapes)| {
         let shape = Stacked {
             rows,
             cols,
@@ -77,8 +82,33 @@ fn damage_of_stacked_pairs() {
             with_means,
             bias,
             compact,
+            escapes,
         };
         ("stacked", Parts::of(&shape.file(|_| ()).0))
+    });
+    let (files, mut count) = (damage::cases(2000), Count::default());
+    for case in 0..files {
+        let (name, file) = damage::damaged(&grounds, case);
+        compare(&mut twin, &format!("{name}, case {case}"), file, &mut count);
+    }
+    println!("{files} files: {count:?}");
+    assert!(count.errors * 20 > files, "{count:?}");
+}
+
+#[test]
+fn damage_of_escapes() {
+    let Some(program) = program() else { return };
+    let mut twin = Twin::start(program);
+    let kinds = [
+        (8, false, None, false),
+        (4, true, None, true),
+        (4, true, Some(6), false),
+        (2, false, Some(255), true),
+        (2, true, None, true),
+    ];
+    let grounds = kinds.map(|(bits, pairs, predictor, compact)| {
+        let escaped = Escaped { bits, pairs, predictor, by_class: bits == 4, compact };
+        ("escapes", Parts::of(&escaped.file(escapes::head).0))
     });
     let (files, mut count) = (damage::cases(2000), Count::default());
     for case in 0..files {

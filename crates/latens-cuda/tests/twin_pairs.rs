@@ -13,6 +13,7 @@ mod twin_common;
 #[path = "../../latens/tests/wcodec_common/mod.rs"]
 mod wcodec_common;
 
+use by_hand::escapes::{self, ESCAPE_OF_PAIRS, ESCAPES};
 use by_hand::{
     COMPACT, by_column, front, named, number, packed, parts, rans, short_stream, stored, tables,
 };
@@ -39,6 +40,7 @@ fn file(
     columns: Columns,
     with_means: bool,
     compact: bool,
+    escaped: bool,
 ) -> (Vec<u8>, Vec<u8>) {
     let mut random = Random(rows as u64);
     let pairs = cols / 2;
@@ -65,13 +67,14 @@ fn file(
             nibble() | nibble() << 4
         })
         .collect();
-    let tables = tables(classes);
+    let tables = if escaped { escapes::tables(8, classes) } else { tables(classes) };
     let mut descriptor = packed(4, rows, cols);
     let mean = |col: usize| if with_means { (7 + col * col % 5) as u8 } else { 0 };
     let flags = if classes == 2 { 18 } else { 2 } | if in_order { 32 } else { 0 };
     let flags = flags | if with_means { 4 } else { 0 } | if compact { COMPACT } else { 0 };
-    descriptor.extend(number(flags));
+    descriptor.extend(number(flags | if escaped { ESCAPES } else { 0 }));
     descriptor.extend(number(group_rows));
+    descriptor.extend(escaped.then_some(ESCAPE_OF_PAIRS));
     if with_means {
         descriptor.extend(by_column((0..cols).map(mean)));
     }
@@ -94,7 +97,11 @@ fn file(
             let [low, high] = [0, 1].map(|half| nibble(order[2 * (i % pairs) + half]));
             (low | high << 4, class(i % pairs))
         });
-        rans(&symbols.collect::<Vec<_>>(), &tables, compact)
+        let symbols = symbols.collect::<Vec<_>>();
+        match escaped {
+            true => escapes::group(symbols, &tables, ESCAPE_OF_PAIRS, compact, escapes::head),
+            false => rans(&symbols, &tables, compact),
+        }
     });
     let entry = stored(&groups.collect::<Vec<_>>(), descriptor);
     let mut parts = parts(&tables);
@@ -109,17 +116,19 @@ fn pairs_come_back() {
     let mut count = Count::default();
     for (rows, cols, group_rows) in [(40, 64, 16), (7, 2, 3), (1, 5000, 1), (33, 26, 33)] {
         for columns in [Columns::Alike, Columns::Levels, Columns::InOrder] {
-            for turn in 0..4 {
-                let [with_means, compact] = [1, 2].map(|bit| turn & bit != 0);
-                let (file, data) = file(rows, cols, group_rows, columns, with_means, compact);
+            for turn in 0..8 {
+                let [with_means, compact, escaped] = [1, 2, 4].map(|bit| turn & bit != 0);
+                let (file, data) =
+                    file(rows, cols, group_rows, columns, with_means, compact, escaped);
                 let reader = Reader::open(file, Limits::default()).unwrap();
-                let what = format!("{rows} × {cols}, {columns:?}, {with_means}, {compact}");
+                let what =
+                    format!("{rows} × {cols}, {columns:?}, {with_means}, {compact}, {escaped}");
                 assert!(reader.tensor(0).unwrap() == data, "{what}");
                 twin.agrees("pairs", &reader, &mut count);
             }
         }
     }
-    assert!(count.groups == 96 && count.errors == 0, "{count:?}");
+    assert!(count.groups == 192 && count.errors == 0, "{count:?}");
 }
 
 /// A pair may hold more than symbols of two bits, by its table and in a state.

@@ -27,8 +27,18 @@ const TWO: &[Blocks] =
 const NARROW: &[Blocks] = &[Blocks { rows: 1, cols: 4, added: false }];
 
 fn shape(rows: usize, cols: usize, group_rows: usize, blocks: &'static [Blocks]) -> Stacked {
-    let (row_levels, col_levels, with_means, bias, compact) = (true, true, true, -20, true);
-    Stacked { rows, cols, group_rows, blocks, row_levels, col_levels, with_means, bias, compact }
+    Stacked {
+        rows,
+        cols,
+        group_rows,
+        blocks,
+        row_levels: true,
+        col_levels: true,
+        with_means: true,
+        bias: -20,
+        compact: true,
+        escapes: false,
+    }
 }
 
 #[test]
@@ -47,12 +57,13 @@ fn stacked_pairs_come_back() {
         (shape(50, 40, 9, NARROW), 0),
     ];
     for (shape, groups) in shapes {
-        for turn in 0..32 {
-            let [row_levels, col_levels, with_means, far, compact] =
-                [1, 2, 4, 8, 16].map(|bit| turn & bit != 0);
+        for turn in 0..64 {
+            let [row_levels, col_levels, with_means, far, compact, escapes] =
+                [1, 2, 4, 8, 16, 32].map(|bit| turn & bit != 0);
             // Sums that levels of columns do not bring back among those of a map, too.
             let bias = if far { -300 } else { shape.bias };
-            let shape = Stacked { row_levels, col_levels, with_means, bias, compact, ..shape };
+            let shape =
+                Stacked { row_levels, col_levels, with_means, bias, compact, escapes, ..shape };
             let (file, data) = shape.file(|_| ());
             let reader = Reader::open(file, Limits::default()).unwrap();
             assert!(reader.tensor(0).unwrap() == data, "{shape:?}");
@@ -67,7 +78,9 @@ fn stacked_pairs_come_back() {
 fn rows_of_their_own_are_the_same_in_both_halves() {
     let Some(program) = build("twin-own-rows", &["-O2"]) else { return };
     let mut twin = Twin::start(&program);
-    for (shape, errors) in [(shape(7, 26, 7, ONE), 1), (shape(6, 26, 6, ONE), 0)] {
+    let escaped = |shape| Stacked { escapes: true, ..shape };
+    let (odd, even) = (shape(7, 26, 7, ONE), shape(6, 26, 6, ONE));
+    for (shape, errors) in [(odd, 1), (even, 0), (escaped(odd), 1), (escaped(even), 0)] {
         // The last pair of rows in the last column.
         let (file, _) = shape.file(|coded| coded.last_mut().unwrap().0 ^= 0x10);
         let reader = Reader::open(file, Limits::default()).unwrap();

@@ -28,7 +28,7 @@ use cursor::Cursor;
 pub use classes::{Classes, Levels, WINDOW};
 pub use cursor::Group;
 pub use state::{LANES, LOWER};
-pub use tables::{MAX_BITS, MAX_FREQUENCY, Tables, WideTables, entry};
+pub use tables::{MAX_BITS, MAX_FREQUENCY, Tables, WideTables, entry, slots_of};
 
 /// The decoding kernels of one instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,6 +33,10 @@ impl Batch {
             part.flags |= record::HAS_ORDER;
             part.order_at = self.aside(order);
         }
+        if let Some(escape) = plan.escape {
+            part.flags |= record::HAS_ESCAPES;
+            part.escape = escape.into();
+        }
         if plan.compact {
             part.flags |= record::IS_COMPACT;
         }

@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+pub mod escapes;
 pub mod stacked;
 
 use super::wcodec_common::mend::{Parts, Stored, crc, varint};
@@ -49,7 +50,7 @@ impl Bits {
 fn explicit(frequencies: &[u32]) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.push(0, 3);
-    bits.push(7, 3);
+    bits.push(u64::from(frequencies.len().ilog2()) - 1, 3);
     bits.push(u64::from(TABLE_BITS) - 1, 4);
     let last = frequencies.iter().rposition(|&f| f > 0).unwrap();
     let used = frequencies[..=last].iter().map(|&f| i64::from(f));
@@ -61,14 +62,15 @@ fn explicit(frequencies: &[u32]) -> Vec<u8> {
 /// The flag of `compact` states.
 pub const COMPACT: usize = 256;
 
-/// Chapter 10: symbols of eight bits with the table of their class; if `compact`, the last ones are in states.
+/// Chapter 10: symbols, of as many bits as tables have, with the table of their class; if `compact`, the last ones are in states.
 pub fn rans(symbols: &[(u8, usize)], tables: &[Vec<u32>], compact: bool) -> Vec<u8> {
     let (mut states, mut words) = ([1u32 << 16; 32], Vec::new());
-    let in_states = if compact { symbols.len().min(64) } else { 0 };
+    let bits = tables[0].len().ilog2();
+    let in_states = if compact { symbols.len().min(32 * (16 / bits as usize)) } else { 0 };
     for (i, &(symbol, class)) in symbols.iter().enumerate().rev() {
         let (table, x) = (&tables[class], &mut states[i % 32]);
         if i >= symbols.len() - in_states {
-            *x = (1 << 16) + (*x << 8 | u32::from(symbol)) % (1 << 16);
+            *x = (1 << 16) + (*x << bits | u32::from(symbol)) % (1 << 16);
             continue;
         }
         let f = table[usize::from(symbol)];

@@ -1,5 +1,6 @@
 //! Pairs of two rows: chapters 7 and 8, STACKED.
 
+use super::escapes::{self, ESCAPE_OF_PAIRS, ESCAPES};
 use super::{
     COMPACT, by_column, front, named, number, packed, parts, rans, short_stream, stored, tables,
 };
@@ -26,6 +27,7 @@ pub struct Stacked {
     pub with_means: bool,
     pub bias: i64,
     pub compact: bool,
+    pub escapes: bool,
 }
 
 const CLASSES: usize = 3;
@@ -108,8 +110,11 @@ impl Stacked {
         let mut out = packed(4, self.rows, self.cols);
         // PAIRS, CLASSES, STACKED, and PREDICT.
         let compact = if self.compact { COMPACT } else { 0 };
-        out.extend(number(2 | 16 | 64 | usize::from(bit(self.with_means, 4)) | compact));
+        let escapes = if self.escapes { ESCAPES } else { 0 };
+        let predicted = usize::from(bit(self.with_means, 4));
+        out.extend(number(2 | 16 | 64 | predicted | compact | escapes));
         out.extend(number(self.group_rows));
+        out.extend(self.escapes.then_some(ESCAPE_OF_PAIRS));
         if self.with_means {
             out.extend(by_column((0..self.cols).map(|col| self.mean(col))));
         }
@@ -140,13 +145,26 @@ impl Stacked {
     /// The file, and the bytes of its first tensor; those of its sources are behind it. `spoil` may change what is
     /// coded of a group.
     pub fn file(&self, spoil: impl Fn(&mut Vec<(u8, usize)>)) -> (Vec<u8>, Vec<u8>) {
-        let (mut random, tables) = (Random(self.cols as u64), tables(CLASSES));
+        self.file_of(spoil, escapes::head)
+    }
+
+    /// The same, and groups' heads are made by `head` of their lists of escapes.
+    pub fn file_of(
+        &self,
+        spoil: impl Fn(&mut Vec<(u8, usize)>),
+        head: impl Fn(&[u8]) -> Vec<u8>,
+    ) -> (Vec<u8>, Vec<u8>) {
+        let mut random = Random(self.cols as u64);
+        let tables = if self.escapes { escapes::tables(8, CLASSES) } else { tables(CLASSES) };
         let mut nibble = || (random.normal(2.0).round().clamp(-8.0, 7.0) + 8.0) as u8;
         let nibbles: Vec<u8> = (0..self.rows * self.cols).map(|_| nibble()).collect();
         let groups = (0..self.rows).step_by(self.group_rows).map(|first| {
             let mut coded = self.coded(&nibbles, first, self.rows.min(first + self.group_rows));
             spoil(&mut coded);
-            rans(&coded, &tables, self.compact)
+            match self.escapes {
+                true => escapes::group(coded, &tables, ESCAPE_OF_PAIRS, self.compact, &head),
+                false => rans(&coded, &tables, self.compact),
+            }
         });
         let entry = stored(&groups.collect::<Vec<_>>(), self.descriptor(&tables));
         let mut parts = parts(&tables);

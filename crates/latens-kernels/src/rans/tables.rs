@@ -18,6 +18,34 @@ pub const fn entry(symbol: u8, frequency: u32, nth: u32) -> u32 {
     frequency << 20 | (symbol as u32) << 12 | nth
 }
 
+/// The slots of tables of frequencies, none above [`MAX_FREQUENCY`], those of each summing to `2^bits`; in the memory of
+/// `slots`, whatever it holds.
+pub fn slots_of<'t>(
+    bits: u32,
+    tables: impl Iterator<Item = &'t [u16]>,
+    mut slots: Vec<u32>,
+) -> Vec<u32> {
+    // Most symbols have no more: what is beyond a symbol's slots is written over by the next one's.
+    const TOGETHER: usize = NTHS.len();
+    const NTHS: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    let mut at = 0;
+    for table in tables {
+        let end = at + (1 << bits) + TOGETHER;
+        slots.resize(end.max(slots.len()), 0);
+        for (symbol, &f) in (0u8..=255).zip(table).filter(|(_, f)| **f > 0) {
+            let some = slots[at..].as_chunks_mut::<TOGETHER>().0;
+            let count = usize::from(f).div_ceil(TOGETHER);
+            let first = entry(symbol, f.into(), 0);
+            for (some, slot) in some.iter_mut().take(count).zip((first..).step_by(TOGETHER)) {
+                *some = NTHS.map(|nth| slot + nth);
+            }
+            at += usize::from(f);
+        }
+    }
+    slots.truncate(at);
+    slots
+}
+
 /// Tables of one size, one for each class, one after the other; slots are made by [`entry`].
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'a> {

@@ -238,6 +238,21 @@ fn case_with(
 
 twin_test!(all_kernels_decode_alike, cases(), |simd, case| case.decode(simd));
 
+/// Slots are those of one symbol after the other, whatever was in their memory.
+#[test]
+fn slots_are_in_order() {
+    let tables: [&[u16]; 3] = [&[1, 0, 15, 16, 17, 0, 207], &[256], &[0, 255, 0, 1]];
+    let mut wanted = Vec::new();
+    for table in tables {
+        for (symbol, &f) in (0..).zip(table) {
+            wanted.extend((0..f.into()).map(|nth| entry(symbol, f.into(), nth)));
+        }
+    }
+    for stale in [0, 100, 5000] {
+        assert_eq!(slots_of(8, tables.into_iter(), vec![!0; stale]), wanted);
+    }
+}
+
 twin_test!(all_kernels_decode_five_alike, cases(), |simd, case| case.decode_five(simd));
 
 twin_test!(all_kernels_decode_wide_alike, cases(), |simd, case| case.decode_wide(simd));

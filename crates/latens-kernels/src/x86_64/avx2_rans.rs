@@ -43,7 +43,8 @@ unsafe fn rows<const G: usize>(tables: Tables<'_>, cursors: &mut [Cursor<'_>; G]
     unsafe {
         let slots = tables.slots().as_ptr();
         match tables.bits() {
-            // What nearly all tables have.
+            // What nearly all tables have, those of pairs the first one.
+            11 => rows_with(11, cursors, Slots::<11>(slots)),
             12 => rows_with(12, cursors, Slots::<12>(slots)),
             bits => rows_with(bits, cursors, Slots::<0>(slots)),
         }

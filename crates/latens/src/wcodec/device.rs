@@ -62,6 +62,9 @@ pub struct SymbolPlan {
     pub stack: Option<StackPlan>,
     /// The coder.
     pub coder: Coder,
+    /// The coded symbol in whose place others are said apart: groups begin with the list of these, behind the records
+    /// of tiles.
+    pub escape: Option<u8>,
     /// Whether groups of the direct coder have compact states, which hold their last symbols.
     pub compact: bool,
     /// Tiles and their predictors.

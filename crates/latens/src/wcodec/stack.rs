@@ -4,7 +4,6 @@
 
 mod rows;
 
-use crate::wcodec::class::clamp;
 use crate::wcodec::layout::class_rule::ClassRule;
 use latens_kernels::stack::{Pairing, Place};
 use std::ops::Range;
@@ -80,11 +79,6 @@ impl Span<'_> {
     /// Coded pairs of so many pairs of rows.
     pub(crate) fn len(&self, pairs: usize) -> usize {
         self.lines.len() * pairs
-    }
-
-    /// The sum of the pairs on a line whose rows add `sum`, within a map.
-    pub(crate) fn sum_of(&self, line: u32, sum: i32) -> usize {
-        clamp(sum + self.levels.get(line as usize).copied().map_or(0, i32::from)).into()
     }
 
     /// Its pairs, for kernels, and where they are in rows of `cols` symbols.

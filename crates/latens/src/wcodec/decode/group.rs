@@ -18,7 +18,6 @@ use crate::wcodec::tiled::{Tiles, of_reference};
 use buffers::Buffer;
 use latens_kernels::dispatch::Present;
 use latens_kernels::rearrange::Rearrangement;
-use opened::Opened;
 use std::borrow::Cow;
 use streams::Stream;
 
@@ -136,7 +135,6 @@ impl SymbolDecoder<'_> {
             out.into_iter().enumerate().zip(opened.iter().zip(&mut buffers.0))
         {
             if !self.symbols.pairs {
-                self.put_escapes(group + i, opened, out)?;
                 self.restore(group + i, &opened.tiles, out)?;
             } else if into == Target::Pairs {
                 self.restore_pairs(opened.end(), out)?;
@@ -179,20 +177,6 @@ impl SymbolDecoder<'_> {
             pairs::add(pairs, means, self.bits);
         }
         Ok(())
-    }
-
-    /// Puts symbols that are said apart in their places.
-    fn put_escapes(&self, group: usize, opened: &Opened<'_>, out: &mut [u8]) -> Result<()> {
-        let Some(escape) = self.symbols.escape else { return Ok(()) };
-        let wrong = |what| Err(Error::corrupt(opened.end(), what));
-        match escapes::put(escape, opened.escapes, out) {
-            None => wrong("a group's escapes run out"),
-            // The last rows may not be wanted.
-            Some([_, ..]) if out.len() == self.symbols.group_range(group).len() => {
-                wrong("escapes are left over in a group")
-            }
-            Some(_) => Ok(()),
-        }
     }
 
     /// Adds predictions.

@@ -44,11 +44,11 @@ impl Slots {
             return Err(Error::corrupt(0, "symbols without a table"));
         }
         let most = tables.iter().flat_map(|t| &t.frequencies).fold(0, |most, &f| most.max(f));
+        let frequencies = tables.iter().map(|t| t.frequencies.as_slice());
         let narrow = size <= Kernel::new(simd()).most_bits();
         Ok(if narrow && u32::from(most) <= rans::MAX_FREQUENCY || tables.is_empty() {
-            Slots::Narrow(fill(&tables, size, spare))
+            Slots::Narrow(rans::slots_of(size, frequencies, spare))
         } else {
-            let frequencies = tables.iter().map(|t| t.frequencies.as_slice());
             let wide = WideTables::new(size, frequencies);
             Slots::Wide(wide.ok_or_else(|| Error::corrupt(0, "tables that do not sum"))?)
         })
@@ -61,16 +61,4 @@ impl Slots {
             Slots::Wide(tables) => Some(Ready::Wide(tables)),
         }
     }
-}
-
-fn fill(tables: &[&Table], size: u32, mut slots: Vec<u32>) -> Vec<u32> {
-    slots.clear();
-    slots.reserve(tables.len() << size);
-    for table in tables {
-        for (symbol, &f) in (0u8..=255).zip(&table.frequencies) {
-            let f = u32::from(f);
-            slots.extend((0..f).map(|nth| rans::entry(symbol, f, nth)));
-        }
-    }
-    slots
 }

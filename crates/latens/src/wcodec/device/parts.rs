@@ -49,8 +49,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         };
         let small = symbols.cols < MOST_SYMBOLS && symbols.group_range(0).len() < MOST_SYMBOLS;
         let linear = symbols.prediction.as_ref().is_some_and(|p| p.weights.is_some());
-        let escapes = symbols.escape.is_some();
-        if !apart || !small || linear || escapes || !fits_a_plan(symbols) || range.is_empty() {
+        if !apart || !small || linear || !fits_a_plan(symbols) || range.is_empty() {
             return self.decoded(number, range);
         }
         let bits = match record.shape {

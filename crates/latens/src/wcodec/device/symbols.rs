@@ -48,6 +48,7 @@ pub(super) fn symbol_plan(
         order: symbols.order.as_ref().map(|order| order.columns().to_vec()),
         stack,
         coder: if decoder.bitplane { Coder::Bitplane } else { Coder::Direct },
+        escape: symbols.escape,
         compact: symbols.compact,
         prediction,
         table_bits: symbols.table_bits,

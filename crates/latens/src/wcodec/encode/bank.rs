@@ -2,8 +2,9 @@
 //! one.
 
 use crate::wcodec::encode::cost::{self, Counts, Histogram};
+use crate::wcodec::encode::escapes::APART;
 use crate::wcodec::encode::fit::{self, Own};
-use crate::wcodec::layout::table::{MAX_TABLES, Shape, Table};
+use crate::wcodec::layout::table::{Factors, MAX_TABLES, Shape, Table};
 use latens_kernels::dispatch::{Present, Work};
 
 /// Tables that are compared with a histogram at most: the latest.
@@ -87,15 +88,15 @@ impl Bank {
         }
     }
 
-    /// The number of the product of two tables of 4 bits, for pairs; `None` where it cannot be.
-    pub(crate) fn product(&mut self, low: usize, high: usize, table_bits: u32) -> Option<usize> {
-        let shape = Shape::Product { low, high };
+    /// The number of a product of two tables, for pairs; `None` where it cannot be.
+    pub(crate) fn product(&mut self, factors: Factors, table_bits: u32) -> Option<usize> {
+        let shape = Shape::Product(factors);
         let same = |t: &Table| t.shape == shape && t.table_bits == table_bits;
         if let Some(number) = self.tables.iter().rposition(same) {
             return Some(number);
         }
-        let room = low < MOST && high < MOST && self.tables.len() < MAX_TABLES;
-        let table = Table::of_product(table_bits, &self.tables, low, high).filter(|_| room)?;
+        let room = factors.low.max(factors.high) < MOST && self.tables.len() < MAX_TABLES;
+        let table = Table::of_product(table_bits, &self.tables, factors).filter(|_| room)?;
         self.push(table);
         Some(self.tables.len() - 1)
     }
@@ -128,7 +129,13 @@ impl Bank {
     }
 
     fn push(&mut self, table: Table) {
-        self.prices.push(cost::prices(&table.frequencies, table.table_bits));
+        let mut prices = cost::prices(&table.frequencies, table.table_bits);
+        if let Shape::Product(Factors { escape: Some(escape), .. }) = table.shape {
+            let apart = prices[usize::from(escape)] + APART;
+            prices[usize::from(escape)] = f32::INFINITY;
+            prices.iter_mut().filter(|price| price.is_infinite()).for_each(|price| *price = apart);
+        }
+        self.prices.push(prices);
         self.tables.push(table);
     }
 

@@ -1,12 +1,11 @@
 //! Tensors side by side: each thread models one of them, helped by those that find none, or encodes one
 //! group; only tables, which tensors share, are chosen for one tensor after the other.
 
-use crate::ans::rans::EncodeTables;
 use crate::error::Result;
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::streams::Scratch;
+use crate::wcodec::encode::streams::{Coder, Scratch};
 use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::tensor::{Input, PlannedTensor};
 use crate::wcodec::layout::descriptor::Written;
@@ -132,6 +131,6 @@ fn write(
 struct Own {
     scratch: Scratch,
     /// The tables of a part of a tensor.
-    tables: Option<EncodeTables>,
+    tables: Option<Coder>,
     of: Option<(usize, usize)>,
 }

@@ -1,21 +1,23 @@
 //! Symbols that are said apart: so rare that a slot of a table is worth more than they take there.
 
-use crate::bits::varint;
+use crate::ans::rans::Classes;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::plan::Plan;
+use crate::wcodec::layout::table::Table;
 use std::f64::consts::LOG2_E;
+use std::iter::repeat;
 
 /// Bits of a symbol that is said apart, beside those of the escape.
-const APART: f64 = 8.0;
+pub(crate) const APART: f32 = 8.0;
 /// Times that what is escaped is chosen by what an escape takes then.
 const ROUNDS: usize = 3;
 
 /// Which symbols are said apart, and the symbol in whose place they are.
 #[derive(Clone, Debug)]
-pub(crate) struct Escapes {
-    pub(crate) symbol: u8,
+struct Escapes {
+    symbol: u8,
     apart: [bool; 256],
 }
 
@@ -28,7 +30,7 @@ impl Escapes {
         let mut apart = [false; 256];
         for _ in 0..ROUNDS {
             // What it takes more than with a slot of its own, of which there is one for all of them.
-            let more = (escape + APART - f64::from(table_bits)).max(1.0);
+            let more = (escape + f64::from(APART) - f64::from(table_bits)).max(1.0);
             apart = whole.map(|n| n > 0 && f64::from(n) * more < slot);
             let some = whole.iter().zip(apart).filter(|(_, apart)| *apart);
             let some: f64 = some.map(|(&n, _)| f64::from(n)).sum();
@@ -50,17 +52,59 @@ impl Escapes {
         coded[usize::from(self.symbol)] = escaped;
         (coded, escaped)
     }
+}
 
-    /// Takes symbols out of `data` that are said apart; their list is what a group begins with.
-    pub(crate) fn take(&self, data: &mut [u8]) -> Vec<u8> {
-        let mut list = Vec::new();
-        for symbol in data.iter_mut().filter(|symbol| self.apart[usize::from(**symbol)]) {
-            list.push(std::mem::replace(symbol, self.symbol));
+/// Symbols that are looked at together: most hold none that is said apart.
+const TOGETHER: usize = 64;
+
+/// Takes out symbols that have no slots in the tables of their classes.
+#[derive(Debug)]
+pub(crate) struct Escaper {
+    escape: u8,
+    /// By symbol + 256 · class: 1 if it is said apart.
+    apart: Box<[u8; 1 << 16]>,
+}
+
+impl Escaper {
+    /// Of tables, by class.
+    pub(crate) fn new<'a>(escape: u8, tables: impl Iterator<Item = &'a Table>) -> Self {
+        let mut apart = Box::new([1; 1 << 16]);
+        for (apart, table) in apart.as_chunks_mut::<256>().0.iter_mut().zip(tables) {
+            for (apart, &f) in apart.iter_mut().zip(&table.frequencies) {
+                *apart = u8::from(f == 0);
+            }
+            apart[usize::from(escape)] = 1;
         }
-        let mut head = Vec::new();
-        varint::write(list.len() as u64, &mut head);
-        head.append(&mut list);
-        head
+        Self { escape, apart }
+    }
+
+    /// Puts the escape in place of symbols that have no slots, and returns these.
+    pub(crate) fn take(&self, symbols: &mut [u8], classes: Classes<'_>) -> Vec<u8> {
+        match classes {
+            Classes::PerSymbol(classes) => self.take_by(symbols, classes.chunks(TOGETHER)),
+            Classes::One(class) => self.take_by(symbols, repeat(&[class; TOGETHER][..])),
+            // Encoders have none.
+            Classes::Levels(_) => Vec::new(),
+        }
+    }
+
+    /// The same, with the classes of so many symbols at a time.
+    fn take_by<'c>(&self, symbols: &mut [u8], classes: impl Iterator<Item = &'c [u8]>) -> Vec<u8> {
+        let of =
+            |symbol: u8, class: u8| self.apart[usize::from(u16::from_le_bytes([symbol, class]))];
+        let mut taken = Vec::new();
+        for (symbols, classes) in symbols.chunks_mut(TOGETHER).zip(classes) {
+            let each = symbols.iter().zip(classes);
+            if each.fold(0, |any, (&symbol, &class)| any | of(symbol, class)) == 0 {
+                continue;
+            }
+            for (symbol, &class) in symbols.iter_mut().zip(classes) {
+                if of(*symbol, class) != 0 {
+                    taken.push(std::mem::replace(symbol, self.escape));
+                }
+            }
+        }
+        taken
     }
 }
 
@@ -75,13 +119,54 @@ pub(crate) fn plan(
     let (coded, escaped) = escapes.coded(whole);
     let own = || Own::new(&coded, bits, table_bits, closely);
     let (table, of_table) = bank.choose(&coded, bits, table_bits, own);
-    let apart = APART * f64::from(escaped);
+    let apart = f64::from(APART) * f64::from(escaped);
     let (tables, histograms) = (vec![table], vec![coded]);
     Some(Plan {
         tables,
         histograms,
         bits: of_table + apart,
-        escapes: Some((escapes, apart)),
+        escapes: Some((escapes.symbol, apart)),
         ..Plan::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wcodec::layout::table::Shape;
+    use proptest::prelude::*;
+
+    const ESCAPE: u8 = 7;
+
+    /// A table in which `rare` and the symbols from 250 on have no slots.
+    fn table(rare: u8) -> Table {
+        let has_slots = |symbol: u8| u16::from(symbol != rare && symbol < 250);
+        let frequencies = (0..=255).map(has_slots).collect();
+        Table { bits: 8, table_bits: 8, shape: Shape::Explicit, frequencies }
+    }
+
+    proptest! {
+        #[test]
+        fn what_has_no_slot_is_taken_out(
+            symbols in prop::collection::vec(prop_oneof![Just(ESCAPE), 0..20u8, any::<u8>()], 0..300),
+            rare in [0..20u8, 0..20u8],
+        ) {
+            let escaper = Escaper::new(ESCAPE, rare.map(table).iter());
+            let classes: Vec<u8> = symbols.iter().map(|symbol| symbol / 3 % 2).collect();
+            for classes in [Classes::PerSymbol(&classes), Classes::One(1)] {
+                let mut left = symbols.clone();
+                let taken = escaper.take(&mut left, classes);
+                let mut next = taken.iter();
+                for (i, (&symbol, &left)) in symbols.iter().zip(&left).enumerate() {
+                    let class = if let Classes::PerSymbol(classes) = classes { classes[i] } else { 1 };
+                    if symbol == ESCAPE || symbol >= 250 || symbol == rare[usize::from(class)] {
+                        prop_assert_eq!((left, next.next()), (ESCAPE, Some(&symbol)));
+                    } else {
+                        prop_assert_eq!(left, symbol);
+                    }
+                }
+                prop_assert_eq!(next.next(), None);
+            }
+        }
+    }
 }

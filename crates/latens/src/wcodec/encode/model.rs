@@ -78,8 +78,8 @@ enum Paired {
     /// That, and they are not coded otherwise.
     Surely,
     Apart(Box<Explained>),
-    /// Of two of a column, in groups of so many rows.
-    Stacked(Box<Explained>, usize),
+    /// What explains single ones, of two of a column, in groups of so many rows.
+    Stacked(usize),
 }
 
 /// Chooses classes for a part of symbols.
@@ -180,11 +180,7 @@ impl Modelling {
             Paired::Alike if n >= MANY && !sources.hints.effort.slow_reading => {
                 Paired::Apart(Box::new(single.joined(Worth::of_pairs(n))))
             }
-            Paired::None if stacked => {
-                let rows = pairing.group_rows;
-                let explained = single.stacked(matrix, sources, rows)?.map(Box::new);
-                explained.map_or(Paired::None, |explained| Paired::Stacked(explained, rows))
-            }
+            Paired::None if stacked => Paired::Stacked(pairing.group_rows),
             pairs => pairs,
         };
         Ok(Self { single, pairs })
@@ -230,7 +226,7 @@ impl<'a> Modelled<'a> {
             stack,
             group_rows,
             compact: true,
-            escape: plan.escapes.as_ref().map(|(escapes, _)| escapes.symbol),
+            escape: plan.escapes.map(|(escape, _)| escape),
             prediction,
             table_bits,
             tables: plan.tables,
@@ -239,19 +235,8 @@ impl<'a> Modelled<'a> {
         let (data, width, sources) = (matrix.symbols, matrix.bits, self.sources);
         let there = symbols.order.as_ref().and_then(Order::there);
         let windows = Windows::of(&symbols);
-        let escapes = plan.escapes.map(|(escapes, _)| escapes);
-        let direct = Direct {
-            data,
-            residuals,
-            symbols,
-            escapes,
-            there,
-            windows,
-            width,
-            sources,
-            cost,
-            roughly,
-        };
+        let direct =
+            Direct { data, residuals, symbols, there, windows, width, sources, cost, roughly };
         PlannedPart::new(self.role, self.shape, Way::Direct(Box::new(direct)), config.threads)
     }
 

@@ -6,14 +6,12 @@ mod explained;
 mod leanings;
 mod pairs;
 mod refine;
-mod stacked;
 
 use crate::error::Result;
 use crate::wcodec::encode::bands::Bands;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::{Described, ROWS, candidates, sample_step, side_bits};
 use crate::wcodec::encode::cost::{self, Histogram};
-use crate::wcodec::encode::escapes::Escapes;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::{Worth, merge_all};
 use crate::wcodec::encode::sources::{Hints, Sources};
@@ -44,8 +42,8 @@ pub(crate) struct Plan {
     /// Whether these are estimates.
     pub(crate) estimated: bool,
     pub(crate) classes: Option<ClassRule>,
-    /// Which symbols are said apart, and bits of these.
-    pub(crate) escapes: Option<(Escapes, f64)>,
+    /// The symbol in whose place others are said apart, and bits of these, if tables' prices do not have them.
+    pub(crate) escapes: Option<(u8, f64)>,
     pub(crate) bits: f64,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ans::compact;
 use crate::ans::rans::{self, Classes, EncodeTables};
+use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::spare;
 use crate::wcodec::class::windows::Windows;
@@ -9,7 +10,7 @@ use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
-use crate::wcodec::encode::escapes::Escapes;
+use crate::wcodec::encode::escapes::Escaper;
 use crate::wcodec::encode::part::Bounds;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::encode::stacked::Stacked;
@@ -20,11 +21,43 @@ use latens_kernels::dispatch::Present;
 use latens_kernels::rans::Levels;
 use latens_kernels::rearrange::Rearrangement;
 
-/// The tables of all classes, for encoding.
-pub(crate) fn encoder(symbols: &Symbols, bank: &Bank) -> Result<EncodeTables> {
-    let tables = symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
-    EncodeTables::new(symbols.table_bits, tables.map(|t| t.frequencies.as_slice()))
-        .ok_or_else(|| Error::invalid("a table whose frequencies do not sum to its size"))
+/// What symbols are coded with.
+#[derive(Debug)]
+pub(crate) struct Coder {
+    /// By class.
+    pub(crate) tables: EncodeTables,
+    escaper: Option<Escaper>,
+}
+
+impl Coder {
+    /// By the tables that `symbols` names.
+    pub(crate) fn new(symbols: &Symbols, bank: &Bank) -> Result<Self> {
+        let tables = || symbols.tables.iter().filter_map(|&t| bank.tables().get(t));
+        let frequencies = tables().map(|t| t.frequencies.as_slice());
+        let sums = EncodeTables::new(symbols.table_bits, frequencies);
+        let wrong = || Error::invalid("a table whose frequencies do not sum to its size");
+        let escaper = symbols.escape.map(|escape| Escaper::new(escape, tables()));
+        Ok(Self { tables: sums.ok_or_else(wrong)?, escaper })
+    }
+
+    /// Appends the stream of a group, whose coded symbols have `bits`, to `out`.
+    fn stream(
+        &self,
+        (symbols, bits): (&[u8], u32),
+        classes: Classes<'_>,
+        (words, escaped): (&mut Vec<u8>, &mut Vec<u8>),
+        mut out: Vec<u8>,
+    ) -> Vec<u8> {
+        let Some(escaper) = &self.escaper else {
+            return rans::encode(symbols, bits, classes, &self.tables, words, out);
+        };
+        escaped.clear();
+        escaped.extend_from_slice(symbols);
+        let list = escaper.take(escaped, classes);
+        varint::write(list.len() as u64, &mut out);
+        out.extend(list);
+        rans::encode(escaped, bits, classes, &self.tables, words, out)
+    }
 }
 
 /// Symbols of which all is settled but the streams of their groups.
@@ -33,8 +66,6 @@ pub(crate) struct Direct<'a> {
     /// What predictors leave that need the whole plane.
     pub(crate) residuals: Option<Vec<u8>>,
     pub(crate) symbols: Symbols,
-    /// Symbols that are said apart.
-    pub(crate) escapes: Option<Escapes>,
     /// From columns as they are to columns as they are coded.
     pub(crate) there: Option<Rearrangement>,
     /// Their classes for kernels, where they have that form.
@@ -75,7 +106,7 @@ impl Direct<'_> {
     pub(crate) fn group(
         &self,
         group: usize,
-        tables: &EncodeTables,
+        coder: &Coder,
         scratch: &mut Scratch,
     ) -> Result<Vec<u8>> {
         let (symbols, range) = (&self.symbols, self.symbols.group_range(group));
@@ -104,23 +135,18 @@ impl Direct<'_> {
             subtract(&mut made, means, self.width);
             data = &made;
         }
-        let (mut head, mut coded) = (Vec::new(), Vec::new());
-        if let Some(escapes) = &self.escapes {
-            coded.extend_from_slice(data);
-            head = escapes.take(&mut coded);
-            data = &coded;
-        }
+        let bits = self.coded_bits();
         let stream = match (&symbols.stack, &terms) {
             (Some(stack), Some(terms)) => {
                 scratch.stacked.join(stack, terms, symbols.rows_of(group), symbols.cols, data);
-                let Stacked { coded, classes, .. } = &scratch.stacked;
-                let words = &mut scratch.words;
+                let Scratch { stacked: Stacked { coded, classes, .. }, words, escaped, .. } =
+                    scratch;
                 let classes = Classes::PerSymbol(classes);
-                rans::encode(coded, self.coded_bits(), classes, tables, words, Vec::new())
+                coder.stream((coded, bits), classes, (words, escaped), Vec::new())
             }
             _ => {
                 let by = terms.as_ref().map(|terms| (terms, self.windows.as_ref()));
-                scratch.stream((symbols, self.coded_bits()), by, tables, group, data, head)
+                scratch.stream((symbols, bits), by, coder, group, data, Vec::new())
             }
         };
         (scratch.read, scratch.made) = (read, made);
@@ -139,6 +165,8 @@ pub(crate) struct Scratch {
     /// Where windows of classes begin.
     starts: Vec<u16>,
     words: Vec<u8>,
+    /// Symbols without those that are said apart.
+    escaped: Vec<u8>,
     /// Symbols as they were read.
     pub(crate) read: Vec<u8>,
     /// Symbols less their means, and in pairs.
@@ -148,8 +176,8 @@ pub(crate) struct Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let Self { classes, words, read, made, .. } = self;
-        let buffers = [classes, words, read, made].into_iter();
+        let Self { classes, words, escaped, read, made, .. } = self;
+        let buffers = [classes, words, escaped, read, made].into_iter();
         buffers.for_each(|buffer| spare::give_bytes(std::mem::take(buffer)));
     }
 }
@@ -188,7 +216,7 @@ impl Scratch {
         &mut self,
         (symbols, bits): (&Symbols, u32),
         by: Option<By<'_>>,
-        tables: &EncodeTables,
+        coder: &Coder,
         group: usize,
         data: &[u8],
         out: Vec<u8>,
@@ -201,6 +229,6 @@ impl Scratch {
         if self.words.is_empty() {
             self.words = spare::stale_bytes(rans::most_bytes(data.len()));
         }
-        rans::encode(data, bits, classes, tables, &mut self.words, out)
+        coder.stream((data, bits), classes, (&mut self.words, &mut self.escaped), out)
     }
 }

@@ -176,8 +176,9 @@ impl Symbols {
         if has(STACKED) && group_rows > MAX_ROWS {
             return Err(Error::corrupt(at, format!("pairs of two of {group_rows} rows")));
         }
-        let escape = if has(ESCAPES) { Some(read_escape(fields, bits)?) } else { None };
         let (pairs, compact) = (has(PAIRS), has(COMPACT));
+        let coded_bits = if pairs { 8 } else { bits };
+        let escape = if has(ESCAPES) { Some(read_escape(fields, coded_bits)?) } else { None };
         let mut symbols = Self {
             count,
             recut,
@@ -283,7 +284,7 @@ fn read_flags(fields: &mut Fields<'_>, bits: u32, bitplane: bool) -> Result<u64>
     let unknown = flags & !known != 0 || (bitplane && (has(ESCAPES) || has(COMPACT)));
     let in_order = has(ORDER) || has(STACKED);
     let lacking = (has(TRANSFORM) && !has(PREDICT)) || (in_order && !(has(PAIRS) && has(CLASSES)));
-    let both = (has(ORDER) && has(STACKED)) || (has(ESCAPES) && (has(PAIRS) || has(TRANSFORM)));
+    let both = (has(ORDER) && has(STACKED)) || (has(ESCAPES) && has(TRANSFORM));
     if unknown || lacking || both || (has(PAIRS) && (has(TRANSFORM) || bits > 4)) {
         return Err(Error::corrupt(at, format!("{flags:#x} are not flags of {bits}-bit symbols")));
     }

@@ -2,12 +2,13 @@
 //!
 //! | bits | field |
 //! |---|---|
-//! | 3 | kind: 0 explicit, 1 curve, 2 product |
+//! | 3 | kind: 0 explicit, 1 curve, 2 product, 3 product with an escape |
 //! | 3 | bits of the alphabet − 1 |
 //! | 4 | bits of the sum − 1 |
 //! | | explicit: differences of frequencies, until they sum to the table |
 //! | | curve: centre, below, above, symmetric, logs at knots |
 //! | 12, 12 | product: two earlier tables of 4 bits |
+//! | 8 | with an escape: the pair in whose place rare ones are said apart |
 
 mod curve;
 
@@ -41,13 +42,19 @@ pub(crate) enum Shape {
     Explicit,
     /// By logarithms of weights at some distances from a centre.
     Curve(Curve),
-    /// As the product of two tables of 4 bits, for pairs.
-    Product {
-        /// Of the low four bits.
-        low: usize,
-        /// Of the high four bits.
-        high: usize,
-    },
+    /// As a product, for pairs.
+    Product(Factors),
+}
+
+/// Two tables of 4 bits, by number, whose product is a table of pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Factors {
+    /// Of the low four bits.
+    pub(crate) low: usize,
+    /// Of the high four bits.
+    pub(crate) high: usize,
+    /// The pair that stands for all pairs that are not worth a slot, where there is one.
+    pub(crate) escape: Option<u8>,
 }
 
 /// Frequencies that sum to `2^table_bits` from weights above 0, at most as many, in the order in
@@ -80,13 +87,28 @@ pub(crate) fn from_weights(bits: u32, table_bits: u32, weights: &[(u8, u64)]) ->
     frequencies
 }
 
-/// The weights of pairs, in the order of weight.
-fn product_weights(low: &[u16], high: &[u16]) -> Vec<(u8, u64)> {
+/// The weights of pairs, in the order of weight; with an escape in place of those that are not worth a quarter of a slot.
+fn product_weights(
+    low: &[u16],
+    high: &[u16],
+    escape: Option<u8>,
+    table_bits: u32,
+) -> Vec<(u8, u64)> {
     let of = |table: &[u16], s: u8| table.get(usize::from(s)).copied().map_or(0, u64::from);
     // Weight and then symbol, in one number: it is sorted in half the time.
-    let place =
-        |symbol: u8| (of(low, symbol & 15) * of(high, symbol >> 4)) << 8 | u64::from(!symbol);
-    let mut places: Vec<u64> = (0..=255).map(place).filter(|place| place >> 8 > 0).collect();
+    let place = |weight: u64, symbol: u8| weight << 8 | u64::from(!symbol);
+    let weight = |symbol: u8| of(low, symbol & 15) * of(high, symbol >> 4);
+    let mut places: Vec<u64> = (0..=255).map(|symbol| place(weight(symbol), symbol)).collect();
+    let mut least = 1;
+    if let Some(escape) = escape {
+        let all: u64 = places.iter().map(|place| place >> 8).sum();
+        least = all.div_ceil(4 << table_bits).max(1);
+        places[usize::from(escape)] = 0;
+        let kept: u64 = places.iter().map(|place| place >> 8).filter(|&w| w >= least).sum();
+        let apart = place((all - kept).max(least), escape);
+        places[usize::from(escape)] = apart;
+    }
+    places.retain(|place| place >> 8 >= least);
     places.sort_unstable_by(|a, b| b.cmp(a));
     places.into_iter().map(|place| (!place.to_le_bytes()[0], place >> 8)).collect()
 }
@@ -105,20 +127,16 @@ impl Table {
     }
 
     /// The product of two tables of 4 bits, for pairs of symbols.
-    pub(crate) fn of_product(
-        table_bits: u32,
-        bank: &[Table],
-        low: usize,
-        high: usize,
-    ) -> Option<Self> {
+    pub(crate) fn of_product(table_bits: u32, bank: &[Table], factors: Factors) -> Option<Self> {
         let of = |i: usize| bank.get(i).filter(|t| t.bits == 4).map(|t| &t.frequencies);
-        let weights = product_weights(of(low)?, of(high)?);
+        let (low, high) = (of(factors.low)?, of(factors.high)?);
+        let weights = product_weights(low, high, factors.escape, table_bits);
         let fits = weights.len() <= 1 << table_bits;
         fits.then(|| Self {
             bits: 8,
             table_bits,
             frequencies: from_weights(8, table_bits, &weights),
-            shape: Shape::Product { low, high },
+            shape: Shape::Product(factors),
         })
     }
 
@@ -128,7 +146,7 @@ impl Table {
         let kind = match self.shape {
             Shape::Explicit => 0,
             Shape::Curve(_) => 1,
-            Shape::Product { .. } => 2,
+            Shape::Product(factors) => 2 + u64::from(factors.escape.is_some()),
         };
         out.write(kind, 3);
         out.write(u64::from(self.bits - 1), 3);
@@ -147,9 +165,12 @@ impl Table {
                 }
             }
             Shape::Curve(curve) => curve.write(self.bits, &mut out),
-            Shape::Product { low, high } => {
+            Shape::Product(Factors { low, high, escape }) => {
                 out.write(*low as u64, 12);
                 out.write(*high as u64, 12);
+                if let Some(escape) = escape {
+                    out.write(u64::from(*escape), 8);
+                }
             }
         }
         out.finish()
@@ -180,10 +201,14 @@ impl Table {
                     Error::corrupt(at, "a curve has more symbols than its table slots")
                 })?
             }
-            2 => {
+            2 | 3 => {
                 let low = r.read_u32(12, "a table's factors")? as usize;
                 let high = r.read_u32(12, "a table's factors")? as usize;
-                let table = Self::of_product(table_bits, bank, low, high).filter(|_| bits == 8);
+                let mut factors = Factors { low, high, escape: None };
+                if kind == 3 {
+                    factors.escape = u8::try_from(r.read(8, "a table's escape")?).ok();
+                }
+                let table = Self::of_product(table_bits, bank, factors).filter(|_| bits == 8);
                 table.ok_or_else(|| {
                     Error::corrupt(at, "the factors of a table of pairs do not fit")
                 })?
@@ -273,7 +298,7 @@ mod tests {
         #[test]
         fn products(
             counts in [(); 2].map(|()| prop::collection::vec(prop_oneof![Just(0u64), 1u64..1000], 16)),
-            logs in [4u32..=14, 4u32..=14], table_bits in 8u32..=14,
+            logs in [4u32..=14, 4u32..=14], table_bits in 8u32..=14, escape in any::<u8>(),
         ) {
             let mut bank = Vec::new();
             for (counts, log) in counts.iter().zip(logs) {
@@ -283,10 +308,22 @@ mod tests {
                 bank.push(Table { bits: 4, table_bits: log, shape: Shape::Explicit, frequencies });
             }
             for (low, high) in [(0, 1), (1, 0), (1, 1)] {
-                let table = Table::of_product(table_bits, &bank, low, high).unwrap();
+                let factors = Factors { low, high, escape: None };
+                let table = Table::of_product(table_bits, &bank, factors).unwrap();
                 let may = |table: usize, symbol: usize| bank[table].frequencies[symbol] > 0;
                 for (pair, &f) in table.frequencies.iter().enumerate() {
                     prop_assert_eq!(f > 0, may(low, pair & 15) && may(high, pair >> 4));
+                }
+                round_trip(&table, &bank);
+                let factors = Factors { escape: Some(escape), ..factors };
+                let table = Table::of_product(table_bits, &bank, factors).unwrap();
+                prop_assert!(table.frequencies[usize::from(escape)] > 0);
+                let of = |table: usize, symbol: usize| u64::from(bank[table].frequencies[symbol]);
+                let all = 1 << (logs[low] + logs[high]);
+                for (pair, &f) in table.frequencies.iter().enumerate() {
+                    let weight = of(low, pair & 15) * of(high, pair >> 4);
+                    let worth = weight > 0 && weight << (table_bits + 2) >= all;
+                    prop_assert_eq!(f > 0, worth || pair == usize::from(escape));
                 }
                 round_trip(&table, &bank);
             }

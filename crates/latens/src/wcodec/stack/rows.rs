@@ -108,16 +108,6 @@ impl Rows {
         &self.of_pairs
     }
 
-    /// The pairs of rows that add something else each, with what the pair adds.
-    pub(crate) fn unlike<'r>(
-        &'r self,
-        order: &'r [u32],
-    ) -> impl Iterator<Item = ([u32; 2], i32)> + use<'r> {
-        let alike = self.sorted.as_chunks::<2>().0.iter().map(|[a, b]| a == b);
-        let pairs = order.as_chunks::<2>().0.iter().copied().zip(self.of_pairs.iter().copied());
-        pairs.zip(alike).filter_map(|(pair, alike)| (!alike).then_some(pair))
-    }
-
     /// Appends the classes of all pairs of a span, column after column.
     pub(crate) fn classes(&self, map: &Map, span: &Span<'_>, out: &mut Vec<u8>) {
         let pairs = self.of_pairs.len();

@@ -174,23 +174,6 @@ fn windows_hold_the_same_classes() {
 }
 
 #[test]
-fn rows_that_differ_are_told_apart() {
-    let made = made(63, 32, &[32], 4, 8);
-    let stack = Stack::new(&made.rule, made.cols).unwrap();
-    let (mut sorted, mut order) = (Rows::default(), Vec::new());
-    for span in stack.spans() {
-        sorted.sort(&made.terms(), 0..made.rows, &span, &mut order);
-        let unlike: Vec<_> = sorted.unlike(&order).collect();
-        let addend = |row: u32| made.addend(row as usize, span.first);
-        let wanted = order.as_chunks().0.iter().filter(|[p, q]| addend(*p) != addend(*q));
-        let wanted: Vec<_> =
-            wanted.map(|[p, q]| ([*p, *q], (addend(*p) + addend(*q)) >> 1)).collect();
-        assert_eq!(unlike, wanted);
-        assert!(!unlike.is_empty());
-    }
-}
-
-#[test]
 fn what_cannot_be_paired_is_refused() {
     let made = made(8, 32, &[8], 4, 8);
     assert!(Stack::new(&made.rule, 32).is_some());

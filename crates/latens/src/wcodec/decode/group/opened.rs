@@ -9,8 +9,9 @@ use crate::wcodec::tiled::Tiles;
 /// A group whose head has been read.
 pub(super) struct Opened<'s> {
     pub(super) tiles: Tiles,
-    /// Symbols that are said apart.
-    pub(super) escapes: &'s [u8],
+    /// The symbol in whose place others are said apart, and those of these that are still to come.
+    escape: Option<u8>,
+    escapes: &'s [u8],
     pub(super) states: [u32; LANES],
     pub(super) words: &'s [u8],
     /// Where the words begin in the stored bytes.
@@ -45,6 +46,11 @@ impl Opened<'_> {
         let rest = &mut out[of_words..];
         compact::take_from_states(&mut self.states, self.next, self.bits, rest);
         self.next += rest.len();
+        if let Some(escape) = self.escape {
+            let left = escapes::put(escape, self.escapes, out);
+            self.escapes =
+                left.ok_or_else(|| Error::corrupt(self.end(), "a group's escapes run out"))?;
+        }
         Ok(())
     }
 
@@ -61,8 +67,11 @@ impl Opened<'_> {
         Err(Error::corrupt(self.end(), what))
     }
 
-    /// No words may be left.
+    /// No words and no escapes may be left.
     pub(super) fn check_no_more(&self) -> Result<()> {
+        if !self.escapes.is_empty() {
+            return Err(Error::corrupt(self.end(), "escapes are left over in a group"));
+        }
         match self.words.len() - self.read {
             0 => Ok(()),
             left => {
@@ -83,7 +92,7 @@ impl SymbolDecoder<'_> {
     ) -> Result<Opened<'s>> {
         let (tiles, at) = self.tiles(stored, count)?;
         let (escapes, at) = match self.symbols.escape {
-            Some(_) => escapes::list(stored, at, self.bits)?,
+            Some(_) => escapes::list(stored, at, self.symbols.coded_bits(self.bits))?,
             None => (&[][..], at),
         };
         let read = if self.symbols.compact { compact::read } else { plain_states };
@@ -95,7 +104,8 @@ impl SymbolDecoder<'_> {
         }
         let (all, bits) = (self.symbols.coded(group), self.symbols.coded_bits(self.bits));
         let left = all - if self.symbols.compact { compact::in_states(all, bits) } else { 0 };
-        Ok(Opened { tiles, escapes, states, words, at, read: 0, left, next: left, bits })
+        let escape = self.symbols.escape;
+        Ok(Opened { tiles, escape, escapes, states, words, at, read: 0, left, next: left, bits })
     }
 
     pub(super) fn tiles(&self, stored: &[u8], count: usize) -> Result<(Tiles, usize)> {

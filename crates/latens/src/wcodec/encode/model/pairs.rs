@@ -2,15 +2,16 @@
 
 use super::{Modelling, Paired, finer};
 use crate::wcodec::encode::bank::Bank;
+use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::plan::Plan;
 use crate::wcodec::encode::symbols::{DirectConfig, MANY};
+use crate::wcodec::layout::table::Factors;
 use crate::wcodec::order::Order;
 
-/// Sizes of the tables of pairs: the smaller ones where these cost so much more of all bits at most. Those
-/// of 2^14 slots save 0.01 % more than those of 2^13, and take twice the memory of a decoder.
+/// The usual size of tables of pairs: of half as many slots where these cost so much more of all bits at most, of twice as
+/// many where pairs would take too much otherwise. Pairs that come less often than once in four times as many are said apart.
 const PAIR_BITS: u32 = 12;
-const FINE_PAIR_BITS: u32 = 13;
 const LOSS_OF_PAIRS: f64 = 0.0006;
 /// The same of tensors of many symbols whose columns are alike, in an order of their own or coded one by one, so that the
 /// size of tables is what holds decoders up.
@@ -80,7 +81,7 @@ impl Modelling {
             Paired::None => return None,
             Paired::Alike | Paired::Surely => (&self.single, None),
             Paired::Apart(explained) => (&**explained, None),
-            Paired::Stacked(explained, rows) => (&**explained, Some(*rows)),
+            Paired::Stacked(rows) => (&self.single, Some(*rows)),
         };
         let order = explained.order().cloned();
         let mut plan = explained.tables(config.table_bits, bank);
@@ -93,34 +94,48 @@ impl Modelling {
                 None => rule.cols.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect(),
             };
         }
-        let before = bank.len();
-        let mut table_bits = PAIR_BITS;
-        let fine = products(plan.clone(), FINE_PAIR_BITS, bank)?;
-        let kept = bank.take_from(before);
-        let plan = match products(plan, PAIR_BITS, bank) {
-            Some(plan) if plan.bits <= fine.bits * (1.0 + loss) => plan,
-            _ => {
+        let slack = config.pairs_slack * if stacked_rows.is_some() { OF_STACKED } else { 1.0 };
+        let most = single * (1.0 + slack);
+        let (escape, before) = (rarest(&explained.whole), bank.len());
+        let mut of_size = |table_bits, best: Option<&Plan>| {
+            let kept = bank.take_from(before);
+            let loss = best.map_or(f64::INFINITY, |best| best.bits * (1.0 + loss));
+            let plan = products(plan.clone(), table_bits, escape, bank);
+            let plan = plan.filter(|plan| plan.bits <= most.min(loss));
+            if plan.is_none() {
                 bank.take_from(before);
                 bank.give_back(kept);
-                table_bits = FINE_PAIR_BITS;
-                fine
             }
+            plan
         };
-        let slack = config.pairs_slack * if stacked_rows.is_some() { OF_STACKED } else { 1.0 };
-        let fits = plan.bits <= single * (1.0 + slack);
-        fits.then_some(Coded { plan, table_bits, pairs: true, order, stacked_rows })
+        let (plan, table_bits) = match of_size(PAIR_BITS, None) {
+            Some(usual) => match of_size(PAIR_BITS - 1, Some(&usual)) {
+                Some(smaller) => (smaller, PAIR_BITS - 1),
+                None => (usual, PAIR_BITS),
+            },
+            None => (of_size(PAIR_BITS + 1, None)?, PAIR_BITS + 1),
+        };
+        Some(Coded { plan, table_bits, pairs: true, order, stacked_rows })
     }
 }
 
+/// The pair of the rarest symbol with itself.
+fn rarest(whole: &Histogram) -> u8 {
+    let rarest = (0..16).zip(whole).min_by_key(|(_, n)| **n).map_or(0, |(symbol, _)| symbol);
+    rarest | rarest << 4
+}
+
 /// Products in place of the tables of single symbols.
-fn products(mut plan: Plan, table_bits: u32, bank: &mut Bank) -> Option<Plan> {
+fn products(mut plan: Plan, table_bits: u32, escape: u8, bank: &mut Bank) -> Option<Plan> {
     for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
         let before = bank.len();
-        let product = bank.product(*table, *table, table_bits)?;
+        let factors = Factors { low: *table, high: *table, escape: Some(escape) };
+        let product = bank.product(factors, table_bits)?;
         let single = bank.bits_under(*table, histogram);
         plan.bits += bank.bits_of_pairs(product, histogram) - single;
         plan.bits += 8.0 * bank.bytes_from(before) as f64;
         *table = product;
     }
+    plan.escapes = Some((escape, 0.0));
     Some(plan)
 }

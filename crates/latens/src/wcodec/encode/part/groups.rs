@@ -1,19 +1,18 @@
 //! Groups of a part as they are encoded, and which of them are kept.
 
 use super::{MOST_KEPT, PlannedPart, Way};
-use crate::ans::rans::EncodeTables;
 use crate::error::Result;
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::streams::{Scratch, encoder};
+use crate::wcodec::encode::streams::{Coder, Scratch};
 use crate::wcodec::layout::part::Group;
 use crate::wcodec::threads;
 use std::ops::Range;
 
 impl PlannedPart<'_> {
     /// Its tables, where its groups need any.
-    pub(crate) fn tables(&self, bank: &Bank) -> Result<Option<EncodeTables>> {
+    pub(crate) fn tables(&self, bank: &Bank) -> Result<Option<Coder>> {
         match &self.way {
-            Way::Direct(direct) => encoder(&direct.symbols, bank).map(Some),
+            Way::Direct(direct) => Coder::new(&direct.symbols, bank).map(Some),
             _ => Ok(None),
         }
     }
@@ -22,7 +21,7 @@ impl PlannedPart<'_> {
     pub(crate) fn group(
         &self,
         group: usize,
-        tables: Option<&EncodeTables>,
+        tables: Option<&Coder>,
         scratch: &mut Scratch,
     ) -> Result<Vec<u8>> {
         match (&self.way, tables) {

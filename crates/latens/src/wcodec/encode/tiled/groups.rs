@@ -9,7 +9,7 @@ use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::sources::{Hints, Near, Sources};
-use crate::wcodec::encode::streams::{Scratch, encoder};
+use crate::wcodec::encode::streams::{Coder, Scratch};
 use crate::wcodec::encode::symbols::DirectConfig;
 use crate::wcodec::layout::symbols::{KINDS, Symbols};
 use crate::wcodec::threads;
@@ -24,7 +24,7 @@ pub(super) fn residuals_of(
     bank: &Bank,
     ask: Ask<'_>,
 ) -> Result<Vec<Vec<u8>>> {
-    let encode = encoder(symbols, bank)?;
+    let coder = Coder::new(symbols, bank)?;
     let sources = Sources::new(hints.clone(), symbols.cols)?;
     let mut own = Near::default();
     let near = sources.near(0..symbols.rows(), &mut own)?;
@@ -36,7 +36,7 @@ pub(super) fn residuals_of(
         let prediction = symbols.prediction.as_ref();
         let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
         let by = terms.as_ref().map(|terms| (terms, windows.as_ref()));
-        Ok(scratch.stream((symbols, bits), by, &encode, group, &prepared.symbols, head))
+        Ok(scratch.stream((symbols, bits), by, &coder, group, &prepared.symbols, head))
     };
     let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
     groups.into_iter().collect()
@@ -76,14 +76,14 @@ pub(super) fn coefficients(
             bank.choose(h, 8, symbols.table_bits, own).0
         })
         .collect();
-    let encode = encoder(symbols, bank)?;
+    let coder = Coder::new(symbols, bank)?;
     Ok(threads::map(streams.len(), config.threads, |i| {
         let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
             return Vec::new();
         };
         let head = group.tiles.write(&prediction, Vec::new());
         let by = Classes::PerSymbol(kinds);
-        let mut out = rans::encode(coded, 8, by, &encode, &mut Vec::new(), head);
+        let mut out = rans::encode(coded, 8, by, &coder.tables, &mut Vec::new(), head);
         escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
         out
     }))
