@@ -16,6 +16,8 @@ const LOSS_OF_PAIRS: f64 = 0.0006;
 /// The same of tensors of many symbols whose columns are alike, in an order of their own or coded one by one, so that the
 /// size of tables is what holds decoders up.
 const LOSS_OF_MANY: f64 = 0.0015;
+/// The same of tables without an escape, which are as fast and take less to write.
+const LOSS_OF_NONE_APART: f64 = 0.0002;
 /// What pairs of two of a column may take more: so many times the usual share, as they are of large tensors, which would
 /// be decoded one symbol at a time otherwise.
 const OF_STACKED: f64 = 5.0;
@@ -97,24 +99,31 @@ impl Modelling {
         let slack = config.pairs_slack * if stacked_rows.is_some() { OF_STACKED } else { 1.0 };
         let most = single * (1.0 + slack);
         let (escape, before) = (rarest(&explained.whole), bank.len());
-        let mut of_size = |table_bits, best: Option<&Plan>| {
+        let mut made = |table_bits, escape, best: Option<(&Plan, f64)>| {
             let kept = bank.take_from(before);
-            let loss = best.map_or(f64::INFINITY, |best| best.bits * (1.0 + loss));
+            let within = best.map_or(f64::INFINITY, |(best, loss)| best.bits * (1.0 + loss));
             let plan = products(plan.clone(), table_bits, escape, bank);
-            let plan = plan.filter(|plan| plan.bits <= most.min(loss));
+            let plan = plan.filter(|plan| plan.bits <= most.min(within));
             if plan.is_none() {
                 bank.take_from(before);
                 bank.give_back(kept);
             }
             plan
         };
-        let (plan, table_bits) = match of_size(PAIR_BITS, None) {
-            Some(usual) => match of_size(PAIR_BITS - 1, Some(&usual)) {
-                Some(smaller) => (smaller, PAIR_BITS - 1),
-                None => (usual, PAIR_BITS),
-            },
-            None => (of_size(PAIR_BITS + 1, None)?, PAIR_BITS + 1),
+        let (mut plan, mut table_bits) = match made(PAIR_BITS, Some(escape), None) {
+            Some(plan) => (plan, PAIR_BITS),
+            None => (made(PAIR_BITS + 1, Some(escape), None)?, PAIR_BITS + 1),
         };
+        // Rows of one pair may differ: what is between their classes may have no slot.
+        if stacked_rows.is_none()
+            && let Some(without) = made(table_bits, None, Some((&plan, LOSS_OF_NONE_APART)))
+        {
+            plan = without;
+        } else if table_bits == PAIR_BITS
+            && let Some(smaller) = made(PAIR_BITS - 1, Some(escape), Some((&plan, loss)))
+        {
+            (plan, table_bits) = (smaller, PAIR_BITS - 1);
+        }
         Some(Coded { plan, table_bits, pairs: true, order, stacked_rows })
     }
 }
@@ -126,16 +135,16 @@ fn rarest(whole: &Histogram) -> u8 {
 }
 
 /// Products in place of the tables of single symbols.
-fn products(mut plan: Plan, table_bits: u32, escape: u8, bank: &mut Bank) -> Option<Plan> {
+fn products(mut plan: Plan, table_bits: u32, escape: Option<u8>, bank: &mut Bank) -> Option<Plan> {
     for (table, histogram) in plan.tables.iter_mut().zip(&plan.histograms) {
         let before = bank.len();
-        let factors = Factors { low: *table, high: *table, escape: Some(escape) };
+        let factors = Factors { low: *table, high: *table, escape };
         let product = bank.product(factors, table_bits)?;
         let single = bank.bits_under(*table, histogram);
         plan.bits += bank.bits_of_pairs(product, histogram) - single;
         plan.bits += 8.0 * bank.bytes_from(before) as f64;
         *table = product;
     }
-    plan.escapes = Some((escape, 0.0));
+    plan.escapes = escape.map(|escape| (escape, 0.0));
     Some(plan)
 }
