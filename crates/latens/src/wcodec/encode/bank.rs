@@ -37,7 +37,8 @@ impl Work for Cheapest<'_> {
         let first = tables.len().saturating_sub(LOOK_BACK);
         let mut best: Option<(usize, f64)> = None;
         for (i, (table, prices)) in tables.iter().zip(prices).enumerate().skip(first) {
-            if table.bits == self.bits && table.table_bits == self.table_bits {
+            let same = table.bits == self.bits && table.table_bits == self.table_bits;
+            if same && escape_of(table).is_none() {
                 let bits = self.counts.at(prices);
                 if bits < best.map_or(f64::INFINITY, |best| best.1) {
                     best = Some((i, bits));
@@ -45,6 +46,14 @@ impl Work for Cheapest<'_> {
             }
         }
         best
+    }
+}
+
+/// The symbol in whose place others are said apart, with which prices are those of parts with ESCAPES alone.
+fn escape_of(table: &Table) -> Option<u8> {
+    match table.shape {
+        Shape::Product(Factors { escape, .. }) => escape,
+        Shape::Explicit | Shape::Curve(_) => None,
     }
 }
 
@@ -130,7 +139,7 @@ impl Bank {
 
     fn push(&mut self, table: Table) {
         let mut prices = cost::prices(&table.frequencies, table.table_bits);
-        if let Shape::Product(Factors { escape: Some(escape), .. }) = table.shape {
+        if let Some(escape) = escape_of(&table) {
             let apart = prices[usize::from(escape)] + APART;
             prices[usize::from(escape)] = f32::INFINITY;
             prices.iter_mut().filter(|price| price.is_infinite()).for_each(|price| *price = apart);
@@ -159,5 +168,26 @@ impl Bank {
     /// All tables as they are stored.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.tables.iter().fold(Vec::new(), |out, table| table.write(out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Symbols of 8 bits are not coded by a table that lacks some of them, whatever it would take with escapes.
+    #[test]
+    fn tables_with_an_escape_are_for_pairs_alone() {
+        let mut bank = Bank::default();
+        let nibbles: Histogram = std::array::from_fn(|s| if s < 16 { 1 << s } else { 0 });
+        let own = || Own::new(&nibbles, 4, 10, false);
+        let (single, _) = bank.choose(&nibbles, 4, 10, own);
+        let mut factors = Factors { low: single, high: single, escape: None };
+        let without = bank.product(factors, 12).unwrap();
+        factors.escape = Some(0);
+        let with = bank.product(factors, 12).unwrap();
+        let all: Histogram = std::array::from_fn(|pair| 1 << (pair & 15) << (pair >> 4));
+        assert!(bank.bits_under(with, &all) < bank.bits_under(without, &all));
+        assert_eq!(bank.choose(&all, 8, 12, || None).0, without);
     }
 }
