@@ -289,6 +289,8 @@ fn memory_does_not_grow_with_the_number_of_layers() {
         }
         writer.finish().unwrap();
     };
+    // What a process keeps for later calls is there from here on, whichever test comes first.
+    write(48);
     let [few, many] = [8, 48].map(|layers| peak_of_process(|| write(layers)).1);
     // Names, hashes, the index and tables take some.
     assert!(many <= few + (1 << 20), "{many} bytes, of few layers {few}");
