@@ -80,7 +80,7 @@ pub struct Tensor {
     pub contexts: Vec<String>,
     /// Which two symbols are coded as one, where some are.
     pub pairs: Option<&'static str>,
-    /// Whether rare symbols are said apart, without a slot in a table.
+    /// Whether rare symbols, or pairs, are said apart, without a slot in a table.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub escapes: bool,
     /// Nothing but its own bytes: no codec made it smaller.

@@ -20,6 +20,9 @@ pub const fn entry(symbol: u8, frequency: u32, nth: u32) -> u32 {
 
 /// The slots of tables of frequencies, none above [`MAX_FREQUENCY`], those of each summing to `2^bits`; in the memory of
 /// `slots`, whatever it holds.
+///
+/// # Panics
+/// Where a frequency is above that.
 pub fn slots_of<'t>(
     bits: u32,
     tables: impl Iterator<Item = &'t [u16]>,

@@ -70,7 +70,7 @@ pub struct PartInspection {
     pub terms: Vec<&'static str>,
     /// Which two symbols are coded as one, where some are: `neighbours`, `neighbours in an order`, `rows`.
     pub pairs: Option<&'static str>,
-    /// Whether rare symbols are said apart, without a slot in a table.
+    /// Whether rare symbols, or pairs, are said apart, without a slot in a table.
     pub escapes: bool,
     /// Tiles by predictor; parts without prediction count as NONE, by tiles of 16 × 16.
     pub predictors: Vec<(Predictor, u64)>,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
 
+mod escapes;
 mod order;
 mod stacked;
 #[path = "../wcodec_common/mod.rs"]

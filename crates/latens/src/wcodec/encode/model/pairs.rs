@@ -110,10 +110,13 @@ impl Modelling {
             }
             plan
         };
-        let (mut plan, mut table_bits) = match made(PAIR_BITS, Some(escape), None) {
-            Some(plan) => (plan, PAIR_BITS),
-            None => (made(PAIR_BITS + 1, Some(escape), None)?, PAIR_BITS + 1),
-        };
+        let sizes = [PAIR_BITS, PAIR_BITS + 1];
+        let mut first =
+            |escape| sizes.iter().find_map(|&bits| Some((made(bits, escape, None)?, bits)));
+        let found = first(Some(escape));
+        // Where no pair is rare, an escape costs more than the slots of all of them.
+        let found = found.or_else(|| if stacked_rows.is_none() { first(None) } else { None });
+        let (mut plan, mut table_bits) = found?;
         // Rows of one pair may differ: what is between their classes may have no slot.
         if stacked_rows.is_none()
             && let Some(without) = made(table_bits, None, Some((&plan, LOSS_OF_NONE_APART)))
