@@ -213,7 +213,8 @@ impl<'a> Modelled<'a> {
             chosen.map_or((None, None), |chosen| (Some(chosen.prediction), chosen.residuals));
         let Coded { plan, table_bits, pairs, order, stacked_rows } = coded;
         let cost = plan.bits_of_symbols(pairs, bank);
-        let roughly = pairs || plan.estimated;
+        // Of symbols that are to be said apart, some may have slots all the same.
+        let roughly = pairs || plan.estimated || plan.escapes.is_some();
         let rule = plan.classes.as_ref().filter(|_| stacked_rows.is_some());
         let stack = rule.and_then(|rule| Stack::new(rule, matrix.cols));
         let group_rows = stacked_rows.unwrap_or_else(|| group_rows(matrix, config, STATES_BYTES));

@@ -75,7 +75,8 @@ pub(crate) struct Direct<'a> {
     pub(crate) sources: Sources<'a>,
     /// Bits of all symbols under their tables.
     pub(crate) cost: f64,
-    /// Whether that is known only as far as a sample tells, or as neighbours do not depend on each other.
+    /// Whether that is known only as far as a sample tells, as neighbours do not depend on each other, or as what may be
+    /// said apart is.
     pub(crate) roughly: bool,
 }
 

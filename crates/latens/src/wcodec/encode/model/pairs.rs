@@ -110,15 +110,16 @@ impl Modelling {
             }
             plan
         };
-        let sizes = [PAIR_BITS, PAIR_BITS + 1];
-        let mut first =
-            |escape| sizes.iter().find_map(|&bits| Some((made(bits, escape, None)?, bits)));
-        let found = first(Some(escape));
+        let mut first = |escape| {
+            let mut sizes = [PAIR_BITS, PAIR_BITS + 1].into_iter();
+            sizes.find_map(|bits| Some((made(bits, escape, None)?, bits)))
+        };
+        // Two rows of a pair may differ: what is between their classes may have no slot.
+        let must_escape = stacked_rows.is_some();
         // Where no pair is rare, an escape costs more than the slots of all of them.
-        let found = found.or_else(|| if stacked_rows.is_none() { first(None) } else { None });
+        let found = first(Some(escape)).or_else(|| if must_escape { None } else { first(None) });
         let (mut plan, mut table_bits) = found?;
-        // Rows of one pair may differ: what is between their classes may have no slot.
-        if stacked_rows.is_none()
+        if !must_escape
             && let Some(without) = made(table_bits, None, Some((&plan, LOSS_OF_NONE_APART)))
         {
             plan = without;
