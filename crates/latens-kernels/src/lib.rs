@@ -7,6 +7,7 @@
 pub mod conv1;
 pub mod delta;
 pub mod dispatch;
+pub mod escapes;
 pub mod lane;
 mod latent;
 pub mod lookback;
@@ -64,6 +65,8 @@ mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_delta;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx2_escapes;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx2_lookup;
     #[cfg(target_arch = "x86_64")]
     mod avx2_offsets;
@@ -95,6 +98,8 @@ mod x86_64 {
     pub(crate) mod avx512_conv1;
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) mod avx512_delta;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_escapes;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_few_ranges;
     #[cfg(target_arch = "x86_64")]

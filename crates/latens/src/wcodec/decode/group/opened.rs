@@ -5,6 +5,7 @@ use crate::ans::compact;
 use crate::ans::rans::{LANES, START};
 use crate::error::{Error, Result};
 use crate::wcodec::tiled::Tiles;
+use latens_kernels::dispatch::Present;
 
 /// A group whose head has been read.
 pub(super) struct Opened<'s> {
@@ -47,7 +48,7 @@ impl Opened<'_> {
         compact::take_from_states(&mut self.states, self.next, self.bits, rest);
         self.next += rest.len();
         if let Some(escape) = self.escape {
-            let left = escapes::put(escape, self.escapes, out);
+            let left = latens_kernels::escapes::put(Present::in_use(), escape, self.escapes, out);
             self.escapes =
                 left.ok_or_else(|| Error::corrupt(self.end(), "a group's escapes run out"))?;
         }
