@@ -1,4 +1,5 @@
-//! Symbols that are said apart put in their places: those where one symbol stands for the next one of a list.
+//! Symbols that are said apart: looked for where they are to be taken out, and put in their places, which are those
+//! where one symbol stands for the next one of a list.
 
 use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
@@ -34,6 +35,48 @@ pub fn put<'l>(
         *symbol = *next.next()?;
     }
     Some(next.as_slice())
+}
+
+/// Some of the 256 symbols.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Set {
+    /// By symbol: 255 where it is one of them, 0 elsewhere.
+    pub(crate) members: [u8; 256],
+    /// By the low four bits: which high four bits they have, those below 8 and those from there on, a bit each.
+    pub(crate) by_low: [[u8; 16]; 2],
+}
+
+impl Set {
+    /// Those for which it is true.
+    pub fn new(members: &[bool; 256]) -> Self {
+        let mut by_low = [[0; 16]; 2];
+        for (symbol, _) in members.iter().enumerate().filter(|(_, member)| **member) {
+            by_low[symbol >> 7][symbol & 15] |= 1 << (symbol >> 4 & 7);
+        }
+        Self { members: members.map(|member| u8::from(member) * u8::MAX), by_low }
+    }
+
+    /// Appends where members are among 64 symbols each, a bit each; none behind the last ones.
+    pub fn places(&self, present: Present, symbols: &[u8], places: &mut Vec<u64>) {
+        let (many, rest) = symbols.as_chunks::<WIDTH>();
+        match present.simd() {
+            // SAFETY: `present` is what the processor has.
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => unsafe { avx512_escapes::places(self, many, places) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 => unsafe { avx2_escapes::places(self, many, places) },
+            _ => places.extend(many.iter().map(|some| self.places_in(some))),
+        }
+        if !rest.is_empty() {
+            places.push(self.places_in(rest));
+        }
+    }
+
+    fn places_in(&self, symbols: &[u8]) -> u64 {
+        let is_member = |symbol: &u8| u64::from(self.members[usize::from(*symbol)] & 1);
+        symbols.iter().rev().fold(0, |places, symbol| places << 1 | is_member(symbol))
+    }
 }
 
 #[inline(always)]
@@ -126,6 +169,31 @@ mod tests {
         // What was put before they ran out is nobody's business.
         left.map(|left| (left, symbols))
     });
+
+    twin_test!(
+        all_kernels_look_alike,
+        {
+            let mut next = noise(52);
+            let mut cases = Vec::new();
+            for members in [0, 1, 128, 256] {
+                let members: [bool; 256] = std::array::from_fn(|_| next() % 256 < members);
+                for (symbols, _) in super::tests::cases().into_iter().step_by(7) {
+                    cases.push((Set::new(&members), symbols));
+                }
+            }
+            cases
+        },
+        |simd, case| {
+            let mut places = vec![7];
+            case.0.places(Present::new(simd), &case.1, &mut places);
+            for (some, places) in case.1.chunks(64).zip(&places[1..]) {
+                for (i, &symbol) in some.iter().enumerate() {
+                    assert_eq!(places >> i & 1 == 1, case.0.members[usize::from(symbol)] != 0);
+                }
+            }
+            places
+        }
+    );
 
     #[test]
     fn each_finds_its_place() {

@@ -1,7 +1,7 @@
 //! AVX-512 kernel of [`crate::escapes`]: the list is spread out under the mask of its places, without a branch, as a
 //! few in a hundred vectors have one and which do is chance.
 
-use crate::escapes::WIDTH;
+use crate::escapes::{Set, WIDTH};
 use std::arch::x86_64::*;
 
 /// Puts the next one of `listed` in place of each symbol `escape`; those that are left over, or `None` where they run out.
@@ -54,4 +54,22 @@ unsafe fn whole(escape: u8, listed: &mut &[u8], many: &mut [[u8; WIDTH]]) -> usi
     }
     *listed = next;
     all
+}
+
+/// Appends where members of the set are, a bit each.
+///
+/// # Safety
+/// As [`put`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
+pub(crate) unsafe fn places(set: &Set, many: &[[u8; WIDTH]], places: &mut Vec<u64>) {
+    // SAFETY: 64 bytes are loaded from as many.
+    let load = |from: &[u8; WIDTH]| unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
+    let [a, b, c, d] = set.members.as_chunks().0 else { return };
+    let (a, b, c, d) = (load(a), load(b), load(c), load(d));
+    places.extend(many.iter().map(|some| {
+        let x = load(some);
+        let (low, high) = (_mm512_permutex2var_epi8(a, x, b), _mm512_permutex2var_epi8(c, x, d));
+        let of_high = _mm512_movepi8_mask(x);
+        _mm512_movepi8_mask(_mm512_mask_blend_epi8(of_high, low, high))
+    }));
 }

@@ -6,6 +6,8 @@ use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::fit::Own;
 use crate::wcodec::encode::plan::Plan;
 use crate::wcodec::layout::table::Table;
+use latens_kernels::dispatch::Present;
+use latens_kernels::escapes::Set;
 use std::f64::consts::LOG2_E;
 use std::iter::repeat;
 
@@ -54,7 +56,7 @@ impl Escapes {
     }
 }
 
-/// Symbols that are looked at together: most hold none that is said apart.
+/// Symbols of which one word says where such may be that are said apart.
 const TOGETHER: usize = 64;
 
 /// Takes out symbols that have no slots in the tables of their classes.
@@ -63,43 +65,51 @@ pub(crate) struct Escaper {
     escape: u8,
     /// By symbol + 256 · class: 1 if it is said apart.
     apart: Box<[u8; 1 << 16]>,
+    /// Those that are in some class.
+    in_some: Set,
 }
 
 impl Escaper {
     /// Of tables, by class.
     pub(crate) fn new<'a>(escape: u8, tables: impl Iterator<Item = &'a Table>) -> Self {
-        let mut apart = Box::new([1; 1 << 16]);
+        let (mut apart, mut in_some) = (Box::new([1; 1 << 16]), [false; 256]);
         for (apart, table) in apart.as_chunks_mut::<256>().0.iter_mut().zip(tables) {
             for (apart, &f) in apart.iter_mut().zip(&table.frequencies) {
                 *apart = u8::from(f == 0);
             }
             apart[usize::from(escape)] = 1;
+            in_some.iter_mut().zip(apart).for_each(|(some, apart)| *some |= *apart != 0);
         }
-        Self { escape, apart }
+        Self { escape, apart, in_some: Set::new(&in_some) }
     }
 
     /// Puts the escape in place of symbols that have no slots, and returns these.
     pub(crate) fn take(&self, symbols: &mut [u8], classes: Classes<'_>) -> Vec<u8> {
+        let mut places = Vec::with_capacity(symbols.len().div_ceil(TOGETHER));
+        self.in_some.places(Present::in_use(), symbols, &mut places);
         match classes {
-            Classes::PerSymbol(classes) => self.take_by(symbols, classes.chunks(TOGETHER)),
-            Classes::One(class) => self.take_by(symbols, repeat(&[class; TOGETHER][..])),
+            Classes::PerSymbol(classes) => self.take_by(symbols, &places, classes.chunks(TOGETHER)),
+            Classes::One(class) => self.take_by(symbols, &places, repeat(&[class; TOGETHER][..])),
             // Encoders have none.
             Classes::Levels(_) => Vec::new(),
         }
     }
 
-    /// The same, with the classes of so many symbols at a time.
-    fn take_by<'c>(&self, symbols: &mut [u8], classes: impl Iterator<Item = &'c [u8]>) -> Vec<u8> {
-        let of =
-            |symbol: u8, class: u8| self.apart[usize::from(u16::from_le_bytes([symbol, class]))];
+    /// The same, with the classes of so many symbols at a time, and where they may be.
+    fn take_by<'c>(
+        &self,
+        symbols: &mut [u8],
+        places: &[u64],
+        classes: impl Iterator<Item = &'c [u8]>,
+    ) -> Vec<u8> {
         let mut taken = Vec::new();
-        for (symbols, classes) in symbols.chunks_mut(TOGETHER).zip(classes) {
-            let each = symbols.iter().zip(classes);
-            if each.fold(0, |any, (&symbol, &class)| any | of(symbol, class)) == 0 {
-                continue;
-            }
-            for (symbol, &class) in symbols.iter_mut().zip(classes) {
-                if of(*symbol, class) != 0 {
+        for ((symbols, classes), &places) in symbols.chunks_mut(TOGETHER).zip(classes).zip(places) {
+            let mut places = places;
+            while places != 0 {
+                let at = places.trailing_zeros() as usize;
+                places &= places - 1;
+                let (symbol, class) = (&mut symbols[at], classes[at]);
+                if self.apart[usize::from(u16::from_le_bytes([*symbol, class]))] != 0 {
                     taken.push(std::mem::replace(symbol, self.escape));
                 }
             }
