@@ -8,7 +8,7 @@ use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::merge::Worth;
 use crate::wcodec::encode::sources::Sources;
-use crate::wcodec::encode::symbols::{MANY, STACKED_ROWS};
+use crate::wcodec::encode::symbols::STACKED_ROWS;
 use crate::wcodec::encode::tally::{Tallies, occurring};
 use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::order::Order;
@@ -19,8 +19,9 @@ use latens_kernels::rearrange::WINDOW;
 /// their levels are off, by squares, above which nothing is counted.
 const SURELY_PAIRS: f64 = 0.5;
 const SURELY_NO_PAIRS: f64 = 2.5;
-/// Share of all bits that an order must save, as decoders take some time for it, where symbols are many.
+/// Share of all bits that an order must save, as decoders take some time for it, and symbols from which on it may.
 const LEAST_OF_ORDER: f64 = 0.001;
+const ORDERED: usize = 1 << if cfg!(test) { 14 } else { 17 };
 
 /// Symbols from which on two of a column are paired where neighbours cannot be, and most columns then: of few rows a group
 /// it takes more to put them in order than pairs save.
@@ -76,7 +77,7 @@ impl Explained {
         let mut levels = Levels::of_neighbours(rule);
         let fits = |block: usize| block.is_multiple_of(WINDOW) || block >= matrix.cols;
         let whole = matrix.len().is_multiple_of(matrix.cols.max(1));
-        if matrix.len() >= MANY && whole && blocks().all(fits) {
+        if matrix.len() >= ORDERED && whole && blocks().all(fits) {
             let ordered = Levels::in_order(rule);
             if bits(&ordered) + LEAST_OF_ORDER * estimate < bits(&levels) {
                 levels = ordered;
