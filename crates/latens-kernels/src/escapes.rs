@@ -124,6 +124,7 @@ fn places_of(symbol: u8, symbols: &[u8; WIDTH]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dispatch::Simd;
     use crate::testing::noise;
     use crate::twin_test;
 
@@ -174,14 +175,14 @@ mod tests {
         all_kernels_look_alike,
         {
             let mut next = noise(52);
-            let mut cases = Vec::new();
+            let mut sets = Vec::new();
             for members in [0, 1, 128, 256] {
                 let members: [bool; 256] = std::array::from_fn(|_| next() % 256 < members);
-                for (symbols, _) in super::tests::cases().into_iter().step_by(7) {
-                    cases.push((Set::new(&members), symbols));
+                for (symbols, _) in cases().into_iter().step_by(7) {
+                    sets.push((Set::new(&members), symbols));
                 }
             }
-            cases
+            sets
         },
         |simd, case| {
             let mut places = vec![7];
