@@ -1,5 +1,5 @@
-//! AVX-512 kernel of [`crate::escapes`]: the list is spread out under the mask of its places, without a branch, as a
-//! few in a hundred vectors have one and which do is chance.
+//! AVX-512 kernel of [`crate::escapes`]: the list is spread out under the mask of its places, without a branch, as
+//! which vectors have one is chance.
 
 use crate::escapes::{Set, WIDTH};
 use std::arch::x86_64::*;

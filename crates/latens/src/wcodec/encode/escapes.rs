@@ -57,7 +57,7 @@ impl Escapes {
 }
 
 /// Symbols of which one word says where such may be that are said apart.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = u64::BITS as usize;
 
 /// Takes out symbols that have no slots in the tables of their classes.
 #[derive(Debug)]
