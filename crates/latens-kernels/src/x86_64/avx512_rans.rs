@@ -22,7 +22,9 @@ use crate::rans::tables::{NTH, Tables};
 use crate::x86_64::lanes512::{Lanes, SECOND, WIDTH};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use real::together;
-use row::{Constants, LEVELS, ONE, PER_ROW, PER_SYMBOL, Place, VECTORS, bases, find, table, take};
+use row::{
+    Constants, LEVELS, ONE, PER_ROW, PER_SYMBOL, Place, VECTORS, bases, numbers, table, take,
+};
 
 /// Groups that take up more bytes do not lie one after the other.
 const FAR: usize = 1 << 21;
@@ -118,10 +120,7 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
         let ahead = ahead(cursors);
         let mut col = if cols.is_empty() { 0 } else { cursors[0].written % cols.len() };
         loop {
-            let mut rows = cursors.iter().map(Cursor::safe_rows).min().unwrap_or(0);
-            if KIND == LEVELS {
-                rows = rows.min((cols.len() - col) / LANES);
-            }
+            let rows = cursors.iter().map(Cursor::safe_rows).min().unwrap_or(0);
             if rows == 0 {
                 break;
             }
@@ -141,33 +140,29 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
             });
             let starts = places.map(|place| place.words);
             let (mut x, mut at) = (states, places);
-            let levels = |row: usize| {
+            let levels = |col: usize| {
                 let levels = |v: usize| {
-                    let from = cols.as_ptr().add(col + row * LANES + v * WIDTH);
+                    let from = cols.as_ptr().add(col + v * WIDTH);
                     V::widen_bytes(&*from.cast()).byte_up()
                 };
                 if KIND == LEVELS { [levels(0), levels(1)] } else { [V::splat(0); VECTORS] }
             };
-            // Where the next rows' tables begin is found a row before: what is in flight is little more than a row, so
-            // that it would be waited for else.
-            let mut tables = [(constants.slots, [V::splat(0); VECTORS]); G];
-            let first = levels(0);
-            for ((tables, fixed), at) in tables.iter_mut().zip(&fixed).zip(&at) {
-                *tables = bases::<V, KIND>(&constants, *fixed, first, at, 0);
-            }
+            // Where tables begin is found before the group ahead looks up: what is in flight is little more than a row, so
+            // that it would be waited for else, and what is known earlier has no registers.
+            let mut of_columns = levels(col);
+            let mut tables = bases::<V, KIND>(&constants, fixed[0], of_columns, &at[0], 0);
             let mut entries = [[V::splat(0); VECTORS]; G];
             // Written out, so that what changes stays in registers.
             macro_rules! find {
-                ($g:literal $(, $next:expr)?) => {
+                ($g:literal, $row:expr) => {
                     if $g < G {
-                        let (slots, of) = tables[$g % G];
+                        let (slots, of) = tables;
+                        let numbers = numbers(&constants, of, &x[$g % G]);
                         V::bring_near(at[$g % G].words.wrapping_add(ahead));
-                        $(
-                            let (next, levels) = $next;
-                            let (fixed, at) = (fixed[$g % G], &at[$g % G]);
-                            tables[$g % G] = bases::<V, KIND>(&constants, fixed, levels, at, next);
-                        )?
-                        entries[$g % G] = find::<V, SINGLE>(&constants, slots, of, &x[$g % G]);
+                        let next = ($g + 1) % G;
+                        tables =
+                            bases::<V, KIND>(&constants, fixed[next], of_columns, &at[next], $row);
+                        entries[$g % G] = numbers.map(|numbers| numbers.gather::<SINGLE>(slots));
                     }
                 };
             }
@@ -178,41 +173,48 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
                     }
                 };
             }
-            // The row behind a row and its levels of columns; there is none behind the last one.
-            let next = |row: usize| {
-                let next = (row + 1).min(rows - 1);
-                (next, levels(next))
-            };
-            if G == 4 {
-                // Each takes its words while the one behind it looks up: what waits for slots is not in the way then.
-                let mut behind = next(0);
-                find!(0, behind);
-                for row in 1..rows {
-                    find!(1, behind);
-                    take!(0);
-                    find!(2, behind);
-                    take!(1);
-                    find!(3, behind);
-                    take!(2);
-                    behind = next(row);
-                    find!(0, behind);
-                    take!(3);
+            // The row behind a row, with its levels of columns; there is none behind the last one.
+            macro_rules! behind {
+                ($row:expr) => {{
+                    col = if col + LANES < cols.len() { col + LANES } else { 0 };
+                    of_columns = levels(col);
+                    ($row + 1).min(rows - 1)
+                }};
+            }
+            match G {
+                4 => {
+                    // Each takes its words while the one behind it looks up: what waits for slots is not in the way then.
+                    find!(0, 0);
+                    for row in 0..rows {
+                        find!(1, row);
+                        take!(0);
+                        find!(2, row);
+                        take!(1);
+                        let behind = behind!(row);
+                        find!(3, behind);
+                        take!(2);
+                        if row + 1 < rows {
+                            find!(0, behind);
+                        }
+                        take!(3);
+                    }
                 }
-                find!(1);
-                take!(0);
-                find!(2);
-                take!(1);
-                find!(3);
-                take!(2);
-                take!(3);
-            } else {
-                const { assert!(G == 4 || G <= 2) };
-                for row in 0..rows {
-                    let behind = next(row);
-                    find!(0, behind);
-                    take!(0);
-                    find!(1, behind);
-                    take!(1);
+                2 => {
+                    for row in 0..rows {
+                        find!(0, row);
+                        take!(0);
+                        let behind = behind!(row);
+                        find!(1, behind);
+                        take!(1);
+                    }
+                }
+                _ => {
+                    const { assert!(G == 4 || G <= 2) };
+                    for row in 0..rows {
+                        let behind = behind!(row);
+                        find!(0, behind);
+                        take!(0);
+                    }
                 }
             }
             (states, places) = (x, at);
@@ -220,7 +222,6 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
                 cursor.read += place.words.offset_from_unsigned(start);
                 cursor.written += rows * LANES;
             }
-            col = if cols.is_empty() { 0 } else { (col + rows * LANES) % cols.len() };
         }
         for (states, cursor) in states.iter().zip(cursors) {
             for (x, to) in states.iter().zip(cursor.states.as_chunks_mut().0) {

@@ -49,6 +49,9 @@ pub(crate) trait Lanes: Copy {
     unsafe fn take_words(self, to: u16, words: &[u8; 2 * WIDTH]) -> Self;
     /// Bits 12 to 19 of the lanes of `self`, then of `other`.
     unsafe fn store_symbols(self, other: Self, to: &mut [u8; 2 * WIDTH]);
+    /// The same, worked out before what follows: what the compiler puts off to where it is needed stands in the
+    /// way of what could begin, as little is in flight.
+    unsafe fn settled(self) -> Self;
     /// Has memory at `place`, if there is any, come to the second cache.
     unsafe fn bring_near(place: *const u8);
 }
@@ -160,10 +163,28 @@ mod real {
             });
         }
         #[inline(always)]
+        unsafe fn settled(self) -> Self {
+            intrinsics!(settle(self))
+        }
+        #[inline(always)]
         unsafe fn bring_near(place: *const u8) {
             // That is a hint, which no address can make wrong.
             intrinsics!(_mm_prefetch::<_MM_HINT_T1>(place.cast()));
         }
+    }
+
+    /// As [`Lanes::settled`]; a function of its own, as registers of 512 bits are asked for where they surely are.
+    ///
+    /// # Safety
+    /// Needs AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn settle(mut lanes: __m512i) -> __m512i {
+        // SAFETY: there are no instructions in it.
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(zmm_reg) lanes, options(nomem, nostack, preserves_flags));
+        }
+        lanes
     }
 
     /// Sixteen slots by single loads, four after four. In assembly, as the compiler mixes the fours, so that the first
@@ -227,7 +248,7 @@ mod real {
                 b = inout(xmm_reg) b,
                 c = inout(xmm_reg) c,
                 d = inout(xmm_reg) d,
-                options(pure, readonly, nostack),
+                options(nostack),
             );
             let low = _mm512_castsi256_si512(_mm256_set_m128i(b, a));
             _mm512_inserti64x4::<1>(low, _mm256_set_m128i(d, c))
@@ -321,6 +342,9 @@ pub(crate) mod tests {
         unsafe fn store_symbols(self, other: Self, to: &mut [u8; 2 * WIDTH]) {
             let all = self.0.iter().chain(&other.0);
             to.iter_mut().zip(all).for_each(|(to, x)| *to = (x >> 12).to_le_bytes()[0]);
+        }
+        unsafe fn settled(self) -> Self {
+            self
         }
         unsafe fn bring_near(_: *const u8) {}
     }

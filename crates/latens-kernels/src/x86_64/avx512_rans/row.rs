@@ -64,13 +64,17 @@ pub(super) unsafe fn bases<V: Lanes, const KIND: u8>(
         match KIND {
             PER_SYMBOL => {
                 let classes = place.classes.add(row * LANES);
-                let each = [0, WIDTH]
-                    .map(|v| V::widen_bytes(&*classes.add(v).cast()).shift_left(constants.bits));
+                let each = [0, WIDTH].map(|v| {
+                    V::widen_bytes(&*classes.add(v).cast()).shift_left(constants.bits).settled()
+                });
                 (constants.slots, each)
             }
             LEVELS => {
                 let window = &*constants.map.add(usize::from(*place.start.add(row))).cast();
-                (constants.slots, levels.map(|levels| levels.look_up(window, constants.second)))
+                (
+                    constants.slots,
+                    levels.map(|levels| levels.look_up(window, constants.second).settled()),
+                )
             }
             PER_ROW => {
                 // A number and not a vector: nothing of it is done lane by lane.
@@ -82,23 +86,22 @@ pub(super) unsafe fn bases<V: Lanes, const KIND: u8>(
     }
 }
 
-/// What the slots of a row say.
+/// The numbers of the slots of a row.
 ///
 /// # Safety
-/// As [`Lanes`] says; from `slots` on there are those that `bases` or'ed with the mask come to.
+/// As [`Lanes`] says.
 #[inline(always)]
-pub(super) unsafe fn find<V: Lanes, const SINGLE: bool>(
+pub(super) unsafe fn numbers<V: Lanes>(
     constants: &Constants<V>,
-    slots: *const u32,
     bases: [V; VECTORS],
     states: &[V; VECTORS],
 ) -> [V; VECTORS] {
-    let mut entries = bases;
-    for (x, entry) in states.iter().zip(&mut entries) {
+    let mut numbers = bases;
+    for (x, number) in states.iter().zip(&mut numbers) {
         // SAFETY: as the caller vouches.
-        *entry = unsafe { x.within_or(constants.mask, *entry).gather::<SINGLE>(slots) };
+        *number = unsafe { x.within_or(constants.mask, *number) };
     }
-    entries
+    numbers
 }
 
 /// Puts out the symbols of a row whose slots say `entries`, and goes on to the states of the next one.
@@ -122,7 +125,7 @@ pub(super) unsafe fn take<V: Lanes>(
         place.out = place.out.add(LANES);
         for x in states.iter_mut() {
             let to = x.below(constants.lower);
-            *x = x.take_words(to, &*place.words.cast());
+            *x = x.take_words(to, &*place.words.cast()).settled();
             place.words = place.words.add(2 * to.count_ones() as usize);
         }
     }
