@@ -100,8 +100,8 @@ impl Config {
     /// tensor of fewer is one group.
     ///
     /// 0, the default: 2^18, but 2^17 for tensors of 2^24 weights and more of five to eight bits (32 rows of
-    /// 4096), and 2^20 at level 12. Below that level a tensor of 2^17 weights and more, in more than one
-    /// row, has at least two groups, as two decode side by side: half of it each below 2^19.
+    /// 4096), and 2^20 at level 12. Below that level a tensor of 2^17 weights and more has four groups at least, as four decode
+    /// side by side, if it has as many rows; of up to four bits two, and four from 2^19 weights on.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;
@@ -151,6 +151,7 @@ impl Config {
             },
             threads: self.threads_in_force(),
             pairs_slack: if self.level > 8 { 0.0 } else { 0.002 },
+            least_of_classes: if self.level > 8 { 0.0 } else { 0.002 },
             slow_reading: self.level == MAX_LEVEL,
             quick: self.level <= 9,
             large_groups: false,

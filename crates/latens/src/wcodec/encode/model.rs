@@ -272,6 +272,8 @@ impl<'a> Modelled<'a> {
 fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut Bank) -> Plan {
     let before = bank.len();
     let mut best = explained.tables(config.table_bits, bank);
+    let alone = alone(explained, *config, &mut best, (bank, before));
+    let explained = alone.as_ref().unwrap_or(explained);
     let (least, symbols) = (cost::entropy(&explained.whole), n as f64);
     if n >= FINE && best.bits > least + LOSS * symbols {
         best = refined(best, least, (explained, n), config, (bank, before));
@@ -279,6 +281,31 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
     let groups = small_groups(best.bits / symbols.max(1.0));
     config.large_groups = best.bits > least + (LOSS_AND_SMALL_GROUPS - groups) * symbols;
     best
+}
+
+/// What explains symbols without classes, where those by columns save less than they must; `best` is by classes, and then by
+/// one table.
+fn alone(
+    explained: &Explained,
+    config: DirectConfig,
+    best: &mut Plan,
+    (bank, before): (&mut Bank, usize),
+) -> Option<Explained> {
+    let most = best.bits * (1.0 + config.least_of_classes);
+    let by_columns = best.classes.as_ref().is_some_and(|rule| !rule.cols.is_empty());
+    let may_be_enough = by_columns && explained.has_many_bits();
+    if !may_be_enough || cost::entropy(&explained.whole) > most {
+        return None;
+    }
+    let (alone, kept) = (explained.alone(), bank.take_from(before));
+    let plan = alone.tables(config.table_bits, bank);
+    if plan.bits > most {
+        bank.take_from(before);
+        bank.give_back(kept);
+        return None;
+    }
+    *best = plan;
+    Some(alone)
 }
 
 /// The best tables from the usual ones on, `best`, with escapes or without; `least` is what symbols take at order 0.

@@ -3,7 +3,7 @@
 use crate::ans::compact;
 use crate::watch::Watch;
 use crate::wcodec::data::Data;
-use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::sources::Hints;
 use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::part::PartShape;
@@ -21,6 +21,9 @@ pub(crate) struct DirectConfig {
     pub(crate) threads: usize,
     /// By how much symbols coded in pairs, which decode twice as fast, may be larger.
     pub(crate) pairs_slack: f64,
+    /// What classes by columns must save, as a share of all bits, where symbols have more than few: without them as many take a
+    /// sixth to a quarter less time.
+    pub(crate) least_of_classes: f64,
     /// Whether reading may take longer: columns are predicted from others then.
     pub(crate) slow_reading: bool,
     /// Whether means of columns are weighed on a few rows only.
@@ -45,9 +48,12 @@ const LARGE_GROUP: usize = 1 << 20;
 /// From so many symbols on groups come in fours, and are a little larger for that; and pairs have fewer tables.
 pub(crate) const MANY: usize = if cfg!(test) { 1 << 14 } else { 1 << 22 };
 
-/// Fewest symbols that are cut in two, but where reading may take longer: a row of a group waits for the one before, so that two side by side take
-/// little more time than one.
+/// Fewest symbols that are cut in two, or in four where they have more than few bits, but where reading may take longer: a row
+/// of a group waits for the one before, so that two side by side take little more time than one, and four
+/// five sixths of that of two and two.
 const TWO: usize = 1 << 17;
+/// Fewest symbols that are cut in four, whatever their bits.
+const FOUR: usize = 1 << 19;
 
 /// What small groups take a symbol, of symbols that take so many bits: the last of these take nothing beside the states.
 pub(crate) fn small_groups(bits: f64) -> f64 {
@@ -66,7 +72,10 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
         0 if symbols >= LARGE => symbols / (GROUP / 2),
         // None is left over where two or four are decoded at a time.
         0 if symbols >= MANY => (symbols / (GROUP + GROUP / 4)) & !3,
-        0 if symbols >= TWO => ((symbols / GROUP) & !1).max(2),
+        0 if symbols >= FOUR || symbols >= TWO && matrix.bits > FEW_BITS => {
+            ((symbols / GROUP) & !3).max(4)
+        }
+        0 if symbols >= TWO => 2,
         0 => 1,
         given => symbols / given,
     };

@@ -82,6 +82,16 @@ impl Explained {
         self.classes.as_ref()?.order.as_ref()
     }
 
+    /// The same without classes.
+    pub(crate) fn alone(&self) -> Self {
+        Self { classes: None, own: Vec::new(), ..*self }
+    }
+
+    /// Whether symbols have more bits than [few](FEW_BITS).
+    pub(crate) fn has_many_bits(&self) -> bool {
+        self.bits > FEW_BITS
+    }
+
     /// The same with fewer classes; all symbols are counted.
     pub(crate) fn joined(&self, worth: Worth) -> Self {
         let mut classes = self.classes.clone();
