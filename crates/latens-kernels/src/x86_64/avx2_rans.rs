@@ -186,7 +186,8 @@ unsafe fn rows_by<const G: usize, const CLASSES: u8, R: Row>(
 }
 
 /// Four slots, whose numbers are the halves of `a` and `b`: on Zen 3 and 4 a gather takes more steps. In assembly,
-/// as the compiler joins them by steps that one port alone can do, and loads all before it joins any.
+/// as the compiler joins them by steps that one port alone can do, and loads all before it joins any; not `pure`, so that it
+/// stays where it is among what is settled.
 ///
 /// # Safety
 /// Needs AVX, and such slots.
@@ -209,7 +210,7 @@ pub(crate) unsafe fn four(slots: *const u32, a: u64, b: u64) -> __m128i {
             b = inout(reg) b => _,
             i = out(reg) _,
             found = out(xmm_reg) found,
-            options(pure, readonly, nostack),
+            options(nostack),
         );
     }
     found

@@ -53,34 +53,24 @@ pub(super) struct Place {
     pub(super) out: *mut u8,
 }
 
-/// Where the tables of a group's next row begin.
+/// Where the tables of vector `v` of a group's next row begin.
 ///
 /// # Safety
 /// Needs AVX2; where there are classes, those of the row.
 #[inline(always)]
-unsafe fn bases<const CLASSES: u8>(
+unsafe fn base<const CLASSES: u8>(
     fixed: __m256i,
     bits: __m128i,
-    place: &mut Place,
-) -> [__m256i; VECTORS] {
+    place: &Place,
+    v: usize,
+) -> __m256i {
     // SAFETY: as the caller vouches.
     unsafe {
         if CLASSES == PER_SYMBOL {
-            let classes = place.classes;
-            place.classes = classes.add(LANES);
-            let mut bases = [_mm256_setzero_si256(); VECTORS];
-            for (v, base) in bases.iter_mut().enumerate() {
-                let eight = _mm_loadl_epi64(classes.add(8 * v).cast());
-                *base = _mm256_sll_epi32(_mm256_cvtepu8_epi32(eight), bits);
-            }
-            bases
-        } else if CLASSES == PER_ROW {
-            let start: *const u16 = place.classes.cast();
-            let class = _mm256_set1_epi32((*place.map.add(usize::from(*start))).into());
-            place.classes = start.add(1).cast();
-            [_mm256_sll_epi32(class, bits); VECTORS]
+            let eight = _mm_loadl_epi64(place.classes.add(8 * v).cast());
+            _mm256_sll_epi32(_mm256_cvtepu8_epi32(eight), bits)
         } else {
-            [fixed; VECTORS]
+            fixed
         }
     }
 }
@@ -101,14 +91,25 @@ pub(super) unsafe fn look_up<const CLASSES: u8, R: Row>(
     // SAFETY: as the caller vouches.
     unsafe {
         let byte = _mm256_set1_epi32(0xff);
-        let base = bases::<CLASSES>(fixed, bits, place);
+        let mut fixed = fixed;
+        if CLASSES == PER_ROW {
+            let start: *const u16 = place.classes.cast();
+            let class = _mm256_set1_epi32((*place.map.add(usize::from(*start))).into());
+            fixed = _mm256_sll_epi32(class, bits);
+        }
         let mut packed = [_mm256_setzero_si256(); 2];
         // Written out, as the compiler leaves a loop.
         macro_rules! half {
             ($half:literal) => {
                 let (v, w) = (2 * $half, 2 * $half + 1);
-                let a = _mm256_or_si256(_mm256_and_si256(x[v], mask), base[v]);
-                let b = _mm256_or_si256(_mm256_and_si256(x[w], mask), base[w]);
+                let a = _mm256_or_si256(
+                    _mm256_and_si256(x[v], mask),
+                    base::<CLASSES>(fixed, bits, place, v),
+                );
+                let b = _mm256_or_si256(
+                    _mm256_and_si256(x[w], mask),
+                    base::<CLASSES>(fixed, bits, place, w),
+                );
                 let a = eight(row, a, place.out.add(8 * v));
                 let b = eight(row, b, place.out.add(8 * w));
                 if !R::WRITES {
@@ -119,8 +120,8 @@ pub(super) unsafe fn look_up<const CLASSES: u8, R: Row>(
                 }
                 [x[v], x[w]] = [row.next(a, bits, x[v]), row.next(b, bits, x[w])];
                 if let Some((y, words)) = &mut other {
-                    y[v] = refill(y[v], words);
-                    y[w] = refill(y[w], words);
+                    y[v] = settled(refill(y[v], words));
+                    y[w] = settled(refill(y[w], words));
                 }
             };
         }
@@ -134,6 +135,11 @@ pub(super) unsafe fn look_up<const CLASSES: u8, R: Row>(
             _mm256_storeu_si256(place.out.cast(), symbols);
         }
         place.out = place.out.add(LANES);
+        match CLASSES {
+            PER_SYMBOL => place.classes = place.classes.add(LANES),
+            PER_ROW => place.classes = place.classes.add(size_of::<u16>()),
+            _ => {}
+        }
     }
 }
 
@@ -165,6 +171,21 @@ pub(super) unsafe fn refill_all(states: &mut [__m256i; VECTORS], words: &mut *co
             *x = refill(*x, words);
         }
     }
+}
+
+/// The same, worked out before what follows: what the compiler puts off to where it is needed stands in the way of
+/// what could begin, as little is in flight.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn settled(mut x: __m256i) -> __m256i {
+    // SAFETY: there are no instructions in it.
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(ymm_reg) x, options(nomem, nostack, preserves_flags));
+    }
+    x
 }
 
 /// Gives words to the states that take one.
