@@ -188,7 +188,7 @@ mod real {
     }
 
     /// Sixteen slots by single loads, four after four. In assembly, as the compiler mixes the fours, so that the first
-    /// ones wait for the last.
+    /// ones wait for the last; not `pure`, so that it keeps its place among what is settled.
     ///
     /// # Safety
     /// Needs AVX-512 as the trait has it, and such slots.

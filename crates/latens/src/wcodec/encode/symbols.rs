@@ -49,8 +49,8 @@ const LARGE_GROUP: usize = 1 << 20;
 pub(crate) const MANY: usize = if cfg!(test) { 1 << 14 } else { 1 << 22 };
 
 /// Fewest symbols that are cut in two, or in four where they have more than few bits, but where reading may take longer: a row
-/// of a group waits for the one before, so that two side by side take little more time than one, and four
-/// five sixths of that of two and two.
+/// of a group waits for the one before, so that two side by side take little more time than one, and four five
+/// sixths of that of two and two.
 const TWO: usize = 1 << 17;
 /// Fewest symbols that are cut in four, whatever their bits.
 const FOUR: usize = 1 << 19;
