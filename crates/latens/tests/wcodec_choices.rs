@@ -48,7 +48,8 @@ fn int4(rows: usize, cols: usize, spread: f64) -> Vec<u8> {
     let packed = made(rows, cols / 2, |random, pair| {
         nibble(random, 2 * pair) | nibble(random, 2 * pair + 1) << 4
     });
-    let scales = [0x3f80u16; 1].map(u16::to_le_bytes).as_flattened().repeat(rows * cols / 128);
+    // Ones.
+    let scales = 0x3f80u16.to_le_bytes().repeat(rows * cols / 128);
     let [rows, words, blocks] = [rows, cols / 8, cols / 128].map(|n| n as u64);
     safetensors(&[
         ("w.weight_packed", "I32", &[rows, words], packed),
