@@ -173,14 +173,11 @@ mod real {
         }
     }
 
-    /// As [`Lanes::settled`]; a function of its own, as registers of 512 bits are asked for where they surely are.
-    ///
-    /// # Safety
-    /// Needs AVX-512.
+    /// As [`Lanes::settled`]. A function of its own, as registers of 512 bits are asked for where they surely are.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    unsafe fn settle(mut lanes: __m512i) -> __m512i {
-        // SAFETY: there are no instructions in it.
+    fn settle(mut lanes: __m512i) -> __m512i {
+        // SAFETY: no instruction. Not `pure`, as it is there for its place.
         unsafe {
             std::arch::asm!("/* {0} */", inout(zmm_reg) lanes, options(nomem, nostack, preserves_flags));
         }

@@ -99,9 +99,9 @@ impl Config {
     /// Smallest number of weights decoded together: those of a group of rows, the unit of access. A
     /// tensor of fewer is one group.
     ///
-    /// 0, the default: 2^18, but 2^17 for tensors of 2^24 weights and more of five to eight bits (32 rows of
-    /// 4096), and 2^20 at level 12. Below that level a tensor of 2^17 weights and more has four groups at least, as four decode
-    /// side by side, if it has as many rows; of up to four bits two, and four from 2^19 weights on.
+    /// 0, the default: 2^18, but for tensors of 2^24 weights and more 2^17, or 2^16 of five to eight bits where that costs
+    /// little (16 rows of 4096); and 2^20 at level 12. Below that level a tensor of 2^17 weights and more has four groups at
+    /// least, as four decode side by side, if it has as many rows; of up to four bits two, and four from 2^19 weights on.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;

@@ -175,13 +175,10 @@ pub(super) unsafe fn refill_all(states: &mut [__m256i; VECTORS], words: &mut *co
 
 /// The same, worked out before what follows: what the compiler puts off to where it is needed stands in the way of
 /// what could begin, as little is in flight.
-///
-/// # Safety
-/// Needs AVX2.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn settled(mut x: __m256i) -> __m256i {
-    // SAFETY: there are no instructions in it.
+fn settled(mut x: __m256i) -> __m256i {
+    // SAFETY: no instruction. Not `pure`, as it is there for its place.
     unsafe {
         std::arch::asm!("/* {0} */", inout(ymm_reg) x, options(nomem, nostack, preserves_flags));
     }
