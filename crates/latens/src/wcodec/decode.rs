@@ -3,7 +3,7 @@
 pub(crate) mod group;
 pub(crate) mod part;
 mod piece;
-mod pieces;
+pub(crate) mod pieces;
 pub(crate) mod places;
 pub(crate) mod pool;
 pub(crate) mod tables;

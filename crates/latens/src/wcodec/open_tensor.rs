@@ -176,6 +176,12 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         self
     }
 
+    /// In pieces for threads that have so many large tensors behind it: while there is one for each, none is shared.
+    pub(crate) fn before(self, large: usize) -> Self {
+        let threads = if large + 1 < self.threads { self.threads } else { 1 };
+        self.threads(threads)
+    }
+
     /// Leaves out the lowest bitplanes of what is coded in such, as its reader does: not of words, whose bytes are no
     /// weights.
     pub(crate) fn coarse(mut self) -> Self {

@@ -213,19 +213,20 @@ impl<'a, 'b, S: ReadAt> Pieces for Tensors<'a, 'b, S> {
         self.reader.open.pool.lend()
     }
 
-    fn open(&self, _own: &mut Lent<'a>, i: usize) -> Result<(Begun<'a, 'b, S>, usize)> {
-        let job = self.jobs.get(i).cloned().unwrap_or_default();
+    fn open(&self, _own: &mut Lent<'a>, at: usize) -> Result<(Begun<'a, 'b, S>, usize)> {
+        let job = self.jobs.get(at).cloned().unwrap_or_default();
         if !self.is_large(&job) {
             return Ok((Begun::Few(job), 1));
         }
         let i = job.start;
-        let open = self.open(i)?;
+        let behind = self.jobs.get(at + 1..).unwrap_or_default().iter();
+        let open = self.open(i)?.before(behind.filter(|job| self.is_large(job)).count());
         Ok(match self.cut(&open, i).map_err(|e| self.at(i, e))? {
             Some(cut) => {
                 let count = cut.1.len();
                 (Begun::InPieces(open, cut, i), count)
             }
-            None => (Begun::Whole(open, i), 0),
+            None => (Begun::Whole(open.threads(self.reader.threads), i), 0),
         })
     }
 

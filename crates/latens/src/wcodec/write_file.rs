@@ -181,7 +181,9 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
     fn open(&self, _own: &mut Lent<'a>, i: usize) -> Result<(Begun<'a, S>, usize)> {
         Ok(match self.jobs.get(i) {
             Some(&Job::One(entry)) => {
-                let open = OpenTensor::open_once(self.reader, entry)?;
+                let behind = self.jobs.get(i + 1..).unwrap_or_default().iter();
+                let behind = behind.filter(|job| matches!(job, Job::One(_))).count();
+                let open = OpenTensor::open_once(self.reader, entry)?.before(behind);
                 let pieces = || {
                     self.reader.open.limits.check_output(open.entry.length as u64)?;
                     open.pieces()
@@ -191,7 +193,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
                         let count = pieces.len();
                         (Begun::InPieces(open, pieces, entry), count)
                     }
-                    None => (Begun::Whole(open, entry), 0),
+                    None => (Begun::Whole(open.threads(self.reader.threads), entry), 0),
                 }
             }
             Some(Job::Few(entries)) => (Begun::Few(entries), 1),

@@ -59,6 +59,11 @@ pub(crate) struct Stopped {
 /// has been decoded.
 pub(crate) const TRUSTED: usize = 64;
 
+/// How many groups take less time together than one by one.
+pub(crate) fn most_together() -> usize {
+    Kernel::new(simd()).groups().min(TOGETHER)
+}
+
 impl PartDecoder<'_> {
     /// Decodes the bytes of elements `range`, a symbol a byte. Groups are numbered in the part.
     pub(crate) fn decode(&self, range: Range<usize>, fetch: &Fetch<'_>) -> Result<Vec<u8>> {
@@ -200,8 +205,7 @@ impl PartDecoder<'_> {
     /// How many of so many groups are decoded together: some take less time so than one by one, but
     /// not while threads idle.
     pub(crate) fn together(&self, groups: usize) -> usize {
-        let most = Kernel::new(simd()).groups().min(TOGETHER);
-        (groups / self.threads.max(1)).clamp(1, most)
+        (groups / self.threads.max(1)).clamp(1, most_together())
     }
 
     /// What so many elements are decoded to.

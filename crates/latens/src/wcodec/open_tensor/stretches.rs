@@ -3,6 +3,8 @@
 use super::OpenTensor;
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::decode::part::most_together;
+use crate::wcodec::decode::pieces;
 use crate::wcodec::decode::pool::{Lent, Scratch};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::threads::{self, Failed};
@@ -170,15 +172,13 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             // What rows have in common is another part's.
             scratch.buffers.forget();
             self.with_part(number, |decoder, fetch| {
-                let mut groups = range.start / group..range.end.div_ceil(group);
-                while !groups.is_empty() {
-                    let end = groups.end.min(groups.start + decoder.together(groups.len()));
-                    let now = std::mem::replace(&mut groups.start, end)..end;
+                let groups = range.start / group..range.end.div_ceil(group);
+                // A stretch is one thread's.
+                pieces::cut(groups, most_together(), 1).into_iter().try_for_each(|now| {
                     decoder.decode_piece(now, None, fetch, scratch, |bytes| {
                         rest.split_off_mut(..bytes).unwrap_or_default()
-                    })?;
-                }
-                Ok(())
+                    })
+                })
             })?;
         }
         Ok(())

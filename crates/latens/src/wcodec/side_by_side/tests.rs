@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::wcodec::decode::part::most_together;
+use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::{Config, Reader, compress_checkpoint, made};
 use crate::{Error, Limits};
 
@@ -124,4 +126,21 @@ fn limits_hold() {
             assert!(all(&reader, &numbers, true) == wanted);
         }
     }
+}
+
+/// While there is a tensor for each thread, pieces are as large as they are for one alone.
+#[test]
+fn tensors_that_others_wait_behind_are_in_large_pieces() {
+    let lengths = |threads: usize, behind: usize| {
+        let reader = Reader::open(file(), Limits::default()).unwrap().threads(threads);
+        // "f": ten groups.
+        let open = OpenTensor::open(&reader, 7).unwrap().before(behind);
+        open.piece_lengths(&open.pieces().unwrap().unwrap()).unwrap()
+    };
+    let alone = lengths(1, 0);
+    assert_eq!(alone.iter().sum::<usize>(), 160 * 32);
+    assert_eq!(alone.len(), 10usize.div_ceil(most_together()));
+    assert_eq!(lengths(2, 1), alone);
+    assert_eq!(lengths(4, 3), alone);
+    assert_eq!(lengths(4, 2), lengths(4, 0));
 }
