@@ -69,12 +69,14 @@ impl Case {
         [one, a, b]
     }
 
-    /// This case five times together: four groups and one more.
-    fn decode_five(&self, simd: Simd) -> [Decoded; 5] {
+    /// This case so many times together, one of which is shorter, so that the others go on without it.
+    fn decode_some<const G: usize>(&self, simd: Simd, shorter: usize) -> [Decoded; G] {
         let tables = Tables::new(&self.slots, self.bits).unwrap();
-        let mut out = [const { Vec::new() }; 5];
-        // One of them shorter, so that the others go on without it.
-        let counts = [0, 0, 1, 0, 0].map(|cut| [self.count, self.count.min(50 * LANES)][cut]);
+        let mut out = [const { Vec::new() }; G];
+        let counts = std::array::from_fn::<_, G, _>(|i| match i == shorter {
+            true => self.count.min(50 * LANES),
+            false => self.count,
+        });
         out.iter_mut().zip(counts).for_each(|(out, count)| out.resize(count, 0xee));
         let mut groups = out.each_mut().map(|out| {
             let (count, mut group) = (out.len(), self.group(out));
@@ -253,7 +255,13 @@ fn slots_are_in_order() {
     }
 }
 
-twin_test!(all_kernels_decode_five_alike, cases(), |simd, case| case.decode_five(simd));
+twin_test!(all_kernels_decode_some_alike, cases(), |simd, case| (
+    case.decode_some::<3>(simd, 2),
+    case.decode_some::<4>(simd, 0),
+    case.decode_some::<5>(simd, 2),
+    case.decode_some::<5>(simd, 4),
+    case.decode_some::<9>(simd, 8),
+));
 
 twin_test!(all_kernels_decode_wide_alike, cases(), |simd, case| case.decode_wide(simd));
 

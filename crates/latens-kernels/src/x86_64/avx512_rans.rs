@@ -1,5 +1,5 @@
 //! AVX-512 kernels of [`crate::rans`]: two vectors of sixteen states to a group, and up to four
-//! groups side by side.
+//! groups side by side. Of five none is decoded alone.
 //!
 //! Slots come by gather, or by single loads where gathers are slow; the states below 2^16 make a mask, and one
 //! expansion under it brings the next words of the stream to the lanes that take them. A row of one group waits
@@ -31,8 +31,8 @@ const FAR: usize = 1 << 21;
 /// The longest map that is scaled.
 const MOST_SCALED: usize = 1 << 13;
 
-/// Whole rows of `G` groups, as long as none's words or symbols run out; none where their classes
-/// are not alike. `SINGLE`: slots by single loads.
+/// Whole rows of `G` groups, up to `most`, as long as none's words or symbols run out; none where their
+/// classes are not alike. `SINGLE`: slots by single loads.
 ///
 /// # Safety
 /// As [`Lanes`] says; each class of the groups has a table, and there are as many classes as
@@ -41,23 +41,27 @@ const MOST_SCALED: usize = 1 << 13;
 unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
     tables: Tables<'_>,
     cursors: &mut [Cursor<'_>; G],
+    most: usize,
 ) {
     // SAFETY: as the caller vouches; the kinds are those of all groups.
     unsafe {
         if cursors.iter().all(|c| matches!(c.classes, Classes::One(_))) {
-            return rows_by::<V, G, ONE, SINGLE>(tables, None, cursors);
+            return rows_by::<V, G, ONE, SINGLE>(tables, None, cursors, most);
         }
         if cursors.iter().all(|c| matches!(c.classes, Classes::PerSymbol(_))) {
-            return rows_by::<V, G, PER_SYMBOL, SINGLE>(tables, None, cursors);
+            return rows_by::<V, G, PER_SYMBOL, SINGLE>(tables, None, cursors, most);
         }
         let (Classes::Levels(Levels { cols, map, highest, .. }), at) =
             (cursors[0].classes, cursors[0].written)
         else {
             return;
         };
+        // They need not have come as far, but to the same column.
         let alike = |c: &Cursor<'_>| match c.classes {
             Classes::Levels(levels) => {
-                std::ptr::eq(levels.cols, cols) && std::ptr::eq(levels.map, map) && c.written == at
+                std::ptr::eq(levels.cols, cols)
+                    && std::ptr::eq(levels.map, map)
+                    && c.written.abs_diff(at).is_multiple_of(cols.len())
             }
             _ => false,
         };
@@ -65,7 +69,7 @@ unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
             return;
         }
         if highest == 0 {
-            return rows_by::<V, G, PER_ROW, SINGLE>(tables, Some((&[], map)), cursors);
+            return rows_by::<V, G, PER_ROW, SINGLE>(tables, Some((&[], map)), cursors, most);
         }
         // Classes as the second bytes of where their tables begin, where that is what they fit in.
         let mut scaled = [0; MOST_SCALED];
@@ -77,7 +81,7 @@ unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
             }
             *scaled = class << by;
         }
-        rows_by::<V, G, LEVELS, SINGLE>(tables, Some((cols, scaled)), cursors);
+        rows_by::<V, G, LEVELS, SINGLE>(tables, Some((cols, scaled)), cursors, most);
     }
 }
 
@@ -89,6 +93,7 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
     tables: Tables<'_>,
     levels: Option<(&[u8], &[u8])>,
     cursors: &mut [Cursor<'_>; G],
+    mut most: usize,
 ) {
     let (cols, map) = levels.unwrap_or_default();
     // SAFETY: the caller vouches for the instructions and for the slots that are looked up;
@@ -120,10 +125,11 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
         let ahead = ahead(cursors);
         let mut col = if cols.is_empty() { 0 } else { cursors[0].written % cols.len() };
         loop {
-            let rows = cursors.iter().map(Cursor::safe_rows).min().unwrap_or(0);
+            let rows = cursors.iter().map(Cursor::safe_rows).min().unwrap_or(0).min(most);
             if rows == 0 {
                 break;
             }
+            most -= rows;
             let mut places = cursors.each_mut().map(|cursor| {
                 let (classes, start) = match cursor.classes {
                     Classes::PerSymbol(classes) => {
@@ -199,6 +205,20 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
                         take!(3);
                     }
                 }
+                3 => {
+                    find!(0, 0);
+                    for row in 0..rows {
+                        find!(1, row);
+                        take!(0);
+                        let behind = behind!(row);
+                        find!(2, behind);
+                        take!(1);
+                        if row + 1 < rows {
+                            find!(0, behind);
+                        }
+                        take!(2);
+                    }
+                }
                 2 => {
                     for row in 0..rows {
                         find!(0, row);
@@ -209,7 +229,7 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
                     }
                 }
                 _ => {
-                    const { assert!(G == 4 || G <= 2) };
+                    const { assert!(0 < G && G <= 4) };
                     for row in 0..rows {
                         let behind = behind!(row);
                         find!(0, behind);

@@ -4,16 +4,19 @@ use std::arch::x86_64::__m512i;
 
 use super::rows;
 use crate::dispatch::{gathers_are_slow, nearest_cache};
+use crate::rans::classes::{Classes, Levels};
 use crate::rans::cursor::Cursor;
+use crate::rans::state::LANES;
 use crate::rans::tables::Tables;
+use crate::x86_64::lanes512::WIDTH;
 
 /// Bytes of tables up to which four groups take less time than two and two where slots come by single loads and the
 /// nearest cache has 32 KiB, as Zen 4's: of more tables it holds the less the more groups there are. With the 48 KiB
 /// of a Zen 5 four take less time always.
 const FEW: usize = 6 << 14;
 
-/// Whole rows as long as words and symbols do not run out: of four groups at a time, of two, and of what is left
-/// of each.
+/// Whole rows as long as words and symbols do not run out: of four groups at a time, and of what is left, of five
+/// together as [`five`] says.
 ///
 /// # Safety
 /// Needs AVX-512 as [`crate::dispatch::Simd::Avx512`] has it. Each class of the groups has a table, and there are
@@ -37,14 +40,71 @@ pub(super) unsafe fn together_by<const SINGLE: bool>(
 ) {
     // SAFETY: as the caller vouches.
     unsafe {
-        if !SINGLE || size_of_val(tables.slots()) <= FEW || nearest_cache() > 32 {
-            let fours = cursors.as_chunks_mut().0;
-            fours.iter_mut().for_each(|four| rows_of::<4, SINGLE>(tables, four));
+        if SINGLE && size_of_val(tables.slots()) > FEW && nearest_cache() <= 32 {
+            return twos::<SINGLE>(tables, cursors);
         }
-        let twos = cursors.as_chunks_mut().0;
-        twos.iter_mut().for_each(|two| rows_of::<2, SINGLE>(tables, two));
-        let ones = cursors.as_chunks_mut().0;
-        ones.iter_mut().for_each(|one| rows_of::<1, SINGLE>(tables, one));
+        let fours = (cursors.len() / 4).saturating_sub(usize::from(cursors.len() % 4 == 1));
+        let (fours, rest) = cursors.split_at_mut(4 * fours);
+        for four in fours.as_chunks_mut().0 {
+            rows_of::<4, SINGLE>(tables, four, usize::MAX);
+        }
+        if let Some(all) = rest.first_chunk_mut() {
+            five::<SINGLE>(tables, all);
+        } else if let Some(three) = rest.first_chunk_mut() {
+            rows_of::<3, SINGLE>(tables, three, usize::MAX);
+        } else {
+            twos::<SINGLE>(tables, rest);
+        }
+    }
+}
+
+/// Of two at a time, and of what is left by itself.
+///
+/// # Safety
+/// As [`together`].
+unsafe fn twos<const SINGLE: bool>(tables: Tables<'_>, cursors: &mut [Cursor<'_>]) {
+    let (twos, ones) = cursors.as_chunks_mut();
+    // SAFETY: as the caller vouches.
+    unsafe {
+        for two in twos {
+            rows_of::<2, SINGLE>(tables, two, usize::MAX);
+        }
+        for one in ones.as_chunks_mut().0 {
+            rows_of::<1, SINGLE>(tables, one, usize::MAX);
+        }
+    }
+}
+
+/// The last one half with the first two, half with the others, and what these four have left together: one alone would
+/// take as long as two, and two almost as long as three.
+///
+/// # Safety
+/// As [`together`].
+unsafe fn five<const SINGLE: bool>(tables: Tables<'_>, cursors: &mut [Cursor<'_>; 5]) {
+    let [rows @ .., last] = cursors.each_ref().map(|c| (c.out.len() - c.written) / LANES);
+    // Rows of lanes after which columns are the same: else groups are not alike.
+    let period = match cursors[4].classes {
+        Classes::Levels(Levels { cols, .. }) => (cols.len() / LANES).max(1),
+        _ => 1,
+    };
+    // Where the last one is as long as the others its words may run out there, a few rows early.
+    let end = if rows.iter().all(|&rows| last < rows) { 0 } else { period.next_multiple_of(WIDTH) };
+    let half = (last / 2).next_multiple_of(period);
+    // SAFETY: as the caller vouches.
+    unsafe {
+        cursors.swap(2, 4);
+        if let Some(three) = cursors.first_chunk_mut() {
+            rows_of::<3, SINGLE>(tables, three, half);
+        }
+        if let Some(three) = cursors.last_chunk_mut() {
+            rows_of::<3, SINGLE>(tables, three, last.saturating_sub(half + end));
+        }
+        cursors.swap(2, 4);
+        if let Some((four, one)) = cursors.split_first_chunk_mut() {
+            rows_of::<4, SINGLE>(tables, four, usize::MAX);
+            twos::<SINGLE>(tables, four);
+            twos::<SINGLE>(tables, one);
+        }
     }
 }
 
@@ -54,7 +114,8 @@ pub(super) unsafe fn together_by<const SINGLE: bool>(
 unsafe fn rows_of<const G: usize, const SINGLE: bool>(
     tables: Tables<'_>,
     cursors: &mut [Cursor<'_>; G],
+    most: usize,
 ) {
     // SAFETY: as the caller vouches.
-    unsafe { rows::<__m512i, G, SINGLE>(tables, cursors) }
+    unsafe { rows::<__m512i, G, SINGLE>(tables, cursors, most) }
 }

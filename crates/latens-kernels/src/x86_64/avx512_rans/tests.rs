@@ -1,5 +1,5 @@
 use super::*;
-use crate::rans::tests::{cases, with_group, with_two};
+use crate::rans::tests::{Case, Decoded, cases, with_group, with_two};
 use crate::scalar::rans::finish;
 use crate::x86_64::lanes512::tests::Model;
 
@@ -13,7 +13,7 @@ fn the_kernels_on_the_model_agree_with_scalar() {
         let one = with_group(&case, |group| {
             let mut cursors = [Cursor::new(group)];
             // SAFETY: the model needs no instructions, and looks up what is there.
-            unsafe { rows::<Model, 1, false>(tables, &mut cursors) };
+            unsafe { rows::<Model, 1, false>(tables, &mut cursors, usize::MAX) };
             let [cursor] = cursors;
             assert!(cursor.safe_rows() == 0 || levels, "the vectors did their part");
             scaled += if levels { cursor.written } else { 0 };
@@ -23,22 +23,33 @@ fn the_kernels_on_the_model_agree_with_scalar() {
         let two = with_two(&case, &case, |two| {
             let mut cursors = two.map(Cursor::new);
             // SAFETY: as above.
-            unsafe { rows::<Model, 2, false>(tables, &mut cursors) };
+            unsafe { rows::<Model, 2, false>(tables, &mut cursors, usize::MAX) };
             cursors.map(|cursor| finish(tables, cursor))
         });
         assert_eq!(two, [scalar.clone(), scalar.clone()], "{case:?}");
-        let mut outs = [(); 4].map(|()| vec![0xee; case.count]);
-        let mut groups = outs.each_mut().map(|out| case.group(out));
-        let mut cursors = groups.each_mut().map(Cursor::new);
-        // SAFETY: as above.
-        unsafe { rows::<Model, 4, false>(tables, &mut cursors) };
-        let read = cursors.map(|cursor| finish(tables, cursor));
-        let states = groups.map(|group| group.states);
-        for (i, out) in outs.into_iter().enumerate() {
-            assert_eq!((read[i], out, states[i]), scalar, "{case:?}");
-        }
+        some::<3>(&case, &scalar);
+        some::<4>(&case, &scalar);
     }
     assert!(scaled > 100_000, "levels of few enough classes");
+}
+
+/// The case so many times together: some rows of it, then the others.
+fn some<const G: usize>(case: &Case, scalar: &Decoded) {
+    let tables = Tables::new(&case.slots, case.bits).unwrap();
+    let mut outs = [(); G].map(|()| vec![0xee; case.count]);
+    let mut groups = outs.each_mut().map(|out| case.group(out));
+    let mut cursors = groups.each_mut().map(Cursor::new);
+    for most in [0, 1, 11, usize::MAX] {
+        let before = cursors.each_ref().map(|cursor| cursor.written);
+        // SAFETY: the model needs no instructions, and looks up what is there.
+        unsafe { rows::<Model, G, false>(tables, &mut cursors, most) };
+        assert!(cursors.iter().zip(before).all(|(c, before)| (c.written - before) / LANES <= most));
+    }
+    let read = cursors.map(|cursor| finish(tables, cursor));
+    let states = groups.map(|group| group.states);
+    for ((read, states), out) in read.into_iter().zip(states).zip(outs) {
+        assert_eq!((read, out, states), *scalar, "{case:?}");
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -21,7 +21,7 @@ use latens_kernels::rearrange::Rearrangement;
 use std::borrow::Cow;
 use streams::Stream;
 
-pub(crate) use buffers::{Buffers, TOGETHER};
+pub(crate) use buffers::{Buffers, MOST, TOGETHER};
 
 /// Everything that the groups of a part of symbols have in common.
 pub(crate) struct SymbolDecoder<'a> {
@@ -85,7 +85,7 @@ impl SymbolDecoder<'_> {
         self.side_by_side(group, [stored], into, buffers, [out])
     }
 
-    /// Decodes up to [`TOGETHER`] groups, `out` being cut into as many as are `stored`.
+    /// Decodes up to [`MOST`] groups, `out` being cut into as many as are `stored`.
     pub(crate) fn decode_some(
         &self,
         group: usize,
@@ -95,13 +95,21 @@ impl SymbolDecoder<'_> {
         out: &mut [&mut [u8]],
     ) -> Result<()> {
         if !self.bitplane && !self.symbols.has_transform() {
-            if let ([p, q, r, s], [a, b, c, d]) = (stored, &mut *out) {
-                let stored = [*p, *q, *r, *s];
-                return self.side_by_side(group, stored, into, buffers, [a, b, c, d]);
-            }
-            if let ([p, q, stored @ ..], [a, b, out @ ..]) = (stored, &mut *out) {
-                self.side_by_side(group, [*p, *q], into, buffers, [a, b])?;
-                return self.decode_some(group + 2, stored, into, buffers, out);
+            match (stored, &mut *out) {
+                (&[p, q], [a, b]) => {
+                    return self.side_by_side(group, [p, q], into, buffers, [a, b]);
+                }
+                (&[p, q, r], [a, b, c]) => {
+                    return self.side_by_side(group, [p, q, r], into, buffers, [a, b, c]);
+                }
+                (&[p, q, r, s], [a, b, c, d]) => {
+                    return self.side_by_side(group, [p, q, r, s], into, buffers, [a, b, c, d]);
+                }
+                (&[p, q, r, s, t], [a, b, c, d, e]) => {
+                    let stored = [p, q, r, s, t];
+                    return self.side_by_side(group, stored, into, buffers, [a, b, c, d, e]);
+                }
+                _ => {}
             }
         }
         for (i, (stored, out)) in stored.iter().zip(out).enumerate() {

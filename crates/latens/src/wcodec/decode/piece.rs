@@ -8,7 +8,7 @@ use crate::wcodec::decode::words;
 use crate::wcodec::layout::part::{Codec, PartShape};
 
 impl PartDecoder<'_> {
-    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
+    /// Decodes the groups from `group` on that `out` has room for, [`MOST`] at most.
     pub(crate) fn piece(
         &self,
         group: usize,
@@ -39,7 +39,7 @@ impl PartDecoder<'_> {
         matches!(&self.record.codec, Codec::Direct(symbols) if symbols.pairs)
     }
 
-    /// Decodes the groups from `group` on that `out` has room for, [`TOGETHER`] at most.
+    /// Decodes the groups from `group` on that `out` has room for, [`MOST`] at most.
     fn groups_of(
         &self,
         group: usize,

@@ -1,6 +1,7 @@
 //! A part in pieces: groups that are decoded together.
 
 use crate::error::Result;
+use crate::wcodec::decode::group::{MOST, TOGETHER};
 use crate::wcodec::decode::part::{DecodedAs, Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::pool::Scratch;
 use crate::wcodec::view::Packing;
@@ -51,14 +52,15 @@ impl PartDecoder<'_> {
 }
 
 /// Groups in pieces of `each`, the last ones smaller where threads would wait for each other there: but not single ones,
-/// which take almost as long as two.
+/// which take almost as long as two. The last of five of which four are a piece belongs to that.
 pub(crate) fn cut(groups: Range<usize>, each: usize, threads: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::with_capacity(groups.len().div_ceil(each.max(1)) + 2);
     let mut next = groups.start;
     while next < groups.end {
         let left = groups.end - next;
         let now = match (left / threads.max(1)).max(2) {
-            few @ ..4 if threads > 1 && few < each => few & !1,
+            few @ ..TOGETHER if threads > 1 && few < each => few & !1,
+            _ if each == TOGETHER && left == MOST => MOST,
             _ => each.max(1),
         };
         let end = groups.end.min(next + now);
@@ -70,15 +72,16 @@ pub(crate) fn cut(groups: Range<usize>, each: usize, threads: usize) -> Vec<Rang
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{MOST, TOGETHER, cut};
 
     #[test]
     fn pieces_are_all_groups_once() {
         for groups in 0..70 {
             for threads in 1..9 {
-                for each in 1..=4 {
+                for each in 1..=TOGETHER {
                     let pieces = cut(3..3 + groups, each, threads);
-                    assert!(pieces.iter().all(|p| (1..=each).contains(&p.len())));
+                    let most = if each == TOGETHER { MOST } else { each };
+                    assert!(pieces.iter().all(|p| (1..=most).contains(&p.len())));
                     let all: Vec<usize> = pieces.into_iter().flatten().collect();
                     assert_eq!(all, (3..3 + groups).collect::<Vec<_>>());
                 }
@@ -86,5 +89,6 @@ mod tests {
         }
         assert_eq!(cut(0..16, 4, 2), [0..4, 4..8, 8..12, 12..14, 14..16]);
         assert_eq!(cut(0..6, 4, 1), [0..4, 4..6]);
+        assert_eq!(cut(0..9, 4, 1), [0..4, 4..9]);
     }
 }

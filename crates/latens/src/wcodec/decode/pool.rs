@@ -1,6 +1,6 @@
 //! Memory that is used again.
 
-use crate::wcodec::decode::group::{Buffers, TOGETHER};
+use crate::wcodec::decode::group::{Buffers, MOST};
 use crate::wcodec::threads::Spare;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 /// What groups decoded one after the other may use again.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    pub(crate) stored: [Vec<u8>; TOGETHER],
+    pub(crate) stored: [Vec<u8>; MOST],
     pub(crate) symbols: Vec<u8>,
     /// Planes that are still to be joined.
     pub(crate) planes: Vec<u8>,

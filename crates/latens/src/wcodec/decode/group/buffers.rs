@@ -45,12 +45,14 @@ impl OfStack {
     }
 }
 
-/// Most groups that are decoded side by side.
+/// Groups that are decoded side by side.
 pub(crate) const TOGETHER: usize = 4;
+/// The most of them: one more, where it would be decoded alone else.
+pub(crate) const MOST: usize = TOGETHER + 1;
 
 /// Those of groups side by side.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers(pub(super) [Buffer; TOGETHER]);
+pub(crate) struct Buffers(pub(super) [Buffer; MOST]);
 
 impl Buffers {
     /// Makes them ready for another tensor, whose rows have sums of their own.
