@@ -12,6 +12,7 @@ use crate::wcodec::layout::index::{BankRecord, Base, FILE, Quantization};
 use crate::wcodec::layout::records::raw;
 use crate::wcodec::names::Names;
 use entries::Entries;
+use std::sync::Mutex;
 
 /// Every so many entries, and files, it is kept where they are.
 const EVERY: usize = 16;
@@ -44,6 +45,18 @@ pub(crate) struct OpenIndex {
     pub(crate) proved: usize,
     /// Tensors with a name that others have too, in order: only a damaged index has any.
     pub(crate) namesakes: Vec<usize>,
+    /// The entry that was asked for last: most often it is asked for again, or the next one is.
+    last: Mutex<Option<Last>>,
+}
+
+/// What reading goes on from at any entry.
+#[derive(Debug)]
+struct Last {
+    number: usize,
+    at: usize,
+    end: u64,
+    /// Of the entry before.
+    name: String,
 }
 
 /// What may be wrong with entries that have no checksum but the index's: all but the stored ones.
@@ -111,18 +124,35 @@ impl OpenIndex {
 
     /// Entry `number`.
     pub(crate) fn entry(&self, number: usize) -> Option<OpenEntry<'_>> {
+        let mut entries = self.before(number)?;
+        while entries.number < number {
+            entries.advance()?;
+        }
+        let at = entries.at;
+        if let Ok(mut last) = self.last.try_lock() {
+            let mut name = last.take().map(|last| last.name).unwrap_or_default();
+            name.clone_from(&entries.name);
+            *last = Some(Last { number, at, end: entries.end, name });
+        }
+        let (record, start) = entries.advance()?;
+        Some(OpenEntry { number, name: entries.name, record, start, at })
+    }
+
+    /// Entries from one on that comes a little before `number`, or is it.
+    fn before(&self, number: usize) -> Option<Entries<'_>> {
+        let bytes = &self.bytes;
+        // Where another thread is at it, it is no wait that saves time.
+        if let Ok(last) = self.last.try_lock()
+            && let Some(Last { number: from, at, end, name }) = &*last
+            && number.checked_sub(*from).is_some_and(|steps| steps <= number % EVERY)
+        {
+            return Some(Entries { bytes, at: *at, name: name.clone(), end: *end, number: *from });
+        }
         let at = number / EVERY;
         let mark = self.marks.get(at)?;
         let name_at = at.checked_sub(1).and_then(|at| self.marks.get(at)).map_or(0, |m| m.name_end);
         let name = self.marked_names.get(name_at..mark.name_end)?.to_owned();
-        let (at, end, bytes) = (mark.at, mark.end, &self.bytes);
-        let mut entries = Entries { bytes, at, name, end, number: number / EVERY * EVERY };
-        for _ in 0..number % EVERY {
-            entries.advance()?;
-        }
-        let at = entries.at;
-        let (record, start) = entries.advance()?;
-        Some(OpenEntry { number, name: entries.name, record, start, at })
+        Some(Entries { bytes, at: mark.at, name, end: mark.end, number: at * EVERY })
     }
 
     /// The tensor of that name.
