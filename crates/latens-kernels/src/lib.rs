@@ -119,6 +119,8 @@ mod x86_64 {
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_rans_encode;
     #[cfg(target_arch = "x86_64")]
+    pub(crate) mod avx512_rearrange;
+    #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_strips;
     #[cfg(target_arch = "x86_64")]
     pub(crate) mod avx512_sums;

@@ -4,7 +4,7 @@ use crate::dispatch::Present;
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Simd;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::avx2_rearrange;
+use crate::x86_64::{avx2_rearrange, avx512_rearrange};
 
 /// Symbols of a window; the last one of a row may have fewer.
 pub const WINDOW: usize = 32;
@@ -62,8 +62,13 @@ impl Rearrangement {
         #[cfg(target_arch = "x86_64")]
         if matches!(present.simd(), Simd::Avx2 | Simd::Avx512) {
             let vectors = row.as_chunks_mut::<VECTOR>().0;
-            // SAFETY: `present` is what the processor has, and AVX2 is there where AVX-512 is.
-            unsafe { avx2_rearrange::rearrange(&self.shuffles, vectors) };
+            // SAFETY: `present` is what the processor has; places are within their windows.
+            unsafe {
+                match present.simd() {
+                    Simd::Avx512 => avx512_rearrange::rearrange(self.from.as_chunks().0, vectors),
+                    _ => avx2_rearrange::rearrange(&self.shuffles, vectors),
+                }
+            }
             return vectors.len() * VECTOR;
         }
         let _ = (present, row);
