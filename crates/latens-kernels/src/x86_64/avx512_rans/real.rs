@@ -47,29 +47,40 @@ pub(super) unsafe fn together_by<const SINGLE: bool>(
         let (fours, rest) = cursors.split_at_mut(4 * fours);
         for four in fours.as_chunks_mut().0 {
             rows_of::<4, SINGLE>(tables, four, usize::MAX);
+            // Where the last one is shorter.
+            threes::<SINGLE>(tables, four);
         }
-        if let Some(all) = rest.first_chunk_mut() {
-            five::<SINGLE>(tables, all);
-        } else if let Some(three) = rest.first_chunk_mut() {
-            rows_of::<3, SINGLE>(tables, three, usize::MAX);
-        } else {
-            twos::<SINGLE>(tables, rest);
+        match rest.first_chunk_mut() {
+            Some(all) => five::<SINGLE>(tables, all),
+            None => threes::<SINGLE>(tables, rest),
         }
+        // What is left of some where others ended.
+        twos::<SINGLE>(tables, cursors);
     }
 }
 
-/// Of two at a time, and of what is left by itself.
+/// Of the first three, where there are so many.
+///
+/// # Safety
+/// As [`together`].
+unsafe fn threes<const SINGLE: bool>(tables: Tables<'_>, cursors: &mut [Cursor<'_>]) {
+    if let Some(three) = cursors.first_chunk_mut() {
+        // SAFETY: as the caller vouches.
+        unsafe { rows_of::<3, SINGLE>(tables, three, usize::MAX) }
+    }
+}
+
+/// Of two at a time, and of what is left of each.
 ///
 /// # Safety
 /// As [`together`].
 unsafe fn twos<const SINGLE: bool>(tables: Tables<'_>, cursors: &mut [Cursor<'_>]) {
-    let (twos, ones) = cursors.as_chunks_mut();
     // SAFETY: as the caller vouches.
     unsafe {
-        for two in twos {
+        for two in cursors.as_chunks_mut().0 {
             rows_of::<2, SINGLE>(tables, two, usize::MAX);
         }
-        for one in ones.as_chunks_mut().0 {
+        for one in cursors.as_chunks_mut().0 {
             rows_of::<1, SINGLE>(tables, one, usize::MAX);
         }
     }
@@ -100,10 +111,8 @@ unsafe fn five<const SINGLE: bool>(tables: Tables<'_>, cursors: &mut [Cursor<'_>
             rows_of::<3, SINGLE>(tables, three, last.saturating_sub(half + end));
         }
         cursors.swap(2, 4);
-        if let Some((four, one)) = cursors.split_first_chunk_mut() {
+        if let Some(four) = cursors.first_chunk_mut() {
             rows_of::<4, SINGLE>(tables, four, usize::MAX);
-            twos::<SINGLE>(tables, four);
-            twos::<SINGLE>(tables, one);
         }
     }
 }

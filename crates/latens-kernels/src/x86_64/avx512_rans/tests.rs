@@ -79,3 +79,30 @@ fn slots_by_gathers_and_by_single_loads_agree() {
         assert_eq!(decode(true), decode(false), "{case:?}");
     }
 }
+
+/// However many there are, and one of them shorter: what is left is not for whoever decodes one alone.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn nothing_is_left_of_groups_that_end_elsewhere() {
+    use super::real::together_by;
+    if !crate::dispatch::Simd::Avx512.is_available() {
+        println!("no AVX-512 on this processor: nothing was compared");
+        return;
+    }
+    for case in cases().into_iter().filter(|case| !matches!(case.classes(), Classes::Levels(_))) {
+        let tables = Tables::new(&case.slots, case.bits).unwrap();
+        for (count, shorter) in (1..10).flat_map(|count| (0..count).map(move |at| (count, at))) {
+            let mut outs = vec![vec![0; case.count]; count];
+            outs[shorter].truncate(case.count / 2);
+            let mut groups = Vec::new();
+            for out in &mut outs {
+                let classes = case.classes().first(out.len());
+                groups.push(crate::rans::Group { classes, ..case.group(out) });
+            }
+            let mut cursors: Vec<_> = groups.iter_mut().map(Cursor::new).collect();
+            // SAFETY: as just asked; the cases are valid.
+            unsafe { together_by::<true>(tables, &mut cursors) };
+            assert!(cursors.iter().all(|c| c.safe_rows() == 0), "{shorter} of {count}: {case:?}");
+        }
+    }
+}
