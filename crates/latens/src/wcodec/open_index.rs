@@ -177,3 +177,36 @@ impl OpenIndex {
         self.files_from(number / EVERY).nth(number % EVERY)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use crate::Limits;
+    use crate::wcodec::{Config, Reader, compress_checkpoint, made};
+
+    #[test]
+    fn entries_are_the_same_in_any_order() {
+        let name = |i: usize| &*format!("layer.{}.w{i}", i / 7).leak();
+        let tensors: Vec<_> = (0..90).map(|i| (name(i), "U8", "[3]", 3)).collect();
+        let source = made::safetensors(&tensors, |_, start, i| (start * 31 + i) % 251);
+        let config = Config::default().threads(1);
+        let file =
+            compress_checkpoint(&made::checkpoint(source), None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        let index = &reader.open.index;
+        let told = |entry: super::OpenEntry<'_>| {
+            (entry.number, entry.name, entry.record.length, entry.start, entry.at)
+        };
+        let all: Vec<_> = index.entries().map(told).collect();
+        assert!(all.len() >= 90);
+        // Each behind each, the one before among them, itself, and one far away.
+        for (i, first) in all.iter().enumerate() {
+            for (k, second) in all.iter().enumerate() {
+                assert_eq!(told(index.entry(i).unwrap()), *first);
+                assert_eq!(told(index.entry(k).unwrap()), *second);
+            }
+        }
+        assert!(index.entry(all.len()).is_none());
+        assert_eq!(told(index.entry(5).unwrap()), all[5]);
+    }
+}
