@@ -245,10 +245,13 @@ fn tensors_of_one_value_come_back() {
 #[test]
 fn rows_and_slices_are_those_of_the_whole() {
     let source = planes(200, 64, 9);
-    for tools in [None, Some(Tools { predictors: vec![Predictor::Column], ..Tools::default() })] {
+    let by_columns = Tools { predictors: vec![Predictor::Column], ..Tools::default() };
+    let planes = Tools { coder: Coder::Bitplane, ..Tools::default() };
+    let all = [None, Some(by_columns), Some(planes)];
+    for (tools, threads) in all.into_iter().flat_map(|tools| [1, 3].map(|n| (tools.clone(), n))) {
         let config = Config::default().tools(tools).group_symbols(1 << 10);
         let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
-        let reader = Reader::open(file, Limits::default()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap().threads(threads);
         for name in ["plain", "smooth", "n.weight_packed"] {
             let number = reader.find(name).unwrap();
             let bytes = |values: Values| match values {
@@ -262,7 +265,10 @@ fn rows_and_slices_are_those_of_the_whole() {
             if name == "plain" {
                 assert_eq!(whole, reader.tensor(number).unwrap());
             }
-            for rows in [0..1, 15..17, 0..200, 64..128, 199..200, 7..7] {
+            // Also of two to six groups, from within one on.
+            let within = [9..40, 8..72, 1..65, 24..88, 5..90, 100..170, 130..200];
+            let aligned = [0..1, 15..17, 0..200, 64..128, 199..200, 7..7];
+            for rows in aligned.into_iter().chain(within) {
                 let part = bytes(reader.rows(number, rows.clone()).unwrap());
                 let (a, b) = (rows.start as usize * cols, rows.end as usize * cols);
                 assert_eq!(part, whole[a..b], "{name} {rows:?}");

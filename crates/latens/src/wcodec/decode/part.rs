@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::wcodec::decode::group::{SymbolDecoder, TOGETHER};
+use crate::wcodec::decode::group::{MOST, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::decode::pieces;
 use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::pool::{Lent, Pool};
@@ -77,11 +77,14 @@ impl PartDecoder<'_> {
         let start = groups.start * per_group * width;
         let stored: usize = groups.clone().map(|g| self.stored(g)).sum();
         let all = self.reach(groups.end - 1, range.end) * width - start;
-        let batch = if all <= stored.saturating_mul(TRUSTED) {
-            groups.len()
-        } else {
-            4 * self.threads.max(1)
-        };
+        let is_trusted = all <= stored.saturating_mul(TRUSTED);
+        let few = self.threads <= 1 && (2..=MOST).contains(&groups.len());
+        if is_trusted && few && range.start * width > start {
+            self.limits.check_output(all as u64)?;
+            let range = range.start * width - start..range.end * width - start;
+            return self.few(groups, range, all, fetch);
+        }
+        let batch = if is_trusted { groups.len() } else { 4 * self.threads.max(1) };
         let mut next = groups.start;
         while next < groups.end {
             let now = next..groups.end.min(next + batch);
@@ -96,6 +99,30 @@ impl PartDecoder<'_> {
         let (from, to) = (range.start * width - start, range.end * width - start);
         out.truncate(to);
         out.drain(..from);
+        Ok(out)
+    }
+
+    /// Bytes `range` of a few groups that are decoded together, to `all` bytes: what comes before it is not moved away.
+    fn few(
+        &self,
+        groups: Range<usize>,
+        range: Range<usize>,
+        all: usize,
+        fetch: &Fetch<'_>,
+    ) -> Result<Vec<u8>> {
+        let one = self.record.group_range(groups.start).len() * self.record.shape.width();
+        let mut lent = self.pool.lend();
+        let mut first = std::mem::take(&mut lent.scratch.symbols);
+        first.resize(one, 0);
+        let mut out = vec![0; all - range.start];
+        let (of_first, others) = out.split_at_mut(one - range.start);
+        let each = std::iter::once(&mut first[..]).chain(others.chunks_mut(one)).collect();
+        let done = self.groups_to(groups.start, each, Target::Symbols, fetch, &mut lent.scratch);
+        of_first.copy_from_slice(&first[range.start..]);
+        lent.scratch.symbols = first;
+        done.map_err(|stopped| stopped.error)?;
+        self.tell(DecodedAs::Plain, all)?;
+        out.truncate(range.len());
         Ok(out)
     }
 

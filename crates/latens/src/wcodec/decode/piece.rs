@@ -49,11 +49,22 @@ impl PartDecoder<'_> {
         fetch: &Fetch<'_>,
         scratch: &mut Scratch,
     ) -> std::result::Result<(), Stopped> {
+        self.groups_to(group, out.chunks_mut(one.max(1)).collect(), into, fetch, scratch)
+    }
+
+    /// Decodes the groups from `group` on, each to where `out` has room for it; [`MOST`] at most.
+    pub(super) fn groups_to(
+        &self,
+        group: usize,
+        mut out: Vec<&mut [u8]>,
+        into: Target,
+        fetch: &Fetch<'_>,
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Stopped> {
         let Scratch { stored: kept, buffers, .. } = scratch;
-        let all = out.len();
+        let all = out.iter().map(|out| out.len()).sum();
         // Bytes that have changed.
         let mut changed = 0;
-        let mut out: Vec<&mut [u8]> = out.chunks_mut(one.max(1)).collect();
         if let (Codec::Direct(_), Some(symbols), 2..) =
             (&self.record.codec, &self.symbols, out.len())
         {
