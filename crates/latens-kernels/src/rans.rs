@@ -43,7 +43,7 @@ impl Kernel {
     /// Decodes `group.out.len()` symbols of each group, and returns the bytes of the words read of
     /// each. `None` where words were lacking: then zeros were read for them, and all of `out` is
     /// written none the less. Some groups at a time take less time than one by one, as each waits
-    /// for its own table only: up to [`Kernel::groups`].
+    /// for its own table only: up to [`Kernel::groups`], and one more with them than alone.
     ///
     /// # Panics
     /// Where a class has no table, or there are not as many classes as symbols.

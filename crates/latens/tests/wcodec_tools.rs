@@ -246,8 +246,8 @@ fn tensors_of_one_value_come_back() {
 fn rows_and_slices_are_those_of_the_whole() {
     let source = planes(200, 64, 9);
     let by_columns = Tools { predictors: vec![Predictor::Column], ..Tools::default() };
-    let planes = Tools { coder: Coder::Bitplane, ..Tools::default() };
-    let all = [None, Some(by_columns), Some(planes)];
+    let by_planes = Tools { coder: Coder::Bitplane, ..Tools::default() };
+    let all = [None, Some(by_columns), Some(by_planes)];
     for (tools, threads) in all.into_iter().flat_map(|tools| [1, 3].map(|n| (tools.clone(), n))) {
         let config = Config::default().tools(tools).group_symbols(1 << 10);
         let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();

@@ -220,7 +220,8 @@ impl<'a, 'b, S: ReadAt> Pieces for Tensors<'a, 'b, S> {
         }
         let i = job.start;
         let behind = self.jobs.get(at + 1..).unwrap_or_default().iter();
-        let open = self.open(i)?.before(behind.filter(|job| self.is_large(job)).count());
+        let large = behind.filter(|job| self.is_large(job)).take(self.reader.threads).count();
+        let open = self.open(i)?.before(large);
         Ok(match self.cut(&open, i).map_err(|e| self.at(i, e))? {
             Some(cut) => {
                 let count = cut.1.len();

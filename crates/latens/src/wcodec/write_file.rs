@@ -182,8 +182,9 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
         Ok(match self.jobs.get(i) {
             Some(&Job::One(entry)) => {
                 let behind = self.jobs.get(i + 1..).unwrap_or_default().iter();
-                let behind = behind.filter(|job| matches!(job, Job::One(_))).count();
-                let open = OpenTensor::open_once(self.reader, entry)?.before(behind);
+                let large = behind.filter(|job| matches!(job, Job::One(_)));
+                let large = large.take(self.reader.threads).count();
+                let open = OpenTensor::open_once(self.reader, entry)?.before(large);
                 let pieces = || {
                     self.reader.open.limits.check_output(open.entry.length as u64)?;
                     open.pieces()

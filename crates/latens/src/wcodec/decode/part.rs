@@ -77,12 +77,12 @@ impl PartDecoder<'_> {
         let start = groups.start * per_group * width;
         let stored: usize = groups.clone().map(|g| self.stored(g)).sum();
         let all = self.reach(groups.end - 1, range.end) * width - start;
+        let (from, to) = (range.start * width - start, range.end * width - start);
         let is_trusted = all <= stored.saturating_mul(TRUSTED);
         let few = self.threads <= 1 && (2..=MOST).contains(&groups.len());
-        if is_trusted && few && range.start * width > start {
+        if is_trusted && few && from > 0 {
             self.limits.check_output(all as u64)?;
-            let range = range.start * width - start..range.end * width - start;
-            return self.few(groups, range, all, fetch);
+            return self.few(groups, from..to, all, fetch);
         }
         let batch = if is_trusted { groups.len() } else { 4 * self.threads.max(1) };
         let mut next = groups.start;
@@ -96,7 +96,6 @@ impl PartDecoder<'_> {
                 .map_err(|s| s.error)?;
             next = now.end;
         }
-        let (from, to) = (range.start * width - start, range.end * width - start);
         out.truncate(to);
         out.drain(..from);
         Ok(out)
