@@ -224,3 +224,6 @@ impl<S: ReadAt> Drop for Jobs<'_, S> {
         self.reader.open.pool.spare.keep(KEPT);
     }
 }
+
+#[cfg(test)]
+mod tests;

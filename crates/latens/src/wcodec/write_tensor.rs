@@ -60,18 +60,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         })
     }
 
-    /// Bytes of each piece.
-    pub(crate) fn piece_lengths(&self, pieces: &Pieces) -> Result<Vec<usize>> {
-        let (groups, packing) = match pieces {
-            Pieces::OfGroups { groups, packing } => (groups, packing),
-            Pieces::Joined(stretches) => return Ok(stretches.lengths().collect()),
-        };
-        self.with_part(0, |decoder, _| {
-            let bytes = |groups: &Range<usize>| decoder.piece_bytes(groups.clone(), *packing);
-            Ok(groups.iter().map(bytes).collect())
-        })
-    }
-
     /// Decodes a piece to where `out` has so many bytes for it.
     pub(crate) fn piece<'o>(
         &self,

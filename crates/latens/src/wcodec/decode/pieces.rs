@@ -24,17 +24,6 @@ impl PartDecoder<'_> {
         Some(cut(0..groups, each, self.threads))
     }
 
-    /// What groups, one at least, are decoded to.
-    pub(crate) fn piece_bytes(
-        &self,
-        groups: Range<usize>,
-        packing: Option<(Packing, usize)>,
-    ) -> usize {
-        let elements = self.record.group_range(groups.end - 1).end
-            - self.record.group_range(groups.start).start;
-        self.bytes_of(DecodedAs::of(packing), elements)
-    }
-
     /// Decodes a piece to where `out` has so many bytes for it.
     pub(crate) fn decode_piece<'o>(
         &self,
@@ -45,7 +34,9 @@ impl PartDecoder<'_> {
         out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
         let form = DecodedAs::of(packing);
-        let out = out(self.piece_bytes(groups.clone(), packing));
+        let of = |group: usize| self.record.group_range(group);
+        let elements = of(groups.end.saturating_sub(1)).end.saturating_sub(of(groups.start).start);
+        let out = out(self.bytes_of(form, elements));
         self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
         self.tell(form, out.len())
     }

@@ -64,11 +64,6 @@ impl Stretches {
     fn bytes(&self, pieces: usize) -> usize {
         usize::try_from(self.layout.unit_bytes).unwrap_or(usize::MAX).saturating_mul(pieces)
     }
-
-    /// Bytes of the tensor in each stretch.
-    pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> {
-        (0..self.len()).map(|i| self.bytes(self.range(i).len()))
-    }
 }
 
 impl<S: ReadAt> OpenTensor<'_, S> {

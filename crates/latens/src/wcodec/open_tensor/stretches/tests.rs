@@ -55,7 +55,12 @@ fn stretches_are_the_tensor() {
                 whole += usize::from(stretches.parts.iter().any(is_whole));
                 let is_across = |part: &OfPart| matches!(part.plane, Plane::Across(_));
                 across += usize::from(stretches.parts.iter().any(is_across));
-                assert_eq!(stretches.lengths().sum::<usize>(), tensor.entry.length);
+                assert_eq!(
+                    (0..stretches.len())
+                        .map(|i| stretches.bytes(stretches.range(i).len()))
+                        .sum::<usize>(),
+                    tensor.entry.length
+                );
                 let joined = tensor.joined().unwrap();
                 let mut out = vec![0xa5; joined.len()];
                 tensor.join_into(&stretches, &mut out).unwrap();
