@@ -8,7 +8,7 @@
 //! | 16 | nibbles: byte *i* holds weight *i* low, weight *i* + 16 high |
 
 use super::super::plane::{Part, Role};
-use super::parts;
+use super::{nibbles, parts};
 
 /// Which fields a block has.
 #[derive(Clone, Copy)]
@@ -83,14 +83,15 @@ pub(super) fn join<const N: usize>(parts: &[&[u8]], fields: Fields, out: &mut [u
         {
             block[min_at..fifth_at].copy_from_slice(min);
         }
-        let (low, high) = weights.split_at(16);
-        for ((byte, low), high) in block[nibbles_at..].iter_mut().zip(low).zip(high) {
-            *byte = (low & 15) | (high << 4);
+        if let [low, high] = weights.as_chunks::<16>().0 {
+            block[nibbles_at..].copy_from_slice(&nibbles::of_two(low, high));
         }
         if fields.fifth {
-            for (eight, bits) in weights.as_chunks::<8>().0.iter().zip(&mut block[fifth_at..]) {
+            let mut fifth = [0; 4];
+            for (eight, bits) in weights.as_chunks::<8>().0.iter().zip(&mut fifth) {
                 *bits = gather_fifth(u64::from_le_bytes(*eight));
             }
+            block[fifth_at..nibbles_at].copy_from_slice(&fifth);
         }
     }
 }

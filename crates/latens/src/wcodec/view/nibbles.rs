@@ -106,6 +106,35 @@ pub(super) fn pack(nibbles: &[u8], order: NibbleOrder, out: &mut [u8]) {
     );
 }
 
+/// Bytes of two runs of nibbles, the first one low. Arrays by value: what is written may be where nothing else is read, and
+/// vectors do it.
+#[inline(always)]
+pub(super) fn of_two<const N: usize>(low: &[u8; N], high: &[u8; N]) -> [u8; N] {
+    let mut bytes = *low;
+    for (byte, high) in bytes.iter_mut().zip(high) {
+        *byte = (*byte & 15) | (high << 4);
+    }
+    bytes
+}
+
+/// Bits 4 to 3 + `count` of each weight, run after run of 32, behind one another in 32 bytes; `count` divides 8. Eight bytes
+/// are shifted at once: none of the bits leaves its byte.
+#[inline(always)]
+pub(super) fn upper_bits(runs: &[[u8; 32]], count: usize) -> [u8; 32] {
+    let mask = u64::from_le_bytes([(1 << count) - 1; 8]);
+    let mut all = [0u64; 4];
+    for (r, run) in runs.iter().enumerate() {
+        for (all, eight) in all.iter_mut().zip(run.as_chunks().0) {
+            *all |= ((u64::from_le_bytes(*eight) >> 4) & mask) << (r * count);
+        }
+    }
+    let mut bytes = [0; 32];
+    for (bytes, all) in bytes.as_chunks_mut().0.iter_mut().zip(all) {
+        *bytes = all.to_le_bytes();
+    }
+    bytes
+}
+
 /// How far each of the eight rows that share a word of four bytes is shifted.
 fn row_shifts(order: NibbleOrder) -> [u32; 8] {
     match order {

@@ -8,8 +8,7 @@
 //! | 128 | nibbles: byte 32*j* + *i* holds weight 64*j* + *i* low, 64*j* + 32 + *i* high |
 
 use super::super::plane::{Part, Role};
-use super::k_scales;
-use super::parts;
+use super::{k_scales, nibbles, parts};
 
 pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     let blocks = bytes.as_chunks::<144>().0;
@@ -47,9 +46,8 @@ pub(super) fn gather(weights: &[u8; 256], nibbles: &mut [u8]) {
     for (bytes, weights) in
         nibbles.as_chunks_mut::<32>().0.iter_mut().zip(weights.as_chunks::<64>().0)
     {
-        let (low, high) = weights.split_at(32);
-        for ((byte, low), high) in bytes.iter_mut().zip(low).zip(high) {
-            *byte = (low & 15) | (high << 4);
+        if let [low, high] = weights.as_chunks::<32>().0 {
+            *bytes = nibbles::of_two(low, high);
         }
     }
 }

@@ -3,8 +3,8 @@
 //! Bit *j* of byte *i* is that of weight 32*j* + *i*.
 
 use super::super::plane::Part;
-use super::parts;
 use super::q4_k::{Fields, gather, spread, write_head};
+use super::{nibbles, parts};
 
 pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     let blocks = bytes.as_chunks::<176>().0;
@@ -27,12 +27,6 @@ pub(super) fn join(parts: &[&[u8]], out: &mut [u8]) {
     for (i, (block, weights)) in out.as_chunks_mut::<176>().0.iter_mut().zip(weights).enumerate() {
         write_head(parts, i, block);
         gather(weights, &mut block[48..]);
-        let mut fifth = [0; 32];
-        for (j, weights) in weights.as_chunks::<32>().0.iter().enumerate() {
-            for (weight, bits) in weights.iter().zip(&mut fifth) {
-                *bits |= ((weight >> 4) & 1) << j;
-            }
-        }
-        block[16..48].copy_from_slice(&fifth);
+        block[16..48].copy_from_slice(&nibbles::upper_bits(weights.as_chunks().0, 1));
     }
 }

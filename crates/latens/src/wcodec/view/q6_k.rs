@@ -12,7 +12,7 @@
 //! and bits 2*r*, 2*r* + 1 of H\[*i*\].
 
 use super::super::plane::{Part, Role};
-use super::parts;
+use super::{nibbles, parts};
 
 pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     let blocks = bytes.as_chunks::<210>().0;
@@ -53,16 +53,10 @@ pub(super) fn join(parts: &[&[u8]], out: &mut [u8]) {
         let (lower, upper) = block[..192].split_at_mut(128);
         let bytes = lower.as_chunks_mut::<64>().0.iter_mut().zip(upper.as_chunks_mut::<32>().0);
         for ((lower, upper), weights) in bytes.zip(weights.as_chunks::<128>().0) {
-            let (low_half, high_half) = weights.split_at(64);
-            for ((low, a), b) in lower.iter_mut().zip(low_half).zip(high_half) {
-                *low = (a & 15) | (b << 4);
+            if let [low, high] = weights.as_chunks::<64>().0 {
+                *lower = nibbles::of_two(low, high);
             }
-            upper.fill(0);
-            for (r, run) in weights.as_chunks::<32>().0.iter().enumerate() {
-                for (weight, high) in run.iter().zip(upper.iter_mut()) {
-                    *high |= ((weight >> 4) & 3) << (2 * r);
-                }
-            }
+            *upper = nibbles::upper_bits(weights.as_chunks().0, 2);
         }
     }
 }
