@@ -20,7 +20,7 @@ use latens::wcodec::tile::TileSize;
 use latens::wcodec::transform::{self, Transform, sub_block_count};
 use latens_benches::timing::medians;
 use latens_kernels::dispatch::Simd;
-use latens_kernels::rans::{Classes, Group, Kernel, LANES, LOWER, Tables, entry};
+use latens_kernels::rans::{Classes, Group, Kernel, LANES, LOWER, Spacing, Tables, entry};
 
 /// Symbols of a group: what the format takes by default.
 const GROUP: usize = 1 << 16;
@@ -154,7 +154,8 @@ impl<'a> Input<'a> {
     {
         let of_group = |classes: &'a [u8]| Classes::PerSymbol(&classes[k * GROUP..][..GROUP]);
         let classes = self.classes.map_or(Classes::One(0), of_group);
-        Group { words: &self.groups[k].words, states: self.groups[k].states, classes, out }
+        let (words, states) = (&self.groups[k].words[..], self.groups[k].states);
+        Group { words, states, classes, out, spacing: Spacing::NONE }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::x86_64::{avx2_rans, avx2_rans_wide, avx512_rans};
 use cursor::Cursor;
 
 pub use classes::{Classes, Levels, WINDOW};
-pub use cursor::Group;
+pub use cursor::{Group, Spacing};
 pub use state::{LANES, LOWER};
 pub use tables::{MAX_BITS, MAX_FREQUENCY, Tables, WideTables, entry, slots_of};
 
@@ -40,13 +40,13 @@ impl Kernel {
         Self(if simd.is_available() { simd } else { Simd::Scalar })
     }
 
-    /// Decodes `group.out.len()` symbols of each group, and returns the bytes of the words read of
+    /// Decodes all symbols of each group, and returns the bytes of the words read of
     /// each. `None` where words were lacking: then zeros were read for them, and all of `out` is
     /// written none the less. Some groups at a time take less time than one by one, as each waits
     /// for its own table only: up to [`Kernel::groups`], and one more with them than alone.
     ///
     /// # Panics
-    /// Where a class has no table, or there are not as many classes as symbols.
+    /// Where a class has no table, or there are not as many classes as symbols, or `out` ends between rows.
     pub fn decode<const G: usize>(
         self,
         tables: Tables<'_>,
@@ -181,9 +181,10 @@ impl Kernel {
 }
 
 /// # Panics
-/// Where a class has no table, or there are not as many classes as symbols.
+/// Where a class has no table, or there are not as many classes as symbols, or not room for these.
 fn check(tables: usize, group: &Group<'_>) {
-    assert!(group.classes.fit(tables, group.out.len()), "classes without a table or a symbol");
+    assert!(group.spacing.bytes(group.symbols()) <= group.out.len(), "an end between rows");
+    assert!(group.classes.fit(tables, group.symbols()), "classes without a table or a symbol");
 }
 
 #[cfg(test)]

@@ -113,11 +113,11 @@ unsafe fn rows_by<R: Row>(bits: u32, cursor: &mut Cursor<'_>, row: R, classes: O
             }
             let start = cursor.words[cursor.read..].as_ptr();
             let mut words = start;
-            let out = cursor.out[cursor.written..].as_mut_ptr();
+            let (step, out) = (cursor.spacing.step(), cursor.rest().as_mut_ptr());
             for i in 0..rows {
                 let classes =
                     classes.map(|classes| classes.as_ptr().add(cursor.written + i * LANES));
-                by.row(row, &mut x, &mut words, classes, out.add(i * LANES));
+                by.row(row, &mut x, &mut words, classes, out.add(i * step));
             }
             cursor.read += words.offset_from_unsigned(start);
             cursor.written += rows * LANES;

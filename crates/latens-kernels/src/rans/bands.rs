@@ -25,19 +25,22 @@ pub(super) fn in_bands(
         let mut moved = 0;
         let mut bands: Vec<Cursor<'_>> = Vec::with_capacity(TOGETHER);
         for (cursor, buffer) in cursors.iter_mut().zip(&mut classes) {
-            let count = BAND.min(cursor.out.len() - cursor.written);
+            let symbols = BAND.min(cursor.left());
             let classes = match cursor.classes {
                 Classes::One(class) => Classes::One(class),
-                Classes::PerSymbol(all) => Classes::PerSymbol(&all[cursor.written..][..count]),
+                Classes::PerSymbol(all) => Classes::PerSymbol(&all[cursor.written..][..symbols]),
                 Classes::Levels(levels) => {
-                    let classes = &mut buffer[..count];
+                    let classes = &mut buffer[..symbols];
                     levels.expand(present, cursor.written, classes);
                     Classes::PerSymbol(classes)
                 }
             };
             let words = &cursor.words[cursor.read..];
-            let out = &mut cursor.out[cursor.written..][..count];
-            bands.push(Cursor { words, states: cursor.states, classes, out, read: 0, written: 0 });
+            let (spacing, read, written) = (cursor.spacing, 0, 0);
+            // None are left behind the last row, nor the bytes that would follow it.
+            let out = cursor.out.get_mut(spacing.place(cursor.written)..).unwrap_or_default();
+            let states = &mut *cursor.states;
+            bands.push(Cursor { words, states, classes, out, spacing, symbols, read, written });
         }
         decode(&mut bands);
         let done: Vec<_> = bands.iter().map(|band| (band.read, band.written)).collect();

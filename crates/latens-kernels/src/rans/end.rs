@@ -12,7 +12,7 @@ const PADDED: usize = 32 * ROW_BYTES;
 /// Lets `rows` decode whole rows of what is left, with zeros behind the words; whether none of these was needed.
 pub(super) fn padded(cursor: &mut Cursor<'_>, mut rows: impl FnMut(&mut [Cursor<'_>])) -> bool {
     let mut complete = true;
-    while cursor.out.len() - cursor.written >= MANY {
+    while cursor.left() >= MANY {
         // A byte at the end is no word.
         let left = cursor.words.get(cursor.read..).unwrap_or_default();
         let left = &left[..left.len().min(PADDED) & !1];
@@ -23,6 +23,8 @@ pub(super) fn padded(cursor: &mut Cursor<'_>, mut rows: impl FnMut(&mut [Cursor<
             states: &mut *cursor.states,
             classes: cursor.classes,
             out: &mut *cursor.out,
+            spacing: cursor.spacing,
+            symbols: cursor.symbols,
             read: 0,
             written: cursor.written,
         }];

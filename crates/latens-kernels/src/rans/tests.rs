@@ -39,7 +39,8 @@ pub(crate) fn with_group(
 
 impl Case {
     pub(crate) fn group<'a>(&'a self, out: &'a mut [u8]) -> Group<'a> {
-        Group { words: &self.words, states: self.states, classes: self.classes(), out }
+        let (states, spacing) = (self.states, Spacing::NONE);
+        Group { words: &self.words, states, classes: self.classes(), out, spacing }
     }
 
     pub(crate) fn classes(&self) -> Classes<'_> {
@@ -265,6 +266,55 @@ twin_test!(all_kernels_decode_some_alike, cases(), |simd, case| (
 
 twin_test!(all_kernels_decode_wide_alike, cases(), |simd, case| case.decode_wide(simd));
 
+/// What is between rows is as it was, and they are what they are without it.
+#[test]
+fn rows_lie_apart_as_asked_for() {
+    let apart = |case: &Case, simd: Simd, gaps: [u8; 4]| {
+        let tables = Tables::new(&case.slots, case.bits).unwrap();
+        let spacings = gaps.map(Spacing);
+        let mut outs = spacings.map(|spacing| vec![0xee; spacing.bytes(case.count)]);
+        let mut groups = outs.each_mut().map(|out| case.group(out));
+        groups.iter_mut().zip(spacings).for_each(|(group, spacing)| group.spacing = spacing);
+        let read = Kernel::new(simd).decode(tables, groups.each_mut());
+        let states = groups.map(|group| group.states);
+        for ((out, spacing), (read, states)) in
+            outs.iter().zip(spacings).zip(read.into_iter().zip(states))
+        {
+            let rows = out.chunks(spacing.step());
+            let symbols: Vec<u8> =
+                rows.clone().flat_map(|r| &r[..r.len().min(LANES)]).copied().collect();
+            assert_eq!((read, symbols, states), case.decode(simd), "{simd:?} {gaps:?} {case:?}");
+            assert!(rows.flat_map(|r| &r[r.len().min(LANES)..]).all(|&byte| byte == 0xee));
+        }
+    };
+    for case in cases() {
+        for simd in Simd::available() {
+            apart(&case, simd, [2; 4]);
+            apart(&case, simd, [0, 255, 1, 1]);
+        }
+    }
+}
+
+#[test]
+fn bytes_and_symbols_are_those_of_each_other() {
+    for spacing in [0, 1, 2, 31, 32, 33, 255].map(Spacing) {
+        for count in 0..300 {
+            assert_eq!(spacing.symbols(spacing.bytes(count)), count);
+            assert!(count == 0 || spacing.bytes(count) == spacing.place(count - 1) + 1);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "an end between rows")]
+fn an_end_between_rows_panics() {
+    let slots = [entry(3, 2, 0), entry(3, 2, 1)];
+    let mut out = [0; 80];
+    let (states, classes, spacing) = ([LOWER; LANES], Classes::One(0), Spacing(200));
+    let mut group = Group { words: &[], states, classes, out: &mut out, spacing };
+    Kernel::new(crate::dispatch::simd()).decode(Tables::new(&slots, 1).unwrap(), [&mut group]);
+}
+
 twin_test!(
     all_kernels_decode_two_alike,
     {
@@ -411,6 +461,7 @@ fn a_class_without_a_table_panics() {
     let mut out = [0; 40];
     let classes = [vec![0; 39], vec![1]].concat();
     let classes = Classes::PerSymbol(&classes);
-    let mut group = Group { words: &[], states: [LOWER; LANES], classes, out: &mut out };
+    let (states, spacing) = ([LOWER; LANES], Spacing::NONE);
+    let mut group = Group { words: &[], states, classes, out: &mut out, spacing };
     Kernel::new(crate::dispatch::simd()).decode(Tables::new(&slots, 1).unwrap(), [&mut group]);
 }

@@ -113,7 +113,8 @@ fn rows_by<R: Fn(usize, usize) -> Slot>(
         for _ in 0..rows {
             let (at, first) = (cursor.read, cursor.written);
             let Some(window) = cursor.words[at..].first_chunk::<ROW_BYTES>() else { return };
-            let Some(out) = cursor.out[first..].first_chunk_mut::<LANES>() else { return };
+            let out = cursor.out[cursor.spacing.place(first)..].first_chunk_mut::<LANES>();
+            let Some(out) = out else { return };
             let look_up = row(first);
             let mut taken = 0usize;
             for (lane, (x, out)) in cursor.states.iter_mut().zip(out).enumerate() {
@@ -140,10 +141,11 @@ fn finish_by(
     bits: u32,
     look_up: impl Fn(usize, usize) -> Slot,
 ) -> Option<usize> {
-    let Cursor { words, states, out, mut read, written, .. } = cursor;
+    let Cursor { words, states, out, spacing, symbols, mut read, written, .. } = cursor;
     let mut complete = true;
     let mut first = written;
-    for row in out[written..].chunks_mut(LANES) {
+    while first < symbols {
+        let row = &mut out[spacing.place(first)..][..LANES.min(symbols - first)];
         for (i, (out, x)) in (first..).zip(row.iter_mut().zip(&mut *states)) {
             let slot = look_up(i, (*x & ((1 << bits) - 1)) as usize);
             *out = slot.symbol;

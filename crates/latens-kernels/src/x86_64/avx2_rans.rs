@@ -86,6 +86,9 @@ pub(super) unsafe fn rows_with<const G: usize, R: Row>(
     cursors: &mut [Cursor<'_>; G],
     row: R,
 ) {
+    if cursors.iter().any(|cursor| cursor.spacing != cursors[0].spacing) {
+        return;
+    }
     // Others, and such as differ, are written down first or decoded one by one: the caller goes on.
     let all = |of: fn(&Classes<'_>) -> bool| cursors.iter().all(|cursor| of(&cursor.classes));
     // SAFETY: as the caller vouches.
@@ -101,7 +104,7 @@ pub(super) unsafe fn rows_with<const G: usize, R: Row>(
 }
 
 /// # Safety
-/// Needs AVX2; classes as above.
+/// Needs AVX2; one spacing, and classes as above.
 #[inline(always)]
 unsafe fn rows_by<const G: usize, const CLASSES: u8, R: Row>(
     table_bits: u32,
@@ -113,7 +116,7 @@ unsafe fn rows_by<const G: usize, const CLASSES: u8, R: Row>(
     unsafe {
         let mask = _mm256_set1_epi32((1 << table_bits) - 1);
         let bits = _mm_cvtsi32_si128(table_bits.cast_signed());
-        let by = By { row, mask, bits };
+        let by = By { row, step: cursors[0].spacing.step(), mask, bits };
         let mut states = [[_mm256_setzero_si256(); VECTORS]; G];
         for (states, cursor) in states.iter_mut().zip(&*cursors) {
             for (x, from) in states.iter_mut().zip(cursor.states.as_chunks::<8>().0) {
@@ -146,7 +149,7 @@ unsafe fn rows_by<const G: usize, const CLASSES: u8, R: Row>(
                     Classes::Levels(levels) => levels.map.as_ptr(),
                     _ => std::ptr::null(),
                 },
-                out: cursor.out[cursor.written..].as_mut_ptr(),
+                out: cursor.rest().as_mut_ptr(),
             });
             let starts = places.map(|place| place.words);
             // `safe_rows` has found 64 bytes of words a row, and 32 symbols; there are as many

@@ -32,7 +32,7 @@ const FAR: usize = 1 << 21;
 const MOST_SCALED: usize = 1 << 13;
 
 /// Whole rows of `G` groups, up to `most`, as long as none's words or symbols run out; none where their
-/// classes are not alike. `SINGLE`: slots by single loads.
+/// classes or spacings are not alike. `SINGLE`: slots by single loads.
 ///
 /// # Safety
 /// As [`Lanes`] says; each class of the groups has a table, and there are as many classes as
@@ -43,6 +43,9 @@ unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
     cursors: &mut [Cursor<'_>; G],
     most: usize,
 ) {
+    if cursors.iter().any(|c| c.spacing != cursors[0].spacing) {
+        return;
+    }
     // SAFETY: as the caller vouches; the kinds are those of all groups.
     unsafe {
         if cursors.iter().all(|c| matches!(c.classes, Classes::One(_))) {
@@ -86,7 +89,7 @@ unsafe fn rows<V: Lanes, const G: usize, const SINGLE: bool>(
 }
 
 /// # Safety
-/// As [`rows`]; the classes of all groups are of this kind, with this map, and for [`LEVELS`] with these
+/// As [`rows`]; the groups have one spacing, and classes of this kind, with this map, and for [`LEVELS`] with these
 /// levels of columns and the map scaled.
 #[inline(always)]
 unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
@@ -105,6 +108,7 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
             slots: tables.slots().as_ptr(),
             map: map.as_ptr(),
             table_bits: bits,
+            step: cursors[0].spacing.step(),
             bits: V::splat(bits),
             mask: V::splat((1 << bits) - 1),
             lower: V::splat(LOWER),
@@ -141,7 +145,7 @@ unsafe fn rows_by<V: Lanes, const G: usize, const KIND: u8, const SINGLE: bool>(
                     Classes::One(_) => (std::ptr::null(), std::ptr::null()),
                 };
                 let words = cursor.words[cursor.read..].as_ptr();
-                let out = cursor.out[cursor.written..].as_mut_ptr();
+                let out = cursor.rest().as_mut_ptr();
                 Place { words, out, classes, start }
             });
             let starts = places.map(|place| place.words);

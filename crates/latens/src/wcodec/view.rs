@@ -31,6 +31,7 @@ pub use blocks::BlockKind;
 pub(crate) use float_bytes::plane as float_plane;
 pub use packed::{Axis, BitOrder, Packing};
 pub use parts::{Form, Meaning, PartLayout, Sign, Values};
+pub(crate) use pieces::Apart;
 pub use words::WordOrder;
 
 use super::dtype::{Dtype, elements};

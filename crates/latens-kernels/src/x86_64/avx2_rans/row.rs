@@ -35,10 +35,12 @@ pub(super) const PER_SYMBOL: u8 = 1;
 /// Each row has one.
 pub(super) const PER_ROW: u8 = 2;
 
-/// What all rows are decoded by: the lowest bits of a state, and how many those are.
+/// What all rows are decoded by, among it the lowest bits of a state, and how many those are.
 #[derive(Clone, Copy)]
 pub(super) struct By<R> {
     pub(super) row: R,
+    /// Bytes from a row of symbols to the next one.
+    pub(super) step: usize,
     pub(super) mask: __m256i,
     pub(super) bits: __m128i,
 }
@@ -82,7 +84,7 @@ unsafe fn base<const CLASSES: u8>(
 /// states of the classes of the row.
 #[inline(always)]
 pub(super) unsafe fn look_up<const CLASSES: u8, R: Row>(
-    By { row, mask, bits }: By<R>,
+    By { row, step, mask, bits }: By<R>,
     fixed: __m256i,
     x: &mut [__m256i; VECTORS],
     place: &mut Place,
@@ -134,7 +136,8 @@ pub(super) unsafe fn look_up<const CLASSES: u8, R: Row>(
             let symbols = _mm256_permutevar8x32_epi32(packed, order);
             _mm256_storeu_si256(place.out.cast(), symbols);
         }
-        place.out = place.out.add(LANES);
+        // None may follow.
+        place.out = place.out.wrapping_add(step);
         match CLASSES {
             PER_SYMBOL => place.classes = place.classes.add(LANES),
             PER_ROW => place.classes = place.classes.add(size_of::<u16>()),

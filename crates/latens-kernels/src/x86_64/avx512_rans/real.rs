@@ -92,7 +92,7 @@ unsafe fn twos<const SINGLE: bool>(tables: Tables<'_>, cursors: &mut [Cursor<'_>
 /// # Safety
 /// As [`together`].
 unsafe fn five<const SINGLE: bool>(tables: Tables<'_>, cursors: &mut [Cursor<'_>; 5]) {
-    let [rows @ .., last] = cursors.each_ref().map(|c| (c.out.len() - c.written) / LANES);
+    let [rows @ .., last] = cursors.each_ref().map(|c| c.left() / LANES);
     // Rows of lanes after which columns are the same: else groups are not alike.
     let period = match cursors[4].classes {
         Classes::Levels(Levels { cols, .. }) => (cols.len() / LANES).max(1),

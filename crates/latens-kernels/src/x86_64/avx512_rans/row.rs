@@ -30,6 +30,8 @@ pub(super) struct Constants<V> {
     pub(super) slots: *const u32,
     pub(super) map: *const u8,
     pub(super) table_bits: u32,
+    /// Bytes from a row of symbols to the next one.
+    pub(super) step: usize,
     pub(super) bits: V,
     pub(super) mask: V,
     pub(super) lower: V,
@@ -122,7 +124,8 @@ pub(super) unsafe fn take<V: Lanes>(
             *x = product.add(entry.and(constants.nth));
         }
         entries[0].store_symbols(entries[1], &mut *place.out.cast());
-        place.out = place.out.add(LANES);
+        // None may follow.
+        place.out = place.out.wrapping_add(constants.step);
         for x in states.iter_mut() {
             let to = x.below(constants.lower);
             *x = x.take_words(to, &*place.words.cast()).settled();

@@ -17,6 +17,7 @@ use crate::wcodec::pairs;
 use crate::wcodec::tiled::{Tiles, of_reference};
 use buffers::Buffer;
 use latens_kernels::dispatch::Present;
+use latens_kernels::rans::{LANES, Spacing};
 use latens_kernels::rearrange::Rearrangement;
 use std::borrow::Cow;
 use streams::Stream;
@@ -50,6 +51,17 @@ pub(crate) enum Target {
     Symbols,
     /// A pair of symbols a byte, as it is coded; for PAIRS alone.
     Pairs,
+    /// A symbol a byte, in rows so far from each other; where [they can be](SymbolDecoder::can_be_spaced).
+    Spaced(Spacing),
+}
+
+impl Target {
+    fn spacing(self) -> Spacing {
+        match self {
+            Target::Spaced(spacing) => spacing,
+            Target::Symbols | Target::Pairs => Spacing::NONE,
+        }
+    }
 }
 
 impl SymbolDecoder<'_> {
@@ -63,6 +75,14 @@ impl SymbolDecoder<'_> {
         let in_order = !self.bitplane && self.symbols.stack.is_none();
         (in_order && prediction.is_none_or(by_row))
             .then(|| end.next_multiple_of(self.symbols.cols.max(1)))
+    }
+
+    /// Whether symbols are what kernels put out, so that these can put them where they belong, rows of lanes apart.
+    pub(crate) fn can_be_spaced(&self) -> bool {
+        let symbols = self.symbols;
+        let as_they_are = !self.bitplane && !symbols.pairs && symbols.prediction.is_none();
+        let in_order = symbols.stack.is_none() && symbols.escape.is_none();
+        as_they_are && in_order && symbols.cols > 0 && symbols.cols.is_multiple_of(LANES)
     }
 
     /// Decodes group `group` from `stored` into `out`, which is as long as the group, or ends with a row before
@@ -126,14 +146,15 @@ impl SymbolDecoder<'_> {
         buffers: &mut Buffers,
         mut out: [&mut [u8]; G],
     ) -> Result<()> {
-        let mut opened = Vec::with_capacity(G);
+        let (mut opened, spacing) = (Vec::with_capacity(G), into.spacing());
         for ((group, stored), out) in (group..).zip(stored).zip(&out) {
-            opened.push(self.open(group, stored, out.len())?);
+            opened.push(self.open(group, stored, spacing.symbols(out.len()))?);
         }
         let each = opened.iter_mut().zip(&mut buffers.0).zip(&mut out);
         let streams = each.zip(group..).map(|(((opened, buffer), out), group)| {
             let Buffer { classes, stacked, pairs } = buffer;
-            Stream { group, opened, classes, stacked, out: self.coded(into, pairs, out) }
+            let out = self.coded(into, pairs, out);
+            Stream { group, opened, classes, stacked, out, spacing }
         });
         let mut streams: Vec<_> = streams.collect();
         if let Ok(streams) = <&mut [Stream<'_, '_>; G]>::try_from(&mut streams[..]) {

@@ -1,10 +1,11 @@
 //! A part in pieces: groups that are decoded together.
 
 use crate::error::Result;
-use crate::wcodec::decode::group::{MOST, TOGETHER};
+use crate::wcodec::decode::group::{MOST, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::decode::part::{DecodedAs, Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::pool::Scratch;
-use crate::wcodec::view::Packing;
+use crate::wcodec::view::{Apart, Packing};
+use latens_kernels::rans::LANES;
 use std::ops::Range;
 
 impl PartDecoder<'_> {
@@ -39,6 +40,34 @@ impl PartDecoder<'_> {
         let out = out(self.bytes_of(form, elements));
         self.piece(groups.start, form, fetch, out, scratch).map_err(|stopped| stopped.error)?;
         self.tell(form, out.len())
+    }
+
+    /// Whether [`PartDecoder::decode_apart`] can be.
+    pub(crate) fn goes_apart(&self) -> bool {
+        self.symbols.as_ref().is_some_and(SymbolDecoder::can_be_spaced)
+    }
+
+    /// Decodes groups to where each block in `out` has its row of symbols. After an error any of them may have changed.
+    pub(crate) fn decode_apart(
+        &self,
+        groups: Range<usize>,
+        Apart { first, spacing, .. }: Apart,
+        fetch: &Fetch<'_>,
+        scratch: &mut Scratch,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let (row, gap) = (LANES, usize::from(spacing.0));
+        let one = self.record.group_range(0).len() / row * (row + gap);
+        let behind = gap.saturating_sub(first);
+        let symbols = out.len() / (row + gap) * row;
+        let each = out.chunks_mut(one.max(1)).map(|blocks| {
+            let end = blocks.len().saturating_sub(behind);
+            blocks.get_mut(first..end).unwrap_or_default()
+        });
+        let (each, into) = (each.collect(), Target::Spaced(spacing));
+        let done = self.groups_to(groups.start, each, into, fetch, scratch);
+        done.map_err(|stopped| stopped.error)?;
+        self.tell(DecodedAs::Plain, symbols)
     }
 }
 

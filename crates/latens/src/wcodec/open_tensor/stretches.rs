@@ -8,7 +8,7 @@ use crate::wcodec::decode::pieces;
 use crate::wcodec::decode::pool::{Lent, Scratch};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::threads::{self, Failed};
-use crate::wcodec::view::Layout;
+use crate::wcodec::view::{Apart, Layout};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -36,6 +36,8 @@ enum Plane {
     InStretches(usize),
     /// Groups of so many pieces, which do not end where stretches do.
     Across(usize),
+    /// As in stretches, with symbols that go where they belong.
+    Apart(usize, Apart),
 }
 
 /// Parts that have so many times fewer bytes than the largest are decoded as a whole.
@@ -55,9 +57,17 @@ impl Stretches {
     fn in_stretches(&self) -> usize {
         let bytes = |part: &OfPart| match part.plane {
             Plane::InStretches(_) | Plane::Across(_) => part.bytes,
-            Plane::Whole(_) => 0,
+            Plane::Whole(_) | Plane::Apart(..) => 0,
         };
         self.parts.iter().map(bytes).sum()
+    }
+
+    /// The part whose symbols go where they belong, and the pieces of its groups.
+    fn apart(&self) -> Option<(usize, Apart)> {
+        self.parts.iter().find_map(|part| match part.plane {
+            Plane::Apart(group, apart) => Some((group, apart)),
+            _ => None,
+        })
     }
 
     /// Bytes of the tensor in so many pieces.
@@ -102,7 +112,14 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let step = group.saturating_mul(together).min(pieces);
         let mut parts = Vec::with_capacity(records.len());
         for (i, ((record, bytes), group)) in records.iter().zip(bytes).zip(groups).enumerate() {
-            let plane = if group > 0 && (step.is_multiple_of(group) || step == pieces) {
+            let apart = layout.apart().filter(|apart| apart.part == i);
+            let goes_apart = || self.with_part(i, |decoder, _| Ok(decoder.goes_apart()));
+            let plane = if let Some(apart) = apart
+                && i == largest
+                && goes_apart()?
+            {
+                Plane::Apart(group, apart)
+            } else if group > 0 && (step.is_multiple_of(group) || step == pieces) {
                 Plane::InStretches(group)
             } else if group > 0 && bytes * FEW > most {
                 Plane::Across(group)
@@ -124,16 +141,24 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     ) -> Result<()> {
         let range = stretches.range(i);
         let mut planes = std::mem::take(&mut scratch.planes);
-        let done = self.planes(stretches, &range, scratch, &mut planes).map(|()| {
+        let done = self.planes(stretches, &range, scratch, &mut planes).and_then(|()| {
             let mut rest = &planes[..];
             let parts = stretches.parts.iter().map(|part| match &part.plane {
                 Plane::Whole(bytes) => &bytes[range.start * part.bytes..range.end * part.bytes],
                 Plane::InStretches(_) | Plane::Across(_) => {
                     rest.split_off(..range.len() * part.bytes).unwrap_or_default()
                 }
+                Plane::Apart(..) => &[],
             });
-            let parts: Vec<&[u8]> = parts.collect();
-            stretches.layout.join_some(&parts, out(stretches.bytes(range.len())));
+            let (parts, out): (Vec<&[u8]>, _) =
+                (parts.collect(), out(stretches.bytes(range.len())));
+            let Some((group, apart)) = stretches.apart() else {
+                stretches.layout.join_some(&parts, out);
+                return Ok(());
+            };
+            self.put_apart(stretches, &range, (group, apart), scratch, out)?;
+            stretches.layout.join_others(&parts, out);
+            Ok(())
         });
         scratch.planes = planes;
         done
@@ -155,7 +180,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let mut rest = &mut planes[..bytes];
         for (number, part) in stretches.parts.iter().enumerate() {
             let group = match part.plane {
-                Plane::Whole(_) => continue,
+                Plane::Whole(_) | Plane::Apart(..) => continue,
                 Plane::InStretches(group) => group,
                 Plane::Across(group) => {
                     let plane = rest.split_off_mut(..range.len() * part.bytes);
@@ -177,6 +202,26 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             })?;
         }
         Ok(())
+    }
+
+    /// Decodes what a stretch has of the part whose symbols go where they belong.
+    fn put_apart(
+        &self,
+        stretches: &Stretches,
+        range: &Range<usize>,
+        (group, apart): (usize, Apart),
+        scratch: &mut Scratch,
+        mut out: &mut [u8],
+    ) -> Result<()> {
+        scratch.buffers.forget();
+        self.with_part(apart.part, |decoder, fetch| {
+            let groups = range.start / group..range.end.div_ceil(group);
+            pieces::cut(groups, most_together(), 1).into_iter().try_for_each(|now| {
+                let bytes = stretches.bytes(now.len().saturating_mul(group)).min(out.len());
+                let out = out.split_off_mut(..bytes).unwrap_or_default();
+                decoder.decode_apart(now, apart, fetch, scratch, out)
+            })
+        })
     }
 
     /// Decodes what a stretch has of a part whose groups end elsewhere: the last one is kept for the next stretch.
@@ -224,9 +269,10 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         };
         let make = || self.reader.open.pool.lend();
         let done = threads::until_error(places.len(), self.threads, make, one);
-        // Stretches that other threads had begun behind the wrong one have changed, it has not.
+        // Stretches that other threads had begun behind the wrong one have changed; it has where symbols go where they belong.
         done.map_err(|Failed { at, begun, error }| {
-            let changed = if begun > at + 1 { begun } else { at };
+            let is_whole = begun == at + 1 && stretches.apart().is_none();
+            let changed = if is_whole { at } else { begun };
             match changed.saturating_mul(step).min(all) {
                 0 => error.after_none(),
                 changed => error.after_values(changed as u64),

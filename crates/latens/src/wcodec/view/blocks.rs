@@ -17,6 +17,7 @@
 use super::super::dtype::{Dtype, elements};
 use super::super::plane::{Part, Role};
 use super::parts::{Form, PartLayout, Sign};
+use super::pieces::Apart;
 use super::{block32, k_scales, q4_k, q5_k, q6_k, q8_0};
 use latens_kernels::dispatch::Present;
 use std::ops::Range;
@@ -199,6 +200,18 @@ impl BlockKind {
             (BlockKind::Q4_1 | BlockKind::Q5_1 | BlockKind::Q4_K | BlockKind::Q5_K, 1) => 2..4,
             _ => return None,
         })
+    }
+
+    /// The part that has a row of 32 symbols in each block, as they are.
+    pub(super) fn apart(self) -> Option<Apart> {
+        (self == BlockKind::Q8_0).then_some(q8_0::WEIGHTS)
+    }
+
+    /// As [`BlockKind::join`], where the part of [`BlockKind::apart`] is there already.
+    pub(super) fn join_others(self, parts: &[&[u8]], out: &mut [u8]) {
+        if self == BlockKind::Q8_0 {
+            q8_0::put_scales(parts, out);
+        }
     }
 
     /// The inverse of [`BlockKind::split`], of the bytes of parts that were checked, to where there is room for them.

@@ -5,6 +5,17 @@
 
 use super::packed::Axis;
 use super::{Form, Layout, View, float_bytes};
+use latens_kernels::rans::Spacing;
+
+/// A part of which each piece has a row of 32 symbols, as they are: decoders can put them there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// Which part.
+    pub(crate) part: usize,
+    /// Where a piece has the row, and how far it is from there to the next one.
+    pub(crate) first: usize,
+    pub(crate) spacing: Spacing,
+}
 
 impl Layout {
     /// The same view of a matrix whose rows are pieces.
@@ -36,6 +47,21 @@ impl Layout {
 
     fn units(&self) -> u64 {
         self.rows.checked_div(self.unit_rows).unwrap_or(0)
+    }
+
+    /// The part of pieces whose symbols can be put where they belong.
+    pub(crate) fn apart(&self) -> Option<Apart> {
+        match self.view {
+            View::Blocks(kind) => kind.apart(),
+            _ => None,
+        }
+    }
+
+    /// As [`Layout::join_some`], where the symbols of [`Layout::apart`] are there already.
+    pub(crate) fn join_others(&self, parts: &[&[u8]], out: &mut [u8]) {
+        if let View::Blocks(kind) = self.view {
+            kind.join_others(parts, out);
+        }
     }
 
     /// Bytes of the part `index` of a unit, as [`Layout::split`] gives them.
@@ -107,6 +133,7 @@ mod tests {
     use super::super::{BitOrder, BlockKind, Packing, Sign, WordOrder};
     use super::*;
     use crate::wcodec::dtype::Dtype;
+    use crate::wcodec::plane::Part;
 
     /// Parts of stretches are stretches of parts.
     #[test]
@@ -128,6 +155,7 @@ mod tests {
             (View::FloatBytes { width: 8 }, Dtype::F64, vec![6, 41]),
         ];
         all.extend(BlockKind::ALL.map(blocks));
+        let mut apart = 0;
         for (view, dtype, shape) in all {
             let len = dtype.bytes(shape.iter().product()).unwrap();
             let bytes: Vec<u8> = (0..len)
@@ -138,6 +166,20 @@ mod tests {
             let unit = usize::try_from(pieces.unit_bytes).unwrap();
             assert_eq!(pieces.rows * pieces.unit_bytes, len * pieces.unit_rows, "{view:?}");
             for (i, part) in layout.split(&bytes).unwrap().iter().enumerate() {
+                if let Some(Apart { part, first, spacing }) = pieces.apart().filter(|a| a.part == i)
+                {
+                    // Symbols where they say, then the other parts.
+                    let parts = layout.split(&bytes).unwrap();
+                    let mut parts: Vec<&[u8]> = parts.iter().map(Part::bytes).collect();
+                    let symbols = std::mem::take(&mut parts[part]);
+                    let mut out = vec![0; bytes.len()];
+                    for (j, &symbol) in symbols.iter().enumerate() {
+                        out[first + spacing.place(j)] = symbol;
+                    }
+                    pieces.join_others(&parts, &mut out);
+                    assert_eq!(out, bytes, "{view:?}");
+                    apart += 1;
+                }
                 let mut joined = Vec::new();
                 let bytes_a_piece = pieces.part_bytes(i).unwrap();
                 for some in bytes.chunks(3 * unit) {
@@ -153,5 +195,6 @@ mod tests {
                 assert!(pieces.gives_back(pieces.split(some).unwrap(), some).unwrap());
             }
         }
+        assert_eq!(apart, 1);
     }
 }

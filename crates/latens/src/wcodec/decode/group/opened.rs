@@ -6,6 +6,7 @@ use crate::ans::rans::{LANES, START};
 use crate::error::{Error, Result};
 use crate::wcodec::tiled::Tiles;
 use latens_kernels::dispatch::Present;
+use latens_kernels::rans::Spacing;
 
 /// A group whose head has been read.
 pub(super) struct Opened<'s> {
@@ -39,14 +40,22 @@ impl Opened<'_> {
         states: [u32; LANES],
         read: Option<usize>,
         out: &mut [u8],
+        spacing: Spacing,
     ) -> Result<()> {
         self.states = states;
         self.read += read.ok_or_else(|| Error::corrupt(self.end(), "a group's words run out"))?;
-        let of_words = self.of_words(out.len());
+        let count = spacing.symbols(out.len());
+        let of_words = self.of_words(count);
         self.left -= of_words;
-        let rest = &mut out[of_words..];
-        compact::take_from_states(&mut self.states, self.next, self.bits, rest);
-        self.next += rest.len();
+        if spacing == Spacing::NONE {
+            let rest = &mut out[of_words..];
+            compact::take_from_states(&mut self.states, self.next, self.bits, rest);
+        } else {
+            let mut rest = vec![0; count - of_words];
+            compact::take_from_states(&mut self.states, self.next, self.bits, &mut rest);
+            (of_words..).zip(rest).for_each(|(i, symbol)| out[spacing.place(i)] = symbol);
+        }
+        self.next += count - of_words;
         if let Some(escape) = self.escape {
             let left = latens_kernels::escapes::put(Present::in_use(), escape, self.escapes, out);
             self.escapes =

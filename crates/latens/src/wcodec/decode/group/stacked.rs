@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::class::Terms;
 use crate::wcodec::stack::{Span, Stack, pairs_of, window_map};
 use latens_kernels::dispatch::Present;
-use latens_kernels::rans::{Classes, Group, Levels};
+use latens_kernels::rans::{Classes, Group, Levels, Spacing};
 
 impl SymbolDecoder<'_> {
     /// Decodes all pairs of streams side by side: of as many spans at a time as fill whole rows of lanes, most often
@@ -36,7 +36,8 @@ impl SymbolDecoder<'_> {
             let read = self.decode_groups(groups.each_mut())?;
             let states = groups.map(|group| group.states);
             for ((stream, states), read) in streams.iter_mut().zip(states).zip(read) {
-                stream.opened.go_on(states, read, &mut stream.stacked.coded)?;
+                let coded = &mut stream.stacked.coded;
+                stream.opened.go_on(states, read, coded, Spacing::NONE)?;
                 self.apart(stream, &some)?;
             }
             some.clear();
@@ -78,8 +79,8 @@ impl SymbolDecoder<'_> {
         let classes = levels.map_or(Classes::PerSymbol(each), Classes::Levels);
         let opened = &*stream.opened;
         let (words, count) = (&opened.words[opened.read..], opened.of_words(count));
-        let classes = classes.first(count);
-        Group { words, states: opened.states, classes, out: &mut coded[..count] }
+        let (states, classes) = (opened.states, classes.first(count));
+        Group { words, states, classes, out: &mut coded[..count], spacing: Spacing::NONE }
     }
 
     /// Takes decoded pairs of `spans` to their rows.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::decode::tables::Ready;
 use latens_kernels::dispatch::simd;
-use latens_kernels::rans::{Classes, Group, Kernel, Levels};
+use latens_kernels::rans::{Classes, Group, Kernel, Levels, Spacing};
 use std::ops::Range;
 
 /// Coded symbols, at least, whose classes are found at once: few enough to be in the nearest cache
@@ -23,12 +23,24 @@ pub(super) struct Stream<'a, 's> {
     pub(super) stacked: &'a mut OfStack,
     /// Symbols, pairs a byte.
     pub(super) out: &'a mut [u8],
+    pub(super) spacing: Spacing,
 }
 
 impl Stream<'_, '_> {
+    /// How many symbols, or pairs, there are.
+    fn count(&self) -> usize {
+        self.spacing.symbols(self.out.len())
+    }
+
     /// What of a band there is.
     fn clip(&self, band: Range<usize>) -> Range<usize> {
-        band.start.min(self.out.len())..band.end.min(self.out.len())
+        band.start.min(self.count())..band.end.min(self.count())
+    }
+
+    /// Where a band goes, or its first `count` symbols.
+    fn place(&self, band: Range<usize>, count: usize) -> Range<usize> {
+        let start = self.spacing.place(band.start).min(self.out.len());
+        start..start + self.spacing.bytes(count.min(band.len()))
     }
 }
 
@@ -54,8 +66,10 @@ impl SymbolDecoder<'_> {
 
     /// The next symbols of a stream, those of `band` which come of its words, with their classes.
     fn band<'b>(&'b self, stream: &'b mut Stream<'_, '_>, band: Range<usize>) -> Group<'b> {
-        let Range { start: from, end: to } = stream.clip(band);
-        let Stream { group, opened, classes, out, .. } = stream;
+        let band = stream.clip(band);
+        let place = stream.place(band.clone(), stream.opened.of_words(band.len()));
+        let Range { start: from, end: to } = band;
+        let Stream { group, opened, classes, out, spacing, .. } = stream;
         let row = from / self.symbols.coded_cols().max(1);
         let first = *group * self.symbols.group_rows + row;
         let step = if self.symbols.pairs { 2 } else { 1 };
@@ -78,8 +92,8 @@ impl SymbolDecoder<'_> {
             }
         };
         let (words, count) = (&opened.words[opened.read..], opened.of_words(to - from));
-        let (classes, out) = (classes.first(count), &mut out[from..from + count]);
-        Group { words, states: opened.states, classes, out }
+        let (states, classes, spacing) = (opened.states, classes.first(count), *spacing);
+        Group { words, states, classes, out: &mut out[place], spacing }
     }
 
     /// Decodes all symbols of streams side by side.
@@ -98,12 +112,12 @@ impl SymbolDecoder<'_> {
     /// Whether a stream is decoded to the end of its group.
     fn is_whole(&self, stream: &Stream<'_, '_>) -> bool {
         let symbols = self.symbols.group_range(stream.group).len();
-        stream.out.len() == if self.symbols.pairs { symbols / 2 } else { symbols }
+        stream.count() == if self.symbols.pairs { symbols / 2 } else { symbols }
     }
 
     /// The same, row by row: some at a time where their classes are written down.
     fn rows_of_lanes<const G: usize>(&self, streams: &mut [Stream<'_, '_>; G]) -> Result<()> {
-        let longest = streams.iter().map(|s| s.out.len()).max().unwrap_or(0);
+        let longest = streams.iter().map(Stream::count).max().unwrap_or(0);
         let cols = self.symbols.coded_cols().max(1);
         let written_down = self.terms.is_some() && self.windows.is_none();
         let rows = if written_down { band_rows(cols) } else { longest.div_ceil(cols) };
@@ -114,7 +128,9 @@ impl SymbolDecoder<'_> {
             let states = groups.map(|group| group.states);
             for ((stream, states), read) in streams.iter_mut().zip(states).zip(read) {
                 let band = stream.clip(band.clone());
-                stream.opened.go_on(states, read, &mut stream.out[band])?;
+                let place = stream.place(band, usize::MAX);
+                let (out, spacing) = (&mut stream.out[place], stream.spacing);
+                stream.opened.go_on(states, read, out, spacing)?;
             }
         }
         Ok(())

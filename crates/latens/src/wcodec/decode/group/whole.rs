@@ -8,7 +8,7 @@ use crate::wcodec::class::RowSums;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform;
-use latens_kernels::rans::{Classes, Group};
+use latens_kernels::rans::{Classes, Group, Spacing};
 
 /// The symbol of a number of 255 or more; the excess follows the words.
 const ESCAPE: u8 = 255;
@@ -25,9 +25,10 @@ impl SymbolDecoder<'_> {
         let kinds = kinds_of(&opened.tiles.codes, tile_size(prediction)?, shape, &[0])?;
         let (words, states, count) = (opened.words, opened.states, opened.of_words(out.len()));
         let classes = Classes::PerSymbol(&kinds).first(count);
-        let mut coded = Group { words, states, classes, out: &mut out[..count] };
+        let spacing = Spacing::NONE;
+        let mut coded = Group { words, states, classes, out: &mut out[..count], spacing };
         let [read] = self.decode_groups([&mut coded])?;
-        opened.go_on(coded.states, read, out)?;
+        opened.go_on(coded.states, read, out, spacing)?;
         opened.check_states()?;
         let read = opened.read;
         let mut escapes = opened.words[read..].as_chunks::<2>().0.iter();
