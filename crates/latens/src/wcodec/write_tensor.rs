@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::decode::part::DecodedAs;
 use crate::wcodec::decode::pool::Scratch;
 use crate::wcodec::open_tensor::{OpenTensor, Stretches};
 use crate::wcodec::plane::Part;
-use crate::wcodec::view::{Layout, Packing, View};
 use std::io::Write;
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ const STRETCH: usize = if cfg!(test) { 500 } else { 1 << 23 };
 
 /// How a tensor is decoded in pieces.
 pub(crate) enum Pieces {
-    /// The groups of each, where these decode to bytes of the tensor, and how its symbols are packed.
+    /// The groups of each, and the form in which these are bytes of the tensor.
     OfGroups {
         groups: Vec<Range<usize>>,
-        packing: Option<(Packing, usize)>,
+        form: DecodedAs,
     },
     Joined(Stretches),
 }
@@ -46,17 +46,9 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 
     /// How a tensor is cut, if it can be.
     pub(crate) fn pieces(&self) -> Result<Option<Pieces>> {
-        if self.alone().is_none() {
-            return Ok(self.stretches()?.map(Pieces::Joined));
-        }
-        let Layout { view, cols, .. } = self.layout;
-        let cols = usize::try_from(cols).unwrap_or(usize::MAX);
-        let packing = match view {
-            View::Packed(packing) => Some((packing, cols)),
-            _ => None,
-        };
+        let Some(form) = self.form() else { return Ok(self.stretches()?.map(Pieces::Joined)) };
         self.with_part(0, |decoder, _| {
-            Ok(decoder.cut(packing).map(|groups| Pieces::OfGroups { groups, packing }))
+            Ok(decoder.cut(form).map(|groups| Pieces::OfGroups { groups, form }))
         })
     }
 
@@ -68,16 +60,14 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         scratch: &mut Scratch,
         out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
-        let (groups, packing) = match pieces {
-            Pieces::OfGroups { groups, packing } => (groups, packing),
+        let (groups, form) = match pieces {
+            Pieces::OfGroups { groups, form } => (groups, form),
             Pieces::Joined(stretches) => return self.stretch(stretches, i, scratch, out),
         };
         let groups = groups.get(i).cloned().unwrap_or_default();
         // What rows have in common is another tensor's.
         scratch.buffers.forget();
-        self.with_part(0, |decoder, fetch| {
-            decoder.decode_piece(groups, *packing, fetch, scratch, out)
-        })
+        self.with_part(0, |decoder, fetch| decoder.decode_piece(groups, *form, fetch, scratch, out))
     }
 
     /// Writes all bytes, rows by rows.

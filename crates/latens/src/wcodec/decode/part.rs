@@ -10,7 +10,7 @@ use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::layout::part::{PartRecord, PartShape};
 use crate::wcodec::plane::{Content, Part, Plane};
 use crate::wcodec::threads::{self, Failed};
-use crate::wcodec::view::Packing;
+use crate::wcodec::view::{Packing, WordOrder};
 use latens_kernels::dispatch::simd;
 use latens_kernels::rans::Kernel;
 use std::ops::Range;
@@ -40,11 +40,17 @@ pub(crate) enum DecodedAs {
     Plain,
     /// Symbols packed in words, in rows of so many.
     Packed(Packing, usize),
+    /// Words of so many bytes, no longer in the order of the numbers that they stand for.
+    Words(WordOrder, u8),
 }
 
 impl DecodedAs {
-    pub(crate) fn of(packing: Option<(Packing, usize)>) -> Self {
-        packing.map_or(Self::Plain, |(packing, cols)| Self::Packed(packing, cols))
+    /// Elements that cannot be taken apart.
+    fn unit(self) -> usize {
+        match self {
+            Self::Packed(packing, cols) => packing.unit(cols).max(1),
+            Self::Plain | Self::Words(..) => 1,
+        }
     }
 }
 
@@ -134,41 +140,32 @@ impl PartDecoder<'_> {
         }
     }
 
-    /// Decodes all elements, as [`PartDecoder::decode`], into `out`, which is as long as they are. After
-    /// an error only so many bytes of it have changed as that says.
-    pub(crate) fn decode_into(&self, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
-        self.fill(DecodedAs::Plain, fetch, out)
-    }
-
-    /// Decodes all symbols into the words that `packing` makes of them, as
-    /// [`PartDecoder::decode_into`]; `false` where groups do not hold whole words.
-    pub(crate) fn pack_into(
+    /// Decodes all elements into `out`, if it is as long as they are in this form. After an error only so many bytes of
+    /// it have changed as that says. `false` where groups [are not whole](PartDecoder::is_whole), or `out` is not.
+    pub(crate) fn decode_into(
         &self,
-        packing: Packing,
-        cols: usize,
+        form: DecodedAs,
         fetch: &Fetch<'_>,
         out: &mut [u8],
     ) -> Result<bool> {
-        let count = self.record.shape.count();
-        let unit = packing.unit(cols);
-        let fits = self.record.group_range(0).len().is_multiple_of(unit.max(1))
-            && count.checked_mul(usize::from(packing.bits)) == Some(8 * out.len());
-        if fits {
-            self.fill(DecodedAs::Packed(packing, cols), fetch, out)?;
+        if !self.is_whole(form) || self.bytes_of(form, self.record.shape.count()) != out.len() {
+            return Ok(false);
         }
-        Ok(fits)
-    }
-
-    fn fill(&self, form: DecodedAs, fetch: &Fetch<'_>, out: &mut [u8]) -> Result<()> {
-        let groups = self.record.groups.len();
         if out.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
-        self.groups(0..groups, form, fetch, out).map_err(|Stopped { error, changed }| match changed
-        {
+        let done = self.groups(0..self.record.groups.len(), form, fetch, out);
+        done.map_err(|Stopped { error, changed }| match changed {
             0 => error,
             _ => error.after_values(changed as u64),
-        })
+        })?;
+        Ok(true)
+    }
+
+    /// Whether groups can be decoded to this form by themselves: they hold whole words of it.
+    pub(crate) fn is_whole(&self, form: DecodedAs) -> bool {
+        let (group, all) = (self.record.group_range(0).len(), self.record.shape.count());
+        group.is_multiple_of(form.unit()) && all.is_multiple_of(form.unit())
     }
 
     pub(crate) fn stored(&self, group: usize) -> usize {
@@ -237,7 +234,9 @@ impl PartDecoder<'_> {
     /// What so many elements are decoded to.
     pub(crate) fn bytes_of(&self, form: DecodedAs, elements: usize) -> usize {
         match form {
-            DecodedAs::Plain => elements.saturating_mul(self.record.shape.width()),
+            DecodedAs::Plain | DecodedAs::Words(..) => {
+                elements.saturating_mul(self.record.shape.width())
+            }
             DecodedAs::Packed(packing, _) => elements.saturating_mul(usize::from(packing.bits)) / 8,
         }
     }

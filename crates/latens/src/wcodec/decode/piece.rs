@@ -19,8 +19,16 @@ impl PartDecoder<'_> {
     ) -> std::result::Result<(), Stopped> {
         let elements = self.record.group_range(0).len();
         let one = self.bytes_of(form, elements);
-        let DecodedAs::Packed(packing, cols) = form else {
-            return self.groups_of(group, out, one, Target::Symbols, fetch, scratch);
+        let (packing, cols) = match form {
+            DecodedAs::Packed(packing, cols) => (packing, cols),
+            DecodedAs::Plain => {
+                return self.groups_of(group, out, one, Target::Symbols, fetch, scratch);
+            }
+            DecodedAs::Words(order, width) => {
+                self.groups_of(group, out, one, Target::Symbols, fetch, scratch)?;
+                order.map(out, width, false);
+                return Ok(());
+            }
         };
         if packing.is_pairs() && self.pairs() {
             return self.groups_of(group, out, one, Target::Pairs, fetch, scratch);

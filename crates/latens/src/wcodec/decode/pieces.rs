@@ -4,18 +4,15 @@ use crate::error::Result;
 use crate::wcodec::decode::group::{MOST, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::decode::part::{DecodedAs, Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::pool::Scratch;
-use crate::wcodec::view::{Apart, Packing};
+use crate::wcodec::view::Apart;
 use latens_kernels::rans::LANES;
 use std::ops::Range;
 
 impl PartDecoder<'_> {
-    /// The groups of each piece of all elements, or of the words that a packing makes of rows of so many symbols;
-    /// `None` where groups do not hold whole words.
-    pub(crate) fn cut(&self, packing: Option<(Packing, usize)>) -> Option<Vec<Range<usize>>> {
-        let form = DecodedAs::of(packing);
+    /// The groups of each piece of all elements in this form; `None` where groups [are not whole](PartDecoder::is_whole).
+    pub(crate) fn cut(&self, form: DecodedAs) -> Option<Vec<Range<usize>>> {
         let (groups, count) = (self.record.groups.len(), self.record.shape.count());
-        let unit = packing.map_or(1, |(packing, cols)| packing.unit(cols)).max(1);
-        if !self.record.group_range(0).len().is_multiple_of(unit) || !count.is_multiple_of(unit) {
+        if !self.is_whole(form) {
             return None;
         }
         // A few at a time where little stands for much.
@@ -29,12 +26,11 @@ impl PartDecoder<'_> {
     pub(crate) fn decode_piece<'o>(
         &self,
         groups: Range<usize>,
-        packing: Option<(Packing, usize)>,
+        form: DecodedAs,
         fetch: &Fetch<'_>,
         scratch: &mut Scratch,
         out: impl FnOnce(usize) -> &'o mut [u8],
     ) -> Result<()> {
-        let form = DecodedAs::of(packing);
         let of = |group: usize| self.record.group_range(group);
         let elements = of(groups.end.saturating_sub(1)).end.saturating_sub(of(groups.start).start);
         let out = out(self.bytes_of(form, elements));

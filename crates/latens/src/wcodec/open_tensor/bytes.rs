@@ -3,20 +3,12 @@
 use super::OpenTensor;
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::decode::part::TRUSTED;
+use crate::wcodec::decode::part::{DecodedAs, TRUSTED};
 use crate::wcodec::decode::pool::Filled;
-use crate::wcodec::layout::part::{PartRecord, PartShape};
+use crate::wcodec::layout::part::PartRecord;
 use crate::wcodec::plane::Part;
-use crate::wcodec::view::{Layout, Values, View, WordOrder};
+use crate::wcodec::view::{Layout, Values, View};
 use std::ops::Range;
-
-/// Words of a part, and how they become those of the tensor.
-struct Words {
-    width: u8,
-    order: WordOrder,
-    /// Stored bytes.
-    stored: usize,
-}
 
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// All bytes of the tensor, in place of what `out` holds.
@@ -51,8 +43,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             (parts.len() > 1)
                 .then(|| parts.iter().map(PartRecord::stored).fold(0, usize::saturating_add))
         };
-        let words = || self.words().map(|words| words.stored);
-        let stored = self.alone().or_else(words).or_else(all);
+        let alone = self.form().and_then(|_| self.descriptor.parts.first());
+        let stored = alone.map(PartRecord::stored).or_else(all);
         stored.is_some_and(|stored| self.entry.length <= stored.saturating_mul(TRUSTED))
     }
 
@@ -78,19 +70,16 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         Ok(bytes)
     }
 
-    /// The stored bytes of the only part, where its groups decode to bytes of the tensor.
-    pub(crate) fn alone(&self) -> Option<usize> {
-        let [part] = &self.descriptor.parts[..] else { return None };
-        let same = matches!(self.descriptor.view, View::Raw | View::Bytes(_) | View::Packed(_));
-        same.then_some(part.stored())
-    }
-
-    /// The words of the only part, where they become the bytes of the tensor one by one.
-    fn words(&self) -> Option<Words> {
-        let [part] = &self.descriptor.parts[..] else { return None };
-        let View::Words { width, order } = self.descriptor.view else { return None };
-        let words = matches!(part.shape, PartShape::Words { .. });
-        words.then(|| Words { width, order, stored: part.stored() })
+    /// The form in which groups of the only part are bytes of the tensor.
+    pub(crate) fn form(&self) -> Option<DecodedAs> {
+        let cols = || usize::try_from(self.layout.cols).unwrap_or(usize::MAX);
+        match self.descriptor.view {
+            _ if self.descriptor.parts.len() != 1 => None,
+            View::Raw | View::Bytes(_) => Some(DecodedAs::Plain),
+            View::Packed(packing) => Some(DecodedAs::Packed(packing, cols())),
+            View::Words { width, order } => Some(DecodedAs::Words(order, width)),
+            View::FloatBytes { .. } | View::Blocks(_) => None,
+        }
     }
 
     /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
@@ -106,20 +95,9 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         if self.outermost && self.reader.last.take_source(self.descriptor.holder, out) {
             return self.end();
         }
-        if self.alone().is_some() {
-            let cols = usize::try_from(self.layout.cols).unwrap_or(usize::MAX);
-            let view = self.descriptor.view;
-            let done = self.with_part(0, |decoder, fetch| match view {
-                View::Packed(packing) => decoder.pack_into(packing, cols, fetch, out),
-                _ => decoder.decode_into(fetch, out).map(|()| true),
-            })?;
-            if done {
-                return self.end();
-            }
-        }
-        if let Some(Words { width, order, .. }) = self.words() {
-            self.with_part(0, |decoder, fetch| decoder.decode_into(fetch, out))?;
-            order.map(out, width, false);
+        if let Some(form) = self.form()
+            && self.with_part(0, |decoder, fetch| decoder.decode_into(form, fetch, out))?
+        {
             return self.end();
         }
         if let Some(stretches) = self.stretches().map_err(Error::after_none)? {

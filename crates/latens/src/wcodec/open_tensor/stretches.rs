@@ -3,7 +3,7 @@
 use super::OpenTensor;
 use crate::error::Result;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::decode::part::most_together;
+use crate::wcodec::decode::part::{DecodedAs, most_together};
 use crate::wcodec::decode::pieces;
 use crate::wcodec::decode::pool::{Lent, Scratch};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
@@ -195,7 +195,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 let groups = range.start / group..range.end.div_ceil(group);
                 // A stretch is one thread's.
                 pieces::cut(groups, most_together(), 1).into_iter().try_for_each(|now| {
-                    decoder.decode_piece(now, None, fetch, scratch, |bytes| {
+                    decoder.decode_piece(now, DecodedAs::Plain, fetch, scratch, |bytes| {
                         rest.split_off_mut(..bytes).unwrap_or_default()
                     })
                 })
@@ -239,7 +239,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 held.of = None;
                 scratch.buffers.forget();
                 self.with_part(number, |decoder, fetch| {
-                    decoder.decode_piece(i..i + 1, None, fetch, scratch, |count| {
+                    decoder.decode_piece(i..i + 1, DecodedAs::Plain, fetch, scratch, |count| {
                         held.bytes.resize(count, 0);
                         &mut held.bytes
                     })

@@ -11,6 +11,7 @@
 
 use super::super::plane::{Part, Role};
 use super::parts::{self, Form, PartLayout};
+use latens_kernels::dispatch::Present;
 
 fn role(index: usize) -> Role {
     if index == 0 { Role::Exponent } else { Role::Mantissa }
@@ -24,6 +25,7 @@ pub(super) fn parts(width: u8, cols: u64) -> Vec<PartLayout> {
 /// A plane of floats of one width.
 macro_rules! for_width {
     ($plane:ident, $word:ty, $width:literal) => {
+        #[inline(always)]
         fn $plane(bytes: &[u8], index: usize, out: &mut [u8]) {
             let shift = 8 * ($width - 1 - index);
             for (out, word) in out.iter_mut().zip(bytes.as_chunks::<$width>().0) {
@@ -39,11 +41,14 @@ for_width!(plane8, u64, 8);
 
 /// The plane at `index`, below `width`: a byte of each float.
 pub(crate) fn plane(bytes: &[u8], width: u8, index: usize, out: &mut [u8]) {
-    match width {
-        2 => plane2(bytes, index, out),
-        4 => plane4(bytes, index, out),
-        _ => plane8(bytes, index, out),
-    }
+    Present::in_use().call(
+        #[inline(always)]
+        || match width {
+            2 => plane2(bytes, index, out),
+            4 => plane4(bytes, index, out),
+            _ => plane8(bytes, index, out),
+        },
+    );
 }
 
 pub(super) fn split(bytes: &[u8], width: u8, rows: usize, cols: usize) -> Vec<Part> {
@@ -57,6 +62,14 @@ pub(super) fn split(bytes: &[u8], width: u8, rows: usize, cols: usize) -> Vec<Pa
 
 /// Floats of `planes`, to where there is room for them.
 pub(super) fn join(planes: &[&[u8]], out: &mut [u8]) {
+    Present::in_use().call(
+        #[inline(always)]
+        || join_planes(planes, out),
+    );
+}
+
+#[inline(always)]
+fn join_planes(planes: &[&[u8]], out: &mut [u8]) {
     match *planes {
         [a, b] => {
             for ((out, a), b) in out.as_chunks_mut().0.iter_mut().zip(a).zip(b) {

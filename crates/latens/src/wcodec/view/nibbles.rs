@@ -149,39 +149,81 @@ fn row_shifts(order: NibbleOrder) -> [u32; 8] {
 /// nibbles as there are words.
 pub(super) fn unpack_rows(words: &[u8], order: NibbleOrder, rows: &mut [u8]) {
     let words = words.as_chunks::<4>().0;
-    for (row, shift) in rows.chunks_exact_mut(words.len().max(1)).zip(row_shifts(order)) {
-        for (out, word) in row.iter_mut().zip(words) {
-            *out = ((u32::from_le_bytes(*word) >> shift) & 15) as u8;
-        }
-    }
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            let each = rows.chunks_exact_mut(words.len().max(1)).zip(row_shifts(order));
+            for (row, shift) in each {
+                for (out, word) in row.iter_mut().zip(words) {
+                    *out = ((u32::from_le_bytes(*word) >> shift) & 15) as u8;
+                }
+            }
+        },
+    );
 }
+
+/// Columns of rows that are packed at once.
+const BAND: usize = 32;
 
 /// The inverse of [`unpack_rows`].
 pub(super) fn pack_rows(rows: &[u8], order: NibbleOrder, words: &mut [u8]) {
     let words = words.as_chunks_mut::<4>().0;
     let n = words.len();
     let Some((rows, _)) = rows.split_at_checked(8 * n) else { return };
-    let row = |k: usize| &rows[k * n..][..n];
-    let [s0, s1, s2, s3, s4, s5, s6, s7] = row_shifts(order);
-    let low = words.iter_mut().zip(row(0)).zip(row(1)).zip(row(2)).zip(row(3));
-    for ((((word, a), b), c), d) in low {
-        let x = (nibble(a) << s0) | (nibble(b) << s1) | (nibble(c) << s2) | (nibble(d) << s3);
-        *word = x.to_le_bytes();
+    // The rows of each byte of a word, the one of its lower half first.
+    let mut halves = [[&rows[..0]; 2]; 4];
+    for (row, shift) in rows.chunks_exact(n.max(1)).zip(row_shifts(order)) {
+        halves[shift as usize / 8][shift as usize / 4 % 2] = row;
     }
-    let high = words.iter_mut().zip(row(4)).zip(row(5)).zip(row(6)).zip(row(7));
-    for ((((word, a), b), c), d) in high {
-        let x = (nibble(a) << s4) | (nibble(b) << s5) | (nibble(c) << s6) | (nibble(d) << s7);
-        *word = (u32::from_le_bytes(*word) | x).to_le_bytes();
+    let (bands, rest) = words.as_chunks_mut::<BAND>();
+    Present::in_use().call(
+        #[inline(always)]
+        || {
+            for (i, words) in bands.iter_mut().enumerate() {
+                let band = |row: &[u8]| row.as_chunks::<BAND>().0.get(i).copied();
+                let [a, b, c, d] = halves.map(
+                    #[inline(always)]
+                    |of_byte| {
+                        let [low, high] = of_byte.map(|row| band(row).unwrap_or([0; BAND]));
+                        of_two(&low, &high)
+                    },
+                );
+                for (i, word) in words.iter_mut().enumerate() {
+                    *word = [a[i], b[i], c[i], d[i]];
+                }
+            }
+        },
+    );
+    let done = n - rest.len();
+    for (i, word) in (done..).zip(rest) {
+        *word = halves.map(|[low, high]| (low[i] & 15) | (high[i] << 4));
     }
-}
-
-fn nibble(symbol: &u8) -> u32 {
-    u32::from(symbol & 15)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// However many columns there are, what is unpacked packs to the same words.
+    #[test]
+    fn rows_come_back() {
+        for order in
+            [NibbleOrder::Low, NibbleOrder::High, NibbleOrder::HighInByte, NibbleOrder::Awq]
+        {
+            for cols in [0, 1, 31, 32, 33, 100] {
+                let words: Vec<u8> =
+                    (0..4 * cols).map(|i: usize| (i * 89).to_le_bytes()[0]).collect();
+                let mut rows = vec![0; 8 * cols];
+                unpack_rows(&words, order, &mut rows);
+                assert!(rows.iter().all(|&nibble| nibble < 16));
+                // Higher bits are no nibble's.
+                rows.iter_mut().for_each(|nibble| *nibble |= 0x50);
+                let mut back = vec![0xee; words.len()];
+                pack_rows(&rows, order, &mut back);
+                assert_eq!(back, words, "{order:?} {cols}");
+            }
+        }
+    }
 
     #[test]
     fn the_registers_agree_with_the_positions() {

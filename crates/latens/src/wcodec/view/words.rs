@@ -2,6 +2,7 @@
 
 use super::super::plane::{Content, Part, Role};
 use super::parts;
+use latens_kernels::dispatch::Present;
 
 /// What is done to a word so that its order as an unsigned integer is that of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,13 +81,16 @@ impl WordOrder {
                 }
             }};
         }
-        match (self, width) {
-            (WordOrder::Unsigned | WordOrder::Float, _) => {}
-            (_, 1) => words!(u8),
-            (_, 2) => words!(u16),
-            (_, 4) => words!(u32),
-            _ => words!(u64),
-        }
+        Present::in_use().call(
+            #[inline(always)]
+            || match (self, width) {
+                (WordOrder::Unsigned | WordOrder::Float, _) => {}
+                (_, 1) => words!(u8),
+                (_, 2) => words!(u16),
+                (_, 4) => words!(u32),
+                _ => words!(u64),
+            },
+        );
     }
 }
 
