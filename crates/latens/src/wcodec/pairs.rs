@@ -2,6 +2,9 @@
 
 use latens_kernels::dispatch::{Present, Work};
 
+/// Pairs that means are added to in one loop, at least: one over fewer is all beginning and end.
+const LOOP: usize = 1 << 10;
+
 /// The lower symbols of all pairs.
 const LOW: u8 = 0x0f;
 
@@ -34,7 +37,8 @@ fn by_means(pairs: &mut [u8], means: &[u8], bits: u32, negated: bool) {
     if negated {
         row.iter_mut().for_each(|pair| *pair = of_both(!*pair, 0x11, 0xff));
     }
-    Present::in_use().run(Add { pairs, row: &row, mask: mask | mask << 4 });
+    let rows = row.repeat((LOOP / row.len().max(1)).max(1));
+    Present::in_use().run(Add { pairs, rows: &rows, mask: mask | mask << 4 });
 }
 
 /// Sums of both symbols, mod 16 and then as `mask` has it.
@@ -62,7 +66,8 @@ impl Work for Join<'_> {
 
 struct Add<'a> {
     pairs: &'a mut [u8],
-    row: &'a [u8],
+    /// The same for some rows.
+    rows: &'a [u8],
     mask: u8,
 }
 
@@ -71,8 +76,8 @@ impl Work for Add<'_> {
 
     #[inline(always)]
     fn run(self) {
-        for pairs in self.pairs.chunks_mut(self.row.len().max(1)) {
-            for (pair, &mean) in pairs.iter_mut().zip(self.row) {
+        for pairs in self.pairs.chunks_mut(self.rows.len().max(1)) {
+            for (pair, &mean) in pairs.iter_mut().zip(self.rows) {
                 *pair = of_both(*pair, mean, self.mask);
             }
         }

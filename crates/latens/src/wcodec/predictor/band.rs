@@ -5,9 +5,10 @@ use super::linear::{self, Weights};
 use super::surroundings::Surroundings;
 use crate::error::{Error, Result};
 use crate::wcodec::tile::{Tile, TileSize};
+use latens_kernels::dispatch::Present;
 
-/// Symbols that rows are added to their means by, at least.
-const VECTOR: usize = 64;
+/// Symbols that means are taken from or added to in one loop, at least: one over fewer is all beginning and end.
+const LOOP: usize = 1 << 10;
 
 /// A band of rows, and all that its tiles are predicted with. Neighbours outside of it do not
 /// exist.
@@ -49,11 +50,18 @@ impl Band<'_> {
                 return Ok(());
             }
             [Predictor::Column] => {
-                let step = self.cols.max(1);
-                for (to, row) in out.chunks_mut(step).zip(symbols.chunks(step)) {
-                    let row = row.iter().zip(self.means);
-                    to.iter_mut().zip(row).for_each(|(to, (&s, &mean))| less(to, s, mean));
-                }
+                let means = self.means_of_rows();
+                let step = means.len().max(1);
+                Present::in_use().call(
+                    #[inline(always)]
+                    || {
+                        for (to, rows) in out.chunks_mut(step).zip(symbols.chunks(step)) {
+                            for ((to, &symbol), &mean) in to.iter_mut().zip(rows).zip(&means) {
+                                *to = symbol.wrapping_sub(mean) & mask;
+                            }
+                        }
+                    },
+                );
                 return Ok(());
             }
             [Predictor::Reference] => {
@@ -124,11 +132,17 @@ impl Band<'_> {
                 return Ok(());
             }
             [Predictor::Column] => {
-                // Of narrow rows some at a time.
-                let means = self.means.repeat((VECTOR / self.cols.max(1)).max(1));
-                for rows in data.chunks_mut(means.len().max(1)) {
-                    rows.iter_mut().zip(&means).for_each(|(x, &mean)| add(x, mean));
-                }
+                let means = self.means_of_rows();
+                Present::in_use().call(
+                    #[inline(always)]
+                    || {
+                        for rows in data.chunks_mut(means.len().max(1)) {
+                            for (x, &mean) in rows.iter_mut().zip(&means) {
+                                *x = x.wrapping_add(mean) & mask;
+                            }
+                        }
+                    },
+                );
                 return Ok(());
             }
             [Predictor::Reference] => {
@@ -164,6 +178,11 @@ impl Band<'_> {
             *to = low(residual);
         }
         self.restore(out)
+    }
+
+    /// The means of as many rows as fill a loop.
+    fn means_of_rows(&self) -> Vec<u8> {
+        self.means.repeat((LOOP / self.cols.max(1)).max(1))
     }
 
     /// What LINEAR predicts.
