@@ -35,6 +35,7 @@
 
 mod base;
 pub mod bitplane;
+pub(crate) mod by_rows;
 mod byte_range;
 pub mod checkpoint;
 pub(crate) mod class;

@@ -1,9 +1,7 @@
 //! Two symbols of at most four bits as one byte, the first one in the low four bits.
 
+use super::by_rows::by_rows;
 use latens_kernels::dispatch::{Present, Work};
-
-/// Pairs that means are added to in one loop, at least: one over fewer is all beginning and end.
-const LOOP: usize = 1 << 10;
 
 /// The lower symbols of all pairs.
 const LOW: u8 = 0x0f;
@@ -37,8 +35,13 @@ fn by_means(pairs: &mut [u8], means: &[u8], bits: u32, negated: bool) {
     if negated {
         row.iter_mut().for_each(|pair| *pair = of_both(!*pair, 0x11, 0xff));
     }
-    let rows = row.repeat((LOOP / row.len().max(1)).max(1));
-    Present::in_use().run(Add { pairs, rows: &rows, mask: mask | mask << 4 });
+    let mask = mask | mask << 4;
+    by_rows(
+        pairs,
+        &row,
+        #[inline(always)]
+        move |pair, mean| of_both(pair, mean, mask),
+    );
 }
 
 /// Sums of both symbols, mod 16 and then as `mask` has it.
@@ -60,26 +63,6 @@ impl Work for Join<'_> {
         for (pair, two) in self.pairs.iter_mut().zip(self.symbols.as_chunks::<2>().0) {
             let two = u16::from_le_bytes(*two);
             [*pair, _] = (two | two >> 4).to_le_bytes();
-        }
-    }
-}
-
-struct Add<'a> {
-    pairs: &'a mut [u8],
-    /// The same for some rows.
-    rows: &'a [u8],
-    mask: u8,
-}
-
-impl Work for Add<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for pairs in self.pairs.chunks_mut(self.rows.len().max(1)) {
-            for (pair, &mean) in pairs.iter_mut().zip(self.rows) {
-                *pair = of_both(*pair, mean, self.mask);
-            }
         }
     }
 }

@@ -80,12 +80,13 @@ impl<S: ReadAt> Reader<S> {
 
     /// Which of `numbers` a thread takes at once.
     fn jobs<'n>(&self, numbers: &'n [usize]) -> Vec<Job<'n>> {
-        let is_shared = self.threads == 1 || numbers.len() == 1;
+        // One thread has nobody to share with, and a lone tensor is for all threads.
+        let alone = self.threads == 1 || numbers.len() == 1;
         let length = |number: usize| self.byte_length(number).unwrap_or(0);
         let mut jobs = Vec::new();
         let mut rest = numbers;
         while let [number, behind @ ..] = rest {
-            if is_shared || length(*number) > SMALL {
+            if alone || length(*number) > SMALL {
                 jobs.push(Job::One(*number));
                 rest = behind;
                 continue;

@@ -4,11 +4,8 @@ use super::Predictor;
 use super::linear::{self, Weights};
 use super::surroundings::Surroundings;
 use crate::error::{Error, Result};
+use crate::wcodec::by_rows::by_rows;
 use crate::wcodec::tile::{Tile, TileSize};
-use latens_kernels::dispatch::Present;
-
-/// Symbols that means are taken from or added to in one loop, at least: one over fewer is all beginning and end.
-const LOOP: usize = 1 << 10;
 
 /// A band of rows, and all that its tiles are predicted with. Neighbours outside of it do not
 /// exist.
@@ -50,17 +47,12 @@ impl Band<'_> {
                 return Ok(());
             }
             [Predictor::Column] => {
-                let means = self.means_of_rows();
-                let step = means.len().max(1);
-                Present::in_use().call(
+                out.copy_from_slice(symbols);
+                by_rows(
+                    out,
+                    self.means,
                     #[inline(always)]
-                    || {
-                        for (to, rows) in out.chunks_mut(step).zip(symbols.chunks(step)) {
-                            for ((to, &symbol), &mean) in to.iter_mut().zip(rows).zip(&means) {
-                                *to = symbol.wrapping_sub(mean) & mask;
-                            }
-                        }
-                    },
+                    move |symbol, mean| symbol.wrapping_sub(mean) & mask,
                 );
                 return Ok(());
             }
@@ -132,16 +124,11 @@ impl Band<'_> {
                 return Ok(());
             }
             [Predictor::Column] => {
-                let means = self.means_of_rows();
-                Present::in_use().call(
+                by_rows(
+                    data,
+                    self.means,
                     #[inline(always)]
-                    || {
-                        for rows in data.chunks_mut(means.len().max(1)) {
-                            for (x, &mean) in rows.iter_mut().zip(&means) {
-                                *x = x.wrapping_add(mean) & mask;
-                            }
-                        }
-                    },
+                    move |symbol, mean| symbol.wrapping_add(mean) & mask,
                 );
                 return Ok(());
             }
@@ -178,11 +165,6 @@ impl Band<'_> {
             *to = low(residual);
         }
         self.restore(out)
-    }
-
-    /// The means of as many rows as fill a loop.
-    fn means_of_rows(&self) -> Vec<u8> {
-        self.means.repeat((LOOP / self.cols.max(1)).max(1))
     }
 
     /// What LINEAR predicts.
