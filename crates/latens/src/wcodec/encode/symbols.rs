@@ -52,6 +52,8 @@ pub(crate) const MANY: usize = if cfg!(test) { 1 << 14 } else { 1 << 22 };
 /// of a group waits for the one before, so that two side by side take little more time than one, and four five
 /// sixths of that of two and two.
 const TWO: usize = 1 << 17;
+/// Fewest symbols of more than few bits that are cut in two: models of small tensors would else be read a group at a time.
+const TWO_OF_MANY: usize = 1 << 15;
 /// Fewest symbols that are cut in four, whatever their bits.
 const FOUR: usize = 1 << 19;
 
@@ -75,7 +77,7 @@ pub(crate) fn group_rows(matrix: Matrix<'_>, config: DirectConfig, fewest: usize
         0 if symbols >= FOUR || symbols >= TWO && matrix.bits > FEW_BITS => {
             ((symbols / GROUP) & !3).max(4)
         }
-        0 if symbols >= TWO => 2,
+        0 if symbols >= TWO || symbols >= TWO_OF_MANY && matrix.bits > FEW_BITS => 2,
         0 => 1,
         given => symbols / given,
     };
