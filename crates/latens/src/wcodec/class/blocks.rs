@@ -115,6 +115,11 @@ impl Blocks {
         block_row.saturating_sub(self.first).saturating_mul(self.stride)
     }
 
+    /// The values from `place` on.
+    pub(super) fn behind(&self, place: usize) -> &[i16] {
+        self.values.get(place..).unwrap_or_default()
+    }
+
     /// Whether the values of a row are those behind the values of the row before.
     pub(crate) fn rows_follow(&self) -> bool {
         self.block_rows == 1 && self.row_map.is_none()
