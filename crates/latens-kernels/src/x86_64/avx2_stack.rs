@@ -69,7 +69,10 @@ pub(crate) unsafe fn apart(stack: &Pairing<'_>, stacked: &[u8], place: Place, ou
         // Where the next ones go, which is fetched meanwhile.
         for row in stack.rows()[2 * pair..].iter().skip(2 * TILE).take(2 * TILE) {
             let to = *row as usize * place.stride + place.first + tiles.cols[0] / 2;
-            _mm_prefetch::<_MM_HINT_T0>(out[to..].as_ptr().cast());
+            // Both lines that its bytes may be in.
+            for to in [to, to + HALF * tiles.count - 1] {
+                _mm_prefetch::<_MM_HINT_T0>(out[to..].as_ptr().cast());
+            }
         }
         for (tile, lines) in tiles.lines.iter().take(tiles.count).enumerate() {
             for which in 0..2 {
