@@ -68,10 +68,11 @@ pub(crate) unsafe fn apart(stack: &Pairing<'_>, stacked: &[u8], place: Place, ou
     for (tiles, pair) in columns(stack).flat_map(|c| tiles(stack.pairs()).map(move |p| (c, p))) {
         // Where the next ones go, which is fetched meanwhile.
         for row in stack.rows()[2 * pair..].iter().skip(2 * TILE).take(2 * TILE) {
-            let to = *row as usize * place.stride + place.first + tiles.cols[0] / 2;
+            let start = *row as usize * place.stride + place.first;
             // Both lines that its bytes may be in.
-            for to in [to, to + HALF * tiles.count - 1] {
-                _mm_prefetch::<_MM_HINT_T0>(out[to..].as_ptr().cast());
+            let last = tiles.cols[tiles.count - 1] / 2 + HALF - 1;
+            for at in [tiles.cols[0] / 2, last] {
+                _mm_prefetch::<_MM_HINT_T0>(out[start + at..].as_ptr().cast());
             }
         }
         for (tile, lines) in tiles.lines.iter().take(tiles.count).enumerate() {
