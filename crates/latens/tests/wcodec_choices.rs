@@ -60,7 +60,7 @@ fn int4(rows: usize, cols: usize, spread: f64) -> Vec<u8> {
 #[test]
 fn groups_are_as_many_as_decode_side_by_side() {
     for (rows, level, groups) in
-        [(300, 8, 1), (384, 8, 4), (1536, 8, 4), (384, 12, 1), (6 * 1024, 8, 8)]
+        [(80, 8, 1), (300, 8, 2), (384, 8, 4), (1536, 8, 4), (384, 12, 1), (6 * 1024, 8, 8)]
     {
         let source = int8(rows, 384, |random, _| random.int8(20.0));
         assert_eq!(coded(&source, level).groups.len(), groups, "INT8, {rows} rows, level {level}");
