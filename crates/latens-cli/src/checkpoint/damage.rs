@@ -2,7 +2,7 @@
 
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::ReadAt;
-use latens::{Error, ErrorKind};
+use latens::{Error, ErrorKind, Limits};
 use serde::Serialize;
 use std::io::Read;
 
@@ -92,13 +92,20 @@ pub fn advised(error: impl Into<Failure>, input: &Input) -> Failure {
 }
 
 /// The same where a file could not be opened, which may be no `.wcodec` at all.
-pub fn advised_of_ends(error: Error, file: &SharedFile, input: &Input) -> Failure {
+pub fn advised_of_ends(error: Error, file: &SharedFile, input: &Input, limits: Limits) -> Failure {
     let is_wcodec = [0, file.len().saturating_sub(8)].into_iter().any(|at| {
         let mut bytes = [0; MAGIC.len()];
         file.section(at, MAGIC.len() as u64).read_exact(&mut bytes).is_ok() && bytes == MAGIC
     });
+    // The index is what ends a file: without it nothing can be had.
+    let cut = matches!(error.kind(), ErrorKind::Truncated)
+        .then(|| Reader::salvage(file.clone(), limits).err())
+        .flatten();
     let failure = Failure::from(error);
-    let advice = format!("the file is damaged or of another version; {}", salvage(input));
+    let advice = match cut {
+        Some(why) => format!("{}; get another copy of it", why.what()),
+        None => format!("the file is damaged or of another version; {}", salvage(input)),
+    };
     named(if is_wcodec { failure.hint_on_damage(advice) } else { failure }, input)
 }
 

@@ -91,7 +91,7 @@ pub fn reader_and_size(
 ) -> Result<(Reader<SharedFile>, u64)> {
     let file = shared(input)?;
     let opened = Reader::open(file.clone(), limits);
-    let opened = opened.map_err(|e| damage::advised_of_ends(e, &file, input))?;
+    let opened = opened.map_err(|e| damage::advised_of_ends(e, &file, input, limits))?;
     Ok((opened.threads(threads), file.len()))
 }
 

@@ -95,6 +95,35 @@ fn a_damaged_index_can_be_salvaged() {
     assert_eq!(tensors(&f.read("s.safetensors")), all);
     let done = salvage(&whole[..index - 1], &[]);
     done.fails(&["ends before its index", "bad.wcodec", &format!("byte {}", index - 1)]);
+    // Who is told to salvage can: without its index there is nothing to be had.
+    for (end, advice) in [(index - 1, "get another copy"), (footer, "--salvage writes")] {
+        f.write("bad.wcodec", &whole[..end]);
+        let done = f.run(&["verify", "bad.wcodec"]);
+        assert!(done.code == Some(1) && done.err.contains(advice), "{}", done.err);
+        assert_eq!(done.err.contains("--salvage"), end == footer, "{}", done.err);
+    }
+}
+
+/// What a stretch of a long index is damaged by costs nothing.
+#[test]
+fn a_damaged_stretch_of_a_long_index_is_put_right() {
+    let f = Folder::new();
+    let names: Vec<String> = (0..300).map(|i| format!("layer.{i}.bias")).collect();
+    let tensors: Vec<_> =
+        (0..).zip(&names).map(|(i, n)| (&n[..], "F32", &[8][..], weights(32, i))).collect();
+    let source = safetensors(&tensors);
+    f.write("m.safetensors", &source);
+    f.run(&["compress", "m.safetensors"]).ok();
+    let mut bad = f.read("m.wcodec");
+    let footer = bad.len() - 32;
+    let index = u64::from_le_bytes(bad[footer..][..8].try_into().unwrap()) as usize;
+    bad[index + 30..index + 500].fill(0);
+    f.write("bad.wcodec", &bad);
+    f.run(&["verify", "bad.wcodec"]).fails(&["--salvage writes"]);
+    let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "s.safetensors"]).ok();
+    assert!(done.err.contains("its parity puts right in memory (byte "), "{}", done.err);
+    assert!(done.err.contains("300 tensors are whole") && done.err.contains("byte for byte"));
+    assert_eq!(f.read("s.safetensors"), source);
 }
 
 /// One tensor of a damaged file, and what the index still says of all.

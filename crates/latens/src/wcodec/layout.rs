@@ -15,6 +15,7 @@ pub(crate) mod file;
 pub(crate) mod golomb;
 pub(crate) mod header;
 pub(crate) mod index;
+pub(crate) mod parity;
 pub(crate) mod part;
 pub(crate) mod prediction;
 pub(crate) mod records;

@@ -5,6 +5,7 @@
 //! | a bit of header, index, footer or tables | the checksum says which one |
 //! | more of the header | the rest of the file: nothing in it is needed |
 //! | more of the footer, or it is cut off | the index begins with the checksum of the header; what is left of the footer says where it ends, or its sums do |
+//! | as many bytes of a long index, at one place, as a sixteenth of it has, at most 4096 | its parity and its sums say which (`layout/parity.rs`) |
 //! | more of the index | its entries up to the first one that is not sound, whose data have checksums; what is before the damage by its sums (`layout/sums.rs`) |
 //! | bytes put in or taken out at one place | the length that the footer states, and all checksums |
 
@@ -102,11 +103,12 @@ impl<S: ReadAt> Reader<S> {
         let mut bytes = read(&source, place.start, place.end - place.start)?;
         place.find_end(&mut bytes);
         let is_cut = place.is_cut(source.moved);
-        let Some(Whole { index, bit, guessed }) = whole_index(&bytes, &place, is_cut)? else {
+        let Some(Whole { index, damage: mended, guessed }) = whole_index(&bytes, &place, is_cut)?
+        else {
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         };
         let mut found = damage.clone();
-        found.extend(bit);
+        found.extend(mended);
         let header = header(&head, index.header_crc, &mut found)?;
         if found.is_empty() && source.moved.is_none() {
             // All checksums are right: that is no damage.

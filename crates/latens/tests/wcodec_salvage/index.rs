@@ -33,9 +33,9 @@ fn what_an_index_says_before_damage_is_proved() {
     let (file, expected) = many();
     let (start, end) = (index_of(&file), file.len() - 32);
     for at in (start + 4096..end).step_by(2311) {
-        // More than one bit: it cannot be put right.
+        // More than one bit, and of more than one place: it cannot be put right.
         let mut hurt = file.clone();
-        for (place, by) in [(0, 0x5a), (3, 0x21), (9, 0x7f)] {
+        for (place, by) in [(0, 0x5a), (3, 0x21), (5000, 0x7f)] {
             hurt[(at + place).min(end - 1)] ^= by;
         }
         let found = salvage(&hurt).unwrap();
@@ -44,6 +44,24 @@ fn what_an_index_says_before_damage_is_proved() {
         // Each takes some forty bytes.
         let sure = (at - start) / 4096 * 4096;
         assert!(tensors.len() * 60 > sure.saturating_sub(600), "{at}: {}", tensors.len());
+    }
+}
+
+/// What is damaged at one place of an index of several stretches is put right: nothing is lost.
+#[test]
+fn one_damaged_place_of_an_index_is_put_right() {
+    let (file, expected) = many();
+    let (start, end) = (index_of(&file), file.len() - 32);
+    let mut random = Random(5);
+    for at in (start..end - 3000).step_by(1733).chain([start + 1, start + 40, start + 46]) {
+        for count in [2, 3, 16, 512, 1024] {
+            let mut hurt = file.clone();
+            hurt[at..at + count].iter_mut().for_each(|byte| *byte = random.word() as u8);
+            let found = salvage(&hurt).unwrap();
+            assert!(found.whole_index && found.proved && found.lost.is_none(), "{count} at {at}");
+            assert!(found.damage.iter().all(|d| (start as u64..end as u64).contains(&d.at)));
+            assert_eq!(whole(&found.reader), expected);
+        }
     }
 }
 
@@ -152,6 +170,34 @@ fn sums_are_refused_elsewhere() {
     let (file, _) = short();
     let index = file[index_of(&file)..file.len() - 32].to_vec();
     assert!(misplaced(with_index(&file, &[&index[..], &record(&sums(&index))].concat())));
+}
+
+/// Parity is of one length, and between what it is of and the sums. It may be lacking.
+#[test]
+fn parity_is_refused_elsewhere() {
+    let record = |content: &[u8]| [&[17], &varint(content.len() as u64)[..], content].concat();
+    let opened = |file: Vec<u8>| Reader::open(file, Limits::default()).map(|_| ());
+    let misplaced = |file: Vec<u8>| opened(file).is_err_and(|e| e.what().contains("out of place"));
+    let (file, _) = many();
+    let (start, end) = (index_of(&file), file.len() - 32);
+    let index = &file[start..end];
+    // 1024 bytes for 16 to 32 KiB, and its tag and length.
+    let stretches = (index.len() - 4) / 4100 + 1;
+    let parity = index.len() - 4 * stretches - 2 - 1024;
+    let front = &index[..parity - 3];
+    let mut expected = vec![0; 1024];
+    front.iter().enumerate().for_each(|(i, byte)| expected[i % 1024] ^= byte);
+    assert!(index[parity - 3..].starts_with(&record(&expected)));
+    opened(with_index(&file, front)).unwrap();
+    opened(with_index(&file, &[front, &record(&[7; 1024])].concat())).unwrap();
+    for length in [0, 512, 1023, 1025, 2048] {
+        assert!(misplaced(with_index(&file, &[front, &record(&vec![7; length])].concat())));
+    }
+    let twice = [front, &record(&expected), &record(&expected)].concat();
+    assert!(misplaced(with_index(&file, &twice)));
+    let (before, behind) = front.split_at(records(&file)[303].start - start);
+    let within = [before, &record(&[7; 512]), behind].concat();
+    assert!(misplaced(with_index(&file, &within)));
 }
 
 /// What is lost behind the last entry that can be read is not held in memory to look for padding in it.

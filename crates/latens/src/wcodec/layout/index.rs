@@ -8,7 +8,8 @@
 //! | 8 | ENTRY |
 //! | 10 | FILE |
 //! | 13 | QUANTIZATION: method and format, bits and group size, as files beside the checkpoint tell |
-//! | 15 | [SUMS](super::sums) |
+//! | 17 | [PARITY](super::parity) |
+//! | 15 | [SUMS](super::sums), the last one |
 //!
 //! Odd tags are ancillary.
 
@@ -18,6 +19,7 @@ use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::file::SourceFileRecord;
 use crate::wcodec::layout::header::{ALIGN, PLAIN_ALIGN, align};
+use crate::wcodec::layout::parity::{self, PARITY};
 use crate::wcodec::layout::sums::{self, SUMS};
 use std::ops::Range;
 
@@ -99,6 +101,9 @@ impl Index {
         }
         if let Some(told) = &self.quantization {
             record(QUANTIZATION, &told.bytes(), &mut out);
+        }
+        if let Some(parity) = parity::of(&out) {
+            record(PARITY, &parity, &mut out);
         }
         if let Some(sums) = sums::of(&out) {
             record(SUMS, &sums, &mut out);

@@ -7,6 +7,7 @@ use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::index::{
     BankRecord, Base, ENTRY, FILE, QUANTIZATION, Quantization, names_allowed,
 };
+use crate::wcodec::layout::parity::{self, PARITY};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::layout::sums::{self, SUMS};
 use crate::wcodec::layout::table::MAX_TABLES;
@@ -83,7 +84,7 @@ impl<'a> Check<'a> {
         }
         let at = self.at as u64;
         let (tag, start, content) = split(&mut self.fields)?;
-        let known = matches!(tag, QUANTIZATION | SUMS);
+        let known = matches!(tag, QUANTIZATION | PARITY | SUMS);
         if tag % 2 == 1 && !known && self.ancillary {
             return Ok(Some(Record::Ancillary));
         }
@@ -94,6 +95,10 @@ impl<'a> Check<'a> {
             ENTRY => self.last == 6 || self.last == ENTRY,
             FILE => matches!(self.last, 6 | ENTRY | FILE),
             QUANTIZATION => matches!(self.last, 6 | ENTRY | FILE),
+            PARITY => {
+                let behind = matches!(self.last, 6 | ENTRY | FILE | QUANTIZATION);
+                behind && parity::length_for(self.at) == Some(content.len())
+            }
             SUMS => {
                 let last = self.last >= 6 && self.fields.left() == 0;
                 last && sums::has_length_of(self.at, content.len())
@@ -141,7 +146,7 @@ impl<'a> Check<'a> {
             }
             QUANTIZATION => Record::Quantization(Quantization::read(&mut content)?),
             // What they say is needed only where the index does not have its checksum.
-            SUMS => return Ok(Record::Ancillary),
+            PARITY | SUMS => return Ok(Record::Ancillary),
             _ => {
                 FileRecord::read(&mut content, Some(&self.lengths))?;
                 Record::File

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Its tag.
 pub(crate) const SUMS: u64 = 15;
 /// Bytes of a stretch. Of one stretch the index's own checksum tells as much.
-const STRETCH: usize = 4096;
+pub(crate) const STRETCH: usize = 4096;
 /// Bytes of a sum.
 const SUM: usize = 4;
 
@@ -47,8 +47,24 @@ pub(crate) fn prove(index: &[u8]) -> bool {
     find(index).is_some_and(|record| proved(index) == record.start)
 }
 
+/// The stretches of an index that have not their sums, from the first to the last one; `None` where all have.
+pub(crate) fn unsound(index: &[u8]) -> Option<Range<usize>> {
+    let mut wrong = (0..index.len().div_ceil(STRETCH)).filter(|&n| !have(index, n..n + 1));
+    let first = wrong.next()?;
+    Some(first..wrong.next_back().unwrap_or(first) + 1)
+}
+
+/// Whether these stretches have their sums, those that there are.
+pub(crate) fn have(index: &[u8], stretches: Range<usize>) -> bool {
+    let Some(Range { start, end }) = find(index) else { return false };
+    let sums = index.get(end - start.div_ceil(STRETCH) * SUM..end).unwrap_or_default();
+    let all = index.get(..start).unwrap_or_default().chunks(STRETCH).zip(sums.as_chunks::<SUM>().0);
+    let mut these = all.skip(stretches.start).take(stretches.len());
+    these.all(|(stretch, sum)| crc32(stretch) == u32::from_le_bytes(*sum))
+}
+
 /// Where the record is, which ends with the index: by its tag and length, which are as the bytes before it demand.
-fn find(index: &[u8]) -> Option<Range<usize>> {
+pub(crate) fn find(index: &[u8]) -> Option<Range<usize>> {
     let all = index.len();
     // With its sum a stretch takes so many bytes more.
     let fewest = (all / (STRETCH + SUM)).saturating_sub(1).max(2);
