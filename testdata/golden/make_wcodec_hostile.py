@@ -10,6 +10,7 @@ import subprocess
 import wcodec_hostile_tensors  # noqa: F401  adds its cases
 import wcodec_hostile_claims  # noqa: F401, I001  adds its own, behind them: seeds are by their order
 import wcodec_hostile_pairs  # noqa: F401, I001  and behind these
+import wcodec_hostile_edges  # noqa: F401, I001  likewise
 from wcodec_hostile import CASES
 from wcodec_writer import Builder
 
@@ -18,7 +19,7 @@ ABOUT = """# Hostile .wcodec files
 
 Each breaks one rule of `specs/wcodec.md` or its two other texts; all checksums but those that it is about are right.
 Made by `python3 make_wcodec_hostile.py --tool PATH` in `testdata/golden`, out of the cases of `wcodec_hostile.py`,
-`wcodec_hostile_tensors.py`, `wcodec_hostile_claims.py` and `wcodec_hostile_pairs.py`, which know the specifications alone.
+`wcodec_hostile_tensors.py`, `wcodec_hostile_claims.py`, `wcodec_hostile_pairs.py` and `wcodec_hostile_edges.py`, which know the specifications alone.
 `crates/latens/tests/wcodec_foreign.rs` holds latens to the last column; the reader in Python refuses all of them too (`wcodec_reader.py refuse`).
 
 | file | attacks with | latens |

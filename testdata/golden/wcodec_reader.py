@@ -15,13 +15,16 @@ import struct
 import sys
 import zlib
 
+import numpy as np
+
 from pco_reader import Corrupt, need
 from wcodec_streams import Bytes, read_bank
 from wcodec_tensors import Tensor, aligned
 from wcodec_views import layout
 
 HEADER, FOOTER, ALIGNED = 128, 32, 128
-HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION = 2, 4, 6, 8, 10, 13
+HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION, SUMS, PARITY = 2, 4, 6, 8, 10, 13, 15, 17
+LONGEST_NAME = 1024
 TENSOR, BLOB = range(2)
 STORED, INLINE, COPY = range(3)
 RAW_VIEW = bytes(8)
@@ -98,8 +101,13 @@ class File:
         self.head = self.bank = None
         previous = b""
         while r.left():
-            tag = r.varint()
-            record = Bytes(r.take(r.length()))
+            at, tag = r.pos - self.index_at, r.varint()
+            content = r.take(r.length())
+            record = Bytes(content)
+            if tag in (PARITY, SUMS):
+                self.check_ancillary(tag, at, content, last, r.left())
+                last = max(last, tag)
+                continue
             if tag & 1 and tag != QUANTIZATION:
                 continue
             need(tag in (HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION), f"unknown record {tag}")
@@ -111,7 +119,7 @@ class File:
                 self.head = record.u32(), record.take(32)
                 need(self.head[0] == zlib.crc32(self.header), "checksum of the header")
             elif tag == BASE:
-                self.base_hash, self.base_name = record.take(32), record.string()
+                self.base_hash, self.base_name = record.take(32), record.string(LONGEST_NAME)
             elif tag == BANK:
                 self.bank = record.varint(), record.length(), record.u32()
             elif tag == ENTRY:
@@ -122,11 +130,25 @@ class File:
                     need(len(text.encode() if isinstance(text, str) else text) <= 255, "a long text")
                 record.varint(), record.varint()
             else:
-                name, length, count = record.string(), record.length(), record.varint()
+                name, length, count = record.string(LONGEST_NAME), record.length(), record.varint()
                 need(count <= record.left(), "more segments than bytes")
                 self.files.append((name, length, [record.varint() for _ in range(count)]))
             record.close("a record")
         need(self.bank, "no BANK")
+
+    def check_ancillary(self, tag, at, content, last, left):
+        """PARITY and SUMS, which are of the bytes of the index before them."""
+        index = self.data[self.index_at:self.index_at + at]
+        fits = left == 0 if tag == SUMS else last <= QUANTIZATION
+        need(at > 4096 and last >= BANK and fits, f"record {tag} out of place")
+        if tag == SUMS:
+            sums = b"".join(struct.pack("<I", zlib.crc32(index[i:i + 4096])) for i in range(0, at, 4096))
+            need(content == sums, "sums of another index")
+        else:
+            length = min(1 << (at // 16).bit_length() - 1, 4096)
+            whole = index + bytes(-at % length)
+            rows = np.frombuffer(whole, np.uint8).reshape(-1, length)
+            need(content == np.bitwise_xor.reduce(rows, 0).tobytes(), "parity of another index")
 
     def check_header(self):
         tensors = sum(e.kind == TENSOR for e in self.entries)

@@ -54,9 +54,11 @@ class Bytes:
     def zigzag(self):
         return unzigzag(self.varint())
 
-    def string(self):
+    def string(self, longest=1 << 57):
+        length = self.length()
+        need(length <= longest, "a long string")
         try:
-            return self.take(self.length()).decode("utf-8")
+            return self.take(length).decode("utf-8")
         except UnicodeDecodeError:
             raise Corrupt("not UTF-8") from None
 

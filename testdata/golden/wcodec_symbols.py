@@ -155,7 +155,7 @@ class Rule:
             need(all(width % 2 == 0 or width >= cols for width in widths), "STACKED blocks of an odd number of columns")
             self.spans = spans_of(there, widths)
         self.zero = Source(r, part, context, True) if terms & 4 else None
-        part.has_sources = bool(self.sources or self.zero)
+        part.has_sources |= bool(self.sources or self.zero)
         count = r.varint()
         need(1 <= count <= (256 if self.zero else 1), "maps of no such number")
         self.maps = np.array([self.read_map(r) for _ in range(count)])
@@ -246,7 +246,7 @@ class Coded:
         if self.bitplane:
             need(count == 0, "BITPLANE with tables")
         elif self.transform:
-            need(count == 16, "TRANSFORM without its 16 tables")
+            need(count == 16 or count < 16 and self.part.count == 0, "TRANSFORM without its 16 tables")
         else:
             need(count >= 1 or self.part.count == 0, "symbols without a table")
 

@@ -89,10 +89,11 @@ class Tensor:
         if entry == 0:
             number = r.varint()
             need(number < len(self.parts), "a part that does not come before")
+            need(not self.parts[number].has_sources, "a part that is named and names parts")
             return self.parts[number]
         self.entry.names_others = True
         if entry == 1:
-            name = r.string()
+            name = r.string(1024)
             need(self.file.base_hash is not None, "a tensor of a base without BASE")
             need(self.file.base is not None, f"the base {self.file.base_name} is needed")
             need(name in self.file.base, "a tensor that the base has not")

@@ -80,6 +80,8 @@ def matrix_of(shape):
 
 def word_matrix(width, dtype, shape, length):
     """Rows and columns of words."""
+    if length == 0:
+        return 0, 0
     need(bytes_of(dtype, shape) == length, "a view that does not fit type, shape and length")
     rows, cols = matrix_of(shape)
     if rows == 0 or ELEMENT_BITS.get(dtype) == 8 * width:
@@ -135,7 +137,7 @@ def block_parts(number, dtype, shape, length):
     need(number in BLOCKS, "blocks of a type that is not taken apart")
     name, size, count, bits = BLOCKS[number]
     need(name == dtype, "blocks of another type")
-    rows, cols = (product(shape[:-1]), shape[-1]) if product(shape) else (0, 0)
+    rows, cols = (product(shape[:-1]), shape[-1]) if product(shape) and length else (0, 0)
     blocks = rows * cols // count
     need(cols % count == 0 and length == blocks * size, "blocks that do not come out even")
     weights = Part(WEIGHTS, SYMBOLS, bits, rows, cols)

@@ -14,13 +14,14 @@ mod common;
 mod wcodec_common;
 
 use common::repository;
-use latens::wcodec::view::Values;
+use latens::wcodec::view::{Sign, Values, View};
 use latens::wcodec::{BaseCheckpoint, Reader};
 use latens::{Limits, Result};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use wcodec_common::mend::crc;
 use wcodec_common::{open, safetensors};
 
 fn sha256(bytes: &[u8]) -> String {
@@ -69,6 +70,9 @@ fn pieces_are_those_of_the_whole(
     let layout = reader.layout(number).unwrap_or_else(|e| panic!("{name}: {e}"));
     let (rows, cols) = (layout.rows, layout.cols);
     let all = bytes_of(reader.rows(number, 0..rows).unwrap());
+    if let View::Bytes(Sign::Signed | Sign::Unsigned) = layout.view {
+        assert!(all == whole, "{name}: all rows");
+    }
     let Some(width) = all.len().checked_div((rows * cols) as usize) else { return };
     let at = |row: u64, col: u64| (row * cols + col) as usize * width;
     for (first, last) in [(0, 1), (rows / 3, rows / 2), (rows - 1, rows), (rows / 2, rows)] {
@@ -172,4 +176,44 @@ fn hostile_files_are_refused_where_they_are_wrong() {
             assert_eq!(by_hash, name == "model-hash.wcodec", "{name}: {error}");
         }
     }
+}
+
+/// A file with a record of an odd tag before all others of its index, where its checksums are right.
+fn with_another_record(file: &[u8], record: &[u8]) -> Option<Vec<u8>> {
+    let end = file.len().checked_sub(32)?;
+    let start = u64::from_le_bytes(file[end..][..8].try_into().unwrap()) as usize;
+    let (index, stated) = (file.get(start..end)?, &file[end + 16..end + 20]);
+    if crc(index).to_le_bytes() != stated {
+        return None;
+    }
+    let index = [record, index].concat();
+    let length = (start + index.len() + 32) as u64;
+    let mut footer = [(start as u64).to_le_bytes(), length.to_le_bytes()].concat();
+    footer.extend(crc(&index).to_le_bytes());
+    footer.extend(crc(&footer).to_le_bytes());
+    Some([&file[..start], &index, &footer, &file[end + 24..]].concat())
+}
+
+/// Records that are skipped do not move what is said of those behind them.
+#[test]
+fn errors_name_their_byte_behind_records_that_are_skipped() {
+    let record = [&[99, 0xe8, 7][..], &[5; 1000]].concat();
+    let mut moved = 0;
+    for (path, _) in hostile() {
+        let file = fs::read(&path).unwrap();
+        let Some(more) = with_another_record(&file, &record) else { continue };
+        let index = u64::from_le_bytes(file[file.len() - 32..][..8].try_into().unwrap());
+        let refused = |file: Vec<u8>| {
+            Reader::open(file, Limits::default()).and_then(|reader| reader.threads(1).verify())
+        };
+        // What is wrong with a footer is not with the new one.
+        let (Err(before), Err(behind)) = (refused(file), refused(more)) else { continue };
+        let Some(at) = before.at().filter(|_| before.what() == behind.what()) else { continue };
+        // Of all of an index, its first byte is said.
+        let of_all = at == index && behind.at() == Some(at);
+        let by = if at >= index && !of_all { record.len() as u64 } else { 0 };
+        assert_eq!(behind.at(), Some(at + by), "{}: {before}", path.display());
+        moved += usize::from(by > 0);
+    }
+    assert!(moved > 120, "{moved}");
 }

@@ -54,7 +54,7 @@ fn read_all(file: &[u8], base: Option<&[u8]>, tally: &mut Tally, wrong: &mut Vec
                 error.at().is_none_or(|at| at > file.len() as u64)
             }
             ErrorKind::Io => true,
-            _ => false,
+            _ => !error.is_limit(),
         };
         if odd {
             wrong.push(format!("{what}: {error}"));
@@ -83,9 +83,10 @@ fn read_all(file: &[u8], base: Option<&[u8]>, tally: &mut Tally, wrong: &mut Vec
             Ok(_) => tally.count("tensors"),
             Err(error) => note(&error, "tensor"),
         }
-        let rows = reader.layout(number).map_or(1, |layout| layout.rows);
+        let layout = reader.layout(number);
+        let (rows, cols) = layout.map_or((1, 1), |layout| (layout.rows, layout.cols));
         let start = rows / 2;
-        match reader.slice(number, start..(start + 1).min(rows), 0..1) {
+        match reader.slice(number, start..(start + 1).min(rows), 0..cols.min(1)) {
             Ok(_) => {}
             Err(error) => note(&error, "slice"),
         }

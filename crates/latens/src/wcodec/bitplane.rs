@@ -2,7 +2,7 @@
 //!
 //! | bytes | |
 //! |---|---|
-//! | 1 | number of planes P, 0 to 16: bits of the greatest magnitude |
+//! | 1 | number of planes P, 0 to 16: bits of the greatest magnitude, or more |
 //! | 4 · P | length in bytes of each plane, the highest first |
 //! | | the planes |
 //!

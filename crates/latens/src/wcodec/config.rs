@@ -31,8 +31,8 @@ pub struct Config {
 ///
 /// Exempt are words, which go to Pco (most scales, norms and biases), bytes of types that no view
 /// takes apart, what belongs to no tensor (headers), copies of other tensors, and empty ones. LINEAR
-/// becomes NONE in matrices of one column and of more than 8,192. A matrix is coded by tables in
-/// place of bitplanes where these would take less than a byte for 2^16 symbols.
+/// becomes NONE in matrices of one column and of more than 8,192. A matrix is coded
+/// without any of these where it would take less than a byte for 2^16 symbols: readers believe no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tools {
     /// Size of tiles.

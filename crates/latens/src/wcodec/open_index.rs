@@ -22,6 +22,10 @@ const EVERY: usize = 16;
 pub(crate) struct OpenIndex {
     /// All records but ancillary ones that may stand anywhere, which could part entries by any distance.
     bytes: Vec<u8>,
+    /// Where in these others were left out, and how many bytes up to there.
+    left_out: Vec<(usize, usize)>,
+    /// Whether what is told of the index for its salvage is of it.
+    pub(crate) can_be_mended: bool,
     pub(crate) header_crc: u32,
     pub(crate) model_hash: [u8; 32],
     pub(crate) base: Option<Base>,
@@ -117,7 +121,7 @@ impl OpenIndex {
         std::iter::from_fn(move || {
             let at = entries.at;
             let (record, start) = entries.advance()?;
-            let (number, name) = (entries.number - 1, entries.name.clone());
+            let (number, name, at) = (entries.number - 1, entries.name.clone(), self.place(at));
             Some(OpenEntry { number, name, record, start, at })
         })
     }
@@ -135,7 +139,14 @@ impl OpenIndex {
             *last = Some(Last { number, at, end: entries.end, name });
         }
         let (record, start) = entries.advance()?;
-        Some(OpenEntry { number, name: entries.name, record, start, at })
+        Some(OpenEntry { number, name: entries.name, record, start, at: self.place(at) })
+    }
+
+    /// Where in the index a place among its kept bytes is.
+    fn place(&self, at: usize) -> usize {
+        let before = self.left_out.partition_point(|&(place, _)| place <= at);
+        let bytes = before.checked_sub(1).and_then(|last| self.left_out.get(last));
+        at + bytes.map_or(0, |&(_, bytes)| bytes)
     }
 
     /// Entries from one on that comes a little before `number`, or is it.

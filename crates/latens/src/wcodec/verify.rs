@@ -7,7 +7,7 @@ use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::{HEADER_BYTES, check_zero};
-use crate::wcodec::open_index::OpenEntry;
+use crate::wcodec::open_index::{Doubt, OpenEntry};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
 use std::io::{self, Write};
@@ -35,6 +35,7 @@ impl<S: ReadAt> Reader<S> {
     /// The first thing that is wrong; [`Reader::faults`] tells of all.
     pub fn verify(&self) -> Result<()> {
         self.bank()?;
+        self.can_be_mended()?;
         self.each_padding(&mut |from, to| self.check_padding(from, to))?;
         self.write_segments(segments(self.entries_of(false)), &mut io::sink())?;
         match self.has_its_hash()? {
@@ -61,6 +62,7 @@ impl<S: ReadAt> Reader<S> {
             Ok(()) => Ok(()),
         };
         note(None, self.bank().map(|_| ()))?;
+        note(None, self.can_be_mended())?;
         self.each_padding(&mut |from, to| note(None, self.check_padding(from, to)))?;
         for entry in self.open.index.entries() {
             let tensor = entry.record.dtype().is_some().then_some(entry.number);
@@ -112,6 +114,15 @@ impl<S: ReadAt> Reader<S> {
             }
         }
         Ok(())
+    }
+
+    /// What the index has against its own damage is of it, or is lacking.
+    fn can_be_mended(&self) -> Result<()> {
+        if self.open.index.can_be_mended || self.open.index.doubt != Doubt::Nothing {
+            return Ok(());
+        }
+        let what = "the index's sums or parity are those of another: it could not be salvaged";
+        Err(Error::corrupt(self.open.index_offset, what))
     }
 
     fn has_another_hash(&self) -> Error {

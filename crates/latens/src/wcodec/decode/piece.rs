@@ -132,7 +132,7 @@ impl PartDecoder<'_> {
             }
             _ => Err(Error::corrupt(
                 0,
-                format!("codec {} is not known to this reader", self.record.codec.name()),
+                format!("codec {} is none for what the part holds", self.record.codec.name()),
             )),
         }
     }

@@ -83,7 +83,7 @@ impl<'a> FileRecord<'a> {
                 format!("`{}` is no bare file name", name.escape_debug()),
             ));
         }
-        let length = fields.varint("a file's length")?;
+        let length = fields.size("a file's length")? as u64;
         let count = fields.count(1, "the number of segments")?;
         let segments = fields.clone();
         if let Some(entries) = entries {

@@ -73,6 +73,13 @@ pub(crate) fn mended(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Range<u
     None
 }
 
+/// Whether an index that has sums has no parity, or its own.
+pub(crate) fn fits(index: &[u8]) -> bool {
+    let before = sums::find(index).and_then(|sums| index.get(..sums.start)).unwrap_or_default();
+    let Some(start) = find(before) else { return true };
+    of(&before[..start]).is_some_and(|parity| before.ends_with(&parity))
+}
+
 /// Where the record begins with which `index` ends.
 fn find(index: &[u8]) -> Option<usize> {
     let shifts = SHARE.ilog2() + 4..=STRETCH.ilog2();

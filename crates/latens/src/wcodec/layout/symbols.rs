@@ -254,7 +254,12 @@ impl Symbols {
             self.tables.push(usize::try_from(table).unwrap_or(usize::MAX));
         }
         let (count, transform) = (self.tables.len(), self.has_transform());
-        if (bitplane && count > 0) || (!bitplane && transform && count != KINDS && self.count > 0) {
+        let fits = match (bitplane, transform) {
+            (true, _) => count == 0,
+            (false, true) => count == KINDS || (count < KINDS && self.count == 0),
+            (false, false) => true,
+        };
+        if !fits {
             return Err(Error::corrupt(at, format!("{count} tables for this coder")));
         }
         Ok(match (bitplane, transform) {

@@ -258,12 +258,11 @@ mod tests {
     proptest! {
         #[test]
         fn explicit_tables(
-            bits in 1u32..=8, extra in 0u32..6,
+            bits in 1u32..=8, table_bits in 1u32..=MAX_TABLE_BITS,
             counts in prop::collection::vec(prop_oneof![Just(0u32), 1u32..1000], 256),
         ) {
-            let table_bits = (bits + extra).min(MAX_TABLE_BITS);
             let weights: Vec<(u8, u64)> = (0u8..=255).zip(&counts).take(1 << bits)
-                .filter(|(_, c)| **c > 0).map(|(s, &c)| (s, u64::from(c))).collect();
+                .filter(|(_, c)| **c > 0).map(|(s, &c)| (s, u64::from(c))).take(1 << table_bits).collect();
             prop_assume!(!weights.is_empty());
             let frequencies = from_weights(bits, table_bits, &weights);
             for &(s, _) in &weights {
@@ -274,12 +273,13 @@ mod tests {
 
         #[test]
         fn curves(
-            bits in 1u32..=8, extra in 0u32..6, centre in any::<u8>(), below in 0i32..256, above in 0i32..256,
+            bits in 1u32..=8, table_bits in 1u32..=MAX_TABLE_BITS, centre in any::<u8>(), below in 0i32..256, above in 0i32..256,
             symmetric in any::<bool>(), logs in prop::collection::vec(0i32..255, 40),
         ) {
             let most = (1 << bits) - 1;
             let above = above.min(most);
             let below = below.min(most - above).min(if symmetric { above } else { most });
+            prop_assume!(below + above < 1 << table_bits);
             let side = |extent: i32, logs: &[i32]| -> Vec<i32> {
                 knots(extent).iter().zip(logs).map(|(_, l)| TOP_LOG - LOG_STEP * l).collect()
             };
@@ -289,7 +289,7 @@ mod tests {
                 logs_above: side(above, &logs),
                 logs_below: (!symmetric).then(|| side(below, &logs[20..])),
             };
-            let table = Table::of_curve(bits, (bits + extra).min(14), curve).unwrap();
+            let table = Table::of_curve(bits, table_bits, curve).unwrap();
             let present = table.frequencies.iter().filter(|&&f| f > 0).count();
             prop_assert_eq!(present, usize::try_from(below + above + 1).unwrap());
             round_trip(&table, &[]);

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
 use crate::wcodec::layout::records::{Check, Record, raw};
-use crate::wcodec::layout::sums;
+use crate::wcodec::layout::{parity, sums};
 use crate::wcodec::names::Names;
 use std::collections::HashMap;
 
@@ -28,6 +28,7 @@ impl OpenIndex {
         index.count(&mut check, &mut found)?;
         check.finish()?;
         drop(check);
+        index.can_be_mended = !sums::end(&bytes) || sums::prove(&bytes) && parity::fits(&bytes);
         index.keep(bytes, &found);
         index.unique()?;
         Ok(index)
@@ -87,7 +88,8 @@ impl OpenIndex {
 
     /// Keeps `bytes`, which are sound, and marks where entries and files are.
     fn keep(&mut self, bytes: Vec<u8>, found: &Found) {
-        self.bytes = if found.ancillary { without_ancillary(bytes) } else { bytes };
+        (self.bytes, self.left_out) =
+            if found.ancillary { without_ancillary(bytes) } else { (bytes, Vec::new()) };
         self.marks = Vec::with_capacity(self.entries.div_ceil(EVERY));
         self.marked_names = String::with_capacity(found.name_bytes);
         self.names = Names::with_capacity(found.tensors);
@@ -135,7 +137,7 @@ impl OpenIndex {
             for &(_, number) in run {
                 let Some(FileRecord { name, .. }) = self.file(number as usize) else { continue };
                 if seen.contains(&name) {
-                    let at = self.file_marks.first().copied().unwrap_or(0) as u64;
+                    let at = self.place(self.file_marks.first().copied().unwrap_or(0)) as u64;
                     return Err(Error::corrupt(at, format!("there are two files {name:?}")));
                 }
                 seen.push(name);
@@ -158,9 +160,10 @@ impl OpenIndex {
     }
 }
 
-/// What is left of an index without its records of odd tags.
-fn without_ancillary(mut bytes: Vec<u8>) -> Vec<u8> {
-    let (mut at, mut kept) = (0, 0);
+/// What is left of an index without its records of odd tags; and where these were, each time with how many bytes of
+/// them there are up to there.
+fn without_ancillary(mut bytes: Vec<u8>) -> (Vec<u8>, Vec<(usize, usize)>) {
+    let (mut at, mut kept, mut left_out) = (0, 0, Vec::<(usize, usize)>::new());
     loop {
         let next = raw(bytes.get(at..).unwrap_or_default()).next();
         let Some((place, tag)) = next.map(|(place, tag, _)| (place, tag)) else { break };
@@ -168,10 +171,14 @@ fn without_ancillary(mut bytes: Vec<u8>) -> Vec<u8> {
         if tag % 2 == 0 {
             bytes.copy_within(at..end, kept);
             kept += end - at;
+        } else {
+            left_out.pop_if(|(place, _)| *place == kept);
+            left_out.push((kept, end - kept));
         }
         at = end;
     }
     bytes.truncate(kept);
     bytes.shrink_to_fit();
-    bytes
+    left_out.shrink_to_fit();
+    (bytes, left_out)
 }

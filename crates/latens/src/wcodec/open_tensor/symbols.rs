@@ -56,7 +56,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 let record = self.descriptor.parts.get(*part);
                 // Else a few bytes could ask for any amount of work.
                 if record.is_some_and(|p| p.sources() > 0) {
-                    return Err(self.wrong(format!("part {part} is a source and has sources")));
+                    return Err(self.wrong(format!("part {part} is named and names parts itself")));
                 }
                 let count = record.map_or(0, |p| p.shape.count());
                 Ok(Numbers::of(self.part(*part, 0..count)?))
@@ -68,7 +68,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 let Some((length, stored)) = self.reader.lengths(*n) else {
                     return Err(self.wrong(format!("there is no entry {n}, a source")));
                 };
-                if !may_be_source(length, count) || !may_be_source(stored / 2, count) {
+                if !may_be_source(length, count) || !may_be_source(stored.div_ceil(2), count) {
                     let what = format!("{} is too large a source", self.reader.place(*n));
                     return Err(self.wrong(what));
                 }

@@ -97,9 +97,10 @@ impl SymbolDecoder<'_> {
                 let what = "the last of an odd number of rows is not paired with itself";
                 return Err(Error::corrupt(stream.opened.end(), what));
             }
-            if let Some((pairing, place)) = span.pairing(order, rows, cols) {
-                pairing.apart(Present::in_use(), lines, place, stream.out);
-            }
+            let Some((pairing, place)) = span.pairing(order, rows, cols) else {
+                return Err(Error::corrupt(0, "a span whose columns or rows are no pairs"));
+            };
+            pairing.apart(Present::in_use(), lines, place, stream.out);
         }
         Ok(())
     }
