@@ -14,7 +14,7 @@ mod wcodec_common;
 use latens::wcodec::predictor::Predictor;
 use latens::wcodec::tile::TileSize;
 use latens::wcodec::transform::Transform;
-use latens::wcodec::view::Values;
+use latens::wcodec::view::{Values, View};
 use latens::wcodec::{
     BaseCheckpoint, BaseFile, Coder, Config, Reader, Role, Tools, compress_checkpoint,
 };
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wcodec_common::{Random, back, open, safetensors, samples};
 
-/// Eight and four bits, smooth and not, of the largest steps too.
+/// Eight, four and two bits, smooth and not, of the largest steps too.
 fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let (r, c) = (rows as u64, cols as u64);
@@ -38,7 +38,13 @@ fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
     let nibbles: Vec<u8> = (0..rows * cols.div_ceil(8) * 4)
         .map(|_| (random.int8(1.5) & 15) | (random.int8(2.5) << 4))
         .collect();
+    // GPTQ's, whose bits follow from its indices.
+    let words = r.div_ceil(16);
+    let crumbs: Vec<u8> = (0..4 * words * c).map(|_| random.next() as u8).collect();
     safetensors(&[
+        ("g.qweight", "I32", &[words, c], crumbs),
+        ("g.scales", "F16", &[1, c], 0x3c00u16.to_le_bytes().repeat(cols)),
+        ("g.g_idx", "I32", &[16 * words], vec![0; 64 * words as usize]),
         ("plain", "I8", &[r, c], plain(&mut random)),
         ("smooth", "U8", &[r, c], smooth),
         ("extreme", "I8", &[r, c], extreme),
@@ -46,17 +52,25 @@ fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
     ])
 }
 
-fn round_trip(source: &[u8], tools: &Tools, group: usize) {
+/// Codes a file against a base, and gives it back; a reader of it.
+fn round_trip(source: &[u8], base: &[u8], tools: &Tools, group: usize) -> Reader<Vec<u8>> {
     let config = Config::default().tools(Some(tools.clone())).group_symbols(group);
-    let file = compress_checkpoint(&open(source.to_vec()), None, &config, Vec::new()).unwrap();
-    assert!(back(&file).unwrap() == source, "{tools:?}, groups of {group}");
+    let held = BaseCheckpoint::new(open(base.to_vec())).unwrap();
+    let against = Some(BaseFile { base: &held, name: "base" });
+    let file = compress_checkpoint(&open(source.to_vec()), against, &config, Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    let reader = reader.with_base(Box::new(held)).unwrap();
+    let mut back = Vec::new();
+    reader.write_file(0, &mut back).unwrap();
+    assert!(back == source, "{tools:?}, groups of {group}");
+    reader
 }
 
 #[test]
 fn every_predictor_transform_coder_and_tile_size() {
     let tiles = [(1, 1), (16, 16), (8, 32), (32, 8), (5, 7), (64, 9), (4096, 4096)];
-    let sources =
-        [(37, 53), (8, 8), (64, 40), (1, 100), (70, 1)].map(|(rows, cols)| planes(rows, cols, 3));
+    let sources = [(37, 53), (8, 8), (64, 40), (1, 100), (70, 1)]
+        .map(|(rows, cols)| [3, 4].map(|seed| planes(rows, cols, seed)));
     let mut predictors: Vec<Vec<Predictor>> = Predictor::ALL.iter().map(|p| vec![*p]).collect();
     predictors.push(Predictor::OF_TILES.to_vec());
     let transforms = [
@@ -66,9 +80,9 @@ fn every_predictor_transform_coder_and_tile_size() {
         vec![Transform::Dct, Transform::Adst],
         Transform::ALL.to_vec(),
     ];
-    // With contexts and without, in turn: one combination or the other of each tool with all others.
-    let mut contexts = false;
-    for source in &sources {
+    // With contexts and without, in one group and in several: some combination of each tool with all others.
+    let mut random = Random(19);
+    for [source, base] in &sources {
         for (rows, cols) in tiles {
             for predictors in &predictors {
                 for transforms in &transforms {
@@ -78,14 +92,13 @@ fn every_predictor_transform_coder_and_tile_size() {
                             predictors: predictors.clone(),
                             transforms: transforms.clone(),
                             coder,
-                            contexts,
+                            contexts: random.next() & 1 == 0,
                         };
-                        contexts = !contexts;
-                        round_trip(source, &tools, if cols == 9 { 512 } else { 0 });
+                        let group = if random.next() & 1 == 0 { 512 } else { 0 };
+                        round_trip(source, base, &tools, group);
                     }
                 }
             }
-            contexts = !contexts;
         }
     }
 }
@@ -126,19 +139,18 @@ fn what_is_forced_is_used() {
 
 /// All parts of weights are coded by these tools, and come back.
 fn uses(source: &[u8], base: &[u8], tools: &Tools) {
-    let config = Config::default().tools(Some(tools.clone()));
-    let held = BaseCheckpoint::new(open(base.to_vec())).unwrap();
-    let against = Some(BaseFile { base: &held, name: "base" });
-    let file = compress_checkpoint(&open(source.to_vec()), against, &config, Vec::new()).unwrap();
-    let reader = Reader::open(file, Limits::default()).unwrap();
-    let reader = reader.with_base(Box::new(held)).unwrap();
+    let reader = round_trip(source, base, tools, 0);
     reader.verify().unwrap();
-    let mut back = Vec::new();
-    reader.write_file(0, &mut back).unwrap();
-    assert!(back == source, "{tools:?}");
     let codec = if tools.coder == Coder::Direct { "direct" } else { "bitplane" };
     let mut found = 0;
-    for (number, _) in reader.tensors().filter(|(_, entry)| entry.dtype != "F32") {
+    // Words are Pco's: scales and indices.
+    let are_symbols = |name: &str| !name.ends_with(".scales") && !name.ends_with(".g_idx");
+    let tensors = reader.tensors().filter(|(_, entry)| entry.dtype != "F32");
+    for (number, entry) in tensors.filter(|(_, entry)| are_symbols(&entry.name)) {
+        if entry.name == "g.qweight" {
+            let view = reader.layout(number).unwrap().view;
+            assert!(matches!(view, View::Packed(packing) if packing.bits == 2), "{view:?}");
+        }
         for part in reader.inspect(number).unwrap().parts {
             if part.role != Role::Weights {
                 continue;
@@ -229,7 +241,7 @@ fn tensors_of_one_value_come_back() {
             for transforms in [vec![], vec![Transform::Dct]] {
                 for group in [0, 1 << 24] {
                     let tools = Tools { coder, transforms: transforms.clone(), ..Tools::default() };
-                    round_trip(&source, &tools, group);
+                    round_trip(&source, &source, &tools, group);
                 }
             }
         }
@@ -377,8 +389,9 @@ fn planes_that_are_left_out_are_bounded() {
         let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
         let reader = Reader::open(file, Limits::default()).unwrap();
         for (number, _) in reader.tensors() {
+            let rows = reader.layout(number).unwrap().rows;
             for planes in 0..17 {
-                reader.without_planes(planes).rows(number, 0..200).unwrap();
+                reader.without_planes(planes).rows(number, 0..rows).unwrap();
             }
         }
     }
