@@ -235,6 +235,22 @@ fn memory_of_reading_does_not_grow_with_a_tensor() {
             let most = MOST + (threads - 1) * A_THREAD + MEGABYTES * OF_SOURCES;
             let peaks = to_verify.max(to_write);
             assert!(peaks <= most, "{layout}, {threads}: {peaks} bytes, {most} are allowed");
+            // Some rows, a tensor to where there is room for it, and one after the other: no more than one of them.
+            let numbers: Vec<usize> = reader.tensors().map(|(number, _)| number).collect();
+            let mut largest = 0;
+            for &number in &numbers {
+                let rows = reader.layout(number).unwrap().rows.min(64);
+                let (read, of_rows) = peak_of_process(|| reader.rows(number, 0..rows).map(|_| ()));
+                let mut room = vec![0; reader.byte_length(number).unwrap()];
+                let (into, of_tensor) = peak_of_process(|| reader.tensor_into(number, &mut room));
+                read.and(into).unwrap();
+                assert!(of_rows.max(of_tensor) <= most, "{layout}: {of_rows}, {of_tensor} bytes");
+                largest = largest.max(room.len());
+            }
+            let each = |_, _: Vec<u8>| Ok(None);
+            let (read, of_each) = peak_of_process(|| reader.for_each(&numbers, each));
+            read.unwrap();
+            assert!(of_each <= most + largest, "{layout}, {threads}: {of_each} bytes of each");
         }
     }
 }
