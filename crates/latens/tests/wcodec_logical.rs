@@ -151,6 +151,9 @@ fn packings_are_told_by_names() {
         ("awq.qweight", "I32", &[16, 2], noise(128)),
         ("awq.qzeros", "I32", &[2, 2], noise(16)),
         ("awq.scales", "F16", &[2, 16], noise(64)),
+        ("gemv.qweight", "I32", &[16, 32], noise(2048)),
+        ("gemv.qzeros", "I32", &[16, 1], noise(64)),
+        ("gemv.scales", "F16", &[16, 8], noise(256)),
         ("ct.weight_packed", "I32", &[8, 3], noise(96)),
         ("ct.weight_scale", "F16", &[8, 1], noise(16)),
         ("ct.weight_shape", "I64", &[2], shape),
@@ -172,6 +175,15 @@ fn packings_are_told_by_names() {
         assert_eq!((zeros.rows, zeros.cols), (32, 8));
         let codes = reader.layout(reader.find("mlx.weight").unwrap()).unwrap();
         assert_eq!((codes.rows, codes.cols), (6, 128));
+        // In the order of the file: the lower nibble first.
+        let rows = |name: &str| {
+            let number = reader.find(name).unwrap();
+            let layout = reader.layout(number).unwrap();
+            (layout.rows, layout.cols, flat(reader.rows(number, 0..layout.rows).unwrap()).0)
+        };
+        let bytes = |name: &str| reader.tensor(reader.find(name).unwrap()).unwrap();
+        let low: Vec<u8> = bytes("gemv.qweight").iter().flat_map(|b| [b & 15, b >> 4]).collect();
+        assert_eq!(rows("gemv.qweight"), (16, 256, low));
     }
 }
 

@@ -3,9 +3,53 @@
 //! | | `qweight` | `qzeros` | `scales` |
 //! |---|---|---|---|
 //! | GPTQ | `[in·bits/32, out]`, along rows | `[groups, out·bits/32]`, along columns | `[groups, out]` |
-//! | AWQ | `[in, out·bits/32]`, along columns, in AWQ's order | the same | the same |
+//! | AWQ, GEMM | `[in, out·bits/32]`, along columns, in AWQ's order | the same | the same |
+//! | AWQ, GEMV | `[out, in·bits/32]`, along columns, the first lowest | `[out, groups·bits/32]`, the same | `[out, groups]` |
+//!
+//! GEMV fills groups up so that zero points are whole words. What GEMV-fast interleaves is I16, and none of these.
 
 use super::{Axis, BitOrder, Dtype, Neighbours, Packing, Quantization, Sign, TensorInfo, View};
+
+/// Which of them a layer is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Gptq,
+    Gemm,
+    Gemv,
+}
+
+impl Kind {
+    /// By the shapes, which metadata of another checkpoint do not change; by the metadata where there are no scales.
+    fn of(names: &dyn Neighbours, base: &str) -> Self {
+        let shape = |name: &str| names.shape(&format!("{base}{name}"));
+        let told = names.quantization();
+        let is = |said: &Option<String>, what: &str| {
+            said.as_ref().is_some_and(|said| said.eq_ignore_ascii_case(what))
+        };
+        let gemv = is(&told.format, "gemv");
+        match (shape("qweight").as_deref(), shape("scales").as_deref()) {
+            (Some(&[rows, columns]), Some(&[scale_rows, scale_columns])) => {
+                // Both are the same where a word of weights has a scale of its own.
+                match (rows == scale_rows, columns == scale_columns) {
+                    (true, true) if gemv => Kind::Gemv,
+                    (_, true) => Kind::Gptq,
+                    (true, false) => Kind::Gemv,
+                    (false, false) => Kind::Gemm,
+                }
+            }
+            _ if !is(&told.method, "awq") => Kind::Gptq,
+            _ if gemv => Kind::Gemv,
+            _ => Kind::Gemm,
+        }
+    }
+
+    fn packing(self, bits: u8, zeros: bool) -> Packing {
+        let axis = if self == Kind::Gptq && !zeros { Axis::Rows } else { Axis::Columns };
+        let awq = self == Kind::Gemm && bits == 4;
+        let order = if awq { BitOrder::Awq } else { BitOrder::LowFirst };
+        Packing { bits, ..Packing::words(order, axis, Sign::Unsigned) }
+    }
+}
 
 pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let (base, zeros) = match t.name.strip_suffix("qweight") {
@@ -13,22 +57,8 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
         None => (t.name.strip_suffix("qzeros")?, true),
     };
     is_words(t).then_some(())?;
-    let shape = |name: &str| names.shape(&format!("{base}{name}"));
-    let weight = shape("qweight");
-    let out = shape("scales").as_deref().and_then(columns_of);
-    // AWQ packs the columns of the weights, GPTQ does not; without scales the metadata decides.
-    let along_rows = match (weight.as_deref().and_then(columns_of), out) {
-        (Some(columns), Some(out)) => columns == out,
-        _ => names.quantization().method.as_deref() != Some("awq"),
-    };
-    let (axis, columns) = match (zeros, along_rows) {
-        (false, true) => (Axis::Rows, None),
-        (_, _) => (Axis::Columns, t.shape.get(1).copied()),
-    };
-    let awq = !along_rows;
-    let bits = bits(names, base, columns, out, along_rows);
-    let order = if awq && bits == 4 { BitOrder::Awq } else { BitOrder::LowFirst };
-    let packing = Packing { bits, ..Packing::words(order, axis, Sign::Unsigned) };
+    let kind = Kind::of(names, base);
+    let packing = kind.packing(bits(names, base, t, kind, zeros), zeros);
     packing.is_valid().then_some(View::Packed(packing))
 }
 
@@ -38,33 +68,32 @@ pub(super) fn by_whole_layers(
     names: &dyn Neighbours,
     tensors: &[TensorInfo],
 ) -> Option<Quantization> {
-    let weights = || tensors.iter().filter(|t| t.name.ends_with(".qweight") && is_words(t));
-    let scales = |t: &&TensorInfo| {
-        t.name.strip_suffix("qweight").is_some_and(|base| names.has(&format!("{base}scales")))
+    let weights = || {
+        let words = tensors.iter().filter(|t| is_words(t));
+        words.filter_map(|t| Some((t, t.name.strip_suffix("qweight")?)))
     };
-    weights().any(|t| !scales(&t)).then_some(())?;
-    let told = weights().filter(scales).map(|t| match view(names, t) {
-        Some(View::Packed(packing)) => Some((packing.axis, packing.bits)),
-        _ => None,
+    let whole = |base: &str| names.has(&format!("{base}scales"));
+    weights().any(|(_, base)| !whole(base)).then_some(())?;
+    let told = weights().filter(|(_, base)| whole(base)).map(|(t, base)| {
+        let kind = Kind::of(names, base);
+        let bits = bits(names, base, t, kind, false);
+        kind.packing(bits, false).is_valid().then_some((kind, bits))
     });
-    let mut told: Vec<Option<(Axis, u8)>> = told.collect();
+    let mut told: Vec<Option<(Kind, u8)>> = told.collect();
     told.dedup();
-    let [Some((axis, bits))] = told[..] else { return None };
-    let method = if axis == Axis::Rows { "gptq" } else { "awq" };
-    let bits = Some(bits.into());
-    Some(Quantization { method: Some(method.to_owned()), bits, ..Quantization::default() })
+    let [Some((kind, bits))] = told[..] else { return None };
+    let method = if kind == Kind::Gptq { "gptq" } else { "awq" };
+    let format = (kind == Kind::Gemv).then(|| "gemv".to_owned());
+    let (method, bits) = (Some(method.to_owned()), Some(bits.into()));
+    Some(Quantization { method, format, bits, ..Quantization::default() })
 }
 
-/// Bits a weight: from the columns that hold `out` of them, or `qzeros`' columns, or the length of
-/// `g_idx`; what the metadata says where the shapes do not tell; 4.
-fn bits(
-    names: &dyn Neighbours,
-    base: &str,
-    columns: Option<u64>,
-    out: Option<u64>,
-    along_rows: bool,
-) -> u8 {
+/// Bits a weight: from the columns that hold as many of them as there are scales, or `qzeros`' columns, or the length
+/// of `g_idx`; what the metadata says where the shapes do not tell; 4.
+fn bits(names: &dyn Neighbours, base: &str, t: &TensorInfo, kind: Kind, zeros: bool) -> u8 {
     let shape = |name: &str| names.shape(&format!("{base}{name}"));
+    let out = shape("scales").as_deref().and_then(columns_of);
+    let columns = t.shape.get(1).copied().filter(|_| zeros || kind == Kind::Gemm);
     let of = |packed: u64, all: u64| {
         let bits = packed.checked_mul(32)?.checked_div(all)?;
         (bits.checked_mul(all)? == packed * 32).then_some(bits)
@@ -75,7 +104,7 @@ fn bits(
         of(columns_of(&zeros.shape)?, out?)
     };
     let from_index = || match (shape("qweight")?.as_slice(), shape("g_idx")?.as_slice()) {
-        (&[rows, _], &[input]) if along_rows => of(rows, input),
+        (&[rows, _], &[input]) if kind == Kind::Gptq => of(rows, input),
         _ => None,
     };
     from_columns

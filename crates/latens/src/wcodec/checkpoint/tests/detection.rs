@@ -68,6 +68,56 @@ fn awq() {
     }
 }
 
+/// GEMV has a row an output, its weights in order, and says so, or its shapes do; no metadata change what shapes tell.
+#[test]
+fn awq_gemv() {
+    let layers: [(&str, Dtype, &[u64]); 8] = [
+        ("l.qweight", Dtype::I32, &[64, 128]),
+        ("l.qzeros", Dtype::I32, &[64, 1]),
+        ("l.scales", Dtype::F16, &[64, 8]),
+        ("alone.qweight", Dtype::I32, &[64, 128]),
+        ("alone.qzeros", Dtype::I32, &[64, 1]),
+        ("fast.qweight", Dtype::I16, &[16, 1024]),
+        ("fast.qzeros", Dtype::F16, &[8, 64]),
+        ("fast.scales", Dtype::F16, &[8, 64]),
+    ];
+    let linear = View::Packed(words(BitOrder::LowFirst, Axis::Columns, Sign::Unsigned));
+    let told = |version: &str| {
+        let said = r#"{\"quant_method\":\"awq\",\"bits\":4,\"version\":\"VERSION\"}"#;
+        format!(r#""quantization_config":"{}""#, said.replace("VERSION", version))
+    };
+    for metadata in ["", &told("gemv"), &told("GEMV"), &told("gemm")] {
+        let checkpoint = open(metadata, &layers);
+        assert_eq!(view_of(&checkpoint, "l.qweight"), linear, "{metadata}");
+        assert_eq!(view_of(&checkpoint, "l.qzeros"), linear, "{metadata}");
+        let layout = tensor_of(&checkpoint, "l.qweight").layout().unwrap();
+        assert_eq!((layout.rows, layout.cols), (64, 1024));
+        assert_eq!(scale_block(layout.rows, layout.cols, &[64, 8]), Some((1, 128)));
+        // Those without scales are as the metadata say, or else as whole ones are.
+        let awq = View::Packed(words(BitOrder::Awq, Axis::Columns, Sign::Unsigned));
+        let alone = if metadata.contains("gemm") { awq } else { linear };
+        for name in ["alone.qweight", "alone.qzeros"] {
+            assert_eq!(view_of(&checkpoint, name), alone, "{metadata} {name}");
+        }
+        let word = View::Words { width: 2, order: WordOrder::Signed };
+        assert_eq!(view_of(&checkpoint, "fast.qweight"), word, "{metadata}");
+    }
+    // What is no GEMV by its shapes stays what it is.
+    let gemm: [(&str, Dtype, &[u64]); 3] = [
+        ("l.qweight", Dtype::I32, &[256, 8]),
+        ("l.qzeros", Dtype::I32, &[2, 8]),
+        ("l.scales", Dtype::F16, &[2, 64]),
+    ];
+    let awq = View::Packed(words(BitOrder::Awq, Axis::Columns, Sign::Unsigned));
+    assert_eq!(view_of(&open(&told("gemv"), &gemm), "l.qweight"), awq);
+    // A word of weights with a scale of its own: nothing but the metadata tells.
+    let small: [(&str, Dtype, &[u64]); 2] =
+        [("l.qweight", Dtype::I32, &[64, 8]), ("l.scales", Dtype::F16, &[64, 8])];
+    assert_eq!(view_of(&open(&told("gemv"), &small), "l.qweight"), linear);
+    let rows = View::Packed(words(BitOrder::LowFirst, Axis::Rows, Sign::Unsigned));
+    assert_eq!(view_of(&open("", &small), "l.qweight"), rows);
+}
+
 /// Layers of a shard whose scales stand in another are as whole ones are, where the metadata do not say.
 #[test]
 fn layers_without_scales_are_as_others() {
