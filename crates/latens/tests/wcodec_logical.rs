@@ -159,7 +159,10 @@ fn packings_are_told_by_names() {
         ("ct.weight_shape", "I64", &[2], shape),
         ("bnb.weight", "U8", &[48, 1], noise(48)),
         ("bnb.weight.absmax", "F32", &[2], noise(8)),
-        ("bnb.weight.quant_state.bitsandbytes__nf4", "U8", &[39], state),
+        ("bnb.weight.quant_state.bitsandbytes__nf4", "U8", &[39], state.clone()),
+        ("bnb2.weight", "BF16", &[24, 1], noise(48)),
+        ("bnb2.weight.absmax", "F32", &[2], noise(8)),
+        ("bnb2.weight.quant_state.bitsandbytes__fp4", "U8", &[39], state.clone()),
         ("mx_blocks", "U8", &[2, 3, 2, 16], noise(192)),
         ("mx_scales", "U8", &[2, 3, 2], noise(12)),
         ("mlx.weight", "U32", &[6, 16], noise(384)),
@@ -175,7 +178,7 @@ fn packings_are_told_by_names() {
         assert_eq!((zeros.rows, zeros.cols), (32, 8));
         let codes = reader.layout(reader.find("mlx.weight").unwrap()).unwrap();
         assert_eq!((codes.rows, codes.cols), (6, 128));
-        // In the order of the file: the lower nibble first.
+        // In the order of the file: the lower nibble first, and of bitsandbytes the higher one.
         let rows = |name: &str| {
             let number = reader.find(name).unwrap();
             let layout = reader.layout(number).unwrap();
@@ -184,6 +187,8 @@ fn packings_are_told_by_names() {
         let bytes = |name: &str| reader.tensor(reader.find(name).unwrap()).unwrap();
         let low: Vec<u8> = bytes("gemv.qweight").iter().flat_map(|b| [b & 15, b >> 4]).collect();
         assert_eq!(rows("gemv.qweight"), (16, 256, low));
+        let high: Vec<u8> = bytes("bnb2.weight").iter().flat_map(|b| [b >> 4, b & 15]).collect();
+        assert_eq!(rows("bnb2.weight"), (6, 16, high));
     }
 }
 

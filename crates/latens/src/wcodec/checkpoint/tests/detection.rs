@@ -330,6 +330,48 @@ fn bitsandbytes() {
     assert_eq!(tensor_of(&checkpoint, "e.weight").siblings.scale, Some(5));
 }
 
+/// The same bytes as elements of another type (`quant_storage`): what they are the description alone tells.
+#[test]
+fn bitsandbytes_in_other_types() {
+    let state = br#"{"quant_type": "nf4", "blocksize": 64, "shape": [32, 128]}"#;
+    let types = [(Dtype::BF16, 2), (Dtype::F16, 2), (Dtype::F32, 4)];
+    let names =
+        ["nf4", "fp4", "nf4"].map(|kind| format!("l.weight.quant_state.bitsandbytes__{kind}"));
+    for ((dtype, width), name) in types.into_iter().zip(&names) {
+        let shape = [2048 / width, 1];
+        let mut bytes = model(
+            "",
+            &[
+                ("l.weight", dtype, &shape),
+                ("l.weight.absmax", Dtype::F32, &[64]),
+                (name, Dtype::U8, &[state.len() as u64]),
+                ("short.weight", dtype, &[1000, 1]),
+                ("short.weight.quant_state.bitsandbytes__nf4", Dtype::U8, &[state.len() as u64]),
+                ("untold.weight", dtype, &shape),
+                ("untold.weight.absmax", Dtype::F32, &[64]),
+            ],
+        );
+        let opened = open_bytes("a.safetensors", &bytes).unwrap();
+        // Without a description that can be read nothing is told.
+        assert!(!matches!(view_of(&opened, "l.weight"), View::Packed(_)), "{dtype:?}");
+        for name in [name, "short.weight.quant_state.bitsandbytes__nf4"] {
+            let at = usize::try_from(tensor_of(&opened, name).offset).unwrap();
+            bytes[at..at + state.len()].copy_from_slice(state);
+        }
+        let checkpoint = open_bytes("a.safetensors", &bytes).unwrap();
+        assert_eq!(assemble(&checkpoint, 0), bytes);
+        let nibbles = Packing::nibbles(BitOrder::HighFirst, Sign::Unsigned);
+        let shaped = View::Packed(Packing { cols: 128, ..nibbles });
+        assert_eq!(view_of(&checkpoint, "l.weight"), shaped, "{dtype:?}");
+        let weight = tensor_of(&checkpoint, "l.weight");
+        assert_eq!(weight.layout().map(|l| (l.rows, l.cols)), Some((32, 128)));
+        assert!(weight.siblings.scale.is_some());
+        for other in ["short.weight", "untold.weight"] {
+            assert!(!matches!(view_of(&checkpoint, other), View::Packed(_)), "{dtype:?} {other}");
+        }
+    }
+}
+
 #[test]
 fn plain_types() {
     let shape = &[4, 4][..];
