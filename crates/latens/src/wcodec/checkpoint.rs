@@ -10,10 +10,12 @@
 //! | `gguf` | a GGUF file, version 2 or 3 |
 //! | `tensors` | nothing: makes one of tensors in memory |
 //! | `detect` | the packing of each tensor, from names, types, shapes and metadata |
+//! | `packings` | nothing: packings that a caller says tensors have |
 
 mod detect;
 mod gguf;
 mod members;
+mod packings;
 mod quantization;
 mod safetensors;
 mod segments;
@@ -25,6 +27,7 @@ mod tests;
 
 pub(super) use detect::{Neighbours, tells_nothing, told_cols, view as told_view, wide};
 pub use detect::{Siblings, scale_block};
+pub(super) use packings::all_matched;
 pub use quantization::Quantization;
 pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
 pub(crate) use segments::LONGEST_PADDING;
@@ -37,6 +40,7 @@ pub(super) use tensors::{Member, header_of};
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::dtype::Dtype;
@@ -74,7 +78,7 @@ pub struct Checkpoint {
     pub quantization: Quantization,
     /// What the first of its files says that says anything.
     within: Quantization,
-    sources: Vec<Box<dyn ReadAt>>,
+    sources: Vec<Arc<dyn ReadAt>>,
 }
 
 /// One file of a checkpoint.
@@ -112,6 +116,9 @@ pub struct TensorInfo {
     /// a view that does not fit, or does not give them back, is not used, and the tensor then stored as
     /// bytes. What readers take the tensor to mean follows from it, where it tells anything.
     pub view: View,
+    /// Whether whoever compresses says so ([`Config::packing`](crate::wcodec::Config::packing)): then no other is tried,
+    /// nor are its bytes.
+    pub(crate) is_settled: bool,
     /// Tensors that belong to it.
     pub siblings: Siblings,
 }

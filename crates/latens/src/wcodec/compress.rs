@@ -80,6 +80,8 @@ fn write<W: Write>(
     out: W,
 ) -> Result<FileWriter<W>> {
     check(checkpoint)?;
+    let packed = config.packed(checkpoint)?;
+    let checkpoint = packed.as_ref().unwrap_or(checkpoint);
     let stamps = checkpoint.stamps()?;
     let mut writer = FileWriter::new(out, config, most_bytes(quantised_bytes(checkpoint)))?;
     if let Some(base) = base {

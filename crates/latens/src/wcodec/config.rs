@@ -4,11 +4,13 @@ use crate::ans::rans::MAX_TABLE_BITS;
 use crate::error::{Error, Result};
 use crate::pco;
 use crate::watch::Watch;
+use crate::wcodec::checkpoint::{Checkpoint, all_matched};
 use crate::wcodec::encode::sources::Effort;
 use crate::wcodec::encode::symbols::DirectConfig;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::transform::Transform;
+use crate::wcodec::view::{Axis, PackingChoice};
 use std::str::FromStr;
 
 /// The highest level.
@@ -22,6 +24,8 @@ pub struct Config {
     pub(crate) threads: usize,
     pub(crate) group_symbols: usize,
     pub(crate) tools: Option<Tools>,
+    /// Patterns of names, and how their tensors are packed.
+    pub(crate) packings: Vec<(String, PackingChoice)>,
     pub(crate) watch: Watch,
 }
 
@@ -74,7 +78,8 @@ pub enum Coder {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { level: 8, threads: 0, group_symbols: 0, tools: None, watch: Watch::NONE }
+        let packings = Vec::new();
+        Self { level: 8, threads: 0, group_symbols: 0, tools: None, packings, watch: Watch::NONE }
     }
 }
 
@@ -116,6 +121,49 @@ impl Config {
         self
     }
 
+    /// Says how tensors are packed, in place of what their names, types, shapes and metadata tell: those whose names are
+    /// `pattern`, in which `*` stands for any text. Of several patterns of a tensor the last one counts. Along columns
+    /// only; readers give the numbers that are meant so.
+    ///
+    /// ```
+    /// use latens::Limits;
+    /// use latens::wcodec::view::{PackingChoice, Values};
+    /// use latens::wcodec::{self, Config, Reader, checkpoint::Tensors, dtype::Dtype};
+    ///
+    /// let mut tensors = Tensors::new();
+    /// tensors.add("0.weight", Dtype::U8, &[2, 2], vec![0x12, 0x3f, 0x45, 0x60])?;
+    /// let checkpoint = tensors.checkpoint("model.safetensors")?;
+    /// let config = Config::default().packing("*.weight", "int4-high".parse::<PackingChoice>()?);
+    /// let file = wcodec::compress_checkpoint(&checkpoint, None, &config, Vec::new())?;
+    ///
+    /// let reader = Reader::open(file, Limits::default())?;
+    /// let Values::Signed(numbers) = reader.rows(0, 0..2)? else { unreachable!() };
+    /// assert_eq!(numbers, [1, 2, 3, -1, 4, 5, 6, 0]);
+    /// # Ok::<(), latens::Error>(())
+    /// ```
+    #[must_use]
+    pub fn packing(mut self, pattern: impl Into<String>, choice: impl Into<PackingChoice>) -> Self {
+        self.packings.push((pattern.into(), choice.into()));
+        self
+    }
+
+    /// Whether the packings that were asked for fit their tensors, and each is for one. Writing a checkpoint begins with
+    /// that.
+    ///
+    /// # Errors
+    /// Invalid argument, naming the tensor and what fits, or the pattern that is no tensor's.
+    pub fn fits(&self, checkpoint: &Checkpoint) -> Result<()> {
+        self.packed(checkpoint).map(|_| ())
+    }
+
+    /// The checkpoint with these packings, where they change it.
+    pub(crate) fn packed(&self, checkpoint: &Checkpoint) -> Result<Option<Checkpoint>> {
+        let mut matched = Vec::new();
+        let packed = checkpoint.packed_as(&self.packings, &mut matched)?;
+        all_matched(&self.packings, &matched)?;
+        Ok(packed)
+    }
+
     /// Tells `watch` of each tensor that is begun and of the bytes of tensors that are encoded, and asks
     /// it whether to go on wherever that takes long.
     #[must_use]
@@ -131,6 +179,14 @@ impl Config {
     pub fn validate(&self) -> Result<()> {
         if self.level > MAX_LEVEL {
             return Err(Error::invalid(format!("level {}; 0 to {MAX_LEVEL} exist", self.level)));
+        }
+        for (pattern, choice) in &self.packings {
+            if let PackingChoice::As(packing) = choice
+                && !(packing.is_valid() && packing.axis == Axis::Columns)
+            {
+                let what = format!("no packing along columns, {packing:?}, for {pattern:?}");
+                return Err(Error::invalid(what));
+            }
         }
         Ok(())
     }

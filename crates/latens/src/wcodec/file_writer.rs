@@ -173,7 +173,7 @@ impl<W: Write> FileWriter<W> {
         let (dtype, type_name) = (Dtype::U8, Dtype::U8.name());
         let tensor = Tensor { dtype, type_name, shape: &shape, bytes: Data::Held(bytes) };
         let (views, family) = (views_of_blob(), Family::default());
-        let input = Input { name: None, tensor, views, family };
+        let input = Input { name: None, tensor, views, is_settled: false, family };
         let tools = self.config.tools.take();
         let stored = self.encode(&[input], &|| Ok(()));
         self.config.tools = tools;

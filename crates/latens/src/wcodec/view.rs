@@ -11,6 +11,7 @@
 
 mod block32;
 mod blocks;
+mod choice;
 mod float_bytes;
 mod k_scales;
 mod matrix;
@@ -28,6 +29,7 @@ mod wire;
 mod words;
 
 pub use blocks::BlockKind;
+pub use choice::PackingChoice;
 pub(crate) use float_bytes::plane as float_plane;
 pub use packed::{Axis, BitOrder, Packing};
 pub use parts::{Form, Meaning, PartLayout, Sign, Values};

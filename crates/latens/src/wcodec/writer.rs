@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::wcodec::base::Base;
-use crate::wcodec::checkpoint::{LONGEST_HEADER, Member, Quantization, Tensors, header_of};
+use crate::wcodec::checkpoint::{
+    LONGEST_HEADER, Member, Quantization, Tensors, all_matched, header_of,
+};
 use crate::wcodec::compress::{self, BaseFile, Seen};
 use crate::wcodec::config::Config;
 use crate::wcodec::file_writer::FileWriter;
@@ -57,6 +59,8 @@ pub struct Writer<W: Write> {
     /// Those that are written, by entry.
     members: Vec<Member>,
     seen: Seen,
+    /// Which of the packings that were asked for were some tensor's.
+    matched: Vec<bool>,
     /// Bytes of quantised weights: of more than four bits, of four and fewer.
     weights: [u64; 2],
 }
@@ -93,6 +97,7 @@ impl<W: Write> Writer<W> {
             header: 0,
             members: Vec::new(),
             seen: Seen::by_hash(),
+            matched: Vec::new(),
             weights: [0; 2],
         })
     }
@@ -133,6 +138,8 @@ impl<W: Write> Writer<W> {
             return Err(otherwise(&checkpoint.quantization, &self.told));
         }
         compress::check(&checkpoint)?;
+        let packed = checkpoint.packed_as(&self.config.packings, &mut self.matched)?;
+        let checkpoint = packed.unwrap_or(checkpoint);
         let members: Vec<Member> = checkpoint.tensors.iter().map(Member::of).collect();
         // Where they begin in the file takes more digits.
         self.header += header_of(&BTreeMap::new(), members.iter())?.len();
@@ -179,6 +186,7 @@ impl<W: Write> Writer<W> {
     /// The safetensors file that all tensors make.
     fn end(&mut self) -> Result<Box<FileWriter<W>>> {
         let out = self.out.take().ok_or_else(failed)?;
+        all_matched(&self.config.packings, &self.matched)?;
         let mut file = self.begun(out)?;
         // What was said behind the last tensors.
         let mut last = Tensors::new();
@@ -205,7 +213,7 @@ impl<W: Write> Writer<W> {
     /// first batch told.
     ///
     /// # Errors
-    /// I/O; where writing failed before.
+    /// I/O; where writing failed before; invalid argument where a packing was asked for and no tensor had such a name.
     pub fn finish(mut self) -> Result<W> {
         self.end()?.finish()
     }
@@ -215,7 +223,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Like [`Writer::finish`], where `out` began at the start of a file: its header is complete.
     ///
     /// # Errors
-    /// I/O; where writing failed before.
+    /// Those of [`Writer::finish`].
     pub fn finish_to_file(mut self) -> Result<W> {
         let mut file = self.end()?;
         file.base_quantisation(compress::most_bytes(self.weights));

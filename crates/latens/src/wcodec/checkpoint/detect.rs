@@ -133,7 +133,7 @@ fn packing(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
 }
 
 /// The view of a type on its own.
-fn plain(dtype: Dtype) -> View {
+pub(super) fn plain(dtype: Dtype) -> View {
     let words = |width, order| View::Words { width, order };
     match dtype {
         Dtype::I8 => View::Bytes(Sign::Signed),

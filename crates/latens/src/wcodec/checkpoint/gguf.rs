@@ -48,7 +48,7 @@ pub(super) fn read(name: String, source: Box<dyn ReadAt>) -> Result<Checkpoint> 
         mismatches: Vec::new(),
         quantization: Quantization::default(),
         within: Quantization::default(),
-        sources: vec![source],
+        sources: vec![source.into()],
     })
 }
 
@@ -158,7 +158,18 @@ fn tensor(cursor: &mut Cursor<'_>, index: u64) -> Result<Option<Listed>> {
     let (view, siblings) = Default::default();
     let unknown = open_end.then(|| format!("GGUF_{kind}"));
     Ok(name.map(|name| Listed {
-        info: TensorInfo { name, dtype, unknown, shape, file: 0, offset, len, view, siblings },
+        info: TensorInfo {
+            name,
+            dtype,
+            unknown,
+            shape,
+            file: 0,
+            offset,
+            len,
+            view,
+            is_settled: false,
+            siblings,
+        },
         at,
         open_end,
     }))

@@ -100,7 +100,7 @@ pub(super) fn add(to: &mut Checkpoint, opened: Opened) -> Result<()> {
         to.within.clone_from(&quantization);
     }
     to.quantization.or(quantization);
-    to.sources.push(source);
+    to.sources.push(source.into());
     Ok(())
 }
 
@@ -236,5 +236,16 @@ fn tensor(value: Json<'_>, name: String, file: usize, data: u64) -> Result<Tenso
     let (view, siblings) = Default::default();
     let may_be_kept = dtype == Dtype::Unknown && (1..=LONGEST_TYPE).contains(&fields.dtype.len());
     let unknown = may_be_kept.then(|| fields.dtype.to_string());
-    Ok(TensorInfo { name, dtype, unknown, shape, file, offset, len, view, siblings })
+    Ok(TensorInfo {
+        name,
+        dtype,
+        unknown,
+        shape,
+        file,
+        offset,
+        len,
+        view,
+        is_settled: false,
+        siblings,
+    })
 }

@@ -65,7 +65,7 @@ pub(super) fn read(
         mismatches: Vec::new(),
         quantization: Quantization::default(),
         within: Quantization::default(),
-        sources: vec![source],
+        sources: vec![source.into()],
     };
     let mut opened = Vec::with_capacity(shards.len());
     for (number, (at, file)) in shards.iter().enumerate() {

@@ -126,7 +126,8 @@ impl<'c> Open<'c> {
             return Ok(());
         }
         let fits = |other: &TensorInfo| {
-            can_share(info, other, config) && may_stand_for(info, other, based)
+            // Of copies names tell how they are packed.
+            !info.is_settled && can_share(info, other, config) && may_stand_for(info, other, based)
         };
         if let (Some(by_hash), Some(hash)) = (&mut seen.by_hash, self.hash) {
             let same = by_hash.entry(hash).or_default();
@@ -187,11 +188,15 @@ pub(super) fn write_tensors<W: Write>(
         let reference = base.map_or(Ok(None), |base| namesake(base.base, open.info));
         family.reference = reference.map_err(|e| placed(i, e))?;
         let (name, mut views) = (Some(&open.info.name[..]), views(open.info, config));
+        if open.info.is_settled {
+            family.reference = family.reference.filter(|alike| alike.view == open.info.view);
+        }
         if let Some(alike) = &family.reference {
             views.retain(|view| *view != alike.view);
             views.insert(0, alike.view);
         }
-        inputs.push(Input { name, tensor: open.tensor(), views, family });
+        let is_settled = open.info.is_settled && open.info.len > 0;
+        inputs.push(Input { name, tensor: open.tensor(), views, is_settled, family });
     }
     let tensors: Vec<_> =
         open.iter().map(|open| (&open.info.name[..], open.tensor(), open.copy)).collect();
@@ -286,6 +291,9 @@ fn may_stand_for(info: &TensorInfo, other: &TensorInfo, based: bool) -> bool {
 
 /// The views that are tried.
 fn views(info: &TensorInfo, config: &Config) -> Vec<View> {
+    if info.is_settled {
+        return vec![info.view];
+    }
     if config.level > 8 {
         return info.candidates();
     }

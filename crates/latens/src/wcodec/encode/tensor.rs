@@ -45,12 +45,14 @@ pub(crate) struct Tensor<'a> {
     pub(crate) bytes: Data<'a>,
 }
 
-/// A tensor to be encoded under the best of `views`; the flat bytes are always a choice.
+/// A tensor to be encoded under the best of `views`; the flat bytes are a choice unless it is settled.
 pub(crate) struct Input<'a> {
     /// What errors call it; none where the bytes are no tensor's.
     pub(crate) name: Option<&'a str>,
     pub(crate) tensor: Tensor<'a>,
     pub(crate) views: Vec<View>,
+    /// Whether the first of these is to be taken, whatever is smaller.
+    pub(crate) is_settled: bool,
     pub(crate) family: Family<'a>,
 }
 
@@ -135,7 +137,8 @@ impl<'a> Input<'a> {
     pub(crate) fn taken(&self, config: &Config, crew: Crew<'_>) -> Result<Vec<Taken<'a>>> {
         let Self { tensor, ref views, ref family, .. } = *self;
         let mut views = views.clone();
-        let mut words = if config.tools.is_none() { repeats::as_words(tensor)? } else { None };
+        let as_words = config.tools.is_none() && !self.is_settled;
+        let mut words = if as_words { repeats::as_words(tensor)? } else { None };
         if tensor.bytes.len() > TRY_WHOLE {
             let mut chosen = match views[..] {
                 [only] => only,
@@ -197,7 +200,7 @@ impl<'a> Input<'a> {
                 bytes = best.most_bytes();
             }
             let mut planned = modelled.plan(config, bank)?;
-            let forced = config.tools.is_some() && self.tensor.bytes.len() > 0;
+            let forced = self.is_settled || config.tools.is_some() && self.tensor.bytes.len() > 0;
             let raw = best.as_ref().is_none_or(|b: &PlannedTensor<'_>| b.view == View::Raw);
             // Elements as they are gain nothing by a view, and bytes tell less.
             let less = planned.is_coded() && planned.takes_less(bytes, bank)?;

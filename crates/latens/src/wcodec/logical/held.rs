@@ -16,7 +16,18 @@ pub(super) fn info<S: ReadAt>(reader: &Reader<S>, number: usize) -> Option<Tenso
     let (view, siblings) = Default::default();
     let (dtype, len) = (Dtype::named(entry.dtype), entry.length as u64);
     let (name, unknown, shape) = (entry.name, None, entry.shape);
-    Some(TensorInfo { name, dtype, unknown, shape, file: 0, offset: 0, len, view, siblings })
+    Some(TensorInfo {
+        name,
+        dtype,
+        unknown,
+        shape,
+        file: 0,
+        offset: 0,
+        len,
+        view,
+        is_settled: false,
+        siblings,
+    })
 }
 
 /// The tensors of a file, and the metadata in it.
