@@ -7,6 +7,7 @@ mod compress;
 mod decompress;
 mod extract;
 mod inspect;
+mod packings;
 mod shared;
 mod tools;
 mod verify;

@@ -5,6 +5,7 @@ use latens::NumberType;
 use latens::pco::{DeltaSpec, Favor, ModeSpec};
 use std::path::PathBuf;
 
+use super::packings::Packings;
 use super::shared::{Common, Files, number_type, parse, within};
 use super::tools::ForcedTools;
 use crate::io::parquet::{Compression, Encoding};
@@ -25,6 +26,7 @@ Examples:
   latens compress prices.npy -l 12            prices.pco, smallest
   latens compress log.bin --type i64 -o log.pco
   latens compress model.safetensors           model.wcodec
+  latens compress int4.safetensors --packing '*.weight=int4-high'
   cat prices.npy | latens compress - --from npy > prices.pco")]
 pub struct Compress {
     #[command(flatten)]
@@ -69,6 +71,8 @@ pub struct Compress {
     pub no_verify: bool,
     #[command(flatten)]
     pub common: Common,
+    #[command(flatten)]
+    pub packings: Packings,
     #[command(flatten)]
     pub tools: ForcedTools,
 }

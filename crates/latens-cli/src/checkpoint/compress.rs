@@ -2,7 +2,7 @@
 
 use latens::Limits;
 use latens::wcodec::checkpoint::ReadAt;
-use latens::wcodec::{Base, BaseFile, Config, Reader, compress_checkpoint_to_file};
+use latens::wcodec::{Base, BaseFile, Reader, compress_checkpoint_to_file};
 use std::time::Instant;
 
 use super::base;
@@ -43,6 +43,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     let quiet = args.common.quiet || args.common.json;
     let started = Instant::now();
     let checkpoint = super::open(input, from)?;
+    let config = super::options::config(args, &checkpoint).map_err(|e| named(e, input))?;
     let total: u64 = checkpoint.files.iter().map(|file| file.len).sum();
     let mut out = OutputFile::open(&Request {
         input,
@@ -55,7 +56,6 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     })?;
     let threads = thread_count(args.common.threads());
     let progress = Progress::new("compress", Some(total), quiet);
-    let config = Config::default().level(args.level).tools(args.tools.tools());
     let config = config.threads(threads).watch(progress.watch());
     let base: Option<(Box<dyn Base>, String)> = match &args.base {
         Some(path) => Some((base::open(path, Limits::default())?, base::name(path))),

@@ -2,7 +2,7 @@
 
 use latens::NumberType;
 use latens::wcodec::dtype::{Dtype, elements};
-use latens::wcodec::view::{Axis, BitOrder, BlockKind, Layout, Values, View};
+use latens::wcodec::view::{Axis, BitOrder, BlockKind, Layout, Packing, Sign, Values, View};
 use latens::wcodec::{Reader, TensorEntry};
 use std::ops::Range;
 
@@ -86,7 +86,8 @@ pub fn slice<'r>(
             .hint("--rows A:B gives numbers A to B of it"));
     }
     let dtype = entry.dtype;
-    let note = note(dtype, &layout);
+    let beside = |suffix: &str| reader.find(&format!("{}{suffix}", entry.name)).is_some();
+    let note = note(dtype, &layout, &beside);
     let row = behind.iter().fold(1u64, |n, &extent| n.saturating_mul(extent));
     let rows = range(rows, count, "rows")?;
     let given = cols.is_some();
@@ -178,7 +179,11 @@ fn packed_shape(entry: &TensorEntry<'_>, layout: &Layout) -> Option<Vec<u64>> {
         Axis::Rows if shape.last() == Some(&layout.cols) => 2,
         Axis::Rows => return None,
     };
-    let along = shape.len().checked_sub(back).filter(|_| shape.len() > 2 && packing.cols == 0)?;
+    // Columns may be named that are the shape's own.
+    let unnamed = View::Packed(Packing { cols: 0, ..packing });
+    let of_shape = unnamed.layout(Dtype::named(entry.dtype), &shape, entry.length as u64)?;
+    let is_of_shape = (of_shape.rows, of_shape.cols) == (layout.rows, layout.cols);
+    let along = shape.len().checked_sub(back).filter(|_| shape.len() > 2 && is_of_shape)?;
     let extent = shape.get_mut(along)?;
     *extent = extent.checked_mul(each)?;
     Some(shape)
@@ -187,8 +192,8 @@ fn packed_shape(entry: &TensorEntry<'_>, layout: &Layout) -> Option<Vec<u64>> {
 /// What is said of numbers that are bytes of what is not taken apart.
 const BYTES: &str = " (its bytes)";
 
-/// What numbers are, where their type does not say it.
-fn note(dtype: &str, layout: &Layout) -> String {
+/// What numbers are, where their type does not say it; `beside` says whether a tensor has a sibling of this ending.
+fn note(dtype: &str, layout: &Layout, beside: &dyn Fn(&str) -> bool) -> String {
     let known = Dtype::named(dtype);
     let bare = "without scale and zero point";
     match layout.view {
@@ -198,9 +203,16 @@ fn note(dtype: &str, layout: &Layout) -> String {
         View::Blocks(BlockKind::MXFP4) => format!(" ({dtype} codes of floats, without scale)"),
         View::Blocks(_) => format!(" ({dtype} codes, {bare})"),
         View::Packed(_) if known == Dtype::F4 => format!(" ({dtype} codes as i8)"),
-        // That order is bitsandbytes' alone.
-        View::Packed(p) if p.order == BitOrder::HighFirst => {
-            " (indices of a code book, without scale)".into()
+        // Plain bytes that names take for packed ones.
+        View::Packed(p) if p.bits == 8 && matches!(known, Dtype::I8 | Dtype::U8) => String::new(),
+        // What bitsandbytes packs has that order, and what was said to have it.
+        View::Packed(p) if (p.order, p.sign) == (BitOrder::HighFirst, Sign::Unsigned) => {
+            let state = |kind| beside(&format!(".quant_state.bitsandbytes__{kind}"));
+            match (state("fp4"), state("nf4") || beside(".absmax")) {
+                (true, _) => " (FP4 codes of floats, without scale)".into(),
+                (false, true) => " (indices of a code book, without scale)".into(),
+                (false, false) => format!(" (codes, {bare})"),
+            }
         }
         View::Packed(_) => format!(" (codes, {bare})"),
         View::Bytes(_) if matches!(known, Dtype::I8 | Dtype::U8) => String::new(),

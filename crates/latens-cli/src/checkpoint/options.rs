@@ -3,6 +3,8 @@
 use crate::args;
 use crate::message::{Failure, Result};
 use crate::verb::fitting;
+use latens::wcodec::Config;
+use latens::wcodec::checkpoint::Checkpoint;
 use latens::wcodec::predictor::Predictor;
 
 /// Those of `compress`.
@@ -23,6 +25,21 @@ pub fn of_compress(args: &args::Compress) -> Result<()> {
         ("--no-checksum", args.no_checksum),
     ])?;
     tools(args)
+}
+
+/// Settings of the encoder, whose packings fit the checkpoint.
+///
+/// # Errors
+/// Wrong usage, where they do not, or a pattern is no tensor's.
+pub fn config(args: &args::Compress, checkpoint: &Checkpoint) -> Result<Config> {
+    let config = Config::default().level(args.level).tools(args.tools.tools());
+    let config = args.packings.config(config);
+    config.fits(checkpoint).map_err(|e| {
+        let failure = Failure::usage(e.what());
+        let failure = e.places().iter().rev().fold(failure, |f, place| f.within(place.clone()));
+        failure.hint("latens inspect names all tensors, with their types and shapes")
+    })?;
+    Ok(config)
 }
 
 /// Tools that would do nothing.

@@ -46,7 +46,7 @@ pub fn compress(args: &args::Compress, from: Format, to: Format) -> Result<()> {
         ("--chunk-n", args.chunk_n.is_some() && !is_pco),
         ("--no-checksum", args.no_checksum && !is_pco),
     ];
-    let options = [&options[..], &args.tools.given()].concat();
+    let options = [&options[..], &args.packings.given(), &args.tools.given()].concat();
     refuse(&options, &format!("{from} to {to}"))
 }
 

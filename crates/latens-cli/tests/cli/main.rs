@@ -23,6 +23,7 @@ mod kills;
 mod levels;
 mod losses;
 mod outputs;
+mod packings;
 mod places;
 mod salvage;
 mod signals;
