@@ -35,6 +35,7 @@ _Octets = bytes | _Bytes
 _Progress = Callable[[int, int], object] | None
 _Path = str | PathLike[str]
 _Tools = tuple[tuple[int, int], list[str], list[str], str, bool]
+_Chosen = tuple[int, _Tools | None, list[tuple[str, str]], int]
 
 @final
 class PcoConfig:
@@ -202,8 +203,7 @@ class WcodecWriter:
         metadata: dict[str, str],
         out: _Path,
         base: _Path | None,
-        level: int,
-        tools: _Tools | None,
+        chosen: _Chosen,
         threads: int,
     ) -> WcodecWriter: ...
     def write(self, tensors: list[tuple[str, str, tuple[int, ...], _Bytes]]) -> None: ...
@@ -213,8 +213,7 @@ def wcodec_compress(
     source: _Path,
     out: _Path,
     base: _Path | None,
-    level: int,
-    tools: _Tools | None,
+    chosen: _Chosen,
     threads: int,
     verify: bool,
     progress: _Progress,
@@ -224,8 +223,7 @@ def wcodec_compress_bytes(
     parts: list[_Bytes],
     out: _Path,
     base: _Path | None,
-    level: int,
-    tools: _Tools | None,
+    chosen: _Chosen,
     threads: int,
     verify: bool,
     progress: _Progress,

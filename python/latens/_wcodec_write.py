@@ -22,6 +22,8 @@ from .errors import InvalidArgumentError
 
 # Safetensors type, shape and bytes of a tensor.
 Part = tuple[str, tuple[int, ...], npt.NDArray[np.uint8]]
+# Tools, as the extension takes them.
+_Forced = tuple[tuple[int, int], list[str], list[str], str, bool]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Tools:
     contexts: bool = True
     """Whether weights have classes."""
 
-    def _parts(self) -> tuple[tuple[int, int], list[str], list[str], str, bool]:
+    def _parts(self) -> _Forced:
         rows, cols = self.tile
         _arguments.counts(tile=rows)
         _arguments.counts(tile=cols)
@@ -53,6 +55,26 @@ class Tools:
         return (rows, cols), list(self.predictors), list(self.transforms), self.coder, self.contexts
 
 
+def _chosen(
+    level: int,
+    tools: Tools | None,
+    packings: Mapping[str, str] | None,
+    group_symbols: int | None,
+) -> tuple[int, _Forced | None, list[tuple[str, str]], int]:
+    """What is chosen, as the extension takes it."""
+    _arguments.level(level)
+    _arguments.counts(group_symbols=group_symbols)
+    if not isinstance(packings, Mapping | None):
+        raise InvalidArgumentError(
+            f"packings {packings!r}; it is a dictionary, such as {{'*.weight': 'int4-high'}}"
+        )
+    pairs = list(packings.items()) if packings else []
+    for text in (text for pair in pairs for text in pair):
+        if not isinstance(text, str):
+            raise InvalidArgumentError(f"packings: {text!r} is no text")
+    return level, tools._parts() if tools else None, pairs, group_symbols or 0
+
+
 def save_file(
     tensors: Mapping[str, Any],
     path: Path,
@@ -61,6 +83,8 @@ def save_file(
     base: Path | None = None,
     level: int = 8,
     tools: Tools | None = None,
+    packings: Mapping[str, str] | None = None,
+    group_symbols: int | None = None,
     threads: int = 0,
     verify: bool = True,
     progress: Progress | None = None,
@@ -71,8 +95,13 @@ def save_file(
     needed again to read this one. With `verify` the file is read back and compared before it gets its
     name. One that is there is replaced, as safetensors does; where `path` is a link, the file that it names.
 
+    `packings` says how tensors are packed, in place of what their names tell: by patterns of names, in which `*` stands for
+    any text, one of none, int4, uint4 and int4-offset, with -high where the higher nibble comes first, then with -in-32
+    for that of words of 32 bits. The last pattern of a tensor counts; `File.logical` gives these numbers. `group_symbols`
+    are decoded together at least; the encoder chooses where it is None.
+
     Raises `InvalidArgumentError` where a type is none of safetensors, a name or the metadata no text, a
-    name longer than 1024 bytes, numbers are masked, or `path` is the base.
+    name longer than 1024 bytes, numbers are masked, a packing does not fit or is for no tensor, or `path` is the base.
     """
     parts = parts_of(tensors)
     save_parts(
@@ -82,6 +111,8 @@ def save_file(
         base=base,
         level=level,
         tools=tools,
+        packings=packings,
+        group_symbols=group_symbols,
         threads=threads,
         verify=verify,
         progress=progress,
@@ -117,6 +148,8 @@ def save_layers(
     base: Path | None = None,
     level: int = 8,
     tools: Tools | None = None,
+    packings: Mapping[str, str] | None = None,
+    group_symbols: int | None = None,
     threads: int = 0,
     verify: bool = True,
 ) -> None:
@@ -129,15 +162,14 @@ def save_layers(
 
     Raises as `save_file`, and `InvalidArgumentError` where a name comes twice.
     """
-    _arguments.level(level)
     _arguments.counts(threads=threads)
     _arguments.flags(verify=verify)
     _check_texts((), metadata or {})
-    forced = tools._parts() if tools else None
+    chosen = _chosen(level, tools, packings, group_symbols)
 
     def write(temporary: str) -> None:
         writer = _latens.WcodecWriter(
-            f"{_stem(path)}.safetensors", dict(metadata or {}), temporary, base, level, forced, threads
+            f"{_stem(path)}.safetensors", dict(metadata or {}), temporary, base, chosen, threads
         )
         for tensors in layers:
             _check_texts(tensors, {})
@@ -187,12 +219,13 @@ def save_parts(
     base: Path | None = None,
     level: int = 8,
     tools: Tools | None = None,
+    packings: Mapping[str, str] | None = None,
+    group_symbols: int | None = None,
     threads: int = 0,
     verify: bool = True,
     progress: Progress | None = None,
 ) -> None:
     """As `save_file`, for tensors given as safetensors type, shape and bytes."""
-    _arguments.level(level)
     _arguments.counts(threads=threads)
     _arguments.flags(verify=verify)
     _check_texts(tensors, metadata or {})
@@ -209,11 +242,11 @@ def save_parts(
     text += b" " * (-len(text) % 8)
     front = np.frombuffer(len(text).to_bytes(8, "little") + text, np.uint8)
     parts = [front, *(data for _, _, data in tensors.values())]
-    forced = tools._parts() if tools else None
+    chosen = _chosen(level, tools, packings, group_symbols)
 
     def write(temporary: str) -> None:
         _latens.wcodec_compress_bytes(
-            f"{_stem(path)}.safetensors", parts, temporary, base, level, forced, threads, verify, progress
+            f"{_stem(path)}.safetensors", parts, temporary, base, chosen, threads, verify, progress
         )
 
     completely(path, write, sources=files_read(base))
@@ -244,6 +277,8 @@ def compress_file(
     base: Path | None = None,
     level: int = 8,
     tools: Tools | None = None,
+    packings: Mapping[str, str] | None = None,
+    group_symbols: int | None = None,
     threads: int = 0,
     verify: bool = True,
     overwrite: bool = False,
@@ -252,16 +287,15 @@ def compress_file(
     """Compress a `.safetensors`, `.safetensors.index.json` or `.gguf` file; returns the path of the
     `.wcodec`, beside the source where no `path` is given.
 
-    `base` is another checkpoint to code against. With `verify` all files are read back and compared
-    before the result gets its name. `progress` is told of bytes read and to be read.
+    `base` is another checkpoint to code against; `packings` and `group_symbols` are those of `save_file`. With `verify`
+    all files are read back and compared before the result gets its name. `progress` is told of bytes read and to be read.
 
     Raises `FileExistsError` where `path` is there already, unless `overwrite`; `InvalidArgumentError`
     where it is the source or the base, or a shard of one.
     """
-    _arguments.level(level)
     _arguments.counts(threads=threads)
     _arguments.flags(verify=verify, overwrite=overwrite)
-    forced = tools._parts() if tools else None
+    chosen = _chosen(level, tools, packings, group_symbols)
     source = os.fspath(source)
     os.stat(source)
     if path is None:
@@ -271,7 +305,7 @@ def compress_file(
     def write(temporary: str) -> None:
         with _arguments.of_file(source):
             _latens.wcodec_compress(
-                source, temporary, base, level, forced, threads, verify, progress
+                source, temporary, base, chosen, threads, verify, progress
             )
 
     completely(path, write, sources=files_read(source, base), overwrite=overwrite)

@@ -5,6 +5,7 @@ use crate::job::{Job, run};
 use crate::wcodec::{base, reopen, size_of};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::tile::TileSize;
+use latens::wcodec::view::PackingChoice;
 use latens::wcodec::{Base, BaseFile, Config, Tools, compress_checkpoint_to_file};
 use latens::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
@@ -18,8 +19,7 @@ use std::sync::Arc;
 struct Order {
     out: PathBuf,
     base: Option<PathBuf>,
-    level: u32,
-    tools: Option<Tools>,
+    config: Config,
     threads: usize,
     verify: bool,
 }
@@ -27,8 +27,22 @@ struct Order {
 /// Rows and columns of tiles, names of predictors and of transforms, that of the coder, whether there are classes.
 pub(crate) type Named = ((u64, u64), Vec<String>, Vec<String>, String, bool);
 
+/// Level, what is forced, patterns of names with kinds of packings, least symbols of a group (0: as the encoder has it).
+pub(crate) type Chosen = (u32, Option<Named>, Vec<(String, String)>, usize);
+
+/// The settings that are chosen.
+pub(crate) fn config(py: Python<'_>, chosen: Chosen) -> PyResult<Config> {
+    let (level, named, packings, group_symbols) = chosen;
+    let mut config = Config::default().level(level).tools(tools(py, named)?);
+    config = config.group_symbols(group_symbols);
+    for (pattern, kind) in packings {
+        config = config.packing(pattern, lift(py, kind.parse::<PackingChoice>())?);
+    }
+    Ok(config)
+}
+
 /// What is forced, by its names.
-pub(crate) fn tools(py: Python<'_>, named: Option<Named>) -> PyResult<Option<Tools>> {
+fn tools(py: Python<'_>, named: Option<Named>) -> PyResult<Option<Tools>> {
     let Some(((rows, cols), predictors, transforms, coder, contexts)) = named else {
         return Ok(None);
     };
@@ -48,8 +62,7 @@ impl Order {
     /// Writes the file, reads it back and compares.
     fn carry_out(&self, checkpoint: &Checkpoint, job: &Arc<Job>) -> Result<()> {
         let watch = job.watch();
-        let config = Config::default().level(self.level).tools(self.tools.clone());
-        let config = config.threads(self.threads).watch(watch.clone());
+        let config = self.config.clone().threads(self.threads).watch(watch.clone());
         config.validate()?;
         let held: Option<Box<dyn Base>> =
             self.base.as_deref().map(|path| base(path, Limits::default(), &watch)).transpose()?;
@@ -79,13 +92,12 @@ pub(crate) fn wcodec_compress(
     source: PathBuf,
     out: PathBuf,
     base: Option<PathBuf>,
-    level: u32,
-    tools: Option<Named>,
+    chosen: Chosen,
     threads: usize,
     verify: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, u64)> {
-    let order = Order { out, base, level, tools: self::tools(py, tools)?, threads, verify };
+    let order = Order { out, base, config: config(py, chosen)?, threads, verify };
     // Shards are not known yet: of these the bar reaches its end early.
     let size = size_of(py, &source)?;
     let total = run(py, progress, size << u32::from(verify), |job| {
@@ -105,14 +117,12 @@ pub(crate) fn wcodec_compress_bytes<'py>(
     parts: Vec<PyReadonlyArray1<'py, u8>>,
     out: PathBuf,
     base: Option<PathBuf>,
-    level: u32,
-    tools: Option<Named>,
+    chosen: Chosen,
     threads: usize,
     verify: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, u64)> {
-    let tools = self::tools(py, tools)?;
-    let order = Order { out, base, level, tools, threads, verify };
+    let order = Order { out, base, config: config(py, chosen)?, threads, verify };
     let parts = parts.iter().map(|part| part.as_slice());
     let parts = parts.collect::<std::result::Result<Vec<&[u8]>, _>>()?;
     let total: usize = parts.iter().map(|part| part.len()).sum();

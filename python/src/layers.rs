@@ -1,12 +1,12 @@
 //! Writing `.wcodec` files layer by layer.
 
-use crate::checkpoint::{Named, tools};
+use crate::checkpoint::{Chosen, config};
 use crate::errors::{invalid, lift};
 use crate::job::{Job, run};
 use crate::wcodec::{base, reopen, size_of};
 use latens::wcodec::checkpoint::Tensors;
 use latens::wcodec::dtype::Dtype;
-use latens::wcodec::{Base, Config, Writer};
+use latens::wcodec::{Base, Writer};
 use latens::{Limits, Result, Watch};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -36,15 +36,13 @@ pub(crate) struct WcodecWriter {
 #[pymethods]
 impl WcodecWriter {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "one for each of Python's")]
     fn new(
         py: Python<'_>,
         name: String,
         metadata: BTreeMap<String, String>,
         out: PathBuf,
         base: Option<PathBuf>,
-        level: u32,
-        tools: Option<Named>,
+        chosen: Chosen,
         threads: usize,
     ) -> PyResult<Self> {
         let now = Now::default();
@@ -53,8 +51,7 @@ impl WcodecWriter {
             let job = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
             job.map_or(Ok(()), |job| job.tick(step.done))
         });
-        let config = Config::default().level(level).tools(self::tools(py, tools)?);
-        let config = config.threads(threads).watch(watch);
+        let config = config(py, chosen)?.threads(threads).watch(watch);
         run(py, None, 0, |job| {
             let held: Option<Arc<dyn Base>> = match &base {
                 Some(path) => Some(Arc::from(self::base(path, Limits::default(), &job.watch())?)),

@@ -250,6 +250,43 @@ def test_tools_are_forced_and_planes_left_out(tmp_path):
     assert same(wcodec.open(path)["w"], array)
 
 
+@pytest.mark.parametrize("sign", ["int4", "uint4", "int4-offset"])
+@pytest.mark.parametrize("order", ["", "-high"])
+def test_packings_are_said(tmp_path, sign, order):
+    packed = np.random.default_rng(3).integers(0, 256, (24, 16), np.uint8)
+    low, high = packed & 15, packed >> 4
+    want = np.stack([high, low] if order else [low, high], axis=-1).reshape(24, 32).astype(int)
+    want = {"int4": (want ^ 8) - 8, "uint4": want, "int4-offset": want - 8}[sign]
+    arrays = {"u.weight": packed, "i.weight": packed.view(np.int8), "norm": np.ones(8, np.float32)}
+    path, chosen = tmp_path / "m.wcodec", {"packings": {"*.weight": sign + order}}
+
+    def check():
+        with wcodec.open(path) as file:
+            for name in ("u.weight", "i.weight"):
+                assert np.array_equal(file.logical(name), want)
+                assert np.array_equal(file[name], arrays[name])
+
+    wcodec.save_file(arrays, path, group_symbols=64, **chosen)
+    check()
+    (flat,) = wcodec.decompress_file(path, tmp_path)
+    wcodec.compress_file(flat, path, overwrite=True, **chosen)
+    check()
+    wcodec.save_layers(({name: array} for name, array in arrays.items()), path, **chosen)
+    check()
+    before = path.read_bytes()
+    for wrong, said in [
+        ({"packings": {"*": "int5"}}, "no packing: none, int4"),
+        ({"packings": {"*": sign}}, "does not fit F32"),
+        ({"packings": {"*.bias": sign}}, "no tensor has such a name"),
+        ({"packings": "int4"}, "a dictionary"),
+        ({"packings": {"*": 4}}, "4 is no text"),
+        ({"group_symbols": -1}, "group_symbols -1"),
+    ]:
+        with pytest.raises(latens.InvalidArgumentError, match=said):
+            wcodec.save_file(arrays, path, **wrong)
+    assert path.read_bytes() == before
+
+
 def test_files_come_back_byte_for_byte(saved, tmp_path):
     (path,) = wcodec.decompress_file(saved, tmp_path)
     assert os.path.basename(path) == "model.safetensors"
