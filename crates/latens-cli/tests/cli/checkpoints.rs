@@ -212,8 +212,8 @@ fn inspect_says_what_every_tensor_takes() {
     for key in ["name", "dtype", "shape", "packing", "codec", "bytes", "predictors", "transforms"] {
         assert!(!tensor[key].is_null(), "{key}: {tensor}");
     }
-    // In one group, of tiles of 16 × 16.
-    assert_eq!(tensor["predictors"], json!({"NONE": 19 * 16}));
+    // In two groups of 150 rows, of tiles of 16 × 16.
+    assert_eq!(tensor["predictors"], json!({"NONE": 2 * 10 * 16}));
     let (bits, entropy) = (&tensor["bits_per_weight"], &tensor["order0_entropy"]);
     let (bits, entropy) = (bits.as_f64().unwrap(), entropy.as_f64().unwrap());
     assert!(entropy > 4.0 && bits < entropy + 0.1, "{bits} {entropy}");
