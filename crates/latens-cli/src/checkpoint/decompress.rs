@@ -29,8 +29,8 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     }
     let reader = super::reader(input, limits, thread_count(args.common.threads()))?;
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
-    let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
-    let total: u64 = files.iter().map(|(_, len)| len).fold(0, |a, b| a.saturating_add(*b));
+    let files = target::Stored::all(&reader);
+    let total: u64 = files.iter().fold(0, |sum, file| sum.saturating_add(file.len));
     if let Some(max) = args.max_output.filter(|&max| total > max) {
         return Err(named(past_limit(max), input));
     }

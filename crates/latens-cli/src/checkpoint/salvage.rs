@@ -129,7 +129,7 @@ fn plan(
     found: &Found,
 ) -> Result<Vec<(Output, Content)>> {
     let given = args.files.output.as_deref();
-    let files: Vec<(String, u64)> = reader.files().map(|(n, len)| (n.into(), len)).collect();
+    let files = target::Stored::all(reader);
     let alone = files.len() == 1 && found.files == [true];
     let folder = given.filter(|path| target::is_folder(path));
     if alone || folder.is_some() && !found.files.is_empty() {

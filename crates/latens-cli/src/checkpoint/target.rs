@@ -1,5 +1,7 @@
 //! Where the files of a checkpoint go.
 
+use latens::wcodec::Reader;
+use latens::wcodec::checkpoint::{self, ReadAt};
 use std::path::{Path, PathBuf};
 
 use crate::args;
@@ -10,6 +12,40 @@ use crate::output::cleanup::NewFolders;
 use crate::output::{MaxOutput, Need, OutputFile, Request};
 use crate::table::reading::named;
 use crate::verb::settle;
+
+/// A file that a `.wcodec` was made from.
+pub struct Stored {
+    /// Its name, which comes from strangers.
+    pub name: String,
+    /// Its bytes.
+    pub len: u64,
+    /// What it is by its content, or where that cannot be read by its name.
+    format: Option<Format>,
+}
+
+impl Stored {
+    /// All of them, by number.
+    pub fn all<S: ReadAt>(reader: &Reader<S>) -> Vec<Self> {
+        let each = reader.files().enumerate().map(|(number, (name, len))| Stored {
+            name: name.into(),
+            len,
+            format: match reader.format_of_file(number) {
+                Some(checkpoint::Format::Gguf) => Some(Format::Gguf),
+                Some(_) => Some(Format::Safetensors),
+                None => Format::of_path(Path::new(name)),
+            },
+        });
+        each.collect()
+    }
+
+    /// The extension of a file beside the input: its own where that says what it is.
+    fn extension(&self) -> Result<String> {
+        let path = Path::new(plain(&self.name)?);
+        let own = path.extension().map(|end| end.to_string_lossy().into_owned());
+        let known = self.format.filter(|&format| Format::of_path(path) != Some(format));
+        Ok(known.map(|format| format.name().into()).or(own).unwrap_or("safetensors".into()))
+    }
+}
 
 /// A name that a file was stored under, if it can be one in a folder: names in a container come
 /// from strangers and are never paths.
@@ -32,25 +68,17 @@ pub fn plain(name: &str) -> Result<&str> {
 ///
 /// # Errors
 /// Several files and no folder to put them into.
-pub fn outputs(
-    input: &Input,
-    given: Option<&Path>,
-    files: &[(String, u64)],
-) -> Result<Vec<Output>> {
+pub fn outputs(input: &Input, given: Option<&Path>, files: &[Stored]) -> Result<Vec<Output>> {
     match (files, given) {
         ([_], Some(path)) if Output::of(path) == Output::Stdout => Ok(vec![Output::Stdout]),
         (_, Some(path)) if is_folder(path) => {
-            files.iter().map(|(name, _)| Ok(Output::File(path.join(plain(name)?)))).collect()
+            files.iter().map(|file| Ok(Output::File(path.join(plain(&file.name)?)))).collect()
         }
         ([_], Some(path)) => Ok(vec![Output::File(path.to_path_buf())]),
-        ([(name, _)], None) => {
-            let extension = Path::new(plain(name)?).extension();
-            let extension = extension.map_or("safetensors".into(), |e| e.to_string_lossy());
-            Ok(vec![match input {
-                Input::File(path) => Output::File(settle::beside(path, &extension)?),
-                Input::Stdin => Output::Stdout,
-            }])
-        }
+        ([file], None) => Ok(vec![match input {
+            Input::File(path) => Output::File(settle::beside(path, &file.extension()?)?),
+            Input::Stdin => Output::Stdout,
+        }]),
         _ => Err(Failure::usage(format!("the checkpoint has {} files", files.len()))
             .hint("name a folder for them: -o FOLDER/")),
     }
@@ -103,17 +131,15 @@ pub fn write(
 ///
 /// # Errors
 /// Wrong usage.
-pub fn same_format(files: &[(String, u64)], outputs: &[Output], to: Option<Format>) -> Result<()> {
-    for ((name, _), output) in files.iter().zip(outputs) {
-        let held = Format::of_path(Path::new(name));
+pub fn same_format(files: &[Stored], outputs: &[Output], to: Option<Format>) -> Result<()> {
+    for (Stored { format: held, .. }, output) in files.iter().zip(outputs) {
         let path = match output {
             Output::File(path) => Some(path),
             Output::Stdout => None,
         };
         let wanted = [path.and_then(|path| Format::of_path(path)), to];
-        if let (Some(held), Some(other)) =
-            (held, wanted.into_iter().flatten().find(|format| held.is_some_and(|h| h != *format)))
-        {
+        let other = wanted.into_iter().flatten().find(|format| held.is_some_and(|h| h != *format));
+        if let (Some(held), Some(other)) = (held, other) {
             return Err(Failure::usage(format!("what comes out is {held}, not {other}"))
                 .in_file(output.name())
                 .hint(format!("name it .{held}; `latens extract` writes a tensor as npy")));
@@ -148,9 +174,15 @@ mod tests {
     #[test]
     fn one_file_goes_beside_and_several_into_a_folder() {
         let input = Input::File("d/model.wcodec".into());
-        let one = [("orig.gguf".to_string(), 1)];
-        let two = [("a.safetensors".to_string(), 1), ("b.json".to_string(), 1)];
+        let stored =
+            |name: &str, format| Stored { name: name.into(), len: 1, format: Some(format) };
+        let one = [stored("orig.gguf", Format::Gguf)];
+        let two = ["a.safetensors", "b.json"].map(|name| stored(name, Format::Safetensors));
         assert_eq!(outputs(&input, None, &one).unwrap(), [Output::File("d/model.gguf".into())]);
+        for misnamed in ["blob", "orig.safetensors", "orig.npy"].map(|n| stored(n, Format::Gguf)) {
+            let beside = outputs(&input, None, &[misnamed]).unwrap();
+            assert_eq!(beside, [Output::File("d/model.gguf".into())]);
+        }
         assert!(outputs(&input, None, &two).is_err());
         let there = outputs(&input, Some(Path::new("out/")), &two).unwrap();
         assert_eq!(there[1], Output::File("out/b.json".into()));

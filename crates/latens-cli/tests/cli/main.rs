@@ -20,6 +20,7 @@ mod forced;
 mod hurt;
 mod json;
 mod kills;
+mod kinds;
 mod levels;
 mod losses;
 mod outputs;

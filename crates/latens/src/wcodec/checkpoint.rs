@@ -9,10 +9,12 @@
 //! | `sharded` | a `*.safetensors.index.json` and its shards |
 //! | `gguf` | a GGUF file, version 2 or 3 |
 //! | `tensors` | nothing: makes one of tensors in memory |
+//! | `format` | the first bytes of a file, which tell its kind |
 //! | `detect` | the packing of each tensor, from names, types, shapes and metadata |
 //! | `packings` | nothing: packings that a caller says tensors have |
 
 mod detect;
+mod format;
 mod gguf;
 mod members;
 mod packings;
@@ -27,6 +29,7 @@ mod tests;
 
 pub(super) use detect::{Neighbours, tells_nothing, told_cols, view as told_view, wide};
 pub use detect::{Siblings, scale_block};
+pub use format::Format;
 pub(super) use packings::all_matched;
 pub use quantization::Quantization;
 pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
@@ -49,17 +52,6 @@ use crate::error::{Error, Result};
 
 /// Longest name of a tensor, in bytes. Tensors with longer names are kept as bytes of their file.
 pub const LONGEST_NAME: usize = 1024;
-
-/// Which kind of file a checkpoint is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// One safetensors file.
-    Safetensors,
-    /// Several safetensors files and their index.
-    Sharded,
-    /// GGUF.
-    Gguf,
-}
 
 /// A checkpoint: one file, or several that belong together.
 pub struct Checkpoint {
