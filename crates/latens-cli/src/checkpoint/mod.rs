@@ -16,6 +16,7 @@ mod rescued;
 mod salvage;
 pub mod shards;
 pub mod target;
+mod through;
 mod watch;
 
 use latens::Limits;
@@ -168,6 +169,8 @@ pub fn verify(
         _ => {
             let checkpoint = open(input, format)?;
             shards::complete(&checkpoint, input, faults)?;
+            let quiet = args.common.quiet || args.common.json;
+            through::read(&checkpoint, quiet).map_err(|e| named(e, input))?;
             (checkpoint.tensors.len(), false)
         }
     };
