@@ -35,18 +35,23 @@ pub fn shared(input: &Input) -> Result<SharedFile> {
 }
 
 fn at_any_position(input: &Input) -> Result<SharedFile> {
-    if let Input::File(path) = input {
-        let file = File::open(path)?;
-        let meta = file.metadata()?;
-        if meta.is_dir() {
-            return Err(Failure::folder());
+    let mut stream = match input {
+        Input::Stdin => bytes::open(input)?,
+        Input::File(path) => {
+            let file = File::open(path)?;
+            let meta = file.metadata()?;
+            if meta.is_dir() {
+                return Err(Failure::folder());
+            }
+            if meta.is_file() {
+                return Ok(SharedFile::new(file)?);
+            }
+            // Opened a second time, a pipe would wait for another writer.
+            Box::new(file)
         }
-        if meta.is_file() {
-            return Ok(SharedFile::new(file)?);
-        }
-    }
+    };
     let mut file = Nameless::new()?;
-    io::copy(&mut bytes::open(input)?, &mut file)?;
+    io::copy(&mut stream, &mut file)?;
     file.read_back()
 }
 

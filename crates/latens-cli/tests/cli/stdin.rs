@@ -62,3 +62,35 @@ fn what_comes_by_a_pipe_is_no_better() {
     assert_eq!(f.run_with(&max, &packed).fails(&["--max-output 100"]).out, b"");
     assert_eq!(f.names(), [""; 0]);
 }
+
+/// A pipe is opened once: what a writer that has gone by then had put into it would be lost, and the next one waited for.
+#[test]
+fn a_named_pipe_is_read_however_short_its_writer_lives() {
+    use std::time::{Duration, Instant};
+    let f = Folder::new();
+    f.write("m.safetensors", &crate::checkpoints::model(1));
+    f.run(&["compress", "m.safetensors", "-l", "1"]).ok();
+    crate::tool::system("mkfifo", &["p"], &f.path("."));
+    let small = f.read("m.wcodec");
+    assert!(small.len() < 1 << 16, "it fits into the pipe");
+    for _ in 0..5 {
+        let (path, bytes) = (f.path("p"), small.clone());
+        let writer = std::thread::spawn(move || std::fs::write(path, bytes).unwrap());
+        let args = ["extract", "p", "norm", "-f", "-o", "n.npy"];
+        let mut child = f.latens(&args).spawn().unwrap();
+        let started = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if started.elapsed() > Duration::from_secs(30) => {
+                    child.kill().unwrap();
+                    panic!("it waits for another writer");
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        assert!(status.success());
+        writer.join().unwrap();
+        assert_eq!(f.read("n.npy").len(), 128 + 256);
+    }
+}
