@@ -19,7 +19,7 @@ smallest encoding, which takes time to find).
 Example:
   latens bench flights.parquet --codecs latens-8,zstd-3 --csv speeds.csv")]
 pub struct Bench {
-    /// A table, a column or a checkpoint
+    /// A table, a column or a checkpoint, of several files their index; of a .wcodec what is in it
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
     pub input: PathBuf,
     /// Its format, where the extension does not say

@@ -129,7 +129,9 @@ impl Codec for WCodec<'_> {
     fn decompress(&self, index: usize, packed: &Bytes) -> Result<Back> {
         let reader = Reader::open(packed.to_vec(), Limits::default())?.threads(self.threads);
         let mut back = Vec::with_capacity(bytes(self.data, index).len());
-        reader.write_file(0, &mut back)?;
+        for number in 0..reader.files().count() {
+            reader.write_file(number, &mut back)?;
+        }
         Ok(Back::Bytes(back))
     }
 }

@@ -7,7 +7,6 @@ use crate::checkpoint::origin::Origin;
 use crate::format::Format;
 use crate::job::Input;
 use crate::message::{Failure, Result};
-use crate::table::dbp::read_all;
 use crate::table::model::Field;
 use crate::table::own_type;
 use crate::table::piece::Values;
@@ -55,7 +54,7 @@ impl Column {
     }
 }
 
-/// A checkpoint, one file.
+/// A checkpoint: the bytes of its files, one behind the other.
 pub(super) struct Model {
     name: String,
     pub(super) origin: Origin,
@@ -188,21 +187,32 @@ fn column(
     Ok(Some(Column { numbers, bytes, wide, table: Held::new(field.clone(), pieces) }))
 }
 
-/// A checkpoint of one file.
+/// A checkpoint: a file, the index of several, or a `.wcodec`, of which the files are measured that it was made from.
 ///
 /// # Errors
-/// I/O; several files, or one too large for memory.
+/// Bad input, I/O; one too large for memory.
 pub fn checkpoint(input: &Input, format: Format) -> Result<Data> {
-    let origin = Origin::of(input, format)?;
-    let refused = |what: &str| named(Failure::new(what), input).hint("measure one of its shards");
-    if origin.open().map_err(|e| named(e, input))?.files.len() > 1 {
-        return Err(refused("a checkpoint of several files is not measured"));
+    let origin = match format {
+        Format::Wcodec => Origin::unpacked(input, None)?,
+        _ => Origin::of(input, format)?,
+    };
+    let checkpoint = origin.open().map_err(|e| named(e, input))?;
+    let total = checkpoint.files.iter().fold(0u64, |sum, file| sum.saturating_add(file.len));
+    if total > MOST * 16 {
+        let what = "a checkpoint of more than 4 GiB is not held in memory";
+        let hint = match checkpoint.files.len() {
+            1 => "measure a smaller one",
+            _ => "measure one of its shards",
+        };
+        return Err(named(Failure::new(what), input).hint(hint));
     }
-    let file = origin.file()?;
-    if file.len() > MOST * 16 {
-        return Err(refused("a checkpoint of more than 4 GiB is not held in memory"));
+    let mut bytes = Vec::new();
+    for (number, file) in checkpoint.files.iter().enumerate() {
+        let start = bytes.len();
+        bytes.resize(start + usize::try_from(file.len).unwrap_or(usize::MAX), 0);
+        let read = checkpoint.read_at(number, 0, bytes.get_mut(start..).unwrap_or_default());
+        read.map_err(|e| named(e.within(file.name.as_str()).into(), input))?;
     }
-    let bytes = read_all(&file).map_err(|e| named(e, input))?;
     let model = Model { name: input.name(), origin, bytes };
     Ok(Data { kind: Kind::Checkpoint(Box::new(model)), left_out: Vec::new(), only_a_part: false })
 }

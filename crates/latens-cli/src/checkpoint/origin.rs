@@ -3,7 +3,6 @@
 
 use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -93,23 +92,6 @@ impl Origin {
                 let read =
                     Checkpoint::read(name.clone(), Box::new(file.clone()), quantization, &shard);
                 Ok(read?)
-            }
-        }
-    }
-
-    /// The file to open first.
-    ///
-    /// # Errors
-    /// I/O.
-    pub fn file(&self) -> Result<SharedFile> {
-        match self {
-            Origin::Path(path) => {
-                let opened = File::open(path).and_then(SharedFile::new);
-                opened.map_err(|e| Failure::from(e).in_file(path))
-            }
-            Origin::Spooled(files) => {
-                let (_, file) = files.first().ok_or_else(|| Failure::new("no checkpoint"))?;
-                Ok(file.clone())
             }
         }
     }

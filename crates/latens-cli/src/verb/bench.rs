@@ -48,10 +48,6 @@ pub fn run(args: &args::Bench) -> Result<()> {
     let html = args.html.as_ref().map(open).transpose()?;
     let progress = Progress::new("bench", None, args.common.quiet || args.common.json);
     let data = match format {
-        Format::Wcodec => {
-            return Err(Failure::usage("bench measures what is not compressed yet")
-                .hint("latens decompress brings the checkpoint back"));
-        }
         _ if checkpoint::is_checkpoint(format) => bench::checkpoint(&input, format)?,
         _ => {
             let table = table(args, &input, format, &progress)?;

@@ -116,3 +116,23 @@ fn arrays_of_any_shape_are_measured_as_their_numbers() {
     let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
     assert_eq!((&report["bytes"], &report["columns"]), (&24_000.into(), &1.into()));
 }
+
+#[test]
+fn a_checkpoint_of_shards_is_measured_and_one_in_a_wcodec() {
+    use crate::checkpoints::{safetensors, weights};
+    let f = Folder::new();
+    f.write("m-1.safetensors", &safetensors(&[("a", "I8", &[64, 256], weights(16_384, 3))]));
+    f.write("m-2.safetensors", &safetensors(&[("b", "I8", &[64, 64], weights(4096, 4))]));
+    let index = br#"{"weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}}"#;
+    f.write("m.safetensors.index.json", index);
+    let all = ["m.safetensors.index.json", "m-1.safetensors", "m-2.safetensors"];
+    let total: usize = all.iter().map(|name| f.read(name).len()).sum();
+    f.run(&["compress", all[0], "-l", "1"]).ok();
+    let packed = f.read("m.wcodec").len();
+    for file in [all[0], "m.wcodec"] {
+        let done = f.run(&["bench", file, "--json", "--codecs", "latens-1,zstd-1,lz4"]).ok();
+        let report: serde_json::Value = serde_json::from_slice(&done.out).unwrap();
+        assert_eq!(report["bytes"], total, "{file}");
+        assert_eq!(report["codecs"][0]["bytes"], packed, "{file}");
+    }
+}
