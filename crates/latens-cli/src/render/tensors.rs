@@ -173,7 +173,7 @@ fn summary(file: &CheckpointInspection) -> Vec<String> {
     lines
 }
 
-/// What no codec made smaller.
+/// What no codec made smaller, and of how many tensors that is not known.
 fn footer(file: &CheckpointInspection) -> String {
     let of = |whole: bool| {
         let raw = file.tensors.iter().filter(|t| t.raw == Some(whole)).filter_map(|t| t.raw_bytes);
@@ -188,6 +188,12 @@ fn footer(file: &CheckpointInspection) -> String {
         (Some((tensors, bytes)), Some((partly, more))) => {
             format!("{tensors} stayed raw, {bytes}, and parts of {partly}, {more}")
         }
+    };
+    let unread = file.tensors.iter().filter(|tensor| tensor.unread().is_some()).count() as u64;
+    let raw = match unread {
+        0 => raw,
+        all if all == file.tensors.len() as u64 => "no tensor was read".into(),
+        _ => format!("{} not read, of the others {raw}", units::counted(unread, "tensor")),
     };
     let all: u64 = file.tensors.iter().map(|tensor| tensor.bytes).sum();
     let rest = units::bytes(file.bytes.saturating_sub(all));

@@ -68,6 +68,8 @@ fn inspect_tells_what_the_index_has_of_damaged_tensors() {
     assert!(row.contains("65.5 kB flat; damaged: group 0: "), "{row}");
     let page = String::from_utf8(f.read("bad.html")).unwrap();
     assert!(page.contains("damaged: group 0: "), "{page}");
+    let says = "2 tensors not read, of the others nothing stayed raw; ";
+    assert!(done.text().contains(says) && page.contains(says), "{}", done.text());
     done.fails(&said);
 }
 
@@ -93,9 +95,11 @@ fn inspect_without_the_base_tells_what_the_index_has() {
     assert!(tensor["packing"].is_null() && tensor["damaged"].is_null(), "{tensor}");
     let done = f.run(&["inspect", "m.wcodec", "--html", "m.html"]).ok();
     assert!(done.text().contains("needs its base, --base FILE"), "{}", done.text());
+    assert!(done.text().contains("no tensor was read; "), "{}", done.text());
     assert!(String::from_utf8(f.read("m.html")).unwrap().contains("needs its base"));
     let done = f.run(&["inspect", "m.wcodec", "--base", "b.safetensors"]).ok();
     assert!(!done.text().contains("needs its base"), "{}", done.text());
+    assert!(!done.text().contains("was read"), "{}", done.text());
 }
 
 /// Damage of the base is not called that of the file.
