@@ -20,7 +20,8 @@ pub struct Row {
     pub what: String,
     /// Of the whole file; none where the tool lacks what it needs.
     pub bytes: Option<u64>,
-    /// Above (or below) the row that it is compared with, in bits a quantised weight.
+    /// Above (or below) the row that it is compared with, in bits a weight of all weights: tools that are forced
+    /// act on planes of floats and of other types as well as on quantised weights.
     pub bits_per_weight: Option<f64>,
 }
 
@@ -31,8 +32,10 @@ pub struct Ablation {
     pub kind: &'static str,
     /// Bytes of the checkpoint.
     pub flat_bytes: u64,
-    /// Weights that are symbols.
+    /// Weights of all tensors.
     pub weights: u64,
+    /// Those of them that are symbols.
+    pub quantised: u64,
     /// What the encoder writes when it chooses for itself.
     pub chosen_bytes: u64,
     /// No prediction, no transform, classes, direct coder: what each row is compared with.
@@ -54,9 +57,13 @@ pub fn ablate(
     config: &Config,
     quiet: bool,
 ) -> Result<Ablation> {
-    let layouts = checkpoint.tensors.iter().filter_map(|tensor| tensor.layout());
-    let quantised = layouts.filter(|layout| layout.meaning().is_some());
-    let weights: u64 = quantised.map(|layout| layout.rows * layout.cols).sum();
+    let (mut weights, mut quantised) = (0u64, 0u64);
+    for tensor in &checkpoint.tensors {
+        let Some(layout) = tensor.layout() else { continue };
+        let count = layout.weights(&tensor.shape);
+        weights = weights.saturating_add(count);
+        quantised += if layout.meaning().is_some() { count } else { 0 };
+    }
     let flat_bytes: u64 = checkpoint.files.iter().map(|file| file.len).sum();
     let plain = Tools::default();
     let all = forced(&plain, base);
@@ -80,13 +87,12 @@ pub fn ablate(
                 true => None,
                 false => Some(size(tool, Some(tools.clone()), *base)?),
             };
-            let bits_per_weight = bytes.map(|bytes| match weights {
-                0 => 0.0,
-                _ => (bytes as f64 - plain_bytes as f64) * 8.0 / weights as f64,
-            });
+            let more = bytes.filter(|_| weights > 0).map(|bytes| bytes as f64 - plain_bytes as f64);
+            let bits_per_weight = more.map(|more| more * 8.0 / weights as f64);
             rows.push(Row { tool, what: (*what).to_string(), bytes, bits_per_weight });
         }
-        Ok(Ablation { kind: "ablation", flat_bytes, weights, chosen_bytes, plain_bytes, rows })
+        let kind = "ablation";
+        Ok(Ablation { kind, flat_bytes, weights, quantised, chosen_bytes, plain_bytes, rows })
     };
     let found = measured();
     progress.finish();

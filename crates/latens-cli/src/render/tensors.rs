@@ -119,7 +119,7 @@ pub fn ablation(name: &str, found: &Ablation, colour: bool) -> String {
     let dim = |cell: Cell| cell.style(Style::Dim);
     let mut grid = Grid::default();
     let mut head = vec![dim(Cell::left("tool"))];
-    head.extend(["file", "of flat", "bits a weight"].map(|t| dim(Cell::right(t))));
+    head.extend(["file", "of flat", "bits a weight of all"].map(|t| dim(Cell::right(t))));
     head.push(dim(Cell::left("forced")));
     grid.row(head);
     let share =
@@ -140,9 +140,10 @@ pub fn ablation(name: &str, found: &Ablation, colour: bool) -> String {
     let mut lines = vec![
         paint(&one_line(name), Style::Bold, colour),
         format!(
-            "  {} flat, {} quantised weights; the encoder's own choice: {} ({})",
+            "  {} flat, {} weights, {} of them quantised; the encoder's own choice: {} ({})",
             units::bytes(found.flat_bytes),
             units::count(found.weights),
+            units::count(found.quantised),
             units::bytes(chosen),
             share(chosen)
         ),

@@ -125,3 +125,29 @@ fn every_row_of_ablate_is_its_tool() {
     sizes.dedup();
     assert_eq!(sizes.len(), 16, "{report}");
 }
+
+/// Tools act on planes of floats, too: what they cost there is charged to the weights that are there.
+#[test]
+fn what_a_tool_costs_is_of_all_weights() {
+    let f = Folder::new();
+    f.write("h.safetensors", &safetensors(&[("w", "F8_E4M3", &[256, 256], weights(65_536, 5))]));
+    let done = f.run(&["inspect", "h.safetensors", "--ablate", "--json"]).ok();
+    let report: Value = serde_json::from_slice(&done.out).unwrap();
+    assert_eq!((&report["weights"], &report["quantised"]), (&65_536.into(), &0.into()));
+    let plain = report["plain_bytes"].as_f64().unwrap();
+    for row in report["rows"].as_array().unwrap().iter().filter(|row| row["bytes"].is_number()) {
+        let more = row["bytes"].as_f64().unwrap() - plain;
+        let bits = row["bits_per_weight"].as_f64().unwrap();
+        assert!((bits - more * 8.0 / 65_536.0).abs() < 1e-9, "{row}");
+    }
+    let left = &report["rows"][1];
+    assert!(left["tool"] == "LEFT" && left["bits_per_weight"] != 0.0, "{report}");
+    let text = f.run(&["inspect", "h.safetensors", "--ablate"]).ok();
+    let said = ["bits a weight of all", "65\u{202f}536 weights, 0 of them quantised"];
+    assert!(said.iter().all(|said| text.text().contains(said)), "{}", text.text());
+    // Without weights there is no such figure.
+    f.write("e.safetensors", &safetensors(&[("e", "I8", &[0, 4], Vec::new())]));
+    let done = f.run(&["inspect", "e.safetensors", "--ablate", "--json"]).ok();
+    let report: Value = serde_json::from_slice(&done.out).unwrap();
+    assert!(report["rows"][1]["bits_per_weight"].is_null(), "{report}");
+}
