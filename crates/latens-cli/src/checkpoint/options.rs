@@ -6,6 +6,7 @@ use crate::verb::fitting;
 use latens::wcodec::Config;
 use latens::wcodec::checkpoint::Checkpoint;
 use latens::wcodec::predictor::Predictor;
+use latens::wcodec::transform::Transform;
 
 /// Those of `compress`.
 ///
@@ -58,6 +59,12 @@ fn tools(args: &args::Compress) -> Result<()> {
             "--tile does nothing where nothing is predicted or transformed",
         )
         .hint("give --predictors or --transforms with it"));
+    }
+    let transforms = tools.transforms.iter().any(|&transform| transform != Transform::None);
+    if let Some(tile) = tools.tile.filter(|t| transforms && t.rows().min(t.cols()) < 8) {
+        let what = format!("no block of 8x8 fits a tile of {}x{}", tile.rows(), tile.cols());
+        return Err(Failure::usage(format!("--transforms does nothing: {what}"))
+            .hint("give a --tile of 8x8 or more, or leave it out"));
     }
     Ok(())
 }

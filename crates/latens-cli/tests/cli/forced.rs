@@ -151,3 +151,18 @@ fn what_a_tool_costs_is_of_all_weights() {
     let report: Value = serde_json::from_slice(&done.out).unwrap();
     assert!(report["rows"][1]["bits_per_weight"].is_null(), "{report}");
 }
+
+#[test]
+fn transforms_that_fit_no_tile_are_refused() {
+    let f = Folder::new();
+    f.write("m.safetensors", &safetensors(&[("w", "I8", &[64, 64], weights(4096, 3))]));
+    for tile in ["7x7", "7x32", "64x4"] {
+        let args = ["compress", "m.safetensors", "--transforms", "NONE,DCT", "--tile", tile];
+        let said = format!("no block of 8x8 fits a tile of {tile}");
+        f.run(&args).ends_with(2, &["--transforms does nothing", &said, "--tile of 8x8"]);
+    }
+    let compress = ["compress", "m.safetensors", "-f", "--tile"];
+    f.run(&[&compress[..], &["8x9", "--transforms", "DCT"]].concat()).ok();
+    f.run(&[&compress[..], &["7x7", "--transforms", "NONE"]].concat()).ok();
+    f.run(&[&compress[..], &["7x7", "--predictors", "LEFT"]].concat()).ok();
+}
