@@ -77,6 +77,9 @@ pub fn inspect(args: &args::Inspect, format: Format) -> Result<()> {
         ("--type", args.number_type.is_some() && format != Format::Dbp),
     ];
     refuse(&options, &format!("a .{format}"))?;
+    // What is not packed needs no base, unless tools are tried on it.
+    let in_vain = [("--base", args.base.is_some() && !args.ablate && format != Format::Wcodec)];
+    refuse(&in_vain, &format!("a .{format} without --ablate"))?;
     let in_vain = [
         ("--html", args.html.is_some() && args.ablate),
         ("--salvage", args.salvage && args.ablate),

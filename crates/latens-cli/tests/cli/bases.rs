@@ -38,6 +38,8 @@ fn a_base_is_asked_for_again() {
     let done = f.run(&["verify", "m.wcodec", "--base", "m.safetensors"]);
     assert!(done.code == Some(1) && done.text().contains("not the base"), "{}", done.text());
     f.run(&["verify", "m.safetensors", "--base", "base.wcodec"]).ends_with(2, &["--base"]);
+    let said = "--base does nothing for a .safetensors without --ablate";
+    f.run(&["inspect", "m.safetensors", "--base", "base.wcodec"]).ends_with(2, &[said]);
 }
 
 #[test]
