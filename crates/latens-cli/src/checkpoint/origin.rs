@@ -3,7 +3,7 @@
 
 use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::base;
@@ -80,7 +80,7 @@ impl Origin {
                 if !there.is_file() {
                     return Err(Failure::new("a checkpoint is a regular file").in_file(path));
                 }
-                Checkpoint::open(path).map_err(|e| Failure::from(e).in_file(path))
+                Checkpoint::open(path).map_err(|e| explained(e, path))
             }
             Origin::Spooled(files) => {
                 let (name, file) = files.first().ok_or_else(|| Failure::new("no checkpoint"))?;
@@ -94,6 +94,17 @@ impl Origin {
                 Ok(read?)
             }
         }
+    }
+}
+
+/// What is said of a file that is there, but cannot be opened as a checkpoint.
+fn explained(e: latens::Error, path: &Path) -> Failure {
+    let source = std::error::Error::source(&e).and_then(|source| source.downcast_ref());
+    let is_missing = source.is_some_and(|e: &io::Error| e.kind() == io::ErrorKind::NotFound);
+    let failure = Failure::from(e).in_file(path);
+    match is_missing {
+        true => failure.hint("get the file that the index names, and put it beside the index"),
+        false => failure,
     }
 }
 

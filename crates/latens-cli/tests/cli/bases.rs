@@ -113,6 +113,7 @@ fn a_shard_is_not_written_over() {
     }
     std::fs::remove_file(f.path("m-1.safetensors")).unwrap();
     let gone = f.run(&["compress", index]).fails(&["No such file"]);
-    let place = format!("\n  in {index}: m-1.safetensors: byte 19\n");
-    assert!(gone.err.ends_with(&place), "{}", gone.err);
+    let place = format!("\n  in {index}: tensor \"w\": m-1.safetensors: byte 19\n");
+    let advice = "  get the file that the index names, and put it beside the index\n";
+    assert!(gone.err.ends_with(&(place + advice)), "{}", gone.err);
 }

@@ -9,7 +9,7 @@ use super::quantization::Quantization;
 use super::safetensors::{self, Opened};
 use super::segments::Listed;
 use super::source::{self, ReadAt};
-use super::{Checkpoint, Format, LONGEST_NAME, Segment, SourceFile};
+use super::{Checkpoint, Format, LONGEST_NAME, Segment, SourceFile, quoted};
 use crate::error::{Error, Result};
 
 /// Longest index.
@@ -19,6 +19,15 @@ const MOST_FILES: usize = 65_536;
 
 /// Most differences between an index and its shards that are kept.
 const MOST_MISMATCHES: usize = 65_536;
+
+/// A file that an index names.
+struct Shard {
+    file: String,
+    /// The first tensor that the index puts into it.
+    tensor: String,
+    /// Byte of the index where it does.
+    at: u64,
+}
 
 /// A difference between the index of a checkpoint and its shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +61,7 @@ pub(super) fn read(
 ) -> Result<Checkpoint> {
     let index = source::read_all(&*source, LONGEST_INDEX)?;
     let shards = shards(&index).map_err(|e| e.within(name.clone()))?;
-    if shards.iter().any(|(_, s)| *s == name) {
+    if shards.iter().any(|shard| shard.file == name) {
         return Err(Error::corrupt(0, "the index names itself as a shard").within(name));
     }
     let len = source.size()?;
@@ -68,16 +77,16 @@ pub(super) fn read(
         sources: vec![source.into()],
     };
     let mut opened = Vec::with_capacity(shards.len());
-    for (number, (at, file)) in shards.iter().enumerate() {
+    for (number, Shard { file, tensor, at }) in shards.iter().enumerate() {
         // The index is at fault where a file cannot be opened, the file where it cannot be read.
-        let open =
-            shard(file).map_err(|e| e.within(file.clone()).at_byte(*at).within(name.clone()))?;
+        let open = shard(file).map_err(|e| e.within(file.clone()).within(quoted(tensor)));
+        let open = open.map_err(|e| e.at_byte(*at).within(name.clone()))?;
         let open = safetensors::open(file.clone(), open, number + 1);
         opened.push(open.map_err(|e| e.within(file.clone()))?);
     }
     settle(&index, &shards, &mut opened, &mut checkpoint.mismatches)?;
-    for (open, (_, file)) in opened.into_iter().zip(shards) {
-        safetensors::add(&mut checkpoint, open).map_err(|e| e.within(file))?;
+    for (open, shard) in opened.into_iter().zip(shards) {
+        safetensors::add(&mut checkpoint, open).map_err(|e| e.within(shard.file))?;
     }
     Ok(checkpoint)
 }
@@ -85,7 +94,7 @@ pub(super) fn read(
 /// Leaves a tensor that several shards have to the one that the index names, or else to the first.
 fn settle(
     index: &[u8],
-    shards: &[(u64, String)],
+    shards: &[Shard],
     opened: &mut [Opened],
     mismatches: &mut Vec<Mismatch>,
 ) -> Result<()> {
@@ -105,7 +114,7 @@ fn settle(
             }
         }
     }
-    let numbers = shards.iter().zip(0..).map(|((_, file), number)| (file.as_str(), number));
+    let numbers = shards.iter().zip(0..).map(|(shard, number)| (shard.file.as_str(), number));
     let numbers: HashMap<&str, usize> = numbers.collect();
     weight_map(index, |tensor, value| {
         let file = value.parse::<String>()?;
@@ -156,9 +165,9 @@ fn weight_map(index: &[u8], mut each: impl FnMut(String, Json<'_>) -> Result<()>
 }
 
 /// The files of an index in the order in which it names them, and where it does.
-fn shards(index: &[u8]) -> Result<Vec<(u64, String)>> {
+fn shards(index: &[u8]) -> Result<Vec<Shard>> {
     let (mut shards, mut known) = (Vec::new(), HashSet::new());
-    let found = weight_map(index, |_, value| {
+    let found = weight_map(index, |tensor, value| {
         let (at, file) = (value.at(), value.parse::<String>()?);
         if known.contains(&file) {
             return Ok(());
@@ -171,7 +180,7 @@ fn shards(index: &[u8]) -> Result<Vec<(u64, String)>> {
             return Err(Error::corrupt(at, format!("the index names over {MOST_FILES} files")));
         }
         known.insert(file.clone());
-        shards.push((at, file));
+        shards.push(Shard { file, tensor, at });
         Ok(())
     })?;
     if !found {
