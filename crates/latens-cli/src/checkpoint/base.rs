@@ -1,13 +1,15 @@
 //! The checkpoint that another one is coded against.
 
 use latens::Limits;
-use latens::wcodec::checkpoint::ReadAt;
+use latens::wcodec::checkpoint::{self, ReadAt};
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::{Base, BaseCheckpoint, BaseTensor, Reader};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::damage::OF_BASE;
+use super::damage::{Kind, OF_BASE};
 use crate::format::Format;
+use crate::io::section::SharedFile;
 use crate::job::Input;
 use crate::message::{Failure, Result, shown};
 
@@ -39,7 +41,7 @@ impl<B: Base> Base for Named<B> {
 /// Bad input, I/O.
 pub fn open(path: &Path, limits: Limits) -> Result<Box<dyn Base>> {
     let input = Input::File(path.to_path_buf());
-    match Format::of_path(path) {
+    match Format::of_path(path).filter(|&format| super::is_checkpoint(format)).or(by_start(path)) {
         Some(Format::Wcodec) => {
             let reader = super::reader(&input, limits, 0)?;
             if let Some((name, _)) = reader.base_name() {
@@ -55,9 +57,25 @@ pub fn open(path: &Path, limits: Limits) -> Result<Box<dyn Base>> {
             let base = base.map_err(|e| Failure::from(e).in_file(path))?;
             Ok(Box::new(Named { base, path: path.to_path_buf() }))
         }
-        _ => Err(Failure::usage("the base is no checkpoint")
-            .in_file(path)
-            .hint("name a .safetensors, .safetensors.index.json, .gguf or .wcodec")),
+        _ => {
+            // What is not there has no kind.
+            std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
+            Err(Failure::usage("the base is no checkpoint")
+                .in_file(path)
+                .hint("name a .safetensors, .safetensors.index.json, .gguf or .wcodec"))
+        }
+    }
+}
+
+/// What a file is by its first bytes, where its name does not say it: of a base there is no `--from`. What can be
+/// read only once is not looked into.
+fn by_start(path: &Path) -> Option<Format> {
+    let file = path.is_file().then(|| File::open(path).ok())??;
+    match Kind::of(&SharedFile::new(file).ok()?)? {
+        Kind::Wcodec => Some(Format::Wcodec),
+        Kind::Plain(checkpoint::Format::Gguf) => Some(Format::Gguf),
+        Kind::Plain(checkpoint::Format::Safetensors) => Some(Format::Safetensors),
+        Kind::Plain(_) => None,
     }
 }
 

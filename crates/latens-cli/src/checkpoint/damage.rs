@@ -1,7 +1,7 @@
 //! What is said of a `.wcodec` that is damaged: where, and what can be had of it.
 
 use latens::wcodec::Reader;
-use latens::wcodec::checkpoint::ReadAt;
+use latens::wcodec::checkpoint::{Format, ReadAt};
 use latens::{Error, ErrorKind, Limits};
 use serde::Serialize;
 use std::io::Read;
@@ -97,16 +97,45 @@ pub fn advised_of_ends(error: Error, file: &SharedFile, input: &Input, limits: L
         let mut bytes = [0; MAGIC.len()];
         file.section(at, MAGIC.len() as u64).read_exact(&mut bytes).is_ok() && bytes == MAGIC
     });
-    // The index is what ends a file: without it nothing can be had.
-    let cut = matches!(error.kind(), ErrorKind::Truncated)
-        .then(|| Reader::salvage(file.clone(), limits).err())
-        .flatten();
-    let failure = Failure::from(error);
-    let advice = match cut {
-        Some(why) => format!("{}; get another copy of it", why.what()),
-        None => format!("the file is damaged or of another version; {}", salvage(input)),
+    if is_wcodec {
+        // The index is what ends a file: without it nothing can be had.
+        let cut = matches!(error.kind(), ErrorKind::Truncated)
+            .then(|| Reader::salvage(file.clone(), limits).err())
+            .flatten();
+        let advice = match cut {
+            Some(why) => format!("{}; get another copy of it", why.what()),
+            None => format!("the file is damaged or of another version; {}", salvage(input)),
+        };
+        return named(Failure::from(error).hint_on_damage(advice), input);
+    }
+    let what = match Kind::of(file) {
+        Some(Kind::Plain(Format::Gguf)) => "a GGUF file",
+        Some(Kind::Plain(Format::Safetensors)) => "a safetensors file",
+        Some(Kind::Plain(Format::Sharded)) => "JSON, as the index of a checkpoint is",
+        _ => return named(error.into(), input),
     };
-    named(if is_wcodec { failure.hint_on_damage(advice) } else { failure }, input)
+    let failure = Failure::new(format!("this is {what}, and not packed to a .wcodec"));
+    named(failure.hint(format!("latens compress{} packs it", named_in_command(input))), input)
+}
+
+/// What a file is by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Wcodec,
+    /// A checkpoint as people ship it.
+    Plain(Format),
+}
+
+impl Kind {
+    /// `None` where they do not tell.
+    pub fn of(file: &SharedFile) -> Option<Self> {
+        let mut start = Vec::new();
+        file.section(0, Format::TELLING as u64).read_to_end(&mut start).ok()?;
+        match start.starts_with(MAGIC) {
+            true => Some(Kind::Wcodec),
+            false => Format::of_start(&start).map(Kind::Plain),
+        }
+    }
 }
 
 /// What to do about damage of a file, or of its base.
@@ -119,12 +148,17 @@ pub fn advice(of_base: bool, input: &Input) -> String {
 
 /// The command that brings what is whole.
 fn salvage(input: &Input) -> String {
+    let file = named_in_command(input);
+    format!("latens decompress{file} --salvage writes the tensors that are whole")
+}
+
+/// The input as it stands in a command, behind a space.
+fn named_in_command(input: &Input) -> String {
     let file = match input {
         Input::File(path) => next::quoted(path),
         Input::Stdin => None,
     };
-    let file = file.map_or_else(String::new, |file| format!(" {file}"));
-    format!("latens decompress{file} --salvage writes the tensors that are whole")
+    file.map_or_else(String::new, |file| format!(" {file}"))
 }
 
 #[cfg(test)]

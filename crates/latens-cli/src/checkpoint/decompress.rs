@@ -7,7 +7,6 @@ use super::damage::advised;
 use super::target;
 use super::watch::Watched;
 use crate::args;
-use crate::format::Format;
 use crate::job::{Input, Output};
 use crate::message::{Result, shown};
 use crate::output::past_limit;
@@ -34,7 +33,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     if let Some(max) = args.max_output.filter(|&max| total > max) {
         return Err(named(past_limit(max), input));
     }
-    settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
+    target::can_come_out(args.files.to)?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;
     target::same_format(&files, &outputs, args.files.to)?;
     let to_stdout = outputs.contains(&Output::Stdout);

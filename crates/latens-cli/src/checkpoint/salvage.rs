@@ -41,7 +41,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let Salvage { reader, damage, lost, whole_index, proved, .. } = opened;
     let reader = reader.threads(thread_count(args.common.threads()));
     let reader = super::base::with(reader, args.base.as_deref(), limits)?;
-    settle::only(args.files.to, &[Format::Safetensors, Format::Gguf])?;
+    target::can_come_out(args.files.to)?;
     // What a mended index lacked may have been the base.
     let proved = proved || whole_index && reader.has_its_hash().is_ok_and(|same| same);
     let quiet = args.common.quiet || args.common.json;

@@ -127,6 +127,15 @@ pub fn write(
     Ok(bytes)
 }
 
+/// Wrong usage where `--to` names what no checkpoint comes out as.
+///
+/// # Errors
+/// That one.
+pub fn can_come_out(to: Option<Format>) -> Result<()> {
+    let only = settle::only(to, &[Format::Safetensors, Format::Gguf]);
+    only.map_err(|e| e.hint("leave --to out; `latens extract` writes a tensor as npy or raw"))
+}
+
 /// What comes out is what went in: a name or `--to` that says another format is wrong.
 ///
 /// # Errors

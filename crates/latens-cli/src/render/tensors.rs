@@ -11,7 +11,7 @@ use crate::message::one_line;
 
 const BAR: usize = 12;
 /// Columns that a name takes at most: one long name would move everything else out of sight. `--json` has all of it.
-pub(super) const LONGEST: usize = 80;
+pub const LONGEST: usize = 80;
 
 /// As text.
 pub fn text(name: &str, file: &CheckpointInspection, colour: bool) -> String {

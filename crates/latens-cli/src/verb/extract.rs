@@ -13,6 +13,7 @@ use crate::job::{Input, Output};
 use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
+use crate::render::{grid::end_of, tensors::LONGEST};
 
 /// What was extracted.
 #[derive(Debug, Serialize)]
@@ -58,7 +59,7 @@ pub fn run(args: &args::Extract) -> Result<()> {
     let Some((number, entry)) = found else {
         let close = reader.tensors().map(|(_, entry)| entry.name);
         let close = close.filter(|name| name.contains(&args.tensor)).take(3);
-        let close: Vec<String> = close.collect();
+        let close: Vec<String> = close.map(|name| end_of(&name, LONGEST)).collect();
         let hint = match close.is_empty() {
             true => "latens inspect names all of them".to_string(),
             false => format!("did you mean {}?", close.join(", ")),

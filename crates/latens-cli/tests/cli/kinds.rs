@@ -1,6 +1,6 @@
 //! What a file is, where its name does not say it or says another thing.
 
-use crate::checkpoints::{gguf, model};
+use crate::checkpoints::{gguf, model, safetensors, weights};
 use crate::tool::Folder;
 
 #[test]
@@ -27,4 +27,50 @@ fn what_comes_out_is_told_by_its_content() {
     f.run(&["compress", "M.SAFETENSORS", "-o", "n.wcodec"]).ok();
     f.run(&["decompress", "n.wcodec"]).ok();
     assert_eq!(f.read("n.SAFETENSORS"), model(1));
+}
+
+#[test]
+fn a_checkpoint_that_is_not_packed_is_called_that() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(2));
+    f.write("m.gguf", &gguf(&[("a", 64, 10)]));
+    f.write("blob", &model(3));
+    for (file, what) in
+        [("m.safetensors", "safetensors"), ("m.gguf", "GGUF"), ("blob", "safetensors")]
+    {
+        let said = format!("this is a {what} file, and not packed to a .wcodec");
+        let done = f.run(&["extract", file, "norm"]);
+        done.fails(&[&said, &format!("latens compress {file} packs it")]);
+    }
+    f.write("other", &[9; 300]);
+    f.run(&["extract", "other", "norm"]).fails(&["corrupt"]);
+}
+
+#[test]
+fn a_base_is_told_by_its_content_where_its_name_does_not_say_it() {
+    let f = Folder::new();
+    f.write("base", &model(4));
+    f.write("m.safetensors", &model(4));
+    f.run(&["compress", "base", "--from", "safetensors", "-o", "packed"]).ok();
+    for base in ["base", "packed"] {
+        f.run(&["compress", "m.safetensors", "--base", base, "-f"]).ok();
+        f.run(&["decompress", "m.wcodec", "--base", base, "-f"]).ok();
+        assert_eq!(f.read("m.safetensors"), model(4));
+    }
+    f.write("words", b"no checkpoint at all");
+    let of = |base| f.run(&["compress", "m.safetensors", "--base", base, "-f"]);
+    of("words").ends_with(2, &["the base is no checkpoint", "in words"]);
+    of("none").fails(&["No such file", "in none"]);
+}
+
+#[test]
+fn messages_say_what_to_do_and_are_not_long() {
+    let f = Folder::new();
+    let name = format!("layer.{}.weight", "x".repeat(900));
+    f.write("m.safetensors", &safetensors(&[(&name, "I8", &[4, 4], weights(16, 1))]));
+    f.run(&["compress", "m.safetensors"]).ok();
+    let done = f.run(&["extract", "m.wcodec", "weight"]).ends_with(2, &["did you mean …xx"]);
+    assert!(done.err.len() < 300, "{}", done.err);
+    let done = f.run(&["decompress", "m.wcodec", "--to", "npy"]);
+    done.ends_with(2, &["what comes out is not npy", "`latens extract` writes a tensor as npy"]);
 }
