@@ -68,6 +68,12 @@ impl Format {
         ENDS.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
     }
 
+    /// Whether it is, by its name, the index of a checkpoint in several files.
+    pub fn is_index(path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        name.ends_with(".safetensors.index.json")
+    }
+
     /// The name of `path` without the extension of its format, as text.
     pub fn stem(path: &Path) -> String {
         Self::stem_as_is(path).to_string_lossy().into_owned()

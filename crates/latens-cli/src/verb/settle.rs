@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::checkpoint::is_checkpoint;
 use crate::format::Format;
 use crate::job::{Input, Output};
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 
 /// The format of an input: named, or by extension.
 ///
@@ -25,12 +26,34 @@ pub fn input_format(input: &Input, named: Option<Format>) -> Result<Format> {
         (None, Input::File(path)) => {
             let there = fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
             if there.is_dir() {
-                return Err(Failure::folder().in_file(path));
+                return Err(folder(path));
             }
             Err(Failure::usage("the input's extension names no format")
                 .in_file(path)
                 .hint("name it: --from npy|raw|csv|parquet|pco|pco.zip|dbp|safetensors|gguf|wcodec"))
         }
+    }
+}
+
+/// What is said of an input that is a folder: which file in it is meant, where that can be told.
+fn folder(path: &Path) -> Failure {
+    let files = fs::read_dir(path).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
+    let mut files: Vec<PathBuf> =
+        files.filter(|file| Format::of_path(file).is_some() && file.is_file()).collect();
+    files.sort();
+    let checkpoints = |file: &&PathBuf| Format::of_path(file).is_some_and(is_checkpoint);
+    let only = |files: &[&PathBuf]| match files {
+        [one] => Some(one.to_path_buf()),
+        _ => None,
+    };
+    // Shards are several, and their index is what names them all.
+    let index = files.iter().find(|file| Format::is_index(file)).cloned();
+    let only_checkpoint = || only(&files.iter().filter(checkpoints).collect::<Vec<_>>());
+    let meant = index.or_else(only_checkpoint).or_else(|| only(&files.iter().collect::<Vec<_>>()));
+    let failure = Failure::folder().in_file(path);
+    match meant {
+        Some(file) => failure.hint_instead(format!("name a file in it: {}", shown(&file))),
+        None => failure,
     }
 }
 
@@ -72,6 +95,12 @@ pub fn output(
     match (given, input) {
         (Some(path), _) if Output::of(&path) == Output::Stdout => {
             Ok((Output::Stdout, named.unwrap_or(default_on_stdout)))
+        }
+        (Some(path), Input::File(from)) if path.is_dir() => {
+            let beside = Format::beside(from, named.unwrap_or(default).name());
+            let file = path.join(beside.file_name().unwrap_or_default());
+            let failure = Failure::new("the output is a folder").in_file(&path);
+            Err(failure.hint(format!("name a file in it: -o {}", shown(&file))))
         }
         (Some(path), _) => {
             let format = named.or_else(|| Format::of_path(&path));

@@ -311,3 +311,23 @@ fn one_of_a_thing_is_one() {
     let done = f.run(&["inspect", "t.dbp"]).ok();
     assert!(done.text().contains("DELTA_BINARY_PACKED: 1 number, "), "{}", done.text());
 }
+
+#[test]
+fn a_folder_is_answered_by_what_is_in_it() {
+    let f = Folder::new();
+    std::fs::create_dir(f.path("hf")).unwrap();
+    f.write("a.npy", &column(9));
+    let folder = |hint: &str| f.run(&["compress", "hf"]).fails(&["is a folder", "in hf", hint]);
+    assert!(folder("name a file in it\n").err.ends_with("name a file in it\n"));
+    f.write("hf/config.json", b"{}");
+    f.write("hf/t.csv", b"a\n1\n");
+    folder("name a file in it: hf/t.csv\n");
+    f.write("hf/m-1.safetensors", b"");
+    folder("name a file in it: hf/m-1.safetensors\n");
+    f.write("hf/m-2.safetensors", b"");
+    folder("name a file in it\n");
+    f.write("hf/m.safetensors.index.json", b"{}");
+    folder("name a file in it: hf/m.safetensors.index.json\n");
+    let done = f.run(&["compress", "a.npy", "-o", "hf/"]);
+    done.fails(&["the output is a folder", "name a file in it: -o hf/a.pco\n"]);
+}
