@@ -38,12 +38,28 @@ impl Stored {
         each.collect()
     }
 
-    /// The extension of a file beside the input: its own where that says what it is.
-    fn extension(&self) -> Result<String> {
-        let path = Path::new(plain(&self.name)?);
-        let own = path.extension().map(|end| end.to_string_lossy().into_owned());
-        let known = self.format.filter(|&format| Format::of_path(path) != Some(format));
-        Ok(known.map(|format| format.name().into()).or(own).unwrap_or("safetensors".into()))
+    /// The extension of a file beside the input: its own where that is one of what it is.
+    fn extension(&self) -> String {
+        let path = Path::new(&self.name);
+        let own = path.extension().filter(|_| match self.format {
+            Some(format) => Format::of_path(path) == Some(format),
+            None => plain(&self.name).is_ok(),
+        });
+        match (own, self.format) {
+            (Some(own), _) => own.to_string_lossy().into_owned(),
+            (None, format) => format.unwrap_or(Format::Safetensors).name().into(),
+        }
+    }
+
+    /// The name of the only file in a folder: its own, or that of the input where it cannot be one.
+    fn alone_in(&self, folder: &Path, input: &Input) -> Result<PathBuf> {
+        match (plain(&self.name), input) {
+            (Err(_), Input::File(path)) => {
+                let beside = Format::beside(path, &self.extension());
+                Ok(folder.join(beside.file_name().unwrap_or_default()))
+            }
+            (name, _) => Ok(folder.join(name?)),
+        }
     }
 }
 
@@ -71,12 +87,15 @@ pub fn plain(name: &str) -> Result<&str> {
 pub fn outputs(input: &Input, given: Option<&Path>, files: &[Stored]) -> Result<Vec<Output>> {
     match (files, given) {
         ([_], Some(path)) if Output::of(path) == Output::Stdout => Ok(vec![Output::Stdout]),
+        ([file], Some(path)) if is_folder(path) => {
+            Ok(vec![Output::File(file.alone_in(path, input)?)])
+        }
         (_, Some(path)) if is_folder(path) => {
             files.iter().map(|file| Ok(Output::File(path.join(plain(&file.name)?)))).collect()
         }
         ([_], Some(path)) => Ok(vec![Output::File(path.to_path_buf())]),
         ([file], None) => Ok(vec![match input {
-            Input::File(path) => Output::File(settle::beside(path, &file.extension()?)?),
+            Input::File(path) => Output::File(settle::beside(path, &file.extension())?),
             Input::Stdin => Output::Stdout,
         }]),
         _ => Err(Failure::usage(format!("the checkpoint has {} files", files.len()))

@@ -74,3 +74,27 @@ fn messages_say_what_to_do_and_are_not_long() {
     let done = f.run(&["decompress", "m.wcodec", "--to", "npy"]);
     done.ends_with(2, &["what comes out is not npy", "`latens extract` writes a tensor as npy"]);
 }
+
+#[test]
+fn a_name_without_an_extension_stays_as_it_is() {
+    let f = Folder::new();
+    for (seed, name) in [(1, "Llama-3.2-1B"), (2, "Llama-3.1-8B")] {
+        f.write(name, &model(seed));
+        f.run(&["compress", name, "--from", "safetensors"]).ok();
+        f.run(&["decompress", &format!("{name}.wcodec")]).ok();
+        assert_eq!(f.read(&format!("{name}.safetensors")), model(seed));
+    }
+}
+
+/// Such a name is not written, nor does it need to be where there is but one file.
+#[test]
+fn what_had_no_plain_name_comes_back_beside_the_input() {
+    let f = Folder::new();
+    f.write("a\nb.safetensors", &model(1));
+    f.run(&["compress", "a\nb.safetensors", "-o", "m.wcodec"]).ok();
+    f.run(&["decompress", "m.wcodec"]).ok();
+    f.run(&["decompress", "m.wcodec", "-o", "out/"]).ok();
+    for name in ["m.safetensors", "out/m.safetensors"] {
+        assert_eq!(f.read(name), model(1), "{name}");
+    }
+}
