@@ -66,7 +66,10 @@ fn salvage_names_the_metadata_of_a_gguf_file() {
     assert!(lost["byte"].as_u64().is_some() && said["lost"].as_array().unwrap().len() == 1);
     // With a damaged tensor the metadata are whole, and have no place.
     let done = salvage(&f, &of_tensor.first().unwrap().0, &[]);
-    let says = format!("lost: bytes 0 to {header} of m.gguf: its header and the metadata in it");
+    let says = format!(
+        "lost: bytes 0 to {header} of m.gguf: its header and the metadata in it, which are whole; \
+         a safetensors file of tensors has no place for that"
+    );
     assert!(done.code == Some(1) && done.err.contains(&says), "`{says}`: {}", done.err);
 }
 

@@ -253,7 +253,9 @@ fn shards_are_salvaged_one_by_one() {
     let left = tensors(&f.read("new/folder/m-1.safetensors"));
     assert_eq!(left, [("c".to_string(), weights(128, 34))]);
     // Into one file, as ever.
-    f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "all.safetensors"]);
+    let done = f.run(&["decompress", "bad.wcodec", "--salvage", "-o", "all.safetensors"]);
+    let says = "m.safetensors.index.json: the index, which is whole; a safetensors file";
+    assert!(done.err.contains(says), "{}", done.err);
     let names: Vec<String> = tensors(&f.read("all.safetensors")).into_iter().map(|t| t.0).collect();
     assert_eq!(names, ["b", "c"]);
 }

@@ -1,7 +1,7 @@
 //! What of a damaged file can be read, and what it costs to lose the rest.
 
 use latens::Result;
-use latens::wcodec::checkpoint::ReadAt;
+use latens::wcodec::checkpoint::{Format, ReadAt};
 use latens::wcodec::{LostEntries, Reader};
 use std::collections::HashSet;
 use std::io::sink;
@@ -59,6 +59,7 @@ pub fn beside_tensors<S: ReadAt>(
         return vec![Lost { why: why.to_owned(), ..Lost::default() }];
     }
     let metadata = |file: usize| reader.metadata(file);
+    let is_index = |file: usize| reader.format_of_file(file) == Some(Format::Sharded);
     let told: Vec<_> = described.iter().filter_map(|&file| metadata(file)).collect();
     let mut lost = Vec::new();
     for (file, (name, _)) in reader.files().enumerate().filter(|(file, _)| !kept.contains(file)) {
@@ -72,8 +73,9 @@ pub fn beside_tensors<S: ReadAt>(
                 Ok(_) if bytes.start == 0 && metadata(file).is_some_and(|m| told.contains(&m)) => {
                     continue;
                 }
-                Ok(_) if bytes.start == 0 => "its header and the metadata in it",
-                Ok(_) => "they belong to no tensor",
+                Ok(_) if is_index(file) => "the index, which is whole",
+                Ok(_) if bytes.start == 0 => "its header and the metadata in it, which are whole",
+                Ok(_) => "they belong to no tensor, and are whole",
             };
             let why = format!("{why}; a safetensors file of tensors has no place for that");
             let place = Some([bytes.start, bytes.end]);
