@@ -3,6 +3,7 @@
 
 use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -91,7 +92,7 @@ impl Origin {
                 let quantization = Quantization::default();
                 let read =
                     Checkpoint::read(name.clone(), Box::new(file.clone()), quantization, &shard);
-                Ok(read?)
+                read.map_err(|e| of_another_kind(e.into(), Some(file.clone())))
             }
         }
     }
@@ -104,8 +105,21 @@ fn explained(e: latens::Error, path: &Path) -> Failure {
     let failure = Failure::from(e).in_file(path);
     match is_missing {
         true => failure.hint("get the file that the index names, and put it beside the index"),
-        false => failure,
+        false => of_another_kind(failure, File::open(path).and_then(SharedFile::new).ok()),
     }
+}
+
+/// The failure to read a file as a checkpoint, which says where it is what PyTorch writes: such files go by any name.
+fn of_another_kind(failure: Failure, file: Option<SharedFile>) -> Failure {
+    let mut start = Vec::new();
+    // Where it cannot be read, that is what has been said.
+    let _ = file.map(|file| file.section(0, 4).read_to_end(&mut start));
+    let what = match start[..] {
+        [b'P', b'K', 3, 4] => "it begins as a ZIP archive, which PyTorch writes (.pt, .bin)",
+        [0x80, 2..=5, ..] => "it begins as a pickle, which PyTorch wrote (.pt, .bin)",
+        _ => return failure,
+    };
+    failure.hint_on_damage(format!("{what}: save its tensors as safetensors first"))
 }
 
 /// Whether a file begins as JSON text. The length that a safetensors file begins with has zeros in its upper half.

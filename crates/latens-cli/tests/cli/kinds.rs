@@ -98,3 +98,20 @@ fn what_had_no_plain_name_comes_back_beside_the_input() {
         assert_eq!(f.read(name), model(1), "{name}");
     }
 }
+
+#[test]
+fn what_pytorch_writes_is_recognised_under_another_name() {
+    let f = Folder::new();
+    let zip = [b"PK\x03\x04\0\0\x08\x08", &[0; 60][..]].concat();
+    f.write("zip.safetensors", &zip);
+    f.write("pickle.safetensors", &[&[0x80, 2, 0x8a, 0x0a][..], &[7; 60]].concat());
+    for (name, what) in [("zip.safetensors", "a ZIP archive"), ("pickle.safetensors", "a pickle")] {
+        for verb in ["compress", "inspect"] {
+            f.run(&[verb, name]).fails(&[what, "PyTorch", "as safetensors first"]);
+        }
+    }
+    f.run_with(&["inspect", "-", "--from", "safetensors"], &zip).fails(&["a ZIP archive"]);
+    f.write("other.safetensors", &[7; 60]);
+    let other = f.run(&["compress", "other.safetensors"]).fails(&[]);
+    assert!(!other.err.contains("PyTorch"), "{}", other.err);
+}
