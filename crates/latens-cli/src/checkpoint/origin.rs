@@ -2,7 +2,7 @@
 //! unpacked. What has no name goes through files without one: they are gone with the process.
 
 use latens::Limits;
-use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use latens::wcodec::checkpoint::{Checkpoint, Format as Kind, Quantization};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,8 @@ impl Origin {
             written.map_err(|e| super::damage::advised(e, input))?;
             files.push((name, file.read_back()?));
         }
-        let index = files.iter().position(|(name, _)| name.ends_with(".index.json"));
+        let is_index = |&file: &usize| reader.format_of_file(file) == Some(Kind::Sharded);
+        let index = (0..files.len()).find(is_index);
         match files.is_empty() {
             true => return Err(Failure::new("the file holds no checkpoint")),
             false => files.swap(0, index.unwrap_or(0)),

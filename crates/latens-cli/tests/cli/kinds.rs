@@ -115,3 +115,19 @@ fn what_pytorch_writes_is_recognised_under_another_name() {
     let other = f.run(&["compress", "other.safetensors"]).fails(&[]);
     assert!(!other.err.contains("PyTorch"), "{}", other.err);
 }
+
+/// Files of a variant have it in their names: `model.fp16-00001-of-00002.safetensors`.
+#[test]
+fn an_index_of_a_variant_is_an_index() {
+    let f = Folder::new();
+    let index = "model.safetensors.index.fp16.json";
+    f.write("model.fp16-1.safetensors", &model(5));
+    f.write(index, br#"{"weight_map": {"norm": "model.fp16-1.safetensors"}}"#);
+    f.run(&["verify", index]).ok();
+    f.run(&["compress", index]).ok();
+    f.run(&["bench", "model.fp16.wcodec", "--codecs", "lz4"]).ok();
+    f.run(&["decompress", "model.fp16.wcodec", "-o", "back/"]).ok();
+    for name in [index, "model.fp16-1.safetensors"] {
+        assert_eq!(f.read(&format!("back/{name}")), f.read(name), "{name}");
+    }
+}
