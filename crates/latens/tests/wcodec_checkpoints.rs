@@ -1,18 +1,18 @@
 //! Real checkpoints: they come back byte for byte, within what files and tensors may take; every tensor's view is
 //! reversible, every byte of every file is accounted for.
 //!
-//! Wants a folder of `.safetensors`, `.gguf` and sharded checkpoints in `LATENS_CHECKPOINTS`, and
-//! says so where there is none; run with `--nocapture` it prints how many tensors got which view,
-//! and the order-0 entropy of their symbols.
+//! Those of the folder that `LATENS_CHECKPOINTS` names (`.safetensors`, `.gguf` and sharded ones), or else the
+//! excerpts of `testdata/real`; run with `--nocapture` it prints how many tensors got which view, and the
+//! order-0 entropy of their symbols.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-#[path = "common/skipped.rs"]
-mod skipped;
+mod common;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use common::repository;
 use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, Segment, scale_block};
 use latens::wcodec::view::View;
@@ -56,28 +56,30 @@ struct Tally {
     blocks: BTreeMap<(u64, u64), usize>,
 }
 
-/// The checkpoints of the folder that the environment names.
-fn given(what: &str) -> Vec<PathBuf> {
-    let Some(folder) = std::env::var_os("LATENS_CHECKPOINTS") else {
-        skipped::skipped(&format!("{what}: LATENS_CHECKPOINTS is not set"));
-        return Vec::new();
-    };
+/// The checkpoints of the folder that the environment names, or excerpts.
+fn given() -> Vec<PathBuf> {
+    let folder = std::env::var_os("LATENS_CHECKPOINTS");
+    let folder = folder.map_or_else(|| repository().join("testdata/real"), PathBuf::from);
     let mut paths = Vec::new();
-    checkpoints(Path::new(&folder), &mut paths);
+    checkpoints(&folder, &mut paths);
     assert!(!paths.is_empty(), "no checkpoints in {}", folder.display());
     paths
 }
+
+/// Bytes of a checkpoint below which the highest level is tried.
+const FEW: u64 = 1 << 20;
 
 /// Weights of a tensor from which on its bits are held against its order-0 entropy.
 const MANY: u64 = 1 << 20;
 
 #[test]
 fn real_checkpoints_come_back() {
-    for path in given("round trips of real checkpoints") {
+    for path in given() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let checkpoint = Checkpoint::open(&path).unwrap();
         let flat: u64 = checkpoint.files.iter().map(|file| file.len).sum();
-        for level in [1, 8] {
+        // The highest takes any time.
+        for level in [1, 8, 12].into_iter().filter(|&level| level < 12 || flat < FEW) {
             let config = Config::default().level(level);
             let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
             let (bytes, most) = (file.len() as u64, flat + flat / 1000 + 4096);
@@ -100,9 +102,27 @@ fn real_checkpoints_come_back() {
     }
 }
 
+/// What excerpts of a real model take, at the default level and at the highest one.
+#[test]
+fn excerpts_take_no_more_than_they_did() {
+    for (name, usual, highest) in [
+        ("minilm_int8", 213_000, 212_400),
+        ("minilm_int4", 97_100, 96_850),
+        ("minilm_gptq", 69_700, 69_550),
+    ] {
+        let path = repository().join(format!("testdata/real/{name}.safetensors"));
+        let checkpoint = Checkpoint::open(&path).unwrap();
+        for (level, most) in [(8, usual), (12, highest)] {
+            let config = Config::default().level(level);
+            let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+            assert!(file.len() <= most, "{name}, level {level}: {}", file.len());
+        }
+    }
+}
+
 #[test]
 fn views_of_real_checkpoints_are_reversible() {
-    for path in given("views of real checkpoints") {
+    for path in given() {
         let opened = std::time::Instant::now();
         let checkpoint = Checkpoint::open(&path).unwrap();
         let opened = opened.elapsed();
