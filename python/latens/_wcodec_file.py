@@ -31,6 +31,17 @@ class TensorInfo(NamedTuple):
     """The tensor whose bytes it shares, if it has none of its own."""
 
 
+class Fault(NamedTuple):
+    """Something that is wrong with a tensor, or with what is beside tensors."""
+
+    tensor: str | None
+    """The tensor that cannot be read, if it is one."""
+    offset: int | None
+    """Its byte in the file, where one is known."""
+    what: str
+    """What it is, with the group that it is in."""
+
+
 class Damage(NamedTuple):
     """Something that is wrong with a file beside its tensors."""
 
@@ -224,6 +235,10 @@ class File(Mapping[str, Any]):
     def verify(self, progress: Progress | None = None) -> None:
         """Decode everything and check every checksum; raises the first error."""
         self._reader.verify(progress)
+
+    def faults(self, progress: Progress | None = None) -> list[Fault]:
+        """All that is wrong with the file, of each tensor and group that cannot be read; empty where nothing is."""
+        return [Fault(*found) for found in self._reader.faults(progress)]
 
     def __enter__(self) -> File:
         return self

@@ -23,12 +23,13 @@ from ._arguments import Progress
 from ._buffers import Array, octets
 from ._limits import bounded
 from ._output import Path, completely, settle
-from ._wcodec_file import Damage, File, Slice, TensorInfo
+from ._wcodec_file import Damage, Fault, File, Slice, TensorInfo
 from ._wcodec_write import Tools, compress_file, files_read, save_file, save_layers
 from .errors import InvalidArgumentError
 
 __all__ = [
     "Damage",
+    "Fault",
     "File",
     "Slice",
     "TensorInfo",

@@ -247,6 +247,20 @@ impl WcodecReader {
         run(py, progress, total, |job| self.watched(job).verify())
     }
 
+    /// All that is wrong: the tensor, if it is of one, the byte, and what it is.
+    fn faults(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<Vec<Fault>> {
+        let total = self.reader.files().map(|(_, length)| length).fold(0, u64::saturating_add);
+        let faults = run(py, progress, total, |job| self.watched(job).faults())?;
+        let told = faults.into_iter().map(|fault| {
+            let tensor = fault.tensor.and_then(|number| self.reader.entry(number));
+            let of_it = usize::from(tensor.is_some());
+            let places = fault.error.places().iter().skip(of_it).map(String::as_str);
+            let what = places.chain([fault.error.what()]).collect::<Vec<_>>().join(": ");
+            (tensor.map(|tensor| tensor.name), fault.error.at(), what)
+        });
+        Ok(told.collect())
+    }
+
     /// Bytes of an element of a type that a checkpoint names; None where it has no whole number.
     #[staticmethod]
     fn width(dtype: &str) -> Option<u64> {
@@ -256,6 +270,9 @@ impl WcodecReader {
         }
     }
 }
+
+/// A tensor, the byte, and what is wrong.
+type Fault = (Option<String>, Option<u64>, String);
 
 /// Takes so many bytes and no more.
 struct Head {

@@ -348,6 +348,9 @@ def test_errors(saved, tmp_path):
     with pytest.raises(latens.CorruptError) as caught:
         file.verify()
     assert caught.value.offset is not None and caught.value.places
+    [fault] = [fault for fault in file.faults() if fault.tensor is not None]
+    assert fault.offset == caught.value.offset and "checksum" in fault.what
+    assert wcodec.open(saved).faults() == []
     with pytest.raises(KeyError):
         file["nothing"]
     with pytest.raises(latens.LimitError):
