@@ -66,6 +66,26 @@ pub(crate) fn flipped_bit(bytes: usize, difference: u32) -> Option<usize> {
     None
 }
 
+/// Which neighbouring bits of `bytes` bytes, sixteen at most, were flipped where their [`crc32`] differs by `difference`:
+/// all that it may be, each as its first bit and a number whose bits are those from there on, the last ones first.
+pub(crate) fn flipped_bits(bytes: usize, difference: u32) -> impl Iterator<Item = (usize, u16)> {
+    let (mut at, mut changes) = (bytes.saturating_mul(8), difference);
+    std::iter::from_fn(move || {
+        // At any bit there are 32 from it on that change so much.
+        while at > 0 {
+            at -= 1;
+            changes = one_bit_back(changes);
+            let few = u16::try_from(changes).ok().filter(|few| few & 1 == 1);
+            if let Some(few) =
+                few.filter(|few| at + (16 - few.leading_zeros()) as usize <= 8 * bytes)
+            {
+                return Some((at, few));
+            }
+        }
+        None
+    })
+}
+
 /// Where `by` bytes were put into ones of this [`crc32`], so that they became `bytes`: how many come
 /// before them, in the last place that fits. `None` where that is not what happened.
 pub(crate) fn put_in(bytes: &[u8], by: usize, crc: u32) -> Option<usize> {
@@ -91,6 +111,12 @@ pub(crate) fn put_in(bytes: &[u8], by: usize, crc: u32) -> Option<usize> {
 /// What a flipped bit changes with one more bit behind it.
 fn one_bit_on(change: u32) -> u32 {
     (change >> 1) ^ (CRC32_POLYNOMIAL & (change & 1).wrapping_neg())
+}
+
+/// The inverse of [`one_bit_on`].
+fn one_bit_back(change: u32) -> u32 {
+    let odd = change >> 31;
+    ((change ^ (CRC32_POLYNOMIAL & odd.wrapping_neg())) << 1) | odd
 }
 
 /// That of IEEE 802.3, the highest power in the lowest bit.
@@ -148,6 +174,29 @@ mod tests {
                 assert_eq!(flipped_bit(bytes.len(), crc32(&bytes) ^ whole), None);
             }
         }
+    }
+
+    #[test]
+    fn neighbouring_bits_that_were_flipped_are_found() {
+        let bytes: Vec<u8> = (0..200u8).map(|i| i.wrapping_mul(37)).collect();
+        let whole = crc32(&bytes);
+        for first in 0..8 * bytes.len() {
+            for changes in [1u16, 3, 0x81, 0x55ab, 0x8001, 0xffff] {
+                let end = first + 16 - changes.leading_zeros() as usize;
+                if end > 8 * bytes.len() {
+                    continue;
+                }
+                let mut hurt = bytes.clone();
+                for bit in (first..end).filter(|bit| changes >> (bit - first) & 1 == 1) {
+                    hurt[bit / 8] ^= 1 << (bit % 8);
+                }
+                let found: Vec<_> = flipped_bits(bytes.len(), crc32(&hurt) ^ whole).collect();
+                assert!(found.contains(&(first, changes)), "{changes:x} at {first}");
+                // One in 2^17 places by chance, for a few of these in the same distance of each.
+                assert!(found.len() <= 2, "{changes:x} at {first}: {found:?}");
+            }
+        }
+        assert_eq!(flipped_bits(0, 7).count(), 0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! | damaged | what helps |
 //! |---|---|
 //! | a bit of header, index, footer or tables | the checksum says which one |
+//! | up to sixteen bits together of a short index | its checksum says where they may be, and the model hash where they are |
 //! | more of the header | the rest of the file: nothing in it is needed |
 //! | more of the footer, or it is cut off | the index begins with the checksum of the header; what is left of the footer says where it ends, or its sums do |
 //! | as many bytes of a long index, at one place, as a sixteenth of it has, at most 4096 | its parity and its sums say which (`layout/parity.rs`) |
@@ -27,7 +28,7 @@ mod tests;
 mod whole;
 
 use place::find_index;
-use whole::{Whole, whole_index};
+use whole::{By, Whole, whole_index};
 
 /// A file that was opened in spite of damage to header, index, footer or tables.
 #[derive(Debug)]
@@ -103,8 +104,7 @@ impl<S: ReadAt> Reader<S> {
         let mut bytes = read(&source, place.start, place.end - place.start)?;
         place.find_end(&mut bytes);
         let is_cut = place.is_cut(source.moved);
-        let Some(Whole { index, damage: mended, guessed }) = whole_index(&bytes, &place, is_cut)?
-        else {
+        let Some(Whole { index, damage: mended, by }) = whole_index(&bytes, &place, is_cut)? else {
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         };
         let mut found = damage.clone();
@@ -118,17 +118,19 @@ impl<S: ReadAt> Reader<S> {
         let reader = reader.placed(&mut found)?;
         found.extend(reader.mend_tables());
         // Much damage may look like little by chance, and then the tensors are others.
-        let proved = match if guessed { reader.has_its_hash() } else { Ok(true) } {
+        let is_right = if by == By::Checksums { Ok(true) } else { reader.has_its_hash() };
+        let proved = match is_right {
             Ok(true) => true,
-            Ok(false) => {
-                let source = reader.only_handle()?.source;
-                return Self::salvage_front(source, limits, (&head, place), bytes, damage);
-            }
-            Err(_) => {
+            // A single bit hardly is it by chance, as some may be.
+            Err(_) if by == By::Bit => {
                 let what = "the index was put right by its checksum alone; whether names, types, shapes and the \
                             tensors that stand in it are right shows once all tensors can be read, by their model hash";
                 found.push(Damage { at: place.start, what: what.to_owned() });
                 false
+            }
+            Ok(false) | Err(_) => {
+                let source = reader.only_handle()?.source;
+                return Self::salvage_front(source, limits, (&head, place), bytes, damage);
             }
         };
         Ok(Salvage { reader, damage: found, lost: None, whole_index: true, proved })

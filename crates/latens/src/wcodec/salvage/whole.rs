@@ -1,6 +1,6 @@
 //! An index that is whole, or can be mended.
 
-use crate::bits::checksum::{crc32, flipped_bit};
+use crate::bits::checksum::{crc32, flipped_bit, flipped_bits};
 use crate::error::{Error, Result};
 use crate::wcodec::ends::ends_where;
 use crate::wcodec::layout::{parity, sums};
@@ -14,11 +14,22 @@ pub(super) struct Whole {
     pub(super) index: OpenIndex,
     /// What was put right.
     pub(super) damage: Option<Damage>,
-    /// Whether it was mended, and no more than its checksum says that this is right.
-    pub(super) guessed: bool,
+    /// What it is right by.
+    pub(super) by: By,
 }
 
-/// The index, if it is whole or may have been but for a bit, or for what its parity tells; `is_cut` where bytes of it
+/// What an index is right by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Its checksum, as it was, or its sums.
+    Checksums,
+    /// One bit that its checksum names: by chance one in 2^32 of what else may be wrong would look so.
+    Bit,
+    /// Some bits together: for one thing wrong in a hundred thousand at each of its places.
+    Bits,
+}
+
+/// The index, if it is whole or may have been but for a bit, for what its parity tells, or for some bits that are together; `is_cut` where bytes of it
 /// were left out already.
 pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<Option<Whole>> {
     let difference = place.crc.map(|crc| crc32(bytes) ^ crc);
@@ -26,24 +37,40 @@ pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<O
         let unsound = |e: Error| e.offset_by(place.start).within("the index");
         let index = OpenIndex::read(bytes.to_vec()).map_err(unsound)?;
         ends_where(&index, place.start)?;
-        return Ok(Some(Whole { index, damage: None, guessed: false }));
+        return Ok(Some(Whole { index, damage: None, by: By::Checksums }));
     }
     let by_bit = difference.and_then(|difference| but_for_a_bit(bytes, difference));
-    let Some((bytes, place_of)) = by_bit.or_else(|| parity::mended(bytes, place.crc)) else {
+    if let Some((bytes, damaged)) = by_bit.or_else(|| parity::mended(bytes, place.crc)) {
+        let by = if sums::end(&bytes) { By::Checksums } else { By::Bit };
+        return Ok(sound(bytes, damaged, place, by));
+    }
+    let Some(difference) = difference.filter(|_| !is_cut && !sums::end(bytes)) else {
         return Ok(None);
     };
-    let damage = Some(place_of).filter(|place| !place.is_empty()).map(|damaged| {
+    let mut found = flipped_bits(bytes.len(), difference);
+    Ok(found.find_map(|(first, changes)| {
+        let mut index = bytes.to_vec();
+        let damaged = first / 8..(first + 16 - changes.leading_zeros() as usize).div_ceil(8);
+        let changes = (u32::from(changes) << (first % 8)).to_le_bytes();
+        index[damaged.clone()].iter_mut().zip(changes).for_each(|(byte, change)| *byte ^= change);
+        sound(index, damaged, place, By::Bits)
+    }))
+}
+
+/// An index that was mended there, where it keeps all rules.
+fn sound(bytes: Vec<u8>, damaged: Range<usize>, place: &Place, by: By) -> Option<Whole> {
+    let damage = Some(damaged).filter(|place| !place.is_empty()).map(|damaged| {
         let what = match damaged.len() {
             1 => mended("index"),
-            bytes => format!(
-                "up to {bytes} bytes of the index were damaged, which its parity puts right in memory"
-            ),
+            bytes => {
+                let what = if by == By::Bits { "model hash" } else { "parity" };
+                format!("up to {bytes} bytes of the index were damaged, which its {what} puts right in memory")
+            }
         };
         Damage { at: place.start + damaged.start as u64, what }
     });
-    let guessed = !sums::end(&bytes);
     let index = OpenIndex::read(bytes).ok().filter(|index| ends_where(index, place.start).is_ok());
-    Ok(index.map(|index| Whole { index, damage, guessed }))
+    index.map(|index| Whole { index, damage, by })
 }
 
 /// The index whose checksum differs by so much but for a bit, if anything, and the byte of that.
