@@ -3,6 +3,7 @@
 use crate::bits::checksum::{crc32, flipped_bit, flipped_bits};
 use crate::error::{Error, Result};
 use crate::wcodec::ends::ends_where;
+use crate::wcodec::layout::sums::STRETCH;
 use crate::wcodec::layout::{parity, sums};
 use crate::wcodec::open_index::OpenIndex;
 use crate::wcodec::salvage::place::Place;
@@ -25,12 +26,12 @@ pub(super) enum By {
     Checksums,
     /// One bit that its checksum names: by chance one in 2^32 of what else may be wrong would look so.
     Bit,
-    /// Some bits together: for one thing wrong in a hundred thousand at each of its places.
+    /// Some bits together that its checksum names: one in 2^17 of all places would look so.
     Bits,
 }
 
-/// The index, if it is whole or may have been but for a bit, for what its parity tells, or for some bits that are together; `is_cut` where bytes of it
-/// were left out already.
+/// The index, if it is whole or may have been but for a bit, for what its parity tells, or for some bits that are
+/// together; `is_cut` where bytes of it were left out already.
 pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<Option<Whole>> {
     let difference = place.crc.map(|crc| crc32(bytes) ^ crc);
     if difference == Some(0) && !is_cut {
@@ -44,9 +45,9 @@ pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<O
         let by = if sums::end(&bytes) { By::Checksums } else { By::Bit };
         return Ok(sound(bytes, damaged, place, by));
     }
-    let Some(difference) = difference.filter(|_| !is_cut && !sums::end(bytes)) else {
-        return Ok(None);
-    };
+    // Of a long index there would be many such places to look at.
+    let is_short = bytes.len() <= STRETCH && !sums::end(bytes);
+    let Some(difference) = difference.filter(|_| is_short && !is_cut) else { return Ok(None) };
     let mut found = flipped_bits(bytes.len(), difference);
     Ok(found.find_map(|(first, changes)| {
         let mut index = bytes.to_vec();
@@ -60,12 +61,17 @@ pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<O
 /// An index that was mended there, where it keeps all rules.
 fn sound(bytes: Vec<u8>, damaged: Range<usize>, place: &Place, by: By) -> Option<Whole> {
     let damage = Some(damaged).filter(|place| !place.is_empty()).map(|damaged| {
-        let what = match damaged.len() {
-            1 => mended("index"),
-            bytes => {
-                let what = if by == By::Bits { "model hash" } else { "parity" };
-                format!("up to {bytes} bytes of the index were damaged, which its {what} puts right in memory")
+        let what = match (by, damaged.len()) {
+            (By::Bits, 1) => {
+                "bits of a byte of the index were flipped, which is put right in memory".to_owned()
             }
+            (By::Bits, bytes) => format!(
+                "bits of {bytes} bytes of the index were flipped, which is put right in memory"
+            ),
+            (_, 1) => mended("index"),
+            (_, bytes) => format!(
+                "up to {bytes} bytes of the index were damaged, which its parity puts right in memory"
+            ),
         };
         Damage { at: place.start + damaged.start as u64, what }
     });
