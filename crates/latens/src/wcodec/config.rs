@@ -106,7 +106,8 @@ impl Config {
     ///
     /// 0, the default: 2^18, but for tensors of 2^24 weights and more 2^17, or 2^16 of five to eight bits where that costs
     /// little (16 rows of 4096); and 2^20 at level 12. Below that level a tensor of 2^17 weights and more has four groups at
-    /// least, as four decode side by side, if it has as many rows; of up to four bits two, and four from 2^19 weights on.
+    /// least, as four decode side by side, if it has as many rows; of up to four bits two, and four from 2^19 weights on. One of
+    /// 2^15 weights and more of five to eight bits has two at least.
     #[must_use]
     pub fn group_symbols(mut self, symbols: usize) -> Self {
         self.group_symbols = symbols;

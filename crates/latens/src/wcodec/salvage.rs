@@ -42,7 +42,7 @@ pub struct Salvage<S: ReadAt> {
     pub damage: Vec<Damage>,
     /// What is lost of the index.
     pub lost: Option<LostEntries>,
-    /// Whether the index has its checksum, or has it without a flipped bit or bytes that were put in: then
+    /// Whether the index has its checksum, or has it once it was mended or without bytes that were put in: then
     /// what it says of source files is as right as names are.
     pub whole_index: bool,
     /// Whether names, types and shapes, and tensors that stand in the index, are right: by the index's checksum or its
@@ -75,7 +75,8 @@ pub struct LostEntries {
 impl<S: ReadAt> Reader<S> {
     /// Opens a file as [`Reader::open`] does, and one with a damaged header, index or footer as far
     /// as that goes: a single flipped bit in each of the three, and in the tables, is put right in
-    /// memory; bytes that were put in or taken out at one place are told by the length of the file; of
+    /// memory, and what is damaged at one place of the index, of a sixteenth of it and 4 KiB at most, or of a short one
+    /// sixteen bits together; bytes that were put in or taken out at one place are told by the length of the file; of
     /// an index that is damaged otherwise, the entries are read that come before the damage. Whether
     /// data are sound shows when they are read.
     ///

@@ -24,7 +24,7 @@ pub(super) struct Whole {
 pub(super) enum By {
     /// Its checksum, as it was, or its sums.
     Checksums,
-    /// One bit that its checksum names: by chance one in 2^32 of what else may be wrong would look so.
+    /// One bit that its checksum names: one in 2^32 of all places would look so.
     Bit,
     /// Some bits together that its checksum names: one in 2^17 of all places would look so.
     Bits,
