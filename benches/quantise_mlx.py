@@ -13,7 +13,8 @@ from pathlib import Path
 
 import mlx.core as mx
 
-SCHEMES = [(2, 64, "affine"), (4, 64, "affine"), (4, 32, "affine"), (8, 64, "affine"), (4, 32, "mxfp4")]
+SCHEMES = [(2, 64, "affine"), (3, 64, "affine"), (4, 64, "affine"), (4, 32, "affine"), (5, 64, "affine"), (6, 64, "affine"),
+           (8, 64, "affine"), (4, 32, "mxfp4")]
 
 
 def quantised(tensors, bits, group, mode):

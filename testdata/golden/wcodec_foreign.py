@@ -313,7 +313,7 @@ def bitplanes(b):
 
 # ---- views
 
-@case("packed symbols of 2, 4, 8 bits in words of 1 to 8 bytes: each order, axis, sign; columns of their own")
+@case("packed symbols of 2 to 8 bits in words of 1 to 8 bytes: each order, axis, sign; columns of their own")
 def packed_orders(b):
     for bits, width, order, axis, sign, columns in [
             (2, 1, 0, 0, 0, 0), (2, 4, 1, 0, 1, 0), (2, 8, 0, 1, 2, 0), (4, 1, 1, 0, 0, 0), (4, 2, 0, 1, 1, 0),
@@ -323,6 +323,14 @@ def packed_orders(b):
         view, dtype = packed(bits, width, order, axis, sign, columns), {1: "U8", 2: "I16", 4: "I32", 8: "U64"}[width]
         name = f"{bits} in {width}, {order} {axis} {sign} {columns}"
         b.tensor(name, dtype, [3, 4], view, raw(group=7), length=12 * width)
+    for bits, width, axis, sign, columns in [
+            (3, 4, 0, 1, 0), (3, 4, 1, 1, 0), (3, 1, 0, 0, 24), (3, 8, 1, 2, 0), (5, 4, 0, 1, 0), (5, 2, 1, 0, 0), (6, 4, 0, 1, 48),
+            (6, 4, 1, 1, 0), (6, 1, 0, 2, 0), (6, 8, 0, 0, 0)]:
+        view, dtype = packed(bits, width, 0, axis, sign, columns), {1: "U8", 2: "I16", 4: "I32", 8: "U64"}[width]
+        b.tensor(f"{bits} in {width}, {axis} {sign} {columns}", dtype, [15, 15], view, raw(group=64), length=225 * width)
+    three, four = (b.table(bell(bits, 9, 1 << bits - 1, 1, 1 << bits - 1)) for bits in (3, 6))
+    b.tensor("gptq of 3 bits", "I32", [6, 20], packed(3, 4, 0, 1), coded(log=9, tables=[three]), length=480)
+    b.tensor("mlx of 6 bits", "U32", [20, 6], packed(6, 4), coded(log=9, tables=[four]), length=480)
     table = b.table(bell(4, 9, 8, 1, 8))
     b.tensor("awq", "I32", [6, 4], packed(4, 4, 2, 0, 1), coded(pairs=True, log=12, tables=[
         b.table(product_table(12, table, table))]), length=96)

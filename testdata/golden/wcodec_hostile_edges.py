@@ -3,8 +3,9 @@ import struct
 import zlib
 
 from wcodec_encode import string, varint
-from wcodec_foreign import bell, four_tables, FOUR, raw_words, symbols
+from wcodec_foreign import bell, four_tables, FOUR, packed, raw_words, symbols
 from wcodec_hostile import add, plain, records
+from wcodec_hostile_tensors import descriptor, put
 from wcodec_reader import BASE, FILE, INLINE, PARITY, SUMS, TENSOR
 from wcodec_symbols import UNSIGNED
 from wcodec_tensors import Tensor
@@ -129,3 +130,6 @@ def nothing_of_20_tables(b):
 
 
 add("no-symbols-20-tables", "coefficients of no symbols with 20 tables", nothing_of_20_tables)
+descriptor("view-bits-7", "symbols of 7 bits", lambda d: put(d, 0, packed(7, 1)))
+descriptor("view-straddling-high", "symbols that straddle words, the highest bits first", lambda d: put(d, 0, packed(3, 1, 1)))
+descriptor("view-straddling-uneven", "symbols of 3 bits in rows that are no whole runs of 3 words", lambda d: put(d, 0, packed(3, 1)))

@@ -119,9 +119,11 @@ def layout(view, dtype, shape, length):
 def packed_matrix(view, dtype, shape, length):
     bits, width, packing = view[1:4]
     order, axis, sign = packing & 3, packing >> 2 & 1, packing >> 3
-    need(bits in (2, 4, 8) and width in (1, 2, 4, 8), "symbols packed in no such way")
+    need(bits in ((2, 4, 8) if order else (2, 3, 4, 5, 6, 8)) and width in (1, 2, 4, 8), "symbols packed in no such way")
     need(order <= 2 and sign <= 2 and (order < 2 or (bits, width) == (4, 4)), "unknown order or sign")
-    (rows, cols), n = word_matrix(width, dtype, shape, length), 8 * width // bits
+    (rows, cols), n, together = word_matrix(width, dtype, shape, length), each(view), words_together(bits)
+    need((rows if axis else cols) % together == 0, "words that do not hold whole symbols")
+    rows, cols = (rows // together, cols) if axis else (rows, cols // together)
     columns = int.from_bytes(view[4:8], "little")
     if axis:
         need(columns == 0, "columns of symbols that lie below each other")
@@ -180,17 +182,49 @@ def split(view, dtype, shape, data):
     return parts
 
 
-def nibble_shifts(view):
-    """For each symbol of a word, how far it lies from the lowest bit."""
-    bits, n, order = view[1], 8 * view[2] // view[1], view[3] & 3
-    places = [range(n), range(n - 1, -1, -1), [AWQ.index(i) for i in range(8)]][order]
-    return np.array([bits * place for place in places], np.uint64)
+def words_together(bits):
+    """Words that hold whole symbols."""
+    return {3: 3, 5: 5, 6: 3}.get(bits, 1)
+
+
+def each(view):
+    """Symbols of those words."""
+    return 8 * view[2] * words_together(view[1]) // view[1]
+
+
+def places(view):
+    """For each of those symbols, how far it lies from the lowest bit of the first word."""
+    n, order = each(view), view[3] & 3
+    return [view[1] * place for place in [range(n), range(n - 1, -1, -1), [AWQ.index(i) for i in range(8)]][order]]
+
+
+def bits_of(view, words):
+    """The bits of words that hold whole symbols: the last axis from the lowest one of the first on."""
+    together, below = words_together(view[1]), view[3] & 4
+    if below:
+        words = words.reshape(len(words) // together, together, -1).transpose(0, 2, 1)
+    else:
+        words = words.reshape(len(words), -1, together)
+    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=2, bitorder="little")
 
 
 def unpack(view, words, dtype, shape, length):
-    words = words.reshape(word_matrix(view[2], dtype, shape, length)).astype(np.uint64)
-    symbols = (words[:, :, None] >> nibble_shifts(view) & np.uint64((1 << view[1]) - 1)).astype(np.uint8)
+    bits = bits_of(view, words.reshape(word_matrix(view[2], dtype, shape, length)))
+    symbols = sum(bits[:, :, np.array(places(view)) + b] << b for b in range(view[1])).astype(np.uint8)
     return (symbols.transpose(0, 2, 1) if view[3] & 4 else symbols).reshape(-1)
+
+
+def pack(view, symbols, dtype, shape, length):
+    """The words that hold symbols."""
+    rows, cols = word_matrix(view[2], dtype, shape, length)
+    together, n, below = words_together(view[1]), each(view), view[3] & 4
+    symbols = symbols.astype(np.uint8)
+    symbols = symbols.reshape(-1, n, cols).transpose(0, 2, 1) if below else symbols.reshape(rows, -1, n)
+    bits = np.zeros((*symbols.shape[:2], 8 * view[2] * together), np.uint8)
+    for b in range(view[1]):
+        bits[:, :, np.array(places(view)) + b] = symbols >> b & 1
+    words = np.packbits(bits, axis=2, bitorder="little").view(unsigned(view[2]))
+    return (words.transpose(0, 2, 1) if below else words).reshape(-1)
 
 
 def reordered(words, order, back):
@@ -251,11 +285,7 @@ def join(view, dtype, shape, length, parts):
     if view[0] in (RAW_VIEW, BYTES_VIEW):
         return arrays[0].astype(np.uint8).tobytes()
     if view[0] == PACKED_VIEW:
-        rows, cols = word_matrix(view[2], dtype, shape, length)
-        shifts, below = nibble_shifts(view), view[3] & 4
-        symbols = arrays[0].astype(np.uint64).reshape((rows, len(shifts), cols) if below else (rows, cols, -1))
-        symbols = symbols.transpose(0, 2, 1) if below else symbols
-        return np.bitwise_or.reduce(symbols << shifts, axis=2).astype(unsigned(view[2])).tobytes()
+        return pack(view, arrays[0], dtype, shape, length).tobytes()
     if view[0] == WORDS_VIEW:
         return reordered(arrays[0].astype(unsigned(view[1])), view[2], True).tobytes()
     if view[0] == FLOAT_BYTES_VIEW:

@@ -38,12 +38,31 @@ struct Parts {
     HD u32 get(u32 number, u64 i) const { return part(number).get(i); }
 };
 
+// A byte of symbols that straddle bytes, lowest first: those of a row are one stream, or where there are `cols`, those of
+// a column are.
+HD static inline u32 straddling_byte(const Bytes& symbols, u64 i, u32 bits, u64 word, u64 cols) {
+    const u64 together = bits == 6 ? 3 : bits, unit = together * word;
+    const u64 each = unit * 8 / bits, apart = cols == 0 ? 1 : cols;
+    const u64 row = i % (apart * word) / word, words = i / (apart * word);
+    // Its place among the bytes of `together` words.
+    const u64 at = words % together * word + i % word;
+    const u64 first = words / together * each * apart + row;
+    u32 out = 0;
+    for (u64 k = 8 * at / bits; k < each && k * bits < 8 * at + 8; ++k) {
+        const u32 symbol = symbols.get(first + k * apart) & ((1u << bits) - 1);
+        const u64 begins = k * bits;
+        out |= begins < 8 * at ? symbol >> (8 * at - begins) : symbol << (begins - 8 * at);
+    }
+    return out & 255;
+}
+
 HD static inline u32 packed_byte(const Parts& p, u64 i, bool rows) {
     const u32 bits = u32(p.field(JOIN_A)), order = u32(p.field(JOIN_C));
     const u64 word = p.field(JOIN_B), cols = p.field(JOIN_D);
     if (bits == 0 || bits > 8 || word == 0 || word > 8 || (rows && cols == 0)) return 0;
-    const u64 a_byte = 8 / bits, each = a_byte * word;
     const Bytes symbols = p.part(0);
+    if (8 % bits != 0) return straddling_byte(symbols, i, bits, word, rows ? cols : 0);
+    const u64 a_byte = 8 / bits, each = a_byte * word;
     const u64 in_word = i % word, unit = rows ? cols * word : word;
     const u64 column = i % unit / word;
     u32 out = 0;

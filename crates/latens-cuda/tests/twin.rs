@@ -135,7 +135,7 @@ fn every_join() {
         let (weights, bytes) = kind.dtype().block().unwrap();
         views.push((View::Blocks(kind), kind.dtype(), vec![7, 3 * weights], (21 * bytes) as usize));
     }
-    for bits in [2, 4, 8] {
+    for bits in [2, 3, 4, 5, 6, 8] {
         for word in [1, 2, 4, 8] {
             for order in [BitOrder::LowFirst, BitOrder::HighFirst, BitOrder::Awq] {
                 for axis in [Axis::Columns, Axis::Rows] {
@@ -148,10 +148,8 @@ fn every_join() {
                         cols: 0,
                     });
                     if view.is_valid() {
-                        let words: u64 = 9 * 13;
-                        views.push((view, Dtype::U8, vec![9, 13 * u64::from(word)], 0));
-                        let at = views.len() - 1;
-                        views[at].3 = (words * u64::from(word)) as usize;
+                        let shape = vec![15, 45 * u64::from(word)];
+                        views.push((view, Dtype::U8, shape, 15 * 45 * usize::from(word)));
                     }
                 }
             }

@@ -148,6 +148,9 @@ fn packings_are_told_by_names() {
         ("gptq.qweight", "I32", &[4, 8], noise(128)),
         ("gptq.qzeros", "I32", &[2, 1], noise(8)),
         ("gptq.scales", "F16", &[2, 8], noise(32)),
+        ("gptq3.qweight", "I32", &[3, 32], noise(384)),
+        ("gptq3.qzeros", "I32", &[2, 3], noise(24)),
+        ("gptq3.scales", "F16", &[2, 32], noise(128)),
         ("awq.qweight", "I32", &[16, 2], noise(128)),
         ("awq.qzeros", "I32", &[2, 2], noise(16)),
         ("awq.scales", "F16", &[2, 16], noise(64)),
@@ -176,6 +179,8 @@ fn packings_are_told_by_names() {
         assert!(compare(&format!("level {level}"), &checkpoint, &reader) > 5);
         let zeros = reader.layout(reader.find("gptq.qweight").unwrap()).unwrap();
         assert_eq!((zeros.rows, zeros.cols), (32, 8));
+        let three = reader.layout(reader.find("gptq3.qweight").unwrap()).unwrap();
+        assert_eq!((three.rows, three.cols, three.meaning().unwrap().bits), (32, 32, 3));
         let codes = reader.layout(reader.find("mlx.weight").unwrap()).unwrap();
         assert_eq!((codes.rows, codes.cols), (6, 128));
         // In the order of the file: the lower nibble first, and of bitsandbytes the higher one.
@@ -185,6 +190,15 @@ fn packings_are_told_by_names() {
             (layout.rows, layout.cols, flat(reader.rows(number, 0..layout.rows).unwrap()).0)
         };
         let bytes = |name: &str| reader.tensor(reader.find(name).unwrap()).unwrap();
+        // Three words below each other are the stream of a column.
+        let column = |words: &[u8]| -> u128 {
+            let word = |r: usize| u128::from(u32::from_le_bytes(words.as_chunks().0[32 * r]));
+            word(0) | word(1) << 32 | word(2) << 64
+        };
+        let words = bytes("gptq3.qweight");
+        let columns: Vec<u128> = (0..32).map(|c| column(&words[4 * c..])).collect();
+        let place = |i: usize| (columns[i % 32] >> (3 * (i / 32))).to_le_bytes()[0] & 7;
+        assert_eq!(rows("gptq3.qweight"), (32, 32, (0..1024).map(place).collect()));
         let low: Vec<u8> = bytes("gemv.qweight").iter().flat_map(|b| [b & 15, b >> 4]).collect();
         assert_eq!(rows("gemv.qweight"), (16, 256, low));
         let high: Vec<u8> = bytes("bnb2.weight").iter().flat_map(|b| [b >> 4, b & 15]).collect();

@@ -50,7 +50,7 @@ fn views() -> Vec<(String, Vec<(String, String)>)> {
 #[test]
 fn views_of_tensors() {
     let all = views();
-    assert_eq!(all.len(), 8);
+    assert_eq!(all.len(), 9);
     for (name, fields) in all {
         let [(_, dtype), (_, shape), (_, view), (_, bytes), parts @ ..] = &fields[..] else {
             panic!("{name}: {fields:?}")

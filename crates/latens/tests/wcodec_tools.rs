@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wcodec_common::{Random, back, open, safetensors, samples};
 
-/// Eight, four and two bits, smooth and not, of the largest steps too.
+/// Eight, four, three and two bits, smooth and not, of the largest steps too.
 fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let (r, c) = (rows as u64, cols as u64);
@@ -41,10 +41,15 @@ fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
     // GPTQ's, whose bits follow from its indices.
     let words = r.div_ceil(16);
     let crumbs: Vec<u8> = (0..4 * words * c).map(|_| random.next() as u8).collect();
+    let runs = r.div_ceil(32);
+    let threes: Vec<u8> = (0..12 * runs * c).map(|_| random.next() as u8).collect();
     safetensors(&[
         ("g.qweight", "I32", &[words, c], crumbs),
         ("g.scales", "F16", &[1, c], 0x3c00u16.to_le_bytes().repeat(cols)),
         ("g.g_idx", "I32", &[16 * words], vec![0; 64 * words as usize]),
+        ("three.qweight", "I32", &[3 * runs, c], threes),
+        ("three.scales", "F16", &[1, c], 0x3c00u16.to_le_bytes().repeat(cols)),
+        ("three.g_idx", "I32", &[32 * runs], vec![0; 128 * runs as usize]),
         ("plain", "I8", &[r, c], plain(&mut random)),
         ("smooth", "U8", &[r, c], smooth),
         ("extreme", "I8", &[r, c], extreme),
@@ -147,9 +152,10 @@ fn uses(source: &[u8], base: &[u8], tools: &Tools) {
     let are_symbols = |name: &str| !name.ends_with(".scales") && !name.ends_with(".g_idx");
     let tensors = reader.tensors().filter(|(_, entry)| entry.dtype != "F32");
     for (number, entry) in tensors.filter(|(_, entry)| are_symbols(&entry.name)) {
-        if entry.name == "g.qweight" {
+        let bits = [("g.qweight", 2), ("three.qweight", 3)];
+        if let Some((_, bits)) = bits.iter().find(|(name, _)| entry.name == *name) {
             let view = reader.layout(number).unwrap().view;
-            assert!(matches!(view, View::Packed(packing) if packing.bits == 2), "{view:?}");
+            assert!(matches!(view, View::Packed(packing) if packing.bits == *bits), "{view:?}");
         }
         for part in reader.inspect(number).unwrap().parts {
             if part.role != Role::Weights {

@@ -172,8 +172,6 @@ fn packed_shape(entry: &TensorEntry<'_>, layout: &Layout) -> Option<Vec<u64>> {
     let View::Packed(packing) = layout.view else { return None };
     let (mut shape, words) = (entry.shape.clone(), elements(&entry.shape)?);
     let numbers = layout.rows.checked_mul(layout.cols)?;
-    let each =
-        numbers.checked_div(words).filter(|each| each.checked_mul(words) == Some(numbers))?;
     let back = match packing.axis {
         Axis::Columns => 1,
         Axis::Rows if shape.last() == Some(&layout.cols) => 2,
@@ -185,8 +183,9 @@ fn packed_shape(entry: &TensorEntry<'_>, layout: &Layout) -> Option<Vec<u64>> {
     let is_of_shape = (of_shape.rows, of_shape.cols) == (layout.rows, layout.cols);
     let along = shape.len().checked_sub(back).filter(|_| shape.len() > 2 && is_of_shape)?;
     let extent = shape.get_mut(along)?;
-    *extent = extent.checked_mul(each)?;
-    Some(shape)
+    let all = extent.checked_mul(numbers)?;
+    *extent = all.checked_div(words)?;
+    (extent.checked_mul(words) == Some(all)).then_some(shape)
 }
 
 /// What is said of numbers that are bytes of what is not taken apart.

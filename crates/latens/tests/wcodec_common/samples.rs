@@ -210,6 +210,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
     all.push(told_beside(rows));
     all.push(nothing_gained(rows));
     all.push(mlx(rows));
+    all.extend(straddling(rows));
     all
 }
 
@@ -333,6 +334,54 @@ pub fn small() -> Vec<(String, Vec<u8>)> {
         s
     }));
     all.map(|s| (s.name.to_owned(), s.compress())).collect()
+}
+
+/// Codes that straddle words, as one stream of bits: GPTQ's of three bits, along rows, and MLX's of six, along columns.
+fn straddling(rows: u64) -> [Sample; 2] {
+    let r = &mut Random(41);
+    let mut code = |bits: u32, width: f64| {
+        let half = f64::from(1u32 << (bits - 1));
+        (r.normal(width) + half).round().clamp(0.0, 2.0 * half - 1.0) as u32
+    };
+    let mut words = |bits: u32, count: u64| -> Vec<[u8; 4]> {
+        let mut words = vec![[0u8; 4]; count as usize];
+        for at in (0..32 * words.len()).step_by(bits as usize) {
+            let width = [0.8, 1.5][at / 480 % 2] * f64::from(1u32 << (bits - 3));
+            let code = u64::from(code(bits, width));
+            let [a, b, ..] = (code << (at % 8)).to_le_bytes();
+            words[at / 32][at / 8 % 4] |= a;
+            if let Some(next) = words.get_mut((at / 8 + 1) / 4) {
+                next[(at / 8 + 1) % 4] |= b;
+            }
+        }
+        words
+    };
+    // Six words a column, which is 64 inputs.
+    let (inputs, outputs) = (6, 4 * rows);
+    let columns = words(3, inputs * outputs);
+    let of_row = |row: u64| columns.iter().skip(row as usize).step_by(inputs as usize);
+    let weights = (0..inputs).flat_map(|row| of_row(row).copied().collect::<Vec<_>>());
+    let weights: Vec<u8> = weights.flatten().collect();
+    let zeros = words(3, 4 * outputs / 32 * 3).concat();
+    let codes = words(6, 12 * rows).concat();
+    let gptq = one(
+        "gptq-3-bits",
+        &[
+            ("l.qweight", "I32", &[inputs, outputs], weights),
+            ("l.qzeros", "I32", &[4, outputs / 32 * 3], zeros),
+            ("l.scales", "F16", &[4, outputs], f16(&mut Random(43), 4 * outputs)),
+        ],
+    );
+    let mlx = one(
+        "mlx-6-bits",
+        &[
+            ("l.weight", "U32", &[rows, 12], codes),
+            ("l.scales", "F16", &[rows, 1], f16(&mut Random(47), rows)),
+            ("l.biases", "F16", &[rows, 1], f16(&mut Random(53), rows)),
+        ],
+    );
+    let beside = Quantization { bits: Some(6), group_size: Some(64), ..Quantization::default() };
+    [gptq, Sample { beside, ..mlx }]
 }
 
 /// Bytes of nibbles of which a `config.json` tells.

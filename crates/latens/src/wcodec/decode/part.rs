@@ -237,7 +237,7 @@ impl PartDecoder<'_> {
             DecodedAs::Plain | DecodedAs::Words(..) => {
                 elements.saturating_mul(self.record.shape.width())
             }
-            DecodedAs::Packed(packing, _) => elements.saturating_mul(usize::from(packing.bits)) / 8,
+            DecodedAs::Packed(packing, _) => packing.bytes_of(elements),
         }
     }
 

@@ -34,7 +34,7 @@ impl PartDecoder<'_> {
             return self.groups_of(group, out, one, Target::Pairs, fetch, scratch);
         }
         let mut symbols = std::mem::take(&mut scratch.symbols);
-        symbols.resize(out.len() * 8 / usize::from(packing.bits), 0);
+        symbols.resize(packing.symbols_in(out.len()), 0);
         let done = self.groups_of(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
         if done.is_ok() {
             packing.pack_into(&symbols, cols, out);

@@ -2,16 +2,18 @@
 //!
 //! | where | bits | word | order | axis | sign |
 //! |---|---|---|---|---|---|
-//! | GPTQ `qweight` `[in/8, out]` | 4 (2, 8) | 4 bytes | low first | rows | unsigned |
-//! | GPTQ `qzeros` `[groups, out/8]` | 4 (2, 8) | 4 bytes | low first | columns | unsigned |
+//! | GPTQ `qweight` `[in·bits/32, out]` | 4 (2, 3, 8) | 4 bytes | low first | rows | unsigned |
+//! | GPTQ `qzeros` `[groups, out·bits/32]` | 4 (2, 3, 8) | 4 bytes | low first | columns | unsigned |
 //! | AWQ `qweight` `[in, out/8]`, `qzeros` | 4 | 4 bytes | AWQ's | columns | unsigned |
 //! | compressed-tensors `weight_packed` `[out, in/8]` | 4 (8) | 4 bytes | low first | columns | offset |
 //! | bitsandbytes NF4, FP4 `[n/2, 1]` | 4 | 1 byte | high first | columns | unsigned |
+//! | MLX `weight` `[out, in·bits/32]` | 4 (2, 3, 5, 6, 8) | 4 bytes | low first | columns | unsigned |
 
 use super::super::dtype::Dtype;
 use super::matrix;
 use super::nibbles::{self, NibbleOrder};
 use super::parts::Sign;
+use super::straddling;
 
 /// Which symbol of a word comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +38,7 @@ pub enum Axis {
 /// How symbols are packed in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Packing {
-    /// Bits a symbol: 2, 4 or 8.
+    /// Bits a symbol: 2, 4 or 8; 3, 5 or 6 from the lowest bit up, where symbols straddle the ends of words.
     pub bits: u8,
     /// Bytes a word: 1, 2, 4 or 8, little-endian.
     pub word: u8,
@@ -64,26 +66,49 @@ impl Packing {
 
     /// Whether the fields go together.
     pub fn is_valid(self) -> bool {
-        matches!(self.bits, 2 | 4 | 8)
+        (matches!(self.bits, 2 | 4 | 8) || (self.straddles() && self.order == BitOrder::LowFirst))
             && matches!(self.word, 1 | 2 | 4 | 8)
             && (self.order != BitOrder::Awq || (self.bits, self.word) == (4, 4))
             && (self.cols == 0 || self.axis == Axis::Columns)
     }
 
-    /// Symbols a word.
+    /// Whether symbols straddle the ends of words.
+    fn straddles(self) -> bool {
+        matches!(self.bits, 3 | 5 | 6)
+    }
+
+    /// Words that hold whole symbols together: one, where these do not straddle its end.
+    fn words_together(self) -> u64 {
+        match (self.straddles(), self.word) {
+            (false, _) => 1,
+            (true, _) if self.bits == 6 => 3,
+            (true, _) => self.bits.into(),
+        }
+    }
+
+    /// Bytes of the words that hold whole symbols together.
+    pub(super) fn run_bytes(self) -> u64 {
+        self.words_together() * u64::from(self.word)
+    }
+
+    /// Symbols of those words.
     pub(super) fn each(self) -> u64 {
-        8 * u64::from(self.word) / u64::from(self.bits.max(1))
+        8 * self.run_bytes() / u64::from(self.bits.max(1))
     }
 
     /// Rows and columns of symbols, rows a unit.
     pub(super) fn matrix(self, dtype: Dtype, shape: &[u64], len: u64) -> Option<(u64, u64, u64)> {
         let each = self.each();
         let (rows, cols) = matrix::of_words(dtype, shape, len, u64::from(self.word))?;
+        let symbols_of = |words: u64| {
+            let whole = words / self.words_together();
+            (whole * self.words_together() == words).then(|| whole.checked_mul(each))?
+        };
         match (self.axis, u64::from(self.cols)) {
-            (Axis::Rows, _) => Some((rows.checked_mul(each)?, cols, each)),
-            (Axis::Columns, 0) => Some((rows, cols.checked_mul(each)?, 1)),
+            (Axis::Rows, _) => Some((symbols_of(rows)?, cols, each)),
+            (Axis::Columns, 0) => Some((rows, symbols_of(cols)?, 1)),
             (Axis::Columns, cols) => {
-                let all = (len / u64::from(self.word)).checked_mul(each)?;
+                let all = symbols_of(len / u64::from(self.word))?;
                 (cols.is_multiple_of(each) && all.is_multiple_of(cols)).then_some((
                     all / cols,
                     cols,
@@ -121,7 +146,7 @@ impl Packing {
 
     /// The symbols of `bytes`, row by row, `cols` a row.
     pub(super) fn unpack(self, bytes: &[u8], cols: usize) -> Vec<u8> {
-        let mut out = vec![0; bytes.len() * 8 / usize::from(self.bits)];
+        let mut out = vec![0; self.symbols_in(bytes.len())];
         self.unpack_into(bytes, cols, &mut out);
         out
     }
@@ -130,20 +155,20 @@ impl Packing {
     pub(super) fn unpack_into(self, bytes: &[u8], cols: usize, out: &mut [u8]) {
         match self.axis {
             Axis::Rows => {
-                let unit = cols * usize::from(self.word);
-                let rows = bytes.chunks_exact(unit.max(1));
-                for (words, out) in rows.zip(out.chunks_exact_mut((unit * self.per_byte()).max(1)))
-                {
+                let unit = self.unit(cols).max(1);
+                let rows = bytes.chunks_exact(self.bytes_of(unit).max(1));
+                for (words, out) in rows.zip(out.chunks_exact_mut(unit)) {
                     self.unpack_rows(words, cols, out);
                 }
             }
+            Axis::Columns if self.straddles() => straddling::unpack(bytes, self.bits, out),
             Axis::Columns => {
                 let fast = self.nibble_order().map_or(0, |order| {
                     let fast = bytes.len() / 4 * 4;
                     nibbles::unpack(&bytes[..fast], order, &mut out[..2 * fast]);
                     fast
                 });
-                let (words, out) = (&bytes[fast..], &mut out[fast * self.per_byte()..]);
+                let (words, out) = (&bytes[fast..], &mut out[self.symbols_in(fast)..]);
                 self.unpack_words(words, out);
             }
         }
@@ -151,7 +176,7 @@ impl Packing {
 
     /// The bytes that hold `symbols`: the inverse of [`Packing::unpack`].
     pub(super) fn pack(self, symbols: &[u8], cols: usize) -> Vec<u8> {
-        let mut out = vec![0; symbols.len() * usize::from(self.bits) / 8];
+        let mut out = vec![0; self.bytes_of(symbols.len())];
         self.pack_onto_zeros(symbols, cols, &mut out);
         out
     }
@@ -164,12 +189,12 @@ impl Packing {
         self.pack_onto_zeros(symbols, cols, out);
     }
 
-    /// Symbols that are packed on their own: whole words, or rows of them.
+    /// Symbols that are packed on their own: those of whole words, or rows of them.
     pub(crate) fn unit(self, cols: usize) -> usize {
-        let word = usize::from(self.word) * self.per_byte();
+        let each = usize::try_from(self.each()).unwrap_or(usize::MAX);
         match self.axis {
-            Axis::Columns => word,
-            Axis::Rows => word.saturating_mul(cols),
+            Axis::Columns => each,
+            Axis::Rows => each.saturating_mul(cols),
         }
     }
 
@@ -181,32 +206,40 @@ impl Packing {
     fn pack_onto_zeros(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
         match self.axis {
             Axis::Rows => {
-                let unit = cols * usize::from(self.word);
-                let units = symbols.chunks_exact((unit * self.per_byte()).max(1));
-                for (symbols, words) in units.zip(out.chunks_exact_mut(unit.max(1))) {
+                let unit = self.unit(cols).max(1);
+                let units = symbols.chunks_exact(unit);
+                for (symbols, words) in units.zip(out.chunks_exact_mut(self.bytes_of(unit).max(1)))
+                {
                     self.pack_rows(symbols, cols, words);
                 }
             }
+            Axis::Columns if self.straddles() => straddling::pack(symbols, self.bits, out),
             Axis::Columns => {
                 let fast = self.nibble_order().map_or(0, |order| {
                     let fast = out.len() / 4 * 4;
                     nibbles::pack(&symbols[..2 * fast], order, &mut out[..fast]);
                     fast
                 });
-                let (symbols, words) = (&symbols[fast * self.per_byte()..], &mut out[fast..]);
+                let (symbols, words) = (&symbols[self.symbols_in(fast)..], &mut out[fast..]);
                 self.pack_words(symbols, words);
             }
         }
     }
 
-    fn per_byte(self) -> usize {
-        8 / usize::from(self.bits)
+    /// Symbols of so many bytes.
+    pub(crate) fn symbols_in(self, bytes: usize) -> usize {
+        bytes * 8 / usize::from(self.bits)
+    }
+
+    /// Bytes of so many symbols.
+    pub(crate) fn bytes_of(self, symbols: usize) -> usize {
+        symbols.saturating_mul(usize::from(self.bits)) / 8
     }
 
     fn unpack_words(self, words: &[u8], out: &mut [u8]) {
         let (word, mask) = (usize::from(self.word), self.mask());
         let words = words.chunks_exact(word);
-        for (word, out) in words.zip(out.chunks_exact_mut(word * self.per_byte())) {
+        for (word, out) in words.zip(out.chunks_exact_mut(self.symbols_in(word))) {
             for (k, out) in out.iter_mut().enumerate() {
                 let (byte, bit) = self.place(k);
                 *out = (word[byte] >> bit) & mask;
@@ -216,7 +249,7 @@ impl Packing {
 
     fn pack_words(self, symbols: &[u8], out: &mut [u8]) {
         let (word, mask) = (usize::from(self.word), self.mask());
-        let symbols = symbols.chunks_exact(word * self.per_byte());
+        let symbols = symbols.chunks_exact(self.symbols_in(word));
         for (symbols, word) in symbols.zip(out.chunks_exact_mut(word)) {
             for (k, symbol) in symbols.iter().enumerate() {
                 let (byte, bit) = self.place(k);
@@ -228,6 +261,9 @@ impl Packing {
     fn unpack_rows(self, words: &[u8], cols: usize, out: &mut [u8]) {
         if let (4, Some(order)) = (self.word, self.nibble_order()) {
             return nibbles::unpack_rows(words, order, out);
+        }
+        if self.straddles() {
+            return straddling::unpack_rows(words, self.word, self.bits, cols, out);
         }
         let (word, mask) = (usize::from(self.word), self.mask());
         for (k, row) in out.chunks_exact_mut(cols).enumerate() {
@@ -241,6 +277,9 @@ impl Packing {
     fn pack_rows(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
         if let (4, Some(order)) = (self.word, self.nibble_order()) {
             return nibbles::pack_rows(symbols, order, out);
+        }
+        if self.straddles() {
+            return straddling::pack_rows(symbols, self.word, self.bits, cols, out);
         }
         let (word, mask) = (usize::from(self.word), self.mask());
         for (k, row) in symbols.chunks_exact(cols).enumerate() {

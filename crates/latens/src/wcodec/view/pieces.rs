@@ -1,6 +1,6 @@
 //! Tensors taken apart a stretch at a time.
 //!
-//! A *piece* is the least that has parts of its own: a byte, a word, a block, or the rows that share
+//! A *piece* is the least that has parts of its own: a byte, a word, those that symbols straddle, a block, or the rows that share
 //! words. The parts of a run of pieces are the concatenated parts of these.
 
 use super::packed::Axis;
@@ -35,7 +35,7 @@ impl Layout {
             View::Raw | View::Bytes(_) => one(1, 1),
             View::Words { width, .. } | View::FloatBytes { width } => one(1, width.into()),
             View::Packed(packing) => match packing.axis {
-                Axis::Columns => one(packing.each(), packing.word.into()),
+                Axis::Columns => one(packing.each(), packing.run_bytes()),
                 Axis::Rows => *self,
             },
             View::Blocks(kind) => match kind.dtype().block() {
@@ -154,6 +154,13 @@ mod tests {
             (View::FloatBytes { width: 4 }, Dtype::F32, vec![601]),
             (View::FloatBytes { width: 8 }, Dtype::F64, vec![6, 41]),
         ];
+        for bits in [3, 5, 6] {
+            for axis in [Axis::Columns, Axis::Rows] {
+                let words = Packing::words(BitOrder::LowFirst, axis, Sign::Unsigned);
+                let view = View::Packed(Packing { bits, ..words });
+                all.push((view, Dtype::I32, vec![15, 30]));
+            }
+        }
         all.extend(BlockKind::ALL.map(blocks));
         let mut apart = 0;
         for (view, dtype, shape) in all {

@@ -122,9 +122,10 @@ mod tests {
                 }
             }
         }
-        // Raw; 3 signs; 3 bits × 4 words × 2 orders × 2 axes × 3 signs and AWQ's 6; 4 orders of
-        // words of 4 widths but for floats of one byte; 3 widths; 10 blocks.
-        assert_eq!(known, 1 + 3 + (3 * 4 * 2 * 2 * 3 + 6) + 15 + 3 + 10);
+        // Raw; 3 signs; 3 widths × 4 words × 2 orders × 2 axes × 3 signs, 3 widths of one order, and AWQ's 6; 4 orders
+        // of words of 4 widths but for floats of one byte; 3 widths; 10 blocks.
+        let packed = 3 * 4 * 2 * 2 * 3 + 3 * 4 * 2 * 3 + 6;
+        assert_eq!(known, 1 + 3 + packed + 15 + 3 + 10);
         let cols = View::Packed(Packing {
             cols: 4096,
             ..Packing::nibbles(BitOrder::HighFirst, Sign::Unsigned)

@@ -1,7 +1,7 @@
 //! MLX: `X.weight` U32 `[…, out, in·bits/32]`, the first weight lowest, with `X.scales` `[…, out, groups]`.
 //!
-//! * affine: a weight is its code times the scale and a bias, `X.biases`, of the scales' shape; 2, 4 or 8 bits (of 3, 5 and
-//!   6 bits weights go over the words' ends). Shapes tell the bits of a group, not of a weight: that is what `quantization`
+//! * affine: a weight is its code times the scale and a bias, `X.biases`, of the scales' shape; 2, 4 or 8 bits, or 3, 5 or 6,
+//!   which straddle the ends of words. Shapes tell the bits of a group, not of a weight: that is what `quantization`
 //!   says in `config.json`, where it says the same of all layers.
 //! * `mxfp4`, `nvfp4`, `mxfp8`: scales are U8, of 32, 16 and 32 codes of floats.
 

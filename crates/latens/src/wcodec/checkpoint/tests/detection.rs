@@ -30,6 +30,9 @@ fn gptq() {
             ("l3.qweight", Dtype::I32, &[24, 64]),
             ("l3.qzeros", Dtype::I32, &[2, 6]),
             ("l3.scales", Dtype::F16, &[2, 64]),
+            ("l7.qweight", Dtype::I32, &[28, 32]),
+            ("l7.qzeros", Dtype::I32, &[2, 7]),
+            ("l7.scales", Dtype::F16, &[2, 32]),
         ],
     );
     let rows = words(BitOrder::LowFirst, Axis::Rows, Sign::Unsigned);
@@ -38,8 +41,12 @@ fn gptq() {
     assert_eq!(view_of(&checkpoint, "l.qzeros"), View::Packed(columns));
     let eight = Packing { bits: 8, ..rows };
     assert_eq!(view_of(&checkpoint, "l8.qweight"), View::Packed(eight));
+    assert_eq!(view_of(&checkpoint, "l3.qweight"), View::Packed(Packing { bits: 3, ..rows }));
+    assert_eq!(view_of(&checkpoint, "l3.qzeros"), View::Packed(Packing { bits: 3, ..columns }));
+    let layout = tensor_of(&checkpoint, "l3.qweight").layout().unwrap();
+    assert_eq!((layout.rows, layout.cols, layout.unit_rows), (256, 64, 32));
     let word = View::Words { width: 4, order: WordOrder::Signed };
-    assert_eq!(view_of(&checkpoint, "l3.qweight"), word, "3 bits go over the words' ends");
+    assert_eq!(view_of(&checkpoint, "l7.qweight"), word, "nobody packs 7 bits");
     let weight = tensor_of(&checkpoint, "l.qweight");
     let layout = weight.layout().unwrap();
     assert_eq!((layout.rows, layout.cols), (256, 64));
@@ -235,6 +242,10 @@ fn mlx() {
         ("six.weight", Dtype::U32, &[64, 48]),
         ("six.scales", Dtype::BF16, &[64, 4]),
         ("six.biases", Dtype::BF16, &[64, 4]),
+        // Words of 6 bits that do not hold whole ones.
+        ("odd.weight", Dtype::U32, &[64, 16]),
+        ("odd.scales", Dtype::BF16, &[64, 4]),
+        ("odd.biases", Dtype::BF16, &[64, 4]),
         ("mx.weight", Dtype::U32, &[64, 16]),
         ("mx.scales", Dtype::U8, &[64, 4]),
         ("nv.weight", Dtype::U32, &[64, 16]),
@@ -263,6 +274,7 @@ fn mlx() {
         ("a.weight", packed(4)),
         ("e.weight", packed(4)),
         ("six.weight", word),
+        ("odd.weight", word),
         ("mx.weight", packed(4)),
         ("nv.weight", packed(4)),
         ("mx8.weight", packed(8)),
@@ -289,6 +301,17 @@ fn mlx() {
         assert_eq!(view_of(&told(config), "a.weight"), view, "{config}");
     }
     assert_eq!(view_of(&told("{}"), "mx.weight"), packed(4));
+    // 384 bits a group.
+    for (group, bits) in [(128, 3), (64, 6)] {
+        let config = format!(r#"{{"quantization":{{"group_size":{group},"bits":{bits}}}}}"#);
+        assert_eq!(view_of(&told(&config), "six.weight"), packed(bits), "{config}");
+        let layout = tensor_of(&told(&config), "six.weight").layout().unwrap();
+        assert_eq!((layout.rows, layout.cols), (64, 1536 / u64::from(bits)));
+    }
+    assert_eq!(
+        view_of(&told(r#"{"quantization":{"group_size":21,"bits":6}}"#), "odd.weight"),
+        word
+    );
 }
 
 #[test]
