@@ -9,6 +9,7 @@
 
 pub(crate) mod class_rule;
 pub(crate) mod descriptor;
+pub(crate) mod ending;
 pub(crate) mod entry;
 pub(crate) mod fields;
 pub(crate) mod file;

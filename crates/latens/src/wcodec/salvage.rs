@@ -6,6 +6,7 @@
 //! | up to sixteen bits together of a short index | its checksum says where they may be, and the model hash where they are |
 //! | more of the header | the rest of the file: nothing in it is needed |
 //! | more of the footer, or it is cut off | the index begins with the checksum of the header; what is left of the footer says where it ends, or its sums do |
+//! | up to sixteen bits together of each 4 KiB of a long index | its sums say where they may be, and its parity where they are |
 //! | as many bytes of a long index, at one place, as a sixteenth of it has, at most 4096 | its parity and its sums say which (`layout/parity.rs`) |
 //! | more of the index | its entries up to the first one that is not sound, whose data have checksums; what is before the damage by its sums (`layout/sums.rs`) |
 //! | bytes put in or taken out at one place | the length that the footer states, and all checksums |

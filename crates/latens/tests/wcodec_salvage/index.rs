@@ -65,6 +65,22 @@ fn one_damaged_place_of_an_index_is_put_right() {
     }
 }
 
+/// A bit of each of its stretches.
+#[test]
+fn scattered_bits_of_an_index_are_put_right() {
+    let (mut file, tensors) = many();
+    let (start, end) = (index_of(&file), file.len() - 32);
+    let places: Vec<usize> = (start + 900..end).step_by(4096 + 150).collect();
+    places.iter().for_each(|&at| file[at] ^= 1 << (at % 8));
+    let found = salvage(&file).unwrap();
+    assert!(places.len() > 3 && found.whole_index && found.proved, "{:?}", found.damage);
+    assert_eq!(found.damage.len(), 1);
+    assert_eq!(found.damage[0].at, places[0] as u64);
+    let what = format!("up to {} bytes", places.len());
+    assert!(found.damage[0].what.contains(&what), "{:?}", found.damage);
+    assert!(whole(&found.reader) == tensors);
+}
+
 /// An index of several stretches has sums, which prove it without a footer.
 #[test]
 fn sums_stand_for_the_footer() {

@@ -6,7 +6,7 @@
 //! | sums | the CRC u32 of each 4096 bytes of the index before this record, of the last ones as many as are left |
 
 use crate::bits::checksum::crc32;
-use crate::bits::varint;
+use crate::wcodec::layout::ending::ends_with;
 use std::ops::Range;
 
 /// Its tag.
@@ -27,62 +27,93 @@ pub(crate) fn has_length_of(index: usize, length: usize) -> bool {
     index > STRETCH && length == index.div_ceil(STRETCH) * SUM
 }
 
-/// How many of the first bytes of an index, which is damaged, are as they were.
-pub(crate) fn proved(index: &[u8]) -> usize {
-    let Some(Range { start, end }) = find(index) else { return 0 };
-    let sums = index.get(end - start.div_ceil(STRETCH) * SUM..end).unwrap_or_default();
-    let stretches = index.get(..start).unwrap_or_default().chunks(STRETCH);
-    let sound = stretches.zip(sums.as_chunks::<SUM>().0);
-    let sound = sound.take_while(|(stretch, sum)| crc32(stretch) == u32::from_le_bytes(**sum));
-    sound.map(|(stretch, _)| stretch.len()).sum()
+/// The record at the end of an index, which may be damaged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums<'a> {
+    /// What it is of: the index before it.
+    pub(crate) of: &'a [u8],
+    sums: &'a [[u8; SUM]],
 }
 
-/// Whether an index ends here.
-pub(crate) fn end(index: &[u8]) -> bool {
-    find(index).is_some()
+impl<'a> Sums<'a> {
+    /// The record with which `index` ends: by its tag and length, which are as the bytes before it demand.
+    pub(crate) fn ending(index: &'a [u8]) -> Option<Self> {
+        // With its sum a stretch takes so many bytes more.
+        let fewest = (index.len() / (STRETCH + SUM)).saturating_sub(1).max(2);
+        (fewest..=index.len() / STRETCH + 1).find_map(|stretches| {
+            let (of, sums) = ends_with(index, SUMS, SUM * stretches)?;
+            let sums = sums.as_chunks().0;
+            (of.len().div_ceil(STRETCH) == stretches).then_some(Self { of, sums })
+        })
+    }
+
+    /// Bytes of its content.
+    pub(crate) fn content_len(self) -> usize {
+        self.sums.len() * SUM
+    }
+
+    /// Each stretch, with its sum.
+    fn stretches(self) -> impl Iterator<Item = (&'a [u8], &'a [u8; SUM])> {
+        self.of.chunks(STRETCH).zip(self.sums)
+    }
+
+    /// How many of the first bytes are as they were.
+    pub(crate) fn proved(self) -> usize {
+        self.stretches().take_while(is_sound).map(|(stretch, _)| stretch.len()).sum()
+    }
+
+    /// Whether all of them are.
+    pub(crate) fn prove(self) -> bool {
+        self.stretches().all(|stretch| is_sound(&stretch))
+    }
+
+    /// Where each stretch that has not its sum begins, how long it is, and by what the sums differ.
+    pub(crate) fn differences(self) -> impl Iterator<Item = (usize, usize, u32)> {
+        let all = self.stretches().enumerate();
+        all.filter_map(|(number, (stretch, sum))| {
+            let difference = crc32(stretch) ^ u32::from_le_bytes(*sum);
+            (difference != 0).then_some((number * STRETCH, stretch.len(), difference))
+        })
+    }
+
+    /// The stretches that have not their sums, from the first to the last one; `None` where all have.
+    pub(crate) fn unsound(self) -> Option<Range<usize>> {
+        let all = self.stretches().enumerate();
+        let mut wrong = all.filter(|(_, stretch)| !is_sound(stretch)).map(|(number, _)| number);
+        let first = wrong.next()?;
+        Some(first..wrong.last().unwrap_or(first) + 1)
+    }
+
+    /// Whether these stretches have their sums.
+    pub(crate) fn have(self, stretches: Range<usize>) -> bool {
+        let mut these = self.stretches().skip(stretches.start).take(stretches.len());
+        these.all(|stretch| is_sound(&stretch))
+    }
 }
 
-/// Whether all of an index is as it was.
-pub(crate) fn prove(index: &[u8]) -> bool {
-    find(index).is_some_and(|record| proved(index) == record.start)
-}
-
-/// The stretches of an index that have not their sums, from the first to the last one; `None` where all have.
-pub(crate) fn unsound(index: &[u8]) -> Option<Range<usize>> {
-    let mut wrong = (0..index.len().div_ceil(STRETCH)).filter(|&n| !have(index, n..n + 1));
-    let first = wrong.next()?;
-    Some(first..wrong.next_back().unwrap_or(first) + 1)
-}
-
-/// Whether these stretches have their sums, those that there are.
-pub(crate) fn have(index: &[u8], stretches: Range<usize>) -> bool {
-    let Some(Range { start, end }) = find(index) else { return false };
-    let sums = index.get(end - start.div_ceil(STRETCH) * SUM..end).unwrap_or_default();
-    let all = index.get(..start).unwrap_or_default().chunks(STRETCH).zip(sums.as_chunks::<SUM>().0);
-    let mut these = all.skip(stretches.start).take(stretches.len());
-    these.all(|(stretch, sum)| crc32(stretch) == u32::from_le_bytes(*sum))
-}
-
-/// Where the record is, which ends with the index: by its tag and length, which are as the bytes before it demand.
-pub(crate) fn find(index: &[u8]) -> Option<Range<usize>> {
-    let all = index.len();
-    // With its sum a stretch takes so many bytes more.
-    let fewest = (all / (STRETCH + SUM)).saturating_sub(1).max(2);
-    let at = |stretches: usize| {
-        let mut front = Vec::new();
-        varint::write(SUMS, &mut front);
-        varint::write((SUM * stretches) as u64, &mut front);
-        let start = all.checked_sub(front.len() + SUM * stretches)?;
-        let fits = start.div_ceil(STRETCH) == stretches && index.get(start..)?.starts_with(&front);
-        fits.then_some(start..all)
-    };
-    (fewest..=all / STRETCH + 1).find_map(at)
+/// Whether a stretch has its sum.
+fn is_sound((stretch, sum): &(&[u8], &[u8; SUM])) -> bool {
+    crc32(stretch) == u32::from_le_bytes(**sum)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::bits::varint;
+
+    /// As of an index that is damaged.
+    fn proved(index: &[u8]) -> usize {
+        Sums::ending(index).map_or(0, Sums::proved)
+    }
+
+    fn prove(index: &[u8]) -> bool {
+        Sums::ending(index).is_some_and(Sums::prove)
+    }
+
+    fn end(index: &[u8]) -> bool {
+        Sums::ending(index).is_some()
+    }
 
     /// An index of so many bytes, with its record.
     fn with_sums(bytes: usize) -> Vec<u8> {

@@ -5,8 +5,9 @@ use super::{EVERY, Mark, OpenEntry, OpenIndex};
 use crate::error::{Error, Result};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
+use crate::wcodec::layout::parity;
 use crate::wcodec::layout::records::{Check, Record, raw};
-use crate::wcodec::layout::{parity, sums};
+use crate::wcodec::layout::sums::Sums;
 use crate::wcodec::names::Names;
 use std::collections::HashMap;
 
@@ -28,7 +29,8 @@ impl OpenIndex {
         index.count(&mut check, &mut found)?;
         check.finish()?;
         drop(check);
-        index.can_be_mended = !sums::end(&bytes) || sums::prove(&bytes) && parity::fits(&bytes);
+        index.can_be_mended =
+            Sums::ending(&bytes).is_none_or(|sums| sums.prove() && parity::fits(&bytes));
         index.keep(bytes, &found);
         index.unique()?;
         Ok(index)
@@ -38,7 +40,8 @@ impl OpenIndex {
     /// and what is wrong there, if there is one. Ancillary records are not: most damage looks like
     /// one as often as not.
     pub(crate) fn read_front(mut bytes: Vec<u8>) -> (Self, Option<Error>) {
-        let found = Found { proved: sums::proved(&bytes), ..Found::default() };
+        let found =
+            Found { proved: Sums::ending(&bytes).map_or(0, Sums::proved), ..Found::default() };
         let (mut index, mut found) = (Self::default(), found);
         let mut check = Check::new(&bytes, false);
         let error = match index.count(&mut check, &mut found) {

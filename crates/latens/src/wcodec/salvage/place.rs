@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::{followed, read};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, HEADER_BYTES, Header, align};
-use crate::wcodec::layout::sums;
+use crate::wcodec::layout::sums::Sums;
 use crate::wcodec::placed::Moved;
 use crate::wcodec::salvage::{Damage, mended};
 
@@ -43,12 +43,14 @@ impl Place {
         let starts = self.start.to_le_bytes();
         let ends = || (bytes.len().saturating_sub(REMAINS)..=bytes.len()).rev();
         let by_footer = ends().find(|&end| bytes[end..].starts_with(&starts));
-        let Some(end) = by_footer.or_else(|| ends().find(|&end| sums::end(&bytes[..end]))) else {
+        let Some(end) =
+            by_footer.or_else(|| ends().find(|&end| Sums::ending(&bytes[..end]).is_some()))
+        else {
             return;
         };
         let left = bytes.split_off(end);
         (self.end, self.ends) = (self.start + end as u64, true);
-        self.crc = match sums::prove(bytes) {
+        self.crc = match Sums::ending(bytes).is_some_and(Sums::prove) {
             true => Some(crc32(bytes)),
             false => Footer::states(&left),
         };

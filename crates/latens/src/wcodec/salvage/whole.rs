@@ -3,8 +3,8 @@
 use crate::bits::checksum::{crc32, flipped_bit, flipped_bits};
 use crate::error::{Error, Result};
 use crate::wcodec::ends::ends_where;
-use crate::wcodec::layout::sums::STRETCH;
-use crate::wcodec::layout::{parity, sums};
+use crate::wcodec::layout::parity;
+use crate::wcodec::layout::sums::{STRETCH, Sums};
 use crate::wcodec::open_index::OpenIndex;
 use crate::wcodec::salvage::place::Place;
 use crate::wcodec::salvage::{Damage, mended};
@@ -41,12 +41,13 @@ pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<O
         return Ok(Some(Whole { index, damage: None, by: By::Checksums }));
     }
     let by_bit = difference.and_then(|difference| but_for_a_bit(bytes, difference));
+    let by_bit = by_bit.map(|(bytes, place)| (bytes, vec![place]));
     if let Some((bytes, damaged)) = by_bit.or_else(|| parity::mended(bytes, place.crc)) {
-        let by = if sums::end(&bytes) { By::Checksums } else { By::Bit };
+        let by = if Sums::ending(&bytes).is_some() { By::Checksums } else { By::Bit };
         return Ok(sound(bytes, damaged, place, by));
     }
     // Of a long index there would be many such places to look at.
-    let is_short = bytes.len() <= STRETCH && !sums::end(bytes);
+    let is_short = bytes.len() <= STRETCH && Sums::ending(bytes).is_none();
     let Some(difference) = difference.filter(|_| is_short && !is_cut) else { return Ok(None) };
     let mut found = flipped_bits(bytes.len(), difference);
     Ok(found.find_map(|(first, changes)| {
@@ -54,14 +55,15 @@ pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<O
         let damaged = first / 8..(first + 16 - changes.leading_zeros() as usize).div_ceil(8);
         let changes = (u32::from(changes) << (first % 8)).to_le_bytes();
         index[damaged.clone()].iter_mut().zip(changes).for_each(|(byte, change)| *byte ^= change);
-        sound(index, damaged, place, By::Bits)
+        sound(index, vec![damaged], place, By::Bits)
     }))
 }
 
 /// An index that was mended there, where it keeps all rules.
-fn sound(bytes: Vec<u8>, damaged: Range<usize>, place: &Place, by: By) -> Option<Whole> {
-    let damage = Some(damaged).filter(|place| !place.is_empty()).map(|damaged| {
-        let what = match (by, damaged.len()) {
+fn sound(bytes: Vec<u8>, damaged: Vec<Range<usize>>, place: &Place, by: By) -> Option<Whole> {
+    let all = damaged.iter().map(Range::len).sum();
+    let damage = damaged.first().filter(|_| all > 0).map(|first| {
+        let what = match (by, all) {
             (By::Bits, 1) => {
                 "bits of a byte of the index were flipped, which is put right in memory".to_owned()
             }
@@ -73,7 +75,7 @@ fn sound(bytes: Vec<u8>, damaged: Range<usize>, place: &Place, by: By) -> Option
                 "up to {bytes} bytes of the index were damaged, which its parity puts right in memory"
             ),
         };
-        Damage { at: place.start + damaged.start as u64, what }
+        Damage { at: place.start + first.start as u64, what }
     });
     let index = OpenIndex::read(bytes).ok().filter(|index| ends_where(index, place.start).is_ok());
     index.map(|index| Whole { index, damage, by })
@@ -88,5 +90,5 @@ fn but_for_a_bit(bytes: &[u8], difference: u32) -> Option<(Vec<u8>, Range<usize>
         *index.get_mut(bit / 8)? ^= 1 << (bit % 8);
         place = bit / 8..bit / 8 + 1;
     }
-    (!sums::end(&index) || sums::prove(&index)).then_some((index, place))
+    Sums::ending(&index).is_none_or(Sums::prove).then_some((index, place))
 }
