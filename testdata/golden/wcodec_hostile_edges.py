@@ -1,5 +1,4 @@
 """More files of WCodec that break one rule each, most by as little as may be."""
-import struct
 import zlib
 
 from wcodec_encode import string, varint
@@ -11,7 +10,8 @@ from wcodec_symbols import UNSIGNED
 from wcodec_tensors import Tensor
 from wcodec_tiles import REFERENCE
 from wcodec_writer import (
-    UNSIGNED_BYTES, Written, class_fields, coded, of_entry, of_this, prediction_fields, raw, source,
+    UNSIGNED_BYTES, Written, class_fields, coded, index_of, of_entry, of_this, parity, prediction_fields, raw,
+    source, sums,
 )
 
 
@@ -44,22 +44,11 @@ def of_long_index(change):
         b.file("model.bin", *range(120))
 
         def more(r):
-            index = b"".join(varint(t) + varint(len(c)) + c for t, c in r)
+            index = index_of(r)
             assert 4096 < len(index) < 8192
             return r + change(index)
         return b.finish(change=more)
     return make
-
-
-def sums(index):
-    return b"".join(struct.pack("<I", zlib.crc32(index[i:i + 4096])) for i in range(0, len(index), 4096))
-
-
-def parity(index, length=256):
-    out = bytearray(length)
-    for i, byte in enumerate(index):
-        out[i % length] ^= byte
-    return bytes(out)
 
 
 def both(index, stated):

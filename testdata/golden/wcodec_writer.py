@@ -13,7 +13,8 @@ import numpy as np
 
 import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
-from wcodec_reader import BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, RAW_VIEW, STORED, TENSOR, File, hashed
+from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, RAW_VIEW, STORED, SUMS, TENSOR, File,
+                           hashed)
 from wcodec_streams import Bytes, in_states, read_bank
 from wcodec_symbols import CLASSES, COMPACT, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
@@ -168,8 +169,15 @@ class Builder:
 
     def __init__(self, seed, base=None, base_name="base.safetensors"):
         self.random, self.base, self.base_name = random.Random(seed), base, base_name
-        self.base_hash = base and sha256(b"".join(hashed(n.encode(), *t) for n, t in base.items())).digest()
-        self.entries, self.files, self.tables, self.odd = [], [], [], {}
+        self.entries, self.files, self.tables = [], [], []
+        # Records that others do not know, by their place; PARITY and SUMS, which only a long index has.
+        self.odd, self.proofs, self.index_is_long = {}, [], False
+
+    @property
+    def base_hash(self):
+        if self.base is None:
+            return None
+        return sha256(b"".join(hashed(n.encode(), *tensor) for n, tensor in self.base.items())).digest()
 
     def bytes(self, number):
         entry = self.entries[number]
@@ -349,7 +357,7 @@ class Builder:
     def records(self, header, bank):
         """(tag, content) of the index."""
         out = [(HEAD, struct.pack("<I", zlib.crc32(header)) + self.model_hash())]
-        if self.base:
+        if self.base is not None:
             out.append((BASE, self.base_hash + string(self.base_name)))
         out.append((BANK, varint(len(self.tables)) + varint(len(bank)) + struct.pack("<I", zlib.crc32(bank))))
         previous = b""
@@ -360,12 +368,32 @@ class Builder:
             out.append((FILE, string(name) + varint(length) + varint(len(segments)) + b"".join(map(varint, segments))))
         for place in sorted(self.odd, reverse=True):
             out.insert(place, self.odd[place])
+        self.index_is_long = len(index_of(out)) > 4096
+        for tag in self.proofs if self.index_is_long else []:
+            index = index_of(out)
+            out.append((tag, sums(index) if tag == SUMS else parity(index)))
         return out
+
+
+def index_of(records):
+    return b"".join(varint(tag) + varint(len(content)) + content for tag, content in records)
+
+
+def sums(index):
+    return b"".join(struct.pack("<I", zlib.crc32(index[i:i + 4096])) for i in range(0, len(index), 4096))
+
+
+def parity(index, length=None):
+    """Of as many bytes as the specification says, if not of `length`."""
+    out = bytearray(length or min(1 << (len(index) // 16).bit_length() - 1, 4096))
+    for i, byte in enumerate(index):
+        out[i % len(out)] ^= byte
+    return bytes(out)
 
 
 def close(front, records):
     """Header and data, with index and footer behind them."""
-    index = b"".join(varint(tag) + varint(len(content)) + content for tag, content in records)
+    index = index_of(records)
     footer = struct.pack("<QQI", len(front), len(front) + len(index) + 32, zlib.crc32(index))
     return front + index + footer + struct.pack("<I", zlib.crc32(footer)) + b"WCODEC\0\x01"
 
