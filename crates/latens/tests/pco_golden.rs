@@ -14,15 +14,10 @@
 
 mod common;
 
-use common::repository;
 use common::skipped::vectors;
+use common::{repository, sha256};
 use latens::{AnyNumbers, Limits, NumberType, pco, with_number_type};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
 
 fn number_type(dtype: &str) -> NumberType {
     NumberType::from_name(dtype).unwrap_or_else(|| panic!("dtype {dtype}"))
@@ -70,7 +65,7 @@ fn files_of_old_releases() {
             decode().unwrap_or_else(|e| panic!("{name}: {e}"))
         };
         assert_eq!(entry["n"], numbers.len(), "{name}");
-        assert_eq!(entry["sha256_raw"], hex(&Sha256::digest(numbers.to_le_bytes())), "{name}");
+        assert_eq!(entry["sha256_raw"], sha256(&numbers.to_le_bytes()), "{name}");
     }
 }
 

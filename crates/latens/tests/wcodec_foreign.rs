@@ -13,23 +13,14 @@
 mod common;
 mod wcodec_common;
 
-use common::repository;
+use common::{repository, sha256};
 use latens::wcodec::view::{Sign, Values, View};
 use latens::wcodec::{BaseCheckpoint, Reader};
 use latens::{Limits, Result};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wcodec_common::mend::crc;
 use wcodec_common::{open, safetensors};
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
-}
 
 /// The .wcodec files of a folder, by name.
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -4,21 +4,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
+mod common;
 mod wcodec_common;
 
+use common::{repository, sha256};
 use latens::Limits;
 use latens::wcodec::Reader;
-use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::path::Path;
 use wcodec_common::samples;
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
-}
 
 /// A line for each source file: its sha256, the golden file, its name.
 fn sums(name: &str, golden: &[u8]) -> Vec<String> {
@@ -35,7 +28,7 @@ fn sums(name: &str, golden: &[u8]) -> Vec<String> {
 
 #[test]
 fn golden_files_give_back_what_they_gave() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/wcodec");
+    let folder = repository().join("testdata/golden/wcodec");
     let manifest = folder.join("sha256.txt");
     if let Ok(which) = std::env::var("LATENS_BLESS") {
         std::fs::create_dir_all(&folder).unwrap();

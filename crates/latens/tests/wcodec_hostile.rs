@@ -18,42 +18,11 @@ use latens::wcodec::Reader;
 use latens::wcodec::view::{BitOrder, Packing, Sign, View};
 use latens::{Limits, Result};
 use std::time::Duration;
-use wcodec_common::mend::{Parts, Stored, varint};
+use wcodec_common::mend::{Parts, Stored, front, nothing, varint};
 use wcodec_common::samples;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// A file without entries.
-fn nothing() -> Parts {
-    Parts {
-        header: {
-            let mut header = b"WCODEC\0\0\x01\0\0\0".to_vec();
-            header.resize(128, 0);
-            header
-        },
-        hash: vec![0; 32],
-        base: None,
-        bank: (0, Vec::new()),
-        entries: Vec::new(),
-        files: Vec::new(),
-        beside: None,
-    }
-}
-
-/// The front of an entry: kind, name, dtype, shape, length.
-fn front(shared: u64, rest: &str, dtype: &str, shape: &[u64], length: u64) -> Vec<u8> {
-    let mut out = vec![u8::from(dtype.is_empty())];
-    out.extend(varint(shared));
-    for text in [rest, dtype] {
-        out.extend(varint(text.len() as u64));
-        out.extend(text.as_bytes());
-    }
-    out.extend(varint(shape.len() as u64));
-    shape.iter().for_each(|&d| out.extend(varint(d)));
-    out.extend(varint(length));
-    out
-}
 
 /// A descriptor of raw bytes: one group, which stands for `count`.
 fn raw(count: u64, stored: u64) -> Vec<u8> {

@@ -10,7 +10,7 @@ use common::counting::{Counting, held_by, peak_of};
 use latens::Limits;
 use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::ReadAt;
-use wcodec_common::mend::{Parts, Stored, varint};
+use wcodec_common::mend::{Parts, Stored, front, nothing, varint};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -32,18 +32,6 @@ impl ReadAt for Held<'_> {
 /// Records of each kind.
 const RECORDS: usize = 1 << 18;
 
-/// The front of an entry of no bytes: kind, name, dtype, shape, length.
-fn front(shared: usize, rest: &str, dtype: &str) -> Vec<u8> {
-    let mut out = vec![u8::from(dtype.is_empty())];
-    out.extend(varint(shared as u64));
-    for text in [rest, dtype] {
-        out.extend(varint(text.len() as u64));
-        out.extend(text.as_bytes());
-    }
-    out.extend([0, 0]);
-    out
-}
-
 fn inline() -> Stored {
     Stored::Inline(Vec::new(), Vec::new())
 }
@@ -54,10 +42,7 @@ fn copy() -> Stored {
 
 /// A file of these entries and files, without data.
 fn file(entries: Vec<(Vec<u8>, Stored)>, files: Vec<Vec<u8>>) -> Vec<u8> {
-    let mut header = b"WCODEC\0\0\x01\0\0\0".to_vec();
-    header.resize(128, 0);
-    let bank = (0, Vec::new());
-    Parts { header, hash: vec![0; 32], base: None, bank, entries, files, beside: None }.bytes()
+    Parts { entries, files, ..nothing() }.bytes()
 }
 
 /// Entries of these names in order, each written as short as can be.
@@ -67,7 +52,7 @@ fn named(names: impl Iterator<Item = String>) -> Vec<(Vec<u8>, Stored)> {
         let same = |(a, b): &(u8, u8)| a == b;
         let shared = before.bytes().zip(name.bytes()).take_while(same).count();
         let stored = if before.is_empty() { inline() } else { copy() };
-        let entry = (front(shared, &name[shared..], "I"), stored);
+        let entry = (front(shared as u64, &name[shared..], "I", &[], 0), stored);
         before = name;
         entry
     });
@@ -104,7 +89,7 @@ fn check(what: &str, file: &[u8]) {
 
 #[test]
 fn an_open_file_holds_twice_its_index() {
-    let blob = || front(0, "", "");
+    let blob = || front(0, "", "", &[], 0);
     let mut blobs = vec![(blob(), inline())];
     blobs.resize_with(RECORDS, || (blob(), copy()));
     check("copies of a blob", &file(blobs.clone(), Vec::new()));

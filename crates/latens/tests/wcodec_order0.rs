@@ -7,7 +7,7 @@ mod wcodec_common;
 use latens::Limits;
 use latens::wcodec::view::Values;
 use latens::wcodec::{Config, Reader, compress_checkpoint};
-use wcodec_common::{Random, open, safetensors};
+use wcodec_common::{Random, gguf, open, safetensors};
 
 /// Bits a weight above order 0 that are allowed, side information and all.
 const MOST: f64 = 0.01;
@@ -82,21 +82,6 @@ fn large_tensors_are_near_order_0() {
     }
 }
 
-/// A GGUF file of one tensor of 1024 × 1024 weights of a kind.
-fn gguf(kind: u32, blocks: Vec<u8>) -> Vec<u8> {
-    let mut file = b"GGUF".to_vec();
-    file.extend(3u32.to_le_bytes());
-    file.extend([1u64, 0, 1].iter().flat_map(|n| n.to_le_bytes()));
-    file.extend(*b"w");
-    file.extend(2u32.to_le_bytes());
-    file.extend([COLS as u64, ROWS as u64].iter().flat_map(|n| n.to_le_bytes()));
-    file.extend(kind.to_le_bytes());
-    file.extend(0u64.to_le_bytes());
-    file.resize(file.len().next_multiple_of(32), 0);
-    file.extend(blocks);
-    file
-}
-
 /// Weights of 5 and of 6 bits, of which every one occurs and most of them rarely.
 #[test]
 fn symbols_of_few_bits_have_escapes() {
@@ -131,7 +116,7 @@ fn symbols_of_few_bits_have_escapes() {
         low.chain(high).chain(scales).collect::<Vec<_>>()
     });
     for (kind, blocks) in [(6, q5_0.collect::<Vec<u8>>()), (14, q6_k.collect())] {
-        let source = gguf(kind, blocks);
+        let source = gguf(&[("w", kind, [COLS as u64, ROWS as u64], blocks)]);
         let file = compress_checkpoint(&open(source.clone()), None, &Config::default(), Vec::new());
         let reader = Reader::open(file.unwrap(), Limits::default()).unwrap();
         reader.verify().unwrap();

@@ -2,14 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
 
 mod common;
+mod wcodec_common;
 
 use common::counting::{Counting, peak_of_process};
 use latens::Limits;
-use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt, Tensors};
+use latens::wcodec::checkpoint::{Checkpoint, ReadAt, Tensors};
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::{Config, Reader, Writer, compress_checkpoint};
 use std::io;
 use std::sync::Mutex;
+use wcodec_common::{gguf, open_as, safetensors_header};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -77,39 +79,19 @@ impl Made {
     }
 
     /// A safetensors file.
-    fn safetensors(tensors: Vec<Tensor<'_>>) -> Self {
-        let (mut entries, mut bodies, mut at) = (Vec::new(), Vec::new(), 0);
-        for (name, dtype, [rows, cols], len, tile) in tensors {
-            let end = at + len;
-            entries.push(format!(
-                r#""{name}":{{"dtype":"{dtype}","shape":[{rows},{cols}],"data_offsets":[{at},{end}]}}"#
-            ));
-            bodies.push((len, tile));
-            at = end;
-        }
-        let header = format!("{{{}}}", entries.join(","));
-        let mut head = (header.len() as u64).to_le_bytes().to_vec();
-        head.extend_from_slice(header.as_bytes());
-        Self::new(head, bodies)
+    fn safetensors(tensors: Vec<Tensor<'_>>) -> Checkpoint {
+        let shapes = tensors.iter().map(|t| t.2.map(|n| n as u64)).collect::<Vec<_>>();
+        let told = tensors.iter().zip(&shapes);
+        let told = told.map(|((name, dtype, _, len, _), shape)| (*name, *dtype, &shape[..], *len));
+        let header = safetensors_header(told);
+        let bodies = tensors.into_iter().map(|(.., len, tile)| (len, tile));
+        open_as("m.safetensors", Self::new(header, bodies.collect()))
     }
 
     /// A GGUF file of one tensor.
-    fn gguf(kind: u32, [rows, cols]: [usize; 2], len: usize, tile: Vec<u8>) -> Self {
-        let mut head = b"GGUF".to_vec();
-        head.extend(3u32.to_le_bytes());
-        head.extend([1u64, 0, 1].iter().flat_map(|n| n.to_le_bytes()));
-        head.extend(*b"w");
-        head.extend(2u32.to_le_bytes());
-        head.extend([cols as u64, rows as u64].iter().flat_map(|n| n.to_le_bytes()));
-        head.extend(kind.to_le_bytes());
-        head.extend(0u64.to_le_bytes());
-        head.resize(head.len().next_multiple_of(32), 0);
-        Self::new(head, vec![(len, tile)])
-    }
-
-    fn open(self, name: &str) -> Checkpoint {
-        let none = |_: &str| Err(latens::Error::invalid("no shards"));
-        Checkpoint::read(name.to_owned(), Box::new(self), Quantization::default(), &none).unwrap()
+    fn gguf(kind: u32, [rows, cols]: [usize; 2], len: usize, tile: Vec<u8>) -> Checkpoint {
+        let header = gguf(&[("w", kind, [cols as u64, rows as u64], Vec::new())]);
+        open_as("m.gguf", Self::new(header, vec![(len, tile)]))
     }
 }
 
@@ -141,7 +123,7 @@ fn checkpoint(layout: &str, megabytes: usize) -> Checkpoint {
     let scales = |rows: usize, cols: usize| {
         ("a.weight_scale", "BF16", [rows, cols], 2 * rows * cols, tile(n, float))
     };
-    let safetensors = |tensors| Made::safetensors(tensors).open("m.safetensors");
+    let safetensors = Made::safetensors;
     let plain = |dtype, width: usize, tile| {
         safetensors(vec![("a", dtype, [len / 4096 / width, 4096], len, tile)])
     };
@@ -172,12 +154,12 @@ fn checkpoint(layout: &str, megabytes: usize) -> Checkpoint {
                 4..16 => small(i),
                 _ => nibbles(i),
             });
-            Made::gguf(12, [rows, 4096], rows * 16 * 144, tile).open("m.gguf")
+            Made::gguf(12, [rows, 4096], rows * 16 * 144, tile)
         }
         _ => {
             let rows = len / 34 * 32 / 4096;
             let tile = tile(34 * 29000, |i| if i % 34 < 2 { float(i) } else { small(i) });
-            Made::gguf(8, [rows, 4096], rows * 128 * 34, tile).open("m.gguf")
+            Made::gguf(8, [rows, 4096], rows * 128 * 34, tile)
         }
     }
 }
@@ -270,7 +252,7 @@ fn small_tensors(count: usize) -> Checkpoint {
         _ => (name, "I8", [512, 2048], 1 << 20, tile(99_999 + i, byte)),
     };
     let tensors = names.iter().map(String::as_str).enumerate().map(tensor).collect();
-    Made::safetensors(tensors).open("m.safetensors")
+    Made::safetensors(tensors)
 }
 
 #[test]
@@ -328,10 +310,8 @@ fn stretches_give_the_same_file() {
         assert!(file == compress(&made, 3), "{layout}");
         let mut bytes = vec![0; made.files[0].len as usize];
         made.read_at(0, 0, &mut bytes).unwrap();
-        let none = |_: &str| Err(latens::Error::invalid("no shards"));
-        let name = made.files[0].name.clone();
-        let held = Checkpoint::read(name, Box::new(bytes), Quantization::default(), &none);
-        assert!(file == compress(&held.unwrap(), 2), "{layout}");
+        let held = open_as(&made.files[0].name, bytes);
+        assert!(file == compress(&held, 2), "{layout}");
         let reader = Reader::open(file, Limits::default()).unwrap().threads(2);
         reader.verify().unwrap();
         reader.compare(&made).unwrap();

@@ -41,26 +41,35 @@ pub fn safetensors(tensors: &[(&str, &str, &[u64], Vec<u8>)]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_slice(), &data].concat()
 }
 
-/// A GGUF file of Q8_0 tensors: names, columns and rows.
-pub fn gguf(tensors: &[(&str, u64, u64)]) -> Vec<u8> {
+/// A GGUF file of these tensors: name, number of the type, dimensions, the innermost first, and bytes.
+pub fn gguf_of(tensors: &[(&str, u32, Vec<u64>, Vec<u8>)]) -> Vec<u8> {
     let mut file = b"GGUF\x03\0\0\0".to_vec();
     file.extend([tensors.len() as u64, 0].map(u64::to_le_bytes).as_flattened());
     let mut data = Vec::new();
-    for (seed, (name, cols, rows)) in (0..).zip(tensors) {
+    for (name, kind, dims, bytes) in tensors {
         data.resize(data.len().next_multiple_of(32), 0);
         file.extend((name.len() as u64).to_le_bytes());
         file.extend(name.as_bytes());
-        file.extend(2u32.to_le_bytes());
-        file.extend([*cols, *rows].map(u64::to_le_bytes).as_flattened());
-        file.extend(8u32.to_le_bytes());
+        file.extend((dims.len() as u32).to_le_bytes());
+        dims.iter().for_each(|d| file.extend(d.to_le_bytes()));
+        file.extend(kind.to_le_bytes());
         file.extend((data.len() as u64).to_le_bytes());
-        for block in 0..cols * rows / 32 {
-            data.extend([(block * 37) as u8, 0x1c + (block % 5) as u8]);
-            data.extend(weights(32, 100 * block + seed));
-        }
+        data.extend(bytes);
     }
     file.resize(file.len().next_multiple_of(32), 0);
     [file, data].concat()
+}
+
+/// One of Q8_0 tensors: names, columns and rows.
+pub fn gguf(tensors: &[(&str, u64, u64)]) -> Vec<u8> {
+    let blocks = |(seed, &(name, cols, rows)): (u64, &(_, u64, u64))| {
+        let block = |i: u64| {
+            let scale = [(i * 37) as u8, 0x1c + (i % 5) as u8];
+            [&scale[..], &weights(32, 100 * i + seed)].concat()
+        };
+        (name, 8, vec![cols, rows], (0..cols * rows / 32).flat_map(block).collect())
+    };
+    gguf_of(&(0..).zip(tensors).map(blocks).collect::<Vec<_>>())
 }
 
 /// A checkpoint of 78 kB.

@@ -1,6 +1,6 @@
 //! What comes out of a checkpoint: types and shapes of tensors and slices, and what is said of them.
 
-use crate::checkpoints::{noise, safetensors, weights};
+use crate::checkpoints::{gguf_of, noise, safetensors, weights};
 use crate::tool::{Done, Folder};
 use serde_json::{Value, json};
 
@@ -162,20 +162,6 @@ fn a_flat_checkpoint_can_be_looked_into() {
     f.run(&["inspect", "g.gguf"]).fails(&["a GGUF file begins with", "g.gguf"]);
 }
 
-/// A GGUF file of one tensor of one row: its type's number and bytes.
-fn one_row(kind: u32, cols: u64, bytes: &[u8]) -> Vec<u8> {
-    let mut file = b"GGUF\x03\0\0\0".to_vec();
-    file.extend([1, 0, 1].map(u64::to_le_bytes).as_flattened());
-    file.push(b'w');
-    file.extend(1u32.to_le_bytes());
-    file.extend(cols.to_le_bytes());
-    file.extend(kind.to_le_bytes());
-    file.extend(0u64.to_le_bytes());
-    file.resize(file.len().next_multiple_of(32), 0);
-    file.extend(bytes);
-    file
-}
-
 #[test]
 fn what_numbers_are_is_said_where_their_type_does_not() {
     let f = Folder::new();
@@ -231,7 +217,7 @@ fn what_numbers_are_is_said_where_their_type_does_not() {
         (39, 32, 17, "i8", "MXFP4 codes of floats, without scale"),
         (15, 256, 292, "u8", "its bytes"),
     ] {
-        f.write("g.gguf", &one_row(kind, cols, &noise(bytes, 12)));
+        f.write("g.gguf", &gguf_of(&[("w", kind, vec![cols], noise(bytes, 12))]));
         f.run(&["compress", "g.gguf", "-f"]).ok();
         let done = f.run(&["extract", "g.wcodec", "w", "-f", "-o", "x.npy"]).ok();
         let (begin, end) = (format!(": {ty} of shape ("), format!(") ({note})\n"));

@@ -4,6 +4,18 @@ use crate::error::Error;
 use crate::wcodec::checkpoint::{Checkpoint, Quantization};
 use crate::wcodec::view::BlockKind;
 
+/// Bytes without a pattern.
+pub(super) fn noise(n: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    };
+    std::iter::repeat_with(next).take(n).collect()
+}
+
 /// A tensor's name, its type and shape as a header says them, and its bytes.
 pub(super) type Tensor = (&'static str, &'static str, &'static str, usize);
 
@@ -21,11 +33,79 @@ pub(super) fn safetensors(
             r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{start},{end}]}}"#
         ));
     }
-    let header = format!("{{{}}}", entries.join(","));
-    let mut file = (header.len() as u64).to_le_bytes().to_vec();
-    file.extend_from_slice(header.as_bytes());
-    file.extend_from_slice(&data);
-    file
+    behind_header(&format!("{{{}}}", entries.join(",")), &data)
+}
+
+/// A safetensors file of this header.
+pub(super) fn behind_header(header: &str, data: &[u8]) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
+}
+
+/// A GGUF file, field by field.
+#[derive(Default)]
+pub(super) struct Gguf {
+    pairs: Vec<Vec<u8>>,
+    tensors: Vec<Vec<u8>>,
+    pub(super) alignment: usize,
+    data: Vec<u8>,
+}
+
+pub(super) fn gguf_string(text: &[u8]) -> Vec<u8> {
+    let mut out = (text.len() as u64).to_le_bytes().to_vec();
+    out.extend_from_slice(text);
+    out
+}
+
+impl Gguf {
+    pub(super) fn new() -> Self {
+        Gguf { alignment: 32, ..Gguf::default() }
+    }
+
+    pub(super) fn pair(&mut self, key: &str, kind: u32, value: &[u8]) -> &mut Self {
+        self.pairs.push([&gguf_string(key.as_bytes()), &kind.to_le_bytes()[..], value].concat());
+        self
+    }
+
+    pub(super) fn listed(
+        &mut self,
+        name: &[u8],
+        dims: &[u64],
+        kind: u32,
+        offset: u64,
+    ) -> &mut Self {
+        let mut t = gguf_string(name);
+        t.extend(u32::try_from(dims.len()).unwrap().to_le_bytes());
+        dims.iter().for_each(|d| t.extend(d.to_le_bytes()));
+        t.extend(kind.to_le_bytes());
+        t.extend(offset.to_le_bytes());
+        self.tensors.push(t);
+        self
+    }
+
+    /// A tensor of these bytes, behind those before.
+    pub(super) fn tensor(
+        &mut self,
+        name: &str,
+        dims: &[u64],
+        kind: u32,
+        bytes: Vec<u8>,
+    ) -> &mut Self {
+        self.data.resize(self.data.len().next_multiple_of(self.alignment), 0);
+        let offset = self.data.len() as u64;
+        self.data.extend(bytes);
+        self.listed(name.as_bytes(), dims, kind, offset)
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut out = b"GGUF\x03\0\0\0".to_vec();
+        out.extend((self.tensors.len() as u64).to_le_bytes());
+        out.extend((self.pairs.len() as u64).to_le_bytes());
+        out.extend(self.pairs.concat());
+        out.extend(self.tensors.concat());
+        out.resize(out.len().next_multiple_of(self.alignment), 0);
+        out.extend(&self.data);
+        out
+    }
 }
 
 /// A GGUF file of tensors of these blocks, with so many columns and rows: `byte` says what is at a byte of their data.
@@ -33,26 +113,16 @@ pub(super) fn gguf(
     tensors: &[(BlockKind, [u64; 2])],
     mut byte: impl FnMut(usize) -> u8,
 ) -> Vec<u8> {
-    let mut file = b"GGUF\x03\0\0\0".to_vec();
-    let mut put = |n: u64| file.extend_from_slice(&n.to_le_bytes());
-    put(tensors.len() as u64);
-    put(0);
-    let mut data = Vec::new();
+    let (mut file, mut before) = (Gguf::new(), 0);
     for (kind, dimensions) in tensors {
-        let name = format!("blk.{}.ffn_up.weight", data.len());
-        file.extend_from_slice(&(name.len() as u64).to_le_bytes());
-        file.extend_from_slice(name.as_bytes());
-        file.extend_from_slice(&2u32.to_le_bytes());
-        dimensions.iter().for_each(|n| file.extend_from_slice(&n.to_le_bytes()));
-        file.extend_from_slice(&u32::from(kind.dtype().id() - 256).to_le_bytes());
-        file.extend_from_slice(&(data.len() as u64).to_le_bytes());
-        let bytes = kind.dtype().bytes(dimensions.iter().product()).unwrap();
-        data.extend((0..usize::try_from(bytes).unwrap()).map(&mut byte));
-        data.resize(data.len().next_multiple_of(32), 0);
+        let len =
+            usize::try_from(kind.dtype().bytes(dimensions.iter().product()).unwrap()).unwrap();
+        let name = format!("blk.{before}.ffn_up.weight");
+        let bytes = (0..len).map(&mut byte).collect();
+        file.tensor(&name, dimensions, u32::from(kind.dtype().id() - 256), bytes);
+        before += len.next_multiple_of(32);
     }
-    file.resize(file.len().next_multiple_of(32), 0);
-    file.append(&mut data);
-    file
+    file.bytes()
 }
 
 /// One of these files read.

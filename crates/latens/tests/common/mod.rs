@@ -1,4 +1,4 @@
-//! What the tests of the Pco codec share: numbers to encode, the reference as an oracle, a counting
+//! What tests share, most of them those of the Pco codec: numbers to encode, the reference as an oracle, a counting
 //! allocator, a writer of fields.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
@@ -18,10 +18,20 @@ pub mod tally;
 
 use latens::Number;
 use latens::pco::{Config, DeltaSpec, ModeSpec};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 /// A type that latens and the crate pco both encode: all eleven.

@@ -25,6 +25,20 @@ pub fn crc(bytes: &[u8]) -> u32 {
     !crc
 }
 
+/// The front of an entry: kind, name, dtype, shape, length.
+pub fn front(shared: u64, rest: &str, dtype: &str, shape: &[u64], length: u64) -> Vec<u8> {
+    let mut out = vec![u8::from(dtype.is_empty())];
+    out.extend(varint(shared));
+    for text in [rest, dtype] {
+        out.extend(varint(text.len() as u64));
+        out.extend(text.as_bytes());
+    }
+    out.extend(varint(shape.len() as u64));
+    shape.iter().for_each(|&d| out.extend(varint(d)));
+    out.extend(varint(length));
+    out
+}
+
 fn take(bytes: &mut &[u8]) -> u64 {
     let (mut value, mut shift) = (0, 0);
     loop {
@@ -102,6 +116,23 @@ pub struct Parts {
     pub files: Vec<Vec<u8>>,
     /// What files beside the checkpoint tell.
     pub beside: Option<Vec<u8>>,
+}
+
+/// A file without entries.
+pub fn nothing() -> Parts {
+    Parts {
+        header: {
+            let mut header = b"WCODEC\0\0\x01\0\0\0".to_vec();
+            header.resize(128, 0);
+            header
+        },
+        hash: vec![0; 32],
+        base: None,
+        bank: (0, Vec::new()),
+        entries: Vec::new(),
+        files: Vec::new(),
+        beside: None,
+    }
 }
 
 impl Parts {

@@ -1,6 +1,6 @@
 //! A checkpoint for each feature of the format.
 
-use super::{Random, safetensors};
+use super::{Random, gguf, safetensors};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
 use latens::wcodec::predictor::Predictor;
 use latens::wcodec::tile::TileSize;
@@ -79,28 +79,6 @@ fn packed(random: &mut Random, rows: u64, cols: u64) -> [Tensor<'static>; 2] {
         ("p.weight_packed", "I32", shape(cols / 8), int4(random, rows * cols / 2)),
         ("p.weight_scale", "BF16", shape(cols / 16), bf16(random, rows * cols / 16, 0.1)),
     ]
-}
-
-fn gguf(tensors: &[(&str, u32, [u64; 2], Vec<u8>)]) -> Vec<u8> {
-    let string = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
-    let mut file = b"GGUF\x03\0\0\0".to_vec();
-    file.extend((tensors.len() as u64).to_le_bytes());
-    file.extend(1u64.to_le_bytes());
-    file.extend([string("general.architecture"), 8u32.to_le_bytes().to_vec()].concat());
-    file.extend(string("llama"));
-    let mut data = Vec::new();
-    for (name, kind, dims, bytes) in tensors {
-        data.resize(data.len().next_multiple_of(32), 0);
-        file.extend(string(name));
-        file.extend(2u32.to_le_bytes());
-        dims.iter().for_each(|d| file.extend(d.to_le_bytes()));
-        file.extend(kind.to_le_bytes());
-        file.extend((data.len() as u64).to_le_bytes());
-        data.extend_from_slice(bytes);
-    }
-    file.resize(file.len().next_multiple_of(32), 0);
-    file.extend(data);
-    file
 }
 
 fn tools(predictors: &[Predictor], transforms: &[Transform], coder: Coder) -> Config {

@@ -7,17 +7,10 @@ mod safetensors_files;
 use super::source::ReadAt;
 use super::*;
 use crate::error::{ErrorKind, Result};
+use crate::wcodec::made;
 
-/// Bytes without a pattern.
 fn noise(n: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    std::iter::repeat_with(next).take(n).collect()
+    made::noise(n, 1)
 }
 
 fn open_bytes(name: &str, bytes: &[u8]) -> Result<Checkpoint> {
@@ -52,6 +45,37 @@ fn assemble(checkpoint: &Checkpoint, file: usize) -> Vec<u8> {
         }
     }
     out
+}
+
+/// Damaged files: each is refused, or comes back as it is.
+struct Mutants {
+    name: &'static str,
+    whole: usize,
+    refused: usize,
+}
+
+impl Mutants {
+    fn of(name: &'static str) -> Self {
+        Self { name, whole: 0, refused: 0 }
+    }
+
+    fn check(&mut self, bytes: &[u8]) {
+        match open_bytes(self.name, bytes) {
+            Ok(checkpoint) => {
+                assert_eq!(assemble(&checkpoint, 0), bytes);
+                self.whole += 1;
+            }
+            Err(e) => {
+                assert!(e.at().is_some(), "{e}");
+                self.refused += 1;
+            }
+        }
+    }
+
+    fn are_of_both(&self) {
+        let Self { whole, refused, .. } = self;
+        assert!(*whole > 100 && *refused > 100, "{whole} whole, {refused} refused");
+    }
 }
 
 fn view_of(checkpoint: &Checkpoint, name: &str) -> View {

@@ -6,18 +6,7 @@
 use super::super::dtype::Dtype;
 use super::super::plane::{Content, Role};
 use super::*;
-
-/// Bytes without a pattern.
-fn noise(n: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    std::iter::repeat_with(next).take(n).collect()
-}
+use crate::wcodec::made::noise;
 
 fn every_view() -> Vec<View> {
     let mut views = vec![View::Raw];
