@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, Result};
 use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::layout::class_rule::ClassRule;
 use crate::wcodec::layout::part::{Codec, PartRecord};
 use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::layout::symbols::Symbols;
@@ -11,7 +12,7 @@ use crate::wcodec::plane::Role;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::tile::TileSize;
-use crate::wcodec::tiled::Tiles;
+use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform::Transform;
 
 /// What is known of a tensor of a file.
@@ -151,51 +152,83 @@ fn part<S: ReadAt>(
         return Ok(inspection);
     };
     inspection.escapes = symbols.escape.is_some();
-    inspection.pairs = match (symbols.pairs, &symbols.order, &symbols.stack) {
-        (false, ..) => None,
-        (true, None, None) => Some("neighbours"),
-        (true, Some(_), _) => Some("neighbours in an order"),
-        (true, None, Some(_)) => Some("rows"),
-    };
+    inspection.pairs = pairs(symbols);
     if let Some(rule) = &symbols.classes {
-        let mut used = [false; 256];
-        rule.maps.iter().flatten().for_each(|&class| used[usize::from(class)] = true);
-        inspection.classes = used.iter().filter(|&&u| u).count();
-        let terms = [
-            (!rule.rows.is_empty(), "rows"),
-            (!rule.cols.is_empty(), "columns"),
-            (!rule.levels.is_empty(), "blocks"),
-            (rule.zero.is_some(), "zero points"),
-        ];
-        inspection.terms = terms.into_iter().filter(|(used, _)| *used).map(|t| t.1).collect();
+        (inspection.classes, inspection.terms) = (classes(rule), terms(rule));
     }
-    let mut predictors = [0u64; Predictor::ALL.len()];
-    let mut transforms = [0u64; 3];
-    if let Some(prediction) = &symbols.prediction {
-        for group in 0..record.groups.len() {
-            let tiles = tiles(open, number, symbols, prediction, group)?;
-            let rows = symbols.group_range(group).len() / symbols.cols.max(1);
-            let size = crate::wcodec::tiled::tile_size(prediction)?;
-            let count = size.count(rows, symbols.cols) as u64;
-            match tiles.predictors.as_slice() {
-                [one] => predictors[usize::from(one.id())] += count,
-                each => each.iter().for_each(|p| predictors[usize::from(p.id())] += 1),
-            }
-            tiles.codes.iter().for_each(|t| transforms[usize::from(t.id())] += 1);
-        }
-    } else {
-        // As many as there would be, so that parts can be weighed against each other.
-        let count = |group: usize| {
-            let rows = symbols.group_range(group).len().div_ceil(symbols.cols.max(1));
-            TileSize::SQUARE.count(rows, symbols.cols) as u64
-        };
-        predictors[0] = (0..record.groups.len()).map(count).sum();
-    }
+    let (predictors, transforms) = match &symbols.prediction {
+        Some(prediction) => counts(open, number, symbols, prediction, record.groups.len())?,
+        None => (unpredicted(symbols, record.groups.len()), Default::default()),
+    };
     let counted = Predictor::ALL.into_iter().zip(predictors);
     inspection.predictors = counted.filter(|(_, n)| *n > 0).collect();
     let counted = Transform::ALL.into_iter().zip(transforms);
     inspection.transforms = counted.filter(|(_, n)| *n > 0).collect();
     Ok(inspection)
+}
+
+/// Which two symbols are coded as one.
+fn pairs(symbols: &Symbols) -> Option<&'static str> {
+    match (symbols.pairs, &symbols.order, &symbols.stack) {
+        (false, ..) => None,
+        (true, None, None) => Some("neighbours"),
+        (true, Some(_), _) => Some("neighbours in an order"),
+        (true, None, Some(_)) => Some("rows"),
+    }
+}
+
+/// How many classes a rule tells.
+fn classes(rule: &ClassRule) -> usize {
+    let mut used = [false; 256];
+    rule.maps.iter().flatten().for_each(|&class| used[usize::from(class)] = true);
+    used.iter().filter(|&&u| u).count()
+}
+
+/// What they follow from.
+fn terms(rule: &ClassRule) -> Vec<&'static str> {
+    let terms = [
+        (!rule.rows.is_empty(), "rows"),
+        (!rule.cols.is_empty(), "columns"),
+        (!rule.levels.is_empty(), "blocks"),
+        (rule.zero.is_some(), "zero points"),
+    ];
+    terms.into_iter().filter(|(used, _)| *used).map(|t| t.1).collect()
+}
+
+/// Tiles by predictor, and sub-blocks by transform.
+type Counts = ([u64; Predictor::ALL.len()], [u64; Transform::ALL.len()]);
+
+/// Those of so many groups.
+fn counts<S: ReadAt>(
+    open: &OpenTensor<'_, S>,
+    number: usize,
+    symbols: &Symbols,
+    prediction: &Prediction,
+    groups: usize,
+) -> Result<Counts> {
+    let (mut predictors, mut transforms) = Counts::default();
+    let size = tile_size(prediction)?;
+    for group in 0..groups {
+        let tiles = tiles(open, number, symbols, prediction, group)?;
+        let rows = symbols.group_range(group).len() / symbols.cols.max(1);
+        match tiles.predictors.as_slice() {
+            [one] => predictors[usize::from(one.id())] += size.count(rows, symbols.cols) as u64,
+            each => each.iter().for_each(|p| predictors[usize::from(p.id())] += 1),
+        }
+        tiles.codes.iter().for_each(|t| transforms[usize::from(t.id())] += 1);
+    }
+    Ok((predictors, transforms))
+}
+
+/// As many tiles as there would be, so that parts can be weighed against each other.
+fn unpredicted(symbols: &Symbols, groups: usize) -> [u64; Predictor::ALL.len()] {
+    let count = |group: usize| {
+        let rows = symbols.group_range(group).len().div_ceil(symbols.cols.max(1));
+        TileSize::SQUARE.count(rows, symbols.cols) as u64
+    };
+    let mut predictors = [0; Predictor::ALL.len()];
+    predictors[usize::from(Predictor::None.id())] = (0..groups).map(count).sum();
+    predictors
 }
 
 /// The tiles of a group; its bytes are read only where they say more than the descriptor.

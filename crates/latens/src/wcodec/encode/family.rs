@@ -8,7 +8,7 @@ use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::source::{NumberForm, PartOf, Source};
 use crate::wcodec::plane::Role;
-use crate::wcodec::view::{self, View};
+use crate::wcodec::view::{Form, PartLayout, View};
 
 /// Steps of levels of blocks: 2^-3 octaves, and half of that where these say where symbols are.
 const FRACTION: u32 = 3;
@@ -61,6 +61,61 @@ impl Family<'_> {
     }
 }
 
+impl<'a> Family<'a> {
+    /// A sibling as what levels, which are added or not, or zero points come from.
+    fn candidate(&self, sibling: &Sibling<'a>, fraction: u32, added: bool) -> Candidate<'a> {
+        let row_map = self.row_map.as_ref();
+        Candidate {
+            source: Source {
+                of: sibling.of.clone(),
+                form: sibling.form,
+                block_rows: sibling.block_rows,
+                block_cols: sibling.block_cols,
+                fraction,
+                added,
+                row_map: row_map.map(|(of, _)| of.clone()),
+            },
+            numbers: sibling.numbers,
+            row_map: row_map.map(|(_, map)| *map),
+        }
+    }
+}
+
+/// A part of the tensor itself, by its number, as what levels of the weights of `plane` come from: one of numbers of
+/// blocks, as many in each row.
+fn of_part<'a>(
+    plane: PlaneRef<'_>,
+    taken: &'a Taken<'a>,
+    (number, part): (usize, PartLayout),
+    fraction: u32,
+) -> Option<Candidate<'a>> {
+    let (form, width, bits) = match (part.role, part.form) {
+        (
+            Role::Scale | Role::SuperScale | Role::Min | Role::SuperMin,
+            Form::Words { width: 2, float: true, .. },
+        ) => (NumberForm::F16, 2, 16),
+        (Role::Scale | Role::Min, Form::Symbols { bits: 8, .. }) => (NumberForm::Signed, 1, 8),
+        (Role::Scale | Role::Min, Form::Symbols { bits, .. }) => (NumberForm::Unsigned, 1, bits),
+        _ => return None,
+    };
+    let numbers = Numbers { bytes: taken.data(number), width, bits };
+    let n = numbers.bytes.len() / width;
+    let a_row = n.checked_div(plane.rows).filter(|a| *a > 0 && a * plane.rows == n)?;
+    plane.cols.is_multiple_of(a_row).then(|| Candidate {
+        source: Source {
+            of: PartOf::Own(number),
+            form,
+            block_rows: 1,
+            block_cols: plane.cols / a_row,
+            fraction,
+            added: matches!(part.role, Role::Min | Role::SuperMin),
+            row_map: None,
+        },
+        numbers,
+        row_map: None,
+    })
+}
+
 /// What might explain the symbols of a part: its siblings.
 pub(crate) fn hints<'a>(
     role: Role,
@@ -79,50 +134,9 @@ pub(crate) fn hints<'a>(
     let parts = taken.of();
     let placed = parts.iter().any(|part| part.role == Role::Min) || family.bias.is_some();
     let fraction = if placed { FRACTION_OF_PLACES } else { FRACTION };
-    for (i, part) in parts.into_iter().enumerate().take(index) {
-        let own = |form, width, bits| {
-            let numbers = Numbers { bytes: taken.data(i), width, bits };
-            let n = numbers.bytes.len() / width;
-            let a_row = n.checked_div(plane.rows).filter(|a| *a > 0 && a * plane.rows == n)?;
-            plane.cols.is_multiple_of(a_row).then(|| Candidate {
-                source: Source {
-                    of: PartOf::Own(i),
-                    form,
-                    block_rows: 1,
-                    block_cols: plane.cols / a_row,
-                    fraction,
-                    added: matches!(part.role, Role::Min | Role::SuperMin),
-                    row_map: None,
-                },
-                numbers,
-                row_map: None,
-            })
-        };
-        let candidate = match (part.role, part.form) {
-            (
-                Role::Scale | Role::SuperScale | Role::Min | Role::SuperMin,
-                view::Form::Words { width: 2, float: true, .. },
-            ) => own(NumberForm::F16, 2, 16),
-            (Role::Scale | Role::Min, view::Form::Symbols { bits, .. }) => {
-                own(if bits == 8 { NumberForm::Signed } else { NumberForm::Unsigned }, 1, bits)
-            }
-            _ => None,
-        };
-        hints.levels.extend(candidate);
-    }
-    let candidate = |sibling: &Sibling<'a>, added: bool| Candidate {
-        source: Source {
-            of: sibling.of.clone(),
-            form: sibling.form,
-            block_rows: sibling.block_rows,
-            block_cols: sibling.block_cols,
-            fraction,
-            added,
-            row_map: family.row_map.as_ref().map(|(of, _)| of.clone()),
-        },
-        numbers: sibling.numbers,
-        row_map: family.row_map.as_ref().map(|(_, map)| *map),
-    };
+    let own = parts.into_iter().enumerate().take(index);
+    hints.levels.extend(own.filter_map(|(i, part)| of_part(plane, taken, (i, part), fraction)));
+    let candidate = |sibling: &Sibling<'a>, added| family.candidate(sibling, fraction, added);
     hints.levels.extend(family.scale.as_ref().map(|scale| candidate(scale, false)));
     hints.levels.extend(family.bias.as_ref().map(|bias| candidate(bias, true)));
     hints.levels.sort_by_key(|candidate| candidate.source.added);

@@ -12,20 +12,18 @@ use crate::wcodec::encode::columns::means;
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::PlannedPart;
-use crate::wcodec::encode::plan::{Plan, plan};
 use crate::wcodec::encode::plane::direct_of;
-use crate::wcodec::encode::sources::Hints;
 use crate::wcodec::encode::symbols::{Job, STATES_BYTES, group_rows};
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::layout::source::PartOf;
-use crate::wcodec::layout::symbols::{KINDS, MOST_EXPANSION, Symbols};
+use crate::wcodec::layout::symbols::{MOST_EXPANSION, Symbols};
 use crate::wcodec::predictor::{Predictor, choose, magnitude_costs};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::{Tiles, of_reference, tile_size};
 use crate::wcodec::transform::{self, Transform};
 
-use groups::{bitplanes, coefficients, residuals_of};
+use groups::{by_bitplanes, by_classes, coefficients};
 
 /// Asks whether to go on.
 type Ask<'a> = &'a (dyn Fn() -> Result<()> + Sync);
@@ -52,20 +50,51 @@ pub(crate) fn tiled<'a>(
     tools: &Tools,
     bank: &mut Bank,
 ) -> Result<PlannedPart<'a>> {
-    let Job { role, plane, shape, ref hints, reference, config, ref watch } = *job;
-    let ask = || watch.ask();
+    let Job { role, plane, shape, .. } = *job;
     // Tiles reach over groups of rows in what is learned of them: the plane is held.
     let whole = plane.data.whole()?;
-    let held = &whole[..];
-    let matrix =
-        Matrix { symbols: Data::Held(held), cols: plane.cols, bits: plane.bits, crew: Crew::ALONE };
+    let matrix = Matrix {
+        symbols: Data::Held(&whole),
+        cols: plane.cols,
+        bits: plane.bits,
+        crew: Crew::ALONE,
+    };
+    let (mut symbols, prepared) = predicted(job, tools, matrix, &whole)?;
+    let before = bank.len();
+    let groups = match tools.coder {
+        Coder::Bitplane => by_bitplanes(job, tools, matrix, (&mut symbols, &prepared), bank)?,
+        Coder::Direct if symbols.has_transform() => {
+            coefficients(&mut symbols, &prepared, job.config, bank)?
+        }
+        Coder::Direct => by_classes(job, tools, matrix, (&mut symbols, &prepared), bank)?,
+    };
+    if !believable(&symbols, &groups) {
+        bank.take_from(before);
+        return direct_of(job, bank);
+    }
+    let codec = match tools.coder {
+        Coder::Bitplane => Codec::Bitplane(symbols),
+        Coder::Direct => Codec::Direct(symbols),
+    };
+    Ok(PlannedPart::done(role, shape, codec, groups))
+}
+
+/// How a part is coded, but for classes and tables; and its groups after prediction and transforms.
+fn predicted(
+    job: &Job<'_, '_>,
+    tools: &Tools,
+    matrix: Matrix<'_>,
+    held: &[u8],
+) -> Result<(Symbols, Vec<Prepared>)> {
+    let Job { reference, config, ref watch, .. } = *job;
+    let ask = || watch.ask();
     let (prediction, among) = prediction(matrix, held, tools, reference, &ask)?;
     let bitplane = tools.coder == Coder::Bitplane;
     // Of planes without a bit set a group is a byte, of direct ones never less than its states.
     let fewest = if bitplane { 1 } else { STATES_BYTES };
-    let mut symbols = Symbols {
+    let symbols = Symbols {
         count: held.len(),
-        cols: plane.cols,
+        cols: matrix.cols,
         group_rows: group_rows(matrix, config, fewest),
         prediction: Some(prediction),
         table_bits: config.table_bits,
@@ -74,47 +103,12 @@ pub(crate) fn tiled<'a>(
     };
     let prepare = |group: usize| {
         ask()?;
-        let of = (held, plane.bits);
+        let of = (held, matrix.bits);
         prepare(of, &symbols, group, &among, &tools.transforms, reference, bitplane)
     };
     let prepared = threads::map(symbols.groups(), config.threads, prepare);
-    let prepared = prepared.into_iter().collect::<Result<Vec<Prepared>>>()?;
-    let before = bank.len();
-    let none = Hints::none(hints.measure);
-    let hints = if tools.contexts { hints } else { &none };
-    if symbols.has_transform() && !bitplane {
-        let groups = coefficients(&mut symbols, &prepared, config, bank)?;
-        if !believable(&symbols, &groups) {
-            bank.take_from(before);
-            return direct_of(job, bank);
-        }
-        return Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups));
-    }
-    // Classes follow from the residuals, coefficients left aside.
-    let residuals: Vec<u8> = prepared.iter().flat_map(|p| p.symbols.iter().copied()).collect();
-    let matrix = Matrix { symbols: Data::Held(&residuals), ..matrix };
-    let most = match (bitplane, symbols.has_transform()) {
-        (false, _) => None,
-        (true, true) => Some(KINDS / 2),
-        (true, false) => Some(KINDS),
-    };
-    let Plan { tables, classes, .. } = plan(matrix, hints, config.table_bits, most, bank)?;
-    symbols.classes = classes;
-    if bitplane {
-        bank.take_from(before);
-        let groups = bitplanes(&symbols, hints, &prepared, config, &ask)?;
-        if !believable(&symbols, &groups) {
-            return direct_of(job, bank);
-        }
-        return Ok(PlannedPart::done(role, shape, Codec::Bitplane(symbols), groups));
-    }
-    symbols.tables = tables;
-    let groups = residuals_of((&symbols, plane.bits), hints, &prepared, config, bank, &ask)?;
-    if !believable(&symbols, &groups) {
-        bank.take_from(before);
-        return direct_of(job, bank);
-    }
-    Ok(PlannedPart::done(role, shape, Codec::Direct(symbols), groups))
+    let prepared = prepared.into_iter().collect::<Result<_>>()?;
+    Ok((symbols, prepared))
 }
 
 /// Whether no group holds more than readers believe: one of a long row of next to nothing may. Without a prediction rows

@@ -5,6 +5,7 @@ use super::explained::{ByClass, Explained};
 use super::{Counting, settle, settle_step};
 use crate::error::Result;
 use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
+use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::merge::Worth;
 use crate::wcodec::encode::sources::Sources;
@@ -57,12 +58,11 @@ impl Explained {
         slack: f64,
     ) -> Result<Pairs> {
         let Some(ByClass { rule, leaning, .. }) = &self.classes else { return Ok(Pairs::Alike) };
-        let blocks = || rule.levels.iter().chain(&rule.zero).map(|source| source.block_cols);
         let stacked = match may_stack(matrix) && Stack::new(rule, matrix.cols).is_some() {
             true => Pairs::Stacked,
             false => Pairs::None,
         };
-        if *leaning || blocks().any(|cols| !cols.is_multiple_of(2)) {
+        if *leaning || block_cols(rule).any(|cols| !cols.is_multiple_of(2)) {
             return Ok(stacked);
         }
         if rule.cols.is_empty() {
@@ -72,21 +72,11 @@ impl Explained {
         let most = slack * estimate;
         // By a squared nat for each symbol, of which these lose a half, more or less.
         let a_square = loss_of_levels(matrix, sources) * matrix.rows() as f64;
-        let lost = |levels: &Levels| a_square * squares(&rule.cols, &levels.cols);
-        let bits = |levels: &Levels| lost(levels) + levels.side;
-        let mut levels = Levels::of_neighbours(rule);
-        let fits = |block: usize| block.is_multiple_of(WINDOW) || block >= matrix.cols;
-        let whole = matrix.len().is_multiple_of(matrix.cols.max(1));
-        if matrix.len() >= ORDERED && whole && blocks().all(fits) {
-            let ordered = Levels::in_order(rule);
-            if bits(&ordered) + LEAST_OF_ORDER * estimate < bits(&levels) {
-                levels = ordered;
-            }
-        }
-        if lost(&levels) > SURELY_NO_PAIRS * most {
+        let levels = Levels::of(rule, matrix, a_square, LEAST_OF_ORDER * estimate);
+        if levels.lost > SURELY_NO_PAIRS * most {
             return Ok(stacked);
         }
-        let Levels { cols, side, order } = levels;
+        let Levels { cols, side, order, .. } = levels;
         let (rule, tallies) = (ClassRule { cols, ..rule.clone() }, Tallies::default());
         let counting = Counting { matrix, sources, step, tallies: &tallies };
         let (bits, mut sums) = counting.price(&rule, side)?;
@@ -101,16 +91,7 @@ impl Explained {
         let mut classes = settle((rule, side), sources.bands, &sums, worth, None, every > 1);
         let mut whole = sums.whole();
         if every > 1 {
-            // A class may have any symbol that occurs: of four bits these are few.
-            let is_there = whole.iter().take(1 << matrix.bits).all(|&n| n > 0);
-            let occurring = if is_there { u16::MAX } else { occurring(matrix)? };
-            let times = u32::try_from(every).unwrap_or(u32::MAX);
-            let all = classes.of_maps.iter_mut().flatten().chain([&mut whole]);
-            for histogram in all {
-                for (symbol, n) in histogram.iter_mut().enumerate().take(1 << FEW_BITS) {
-                    *n = n.saturating_mul(times).max(u32::from(occurring >> symbol & 1));
-                }
-            }
+            of_all_rows(matrix, every, &mut classes.of_maps, &mut whole)?;
         }
         (classes.estimated, classes.order) = (every > 1, order);
         let surely = slack > 0.0 && bits <= estimate + SURELY_PAIRS * most;
@@ -119,17 +100,59 @@ impl Explained {
     }
 }
 
+/// Columns of the blocks of a rule's sources.
+fn block_cols(rule: &ClassRule) -> impl Iterator<Item = usize> {
+    rule.levels.iter().chain(&rule.zero).map(|source| source.block_cols)
+}
+
+/// Makes histograms of one row in `every` those of all rows.
+fn of_all_rows(
+    matrix: Matrix<'_>,
+    every: usize,
+    of_maps: &mut [Vec<Histogram>],
+    whole: &mut Histogram,
+) -> Result<()> {
+    // A class may have any symbol that occurs: of four bits these are few.
+    let is_there = whole.iter().take(1 << matrix.bits).all(|&n| n > 0);
+    let occurring = if is_there { u16::MAX } else { occurring(matrix)? };
+    let times = u32::try_from(every).unwrap_or(u32::MAX);
+    for histogram in of_maps.iter_mut().flatten().chain([whole]) {
+        for (symbol, n) in histogram.iter_mut().enumerate().take(1 << FEW_BITS) {
+            *n = n.saturating_mul(times).max(u32::from(occurring >> symbol & 1));
+        }
+    }
+    Ok(())
+}
+
 /// Levels of columns of which the two of a pair have the same.
 struct Levels {
     cols: Vec<u8>,
+    /// Bits that symbols take more by these.
+    lost: f64,
     /// Bits of the rule's side information.
     side: f64,
     order: Option<Order>,
 }
 
 impl Levels {
+    /// Those of neighbours, or in an order, where that may be and saves `least` bits; columns that are off by 1 lose
+    /// `a_square`.
+    fn of(rule: &ClassRule, matrix: Matrix<'_>, a_square: f64, least: f64) -> Self {
+        let bits = |levels: &Levels| levels.lost + levels.side;
+        let neighbours = Self::of_neighbours(rule, a_square);
+        let fits = |block: usize| block.is_multiple_of(WINDOW) || block >= matrix.cols;
+        let whole = matrix.len().is_multiple_of(matrix.cols.max(1));
+        if matrix.len() >= ORDERED && whole && block_cols(rule).all(fits) {
+            let ordered = Self::in_order(rule, a_square);
+            if bits(&ordered) + least < bits(&neighbours) {
+                return ordered;
+            }
+        }
+        neighbours
+    }
+
     /// Of neighbours in a row.
-    fn of_neighbours(rule: &ClassRule) -> Self {
+    fn of_neighbours(rule: &ClassRule, a_square: f64) -> Self {
         let mut cols = rule.cols.clone();
         for [a, b] in cols.as_chunks_mut::<2>().0 {
             *a = a.midpoint(*b);
@@ -137,13 +160,14 @@ impl Levels {
         }
         let of_pairs = cols.as_chunks::<2>().0.iter().map(|[both, _]| *both).collect();
         let side = side_bits(&ClassRule { cols: of_pairs, ..rule.clone() });
-        Self { cols, side, order: None }
+        Self { lost: a_square * squares(&rule.cols, &cols), cols, side, order: None }
     }
 
     /// Of neighbours in an order by level: the level of each column is said.
-    fn in_order(rule: &ClassRule) -> Self {
+    fn in_order(rule: &ClassRule, a_square: f64) -> Self {
         let order = Order::new(rule.cols.clone());
-        Self { cols: order.of_columns(), side: side_bits(rule), order: Some(order) }
+        let (cols, side) = (order.of_columns(), side_bits(rule));
+        Self { lost: a_square * squares(&rule.cols, &cols), cols, side, order: Some(order) }
     }
 }
 

@@ -5,18 +5,76 @@ use crate::ans::rans::{self, Classes};
 use crate::error::Result;
 use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of};
 use crate::wcodec::class::windows::Windows;
+use crate::wcodec::config::Tools;
+use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::Histogram;
 use crate::wcodec::encode::fit::Own;
+use crate::wcodec::encode::matrix::Matrix;
+use crate::wcodec::encode::plan::{Plan, plan};
 use crate::wcodec::encode::sources::{Hints, Near, Sources};
 use crate::wcodec::encode::streams::{Coder, Scratch};
-use crate::wcodec::encode::symbols::DirectConfig;
+use crate::wcodec::encode::symbols::{DirectConfig, Job};
 use crate::wcodec::layout::symbols::{KINDS, Symbols};
 use crate::wcodec::threads;
 use crate::wcodec::tiled::tile_size;
+use std::borrow::Cow;
+
+/// What may tell classes: nothing, where there shall be none.
+fn hints_of<'h>(job: &'h Job<'_, '_>, tools: &Tools) -> Cow<'h, Hints<'h>> {
+    match tools.contexts {
+        true => Cow::Borrowed(&job.hints),
+        false => Cow::Owned(Hints::none(job.hints.measure)),
+    }
+}
+
+/// What tells residuals apart: classes follow from these, coefficients left aside.
+fn plan_of(
+    (matrix, hints): (Matrix<'_>, &Hints<'_>),
+    prepared: &[Prepared],
+    table_bits: u32,
+    most: Option<usize>,
+    bank: &mut Bank,
+) -> Result<Plan> {
+    let residuals: Vec<u8> = prepared.iter().flat_map(|p| p.symbols.iter().copied()).collect();
+    let matrix = Matrix { symbols: Data::Held(&residuals), ..matrix };
+    plan(matrix, hints, table_bits, most, bank)
+}
+
+/// Groups by the bitplane coder, whose contexts the classes tell: tables there are none.
+pub(super) fn by_bitplanes(
+    job: &Job<'_, '_>,
+    tools: &Tools,
+    matrix: Matrix<'_>,
+    (symbols, prepared): (&mut Symbols, &[Prepared]),
+    bank: &mut Bank,
+) -> Result<Vec<Vec<u8>>> {
+    let hints = hints_of(job, tools);
+    let most = if symbols.has_transform() { KINDS / 2 } else { KINDS };
+    let before = bank.len();
+    let table_bits = job.config.table_bits;
+    symbols.classes = plan_of((matrix, &hints), prepared, table_bits, Some(most), bank)?.classes;
+    bank.take_from(before);
+    bitplanes(symbols, &hints, prepared, job.config, &|| job.watch.ask())
+}
+
+/// Groups of residuals by the direct coder, with a table for each class.
+pub(super) fn by_classes(
+    job: &Job<'_, '_>,
+    tools: &Tools,
+    matrix: Matrix<'_>,
+    (symbols, prepared): (&mut Symbols, &[Prepared]),
+    bank: &mut Bank,
+) -> Result<Vec<Vec<u8>>> {
+    let hints = hints_of(job, tools);
+    let plan = plan_of((matrix, &hints), prepared, job.config.table_bits, None, bank)?;
+    (symbols.classes, symbols.tables) = (plan.classes, plan.tables);
+    let ask = || job.watch.ask();
+    residuals_of((symbols, matrix.bits), &hints, prepared, job.config, bank, &ask)
+}
 
 /// Residuals of `bits` by the direct coder, each with the table of its class.
-pub(super) fn residuals_of(
+fn residuals_of(
     (symbols, bits): (&Symbols, u32),
     hints: &Hints<'_>,
     prepared: &[Prepared],
@@ -90,7 +148,7 @@ pub(super) fn coefficients(
 }
 
 /// Values by the bitplane coder.
-pub(super) fn bitplanes(
+fn bitplanes(
     symbols: &Symbols,
     hints: &Hints<'_>,
     prepared: &[Prepared],
