@@ -42,6 +42,11 @@ impl TileSize {
         self.cols.into()
     }
 
+    /// Rows and columns, as a file says them.
+    pub(crate) fn sides(self) -> [u16; 2] {
+        [self.rows, self.cols]
+    }
+
     /// Rows and columns of tiles that cover a band of `rows` × `cols` symbols.
     pub fn grid(self, rows: usize, cols: usize) -> (usize, usize) {
         (rows.div_ceil(self.rows()), cols.div_ceil(self.cols()))

@@ -43,9 +43,12 @@ pub(crate) fn of_reference(reference: &[u8], range: Range<usize>) -> Cow<'_, [u8
 
 impl Tiles {
     /// Those of one predictor for all tiles, without transforms.
-    pub(crate) fn of_all(prediction: &Prediction) -> Self {
-        let one = Predictor::from_id(prediction.predictor).unwrap_or_default();
-        Self { predictors: vec![one], codes: Vec::new() }
+    pub(crate) fn of_all(prediction: &Prediction) -> Result<Self> {
+        let id = prediction.predictor;
+        let one = Predictor::from_id(id);
+        let one =
+            one.ok_or_else(|| Error::invalid(format!("{id} is no predictor of all tiles")))?;
+        Ok(Self { predictors: vec![one], codes: Vec::new() })
     }
 
     /// Appends the records.
@@ -75,7 +78,10 @@ impl Tiles {
     ) -> Result<(Self, usize)> {
         let size = tile_size(prediction)?;
         let mut r = BitReader::new(bytes, 0);
-        let mut tiles = Self::default();
+        let mut tiles = match prediction.predictor {
+            BY_TILE => Self::default(),
+            _ => Self::of_all(prediction)?,
+        };
         let enough = |r: &BitReader<'_>, count: usize, each: usize| {
             if count.saturating_mul(each) > r.bits_left() {
                 return Err(Error::truncated(
@@ -89,13 +95,15 @@ impl Tiles {
             let count = size.count(rows, cols);
             enough(&r, count, 3)?;
             for _ in 0..count {
+                let at = r.byte();
                 let id = r.read_u32(3, "a tile's predictor")?;
                 let predictor = u8::try_from(id).ok().and_then(Predictor::from_id);
-                tiles.predictors.push(predictor.unwrap_or_default());
+                tiles.predictors.push(
+                    predictor
+                        .ok_or_else(|| Error::corrupt(at, format!("{id} is not a predictor")))?,
+                );
             }
             r.align("the predictors")?;
-        } else {
-            tiles.predictors.push(Predictor::from_id(prediction.predictor).unwrap_or_default());
         }
         if prediction.transform {
             let count = transform::sub_block_count(size, rows, cols);

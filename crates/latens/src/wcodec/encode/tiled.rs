@@ -150,9 +150,10 @@ fn prediction(
         among = vec![Predictor::None];
     }
     let reference = reference.filter(|_| among.contains(&Predictor::Reference));
+    let [tile_rows, tile_cols] = tools.tile.sides();
     let prediction = Prediction {
-        tile_rows: u16::try_from(tools.tile.rows()).unwrap_or(16),
-        tile_cols: u16::try_from(tools.tile.cols()).unwrap_or(16),
+        tile_rows,
+        tile_cols,
         predictor: if among.len() > 1 { BY_TILE } else { among[0].id() },
         centre,
         transform: tools.transforms.iter().any(|&t| t != Transform::None),
@@ -161,6 +162,11 @@ fn prediction(
         reference: reference.map(|r| r.of.clone()),
     };
     Ok((prediction, among))
+}
+
+/// What predicts the tiles of a part.
+fn prediction_of(symbols: &Symbols) -> Result<&Prediction> {
+    symbols.prediction.as_ref().ok_or_else(|| Error::invalid("tiles without a prediction"))
 }
 
 /// Predicts and transforms one group.
@@ -173,9 +179,7 @@ fn prepare(
     reference: Option<Reference<'_>>,
     whole: bool,
 ) -> Result<Prepared> {
-    let Some(prediction) = &coded.prediction else {
-        return Err(Error::invalid("tiles without a prediction"));
-    };
+    let prediction = prediction_of(coded)?;
     let range = coded.group_range(group);
     let data = &symbols[range.clone()];
     let rows = data.len().checked_div(coded.cols).unwrap_or(0);

@@ -74,17 +74,17 @@ impl SymbolDecoder<'_> {
         let first = *group * self.symbols.group_rows + row;
         let step = if self.symbols.pairs { 2 } else { 1 };
         let OfSymbols { each, sums, starts } = &mut **classes;
-        let classes = match (&self.terms, self.windows) {
-            (None, _) => Classes::One(0),
+        let levels = match (&self.terms, self.windows) {
             (Some(terms), Some(windows)) => {
                 starts.resize((to - from).div_ceil(LANES), 0);
                 windows.starts_of_rows(terms, first, step, starts);
-                // As windows are made, that is what it is.
-                match Levels::new(&windows.map, starts, &windows.cols) {
-                    Some(levels) => Classes::Levels(levels),
-                    None => Classes::One(0),
-                }
+                Levels::new(&windows.map, starts, &windows.cols)
             }
+            _ => None,
+        };
+        let classes = match (&self.terms, levels) {
+            (None, _) => Classes::One(0),
+            (Some(_), Some(levels)) => Classes::Levels(levels),
             (Some(terms), None) => {
                 each.resize(to - from, 0);
                 self.classes(terms, first, sums, each);

@@ -122,7 +122,7 @@ fn residuals_of(
     ask: &dyn Fn() -> Result<()>,
 ) -> Result<Vec<u8>> {
     let mut data = vec![0; symbols.len()];
-    let tiles = Tiles::of_all(prediction);
+    let tiles = Tiles::of_all(prediction)?;
     let cols = matrix.cols.max(1);
     // A row is predicted by itself, so a few can be as well as all.
     let step = (GROUP / cols).max(1) * cols;

@@ -1,6 +1,6 @@
 //! Groups of tiles as they are stored: residuals and coefficients by the direct coder, both by bit planes.
 
-use super::{Ask, Prepared};
+use super::{Ask, Prepared, prediction_of};
 use crate::ans::rans::{self, Classes};
 use crate::error::Result;
 use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of};
@@ -82,6 +82,7 @@ fn residuals_of(
     bank: &Bank,
     ask: Ask<'_>,
 ) -> Result<Vec<Vec<u8>>> {
+    let prediction = prediction_of(symbols)?;
     let coder = Coder::new(symbols, bank)?;
     let sources = Sources::new(hints.clone(), symbols.cols)?;
     let mut own = Near::default();
@@ -90,13 +91,12 @@ fn residuals_of(
     let windows = Windows::of(symbols);
     let stream = |scratch: &mut Scratch, group: usize| -> Result<Vec<u8>> {
         ask()?;
-        let Some(prepared) = prepared.get(group) else { return Ok(Vec::new()) };
-        let prediction = symbols.prediction.as_ref();
-        let head = prediction.map_or_else(Vec::new, |p| prepared.tiles.write(p, Vec::new()));
+        let prepared = &prepared[group];
+        let head = prepared.tiles.write(prediction, Vec::new());
         let by = terms.as_ref().map(|terms| (terms, windows.as_ref()));
         Ok(scratch.stream((symbols, bits), by, &coder, group, &prepared.symbols, head))
     };
-    let groups = threads::map_with(symbols.groups(), config.threads, Scratch::default, stream);
+    let groups = threads::map_with(prepared.len(), config.threads, Scratch::default, stream);
     groups.into_iter().collect()
 }
 
@@ -107,13 +107,13 @@ pub(super) fn coefficients(
     config: DirectConfig,
     bank: &mut Bank,
 ) -> Result<Vec<Vec<u8>>> {
-    let Some(prediction) = symbols.prediction.clone() else { return Ok(Vec::new()) };
+    let prediction = prediction_of(symbols)?;
     let mut histograms: Vec<Histogram> = vec![[0; 256]; KINDS];
     let mut streams = Vec::new();
     for group in prepared {
         let rows = group.values.len().checked_div(symbols.cols).unwrap_or(0);
         let shape = (rows, symbols.cols);
-        let kinds = kinds_of(&group.tiles.codes, tile_size(&prediction)?, shape, &[0])?;
+        let kinds = kinds_of(&group.tiles.codes, tile_size(prediction)?, shape, &[0])?;
         let (mut coded, mut escapes) = (Vec::with_capacity(kinds.len()), Vec::new());
         for (&value, &kind) in group.values.iter().zip(&kinds) {
             let u = ((value << 1) ^ (value >> 15)).cast_unsigned();
@@ -124,7 +124,8 @@ pub(super) fn coefficients(
             histograms[usize::from(kind)][usize::from(symbol)] += 1;
             coded.push(symbol);
         }
-        streams.push((coded, kinds, escapes));
+        let head = group.tiles.write(prediction, Vec::new());
+        streams.push((head, coded, kinds, escapes));
     }
     symbols.table_bits = config.table_bits.max(12);
     symbols.tables = histograms
@@ -136,12 +137,9 @@ pub(super) fn coefficients(
         .collect();
     let coder = Coder::new(symbols, bank)?;
     Ok(threads::map(streams.len(), config.threads, |i| {
-        let Some(((coded, kinds, escapes), group)) = streams.get(i).zip(prepared.get(i)) else {
-            return Vec::new();
-        };
-        let head = group.tiles.write(&prediction, Vec::new());
+        let (head, coded, kinds, escapes) = &streams[i];
         let by = Classes::PerSymbol(kinds);
-        let mut out = rans::encode(coded, 8, by, &coder.tables, &mut Vec::new(), head);
+        let mut out = rans::encode(coded, 8, by, &coder.tables, &mut Vec::new(), head.clone());
         escapes.iter().for_each(|e| out.extend_from_slice(&e.to_le_bytes()));
         out
     }))
@@ -155,6 +153,7 @@ fn bitplanes(
     config: DirectConfig,
     ask: Ask<'_>,
 ) -> Result<Vec<Vec<u8>>> {
+    let prediction = prediction_of(symbols)?;
     let sources = Sources::new(hints.clone(), symbols.cols)?;
     let mut own = Near::default();
     let near = sources.near(0..symbols.rows(), &mut own)?;
@@ -162,9 +161,7 @@ fn bitplanes(
     let windows = Windows::of(symbols);
     let encode = |i: usize| -> Result<Vec<u8>> {
         ask()?;
-        let (Some(group), Some(prediction)) = (prepared.get(i), &symbols.prediction) else {
-            return Ok(Vec::new());
-        };
+        let group = &prepared[i];
         let (cols, mut kinds) = (symbols.cols, vec![0u8]);
         let rows = group.values.len().checked_div(cols).unwrap_or(0);
         if let Some(terms) = &terms {
@@ -182,5 +179,5 @@ fn bitplanes(
         out.extend(bitplane::encode(&values, &group.values)?);
         Ok(out)
     };
-    threads::map(symbols.groups(), config.threads, encode).into_iter().collect()
+    threads::map(prepared.len(), config.threads, encode).into_iter().collect()
 }
