@@ -34,7 +34,7 @@ pub use choice::PackingChoice;
 pub(crate) use float_bytes::plane as float_plane;
 pub use packed::{Axis, BitOrder, Packing};
 pub use parts::{Form, Meaning, PartLayout, Sign, Values};
-pub(crate) use pieces::Apart;
+pub(crate) use pieces::InPlace;
 pub use words::WordOrder;
 
 use super::dtype::{Dtype, elements};

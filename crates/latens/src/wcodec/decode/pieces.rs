@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::wcodec::decode::group::{MOST, SymbolDecoder, TOGETHER, Target};
 use crate::wcodec::decode::part::{DecodedAs, Fetch, PartDecoder, TRUSTED};
 use crate::wcodec::decode::pool::Scratch;
-use crate::wcodec::view::Apart;
+use crate::wcodec::view::InPlace;
 use latens_kernels::rans::LANES;
 use std::ops::Range;
 
@@ -38,16 +38,16 @@ impl PartDecoder<'_> {
         self.tell(form, out.len())
     }
 
-    /// Whether [`PartDecoder::decode_apart`] can be.
-    pub(crate) fn goes_apart(&self) -> bool {
+    /// Whether [`PartDecoder::decode_in_place`] can be.
+    pub(crate) fn goes_in_place(&self) -> bool {
         self.symbols.as_ref().is_some_and(SymbolDecoder::can_be_spaced)
     }
 
     /// Decodes groups to where each block in `out` has its row of symbols. After an error any of them may have changed.
-    pub(crate) fn decode_apart(
+    pub(crate) fn decode_in_place(
         &self,
         groups: Range<usize>,
-        Apart { first, spacing, .. }: Apart,
+        InPlace { first, spacing, .. }: InPlace,
         fetch: &Fetch<'_>,
         scratch: &mut Scratch,
         out: &mut [u8],

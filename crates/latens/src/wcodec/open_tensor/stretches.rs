@@ -8,7 +8,7 @@ use crate::wcodec::decode::pieces;
 use crate::wcodec::decode::pool::{Lent, Scratch};
 use crate::wcodec::layout::part::{Codec, PartRecord, PartShape};
 use crate::wcodec::threads::{self, Failed};
-use crate::wcodec::view::{Apart, Layout};
+use crate::wcodec::view::{InPlace, Layout};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -37,7 +37,7 @@ enum Plane {
     /// Groups of so many pieces, which do not end where stretches do.
     Across(usize),
     /// As in stretches, with symbols that go where they belong.
-    Apart(usize, Apart),
+    InPlace(usize, InPlace),
 }
 
 /// Parts that have so many times fewer bytes than the largest are decoded as a whole.
@@ -57,15 +57,15 @@ impl Stretches {
     fn in_stretches(&self) -> usize {
         let bytes = |part: &OfPart| match part.plane {
             Plane::InStretches(_) | Plane::Across(_) => part.bytes,
-            Plane::Whole(_) | Plane::Apart(..) => 0,
+            Plane::Whole(_) | Plane::InPlace(..) => 0,
         };
         self.parts.iter().map(bytes).sum()
     }
 
     /// The part whose symbols go where they belong, and the pieces of its groups.
-    fn apart(&self) -> Option<(usize, Apart)> {
+    fn in_place(&self) -> Option<(usize, InPlace)> {
         self.parts.iter().find_map(|part| match part.plane {
-            Plane::Apart(group, apart) => Some((group, apart)),
+            Plane::InPlace(group, in_place) => Some((group, in_place)),
             _ => None,
         })
     }
@@ -112,13 +112,13 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let step = group.saturating_mul(together).min(pieces);
         let mut parts = Vec::with_capacity(records.len());
         for (i, ((record, bytes), group)) in records.iter().zip(bytes).zip(groups).enumerate() {
-            let apart = layout.apart().filter(|apart| apart.part == i);
-            let goes_apart = || self.with_part(i, |decoder, _| Ok(decoder.goes_apart()));
-            let plane = if let Some(apart) = apart
+            let in_place = layout.in_place().filter(|in_place| in_place.part == i);
+            let goes_in_place = || self.with_part(i, |decoder, _| Ok(decoder.goes_in_place()));
+            let plane = if let Some(in_place) = in_place
                 && i == largest
-                && goes_apart()?
+                && goes_in_place()?
             {
-                Plane::Apart(group, apart)
+                Plane::InPlace(group, in_place)
             } else if group > 0 && (step.is_multiple_of(group) || step == pieces) {
                 Plane::InStretches(group)
             } else if group > 0 && bytes * FEW > most {
@@ -148,16 +148,16 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 Plane::InStretches(_) | Plane::Across(_) => {
                     rest.split_off(..range.len() * part.bytes).unwrap_or_default()
                 }
-                Plane::Apart(..) => &[],
+                Plane::InPlace(..) => &[],
             });
             let (parts, out): (Vec<&[u8]>, _) =
                 (parts.collect(), out(stretches.bytes(range.len())));
-            let Some((group, apart)) = stretches.apart() else {
+            let Some((group, in_place)) = stretches.in_place() else {
                 stretches.layout.join_some(&parts, out);
                 return Ok(());
             };
-            self.put_apart(stretches, &range, (group, apart), scratch, out)?;
-            stretches.layout.join_others(&parts, out);
+            self.put_in_place(stretches, &range, (group, in_place), scratch, out)?;
+            (in_place.join_others)(&parts, out);
             Ok(())
         });
         scratch.planes = planes;
@@ -180,7 +180,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let mut rest = &mut planes[..bytes];
         for (number, part) in stretches.parts.iter().enumerate() {
             let group = match part.plane {
-                Plane::Whole(_) | Plane::Apart(..) => continue,
+                Plane::Whole(_) | Plane::InPlace(..) => continue,
                 Plane::InStretches(group) => group,
                 Plane::Across(group) => {
                     let plane = rest.split_off_mut(..range.len() * part.bytes);
@@ -205,21 +205,21 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// Decodes what a stretch has of the part whose symbols go where they belong.
-    fn put_apart(
+    fn put_in_place(
         &self,
         stretches: &Stretches,
         range: &Range<usize>,
-        (group, apart): (usize, Apart),
+        (group, in_place): (usize, InPlace),
         scratch: &mut Scratch,
         mut out: &mut [u8],
     ) -> Result<()> {
         scratch.buffers.forget();
-        self.with_part(apart.part, |decoder, fetch| {
+        self.with_part(in_place.part, |decoder, fetch| {
             let groups = range.start / group..range.end.div_ceil(group);
             pieces::cut(groups, most_together(), 1).into_iter().try_for_each(|now| {
                 let bytes = stretches.bytes(now.len().saturating_mul(group)).min(out.len());
                 let out = out.split_off_mut(..bytes).unwrap_or_default();
-                decoder.decode_apart(now, apart, fetch, scratch, out)
+                decoder.decode_in_place(now, in_place, fetch, scratch, out)
             })
         })
     }
@@ -271,7 +271,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let done = threads::until_error(places.len(), self.threads, make, one);
         // Stretches that other threads had begun behind the wrong one have changed; it has where symbols go where they belong.
         done.map_err(|Failed { at, begun, error }| {
-            let is_whole = begun == at + 1 && stretches.apart().is_none();
+            let is_whole = begun == at + 1 && stretches.in_place().is_none();
             let changed = if is_whole { at } else { begun };
             match changed.saturating_mul(step).min(all) {
                 0 => error.after_none(),

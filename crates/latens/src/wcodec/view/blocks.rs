@@ -17,7 +17,7 @@
 use super::super::dtype::{Dtype, elements};
 use super::super::plane::{Part, Role};
 use super::parts::{Form, PartLayout, Sign};
-use super::pieces::Apart;
+use super::pieces::InPlace;
 use super::{block32, k_scales, q4_k, q5_k, q6_k, q8_0};
 use latens_kernels::dispatch::Present;
 use std::ops::Range;
@@ -101,7 +101,11 @@ impl BlockKind {
             BlockKind::Q8_0 => 8,
             BlockKind::Q6_K => 6,
             BlockKind::Q5_0 | BlockKind::Q5_1 | BlockKind::Q5_K => 5,
-            _ => 4,
+            BlockKind::Q4_0
+            | BlockKind::Q4_1
+            | BlockKind::Q4_K
+            | BlockKind::IQ4_NL
+            | BlockKind::MXFP4 => 4,
         }
     }
 
@@ -109,7 +113,12 @@ impl BlockKind {
         match self {
             BlockKind::Q8_0 => Sign::Signed,
             BlockKind::Q4_0 | BlockKind::Q5_0 | BlockKind::Q6_K => Sign::Offset,
-            _ => Sign::Unsigned,
+            BlockKind::Q4_1
+            | BlockKind::Q5_1
+            | BlockKind::Q4_K
+            | BlockKind::Q5_K
+            | BlockKind::IQ4_NL
+            | BlockKind::MXFP4 => Sign::Unsigned,
         }
     }
 
@@ -203,14 +212,19 @@ impl BlockKind {
     }
 
     /// The part that has a row of 32 symbols in each block, as they are.
-    pub(super) fn apart(self) -> Option<Apart> {
-        (self == BlockKind::Q8_0).then_some(q8_0::WEIGHTS)
-    }
-
-    /// As [`BlockKind::join`], where the part of [`BlockKind::apart`] is there already.
-    pub(super) fn join_others(self, parts: &[&[u8]], out: &mut [u8]) {
-        if self == BlockKind::Q8_0 {
-            q8_0::put_scales(parts, out);
+    pub(super) fn in_place(self) -> Option<InPlace> {
+        match self {
+            BlockKind::Q8_0 => Some(q8_0::WEIGHTS),
+            // Weights share bytes.
+            BlockKind::Q4_0
+            | BlockKind::Q4_1
+            | BlockKind::Q5_0
+            | BlockKind::Q5_1
+            | BlockKind::Q4_K
+            | BlockKind::Q5_K
+            | BlockKind::Q6_K
+            | BlockKind::IQ4_NL
+            | BlockKind::MXFP4 => None,
         }
     }
 

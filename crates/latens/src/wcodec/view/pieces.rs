@@ -7,14 +7,16 @@ use super::packed::Axis;
 use super::{Form, Layout, View, float_bytes};
 use latens_kernels::rans::Spacing;
 
-/// A part of which each piece has a row of 32 symbols, as they are: decoders can put them there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Apart {
+/// A part of which each piece has a row of 32 symbols, as they are: decoders can put them in their place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InPlace {
     /// Which part.
     pub(crate) part: usize,
     /// Where a piece has the row, and how far it is from there to the next one.
     pub(crate) first: usize,
     pub(crate) spacing: Spacing,
+    /// Puts the bytes of the other parts beside them.
+    pub(crate) join_others: fn(parts: &[&[u8]], out: &mut [u8]),
 }
 
 impl Layout {
@@ -50,17 +52,14 @@ impl Layout {
     }
 
     /// The part of pieces whose symbols can be put where they belong.
-    pub(crate) fn apart(&self) -> Option<Apart> {
+    pub(crate) fn in_place(&self) -> Option<InPlace> {
         match self.view {
-            View::Blocks(kind) => kind.apart(),
-            _ => None,
-        }
-    }
-
-    /// As [`Layout::join_some`], where the symbols of [`Layout::apart`] are there already.
-    pub(crate) fn join_others(&self, parts: &[&[u8]], out: &mut [u8]) {
-        if let View::Blocks(kind) = self.view {
-            kind.join_others(parts, out);
+            View::Blocks(kind) => kind.in_place(),
+            View::Raw
+            | View::Bytes(_)
+            | View::Packed(_)
+            | View::Words { .. }
+            | View::FloatBytes { .. } => None,
         }
     }
 
@@ -162,7 +161,7 @@ mod tests {
             }
         }
         all.extend(BlockKind::ALL.map(blocks));
-        let mut apart = 0;
+        let mut seen = 0;
         for (view, dtype, shape) in all {
             let len = dtype.bytes(shape.iter().product()).unwrap();
             let bytes: Vec<u8> = (0..len)
@@ -173,8 +172,8 @@ mod tests {
             let unit = usize::try_from(pieces.unit_bytes).unwrap();
             assert_eq!(pieces.rows * pieces.unit_bytes, len * pieces.unit_rows, "{view:?}");
             for (i, part) in layout.split(&bytes).unwrap().iter().enumerate() {
-                if let Some(Apart { part, first, spacing }) = pieces.apart().filter(|a| a.part == i)
-                {
+                let in_place = pieces.in_place().filter(|in_place| in_place.part == i);
+                if let Some(InPlace { part, first, spacing, join_others }) = in_place {
                     // Symbols where they say, then the other parts.
                     let parts = layout.split(&bytes).unwrap();
                     let mut parts: Vec<&[u8]> = parts.iter().map(Part::bytes).collect();
@@ -183,9 +182,9 @@ mod tests {
                     for (j, &symbol) in symbols.iter().enumerate() {
                         out[first + spacing.place(j)] = symbol;
                     }
-                    pieces.join_others(&parts, &mut out);
+                    join_others(&parts, &mut out);
                     assert_eq!(out, bytes, "{view:?}");
-                    apart += 1;
+                    seen += 1;
                 }
                 let mut joined = Vec::new();
                 let bytes_a_piece = pieces.part_bytes(i).unwrap();
@@ -202,6 +201,6 @@ mod tests {
                 assert!(pieces.gives_back(pieces.split(some).unwrap(), some).unwrap());
             }
         }
-        assert_eq!(apart, 1);
+        assert_eq!(seen, 1);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::super::plane::{Part, Role};
 use super::parts;
-use super::pieces::Apart;
+use super::pieces::InPlace;
 use latens_kernels::rans::Spacing;
 
 /// Where weights are.
-pub(super) const WEIGHTS: Apart = Apart { part: 1, first: 2, spacing: Spacing(2) };
+pub(super) const WEIGHTS: InPlace =
+    InPlace { part: 1, first: 2, spacing: Spacing(2), join_others: put_scales };
 
 pub(super) fn split(bytes: &[u8], rows: usize, cols: usize) -> Vec<Part> {
     let blocks = bytes.as_chunks::<34>().0;
@@ -30,7 +31,7 @@ pub(super) fn join(parts: &[&[u8]], out: &mut [u8]) {
 }
 
 /// Puts scales beside weights that are there.
-pub(super) fn put_scales(parts: &[&[u8]], out: &mut [u8]) {
+fn put_scales(parts: &[&[u8]], out: &mut [u8]) {
     let scales = parts::at(parts, 0).as_chunks::<2>().0;
     for (block, scale) in out.as_chunks_mut::<34>().0.iter_mut().zip(scales) {
         block[..2].copy_from_slice(scale);

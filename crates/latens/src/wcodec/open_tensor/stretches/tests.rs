@@ -38,7 +38,7 @@ fn open(file: Vec<u8>, threads: usize) -> Reader<Vec<u8>> {
 
 #[test]
 fn stretches_are_the_tensor() {
-    let (mut several, mut whole, mut across, mut apart) = (0, 0, 0, 0);
+    let (mut several, mut whole, mut across, mut in_place) = (0, 0, 0, 0);
     for (source, group) in sources().iter().flat_map(|s| [256, 700, 4096, 1 << 18].map(|g| (s, g)))
     {
         let file = file(source, group);
@@ -55,7 +55,7 @@ fn stretches_are_the_tensor() {
                 whole += usize::from(stretches.parts.iter().any(is_whole));
                 let is_across = |part: &OfPart| matches!(part.plane, Plane::Across(_));
                 across += usize::from(stretches.parts.iter().any(is_across));
-                apart += usize::from(stretches.apart().is_some());
+                in_place += usize::from(stretches.in_place().is_some());
                 assert_eq!(
                     (0..stretches.len())
                         .map(|i| stretches.bytes(stretches.range(i).len()))
@@ -70,7 +70,7 @@ fn stretches_are_the_tensor() {
         }
     }
     assert!(several > 40 && whole > 20 && across >= 2, "{several} {whole} {across}");
-    assert!(apart >= 6, "{apart}");
+    assert!(in_place >= 6, "{in_place}");
 }
 
 /// Of a group that is damaged, what is before its stretch is as it should be, and what follows as it was; its stretch
@@ -98,7 +98,7 @@ fn damage_is_told_of_with_what_came_before() {
                 let changed = usize::try_from(error.values_before().unwrap_or(0)).unwrap();
                 assert!(out[changed..].iter().all(|&byte| byte == 0xa5));
                 if threads == 1 {
-                    let own = stretches.apart().map_or(0, |_| stretches.bytes(stretches.step));
+                    let own = stretches.in_place().map_or(0, |_| stretches.bytes(stretches.step));
                     let sound = changed.saturating_sub(own);
                     assert!(out[..sound] == bytes[..sound]);
                     assert!(changed > 0 || stretches.len() < 3);
