@@ -9,13 +9,13 @@ from make_wcodec_foreign import safetensors
 from wcodec_encode import string, varint
 from wcodec_fuzz_parts import Draw, random_coding, random_words
 from wcodec_reader import COPY, PARITY, QUANTIZATION, RAW_VIEW, SUMS
-from wcodec_views import BLOCKS, BYTES, FLOAT_WORDS, SYMBOLS, WORDS, layout, matrix_of
+from wcodec_views import BLOCKS, BYTES, FLOAT_WORDS, SYMBOLS, WORDS, layout, matrix_of, words_together
 from wcodec_writer import raw
 
 # What must be there in each hundred of files, or it is not drawn.
 KINDS = [
     "DIRECT", "BITPLANE", "RAW", "PCO", "RECUT", "PAIRS", "PREDICT", "TRANSFORM", "CLASSES", "ORDER", "STACKED",
-    "ESCAPES", "COMPACT", "2 bits", "4 bits", "5 bits", "6 bits", "8 bits", "words", "bytes",
+    "ESCAPES", "COMPACT", "2 bits", "3 bits", "4 bits", "5 bits", "6 bits", "8 bits", "words", "bytes",
     "nearby", "COLUMN", "REFERENCE", "LINEAR", "of tiles",
     "source", "source in the base", "source within the tensor", "zero source", "row map", "row map in the base",
     "reference", "reference in the base", "reference within the tensor",
@@ -43,11 +43,13 @@ def random_shape(rng):
         width, shape = rng.choice([2, 4, 8]), [rng.randint(1, 30), rng.randint(1, 40)]
         dtype = {2: "BF16", 4: "F32", 8: "F64"}[width]
         return dtype, shape, bytes([4, width, 0, 0, 0, 0, 0, 0]), shape[0] * shape[1] * width
-    bits = rng.choice([2, 4, 4, 8])
-    shape = [rng.randint(1, 30), rng.randint(1, max(1, 40 * bits // 8))]
-    if bits < 8 and rng.random() < 0.1:
-        shape = [rng.randint(1, 100), rng.randint(1, 300 * bits // 8)]
-    return "U8", shape, bytes([2, bits, 1, 8, 0, 0, 0, 0]), shape[0] * shape[1]
+    bits = rng.choice([2, 2, 3, 3, 4, 4, 4, 5, 6, 8, 8, 8])
+    together = words_together(bits)
+    most = (100, 300) if bits < 8 and rng.random() < 0.1 else (30, 40)
+    below = together > 1 and rng.random() < 0.5
+    rows, cols = rng.randint(1, most[0]), rng.randint(1, max(1, most[1] * bits // 8))
+    shape = [-(-rows // together) * together, cols] if below else [rows, -(-cols // together) * together]
+    return "U8", shape, bytes([2, bits, 1, 12 if below else 8, 0, 0, 0, 0]), shape[0] * shape[1]
 
 
 def random_tensor(draw, name):

@@ -12,7 +12,7 @@ from wcodec_reader import INLINE, STORED
 from wcodec_symbols import ADDED, BITPLANE, DIRECT, F16, F32, ORDER, STACKED
 from wcodec_tensors import PCO, PCO_TYPES
 from wcodec_tiles import COLUMN, LINEAR, OF_TILES, REFERENCE
-from wcodec_views import BLOCKS, SYMBOLS, layout, split, unsigned
+from wcodec_views import BLOCKS, SYMBOLS, layout, split, unsigned, words_together
 from wcodec_writer import (RAW_VIEW, Builder, class_fields, coded, of_base, of_entry, of_this, prediction_fields, raw,
                            source)
 
@@ -135,7 +135,7 @@ def random_reference(draw, bits, count, own):
     if alike and draw.chance(0.7):
         draw.count("reference within the tensor")
         return of_this(rng.choice(alike))
-    if bits in (5, 6):
+    if bits in (5, 6) and draw.chance(0.5):
         # Blocks, of which it is the last part.
         number = rng.choice([6, 7, 13] if bits == 5 else [14])
         dtype, size, elements, _ = BLOCKS[number]
@@ -144,11 +144,11 @@ def random_reference(draw, bits, count, own):
         last = len(layout(view, dtype, shape, size * blocks)) - 1
         return draw.named("reference", dtype, shape, draw.data(size * blocks), [view], view, last)
     # Symbols a byte each, of as many bits as those: two of four bits, the same as they are packed.
-    n = 8 // bits
-    if count % n:
+    together, view = words_together(bits), bytes([2, bits, 1, 8, 0, 0, 0, 0])
+    if count * bits % (8 * together):
         return None
-    size, view = count // n, bytes([2, bits, 1, 8, 0, 0, 0, 0])
-    size = rng.choice([size, size, max(1, size * rng.randrange(10) // 10), size + rng.randrange(1, 99)])
+    runs = count * bits // (8 * together)
+    size = together * rng.choice([runs, runs, max(1, runs * rng.randrange(10) // 10), runs + rng.randrange(1, 99)])
     return draw.named("reference", "U8", [size], draw.data(size), [view], view)
 
 
