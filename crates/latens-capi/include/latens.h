@@ -21,7 +21,7 @@
 
 // The version of this interface: 65536 times a number that changes when programs must be built
 // anew, plus one that grows with what is added.
-#define LT_ABI_VERSION 5
+#define LT_ABI_VERSION 6
 
 // In `lt_error`: there is no such number.
 #define LT_NONE 18446744073709551615ull
@@ -145,10 +145,13 @@ typedef struct lt_error {
     uint64_t offset;
     // Numbers that were written to the caller's memory before a decoder failed: nothing behind them
     // was touched, and they are right unless a checksum is what failed, which is compared behind
-    // what it is of. LT_NONE where this is not said.
+    // what it is of, or unless values_right tells of fewer. LT_NONE where this is not said.
     uint64_t values_before;
+    // How many of these, from the first one on, are right; those behind them may be anything. LT_NONE where
+    // this is not said.
+    uint64_t values_right;
     // 0.
-    uint64_t reserved[5];
+    uint64_t reserved[4];
     // The error as a sentence in UTF-8, with place and offset; "" where all went well.
     char message[LT_MESSAGE_SIZE];
 } lt_error;
@@ -548,8 +551,9 @@ enum lt_status lt_wcodec_model_hash(const struct lt_wcodec_reader *reader,
 
 // Decodes tensor `index` to `capacity` bytes at `data`, as they were in the checkpoint; `*written`,
 // unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Groups are
-// decoded to where they belong. After an error only the first lt_error.values_before bytes of
-// `data` have changed (none, where that is LT_NONE), the last megabytes of which may be wrong.
+// decoded to where they belong, by each thread its own. After an error only the first lt_error.values_before
+// bytes of `data` have changed (none, where that is LT_NONE). Of these the first lt_error.values_right are
+// right; the others may be anything.
 enum lt_status lt_wcodec_decode(const struct lt_wcodec_reader *reader,
                                 size_t index,
                                 void *data,

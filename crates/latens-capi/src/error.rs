@@ -25,10 +25,13 @@ pub struct lt_error {
     pub offset: u64,
     /// Numbers that were written to the caller's memory before a decoder failed: nothing behind them
     /// was touched, and they are right unless a checksum is what failed, which is compared behind
-    /// what it is of. LT_NONE where this is not said.
+    /// what it is of, or unless values_right tells of fewer. LT_NONE where this is not said.
     pub values_before: u64,
+    /// How many of these, from the first one on, are right; those behind them may be anything. LT_NONE where
+    /// this is not said.
+    pub values_right: u64,
     /// 0.
-    pub reserved: [u64; 5],
+    pub reserved: [u64; 4],
     /// The error as a sentence in UTF-8, with place and offset; "" where all went well.
     pub message: [c_char; LT_MESSAGE_SIZE],
 }
@@ -62,7 +65,8 @@ pub(crate) fn guard(error: *mut lt_error, work: impl FnOnce() -> Result<(), Fail
         reserved0: 0,
         offset: said.offset.unwrap_or(LT_NONE),
         values_before: said.values_before.unwrap_or(LT_NONE),
-        reserved: [0; 5],
+        values_right: said.values_right.unwrap_or(LT_NONE),
+        reserved: [0; 4],
         message: message(&said.message),
     };
     // SAFETY: the caller of every function of the ABI promises that `error` is NULL or points to
@@ -134,6 +138,7 @@ mod tests {
     fn kinds_and_places() {
         let (error, text) = told(|| Err(Error::corrupt(7, "bad").after_values(3).into()));
         assert_eq!((error.status, error.offset, error.values_before), (lt_status::Corrupt, 7, 3));
+        assert_eq!((error.values_right, error.reserved), (LT_NONE, [0; 4]));
         assert_eq!(text, "corrupt: bad (byte 7)");
         let (error, _) = told(|| Err(Error::limit("much").into()));
         assert_eq!((error.status, error.offset), (lt_status::Limit, LT_NONE));

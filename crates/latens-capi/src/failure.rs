@@ -34,12 +34,14 @@ pub(crate) struct Failure {
     pub(crate) status: lt_status,
     pub(crate) offset: Option<u64>,
     pub(crate) values_before: Option<u64>,
+    pub(crate) values_right: Option<u64>,
     pub(crate) message: String,
 }
 
 impl Failure {
     pub(crate) fn new(status: lt_status, message: impl Into<String>) -> Self {
-        Self { status, offset: None, values_before: None, message: message.into() }
+        let (offset, values_before, values_right) = (None, None, None);
+        Self { status, offset, values_before, values_right, message: message.into() }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -73,7 +75,8 @@ impl From<Error> for Failure {
             _ => lt_status::InvalidArgument,
         };
         let (offset, values_before) = (error.at(), error.values_before());
-        Self { status, offset, values_before, message: error.to_string() }
+        let values_right = error.values_right();
+        Self { status, offset, values_before, values_right, message: error.to_string() }
     }
 }
 

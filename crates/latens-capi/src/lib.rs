@@ -45,7 +45,7 @@ const _: () = {
 
 /// The version of this interface: 65536 times a number that changes when programs must be built
 /// anew, plus one that grows with what is added.
-pub const LT_ABI_VERSION: u32 = 0x0000_0005;
+pub const LT_ABI_VERSION: u32 = 0x0000_0006;
 
 /// LT_ABI_VERSION of the library in use. Its upper half must be that of the header.
 #[unsafe(no_mangle)]

@@ -28,8 +28,9 @@ pub struct lt_wcodec_layout {
 
 /// Decodes tensor `index` to `capacity` bytes at `data`, as they were in the checkpoint; `*written`,
 /// unless NULL, is how many it takes: lt_wcodec_tensor_info told before. Groups are
-/// decoded to where they belong. After an error only the first lt_error.values_before bytes of
-/// `data` have changed (none, where that is LT_NONE), the last megabytes of which may be wrong.
+/// decoded to where they belong, by each thread its own. After an error only the first lt_error.values_before
+/// bytes of `data` have changed (none, where that is LT_NONE). Of these the first lt_error.values_right are
+/// right; the others may be anything.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_decode(
     reader: *const lt_wcodec_reader,

@@ -47,6 +47,8 @@ struct Inner {
     within: Vec<String>,
     what: Cow<'static, str>,
     values: Option<u64>,
+    /// How many of these are known to be right.
+    right: Option<u64>,
     limit: bool,
     stopped: bool,
     source: Option<std::io::Error>,
@@ -62,6 +64,7 @@ impl Error {
             within,
             what,
             values: None,
+            right: None,
             limit,
             stopped,
             source: None,
@@ -134,6 +137,16 @@ impl Error {
     #[must_use]
     pub fn after_values(mut self, count: u64) -> Self {
         self.0.values = Some(count);
+        self.0.right = None;
+        self
+    }
+
+    /// The same error, where some of the first `count` values were written and no others, and the first `right` of
+    /// them are what they should be; none where `count` is 0.
+    #[must_use]
+    pub(crate) fn after_some(mut self, right: u64, count: u64) -> Self {
+        self.0.values = (count > 0).then_some(count);
+        self.0.right = self.0.values.map(|count| right.min(count));
         self
     }
 
@@ -141,15 +154,23 @@ impl Error {
     #[must_use]
     pub(crate) fn after_none(mut self) -> Self {
         self.0.values = None;
+        self.0.right = None;
         self
     }
 
     /// How many values a function that decodes into the caller's buffer had written before it
     /// failed: nothing behind them was touched. They are right unless a checksum is what failed, which
-    /// is compared behind what it is of, or the function says that it works on several places at once.
-    /// `None` where nothing was written.
+    /// is compared behind what it is of, or the function works on several places at once: it says so, and
+    /// [`Error::values_right`] how many are. `None` where nothing was written.
     pub fn values_before(&self) -> Option<u64> {
         self.0.values
+    }
+
+    /// Of the [`Error::values_before`], how many, from the first one on, are what they should be. Those behind
+    /// them may be anything. Told by functions that work on several places at once: `None` of others, and
+    /// where nothing was written.
+    pub fn values_right(&self) -> Option<u64> {
+        self.0.right
     }
 
     /// Which of the four kinds.
@@ -237,5 +258,19 @@ mod tests {
         assert_eq!(e.to_string(), "corrupt: chunk 3: page 0: bad bin (byte 111)");
         assert_eq!(e.at(), Some(111));
         assert_eq!(e.kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn says_what_came_before() {
+        let told = |e: &Error| (e.values_before(), e.values_right());
+        let e = Error::invalid("bad");
+        assert_eq!(told(&e), (None, None));
+        let e = e.after_some(3, 9);
+        assert_eq!(told(&e), (Some(9), Some(3)));
+        let e = e.after_values(5);
+        assert_eq!(told(&e), (Some(5), None));
+        let e = e.after_some(0, 0);
+        assert_eq!(told(&e), (None, None));
+        assert_eq!(told(&e.after_some(1, 2).after_none()), (None, None));
     }
 }

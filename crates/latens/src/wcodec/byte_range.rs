@@ -57,7 +57,7 @@ impl<S: ReadAt> Reader<S> {
     ///
     /// # Errors
     /// As [`Reader::byte_range`]. Only the first [`Error::values_before`] bytes of `out` have then
-    /// changed, as by [`Reader::tensor_into`].
+    /// changed, of which the first [`Error::values_right`] are right, as by [`Reader::tensor_into`].
     pub fn byte_range_into(&self, number: usize, from: u64, out: &mut [u8]) -> Result<()> {
         if from == 0 && self.byte_length(number)? == out.len() {
             return self.tensor_into(number, out);
@@ -69,7 +69,7 @@ impl<S: ReadAt> Reader<S> {
             out[done..next].copy_from_slice(&bytes[range]);
             done = next;
         });
-        result.map_err(|e| if done == 0 { e } else { e.after_values(done as u64) })
+        result.map_err(|e| e.after_some(done as u64, done as u64))
     }
 
     /// Decodes what is needed for bytes `range`, and hands it over in order.

@@ -262,7 +262,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let needs = self.needs.get(number).ok_or_else(none)?;
         let rules = match part.rules().or_else(|| needs.rules.get()) {
             Some(rules) => rules,
-            None => match part.keep(self.rules(number, record)?) {
+            None => match part.keep(self.rules(number, record).map_err(Error::after_none)?) {
                 Some(large) => needs.rules.get_or_init(|| large),
                 None => part.rules().ok_or_else(none)?,
             },
@@ -271,11 +271,14 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             PartShape::Symbols { bits, .. } => bits,
             _ => 8,
         };
-        let symbols = match &record.codec {
-            Codec::Direct(symbols) => Some(self.symbols(number, symbols, bits, false, rules)?),
-            Codec::Bitplane(symbols) => Some(self.symbols(number, symbols, bits, true, rules)?),
-            _ => None,
+        let (symbols, planes) = match &record.codec {
+            Codec::Direct(symbols) => (Some(symbols), false),
+            Codec::Bitplane(symbols) => (Some(symbols), true),
+            _ => (None, false),
         };
+        let decoder = |symbols| self.symbols(number, symbols, bits, planes, rules);
+        // What was decoded elsewhere for it is none of its bytes.
+        let symbols = symbols.map(decoder).transpose().map_err(Error::after_none)?;
         let decoder = PartDecoder {
             record,
             symbols,

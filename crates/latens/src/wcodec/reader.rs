@@ -305,8 +305,9 @@ impl<S: ReadAt> Reader<S> {
     ///
     /// # Errors
     /// Those of [`Reader::tensor`]; invalid argument where the buffer is of another length. Only the
-    /// first [`Error::values_before`] bytes of the buffer have then changed. Some groups are decoded at
-    /// once: those of the last megabytes among them may be wrong.
+    /// first [`Error::values_before`] bytes of the buffer have then changed, and none where that is `None`. The
+    /// first [`Error::values_right`] of them are those of the tensor. Groups are decoded some at once, by each
+    /// thread its own: what lies between may be anything.
     pub fn tensor_into(&self, number: usize, out: &mut [u8]) -> Result<()> {
         let open = OpenTensor::open(self, number)?;
         open.bytes_into(out).map_err(|e| e.within(self.place(number)))

@@ -61,6 +61,14 @@ pub(crate) struct Stopped {
     pub(crate) changed: usize,
 }
 
+/// An error that is one of several pieces, some of which were worked on at once.
+struct StoppedAmong {
+    error: Error,
+    changed: usize,
+    /// How many bytes are right: those of the pieces before it.
+    right: usize,
+}
+
 /// A tensor that claims to be more than so many times its stored bytes earns its memory by what
 /// has been decoded.
 pub(crate) const TRUSTED: usize = 64;
@@ -141,7 +149,7 @@ impl PartDecoder<'_> {
     }
 
     /// Decodes all elements into `out`, if it is as long as they are in this form. After an error only so many bytes of
-    /// it have changed as that says. `false` where groups [are not whole](PartDecoder::is_whole), or `out` is not.
+    /// it have changed, and so many are right, as that says. `false` where groups [are not whole](PartDecoder::is_whole), or `out` is not.
     pub(crate) fn decode_into(
         &self,
         form: DecodedAs,
@@ -155,10 +163,7 @@ impl PartDecoder<'_> {
             return Ok(true);
         }
         let done = self.groups(0..self.record.groups.len(), form, fetch, out);
-        done.map_err(|Stopped { error, changed }| match changed {
-            0 => error,
-            _ => error.after_values(changed as u64),
-        })?;
+        done.map_err(|s| s.error.after_some(s.right as u64, s.changed as u64))?;
         Ok(true)
     }
 
@@ -179,7 +184,7 @@ impl PartDecoder<'_> {
         form: DecodedAs,
         fetch: &Fetch<'_>,
         out: &mut [u8],
-    ) -> std::result::Result<(), Stopped> {
+    ) -> std::result::Result<(), StoppedAmong> {
         let one = self.bytes_of(form, self.record.group_range(0).len());
         let all = out.len();
         let cut = pieces::cut(groups.clone(), self.together(groups.len()), self.threads);
@@ -211,7 +216,8 @@ impl PartDecoder<'_> {
             // Pieces that other threads had begun behind the wrong one have changed as a whole.
             let behind = if begun > at + 1 { start(begun) } else { 0 };
             let changed = behind.min(all).max(stopped_at.into_inner());
-            Stopped { error, changed }
+            // Those before it have come to their end: they were begun before.
+            StoppedAmong { error, changed, right: start(at).min(all) }
         })
     }
 

@@ -83,8 +83,15 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
-    /// of it have changed as that says.
+    /// of it have changed, and so many are right, as that says.
     pub(crate) fn bytes_into(&self, out: &mut [u8]) -> Result<()> {
+        self.put_bytes(out)?;
+        let all = self.entry.length as u64;
+        self.end().map_err(|e| e.after_some(all, all))
+    }
+
+    /// The same, telling nobody of the end.
+    fn put_bytes(&self, out: &mut [u8]) -> Result<()> {
         if out.len() != self.entry.length {
             return Err(Error::invalid(format!(
                 "a buffer of {} bytes for a tensor of {}",
@@ -93,19 +100,18 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             )));
         }
         if self.outermost && self.reader.last.take_source(self.descriptor.holder, out) {
-            return self.end();
+            return Ok(());
         }
         if let Some(form) = self.form()
             && self.with_part(0, |decoder, fetch| decoder.decode_into(form, fetch, out))?
         {
-            return self.end();
+            return Ok(());
         }
         if let Some(stretches) = self.stretches().map_err(Error::after_none)? {
-            self.join_into(&stretches, out)?;
-            return self.end();
+            return self.join_into(&stretches, out);
         }
-        out.copy_from_slice(&self.joined()?);
-        self.end()
+        out.copy_from_slice(&self.joined().map_err(Error::after_none)?);
+        Ok(())
     }
 
     /// The numbers of rows of the weights of `layout`, which is as it is stored, or leaves out what fills words.

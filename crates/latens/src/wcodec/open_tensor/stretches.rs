@@ -258,7 +258,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// Decodes all stretches into `out`, which is as long as they are. After an error only so many bytes of it have
-    /// changed as that says.
+    /// changed, and so many are right, as that says.
     pub(super) fn join_into(&self, stretches: &Stretches, out: &mut [u8]) -> Result<()> {
         let (all, step) = (out.len(), stretches.bytes(stretches.step).max(1));
         let places: Vec<_> = out.chunks_mut(step).map(Mutex::new).collect();
@@ -273,10 +273,8 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         done.map_err(|Failed { at, begun, error }| {
             let is_whole = begun == at + 1 && stretches.in_place().is_none();
             let changed = if is_whole { at } else { begun };
-            match changed.saturating_mul(step).min(all) {
-                0 => error.after_none(),
-                changed => error.after_values(changed as u64),
-            }
+            let bytes = |stretches: usize| stretches.saturating_mul(step).min(all) as u64;
+            error.after_some(bytes(at), bytes(changed))
         })
     }
 }

@@ -1,6 +1,8 @@
 use super::*;
 use crate::Limits;
+use crate::error::Error;
 use crate::wcodec::dtype::Dtype;
+use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::view::BlockKind;
 use crate::wcodec::{Base, BaseCheckpoint, BaseFile, Config, compress_checkpoint, made};
@@ -108,6 +110,66 @@ fn damage_is_told_of_with_what_came_before() {
         }
     }
     assert!(seen >= 16, "{seen}");
+}
+
+/// Whatever is damaged, and wherever, by whichever threads: what is said to be right is, and what is not said to
+/// have changed has not.
+#[test]
+fn what_is_right_is_told_however_many_threads() {
+    let packed =
+        [("w.weight_packed", "I32", "[64,16]", 4096), ("w.weight_scale", "F16", "[64,1]", 128)];
+    let [blocks, floats] = sources();
+    let mut state = 5u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        usize::try_from(state >> 9).unwrap() % below
+    };
+    let packed = made::safetensors(&packed, |_, _, _| random(256));
+    let (mut some, mut apart, mut ended) = (0, 0, 0);
+    for source in [blocks, floats, packed] {
+        let sound = file(&source, 256);
+        let reader = open(sound.clone(), 1);
+        for (number, _) in reader.tensors() {
+            let tensor = OpenTensor::open(&reader, number).unwrap();
+            let bytes = tensor.joined().unwrap();
+            let places: Vec<u64> = tensor.places.iter().flatten().copied().collect();
+            if !matches!(tensor.storage, Storage::Stored { .. }) || places.is_empty() {
+                continue;
+            }
+            for (count, threads) in [1, 2, 4].into_iter().flat_map(|n| [1, 2, 5].map(|t| (n, t))) {
+                let mut damaged = sound.clone();
+                for _ in 0..count {
+                    let place = places[random(places.len())];
+                    damaged[usize::try_from(place).unwrap()] ^= 1 << random(8);
+                }
+                let reader = open(damaged, threads);
+                let mut out: Vec<u8> = bytes.iter().map(|byte| byte ^ 0xa5).collect();
+                // The same bit twice is no damage.
+                let Err(error) = reader.tensor_into(number, &mut out) else { continue };
+                let told = |n: Option<u64>| usize::try_from(n.unwrap_or(0)).unwrap();
+                let (right, changed) = (told(error.values_right()), told(error.values_before()));
+                assert_eq!(error.values_right().is_some(), error.values_before().is_some());
+                assert!(right <= changed, "{right} {changed}");
+                assert!(out[..right] == bytes[..right], "{error}");
+                assert!(out[changed..].iter().zip(&bytes[changed..]).all(|(a, b)| a ^ 0xa5 == *b));
+                some += usize::from(right > 0);
+                apart += usize::from(right < changed);
+            }
+            // Where somebody ends the call behind all of it, all of it is right.
+            let stop = crate::Watch::new(|step| match step.done {
+                0 => Ok(()),
+                _ => Err(Error::stopped()),
+            });
+            let mut out = vec![0xa5; bytes.len()];
+            let error = reader.watched(&stop).tensor_into(number, &mut out).unwrap_err();
+            let told = |n: Option<u64>| usize::try_from(n.unwrap_or(0)).unwrap();
+            let (right, changed) = (told(error.values_right()), told(error.values_before()));
+            assert!(out[..right] == bytes[..right] && right <= changed);
+            assert!(out[changed..].iter().all(|&byte| byte == 0xa5), "{error}");
+            ended += 1;
+        }
+    }
+    assert!(some > 40 && apart > 2 && ended > 10, "{some} {apart} {ended}");
 }
 
 /// A file that tells where it was read from.
